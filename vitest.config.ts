@@ -1,0 +1,12 @@
+import { defineConfig } from "vitest/config";
+
+// Tests work on real temporary trees and real processes, so they get real time; nothing asserts on speed.
+export default defineConfig({
+  test: {
+    include: ["test/**/*.test.ts"],
+    testTimeout: 60_000,
+    hookTimeout: 120_000,
+    maxWorkers: 2,
+    globalSetup: ["test/setup/build.ts"],
+  },
+});
