@@ -1,0 +1,71 @@
+// The whole life of a call: find the tool, check the parameters, run it, and tell what went wrong in the
+// dialect's words. Every transport and the library end here, so all of them behave alike.
+import type { Engine } from "../engine/engine.ts";
+import { Fault } from "../engine/fault.ts";
+import type { Workspace } from "../engine/workspace/workspace.ts";
+import type { Dialect, Outcome } from "./dialect.ts";
+import type { Session } from "./session.ts";
+import type { Settings } from "./settings.ts";
+import type { Tool } from "./tool.ts";
+import { validate } from "./validate.ts";
+
+/** What a running tool has at hand. */
+export interface CallContext {
+  readonly engine: Engine;
+  /** What this caller may reach: the engine's workspace, or a part of it. */
+  readonly workspace: Workspace;
+  readonly settings: Settings;
+  readonly session: Session;
+  /** The protocol revision that the caller speaks. Contracts differ by it in a few documented places. */
+  readonly revision: string;
+  readonly signal: AbortSignal;
+  progress(done: number, total?: number, message?: string): void;
+}
+
+export async function call(
+  dialect: Dialect,
+  name: string,
+  params: unknown,
+  context: CallContext,
+): Promise<Outcome> {
+  const tool = findTool(dialect, name, context);
+  const site = { tool, revision: context.revision };
+  try {
+    if (tool === undefined) throw new Fault("unknown_tool", { name });
+    context.signal.throwIfAborted();
+    return await tool.run(validate(tool, params) as never, context);
+  } catch (error) {
+    return dialect.failure(asFault(error, context.signal), site);
+  }
+}
+
+/** The tools that this caller is offered, in the contract's order. */
+export function offeredTools(
+  dialect: Dialect,
+  context: Pick<CallContext, "workspace" | "settings">,
+): readonly Tool[] {
+  return dialect.offers === undefined
+    ? dialect.tools
+    : dialect.tools.filter(tool => dialect.offers?.(tool, context));
+}
+
+export function advertisedName(dialect: Dialect, tool: Tool, settings: Settings): string {
+  return settings.plainNames ? tool.name : (dialect.prefix ?? "") + tool.name;
+}
+
+function findTool(dialect: Dialect, name: string, context: CallContext): Tool | undefined {
+  const prefix = dialect.prefix ?? "";
+  const bare = name.startsWith(prefix) ? name.slice(prefix.length) : name;
+  return offeredTools(dialect, context).find(tool => tool.name === bare);
+}
+
+/** Whatever was thrown, as a Fault: an abort as `cancelled`, a defect of ours as `internal`. */
+function asFault(error: unknown, signal: AbortSignal): Fault {
+  if (error instanceof Fault) return error;
+  if (signal.aborted) return new Fault("cancelled", {}, { cause: error });
+  return new Fault(
+    "internal",
+    { message: error instanceof Error ? error.message : String(error) },
+    { cause: error },
+  );
+}

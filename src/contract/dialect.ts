@@ -1,0 +1,38 @@
+// What a dialect is: a table of tools, the words for what can go wrong, and the channel that failures go by.
+import type { Fault } from "../engine/fault.ts";
+import type { CallContext } from "./call.ts";
+import type { Reply, Tool } from "./tool.ts";
+import type { Wording } from "./wording.ts";
+
+/** A failure that travels as a protocol error instead of a result. */
+export interface ProtocolError {
+  readonly error: { readonly code: number; readonly message: string; readonly data?: unknown };
+}
+
+/** How a call ends: a reply of the tool, a failure told as a reply, or a protocol error. */
+export type Outcome = Reply | ProtocolError;
+
+/** Where a fault happened: the tool (absent where no such tool exists), and the revision that the caller speaks. */
+export interface Site {
+  readonly tool?: Tool;
+  readonly revision: string;
+}
+
+export interface Dialect {
+  readonly name: string;
+  readonly title: string;
+  /** One line for `--help`. */
+  readonly summary: string;
+  /** Put before each tool's name in lists (`fs.`). Calls are accepted with and without it. */
+  readonly prefix?: string;
+  readonly tools: readonly Tool[];
+  readonly wording: Wording;
+  /** What the model is told about the server; under 2 KB where clients cut. */
+  readonly instructions?: string;
+  /** Which roots serve when the command line names none: the working directory, the client's roots, or none. */
+  readonly withoutRoots: "working-directory" | "client-roots" | "none" | "usage";
+  /** Tells a fault in the contract's words, by the contract's channel. */
+  failure(fault: Fault, site: Site): Outcome;
+  /** Whether a tool is in the list at all for this caller; by default every tool is. */
+  offers?(tool: Tool, context: Pick<CallContext, "workspace" | "settings">): boolean;
+}

@@ -1,0 +1,57 @@
+// What a tool is: a published name, description and schema, and the few lines that turn parameters into engine
+// calls and engine values into the contract's words.
+import type { CallContext } from "./call.ts";
+import type { Infer, ObjectSchema } from "./schema.ts";
+
+/** What a tool may do to the world. Read-only mode, `--no-run` and tokens decide by this. */
+export type Effect = "reads" | "writes" | "runs";
+
+export interface Tool<S extends ObjectSchema = ObjectSchema> {
+  readonly name: string;
+  readonly title: string;
+  readonly description: string;
+  readonly input: S;
+  /** Declared where a tool answers with structured content. */
+  readonly output?: ObjectSchema;
+  readonly effect: Effect;
+  /** Whether it may destroy what was there. Only for tools that write; default true. */
+  readonly destructive?: boolean;
+  /** Whether calling it twice is the same as calling it once. Default: true for tools that read. */
+  readonly idempotent?: boolean;
+  /** Which parameters hold paths: the confinement suite attacks these. */
+  readonly paths?: readonly (keyof Infer<S> & string)[];
+  /** Old or foreign names of parameters, accepted but not advertised: alias → name. The proper name wins. */
+  readonly aliases?: Readonly<Record<string, string>>;
+  run(params: Infer<S>, call: CallContext): Promise<Reply> | Reply;
+}
+
+/** Types the parameters of `run` from the schema's literal, then forgets the literal so that tools fit in one list. */
+export function tool<const S extends ObjectSchema>(spec: Tool<S>): Tool {
+  return spec as unknown as Tool;
+}
+
+export type Content =
+  | { readonly type: "text"; readonly text: string }
+  | { readonly type: "image" | "audio"; readonly data: string; readonly mimeType: string }
+  | { readonly type: "blob"; readonly data: string; readonly mimeType: string }
+  | {
+      readonly type: "resource";
+      readonly resource: { readonly uri: string; readonly mimeType?: string } & (
+        | { readonly text: string }
+        | { readonly blob: string }
+      );
+    };
+
+/** What a tool answers. */
+export interface Reply {
+  readonly content: readonly Content[];
+  readonly structured?: Readonly<Record<string, unknown>>;
+  readonly isError?: boolean;
+  readonly meta?: Readonly<Record<string, unknown>>;
+}
+
+/** A reply of one text item. */
+export function text(body: string, structured?: Readonly<Record<string, unknown>>): Reply {
+  const content = [{ type: "text", text: body } as const];
+  return structured === undefined ? { content } : { content, structured };
+}

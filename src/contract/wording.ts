@@ -1,0 +1,93 @@
+// Words for faults. `Wording` is total: a new fault code does not compile until it can be said. `plainWording`
+// says each of them in plain English; a dialect spreads it and puts its contract's literal sentences on top.
+import type { Fault, FaultCode, Faults, ParameterIssue } from "../engine/fault.ts";
+
+export type Wording = { readonly [C in FaultCode]: (data: Faults[C]) => string };
+
+/** The sentence for a fault. */
+export function say<C extends FaultCode>(wording: Wording, fault: Fault<C>): string {
+  return wording[fault.code](fault.data);
+}
+
+export function sayIssue(issue: ParameterIssue): string {
+  const at = issue.at === "" ? "the arguments" : `'${issue.at}'`;
+  if (issue.rule === "required") return `${at} is required (${issue.expected})`;
+  if (issue.rule === "unknown") return `${at} is not a parameter of this tool`;
+  return `${at} must be ${issue.expected}, got ${issue.got}`;
+}
+
+const invalidPath: Record<Faults["invalid_path"]["reason"], string> = {
+  empty: "Path is empty",
+  nul: "Path contains a NUL character",
+  too_long: "Path or a name in it is too long",
+  not_unicode: "Path is not valid Unicode",
+  symlink_loop: "Path runs through too many symbolic links",
+  reserved: "Path is not valid on this system",
+};
+
+export const plainWording: Wording = {
+  unknown_tool: ({ name }) => `Unknown tool: ${name}`,
+  invalid_params: ({ issues }) => `Invalid parameters: ${issues.map(sayIssue).join("; ")}`,
+  cancelled: () => "The call was cancelled",
+  timeout: ({ ms, what }) => `Timed out after ${ms} ms: ${what}`,
+  denied: ({ what }) => `Not allowed: ${what}`,
+  internal: ({ message }) => `Internal error: ${message}`,
+
+  invalid_path: ({ path, reason }) =>
+    path === "" ? invalidPath[reason] : `${invalidPath[reason]}: ${printable(path)}`,
+  outside_roots: ({ path }) => `Path is outside the allowed directories: ${path}`,
+  read_only: ({ path }) => `Path is read-only: ${path}`,
+  not_found: ({ path }) => `No such file or directory: ${path}`,
+  parent_not_found: ({ path }) => `Parent directory does not exist: ${path}`,
+  exists: ({ path }) => `Already exists: ${path}`,
+  not_a_file: ({ path, kind }) =>
+    kind === "directory" ? `Path is a directory: ${path}` : `Not a regular file (${kind}): ${path}`,
+  not_a_directory: ({ path }) => `Not a directory: ${path}`,
+  not_empty: ({ path }) => `Directory is not empty: ${path}`,
+  is_a_link: ({ path }) => `Path is a symbolic link: ${path}`,
+  protected_root: ({ path }) => `An allowed directory itself cannot be deleted, moved or replaced: ${path}`,
+  permission_denied: ({ path }) => `Permission denied: ${path}`,
+  no_space: ({ path }) => `No space left on the device: ${path}`,
+  too_many_open_files: ({ path }) => `Too many open files; try again: ${path}`,
+  io: ({ path, errno, call }) => `Input/output error (${[call, errno].filter(Boolean).join(" ")}): ${path}`,
+
+  binary: ({ path }) => `File appears to be binary: ${path}`,
+  not_text: ({ path, encoding }) => `File is not valid ${encoding}: ${path}`,
+  unencodable: ({ path, encoding, character, line }) =>
+    `Line ${line} has ${JSON.stringify(character)}, which ${encoding} cannot hold: ${path}`,
+  too_large: ({ path, size, limit }) => `File too large: ${path} has ${size} bytes (limit ${limit})`,
+  past_end: ({ path, line, lines }) => `Line ${line} is past the end of ${path} (${lines} lines)`,
+
+  invalid_pattern: ({ pattern, kind, reason }) => `Invalid ${kind}: ${pattern} (${reason})`,
+
+  no_match: ({ path, old }) => `Text not found in ${path}: ${excerpt(old)}`,
+  ambiguous: ({ path, count, lines }) =>
+    `Text stands in ${count} places in ${path} (lines ${lines.join(", ")}); add surrounding lines to make it unique`,
+  no_change: ({ path }) => `Old and new text are the same: ${path}`,
+  missing_group: ({ reference, groups }) =>
+    `Replacement refers to ${reference}, but the pattern has ${groups} groups`,
+  edits_overlap: ({ path, edits, line }) =>
+    `Edits ${edits[0] + 1} and ${edits[1] + 1} overlap at line ${line} of ${path}`,
+  stale: ({ path, version }) => `${path} has changed since it was read; it is now ${version}`,
+  malformed_patch: ({ line, reason }) => `Malformed patch at line ${line}: ${reason}`,
+  patch_conflict: ({ path, hunk, reason }) =>
+    reason === "ambiguous"
+      ? `Hunk ${hunk} fits in several places of ${path}`
+      : `Hunk ${hunk} does not apply to ${path}`,
+  duplicate_path: ({ path }) => `Path is named twice: ${path}`,
+  changed_meanwhile: ({ path }) => `File was changed by someone else meanwhile; read it again: ${path}`,
+  locked: ({ path }) => `File is locked by another process; try again: ${path}`,
+
+  spawn_failed: ({ command, errno }) => `Could not start the command (${errno}): ${command}`,
+  output_limit: ({ limit }) => `The command wrote more than ${limit} bytes and was stopped`,
+  no_sandbox: ({ reason }) => `No sandbox for commands: ${reason}`,
+};
+
+function excerpt(body: string): string {
+  return body.length > 200 ? `${body.slice(0, 200)}…` : body;
+}
+
+/** A path with its control characters made visible. */
+export function printable(path: string): string {
+  return path.replace(/[\u0000-\u001f\u007f]/g, c => `\\x${c.charCodeAt(0).toString(16).padStart(2, "0")}`);
+}

@@ -1,0 +1,125 @@
+// What can go wrong, as data. The engine throws a Fault with a code and the facts, never a sentence: each
+// dialect says it in its own words (contract/wording.ts), so adding a code here is adding it to all of them.
+
+/** What a directory entry, or an opened thing, is. */
+export type Kind = "file" | "directory" | "symlink" | "fifo" | "socket" | "device" | "other";
+
+/** One thing wrong with the parameters of a call. `at` is a path such as `edits[2].old`, "" for the whole. */
+export interface ParameterIssue {
+  readonly at: string;
+  readonly rule: string;
+  readonly expected: string;
+  readonly got: string;
+}
+
+/** A place in a text, for refusals that show where to look. Lines count from 1. */
+export interface Place {
+  readonly line: number;
+  readonly text: string;
+}
+
+export interface Faults {
+  // the call
+  unknown_tool: { readonly name: string };
+  invalid_params: { readonly issues: readonly ParameterIssue[] };
+  cancelled: Record<never, never>;
+  timeout: { readonly ms: number; readonly what: string };
+  denied: { readonly what: string };
+  internal: { readonly message: string };
+
+  // paths
+  invalid_path: {
+    readonly path: string;
+    readonly reason: "empty" | "nul" | "too_long" | "not_unicode" | "symlink_loop" | "reserved";
+  };
+  outside_roots: { readonly path: string };
+  read_only: { readonly path: string };
+  not_found: { readonly path: string; readonly nearest?: readonly string[] };
+  parent_not_found: { readonly path: string };
+  exists: { readonly path: string };
+  not_a_file: { readonly path: string; readonly kind: Kind };
+  not_a_directory: { readonly path: string };
+  not_empty: { readonly path: string };
+  is_a_link: { readonly path: string };
+  protected_root: { readonly path: string };
+  permission_denied: { readonly path: string };
+  no_space: { readonly path: string };
+  too_many_open_files: { readonly path: string };
+  io: { readonly path: string; readonly errno: string; readonly call: string };
+
+  // contents
+  binary: { readonly path: string };
+  not_text: { readonly path: string; readonly encoding: string };
+  unencodable: {
+    readonly path: string;
+    readonly encoding: string;
+    readonly character: string;
+    readonly line: number;
+  };
+  too_large: { readonly path: string; readonly size: number; readonly limit: number };
+  past_end: { readonly path: string; readonly line: number; readonly lines: number };
+
+  // patterns
+  invalid_pattern: { readonly pattern: string; readonly kind: "glob" | "regex"; readonly reason: string };
+
+  // edits
+  no_match: { readonly path: string; readonly old: string; readonly edit: number; readonly near?: NearMiss };
+  ambiguous: {
+    readonly path: string;
+    readonly old: string;
+    readonly edit: number;
+    readonly count: number;
+    readonly tolerance: string;
+    readonly lines: readonly number[];
+  };
+  no_change: { readonly path: string; readonly edit: number };
+  missing_group: {
+    readonly path: string;
+    readonly edit: number;
+    readonly reference: string;
+    readonly groups: number;
+  };
+  edits_overlap: { readonly path: string; readonly edits: readonly [number, number]; readonly line: number };
+  stale: { readonly path: string; readonly current: readonly Place[]; readonly version: string };
+  malformed_patch: { readonly line: number; readonly reason: string };
+  patch_conflict: {
+    readonly path: string;
+    readonly hunk: number;
+    readonly reason: "no_match" | "ambiguous";
+    readonly current: readonly Place[];
+  };
+  duplicate_path: { readonly path: string };
+  changed_meanwhile: { readonly path: string };
+  locked: { readonly path: string };
+
+  // commands
+  spawn_failed: { readonly command: string; readonly errno: string };
+  output_limit: { readonly limit: number; readonly stdout: string; readonly stderr: string };
+  no_sandbox: { readonly reason: string };
+}
+
+/** Where a text nearly matched, and in what it differs. */
+export interface NearMiss {
+  readonly line: number;
+  readonly difference: "whitespace" | "line_endings" | "line_numbers" | "quotes" | "case" | "text";
+  readonly current: readonly Place[];
+}
+
+export type FaultCode = keyof Faults;
+
+export class Fault<C extends FaultCode = FaultCode> extends Error {
+  override readonly name = "Fault";
+  readonly code: C;
+  readonly data: Faults[C];
+
+  constructor(code: C, data: Faults[C], options?: { cause?: unknown }) {
+    super(code, options);
+    this.code = code;
+    this.data = data;
+  }
+
+  /** Narrows a caught value to one code, with its data typed. */
+  static is<C extends FaultCode>(value: unknown, code: C): value is Fault<C> {
+    return value instanceof Fault && value.code === code;
+  }
+}

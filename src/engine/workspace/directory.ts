@@ -1,0 +1,114 @@
+// A directory, held open: listing it, going down into it, and starting a process in it all mean this directory,
+// whatever is swapped underneath its name.
+import { lstatSync, readdirSync, readlinkSync } from "node:fs";
+import { Fault, type Kind } from "../fault.ts";
+import { errnoOf, faultOf, system } from "./errno.ts";
+import { OpenFile } from "./file.ts";
+import { type Address, Handle } from "./handle.ts";
+import type { Landing } from "./resolve.ts";
+import type { Root } from "./root.ts";
+import { kindOf, type Stat, statOf } from "./stat.ts";
+
+/** An entry of a directory. `raw` is there where the name is not valid UTF-8; `name` then shows marks. */
+export interface Entry {
+  readonly name: string;
+  readonly kind: Kind;
+  readonly raw?: Buffer;
+}
+
+export class Directory implements Disposable {
+  readonly #handle: Handle;
+  readonly root: Root;
+  /** Where it really was when it was opened. */
+  readonly path: string;
+  /** The path as the caller wrote it, for faults. */
+  readonly given: string;
+
+  private constructor(handle: Handle, root: Root, path: string, given: string) {
+    this.#handle = handle;
+    this.root = root;
+    this.path = path;
+    this.given = given;
+  }
+
+  static open(landing: Landing, given: string): Directory {
+    if (!landing.handle.stat().isDirectory()) {
+      landing.handle.close();
+      throw new Fault("not_a_directory", { path: given });
+    }
+    return new Directory(landing.handle, landing.root, landing.path, given);
+  }
+
+  /** An address that a child process may be started in (`cwd`): it names this directory, not its path. */
+  get address(): string {
+    return this.#handle.address;
+  }
+
+  /** What is in it, in the system's order. */
+  entries(): Entry[] {
+    const found = system(this.given, () => readdirSync(this.address, { withFileTypes: true }));
+    if (found.some(entry => entry.name.includes("\ufffd"))) return this.#rawEntries();
+    return found.map(entry => ({ name: entry.name, kind: kindOf(entry) }));
+  }
+
+  #rawEntries(): Entry[] {
+    const found = system(this.given, () =>
+      readdirSync(this.address, { withFileTypes: true, encoding: "buffer" }),
+    );
+    return found.map(entry => {
+      const raw = entry.name as unknown as Buffer;
+      const name = raw.toString("utf8");
+      return name.includes("\ufffd") ? { name, kind: kindOf(entry), raw } : { name, kind: kindOf(entry) };
+    });
+  }
+
+  /** A directory in it; undefined where it is gone, is no directory any more, or may not be entered. */
+  child(entry: Entry): Directory | undefined {
+    try {
+      const handle = Handle.open(this.#handle.below(addressOf(entry)), { follow: false });
+      if (!handle.stat().isDirectory()) {
+        handle.close();
+        return undefined;
+      }
+      return new Directory(handle, this.root, `${this.path}/${entry.name}`, `${this.given}/${entry.name}`);
+    } catch (error) {
+      const errno = errnoOf(error);
+      if (errno === "EMFILE" || errno === "ENFILE") throw faultOf(error, this.given);
+      return undefined;
+    }
+  }
+
+  /** About an entry itself; links are not followed. Undefined where it is gone. */
+  stat(entry: Entry): Stat | undefined {
+    const stats = lstatSync(this.#handle.below(addressOf(entry)), { throwIfNoEntry: false });
+    return stats === undefined ? undefined : statOf(stats);
+  }
+
+  /** Where a link in it points, as it is written there. */
+  linkTarget(entry: Entry): string | undefined {
+    try {
+      return readlinkSync(this.#handle.below(addressOf(entry)), "utf8");
+    } catch {
+      return undefined;
+    }
+  }
+
+  /** A regular file in it, open for reading; links are not followed. The caller closes it. */
+  file(entry: Entry): OpenFile {
+    const given = `${this.given}/${entry.name}`;
+    const handle = system(given, () => Handle.open(this.#handle.below(addressOf(entry)), { follow: false }));
+    return OpenFile.open({ handle, root: this.root, path: `${this.path}/${entry.name}` }, given);
+  }
+
+  close(): void {
+    this.#handle.close();
+  }
+
+  [Symbol.dispose](): void {
+    this.close();
+  }
+}
+
+function addressOf(entry: Entry): Address {
+  return entry.raw ?? entry.name;
+}

@@ -1,0 +1,53 @@
+// The operating system's error numbers as Faults, in one place, so that every operation tells the same failure
+// in the same way and no raw `ENOENT: …, open '/proc/self/fd/…'` ever reaches a caller.
+import { Fault } from "../fault.ts";
+
+export function errnoOf(error: unknown): string | undefined {
+  return error instanceof Error ? (error as NodeJS.ErrnoException).code : undefined;
+}
+
+/** The Fault for a failed system call on `path`. A Fault passes through; so does what is not from the system. */
+export function faultOf(error: unknown, path: string): unknown {
+  const errno = errnoOf(error);
+  if (error instanceof Fault || errno === undefined) return error;
+  const cause = { cause: error };
+  switch (errno) {
+    case "ENOENT":
+      return new Fault("not_found", { path }, cause);
+    case "ENOTDIR":
+      return new Fault("not_a_directory", { path }, cause);
+    case "EISDIR":
+      return new Fault("not_a_file", { path, kind: "directory" }, cause);
+    case "EEXIST":
+      return new Fault("exists", { path }, cause);
+    case "ENOTEMPTY":
+      return new Fault("not_empty", { path }, cause);
+    case "EACCES":
+    case "EPERM":
+      return new Fault("permission_denied", { path }, cause);
+    case "EROFS":
+      return new Fault("read_only", { path }, cause);
+    case "ELOOP":
+      return new Fault("invalid_path", { path, reason: "symlink_loop" }, cause);
+    case "ENAMETOOLONG":
+      return new Fault("invalid_path", { path, reason: "too_long" }, cause);
+    case "ENOSPC":
+    case "EDQUOT":
+    case "EFBIG":
+      return new Fault("no_space", { path }, cause);
+    case "EMFILE":
+    case "ENFILE":
+      return new Fault("too_many_open_files", { path }, cause);
+    default:
+      return new Fault("io", { path, errno, call: (error as NodeJS.ErrnoException).syscall ?? "" }, cause);
+  }
+}
+
+/** Runs `action`, turning what the system throws into a Fault about `path`. */
+export function system<T>(path: string, action: () => T): T {
+  try {
+    return action();
+  } catch (error) {
+    throw faultOf(error, path);
+  }
+}

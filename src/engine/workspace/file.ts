@@ -1,0 +1,127 @@
+// A regular file, open for reading. It stays the same file whatever happens to its name, and every read says
+// which bytes it wants, so that memory does not grow with the file.
+import { closeSync, constants, fstatSync, openSync, read, readSync, statfsSync } from "node:fs";
+import { Fault } from "../fault.ts";
+import { faultOf, system } from "./errno.ts";
+import { raceFree } from "./handle.ts";
+import type { Landing } from "./resolve.ts";
+import { kindOf, type Stat, statOf } from "./stat.ts";
+
+const chunkBytes = 256 * 1024;
+const smallBytes = 1024 * 1024; // up to here a synchronous read costs less than handing it to a thread
+
+export class OpenFile implements Disposable {
+  readonly #fd: number;
+  /** The path as the caller wrote it, for faults. */
+  readonly given: string;
+  /** Where the file really was when it was opened. */
+  readonly path: string;
+  readonly stat: Stat;
+
+  private constructor(fd: number, given: string, path: string, stat: Stat) {
+    this.#fd = fd;
+    this.given = given;
+    this.path = path;
+    this.stat = stat;
+  }
+
+  /** Opens what was landed on, if it is a regular file. Never blocks, never touches a device. Closes the landing. */
+  static open(landing: Landing, given: string): OpenFile {
+    using handle = landing.handle;
+    const stats = handle.stat();
+    if (!stats.isFile()) throw new Fault("not_a_file", { path: given, kind: kindOf(stats) });
+    if (stats.dev !== landing.root.device && isSynthetic(handle.address)) {
+      throw new Fault("not_a_file", { path: given, kind: "other" });
+    }
+    const fd = system(given, () =>
+      openSync(handle.address, constants.O_RDONLY | (raceFree ? constants.O_NONBLOCK : 0)),
+    );
+    const opened = fstatSync(fd);
+    if (opened.dev !== stats.dev || opened.ino !== stats.ino) {
+      closeSync(fd);
+      throw new Fault("changed_meanwhile", { path: given });
+    }
+    return new OpenFile(fd, given, landing.path, statOf(opened));
+  }
+
+  get size(): number {
+    return this.stat.size;
+  }
+
+  /** Up to `length` bytes from `offset`; fewer at the end of the file. */
+  async read(offset: number, length: number): Promise<Buffer> {
+    if (length <= smallBytes) return this.readNow(offset, length);
+    const buffer = Buffer.allocUnsafe(length);
+    let filled = 0;
+    while (filled < length) {
+      const count = await new Promise<number>((resolve, reject) => {
+        const want = Math.min(length - filled, 16 * smallBytes);
+        read(this.#fd, buffer, filled, want, offset + filled, (error, bytes) =>
+          error === null ? resolve(bytes) : reject(faultOf(error, this.given)),
+        );
+      });
+      if (count === 0) break;
+      filled += count;
+    }
+    return buffer.subarray(0, filled);
+  }
+
+  /** The same, at once: for small pieces. */
+  readNow(offset: number, length: number): Buffer {
+    const buffer = Buffer.allocUnsafe(Math.max(0, length));
+    let filled = 0;
+    system(this.given, () => {
+      while (filled < length) {
+        const count = readSync(this.#fd, buffer, filled, length - filled, offset + filled);
+        if (count === 0) break;
+        filled += count;
+      }
+    });
+    return buffer.subarray(0, filled);
+  }
+
+  /** The whole file. A file that grew since it was opened is read to its new end; over `limit` it is refused. */
+  async bytes(limit: number): Promise<Buffer> {
+    const size = this.stat.size;
+    if (size > limit) throw new Fault("too_large", { path: this.given, size, limit });
+    const whole = await this.read(0, size + 1);
+    if (whole.length <= size) return whole;
+    const parts = [whole];
+    let total = whole.length;
+    for (;;) {
+      if (total > limit) throw new Fault("too_large", { path: this.given, size: total, limit });
+      const more = await this.read(total, chunkBytes);
+      if (more.length === 0) return Buffer.concat(parts);
+      parts.push(more);
+      total += more.length;
+    }
+  }
+
+  /** The file from `offset` on in pieces; the consumer stops by breaking out. The buffer of a piece is not reused. */
+  async *chunks(offset = 0, size = chunkBytes): AsyncGenerator<Buffer> {
+    for (let at = offset; ; ) {
+      const piece = await this.read(at, size);
+      if (piece.length === 0) return;
+      yield piece;
+      at += piece.length;
+    }
+  }
+
+  close(): void {
+    closeSync(this.#fd);
+  }
+
+  [Symbol.dispose](): void {
+    this.close();
+  }
+}
+
+// /proc, /sys and their like: files without size whose reading has effects or never ends.
+const syntheticFileSystems = new Set([
+  0x9fa0, 0x62656572, 0x64626720, 0x74726163, 0x73636673, 0x63677270, 0x27e0eb, 0x1cd1, 0xcafe4a11,
+  0x6e736673,
+]);
+
+function isSynthetic(address: string): boolean {
+  return raceFree && syntheticFileSystems.has(statfsSync(address).type);
+}

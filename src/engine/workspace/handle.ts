@@ -1,0 +1,102 @@
+// A held file-system object: what was opened, not a name that can be swapped underneath.
+//
+// On Linux a handle is an O_PATH descriptor. It gives no access by itself (no read, no side effect on devices,
+// no blocking on FIFOs), but `/proc/self/fd/N/name` names what lies below *this* object, as the *at() calls do,
+// and `readlink /proc/self/fd/N` tells where it really is. Elsewhere there is no such thing in Node: a handle
+// is then a canonical path that is verified when it is opened, which an attacker with the right timing can beat.
+// SECURITY.md says so.
+import { Buffer } from "node:buffer";
+import {
+  type BigIntStats,
+  closeSync,
+  constants,
+  fstatSync,
+  lstatSync,
+  openSync,
+  readlinkSync,
+  realpathSync,
+  type Stats,
+} from "node:fs";
+import { errnoOf } from "./errno.ts";
+
+/** True where paths can be resolved and opened without a race. */
+export const raceFree = process.platform === "linux";
+
+const O_PATH = 0o10000000; // the same on every Linux architecture; not in fs.constants
+
+/** A path for system calls. A Buffer where a name is not valid UTF-8. */
+export type Address = string | Buffer;
+
+export class Handle implements Disposable {
+  readonly fd: number;
+  readonly #path: string;
+
+  private constructor(fd: number, path: string) {
+    this.fd = fd;
+    this.#path = path;
+  }
+
+  /** Opens whatever `address` names. With `follow` false, a link itself is what is opened. */
+  static open(address: Address, { follow = true } = {}): Handle {
+    if (raceFree) return new Handle(openSync(address, O_PATH | (follow ? 0 : constants.O_NOFOLLOW)), "");
+    const path = follow ? realpathSync.native(String(address)) : String(address);
+    lstatSync(path);
+    return new Handle(-1, path);
+  }
+
+  /** This object's own address. */
+  get address(): string {
+    return raceFree ? `/proc/self/fd/${this.fd}` : this.#path;
+  }
+
+  /** The address of what lies below this directory: a name, or a relative path where the caller checks where it lands. */
+  below(name: Address): Address {
+    if (typeof name === "string") return `${this.address}/${name}`;
+    return Buffer.concat([Buffer.from(`${this.address}/`), name]);
+  }
+
+  /**
+   * Where the object is now, as the system tells it: bytes as Latin-1, so that comparing is exact for names that
+   * are not UTF-8 (see `display`).
+   */
+  whereabouts(): string {
+    if (raceFree) return readlinkSync(this.address, "latin1");
+    return Buffer.from(realpathSync.native(this.#path)).toString("latin1");
+  }
+
+  stat(): Stats {
+    return raceFree ? fstatSync(this.fd) : lstatSync(this.#path);
+  }
+
+  statBig(): BigIntStats {
+    return raceFree ? fstatSync(this.fd, { bigint: true }) : lstatSync(this.#path, { bigint: true });
+  }
+
+  close(): void {
+    if (this.fd < 0) return;
+    try {
+      closeSync(this.fd);
+    } catch (error) {
+      if (errnoOf(error) !== "EBADF") throw error;
+    }
+  }
+
+  [Symbol.dispose](): void {
+    this.close();
+  }
+}
+
+/** A path of `whereabouts` for people: UTF-8, with marks for bytes that are not. */
+export function display(whereabouts: string): string {
+  return isAscii(whereabouts) ? whereabouts : Buffer.from(whereabouts, "latin1").toString("utf8");
+}
+
+/** The inverse of `display` for text that was valid. */
+export function bytesOf(path: string): string {
+  return isAscii(path) ? path : Buffer.from(path, "utf8").toString("latin1");
+}
+
+function isAscii(text: string): boolean {
+  for (let i = 0; i < text.length; i++) if (text.charCodeAt(i) > 127) return false;
+  return true;
+}

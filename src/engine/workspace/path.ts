@@ -1,0 +1,149 @@
+// Paths as capabilities. A WorkspacePath is a root that was granted and a way down from it; only a Workspace
+// mints one, so a raw string can neither be opened nor compiled where one is wanted. It promises nothing about
+// what is on the disk: that is found out, without a race, when it is opened (resolve.ts).
+import { isAbsolute, join, normalize, resolve, sep } from "node:path";
+import { Fault } from "../fault.ts";
+import { bytesOf, Handle } from "./handle.ts";
+import { type Root, rootHolding, rootNamed } from "./root.ts";
+
+const mint = Symbol("only a Workspace mints paths");
+
+export class WorkspacePath {
+  readonly #root: Root;
+  /** The names from the root down; none for the root itself. */
+  readonly segments: readonly string[];
+  /** The path as the caller wrote it, for answers about it. */
+  readonly given: string;
+
+  constructor(key: typeof mint, root: Root, segments: readonly string[], given: string) {
+    if (key !== mint) throw new TypeError("A WorkspacePath comes from a Workspace");
+    this.#root = root;
+    this.segments = segments;
+    this.given = given;
+  }
+
+  get root(): Root {
+    return this.#root;
+  }
+
+  get name(): string {
+    return this.segments.at(-1) ?? "";
+  }
+
+  get isRoot(): boolean {
+    return this.segments.length === 0;
+  }
+
+  /** Relative to the root, with `/`; "" for the root itself. */
+  get relative(): string {
+    return this.segments.join("/");
+  }
+
+  /** Absolute, in the root's canonical spelling. Links below the root are not resolved. */
+  get absolute(): string {
+    return this.isRoot ? this.#root.path : join(this.#root.path, ...this.segments);
+  }
+
+  get parent(): WorkspacePath {
+    return new WorkspacePath(mint, this.#root, this.segments.slice(0, -1), this.given);
+  }
+
+  /** A path below this one. The relative path comes from a walk: plain names, no `..`. */
+  below(relative: string, given = `${this.given}/${relative}`): WorkspacePath {
+    const names = relative.split("/").filter(name => name !== "" && name !== ".");
+    if (names.includes("..")) throw new Fault("outside_roots", { path: given });
+    return new WorkspacePath(mint, this.#root, [...this.segments, ...names], given);
+  }
+}
+
+/** How a caller may write paths. By default: absolute, or relative to the first root. */
+export interface PathForms {
+  /** What relative paths are relative to; the first root where left out. */
+  readonly base?: string;
+  /** The directory that `~` stands for; without it `~` is an ordinary name. */
+  readonly home?: string;
+  /** Whether `file://` URIs are paths. */
+  readonly uris?: boolean;
+}
+
+/** Turns what a caller wrote into a path below one of the roots, or refuses it. Nothing is opened for reading. */
+export function parsePath(roots: readonly Root[], given: string, forms: PathForms = {}): WorkspacePath {
+  const written = spelled(given, forms);
+  const first = roots[0];
+  const base = forms.base ?? first?.path;
+  if (base === undefined) throw new Fault("outside_roots", { path: given });
+  const absolute = isAbsolute(written) ? withoutTrailingSlash(normalize(written)) : resolve(base, written);
+  const named = rootNamed(roots, absolute) ?? rootReached(roots, absolute);
+  if (named === undefined) throw new Fault("outside_roots", { path: given });
+  const segments = named.rest.split(sep).filter(name => name !== "");
+  for (const name of segments) {
+    if (Buffer.byteLength(name) > 255) throw new Fault("invalid_path", { path: given, reason: "too_long" });
+  }
+  return new WorkspacePath(mint, named.root, segments, given);
+}
+
+function spelled(given: string, forms: PathForms): string {
+  const refuse = (reason: "empty" | "nul" | "not_unicode" | "reserved" | "too_long"): never => {
+    throw new Fault("invalid_path", { path: given.slice(0, 1000), reason });
+  };
+  if (given === "") refuse("empty");
+  if (given.includes("\0")) refuse("nul");
+  if (!given.isWellFormed()) refuse("not_unicode");
+  if (given.length > 65_536) refuse("too_long");
+  let written = given;
+  if (forms.uris && /^file:\/\//i.test(written)) written = fromUri(written) ?? refuse("reserved");
+  if (forms.home !== undefined && (written === "~" || written.startsWith("~/"))) {
+    written = join(forms.home, written.slice(1));
+  }
+  if (process.platform === "win32" ? isReservedOnWindows(written) : /^[A-Za-z]:\\/.test(written))
+    refuse("reserved");
+  return written;
+}
+
+function fromUri(uri: string): string | undefined {
+  try {
+    const url = new URL(uri);
+    if (url.host !== "" && url.host !== "localhost") return undefined;
+    const path = decodeURIComponent(url.pathname);
+    return path.includes("\0") ? undefined : path;
+  } catch {
+    return undefined;
+  }
+}
+
+/** A root that an absolute path reaches through links or other names outside the roots (`/tmp` for `/private/tmp`). */
+function rootReached(roots: readonly Root[], absolute: string): { root: Root; rest: string } | undefined {
+  const rest: string[] = [];
+  for (let path = absolute; ; ) {
+    try {
+      using handle = Handle.open(path);
+      const whereabouts = handle.whereabouts();
+      const root = rootHolding(roots, whereabouts);
+      if (root === undefined) return undefined;
+      const inside = Buffer.from(whereabouts.slice(bytesOf(root.path).length), "latin1").toString("utf8");
+      return { root, rest: [inside, ...rest].join(sep) };
+    } catch {
+      const parent = resolve(path, "..");
+      if (parent === path || rest.length > 64) return undefined;
+      rest.unshift(path.slice(parent.length).replace(/^[/\\]/, ""));
+      path = parent;
+    }
+  }
+}
+
+function withoutTrailingSlash(path: string): string {
+  return path.length > 1 && path.endsWith(sep) ? path.slice(0, -1) : path;
+}
+
+/** Windows opens devices, streams and other machines under names that look like files. */
+function isReservedOnWindows(path: string): boolean {
+  if (/^[\\/]{2}/.test(path) || /^[A-Za-z]:(?![\\/])/.test(path)) return true;
+  const names = path.replace(/^[A-Za-z]:/, "").split(/[\\/]/);
+  return names.some(
+    name =>
+      (/[. ]$/.test(name) && name !== "." && name !== "..") ||
+      /[:<>"|?*]/.test(name) ||
+      /~\d/.test(name) ||
+      /^(con|prn|aux|nul|(com|lpt)[0-9¹²³])(\.|$)/i.test(name),
+  );
+}

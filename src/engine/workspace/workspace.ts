@@ -1,0 +1,96 @@
+// What the user granted, as an object: whoever holds a Workspace can reach what lies in its roots and nothing
+// else. Every path is resolved and opened in one race-free step (resolve.ts); nothing is checked first and
+// opened later. Not promised: on systems other than Linux the step is open-then-verify, and what another
+// process moves *into* a root is in the root.
+import { readlinkSync } from "node:fs";
+import { resolve } from "node:path";
+import { Fault } from "../fault.ts";
+import { Directory } from "./directory.ts";
+import { system } from "./errno.ts";
+import { OpenFile } from "./file.ts";
+import { Handle } from "./handle.ts";
+import { type PathForms, parsePath, type WorkspacePath } from "./path.ts";
+import { land, seat } from "./resolve.ts";
+import { type Access, Root } from "./root.ts";
+import { type Stat, statOf } from "./stat.ts";
+
+/** A directory to grant. */
+export interface Grant {
+  readonly path: string;
+  readonly access: Access;
+}
+
+export class Workspace implements Disposable {
+  readonly roots: readonly Root[];
+
+  private constructor(roots: readonly Root[]) {
+    this.roots = roots;
+  }
+
+  /** Opens the granted directories. The same directory twice is one root; read-write wins. */
+  static open(grants: readonly Grant[]): Workspace {
+    const roots: Root[] = [];
+    for (const grant of grants) {
+      const root = new Root(resolve(grant.path), grant.access);
+      const same = roots.findIndex(other => other.is({ dev: root.device, ino: root.inode }));
+      if (same < 0) roots.push(root);
+      else if (root.access === "read-write" && roots[same]?.access === "read-only") {
+        roots[same]?.handle.close();
+        roots[same] = root;
+      } else root.handle.close();
+    }
+    return new Workspace(roots);
+  }
+
+  /** The path that a caller wrote, as a capability. Faults: `invalid_path`, `outside_roots`. */
+  at(path: string, forms?: PathForms): WorkspacePath {
+    return parsePath(this.roots, path, forms);
+  }
+
+  /** The regular file that `path` leads to, open for reading. The caller closes it. */
+  file(path: WorkspacePath): OpenFile {
+    return OpenFile.open(land(this.roots, path), path.given);
+  }
+
+  /** The directory that `path` leads to, held open. The caller closes it. */
+  directory(path: WorkspacePath): Directory {
+    return Directory.open(land(this.roots, path), path.given);
+  }
+
+  /** About what `path` leads to. */
+  stat(path: WorkspacePath): Stat {
+    using handle = land(this.roots, path).handle;
+    return statOf(handle.stat());
+  }
+
+  /** About the last name itself: a link is not followed, and may lead anywhere. */
+  lstat(path: WorkspacePath): Stat & { readonly target?: string } {
+    if (path.isRoot) return this.stat(path);
+    const { handle, name } = seat(this.roots, path);
+    using _ = handle;
+    return system(path.given, () => {
+      using own = Handle.open(handle.below(name), { follow: false });
+      const stat = statOf(own.stat());
+      return stat.kind === "symlink" ? { ...stat, target: readlinkSync(handle.below(name), "utf8") } : stat;
+    });
+  }
+
+  /** Where `path` really is, links resolved, and the root that decides about it. What does not exist yet would be there. */
+  locate(path: WorkspacePath): { readonly path: string; readonly root: Root } {
+    const missing: string[] = [];
+    for (let at = path; ; at = at.parent) {
+      try {
+        const landing = land(this.roots, at);
+        landing.handle.close();
+        return { path: [landing.path, ...missing].join("/"), root: landing.root };
+      } catch (error) {
+        if (!Fault.is(error, "not_found") || at.isRoot) throw error;
+        missing.unshift(at.name);
+      }
+    }
+  }
+
+  [Symbol.dispose](): void {
+    for (const root of this.roots) root.handle.close();
+  }
+}
