@@ -54,12 +54,7 @@ export class OpenFile implements Disposable {
     const buffer = Buffer.allocUnsafe(length);
     let filled = 0;
     while (filled < length) {
-      const count = await new Promise<number>((resolve, reject) => {
-        const want = Math.min(length - filled, 16 * smallBytes);
-        read(this.#fd, buffer, filled, want, offset + filled, (error, bytes) =>
-          error === null ? resolve(bytes) : reject(faultOf(error, this.given)),
-        );
-      });
+      const count = await this.#fill(buffer.subarray(filled, filled + 16 * smallBytes), offset + filled);
       if (count === 0) break;
       filled += count;
     }
@@ -97,14 +92,41 @@ export class OpenFile implements Disposable {
     }
   }
 
-  /** The file from `offset` on in pieces; the consumer stops by breaking out. The buffer of a piece is not reused. */
-  async *chunks(offset = 0, size = chunkBytes): AsyncGenerator<Buffer> {
-    for (let at = offset; ; ) {
-      const piece = await this.read(at, size);
-      if (piece.length === 0) return;
-      yield piece;
+  /**
+   * The file from `offset` on in pieces, the next one read while the consumer works on this one, which is good only
+   * until then. The consumer stops by breaking out.
+   */
+  async *stream(offset = 0): AsyncGenerator<Buffer> {
+    let at = offset;
+    if (this.stat.size - offset <= smallBytes) {
+      const piece = this.readNow(offset, Math.max(0, this.stat.size - offset) + 1);
+      if (piece.length > 0) yield piece;
       at += piece.length;
+      if (at <= this.stat.size) return;
     }
+    let spare = Buffer.allocUnsafe(smallBytes);
+    let buffer = Buffer.allocUnsafe(smallBytes);
+    let coming = this.#fill(buffer, at);
+    try {
+      for (;;) {
+        const count = await coming;
+        if (count === 0) return;
+        [buffer, spare] = [spare, buffer];
+        at += count;
+        coming = this.#fill(buffer, at);
+        yield spare.subarray(0, count);
+      }
+    } finally {
+      await coming.catch(() => 0);
+    }
+  }
+
+  #fill(buffer: Buffer, offset: number): Promise<number> {
+    return new Promise((resolve, reject) => {
+      read(this.#fd, buffer, 0, buffer.length, offset, (error, count) =>
+        error === null ? resolve(count) : reject(faultOf(error, this.given)),
+      );
+    });
   }
 
   close(): void {
