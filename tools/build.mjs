@@ -1,7 +1,16 @@
 // Bundles the program and the library into dist/, and with --types emits the library's declarations. Nothing is
 // done when dist/ already holds what the sources say, so every start and every test run can call it.
 import { createHash } from "node:crypto";
-import { chmodSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { dirname, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 
@@ -36,7 +45,13 @@ function fingerprint() {
     .filter(entry => entry.isFile())
     .map(entry => join(entry.parentPath, entry.name))
     .sort();
-  for (const name of ["tools/build.mjs", "package.json", "package-lock.json", "tsconfig.json", "tsconfig.types.json"]) {
+  for (const name of [
+    "tools/build.mjs",
+    "package.json",
+    "package-lock.json",
+    "tsconfig.json",
+    "tsconfig.types.json",
+  ]) {
     sources.push(join(root, name));
   }
   for (const file of sources) {
@@ -83,7 +98,8 @@ async function bundle() {
   // old one or the new one, whole.
   const entries = new Set(["polyfs.js", "index.js"]);
   const files = outputFiles.map(({ path, contents }) => ({ name: relative(dist, path), contents }));
-  for (const file of files.toSorted((a, b) => Number(entries.has(a.name)) - Number(entries.has(b.name)))) put(file);
+  for (const file of files.toSorted((a, b) => Number(entries.has(a.name)) - Number(entries.has(b.name))))
+    put(file);
   const kept = new Set(files.map(({ name }) => name));
   for (const entry of readdirSync(join(dist, "chunks"), { withFileTypes: true })) {
     if (!kept.has(join("chunks", entry.name))) rmSync(join(dist, "chunks", entry.name), { force: true });

@@ -46,7 +46,9 @@ function runNpmCi() {
     ? spawnSync(process.execPath, [npm, ...args], options)
     : spawnSync("npm", args, { ...options, shell: process.platform === "win32" });
   if (status !== 0) {
-    process.stderr.write(`polyfs: npm ci failed${error ? ` (${error.message})` : ""}; run it by hand to see why\n`);
+    process.stderr.write(
+      `polyfs: npm ci failed${error ? ` (${error.message})` : ""}; run it by hand to see why\n`,
+    );
     process.exit(1);
   }
 }

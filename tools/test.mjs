@@ -6,5 +6,7 @@ import { install } from "./install.mjs";
 
 install();
 const vitest = join(dirname(fileURLToPath(import.meta.url)), "../node_modules/vitest/vitest.mjs");
-const { status } = spawnSync(process.execPath, [vitest, "run", ...process.argv.slice(2)], { stdio: "inherit" });
+const { status } = spawnSync(process.execPath, [vitest, "run", ...process.argv.slice(2)], {
+  stdio: "inherit",
+});
 process.exitCode = status ?? 1;

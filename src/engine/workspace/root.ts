@@ -1,5 +1,6 @@
 // A directory that the user granted: held open from the start, so that what is granted is that directory and
 // not whatever later stands under its name.
+import { accessSync, constants } from "node:fs";
 import { Fault } from "../fault.ts";
 import { system } from "./errno.ts";
 import { display, Handle } from "./handle.ts";
@@ -25,6 +26,8 @@ export class Root implements Disposable {
       this.handle.close();
       throw new Fault("not_a_directory", { path: spelling });
     }
+    // A handle needs no permission; serving a directory does: better told now than at every call.
+    system(spelling, () => accessSync(this.handle.address, constants.R_OK | constants.X_OK));
     this.device = stat.dev;
     this.inode = stat.ino;
     this.path = display(this.handle.whereabouts());

@@ -1,0 +1,57 @@
+// The configuration file: a JSON object with the options' names as keys, in kebab-case or camelCase.
+import { dirname } from "node:path";
+import { plainWording, say } from "../contract/wording.ts";
+import { Fault } from "../engine/fault.ts";
+import { readNamedFile } from "../engine/workspace/named-file.ts";
+import { Layer } from "./layer.ts";
+import { suggestion } from "./nearest.ts";
+import { isOptionName, type Option, type OptionName, optionNames, options } from "./options.ts";
+import { UsageError } from "./usage-error.ts";
+
+export function readConfigFile(file: string): Layer {
+  const layer = new Layer();
+  for (const [key, value] of Object.entries(parse(file))) {
+    const name = optionNamed(key, file);
+    for (const text of texts(name, value, `"${key}" in ${file}`)) {
+      layer.set(name, text, `"${key}" in ${file}`, dirname(file));
+    }
+  }
+  return layer;
+}
+
+function parse(file: string): object {
+  let content: unknown;
+  try {
+    content = JSON.parse(readNamedFile(file).replace(/^\uFEFF/, ""));
+  } catch (error) {
+    const reason =
+      error instanceof Fault ? say(plainWording, error) : `${file} is not JSON: ${String(error)}`;
+    throw new UsageError(`the configuration cannot be read: ${reason}`);
+  }
+  if (typeof content === "object" && content !== null && !Array.isArray(content)) return content;
+  throw new UsageError(`${file} must hold a JSON object`);
+}
+
+function optionNamed(key: string, file: string): OptionName {
+  const name = key.replace(/[A-Z]/g, letter => `-${letter.toLowerCase()}`);
+  const settable = optionNames.filter(
+    one => ![`command line`, `not the file`].includes((options[one] as Option).only ?? ""),
+  );
+  if (isOptionName(name) && settable.includes(name)) return name;
+  throw new UsageError(`unknown key "${key}" in ${file}${suggestion(name, settable)}`);
+}
+
+/** The value, as the texts that a command line would give. */
+function texts(name: OptionName, value: unknown, as: string): string[] {
+  const { kind } = options[name];
+  if (kind === "flag" && typeof value === "boolean") return [String(value)];
+  if (kind !== "flag" && typeof value === "string") return [value];
+  if (kind === "root" && Array.isArray(value) && value.every(one => typeof one === "string")) return value;
+  const expected = {
+    flag: "true or false",
+    root: "a path or an array of paths",
+    text: "a string",
+    choice: "a string",
+  };
+  throw new UsageError(`${as} must be ${expected[kind]}`);
+}

@@ -1,0 +1,24 @@
+// What to serve and how, from all sources: the command line goes before the environment, and that before the
+// file. The directories come from the first source that names any, all together: whoever names a directory by
+// hand must not get others that an old file or variable still grants.
+import type { Grant } from "../engine/workspace/workspace.ts";
+import { readConfigFile } from "./config-file.ts";
+import { readEnvironment } from "./environment.ts";
+import type { Layer } from "./layer.ts";
+import { defaults, type Values } from "./options.ts";
+
+export interface Config extends Values {
+  readonly grants: readonly Grant[];
+}
+
+export function configure(commandLine: Layer, environment: NodeJS.ProcessEnv, base: string): Config {
+  const layers = [commandLine, readEnvironment(environment, base)];
+  const file = commandLine.values.config ?? layers[1]?.values.config;
+  if (file !== undefined) layers.push(readConfigFile(file));
+  const values: Values = Object.assign(defaults(), ...layers.map(layer => layer.values).reverse());
+  const grants = layers.map(layer => layer.grants).find(named => named.length > 0) ?? [];
+  return {
+    ...values,
+    grants: values["read-only"] ? grants.map(({ path }) => ({ path, access: "read-only" })) : grants,
+  };
+}

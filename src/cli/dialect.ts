@@ -1,0 +1,15 @@
+// The dialect that a name stands for.
+import type { Dialect } from "../contract/dialect.ts";
+import { defaultDialect, dialects } from "../dialects/index.ts";
+import { suggestion } from "./nearest.ts";
+import { UsageError } from "./usage-error.ts";
+
+export async function chooseDialect(name = defaultDialect): Promise<Dialect> {
+  const names = Object.keys(dialects);
+  if (name === undefined) throw new UsageError(`choose a dialect with --dialect: ${names.join(", ")}`);
+  const load = Object.hasOwn(dialects, name) ? dialects[name] : undefined;
+  if (load !== undefined) return load();
+  throw new UsageError(
+    `unknown dialect ${JSON.stringify(name)}${suggestion(name, names)}; there are: ${names.join(", ")}`,
+  );
+}

@@ -1,0 +1,42 @@
+// The directories that the start names, opened: what cannot be served is told before any client is spoken to.
+import { parse } from "node:path";
+import type { Dialect } from "../contract/dialect.ts";
+import { plainWording, say } from "../contract/wording.ts";
+import { type Engine, openEngine } from "../engine/engine.ts";
+import { Fault } from "../engine/fault.ts";
+import type { Grant } from "../engine/workspace/workspace.ts";
+import type { Config } from "./config.ts";
+import { UsageError } from "./usage-error.ts";
+
+export function openDirectories(config: Config, dialect: Dialect): Engine {
+  const engine = open(config.grants.length > 0 ? config.grants : withoutAny(config, dialect));
+  const whole = engine.workspace.roots.find(({ path }) => parse(path).root === path);
+  if (whole === undefined || config["allow-filesystem-root"]) return engine;
+  engine[Symbol.dispose]();
+  throw new UsageError(
+    `${whole.path} is the whole filesystem: name directories in it, or add --allow-filesystem-root`,
+  );
+}
+
+function open(roots: readonly Grant[]): Engine {
+  try {
+    return openEngine({ roots });
+  } catch (error) {
+    if (!(error instanceof Fault)) throw error;
+    if (Fault.is(error, "not_found")) throw new UsageError(`no such directory: ${error.data.path}`);
+    if (Fault.is(error, "not_a_directory")) throw new UsageError(`not a directory: ${error.data.path}`);
+    throw new UsageError(`a directory cannot be served: ${say(plainWording, error)}`);
+  }
+}
+
+function withoutAny(config: Config, dialect: Dialect): readonly Grant[] {
+  switch (dialect.withoutRoots) {
+    case "working-directory":
+      return [{ path: process.cwd(), access: config["read-only"] ? "read-only" : "read-write" }];
+    case "client-roots":
+    case "none":
+      return [];
+    case "usage":
+      throw new UsageError("name a directory to serve (polyfs [options] DIR...); see polyfs --help");
+  }
+}

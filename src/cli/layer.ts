@@ -1,0 +1,43 @@
+// What one source (the command line, the environment, a file) says: values by name, and directories in order.
+// All sources read values by the same rules, given here, and differ only in how they spell them.
+import { homedir } from "node:os";
+import { resolve } from "node:path";
+import type { Grant } from "../engine/workspace/workspace.ts";
+import { type Option, type OptionName, options, type Values } from "./options.ts";
+import { UsageError } from "./usage-error.ts";
+
+export class Layer {
+  readonly grants: Grant[] = [];
+  readonly #values: Partial<Record<OptionName, string | boolean>> = {};
+
+  /** Each value was checked against its option's kind by `set`, which is what the type says. */
+  get values(): Partial<Values> {
+    return this.#values as Partial<Values>;
+  }
+
+  /** Takes a value as text. `as` is how the source spells the option, for messages; paths start at `base`. */
+  set(name: OptionName, text: string, as: string, base: string): void {
+    const option: Option = options[name];
+    if (option.kind === "flag") {
+      this.#values[name] = flag(text, as);
+      return;
+    }
+    if (text === "") throw new UsageError(`${as} needs a value`);
+    if (option.kind === "root") {
+      this.grants.push({ path: resolve(base, fromHome(text)), access: option.access });
+    } else if (option.kind === "choice" && !option.choices.includes(text)) {
+      throw new UsageError(`${as} must be one of ${option.choices.join(", ")}, not ${JSON.stringify(text)}`);
+    } else this.#values[name] = name === "config" ? resolve(base, fromHome(text)) : text;
+  }
+}
+
+function flag(text: string, as: string): boolean {
+  if (/^(1|true|yes|on)$/i.test(text)) return true;
+  if (/^(0|false|no|off|)$/i.test(text)) return false;
+  throw new UsageError(`${as} must be true or false, not ${JSON.stringify(text)}`);
+}
+
+/** Clients start servers without a shell, so nobody else expands `~`. */
+function fromHome(path: string): string {
+  return path === "~" || /^~[/\\]/.test(path) ? homedir() + path.slice(1) : path;
+}

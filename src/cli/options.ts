@@ -1,0 +1,107 @@
+// The options, in one table. It drives the command line, the environment twins (POLYFS_…), the configuration
+// file and --help, and it types the values; adding an option is adding a line here and reading it where it acts.
+import type { Access } from "../engine/workspace/root.ts";
+
+interface Described {
+  /** For --help: one sentence, no full stop. */
+  readonly help: string;
+  readonly short?: string;
+  /** Where it may be set. By default everywhere. */
+  readonly only?: "command line" | "not the file" | "not the command line";
+}
+
+/** A directory to grant. All options of this kind fill one list, in the order in which they are given. */
+interface RootOption extends Described {
+  readonly kind: "root";
+  readonly access: Access;
+}
+interface FlagOption extends Described {
+  readonly kind: "flag";
+  readonly default: boolean;
+}
+interface TextOption extends Described {
+  readonly kind: "text";
+  /** The name of the value in --help. */
+  readonly value: string;
+}
+interface ChoiceOption extends Described {
+  readonly kind: "choice";
+  readonly value: string;
+  readonly choices: readonly string[];
+  readonly default: string;
+}
+export type Option = RootOption | FlagOption | TextOption | ChoiceOption;
+
+export const options = {
+  directories: {
+    kind: "root",
+    access: "read-write",
+    only: "not the command line",
+    help: "Directories to serve, read-write",
+  },
+  workspace: { kind: "root", access: "read-write", help: "The same as naming DIR alone" },
+  "allow-write": { kind: "root", access: "read-write", help: "Serve DIR read-write (repeatable)" },
+  "allow-read": { kind: "root", access: "read-only", help: "Serve DIR read-only (repeatable)" },
+  "read-only": { kind: "flag", default: false, help: "Change nothing: every directory is read-only" },
+  "allow-filesystem-root": {
+    kind: "flag",
+    default: false,
+    help: "Accept the root of the filesystem as a directory",
+  },
+  dialect: { kind: "text", value: "NAME", help: "The set of tools to serve" },
+  "plain-names": {
+    kind: "flag",
+    default: false,
+    help: "Advertise tools without the dialect's prefix, for clients that refuse dots in names",
+  },
+  "log-level": {
+    kind: "choice",
+    value: "LEVEL",
+    choices: ["error", "warn", "info", "debug"],
+    default: "warn",
+    help: "How much to say on stderr",
+  },
+  config: {
+    kind: "text",
+    value: "FILE",
+    only: "not the file",
+    help: "Read options from a JSON file; its relative directories start at its own",
+  },
+  help: { kind: "flag", default: false, short: "h", only: "command line", help: "Print this text" },
+  version: { kind: "flag", default: false, short: "v", only: "command line", help: "Print the version" },
+} as const satisfies Record<string, Option>;
+
+type Table = typeof options;
+export type OptionName = keyof Table;
+export const optionNames = Object.keys(options) as OptionName[];
+
+type ValueOf<O> = O extends { kind: "flag" }
+  ? boolean
+  : O extends { kind: "choice"; choices: readonly (infer C)[] }
+    ? C
+    : string | undefined;
+
+/** The values of all options but the directories, by name. */
+export type Values = {
+  readonly [N in OptionName as Table[N] extends { kind: "root" } ? never : N]: ValueOf<Table[N]>;
+};
+
+export type LogLevel = Values["log-level"];
+
+/** What holds where no source says anything. */
+export function defaults(): Values {
+  const given = optionNames.map(name => [
+    name,
+    "default" in options[name] ? options[name].default : undefined,
+  ]);
+  return Object.fromEntries(given) as Values;
+}
+
+/** `allow-write` → `POLYFS_ALLOW_WRITE`. */
+export function environmentName(name: string): string {
+  return `POLYFS_${name.toUpperCase().replaceAll("-", "_")}`;
+}
+
+export function isOptionName(name: string): name is OptionName {
+  return Object.hasOwn(options, name);
+}

@@ -1,0 +1,10 @@
+// The list of dialects, in the order that people read it. Each is loaded when it is asked for, so that starting
+// one costs nothing for the others: adding a dialect is one folder and one line here.
+import type { Dialect } from "../contract/dialect.ts";
+
+export const dialects: { readonly [name: string]: () => Promise<Dialect> } = {
+  fs: async () => (await import("./fs/index.ts")).fs,
+};
+
+/** What is served when nobody chooses. */
+export const defaultDialect: string | undefined = undefined;

@@ -1,0 +1,248 @@
+// Holds the house rules of ARCHITECTURE.md by reading every file in src: who may import whom, who may touch the
+// disk, processes, the network and the protocol. Each rule is also run on a small offence, to prove it can fail.
+import { readdirSync, readFileSync } from "node:fs";
+import { join, posix } from "node:path";
+import { describe, expect, it } from "vitest";
+
+/** Sources by path below src/. */
+type Sources = ReadonlyMap<string, string>;
+
+/** Each may import those before it. Above them stand the dialects and mcp, beside each other, then cli. */
+const chain = ["fault", "text", "regex", "edit", "workspace", "shell", "search", "engine", "contract"];
+
+const modulesOfOneArea: readonly (readonly [RegExp, string])[] = [
+  [/^(node:)?fs(\/promises)?$/, "workspace"],
+  [/^(node:)?child_process$/, "shell"],
+  [/^(node:)?(https?|http2|net|tls|dgram)$/, "mcp"],
+  [/^@modelcontextprotocol\//, "mcp"],
+  [/^jose$/, "mcp"],
+  [/^(ignore|picomatch|@vscode\/ripgrep)$/, "search"],
+  [/^iconv-lite$/, "text"],
+];
+
+const rules: { readonly [rule: string]: (file: string, code: string, sources: Sources) => boolean } = {
+  "opens with a comment": (file, _, sources) => !/^(#!.*\n)?(\/\/|\/\*)/.test(sources.get(file) ?? ""),
+  "is named for what it holds": file =>
+    /(^|[/-])(utils?|helpers?|common|manager|base|misc)(?=[./-])/i.test(file),
+  "re-exports nothing, but for the public entry": (file, code) =>
+    file !== "index.ts" && /^export\b[^;=("]*\bfrom\s*"/m.test(code),
+  "imports only what stands below it": (file, code) =>
+    imports(code).some(
+      ({ from }) => from.startsWith(".") && !mayImport(file, posix.join(posix.dirname(file), from)),
+    ),
+  "leaves disk, processes, network, SDK and packages to their own folder": (file, code) =>
+    imports(code).some(({ from }) => {
+      if (from.startsWith(".")) return false;
+      const owner = modulesOfOneArea.find(([name]) => name.test(from))?.[1];
+      return owner === undefined ? !from.startsWith("node:") : owner !== areaOf(file);
+    }),
+  "loads no SDK to serve stdio": (file, _, sources) =>
+    (file === "mcp/stdio.ts" || file === "cli/polyfs.ts") &&
+    [...startUp(file, sources)].some(loaded => loaded.startsWith("@modelcontextprotocol/")),
+  "walks several components by no call of Node's": (_, code) =>
+    imports(code).some(({ from }) => /^(node:)?fs\b/.test(from)) &&
+    /\brecursive\b|\b(cp|cpSync|glob|globSync)\b/.test(code),
+  "speaks of no tool, dialect or protocol in the engine": (file, code, sources) =>
+    file.startsWith("engine/") && foreignWords(sources).test(code.replaceAll("unknown_tool", "")),
+};
+
+describe("the sources keep the rules of the house", () => {
+  const root = join(import.meta.dirname, "../src");
+  const sources = new Map(
+    readdirSync(root, { recursive: true, encoding: "utf8" })
+      .filter(file => file.endsWith(".ts"))
+      .map(file => [file.replaceAll("\\", "/"), readFileSync(join(root, file), "utf8")]),
+  );
+  it.each(Object.keys(rules))("every file %s", rule => {
+    expect(sources.size).toBeGreaterThan(20);
+    expect(offenders(rule, sources)).toEqual([]);
+  });
+});
+
+describe("each rule catches an offence", () => {
+  const offences: readonly (readonly [rule: keyof typeof rules, file: string, code: string])[] = [
+    ["opens with a comment", "cli/a.ts", "export const a = 1;"],
+    ["is named for what it holds", "engine/text/utils.ts", ""],
+    ["is named for what it holds", "contract/path-helpers.ts", ""],
+    ["re-exports nothing, but for the public entry", "contract/all.ts", 'export * from "./tool.ts";'],
+    [
+      "re-exports nothing, but for the public entry",
+      "contract/all.ts",
+      'export {\n  a,\n  b,\n} from "./tool.ts";',
+    ],
+    [
+      "imports only what stands below it",
+      "engine/text/a.ts",
+      'import { commit } from "../workspace/commit.ts";',
+    ],
+    [
+      "imports only what stands below it",
+      "engine/edit/a.ts",
+      'const { call } = await import("../../contract/call.ts");',
+    ],
+    [
+      "imports only what stands below it",
+      "engine/shell/a.ts",
+      'import type { Hit } from "../search/grep.ts";',
+    ],
+    ["imports only what stands below it", "contract/a.ts", 'import { fs } from "../dialects/fs/index.ts";'],
+    ["imports only what stands below it", "dialects/fs/a.ts", 'import { tree } from "../replay/tree.ts";'],
+    ["imports only what stands below it", "dialects/fs/a.ts", 'import { dialects } from "../index.ts";'],
+    ["imports only what stands below it", "dialects/fs/a.ts", 'import { serve } from "../../mcp/stdio.ts";'],
+    ["imports only what stands below it", "mcp/a.ts", 'import { dialects } from "../dialects/index.ts";'],
+    ["imports only what stands below it", "mcp/a.ts", 'import { options } from "../cli/options.ts";'],
+    [
+      "leaves disk, processes, network, SDK and packages to their own folder",
+      "cli/a.ts",
+      'import fs from "fs";',
+    ],
+    [
+      "leaves disk, processes, network, SDK and packages to their own folder",
+      "engine/search/a.ts",
+      'import { readFile } from "node:fs/promises";',
+    ],
+    [
+      "leaves disk, processes, network, SDK and packages to their own folder",
+      "engine/search/a.ts",
+      'import { spawn } from "node:child_process";',
+    ],
+    [
+      "leaves disk, processes, network, SDK and packages to their own folder",
+      "contract/a.ts",
+      'import type { Tool } from "@modelcontextprotocol/server";',
+    ],
+    [
+      "leaves disk, processes, network, SDK and packages to their own folder",
+      "cli/a.ts",
+      'import _ from "lodash";',
+    ],
+    ["loads no SDK to serve stdio", "mcp/stdio.ts", 'import { Server } from "@modelcontextprotocol/server";'],
+    [
+      "walks several components by no call of Node's",
+      "engine/workspace/a.ts",
+      'import { cp } from "node:fs/promises";',
+    ],
+    [
+      "walks several components by no call of Node's",
+      "engine/workspace/a.ts",
+      'import { rmSync } from "node:fs";\nrmSync(path, { recursive: true });',
+    ],
+    [
+      "speaks of no tool, dialect or protocol in the engine",
+      "engine/text/a.ts",
+      'if (style === "agent-tools") x();',
+    ],
+    ["speaks of no tool, dialect or protocol in the engine", "engine/text/a.ts", "const toolName = 1;"],
+    ["speaks of no tool, dialect or protocol in the engine", "engine/text/a.ts", "return { isError: true };"],
+  ];
+  it.each(offences)("%s: %s", (rule, file, code) => {
+    expect(offenders(rule, new Map([[file, code]]))).toEqual([file]);
+  });
+
+  it("also through files that are loaded on the way", () => {
+    const sources = new Map([
+      ["mcp/stdio.ts", 'import { a } from "./a.ts";'],
+      ["mcp/a.ts", 'import { Server } from "@modelcontextprotocol/server";'],
+    ]);
+    expect(offenders("loads no SDK to serve stdio", sources)).toEqual(["mcp/stdio.ts"]);
+    sources.set("mcp/stdio.ts", 'const { a } = await import("./a.ts");');
+    expect(offenders("loads no SDK to serve stdio", sources)).toEqual([]);
+  });
+
+  it("and a tool's name in the engine, wherever the tool is", () => {
+    const sources = new Map([
+      ["dialects/fs/list-files.ts", 'export const listFiles = tool({ name: "list_files" });'],
+      ["engine/search/a.ts", "const list_files = 1;"],
+    ]);
+    expect(offenders("speaks of no tool, dialect or protocol in the engine", sources)).toEqual([
+      "engine/search/a.ts",
+    ]);
+  });
+
+  it("no rule is left unproven, and comments are not code", () => {
+    expect(new Set(offences.map(([rule]) => rule))).toEqual(new Set(Object.keys(rules)));
+    const comment =
+      '// Each dialect imports its tool:\n/* import x from "lodash"; */\nexport const a = "// kept";';
+    for (const rule in rules) expect(offenders(rule, new Map([["engine/text/a.ts", comment]]))).toEqual([]);
+  });
+});
+
+function offenders(rule: keyof typeof rules, sources: Sources): string[] {
+  return [...sources]
+    .filter(([file, text]) => rules[rule]?.(file, withoutComments(text), sources))
+    .map(([file]) => file);
+}
+
+/** `engine/text/lines.ts` → text, `engine/engine.ts` → engine, `dialects/fs/index.ts` → dialects. */
+function areaOf(file: string): string {
+  const [top = "", second = "", third] = file.split("/");
+  if (second === "") return "entry";
+  if (top !== "engine") return top;
+  return third === undefined ? second.replace(/\.ts$/, "") : second;
+}
+
+function mayImport(from: string, to: string): boolean {
+  const [area, target] = [areaOf(from), areaOf(to)];
+  // The version and the public entry: everybody may ask the one, nobody the other.
+  if (target === "entry") return to === "version.ts";
+  if (area === "cli" || area === "entry") return true;
+  if (from === "dialects/index.ts") return ["dialects", "contract"].includes(target);
+  if (area === "dialects" && target === "dialects") return from.split("/")[1] === to.split("/")[1];
+  if (area === target) return true;
+  const place = chain.includes(area)
+    ? chain.indexOf(area)
+    : ["dialects", "mcp"].includes(area)
+      ? chain.length
+      : -1;
+  return chain.includes(target) && chain.indexOf(target) < place;
+}
+
+interface Import {
+  readonly from: string;
+  /** Loaded together with the file, and not later or never. */
+  readonly atOnce: boolean;
+}
+
+function imports(code: string): Import[] {
+  const statements = code.matchAll(/^\s*(?:import|export)\b(\s+type\b)?[^;=("]*?(?:\bfrom\s*)?"([^"\n]+)"/gm);
+  const calls = code.matchAll(/\b(?:import|require)\s*\(\s*["'`]([^"'`]+)["'`]/g);
+  return [
+    ...[...statements].map(([, type, from = ""]) => ({ from, atOnce: type === undefined })),
+    ...[...calls].map(([, from = ""]) => ({ from, atOnce: false })),
+  ];
+}
+
+/** Everything that importing `file` loads: our files and the packages. */
+function startUp(file: string, sources: Sources, seen = new Set<string>()): Set<string> {
+  if (seen.has(file)) return seen;
+  seen.add(file);
+  for (const { from, atOnce } of imports(withoutComments(sources.get(file) ?? ""))) {
+    if (atOnce) startUp(from.startsWith(".") ? posix.join(posix.dirname(file), from) : from, sources, seen);
+  }
+  return seen;
+}
+
+/** Also as a part of a name (`toolName`), but not of a longer word (`stool`). */
+function foreignWords(sources: Sources): RegExp {
+  const protocol = ["mcp", "MCP", "[jJ]son-?[rR]pc", "JSON-?RPC", "isError", "structuredContent"];
+  const house = [
+    "[tT]ools?",
+    "[dD]ialects?",
+    "agent-tools",
+    "file-editor",
+    "fs-context",
+    '"(?:replay|reference|fs)"',
+  ];
+  const dialects = [...sources].filter(([file]) => file.startsWith("dialects/")).map(([, text]) => text);
+  const tools = dialects.flatMap(text =>
+    [...text.matchAll(/\bname: "([a-z]+(?:_[a-z]+)+)"/g)].map(([, name]) => name),
+  );
+  return new RegExp(`(?<![a-zA-Z])(?:${[...protocol, ...house, ...tools].join("|")})(?![a-z])`);
+}
+
+/** The code alone. Strings are stepped over, so that what looks like a comment inside one is kept. */
+function withoutComments(text: string): string {
+  const parts =
+    /("(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'|`(?:[^`\\]|\\.)*`)|\/\*[\s\S]*?\*\/|(?<![\\/[:])\/\/.*/g;
+  return text.replace(/^#!.*/, "").replace(parts, (_, string?: string) => string ?? "");
+}
