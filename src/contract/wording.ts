@@ -28,6 +28,7 @@ const invalidPath: Record<Faults["invalid_path"]["reason"], string> = {
 export const plainWording: Wording = {
   unknown_tool: ({ name }) => `Unknown tool: ${name}`,
   invalid_params: ({ issues }) => `Invalid parameters: ${issues.map(sayIssue).join("; ")}`,
+  invalid_argument: ({ message }) => message,
   cancelled: () => "The call was cancelled",
   timeout: ({ ms, what }) => `Timed out after ${ms} ms: ${what}`,
   denied: ({ what }) => `Not allowed: ${what}`,

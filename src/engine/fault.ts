@@ -22,6 +22,8 @@ export interface Faults {
   // the call
   unknown_tool: { readonly name: string };
   invalid_params: { readonly issues: readonly ParameterIssue[] };
+  /** Parameters that are each fine, but not together, or not for this file: what is wrong is in the contract's words. */
+  invalid_argument: { readonly message: string };
   cancelled: Record<never, never>;
   timeout: { readonly ms: number; readonly what: string };
   denied: { readonly what: string };

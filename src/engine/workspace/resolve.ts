@@ -61,11 +61,26 @@ export function seat(roots: readonly Root[], path: WorkspacePath): Seat {
   return { ...directory, name: storedName(directory.handle, path.name) };
 }
 
-/** Decides on what was opened, never on a path string. */
-function claim(roots: readonly Root[], handle: Handle): Landing | undefined {
-  const whereabouts = handle.whereabouts();
-  const root = rootHolding(roots, whereabouts);
-  if (root !== undefined) return { handle, root, path: display(whereabouts) };
+/**
+ * Decides on what was opened, never on a path string. The system cannot tell where something is whose path is
+ * longer than a path may be; then how it was reached decides: `walked` from a root without following anything.
+ */
+function claim(
+  roots: readonly Root[],
+  handle: Handle,
+  walked?: { readonly root: Root; readonly names: readonly string[] },
+): Landing | undefined {
+  try {
+    const whereabouts = handle.whereabouts();
+    const root = rootHolding(roots, whereabouts);
+    if (root !== undefined) return { handle, root, path: display(whereabouts) };
+  } catch (error) {
+    if (errnoOf(error) === "ENAMETOOLONG" && walked !== undefined) {
+      return { handle, root: walked.root, path: [walked.root.path, ...walked.names].join("/") };
+    }
+    handle.close();
+    throw error;
+  }
   handle.close();
   return undefined;
 }
@@ -77,7 +92,7 @@ function walk(roots: readonly Root[], path: WorkspacePath): Landing {
   for (let links = 0; links <= maxLinks; links++) {
     const step = descend(root, names, given);
     if (step.handle !== undefined) {
-      const landing = claim(roots, step.handle);
+      const landing = claim(roots, step.handle, { root, names });
       if (landing === undefined) throw new Fault("outside_roots", { path: given });
       return landing;
     }

@@ -1,0 +1,209 @@
+// Opening by path: what is found, what is refused, and who decides.
+import { execFileSync } from "node:child_process";
+import { mkdirSync, mkdtempSync, renameSync, symlinkSync, writeFileSync } from "node:fs";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { Fault, type FaultCode } from "../../src/engine/fault.ts";
+import { type Grant, Workspace } from "../../src/engine/workspace/workspace.ts";
+
+let base: string;
+beforeEach(() => {
+  base = mkdtempSync(join(tmpdir(), "polyfs-open-"));
+  mkdirSync(join(base, "root/sub/deep"), { recursive: true });
+  mkdirSync(join(base, "outside"));
+  writeFileSync(join(base, "root/a.txt"), "A");
+  writeFileSync(join(base, "root/sub/b.txt"), "B");
+  writeFileSync(join(base, "outside/secret.txt"), "SECRET");
+});
+afterEach(() => execFileSync("rm", ["-rf", base])); // deeper than rmSync can go
+
+function open(...grants: (string | Grant)[]): Workspace {
+  return Workspace.open(
+    grants.map(grant =>
+      typeof grant === "string" ? { path: join(base, grant), access: "read-write" } : grant,
+    ),
+  );
+}
+
+async function contentOf(workspace: Workspace, path: string): Promise<string> {
+  using file = workspace.file(workspace.at(path));
+  return (await file.bytes(1000)).toString();
+}
+
+function faultOf(action: () => unknown): FaultCode | undefined {
+  try {
+    action();
+    return undefined;
+  } catch (error) {
+    if (error instanceof Fault) return error.code;
+    throw error;
+  }
+}
+
+describe("a path is found", () => {
+  it("relative to the first root, absolute, and through links inside the root", async () => {
+    symlinkSync("sub", join(base, "root/link"));
+    symlinkSync(join(base, "root/sub/b.txt"), join(base, "root/absolute"));
+    using workspace = open("root");
+    expect(await contentOf(workspace, "sub/b.txt")).toBe("B");
+    expect(await contentOf(workspace, join(base, "root/a.txt"))).toBe("A");
+    expect(await contentOf(workspace, "link/b.txt")).toBe("B");
+    expect(await contentOf(workspace, "absolute")).toBe("B");
+    expect(await contentOf(workspace, "sub/../a.txt")).toBe("A");
+  });
+
+  it("when the root is a symlink, by either spelling, and by another name that leads there", async () => {
+    symlinkSync("root", join(base, "alias"));
+    symlinkSync(base, join(base, "outside/elsewhere"));
+    using workspace = open("alias");
+    expect(await contentOf(workspace, "a.txt")).toBe("A");
+    expect(await contentOf(workspace, join(base, "alias/sub/b.txt"))).toBe("B");
+    expect(await contentOf(workspace, join(base, "root/sub/b.txt"))).toBe("B");
+    expect(await contentOf(workspace, join(base, "outside/elsewhere/root/a.txt"))).toBe("A");
+    expect(workspace.locate(workspace.at("sub/new/x.txt")).path).toBe(join(base, "root/sub/new/x.txt"));
+  });
+
+  it("in the other Unicode form, and the exact name wins where both exist", async () => {
+    writeFileSync(join(base, "root/cafe\u0301.txt"), "decomposed");
+    using workspace = open("root");
+    expect(await contentOf(workspace, "caf\u00e9.txt")).toBe("decomposed");
+    writeFileSync(join(base, "root/caf\u00e9.txt"), "composed");
+    expect(await contentOf(workspace, "caf\u00e9.txt")).toBe("composed");
+    expect(await contentOf(workspace, "cafe\u0301.txt")).toBe("decomposed");
+  });
+
+  it("by the name that was shown for bytes which are not UTF-8", async () => {
+    const raw = Buffer.concat([
+      Buffer.from(join(base, "root/odd-")),
+      Buffer.from([0xff]),
+      Buffer.from(".txt"),
+    ]);
+    writeFileSync(raw, "odd");
+    using workspace = open("root");
+    using directory = workspace.directory(workspace.at("."));
+    const shown = directory
+      .entries()
+      .map(entry => entry.name)
+      .find(name => name.startsWith("odd"));
+    expect(shown).toBe("odd-\ufffd.txt");
+    expect(await contentOf(workspace, shown ?? "")).toBe("odd");
+  });
+
+  it("deeper than a path may be long", async () => {
+    // Made with short steps, since no single path reaches it.
+    execFileSync(
+      "sh",
+      [
+        "-c",
+        'i=0; while [ $i -lt 300 ]; do mkdir "$1" && cd -P "$1" || exit 1; i=$((i+1)); done; echo deep > f',
+        "-",
+        "d".repeat(20),
+      ],
+      { cwd: join(base, "root") },
+    );
+    using workspace = open("root");
+    expect(await contentOf(workspace, `${`${"d".repeat(20)}/`.repeat(300)}f`)).toBe("deep\n");
+  });
+
+  it("after the root itself was moved, because the directory is held and not its name", async () => {
+    using workspace = open("root");
+    renameSync(join(base, "root"), join(base, "moved"));
+    mkdirSync(join(base, "root"));
+    writeFileSync(join(base, "root/a.txt"), "IMPOSTOR");
+    expect(await contentOf(workspace, "a.txt")).toBe("A");
+  });
+});
+
+describe("a path is refused", () => {
+  it.each([
+    ["", "invalid_path"],
+    ["a\0b", "invalid_path"],
+    ["\ud800", "invalid_path"],
+    ["n".repeat(300), "invalid_path"],
+    ["C:\\Users\\x", "invalid_path"],
+    ["missing.txt", "not_found"],
+    ["missing/deeper.txt", "not_found"],
+    ["a.txt/below", "not_a_directory"],
+    ["sub", "not_a_file"],
+    ["../outside/secret.txt", "outside_roots"],
+    ["../outside/missing.txt", "outside_roots"],
+    ["/etc/passwd", "outside_roots"],
+  ] as const)("%j: %s", (path, code) => {
+    using workspace = open("root");
+    expect(faultOf(() => workspace.file(workspace.at(path)))).toBe(code);
+  });
+
+  it("in the same way behind a link that leads out, whether or not something is there", () => {
+    symlinkSync("../outside", join(base, "root/out"));
+    symlinkSync("../outside/missing", join(base, "root/dangling"));
+    using workspace = open("root");
+    for (const path of ["out/secret.txt", "out/missing.txt", "out", "dangling", "out/a/b/c"]) {
+      expect(
+        faultOf(() => workspace.file(workspace.at(path))),
+        path,
+      ).toBe("outside_roots");
+    }
+  });
+
+  it("when links run in a circle", () => {
+    symlinkSync("b", join(base, "root/a"));
+    symlinkSync("a", join(base, "root/b"));
+    using workspace = open("root");
+    expect(faultOf(() => workspace.file(workspace.at("a")))).toBe("invalid_path");
+  });
+
+  it("when it is a FIFO, a socket or a device: at once, without blocking", async () => {
+    execFileSync("mkfifo", [join(base, "root/fifo")]);
+    symlinkSync("/dev/zero", join(base, "root/zero"));
+    const server = createServer().listen(join(base, "root/socket"));
+    await new Promise(resolve => server.once("listening", resolve));
+    using workspace = open("root");
+    expect(faultOf(() => workspace.file(workspace.at("fifo")))).toBe("not_a_file");
+    expect(faultOf(() => workspace.file(workspace.at("socket")))).toBe("not_a_file");
+    expect(faultOf(() => workspace.file(workspace.at("zero")))).toBe("outside_roots");
+    await new Promise(resolve => server.close(resolve));
+  });
+
+  it("when it lies in /proc, even where the root is the whole file system", () => {
+    using workspace = Workspace.open([{ path: "/", access: "read-only" }]);
+    expect(faultOf(() => workspace.file(workspace.at("/proc/self/environ")))).toBe("not_a_file");
+    expect(faultOf(() => workspace.file(workspace.at("/sys/kernel/notes")))).toMatch(/not_a_file|not_found/);
+  });
+});
+
+describe("several roots", () => {
+  it("decide by the most specific one, by where a path really leads", () => {
+    symlinkSync("sub", join(base, "root/link"));
+    using workspace = open("root", { path: join(base, "root/sub"), access: "read-only" });
+    expect(workspace.locate(workspace.at("a.txt")).root.access).toBe("read-write");
+    expect(workspace.locate(workspace.at("sub/b.txt")).root.access).toBe("read-only");
+    expect(workspace.locate(workspace.at("link/b.txt")).root.access).toBe("read-only");
+    expect(workspace.locate(workspace.at("sub/deep/new.txt")).root.access).toBe("read-only");
+  });
+
+  it("are one where they are the same directory, and read-write wins", () => {
+    symlinkSync("root", join(base, "alias"));
+    using workspace = open({ path: join(base, "root"), access: "read-only" }, "alias");
+    expect(workspace.roots.map(root => root.access)).toEqual(["read-write"]);
+  });
+
+  it("lead from one to another by links and by dots", async () => {
+    symlinkSync("../outside", join(base, "root/out"));
+    using workspace = open("root", "outside");
+    expect(await contentOf(workspace, "out/secret.txt")).toBe("SECRET");
+    expect(await contentOf(workspace, "../outside/secret.txt")).toBe("SECRET");
+  });
+});
+
+it("a path cannot be forged", async () => {
+  using workspace = open("root");
+  // @ts-expect-error a raw string is not a WorkspacePath
+  expect(() => workspace.file("a.txt")).toThrow();
+  const { WorkspacePath } = await import("../../src/engine/workspace/path.ts");
+  // @ts-expect-error the key that mints is not exported
+  expect(() => new WorkspacePath(Symbol("forged"), workspace.roots[0], ["a.txt"], "a.txt")).toThrow(
+    TypeError,
+  );
+});
