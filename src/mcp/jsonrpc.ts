@@ -1,0 +1,144 @@
+// JSON-RPC 2.0 as MCP uses it: what a line is, and how an answer is written. It knows no method. Request ids are
+// kept as the JSON text that the client wrote, so whatever it chose (a 64-bit number, a float, null) comes back
+// exactly, and as a key in a map it is never confused with another.
+import { isUtf8 } from "node:buffer";
+
+export const ParseError = -32700;
+export const InvalidRequest = -32600;
+export const MethodNotFound = -32601;
+export const InvalidParams = -32602;
+export const InternalError = -32603;
+
+/** A failure that is answered as a JSON-RPC error. */
+export class RpcError extends Error {
+  override readonly name = "RpcError";
+  readonly code: number;
+  readonly data: unknown;
+
+  constructor(code: number, message: string, data?: unknown) {
+    super(message);
+    this.code = code;
+    this.data = data;
+  }
+}
+
+/** A request id as JSON text. */
+export type Id = string;
+
+export type Message =
+  | { readonly kind: "request"; readonly id: Id; readonly method: string; readonly params: unknown }
+  | { readonly kind: "notification"; readonly method: string; readonly params: unknown }
+  | { readonly kind: "response"; readonly id: Id; readonly result: unknown; readonly error: unknown }
+  | { readonly kind: "invalid"; readonly id: Id; readonly error: RpcError };
+
+/** Deeper nesting is refused in large lines: parsing millions of levels takes minutes and gigabytes. */
+const maxDepth = 1000;
+const largeLine = 65_536;
+
+/** The messages of a line: one, or those of a batch. */
+export function readLine(line: Buffer): Message | readonly Message[] {
+  if (!isUtf8(line)) return invalid("null", ParseError, "Parse error: the line is not valid UTF-8");
+  if (line.length > largeLine && isDeeperThan(maxDepth, line)) {
+    return invalid("null", InvalidRequest, `Invalid request: nested deeper than ${maxDepth} levels`);
+  }
+  const text = line.toString("utf8");
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    return invalid("null", ParseError, "Parse error: the line is not valid JSON");
+  }
+  if (!Array.isArray(value)) return classify(value, text);
+  if (value.length === 0) return invalid("null", InvalidRequest, "Invalid request: an empty batch");
+  return value.map(element => classify(element, text));
+}
+
+export function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+function classify(value: unknown, text: string): Message {
+  if (!isRecord(value)) return invalid("null", InvalidRequest, "Invalid request: not an object");
+  const { jsonrpc, method, params } = value;
+  const hasId = value.id !== undefined;
+  const id = idText(value.id, text);
+  if (method === undefined && (value.result !== undefined || value.error !== undefined)) {
+    // Never answered, whatever its id: two sides that answer each other's complaints do not stop.
+    return { kind: "response", id: id ?? "null", result: value.result, error: value.error };
+  }
+  if (id === undefined && hasId)
+    return invalid("null", InvalidRequest, "Invalid request: id must be a string or number");
+  if (jsonrpc !== "2.0")
+    return invalid(id ?? "null", InvalidRequest, 'Invalid request: jsonrpc must be "2.0"');
+  if (typeof method !== "string")
+    return invalid(id ?? "null", InvalidRequest, "Invalid request: method must be a string");
+  return id === undefined
+    ? { kind: "notification", method, params }
+    : { kind: "request", id, method, params };
+}
+
+function invalid(id: Id, code: number, message: string): Message {
+  return { kind: "invalid", id, error: new RpcError(code, message) };
+}
+
+/** The id as JSON text; undefined where it is none. */
+export function idText(id: unknown, source = ""): Id | undefined {
+  if (typeof id === "number") return exactNumber(id, source);
+  return typeof id === "string" || id === null ? JSON.stringify(id) : undefined;
+}
+
+/** JavaScript rounds integers over 2^53: the digits that the client wrote stand in the source. */
+function exactNumber(id: number, source: string): Id {
+  if (Math.abs(id) <= Number.MAX_SAFE_INTEGER) return JSON.stringify(id);
+  for (const [, digits = ""] of source.matchAll(/"id"\s*:\s*(-?[\d.eE+-]+)/g)) {
+    if (Number(digits) === id) return digits;
+  }
+  return JSON.stringify(id);
+}
+
+function isDeeperThan(limit: number, line: Buffer): boolean {
+  let depth = 0;
+  for (let at = 0; at < line.length; at++) {
+    const byte = line[at];
+    if (byte === 0x22) at = endOfString(line, at);
+    else if (byte === 0x5b || byte === 0x7b) {
+      if (++depth > limit) return true;
+    } else if (byte === 0x5d || byte === 0x7d) depth--;
+  }
+  return false;
+}
+
+function endOfString(line: Buffer, opening: number): number {
+  let at = opening;
+  for (;;) {
+    at = line.indexOf(0x22, at + 1);
+    if (at < 0) return line.length;
+    let slashes = 0;
+    while (line[at - 1 - slashes] === 0x5c) slashes++;
+    if (slashes % 2 === 0) return at;
+  }
+}
+
+/** A message to be written, in parts, so that a large body is not copied to put a frame around it. */
+export type Frame = readonly string[];
+
+/** The answer to a request. `json` is the result, encoded. */
+export function resultFrame(id: Id, json: string): Frame {
+  return [`{"jsonrpc":"2.0","id":${id},"result":`, json, "}"];
+}
+
+export function errorFrame(
+  id: Id,
+  { code, message, data }: Pick<RpcError, "code" | "message" | "data">,
+): Frame {
+  return [`{"jsonrpc":"2.0","id":${id},"error":${JSON.stringify({ code, message, data })}}`];
+}
+
+export function notificationFrame(method: string, params?: unknown): Frame {
+  return [JSON.stringify({ jsonrpc: "2.0", method, params })];
+}
+
+export function requestFrame(id: Id, method: string, params?: unknown): Frame {
+  const rest = params === undefined ? "" : `,"params":${JSON.stringify(params)}`;
+  return [`{"jsonrpc":"2.0","id":${id},"method":${JSON.stringify(method)}${rest}}`];
+}

@@ -1,0 +1,32 @@
+// Progress of a running call, for a client that asked for it by a token: never more than ten a second, always
+// growing, and nothing once the call has ended, as the protocol asks.
+import type { Caller } from "./server.ts";
+
+const intervalMs = 100;
+
+export interface Progress {
+  readonly report: (done: number, total?: number, message?: string) => void;
+  end(): void;
+}
+
+const silent: Progress = { report: () => {}, end: () => {} };
+
+export function progressTo(token: unknown, notify: Caller["notify"]): Progress {
+  if (typeof token !== "string" && typeof token !== "number") return silent;
+  let last = Number.NEGATIVE_INFINITY;
+  let lastAt = Number.NEGATIVE_INFINITY;
+  let ended = false;
+  return {
+    report(done, total, message) {
+      const now = performance.now();
+      const complete = total !== undefined && done >= total;
+      if (ended || done <= last || (now - lastAt < intervalMs && !complete)) return;
+      last = done;
+      lastAt = now;
+      notify("notifications/progress", { progressToken: token, progress: done, total, message });
+    },
+    end() {
+      ended = true;
+    },
+  };
+}

@@ -1,0 +1,116 @@
+// What the server answers, whatever the transport: a table of methods made once from (dialect, engine, settings).
+// The stdio core runs the whole table; the HTTP side registers the same methods with the SDK's server, which keeps
+// the stamps of the modern era that are put on here. Resources, completion and subscriptions are further rows.
+import type { Dialect } from "../contract/dialect.ts";
+import type { Session } from "../contract/session.ts";
+import type { Settings } from "../contract/settings.ts";
+import type { Engine } from "../engine/engine.ts";
+import type { Workspace } from "../engine/workspace/workspace.ts";
+import { InvalidParams, isRecord, RpcError } from "./jsonrpc.ts";
+import { type Era, eraOf, modernRevisions, negotiate, type Revision, serverInfoKey } from "./revision.ts";
+import { toolMethods } from "./tools.ts";
+
+/** Who we say we are. It goes out with every result of the modern era, so it is short. */
+export interface ServerInfo {
+  readonly name: string;
+  readonly title?: string;
+  readonly version: string;
+}
+
+export interface ServerOptions {
+  readonly dialect: Dialect;
+  readonly engine: Engine;
+  readonly settings: Settings;
+  readonly info: ServerInfo;
+}
+
+/** Who asks, and how to reach them while the request runs. */
+export interface Caller {
+  readonly session: Session;
+  readonly revision: Revision;
+  readonly signal: AbortSignal;
+  /** What this caller may reach, where that is less than the engine's workspace. */
+  readonly workspace?: Workspace;
+  notify(method: string, params: Readonly<Record<string, unknown>>): void;
+}
+
+export type Params = Readonly<Record<string, unknown>>;
+export type Result = Readonly<Record<string, unknown>>;
+
+/** A result, with its JSON where that was made beforehand. */
+export interface Answer {
+  readonly result: Result;
+  readonly json?: string;
+}
+
+export interface Method {
+  /** The era that has the method; both by default. */
+  readonly era?: Era;
+  /** How long a client of the modern era may keep the result; absent where results are not cacheable. */
+  readonly ttlMs?: number;
+  run(params: Params, caller: Caller): Promise<Answer> | Answer;
+}
+
+export interface Server {
+  readonly info: ServerInfo;
+  readonly capabilities: Readonly<Record<string, unknown>>;
+  readonly instructions?: string;
+  readonly methods: ReadonlyMap<string, Method>;
+  /** The answer to a request, as it goes on the wire of the caller's revision. Throws `RpcError`. */
+  answer(method: Method, params: Params, caller: Caller): Promise<Answer>;
+}
+
+export function createServer(options: ServerOptions): Server {
+  const { info } = options;
+  const { instructions } = options.dialect;
+  const capabilities = { tools: {} };
+  const about = instructions === undefined ? {} : { instructions };
+  const methods = new Map<string, Method>(
+    Object.entries({
+      initialize: {
+        era: "legacy",
+        run: ({ protocolVersion }) => {
+          if (typeof protocolVersion !== "string") {
+            throw new RpcError(InvalidParams, "Invalid params: protocolVersion must be a string");
+          }
+          return {
+            result: { protocolVersion: negotiate(protocolVersion), capabilities, serverInfo: info, ...about },
+          };
+        },
+      },
+      ping: { era: "legacy", run: () => ({ result: {}, json: "{}" }) },
+      "server/discover": {
+        era: "modern",
+        ttlMs: 0,
+        run: () => ({ result: { supportedVersions: modernRevisions, capabilities, ...about } }),
+      },
+      ...toolMethods(options),
+    } satisfies Record<string, Method>),
+  );
+  return {
+    info,
+    capabilities,
+    instructions,
+    methods,
+    async answer(method, params, caller) {
+      const answer = await method.run(params, caller);
+      return eraOf(caller.revision) === "legacy" ? answer : stamp(answer, method, info);
+    },
+  };
+}
+
+const stamped = new WeakMap<Result, Answer>();
+
+/** What revision 2026-07-28 asks of every result: its type, how long it keeps, and who answered. */
+function stamp({ result, json }: Answer, { ttlMs }: Method, info: ServerInfo): Answer {
+  const known = stamped.get(result);
+  if (known !== undefined) return known;
+  const meta = { ...(isRecord(result._meta) ? result._meta : {}), [serverInfoKey]: info };
+  const cache = ttlMs === undefined ? {} : { ttlMs, cacheScope: "private" };
+  const whole = { ...result, resultType: "complete", ...cache, _meta: meta };
+  // Only what was encoded beforehand is worth keeping: it is the same object each time.
+  if (json === undefined) return { result: whole };
+  const answer = { result: whole, json: JSON.stringify(whole) };
+  stamped.set(result, answer);
+  return answer;
+}

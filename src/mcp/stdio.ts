@@ -1,0 +1,141 @@
+// MCP over standard input and output: newline-delimited JSON, requests answered as they finish. The end of input
+// is how a client says goodbye and how a piped script ends: what is running is finished and answered first.
+import type { Readable, Writable } from "node:stream";
+import { Connection } from "./connection.ts";
+import { Lines } from "./lines.ts";
+import type { Log } from "./log.ts";
+import { Output } from "./output.ts";
+import type { RootsListener } from "./roots.ts";
+import { createServer, type ServerOptions } from "./server.ts";
+
+export interface StdioOptions extends ServerOptions {
+  readonly log: Log;
+  /** Takes the client's roots, and each new list of them. Where absent the client is not asked. */
+  readonly onRoots?: RootsListener;
+}
+
+const maxLineBytes = 64 * 1024 * 1024;
+/** Above these the next requests are not read: a client that does not read its answers waits for itself. */
+const maxPendingBytes = 64 * 1024 * 1024;
+const maxRunning = 1024;
+/** How long calls have to stop once there is nobody to answer, or a signal says so. */
+const graceMs = 2000;
+
+export interface StreamServer {
+  /** Settles when the input has ended, every request is answered and everything is written. Never rejects. */
+  readonly finished: Promise<void>;
+  /** Ends now: running calls are stopped, and have a moment to clean up. */
+  stop(): void;
+}
+
+/** Serves one client on a pair of streams. */
+export function serveStream(
+  options: StdioOptions,
+  input: Readable,
+  stream: Writable,
+  write?: Writable["write"],
+): StreamServer {
+  let end = () => {};
+  const ended = new Promise<void>(resolve => {
+    end = resolve;
+  });
+  let stop = () => {};
+  const stopped = new Promise<void>(resolve => {
+    stop = resolve;
+  });
+
+  const output = new Output(stream, stop, write);
+  const send = output.send.bind(output);
+  const connection = new Connection({ ...options, server: createServer(options), send });
+  const lines = new Lines(maxLineBytes, {
+    line: line => void connection.receive(line).then(regulate),
+    tooLong: () => connection.refuse(`a line may have up to ${maxLineBytes} bytes`),
+  });
+
+  function regulate(): void {
+    const full = output.pending > maxPendingBytes || connection.load > maxRunning;
+    if (full && !input.isPaused()) input.pause();
+    else if (!full && input.isPaused()) input.resume();
+  }
+
+  input.on("data", (chunk: Buffer) => {
+    lines.push(chunk);
+    regulate();
+  });
+  input.once("end", () => {
+    lines.end();
+    end();
+  });
+  input.once("error", end);
+  input.once("close", end);
+  output.onDrain(regulate);
+
+  async function run(): Promise<void> {
+    await Promise.race([ended, stopped]);
+    connection.inputEnded();
+    await Promise.race([connection.idle(), stopped]);
+    connection.abort();
+    await within(graceMs, connection.idle());
+    await Promise.race([output.finished(), stopped]);
+    await within(graceMs, output.finished());
+    input.destroy();
+  }
+  return { finished: run(), stop };
+}
+
+/** Serves this process's client until it leaves. The caller then lets go of the engine and ends the process. */
+export async function serveStdio(options: StdioOptions): Promise<void> {
+  const { log } = options;
+  const { stdin, stdout } = process;
+  const write = stdout.write.bind(stdout);
+  guardOutput();
+  // A client that has closed our standard error must not end us.
+  process.stderr.on("error", () => {});
+  const survive = (error: unknown) => log.error("unexpected", error);
+  process.on("uncaughtException", survive);
+  process.on("unhandledRejection", survive);
+
+  const server = serveStream(options, stdin, stdout, write);
+  const onSignal = (signal: NodeJS.Signals) => {
+    log.info(`ending on ${signal}`);
+    server.stop();
+  };
+  process.once("SIGTERM", onSignal);
+  process.once("SIGINT", onSignal);
+  const watch = watchParent(stdin, () => {
+    log.info("ending: the client is gone");
+    server.stop();
+  });
+  await server.finished;
+  clearInterval(watch);
+  process.off("SIGTERM", onSignal);
+  process.off("SIGINT", onSignal);
+  process.off("uncaughtException", survive);
+  process.off("unhandledRejection", survive);
+}
+
+/** Only the protocol may write to standard output: what anybody else prints goes to standard error. */
+function guardOutput(): void {
+  process.stdout.write = process.stderr.write.bind(process.stderr);
+  for (const method of ["log", "info", "debug", "dir", "table"] as const) console[method] = console.error;
+}
+
+/** A client that was killed leaves its end of input, but no way to see that nobody reads the answers: while calls
+ *  are being finished, a parent that is not ours any more tells. */
+function watchParent(input: Readable, onGone: () => void): NodeJS.Timeout {
+  const parent = process.ppid;
+  const check = () => {
+    if (input.readableEnded && process.ppid !== parent) onGone();
+  };
+  return setInterval(check, 1000);
+}
+
+/** Waits for the promise, but not longer. */
+async function within(ms: number, promise: Promise<void>): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const limit = new Promise<void>(resolve => {
+    timer = setTimeout(resolve, ms);
+  });
+  await Promise.race([promise, limit]);
+  clearTimeout(timer);
+}

@@ -1,0 +1,91 @@
+// `tools/list` and `tools/call`: the dialect's table on the wire. The list is built and encoded once for each set
+// of offered tools; a call is the contract's `call()` and its outcome in the protocol's shape.
+import { advertisedName, call, offeredTools } from "../contract/call.ts";
+import type { Content, Reply, Tool } from "../contract/tool.ts";
+import { InvalidParams, RpcError } from "./jsonrpc.ts";
+import { progressTo } from "./progress.ts";
+import { metaOf, type Revision } from "./revision.ts";
+import type { Answer, Method, Result, ServerOptions } from "./server.ts";
+
+/** The list does not change while a process serves; clients ask again now and then, in case of another process. */
+const listTtlMs = 300_000;
+
+export function toolMethods({
+  dialect,
+  engine,
+  settings,
+}: ServerOptions): Record<"tools/list" | "tools/call", Method> {
+  const lists = new Map<string, Answer>();
+  return {
+    "tools/list": {
+      ttlMs: dialect.offers === undefined ? listTtlMs : 0,
+      run({ cursor }, { workspace = engine.workspace }) {
+        // The list is one page, so no cursor was ever given out.
+        if (cursor !== undefined && cursor !== null)
+          throw new RpcError(InvalidParams, "Invalid params: unknown cursor");
+        const tools = offeredTools(dialect, { workspace, settings });
+        const key = tools.map(tool => tool.name).join("\n");
+        let list = lists.get(key);
+        if (list === undefined) {
+          const result = { tools: tools.map(tool => listed(tool, advertisedName(dialect, tool, settings))) };
+          list = { result, json: JSON.stringify(result) };
+          lists.set(key, list);
+        }
+        return list;
+      },
+    },
+    "tools/call": {
+      async run(params, { session, revision, signal, notify, workspace = engine.workspace }) {
+        const { name } = params;
+        if (typeof name !== "string")
+          throw new RpcError(InvalidParams, "Invalid params: name must be a string");
+        const progress = progressTo(metaOf(params)?.progressToken, notify);
+        const context = { engine, workspace, settings, session, revision, signal, progress: progress.report };
+        try {
+          const outcome = await call(dialect, name, params.arguments, context);
+          if (!("error" in outcome)) return { result: wireResult(outcome, revision) };
+          const { code, message, data } = outcome.error;
+          throw new RpcError(code, message, data);
+        } finally {
+          progress.end();
+        }
+      },
+    },
+  };
+}
+
+function listed(tool: Tool, name: string): Result {
+  const { title, description, input, output, effect } = tool;
+  const reads = effect === "reads";
+  return {
+    name,
+    title,
+    description,
+    inputSchema: input,
+    ...(output === undefined ? {} : { outputSchema: output }),
+    annotations: {
+      readOnlyHint: reads,
+      destructiveHint: !reads && (tool.destructive ?? true),
+      idempotentHint: tool.idempotent ?? reads,
+      openWorldHint: effect === "runs",
+    },
+  };
+}
+
+function wireResult({ content, structured, isError, meta }: Reply, revision: Revision): Result {
+  return {
+    content: revision === "2024-11-05" ? content.map(withoutAudio) : content,
+    ...(structured === undefined ? {} : { structuredContent: structured }),
+    ...(isError === undefined ? {} : { isError }),
+    ...(meta === undefined ? {} : { _meta: meta }),
+  };
+}
+
+/** The first revision has no audio, and its clients refuse a result with an item of an unknown type. */
+function withoutAudio(item: Content, index: number): Content {
+  if (item.type !== "audio") return item;
+  return {
+    type: "resource",
+    resource: { uri: `content:${index}`, mimeType: item.mimeType, blob: item.data },
+  };
+}
