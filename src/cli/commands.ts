@@ -1,10 +1,10 @@
 // The subcommands, by their first word. Each is loaded only when it is called.
-import type { Config } from "./config.ts";
 
-export interface Command {
+interface Command {
   /** One line for --help. */
   readonly summary: string;
-  load(): Promise<(config: Config) => Promise<number>>;
+  /** Loads what runs it: from the arguments after the word to the exit code. */
+  load(): Promise<(args: readonly string[], environment: NodeJS.ProcessEnv) => Promise<number>>;
 }
 
 export const commands: { readonly [name: string]: Command } = {

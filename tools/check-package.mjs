@@ -1,0 +1,102 @@
+// Checks the package as its users get it: packs it, lints the tarball, installs it into an empty directory, runs
+// the program there, and compiles a small program against its types.
+import { spawnSync } from "node:child_process";
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+const root = join(dirname(fileURLToPath(import.meta.url)), "..");
+const { version, scripts, dependencies } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
+const scratch = mkdtempSync(join(tmpdir(), "polyfs-package-"));
+
+try {
+  for (const name of ["preinstall", "install", "postinstall", "prepare"]) {
+    if (name in scripts) fail(`the package has an install script: ${name}`);
+  }
+  const [packed] = JSON.parse(run("npm", ["pack", "--json", "--pack-destination", scratch], root));
+  console.log(`${packed.filename}: ${packed.size} bytes packed, ${packed.unpackedSize} unpacked`);
+  for (const { path } of packed.files) console.log(`  ${path}`);
+  if (packed.size > 1_000_000) fail("the package has grown beyond 1 MB");
+  const tarball = join(scratch, packed.filename);
+
+  console.log(
+    run(process.execPath, [join(root, "node_modules/publint/src/cli.js"), tarball, "--strict"], root).trim(),
+  );
+
+  const home = join(scratch, "home");
+  installInto(home, tarball);
+  const said = run(
+    process.execPath,
+    [join(home, "node_modules/polyfs/dist/polyfs.js"), "--version"],
+    home,
+  ).trim();
+  if (said !== version) fail(`polyfs --version says ${said}, not ${version}`);
+  run(process.execPath, ["--input-type=module", "--eval", 'await import("polyfs")'], home);
+  compileAgainst(home);
+} finally {
+  rmSync(scratch, { recursive: true, force: true });
+}
+
+/** With npm where the registry or its cache can be reached; else by hand, with the dependencies of this tree. */
+function installInto(home, tarball) {
+  mkdirSync(home);
+  writeFileSync(join(home, "package.json"), JSON.stringify({ name: "home", private: true, type: "module" }));
+  const args = ["install", tarball, "--prefer-offline", "--fetch-retries=0", "--loglevel=error"];
+  const { status, stderr } = spawnSync("npm", args, {
+    cwd: home,
+    encoding: "utf8",
+    shell: process.platform === "win32",
+  });
+  if (status === 0) return;
+  console.log(`npm could not install it, so it is unpacked by hand:\n${stderr.trim()}`);
+  const target = join(home, "node_modules/polyfs");
+  mkdirSync(target, { recursive: true });
+  run("tar", ["-xzf", tarball, "--strip-components=1", "-C", target], home);
+  for (const name of Object.keys(dependencies)) {
+    cpSync(join(root, "node_modules", name), join(home, "node_modules", name), { recursive: true });
+  }
+}
+
+function compileAgainst(home) {
+  const types = join(root, "node_modules/@types");
+  writeFileSync(
+    join(home, "use.ts"),
+    'import * as polyfs from "polyfs";\nexport const names: string[] = Object.keys(polyfs);\n',
+  );
+  const flags = [
+    "--strict",
+    "--noEmit",
+    "--module",
+    "nodenext",
+    "--target",
+    "es2023",
+    "--lib",
+    "es2023,esnext.disposable",
+  ];
+  run(
+    process.execPath,
+    [
+      join(root, "node_modules/typescript/bin/tsc"),
+      ...flags,
+      "--types",
+      "node",
+      "--typeRoots",
+      types,
+      "use.ts",
+    ],
+    home,
+  );
+  statSync(join(home, "node_modules/polyfs/dist/types/index.d.ts"));
+}
+
+function run(command, args, cwd) {
+  const shell = process.platform === "win32" && command === "npm";
+  const { status, stdout, stderr, error } = spawnSync(command, args, { cwd, encoding: "utf8", shell });
+  if (status !== 0) fail(`${command} ${args.join(" ")}\n${error?.message ?? ""}${stdout}${stderr}`);
+  return stdout;
+}
+
+function fail(message) {
+  throw new Error(message);
+}
