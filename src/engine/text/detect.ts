@@ -1,0 +1,72 @@
+// Which encoding a file has, and whether it is text at all. A mark decides; then what the caller names; then valid
+// UTF-8; then UTF-16 that gives itself away by its NULs; then, where asked for, a legacy encoding, if one is clear.
+// Anything else is taken as UTF-8 with a few bytes that are none.
+import { isUtf8 } from "node:buffer";
+import { guessLegacy } from "./guess.ts";
+
+export interface Detected {
+  readonly encoding: string;
+  readonly mark: boolean;
+}
+
+export function detect(
+  bytes: Buffer,
+  options: { readonly encoding?: string | undefined; readonly legacy?: boolean } = {},
+): Detected {
+  const marked = byMark(bytes);
+  const named = options.encoding?.toLowerCase().replace(/[^a-z0-9]/g, "");
+  if (named !== undefined && options.encoding !== undefined) {
+    // "utf-16" alone means: as the mark says.
+    if (marked?.replace("-", "").startsWith(named)) return { encoding: marked, mark: true };
+    return { encoding: options.encoding, mark: false };
+  }
+  if (marked !== undefined) return { encoding: marked, mark: true };
+  if (isUtf8(bytes) && !bytes.includes(0)) return { encoding: "utf-8", mark: false };
+  const guessed =
+    unmarkedUtf16(bytes) ?? (options.legacy && !bytes.includes(0) ? guessLegacy(bytes) : undefined);
+  return { encoding: guessed ?? "utf-8", mark: false };
+}
+
+/** What makes bytes binary: a NUL near the start or the end, or anything that is not UTF-8. */
+export interface BinaryRule {
+  /** A NUL among the first so many bytes. */
+  readonly first?: number;
+  /** A NUL among the last so many bytes. */
+  readonly last?: number;
+  /** Any byte that is not UTF-8. */
+  readonly notUtf8?: boolean;
+}
+
+/** Whether bytes are binary by a rule. UTF-16 with a mark is text for the NUL rules. */
+export function isBinary(bytes: Uint8Array, rule: BinaryRule): boolean {
+  if (rule.notUtf8 && !isUtf8(bytes)) return true;
+  if (byMark(bytes)?.startsWith("utf-16")) return false;
+  const head = rule.first === undefined ? undefined : bytes.subarray(0, rule.first);
+  const tail = rule.last === undefined ? undefined : bytes.subarray(Math.max(0, bytes.length - rule.last));
+  return (head?.includes(0) ?? false) || (tail?.includes(0) ?? false);
+}
+
+function byMark(bytes: Uint8Array): "utf-8" | "utf-16le" | "utf-16be" | undefined {
+  if (bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf) return "utf-8";
+  if (bytes[0] === 0xff && bytes[1] === 0xfe) return "utf-16le";
+  if (bytes[0] === 0xfe && bytes[1] === 0xff) return "utf-16be";
+  return undefined;
+}
+
+/** UTF-16 without a mark: nearly every second byte is NUL, always on the same side, and the text is printable. */
+function unmarkedUtf16(bytes: Buffer): "utf-16le" | "utf-16be" | undefined {
+  const sample = bytes.subarray(0, 4096);
+  if (bytes.length % 2 === 1 || sample.length < 8) return undefined;
+  let even = 0;
+  let odd = 0;
+  for (let i = 0; i < sample.length; i += 2) {
+    if (sample[i] === 0) even += 1;
+    if (sample[i + 1] === 0) odd += 1;
+  }
+  const units = sample.length / 2;
+  const side =
+    odd > units * 0.7 && even === 0 ? "utf-16le" : even > units * 0.7 && odd === 0 ? "utf-16be" : undefined;
+  if (side === undefined) return undefined;
+  const text = (side === "utf-16le" ? sample : Buffer.from(sample).swap16()).toString("utf16le");
+  return /[\u0000-\u0008\u000e-\u001f\u007f\ufffe\uffff]/.test(text) ? undefined : side;
+}

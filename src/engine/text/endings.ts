@@ -1,0 +1,109 @@
+// Line endings. A line ends with "\n" or "\r\n", each line with its own. A lone "\r" is a character like any other
+// (as for git and ripgrep, so that line numbers agree), except in a file that has no "\n" at all.
+import type { Splice } from "./splice.ts";
+import { trimmed } from "./splice.ts";
+import type { Breaks, Text } from "./text.ts";
+
+export type Ending = "\n" | "\r\n" | "\r";
+
+/** Which ending lines get that an edit adds: that of their neighbour, or the one most lines of the file have. */
+export type NewLines = "neighbour" | "dominant";
+
+/** The body of a raw text, and where its breaks differ from "\n". */
+export function breaksOf(raw: string): { readonly body: string; readonly breaks: Breaks } {
+  if (!raw.includes("\r")) return { body: raw, breaks: new Uint32Array(0) };
+  if (!raw.includes("\n")) return { body: raw.replaceAll("\r", "\n"), breaks: "cr" };
+  const offsets: number[] = [];
+  for (let at = raw.indexOf("\r\n"); at >= 0; at = raw.indexOf("\r\n", at + 2))
+    offsets.push(at - offsets.length);
+  return {
+    body: offsets.length === 0 ? raw : raw.replaceAll("\r\n", "\n"),
+    breaks: Uint32Array.from(offsets),
+  };
+}
+
+/** A text from outside in the form of the body, so that its line breaks match any. */
+export function likeBody(text: Text, given: string): string {
+  if (!given.includes("\r")) return given;
+  const unified = given.replaceAll("\r\n", "\n");
+  return text.breaks === "cr" ? unified.replaceAll("\r", "\n") : unified;
+}
+
+/** Where an offset of the body lies in `raw`. */
+export function rawOffset(text: Text, offset: number): number {
+  return text.breaks === "cr" ? offset : offset + rank(text.breaks, offset);
+}
+
+/** The ending of the break at an offset of the body. */
+export function endingAt(text: Text, offset: number): Ending {
+  if (text.breaks === "cr") return "\r";
+  return text.breaks[rank(text.breaks, offset)] === offset ? "\r\n" : "\n";
+}
+
+/** The ending that most lines have; on a tie the first line's; "\n" where there is no line break. */
+export function dominantEnding(text: Text): Ending {
+  if (text.breaks === "cr") return "\r";
+  if (text.breaks.length === 0) return "\n";
+  let total = 0;
+  for (let at = text.body.indexOf("\n"); at >= 0; at = text.body.indexOf("\n", at + 1)) total += 1;
+  const lf = total - text.breaks.length;
+  if (lf !== text.breaks.length) return lf > text.breaks.length ? "\n" : "\r\n";
+  return endingAt(text, text.body.indexOf("\n"));
+}
+
+/** What stands in a file: one ending, several, or none. */
+export function endingsIn(text: Text): "lf" | "crlf" | "cr" | "mixed" | "none" {
+  if (text.breaks === "cr") return "cr";
+  const total = text.body.split("\n").length - 1;
+  if (total === 0) return "none";
+  if (text.breaks.length === 0) return "lf";
+  return text.breaks.length === total ? "crlf" : "mixed";
+}
+
+/** Splices of the body as splices of `raw`. A break keeps the ending of the break that it replaces. */
+export function rawSplices(text: Text, splices: readonly Splice[], newLines: NewLines): Splice[] {
+  const { breaks } = text;
+  if (breaks !== "cr" && breaks.length === 0) return [...splices];
+  let dominant: Ending | undefined;
+  return splices.map(whole => {
+    const splice = trimmed(text.body, whole);
+    const start = rawOffset(text, splice.start);
+    const end = rawOffset(text, splice.end);
+    if (!splice.text.includes("\n")) return { start, end, text: splice.text };
+    const replaced = endingsBetween(text, splice.start, splice.end);
+    const lines = splice.text.split("\n");
+    const kept = replaced.length === lines.length - 1 || newLines === "neighbour" ? replaced : [];
+    dominant ??= newLines === "dominant" ? dominantEnding(text) : undefined;
+    const added = dominant ?? replaced.at(-1) ?? neighbour(text, splice);
+    return { start, end, text: lines.reduce((joined, line, i) => joined + (kept[i - 1] ?? added) + line) };
+  });
+}
+
+function endingsBetween(text: Text, start: number, end: number): Ending[] {
+  const found: Ending[] = [];
+  for (let at = text.body.indexOf("\n", start); at >= 0 && at < end; at = text.body.indexOf("\n", at + 1)) {
+    found.push(endingAt(text, at));
+  }
+  return found;
+}
+
+/** The ending of the line before where lines are put between lines, else of the line that is split. */
+function neighbour(text: Text, splice: Splice): Ending {
+  const before = splice.start === 0 ? -1 : text.body.lastIndexOf("\n", splice.start - 1);
+  const after = text.body.indexOf("\n", splice.end);
+  const betweenLines = before === splice.start - 1;
+  const at = before >= 0 && (betweenLines || after < 0) ? before : after;
+  return at < 0 ? dominantEnding(text) : endingAt(text, at);
+}
+
+/** How many of the sorted offsets are smaller than this one. */
+function rank(offsets: Uint32Array, offset: number): number {
+  let low = 0;
+  let high = offsets.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if ((offsets[middle] ?? 0) < offset) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}

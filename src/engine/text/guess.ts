@@ -1,0 +1,103 @@
+// Finds out a legacy encoding from the bytes alone, or does not. It answers only where the text is long enough and
+// looks like the language that the encoding was made for; a wrong answer is worse than none, since nothing is lost
+// without one. Known: Shift_JIS, EUC-JP, GB18030, Big5, EUC-KR, windows-1251, KOI8-R, windows-1252.
+
+const sampleSize = 65_536;
+/** Fewer characters than this of a multi-byte or Cyrillic text say nothing. */
+const enough = 12;
+
+export function guessLegacy(bytes: Buffer): string | undefined {
+  const sample = bytes.subarray(0, sampleSize);
+  return japanese(sample) ?? chineseOrKorean(sample) ?? traditionalChinese(sample) ?? singleByte(sample);
+}
+
+/** The two-byte characters of a text as [lead, trail]; undefined where the bytes do not fit the scheme. */
+function pairs(
+  bytes: Buffer,
+  isLead: (byte: number) => boolean,
+  isTrail: (byte: number) => boolean,
+  isSingle: (byte: number) => boolean = () => false,
+): [number, number][] | undefined {
+  const found: [number, number][] = [];
+  for (let i = 0; i < bytes.length; i++) {
+    const lead = bytes[i] ?? 0;
+    if (lead < 0x80 || isSingle(lead)) continue;
+    const trail = bytes[i + 1];
+    if (trail === undefined) break;
+    if (!isLead(lead) || !isTrail(trail)) return undefined;
+    found.push([lead, trail]);
+    i += 1;
+  }
+  return found.length < enough ? undefined : found;
+}
+
+const share = <T>(list: readonly T[], test: (item: T) => boolean) => list.filter(test).length / list.length;
+const between = (low: number, high: number) => (byte: number) => byte >= low && byte <= high;
+
+function japanese(bytes: Buffer): string | undefined {
+  const eucPairs = pairs(bytes, b => (b >= 0xa1 && b <= 0xf4) || b === 0x8e, between(0xa1, 0xfe));
+  if (eucPairs !== undefined && share(eucPairs, ([lead]) => lead === 0xa4 || lead === 0xa5) > 0.25)
+    return "euc-jp";
+  const sjisPairs = pairs(
+    bytes,
+    b => (b >= 0x81 && b <= 0x9f) || (b >= 0xe0 && b <= 0xfc),
+    b => b >= 0x40 && b <= 0xfc && b !== 0x7f,
+    between(0xa1, 0xdf),
+  );
+  if (sjisPairs === undefined) return undefined;
+  const kana = share(
+    sjisPairs,
+    ([lead, trail]) => (lead === 0x82 && trail >= 0x9f) || (lead === 0x83 && trail <= 0x96),
+  );
+  const common = share(sjisPairs, ([lead]) => lead <= 0x9f);
+  return kana > 0.25 && common > 0.85 ? "shift_jis" : undefined;
+}
+
+function chineseOrKorean(bytes: Buffer): string | undefined {
+  const found = pairs(bytes, between(0x81, 0xfe), b => b >= 0x40 && b <= 0xfe && b !== 0x7f);
+  const words = found?.filter(([lead]) => lead < 0xa1 || lead > 0xa9) ?? [];
+  if (words.length < enough) return undefined;
+  const plain = ([lead, trail]: [number, number]) => lead >= 0xa1 && trail >= 0xa1;
+  // Hangul syllables fill rows B0 to C8; simplified Chinese is spread over B0 to D7, by pronunciation.
+  if (share(words, pair => plain(pair) && pair[0] >= 0xb0 && pair[0] <= 0xc8) > 0.93) return "euc-kr";
+  const common = share(words, pair => plain(pair) && pair[0] >= 0xb0 && pair[0] <= 0xd7);
+  return common > 0.85 ? "gb18030" : undefined;
+}
+
+function traditionalChinese(bytes: Buffer): string | undefined {
+  const found = pairs(bytes, between(0xa1, 0xf9), b => (b >= 0x40 && b <= 0x7e) || (b >= 0xa1 && b <= 0xfe));
+  const words = found?.filter(([lead]) => lead >= 0xa4) ?? [];
+  if (words.length < enough) return undefined;
+  const low = share(words, ([, trail]) => trail <= 0x7e);
+  return share(words, ([lead]) => lead <= 0xc6) > 0.85 && low > 0.15 ? "big5" : undefined;
+}
+
+// The six most frequent letters of Russian (о е а и н т) make up nearly half of any text in it.
+const frequent1251 = new Set([0xee, 0xe5, 0xe0, 0xe8, 0xed, 0xf2]);
+const frequentKoi8 = new Set([0xcf, 0xc5, 0xc1, 0xc9, 0xce, 0xd4]);
+// Letters and signs that Western European languages use; Central European ones differ in enough of them.
+const western = new Set(Buffer.from("éèàüöäßçñóíáêôîâúåøæãõëïûùÉÄÖÜÇÀÅØÆ«»°§©®£¡¿·ªº\xa0", "latin1"));
+for (const punctuation of [0x80, 0x85, 0x91, 0x92, 0x93, 0x94, 0x95, 0x96, 0x97, 0x99, 0x9c])
+  western.add(punctuation);
+
+function singleByte(bytes: Buffer): string | undefined {
+  const high: number[] = [];
+  let runs = 0;
+  for (let i = 0; i < bytes.length; i++) {
+    const byte = bytes[i] ?? 0;
+    if (byte < 0x80) continue;
+    high.push(byte);
+    if (i === 0 || (bytes[i - 1] ?? 0) < 0x80) runs += 1;
+  }
+  const letters = high.filter(byte => byte >= 0xc0);
+  if (high.length / runs > 2.5 && letters.length >= enough && letters.length > high.length * 0.9) {
+    const upperHalf = share(letters, byte => byte >= 0xe0);
+    if (upperHalf > 0.6 && share(letters, byte => frequent1251.has(byte)) > 0.35) return "windows-1251";
+    if (upperHalf < 0.4 && share(letters, byte => frequentKoi8.has(byte)) > 0.35) return "koi8-r";
+    return undefined;
+  }
+  const isolated = high.length / runs < 1.3;
+  return high.length >= 3 && isolated && share(high, byte => western.has(byte)) > 0.9
+    ? "windows-1252"
+    : undefined;
+}

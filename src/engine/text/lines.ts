@@ -1,0 +1,57 @@
+// Lines of a text whose breaks are "\n". Contracts count in two ways: by terminators ("a\n" is one line), or by
+// what lies between breaks ("a\n" is two, the last one empty).
+
+export type LineCounting = "terminated" | "split";
+
+export function countLines(body: string, counting: LineCounting): number {
+  let breaks = 0;
+  for (let at = body.indexOf("\n"); at >= 0; at = body.indexOf("\n", at + 1)) breaks += 1;
+  return counting === "split" ? breaks + 1 : breaks + (body === "" || body.endsWith("\n") ? 0 : 1);
+}
+
+export function splitLines(body: string, counting: LineCounting): string[] {
+  const lines = body.split("\n");
+  if (counting === "terminated" && lines.at(-1) === "") lines.pop();
+  return lines;
+}
+
+/** Where lines begin, and on which line an offset lies. Lines count from 1. Built once, asked often. */
+export class LineIndex {
+  /** The offset of each line's first character; the piece behind a final break is in it, too. */
+  readonly starts: readonly number[];
+  readonly #length: number;
+
+  constructor(body: string) {
+    const starts = [0];
+    for (let at = body.indexOf("\n"); at >= 0; at = body.indexOf("\n", at + 1)) starts.push(at + 1);
+    this.starts = starts;
+    this.#length = body.length;
+  }
+
+  count(counting: LineCounting): number {
+    const pieces = this.starts.length;
+    return counting === "split" || this.starts[pieces - 1] !== this.#length ? pieces : pieces - 1;
+  }
+
+  /** The offset at which a line begins; the end of the text for lines behind the last. */
+  start(line: number): number {
+    return this.starts[line - 1] ?? this.#length;
+  }
+
+  /** The offset at which a line's text ends, before its break. */
+  end(line: number): number {
+    const next = this.starts[line];
+    return next === undefined ? this.#length : next - 1;
+  }
+
+  lineAt(offset: number): number {
+    let low = 0;
+    let high = this.starts.length;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if ((this.starts[middle] ?? 0) <= offset) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
+}

@@ -1,0 +1,51 @@
+// A splice: replace [start, end) of a string by a text. Edits, patches and merges all end as a sorted list of them.
+
+export interface Splice {
+  readonly start: number;
+  readonly end: number;
+  readonly text: string;
+}
+
+/** The string with all splices applied. They are sorted and do not overlap. */
+export function spliced(source: string, splices: readonly Splice[]): string {
+  const parts: string[] = [];
+  let at = 0;
+  for (const { start, end, text } of splices) {
+    parts.push(source.slice(at, start), text);
+    at = end;
+  }
+  parts.push(source.slice(at));
+  return parts.join("");
+}
+
+/** The splice without what it replaces by the same, at both ends. Characters beyond U+FFFF are not cut in two. */
+export function trimmed(source: string, splice: Splice): Splice {
+  let { start, end } = splice;
+  let from = 0;
+  let to = splice.text.length;
+  while (start < end && from < to && source.charCodeAt(start) === splice.text.charCodeAt(from)) {
+    start += 1;
+    from += 1;
+  }
+  if (from > 0 && isHighSurrogate(splice.text.charCodeAt(from - 1))) {
+    start -= 1;
+    from -= 1;
+  }
+  while (start < end && from < to && source.charCodeAt(end - 1) === splice.text.charCodeAt(to - 1)) {
+    end -= 1;
+    to -= 1;
+  }
+  if (to < splice.text.length && isLowSurrogate(splice.text.charCodeAt(to))) {
+    end += 1;
+    to += 1;
+  }
+  return { start, end, text: splice.text.slice(from, to) };
+}
+
+function isHighSurrogate(unit: number): boolean {
+  return unit >= 0xd800 && unit <= 0xdbff;
+}
+
+function isLowSurrogate(unit: number): boolean {
+  return unit >= 0xdc00 && unit <= 0xdfff;
+}

@@ -1,0 +1,137 @@
+// A text file as a value. `raw` is what stands in it, `body` the same with every line break as "\n", in which all
+// matching happens. `rewrite` puts splices of the body back into the file: bytes outside them are never touched,
+// and line breaks inside them take the endings that stood there.
+import { Fault } from "../fault.ts";
+import { type Codec, codecNamed, utf8 } from "./codec.ts";
+import { detect } from "./detect.ts";
+import { breaksOf, type NewLines, rawSplices } from "./endings.ts";
+import { type Splice, spliced, trimmed } from "./splice.ts";
+
+export interface Text {
+  /** Only for faults, as the caller wants to see it there. */
+  readonly path: string;
+  readonly bytes: Buffer;
+  readonly codec: Codec;
+  /** Whether the file begins with its encoding's byte-order mark, which is part of neither `raw` nor `body`. */
+  readonly mark: boolean;
+  readonly raw: string;
+  readonly body: string;
+  /** Which breaks of the body are something else than "\n" in the file; see endings.ts. */
+  readonly breaks: Breaks;
+}
+
+/** Body offsets of the breaks that are "\r\n"; or "cr" where the file knows only lone "\r". */
+export type Breaks = Uint32Array | "cr";
+
+export interface DecodeOptions {
+  /** The encoding, where the caller names one; a byte-order mark of it is still seen. */
+  readonly encoding?: string | undefined;
+  /** Whether to find out a legacy encoding where the bytes are not UTF-8; otherwise those bytes are only kept. */
+  readonly legacy?: boolean;
+}
+
+/** Takes the bytes of a file as text. Never fails on content: what cannot be decoded is kept as it is. */
+export async function decode(path: string, bytes: Uint8Array, options: DecodeOptions = {}): Promise<Text> {
+  const buffer = asBuffer(bytes);
+  const found = detect(buffer, options);
+  const codec = found.encoding === "utf-8" ? utf8 : await codecNamed(found.encoding);
+  return textOf(path, buffer, codec, found.mark);
+}
+
+/** The bytes of a new file. Throws `unencodable`. */
+export async function encode(
+  path: string,
+  content: string,
+  options: { readonly encoding?: string | undefined; readonly mark?: boolean } = {},
+): Promise<Buffer> {
+  const codec = await codecNamed(options.encoding ?? "utf-8");
+  const lone = content.isWellFormed() ? -1 : content.search(/\p{Surrogate}/u);
+  refuseUnencodable(path, codec, content, lone >= 0 ? lone : codec.unencodable(content), 1);
+  return options.mark ? Buffer.concat([codec.mark, codec.encode(content)]) : codec.encode(content);
+}
+
+/** A text with splices of its body applied, which must be sorted and apart. Throws `unencodable`. */
+export function rewrite(text: Text, splices: readonly Splice[], newLines: NewLines = "neighbour"): Text {
+  return rewriteRaw(text, rawSplices(text, splices, newLines));
+}
+
+/** The same with splices of `raw`, whose line endings are taken literally. */
+export function rewriteRaw(text: Text, splices: readonly Splice[]): Text {
+  const changes = splices
+    .map(splice => trimmed(text.raw, splice))
+    .filter(s => s.text !== "" || s.end > s.start);
+  if (changes.length === 0) return text;
+  for (const { start, text: added } of changes) {
+    const at = text.codec.unencodable(added);
+    if (at >= 0) refuseUnencodable(text.path, text.codec, added, at, lineAt(text.raw, start));
+  }
+  const raw = spliced(text.raw, changes);
+  const bytes = text.codec.token === undefined ? encodeWhole(text, raw) : spliceBytes(text, changes);
+  return { ...text, bytes, raw, ...breaksOf(raw) };
+}
+
+function textOf(path: string, bytes: Buffer, codec: Codec, mark: boolean): Text {
+  const raw = codec.decode(mark ? bytes.subarray(codec.mark.length) : bytes);
+  return { path, bytes, codec, mark, raw, ...breaksOf(raw) };
+}
+
+function encodeWhole(text: Text, raw: string): Buffer {
+  const head = text.mark ? text.codec.mark : undefined;
+  // Half a UTF-16 unit at the end of a file is no text, and stays where it is.
+  const odd = text.codec.name.startsWith("utf-16") && text.bytes.length % 2 === 1;
+  const parts = [head, text.codec.encode(raw), odd ? text.bytes.subarray(-1) : undefined];
+  const present = parts.filter(part => part !== undefined);
+  return present.length === 1 && present[0] !== undefined ? present[0] : Buffer.concat(present);
+}
+
+/** For encodings that do not give their bytes back: finds the bytes of each splice and replaces only those. */
+function spliceBytes(text: Text, splices: readonly Splice[]): Buffer {
+  const { path, raw, bytes } = text;
+  const parts: Buffer[] = [];
+  const token = text.codec.token ?? (() => ({ bytes: 1, chars: 1 }));
+  let chars = 0;
+  let at = 0;
+  let done = 0;
+  // Bytes 0x0A never stand inside a character, so whole lines are skipped without decoding them again.
+  const advance = (to: number) => {
+    for (let end = raw.indexOf("\n", chars); end >= 0 && end < to; end = raw.indexOf("\n", chars)) {
+      at = bytes.indexOf(0x0a, at) + 1;
+      chars = end + 1;
+    }
+    while (chars < to) {
+      const next = token(bytes, at);
+      at += next.bytes;
+      chars += next.chars;
+    }
+    // A few sequences stand for two characters, and cannot be cut between them.
+    if (chars > to) refuseUnencodable(path, text.codec, raw, to, 1);
+    return at;
+  };
+  for (const splice of splices) {
+    parts.push(bytes.subarray(done, advance(splice.start)), text.codec.encode(splice.text));
+    done = advance(splice.end);
+  }
+  parts.push(bytes.subarray(done));
+  return Buffer.concat(parts);
+}
+
+function refuseUnencodable(path: string, codec: Codec, added: string, at: number, line: number): void {
+  if (at < 0) return;
+  const character = String.fromCodePoint(added.codePointAt(at) ?? 0xfffd).toWellFormed();
+  throw new Fault("unencodable", {
+    path,
+    encoding: codec.name,
+    character,
+    line: line + lineAt(added, at) - 1,
+  });
+}
+
+function lineAt(text: string, offset: number): number {
+  let line = 1;
+  for (let at = text.indexOf("\n"); at >= 0 && at < offset; at = text.indexOf("\n", at + 1)) line += 1;
+  return line;
+}
+
+export function asBuffer(bytes: Uint8Array): Buffer {
+  return Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+}

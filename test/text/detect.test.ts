@@ -1,0 +1,55 @@
+import iconv from "iconv-lite";
+import { describe, expect, it } from "vitest";
+import { detect, isBinary } from "../../src/engine/text/detect.ts";
+
+const found = (text: string, encoding: string) =>
+  detect(iconv.encode(text, encoding), { legacy: true }).encoding;
+
+describe("the encoding of a file without a mark", () => {
+  it("is found for texts of some length in the languages that it knows", () => {
+    const samples: [string, string][] = [
+      ["これは日本語のテキストです。ファイルの文字コードを調べます。", "shift_jis"],
+      ["これは日本語のテキストです。ファイルの文字コードを調べます。", "euc-jp"],
+      ["这是一个中文文本文件，用来测试编码的检测功能是否正确。我们需要足够的文字。", "gb18030"],
+      ["這是一個中文文字檔案，用來測試編碼的偵測功能是否正確。我們需要足夠的文字。", "big5"],
+      ["이것은 한국어 텍스트 파일입니다. 문자 인코딩을 확인하기 위한 시험입니다.", "euc-kr"],
+      ["Это обычный русский текст, который нужен для проверки кодировки файла.", "windows-1251"],
+      ["Это обычный русский текст, который нужен для проверки кодировки файла.", "koi8-r"],
+      ["Déjà vu: le café était fermé à Noël.", "windows-1252"],
+      ["Über die Brücke gehen wir in größere Städte.", "windows-1252"],
+    ];
+    for (const [text, encoding] of samples) expect(found(text, encoding), text).toBe(encoding);
+  });
+
+  it("is not guessed for short texts, other languages and noise", () => {
+    expect(found("caf\u00e9", "windows-1252")).toBe("utf-8");
+    expect(found("Αυτό είναι ένα ελληνικό κείμενο για δοκιμή της κωδικοποίησης.", "windows-1253")).toBe(
+      "utf-8",
+    );
+    expect(found("Zażółć gęślą jaźń, a potem odpocznij pod jabłonią.", "windows-1250")).toBe("utf-8");
+    const noise = Buffer.from(Array.from({ length: 4000 }, (_, i) => ((i * 7919) % 255) + 1));
+    expect(detect(noise, { legacy: true }).encoding).toBe("utf-8");
+  });
+
+  it("is UTF-8 without asking for more, and what the caller names before all", () => {
+    const russian = iconv.encode("Это обычный русский текст, который нужен.", "windows-1251");
+    expect(detect(russian).encoding).toBe("utf-8");
+    expect(detect(russian, { encoding: "cp1251" })).toEqual({ encoding: "cp1251", mark: false });
+    expect(detect(Buffer.from("\ufeffx"), { encoding: "utf8" })).toEqual({ encoding: "utf-8", mark: true });
+    expect(detect(Buffer.from("\ufeffx", "utf16le"), { encoding: "utf-16" })).toEqual({
+      encoding: "utf-16le",
+      mark: true,
+    });
+  });
+});
+
+describe("a binary file", () => {
+  it("is one by the rule of the caller", () => {
+    const late = Buffer.concat([Buffer.alloc(600, 0x61), Buffer.from([0]), Buffer.alloc(600, 0x61)]);
+    expect(isBinary(late, { first: 512 })).toBe(false);
+    expect(isBinary(late, { first: 512, last: 8000 })).toBe(true);
+    expect(isBinary(late, { first: 4096 })).toBe(true);
+    expect(isBinary(Buffer.from([0x61, 0xff]), { notUtf8: true })).toBe(true);
+    expect(isBinary(Buffer.from("\ufeffab", "utf16le"), { first: 512 })).toBe(false);
+  });
+});
