@@ -11,7 +11,7 @@ import {
   statSync,
   writeFileSync,
 } from "node:fs";
-import { dirname, join, relative } from "node:path";
+import { basename, dirname, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
@@ -73,43 +73,50 @@ function stamp(part, now) {
   writeFileSync(join(dist, `.${part}`), now);
 }
 
+const entries = { "polyfs.js": "src/cli/polyfs.ts", "index.js": "src/index.ts" };
+
+/** The program and the library apart: together they would share more and smaller chunks, each a file to load. */
 async function bundle() {
   const { build: esbuild } = await import("esbuild");
-  const { outputFiles } = await esbuild({
-    absWorkingDir: root,
-    entryPoints: { polyfs: "src/cli/polyfs.ts", index: "src/index.ts" },
-    outdir: dist,
-    chunkNames: "chunks/[name]-[hash]",
-    bundle: true,
-    splitting: true,
-    format: "esm",
-    platform: "node",
-    target: "node20.19",
-    minify: true,
-    keepNames: false,
-    legalComments: "none",
-    external: ["@vscode/ripgrep"],
-    // CommonJS packages inside an ES module bundle ask for Node's own modules by `require`.
-    banner: { js: "const require=process.getBuiltinModule;" },
-    logLevel: "warning",
-    write: false,
-  });
+  const outputs = await Promise.all(
+    Object.entries(entries).map(([name, source]) =>
+      esbuild({
+        absWorkingDir: root,
+        entryPoints: { [name.replace(".js", "")]: source },
+        outdir: dist,
+        chunkNames: "chunks/[name]-[hash]",
+        bundle: true,
+        splitting: true,
+        format: "esm",
+        platform: "node",
+        target: "node20.19",
+        minify: true,
+        legalComments: "none",
+        external: ["@vscode/ripgrep"],
+        // CommonJS packages inside an ES module bundle ask for Node's own modules by `require`.
+        banner: { js: "const require=process.getBuiltinModule;" },
+        logLevel: "warning",
+        write: false,
+      }),
+    ),
+  );
+  const files = outputs.flatMap(({ outputFiles }) =>
+    outputFiles.map(({ path, contents }) => ({ name: relative(dist, path), contents })),
+  );
   // Chunks first and entries last, each put in place by a rename: whoever starts the program meanwhile gets the
   // old one or the new one, whole.
-  const entries = new Set(["polyfs.js", "index.js"]);
-  const files = outputFiles.map(({ path, contents }) => ({ name: relative(dist, path), contents }));
-  for (const file of files.toSorted((a, b) => Number(entries.has(a.name)) - Number(entries.has(b.name))))
+  mkdirSync(join(dist, "chunks"), { recursive: true });
+  for (const file of files.toSorted((a, b) => Number(a.name in entries) - Number(b.name in entries)))
     put(file);
   const kept = new Set(files.map(({ name }) => name));
-  for (const entry of readdirSync(join(dist, "chunks"), { withFileTypes: true })) {
-    if (!kept.has(join("chunks", entry.name))) rmSync(join(dist, "chunks", entry.name), { force: true });
+  for (const name of readdirSync(join(dist, "chunks"))) {
+    if (!kept.has(join("chunks", name))) rmSync(join(dist, "chunks", name), { force: true });
   }
 }
 
 function put({ name, contents }) {
   const target = join(dist, name);
-  const temporary = `${target}.${process.pid}`;
-  mkdirSync(join(dist, "chunks"), { recursive: true });
+  const temporary = join(dist, `.${basename(name)}.${process.pid}`);
   writeFileSync(temporary, contents);
   if (name === "polyfs.js") chmodSync(temporary, 0o755);
   renameSync(temporary, target);

@@ -38,7 +38,7 @@ function packages(lockFile) {
 
 function runNpmCi() {
   process.stderr.write("polyfs: installing dependencies (npm ci)\n");
-  const args = ["ci", "--include=dev", "--loglevel=error", "--no-audit", "--no-fund"];
+  const args = ["ci", "--include=dev", "--prefer-offline", "--loglevel=error", "--no-audit", "--no-fund"];
   const npm = process.env.npm_execpath;
   // Everything that npm says goes to stderr: stdout belongs to the protocol.
   const options = { cwd: root, stdio: ["ignore", 2, 2] };
