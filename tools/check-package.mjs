@@ -5,6 +5,8 @@ import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFi
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { publint } from "publint";
+import { formatMessage } from "publint/utils";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
 const { version, scripts, dependencies } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
@@ -20,9 +22,13 @@ try {
   if (packed.size > 1_000_000) fail("the package has grown beyond 1 MB");
   const tarball = join(scratch, packed.filename);
 
-  console.log(
-    run(process.execPath, [join(root, "node_modules/publint/src/cli.js"), tarball, "--strict"], root).trim(),
-  );
+  const lint = await publint({
+    pkgDir: root,
+    strict: true,
+    pack: { tarball: arrayBuffer(readFileSync(tarball)) },
+  });
+  if (lint.messages.length > 0)
+    fail(lint.messages.map(message => formatMessage(message, lint.pkg)).join("\n"));
 
   const home = join(scratch, "home");
   installInto(home, tarball);
@@ -95,6 +101,10 @@ function run(command, args, cwd) {
   const { status, stdout, stderr, error } = spawnSync(command, args, { cwd, encoding: "utf8", shell });
   if (status !== 0) fail(`${command} ${args.join(" ")}\n${error?.message ?? ""}${stdout}${stderr}`);
   return stdout;
+}
+
+function arrayBuffer({ buffer, byteOffset, byteLength }) {
+  return buffer.slice(byteOffset, byteOffset + byteLength);
 }
 
 function fail(message) {

@@ -86,8 +86,6 @@ export type Values = {
   readonly [N in OptionName as Table[N] extends { kind: "root" } ? never : N]: ValueOf<Table[N]>;
 };
 
-export type LogLevel = Values["log-level"];
-
 /** What holds where no source says anything. */
 export function defaults(): Values {
   const given = optionNames.map(name => [
