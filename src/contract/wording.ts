@@ -79,6 +79,12 @@ export const plainWording: Wording = {
   changed_meanwhile: ({ path }) => `File was changed by someone else meanwhile; read it again: ${path}`,
   locked: ({ path }) => `File is locked by another process; try again: ${path}`,
 
+  invalid_command: ({ reason }) =>
+    ({
+      nul: "The command has a NUL character in it, which no shell can take; remove it",
+      empty: "The command is empty",
+      too_long: "The command is longer than 128 KB; put it into a file and run that",
+    })[reason],
   spawn_failed: ({ command, errno }) => `Could not start the command (${errno}): ${command}`,
   output_limit: ({ limit }) => `The command wrote more than ${limit} bytes and was stopped`,
   no_sandbox: ({ reason }) => `No sandbox for commands: ${reason}`,

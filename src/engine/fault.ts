@@ -95,6 +95,7 @@ export interface Faults {
   locked: { readonly path: string };
 
   // commands
+  invalid_command: { readonly reason: "nul" | "empty" | "too_long" };
   spawn_failed: { readonly command: string; readonly errno: string };
   output_limit: { readonly limit: number; readonly stdout: string; readonly stderr: string };
   no_sandbox: { readonly reason: string };

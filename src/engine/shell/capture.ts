@@ -1,0 +1,112 @@
+// What is kept of a stream of any length: its first bytes and its last ones, in memory that was bounded before
+// the first byte came. Bytes are kept, not text, so a character that two chunks share comes out whole.
+import { Buffer } from "node:buffer";
+
+/** How many bytes of a stream are kept at either end. What lies between is counted, not kept. */
+export interface Keep {
+  readonly head: number;
+  readonly tail: number;
+}
+
+/** What was kept. `head` is all of it where nothing was left out. */
+export interface Captured {
+  readonly head: string;
+  readonly tail: string;
+  /** All bytes that were written. */
+  readonly bytes: number;
+  /** Bytes between head and tail that were not kept. */
+  readonly omitted: number;
+  readonly truncated: boolean;
+}
+
+export class Capture {
+  readonly #keep: Keep;
+  #head: Buffer = Buffer.alloc(0);
+  #headLength = 0;
+  /** The last bytes, as a ring that is written at `#at`. */
+  #ring: Buffer = Buffer.alloc(0);
+  #at = 0;
+  #beyond = 0;
+
+  constructor(keep: Keep) {
+    this.#keep = keep;
+  }
+
+  get bytes(): number {
+    return this.#headLength + this.#beyond;
+  }
+
+  push(chunk: Buffer): void {
+    const rest = this.#pushHead(chunk);
+    this.#beyond += rest.length;
+    const size = this.#keep.tail;
+    if (rest.length === 0 || size === 0) return;
+    if (this.#ring.length === 0) this.#ring = Buffer.allocUnsafe(size);
+    const last = rest.length > size ? rest.subarray(rest.length - size) : rest;
+    const fits = Math.min(last.length, size - this.#at);
+    last.copy(this.#ring, this.#at, 0, fits);
+    last.copy(this.#ring, 0, fits);
+    this.#at = (this.#at + last.length) % size;
+  }
+
+  /** Takes what fits into the head, and returns the rest. */
+  #pushHead(chunk: Buffer): Buffer {
+    const room = this.#keep.head - this.#headLength;
+    const part = chunk.length > room ? chunk.subarray(0, room) : chunk;
+    const length = this.#headLength + part.length;
+    if (length > this.#head.length) {
+      const grown = Buffer.allocUnsafe(
+        Math.min(this.#keep.head, Math.max(4096, length, this.#head.length * 2)),
+      );
+      this.#head.copy(grown, 0, 0, this.#headLength);
+      this.#head = grown;
+    }
+    part.copy(this.#head, this.#headLength);
+    this.#headLength = length;
+    return chunk.subarray(part.length);
+  }
+
+  /** The kept bytes as UTF-8. Bytes that are none become U+FFFD; a character is never cut in two by the bounds. */
+  captured(): Captured {
+    const head = this.#head.subarray(0, this.#headLength);
+    const tail = this.#tail();
+    if (this.#beyond === tail.length) {
+      const text = Buffer.concat([head, tail]).toString("utf8");
+      return { head: text, tail: "", bytes: this.bytes, omitted: 0, truncated: false };
+    }
+    const first = head.subarray(0, wholeCharacters(head));
+    const last = tail.subarray(characterStart(tail));
+    return {
+      head: first.toString("utf8"),
+      tail: last.toString("utf8"),
+      bytes: this.bytes,
+      omitted: this.bytes - first.length - last.length,
+      truncated: true,
+    };
+  }
+
+  #tail(): Buffer {
+    if (this.#beyond < this.#ring.length) return this.#ring.subarray(0, this.#beyond);
+    return Buffer.concat([this.#ring.subarray(this.#at), this.#ring.subarray(0, this.#at)]);
+  }
+}
+
+/** The length of `bytes` without a character at its end that is not complete. */
+export function wholeCharacters(bytes: Uint8Array): number {
+  for (let back = 1; back <= Math.min(3, bytes.length); back++) {
+    const byte = bytes[bytes.length - back] ?? 0;
+    if (byte < 0x80) break;
+    if (byte >= 0xc0) {
+      const needs = byte >= 0xf0 ? 4 : byte >= 0xe0 ? 3 : 2;
+      return needs > back ? bytes.length - back : bytes.length;
+    }
+  }
+  return bytes.length;
+}
+
+/** Where the first whole character begins, after the rest of one that was cut. */
+function characterStart(bytes: Uint8Array): number {
+  let start = 0;
+  while (start < Math.min(3, bytes.length) && ((bytes[start] ?? 0) & 0xc0) === 0x80) start++;
+  return start;
+}

@@ -1,0 +1,67 @@
+// Everything that a command started, whether it stayed in the command's process group or went its own way
+// (`setsid`, double fork): found by descent, by group and session, and by a mark in the environment, which a
+// child inherits. Only a process that left the group, lost its parent and wiped its environment, all before
+// the first look, gets away; in a sandbox not even that one. Where there is no list of processes (macOS), the
+// family is the process group.
+import { carriesMark, findProcess, listProcesses, type ProcessEntry } from "../workspace/processes.ts";
+
+export class Family {
+  readonly leader: number;
+  readonly #mark: string;
+  /** Start times by pid, so that a number that was given to a stranger meanwhile is not taken for ours. */
+  #known: Map<number, number>;
+  readonly #start: number;
+  #looked = false;
+
+  /** Made right after the start, while the leader's number is surely its own. */
+  constructor(leader: number, mark: string) {
+    this.leader = leader;
+    this.#mark = mark;
+    this.#start = findProcess(leader)?.start ?? 0;
+    this.#known = new Map([[leader, this.#start]]);
+  }
+
+  /** Those that live now, as numbers to send signals to. */
+  members(): number[] {
+    if (process.platform !== "linux") return send(-this.leader, 0) ? [-this.leader] : [];
+    const own = findProcess(process.pid);
+    const all = listProcesses().filter(entry => entry.start >= this.#start && entry.pid !== process.pid);
+    const members = new Map<number, number>();
+    const groups = new Set<number>(this.#looked ? [] : [this.leader]);
+    const admit = (entry: ProcessEntry) => {
+      members.set(entry.pid, entry.start);
+      // A member that joined the server's own group or session does not make that ours.
+      if (entry.group !== own?.group) groups.add(entry.group);
+      if (entry.session !== own?.session) groups.add(entry.session);
+    };
+    for (const entry of all) {
+      if (this.#known.get(entry.pid) === entry.start || carriesMark(entry.pid, this.#mark)) admit(entry);
+    }
+    for (let size = -1; size !== members.size; ) {
+      size = members.size;
+      for (const entry of all) {
+        if (members.has(entry.pid)) continue;
+        if (members.has(entry.parent) || groups.has(entry.group) || groups.has(entry.session)) admit(entry);
+      }
+    }
+    this.#known = members;
+    this.#looked = true;
+    return [...members.keys()];
+  }
+
+  /** Signals every member but `except`, and tells how many there were. */
+  signal(signal: NodeJS.Signals, except?: number): number {
+    const members = this.members();
+    for (const pid of members) if (pid !== except) send(pid, signal);
+    return members.length;
+  }
+}
+
+/** False where there is nothing any more to send it to. */
+function send(pid: number, signal: NodeJS.Signals | 0): boolean {
+  try {
+    return process.kill(pid, signal);
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,18 @@
+// Commands that run now. None outlives the server: should it end without having stopped them, the last thing
+// that it does is to kill them.
+import type { Family } from "./family.ts";
+
+const living = new Set<Family>();
+let watching = false;
+
+/** Remembers a family until it is disposed of. */
+export function keepTrack(family: Family): Disposable {
+  if (!watching) {
+    watching = true;
+    process.on("exit", () => {
+      for (const one of living) one.signal("SIGKILL");
+    });
+  }
+  living.add(family);
+  return { [Symbol.dispose]: () => living.delete(family) };
+}

@@ -1,0 +1,93 @@
+// A command, run to its end: in bounded time and bounded memory. How it ended is a value, whatever the way; a
+// Fault says that it never began.
+import type { Buffer } from "node:buffer";
+import { Capture, type Captured, type Keep } from "./capture.ts";
+import { Command, type CommandOptions, type Exit, type Stream } from "./command.ts";
+
+export interface RunOptions extends CommandOptions {
+  /** What is kept of each stream. */
+  readonly keep: Keep;
+  /** How many bytes a stream may have; a command that writes more is stopped. Default: no bound. */
+  readonly ceiling?: number;
+  /** Default: no bound. */
+  readonly timeoutMs?: number;
+  /** How long a command whose time is over may take to end (SIGTERM) before it is killed. Default 2 s. */
+  readonly graceMs?: number;
+  /** Kills the command. */
+  readonly signal?: AbortSignal;
+  /** Receives everything that is written, also what is not kept. */
+  readonly sink?: (chunk: Buffer, stream: Stream) => void;
+  readonly progress?: Progress;
+}
+
+/** Who is told how a command gets on: the end of what it has written so far, now and then. */
+export interface Progress {
+  readonly everyMs: number;
+  readonly bytes: number;
+  tell(tail: string, milliseconds: number): void;
+}
+
+export interface RunResult extends Exit {
+  /** What ended it: itself, or what stopped it. */
+  readonly ended: "exit" | "timeout" | "cancel" | "output_limit";
+  readonly stdout: Captured;
+  readonly stderr: Captured;
+  readonly milliseconds: number;
+}
+
+/** Faults: `invalid_command`, `spawn_failed`, `no_sandbox`. */
+export async function run(command: string, options: RunOptions): Promise<RunResult> {
+  const { keep, ceiling = Number.POSITIVE_INFINITY, timeoutMs, graceMs = 2000, signal, progress } = options;
+  const captures = { stdout: new Capture(keep), stderr: new Capture(keep) };
+  const latest = new Capture({ head: 0, tail: progress?.bytes ?? 0 });
+  const started = performance.now();
+  const elapsed = () => Math.round(performance.now() - started);
+  let ended: RunResult["ended"] = "exit";
+  let running: Command | undefined;
+  let stopping: Promise<void> | undefined;
+
+  function stop(reason: RunResult["ended"], grace: number): void {
+    if (ended === "exit") ended = reason;
+    if (running !== undefined) stopping ??= running.stop(grace);
+  }
+  function listen(chunk: Buffer, stream: Stream): void {
+    const capture = captures[stream];
+    const rest = ceiling - capture.bytes;
+    const part = chunk.length > rest ? chunk.subarray(0, rest) : chunk;
+    capture.push(part);
+    latest.push(part);
+    options.sink?.(part, stream);
+    if (part.length < chunk.length) stop("output_limit", 0);
+  }
+  const cancel = () => stop("cancel", 0);
+
+  let exit: Exit = { exitCode: null, signal: null };
+  if (signal?.aborted) ended = "cancel";
+  else {
+    running = await Command.start(command, options, listen);
+    signal?.addEventListener("abort", cancel);
+    if (signal?.aborted) cancel();
+    const timer = timeoutMs === undefined ? undefined : setTimeout(stop, timeoutMs, "timeout", graceMs);
+    let told = 0;
+    const ticker =
+      progress &&
+      setInterval(() => {
+        if (latest.bytes === told) return;
+        told = latest.bytes;
+        const { head, tail } = latest.captured();
+        progress.tell(head + tail, elapsed());
+      }, progress.everyMs);
+    exit = await running.done;
+    clearTimeout(timer);
+    clearInterval(ticker);
+    signal?.removeEventListener("abort", cancel);
+    await stopping;
+  }
+  return {
+    ...exit,
+    ended,
+    stdout: captures.stdout.captured(),
+    stderr: captures.stderr.captured(),
+    milliseconds: elapsed(),
+  };
+}

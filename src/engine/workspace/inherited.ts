@@ -1,0 +1,27 @@
+// Descriptors that the server was started with beyond its three. Node marks its own so that no child gets them,
+// but not those that whoever started the server forgot to close: they would be handed on to every command.
+import { closeSync, readdirSync, readFileSync } from "node:fs";
+
+const O_CLOEXEC = 0o2000000; // the same on every Linux architecture but three that Node does not run on
+
+/** The descriptors that children would inherit. Empty where the system does not tell (not Linux). */
+export function inheritedDescriptors(): number[] {
+  if (process.platform !== "linux") return [];
+  return readdirSync("/proc/self/fdinfo")
+    .map(Number)
+    .filter(fd => fd > 2 && !closesOnExec(fd));
+}
+
+/** Closes them. For a program at its start, before anything else is opened; a library must not. */
+export function closeInherited(): void {
+  for (const fd of inheritedDescriptors()) closeSync(fd);
+}
+
+function closesOnExec(fd: number): boolean {
+  try {
+    const flags = /^flags:\s*([0-7]+)/m.exec(readFileSync(`/proc/self/fdinfo/${fd}`, "latin1"))?.[1];
+    return (Number.parseInt(flags ?? "0", 8) & O_CLOEXEC) !== 0;
+  } catch {
+    return true; // the descriptor of this listing itself, gone by now
+  }
+}

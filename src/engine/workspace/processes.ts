@@ -1,0 +1,57 @@
+// Which processes there are, as Linux tells in /proc: for finding what a command left behind. Elsewhere there is
+// no such place, and the answer is empty.
+import { readdirSync, readFileSync } from "node:fs";
+
+export interface ProcessEntry {
+  readonly pid: number;
+  readonly parent: number;
+  readonly group: number;
+  readonly session: number;
+  /** When it started, in clock ticks since boot: with the pid, this names a process for good. */
+  readonly start: number;
+}
+
+/** All processes that live. Those that ended and wait to be asked about are not among them. */
+export function listProcesses(): ProcessEntry[] {
+  if (process.platform !== "linux") return [];
+  return readdirSync("/proc")
+    .filter(name => /^\d+$/.test(name))
+    .map(name => entryOf(Number(name)))
+    .filter(entry => entry !== undefined);
+}
+
+/** Whether a process was started with `mark` (`NAME=value`) in its environment. False where that may not be asked. */
+export function carriesMark(pid: number, mark: string): boolean {
+  const environment = contents(`/proc/${pid}/environ`);
+  return environment !== undefined && `\0${environment}`.includes(`\0${mark}\0`);
+}
+
+/** A process that lives, by its number. */
+export function findProcess(pid: number): ProcessEntry | undefined {
+  return process.platform === "linux" ? entryOf(pid) : undefined;
+}
+
+function entryOf(pid: number): ProcessEntry | undefined {
+  const stat = contents(`/proc/${pid}/stat`);
+  if (stat === undefined) return undefined;
+  // The name stands in parentheses and may itself hold spaces and parentheses.
+  const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+  const [state = "X", parent, group, session] = fields;
+  if (state === "Z" || state === "X") return undefined;
+  return {
+    pid,
+    parent: Number(parent),
+    group: Number(group),
+    session: Number(session),
+    start: Number(fields[19]),
+  };
+}
+
+/** Undefined where the process is gone or another user's. */
+function contents(path: string): string | undefined {
+  try {
+    return readFileSync(path, "latin1");
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,53 @@
+// What the tests of commands stand on: a temporary tree with a root, and a way to see what still runs.
+import { execFileSync } from "node:child_process";
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type RunOptions, type RunResult, run } from "../../src/engine/shell/run.ts";
+import { Workspace } from "../../src/engine/workspace/workspace.ts";
+
+export class Ground implements Disposable {
+  readonly base = realpathSync(mkdtempSync(join(tmpdir(), "polyfs-run-")));
+  readonly root = join(this.base, "root");
+  readonly outside = join(this.base, "outside");
+  readonly secret = `SECRET-${Math.random().toString(36).slice(2)}`;
+  readonly workspace: Workspace;
+
+  constructor() {
+    mkdirSync(this.root);
+    mkdirSync(this.outside);
+    writeFileSync(join(this.root, "pub.txt"), "PUBLIC\n");
+    writeFileSync(join(this.outside, "secret.txt"), this.secret);
+    this.workspace = Workspace.open([{ path: this.root, access: "read-write" }]);
+  }
+
+  async run(command: string, options: Partial<RunOptions> = {}): Promise<RunResult> {
+    using directory = this.workspace.directory(this.workspace.at("."));
+    return await run(command, { directory, keep: { head: 65_536, tail: 0 }, timeoutMs: 30_000, ...options });
+  }
+
+  [Symbol.dispose](): void {
+    this.workspace[Symbol.dispose]();
+    execFileSync("rm", ["-rf", this.base]);
+  }
+}
+
+/** Pids of living processes whose command line holds `text`. */
+export function running(text: string): number[] {
+  return readdirSync("/proc")
+    .filter(name => /^\d+$/.test(name) && Number(name) !== process.pid)
+    .filter(pid => {
+      try {
+        const dead = /\) Z /.test(readFileSync(`/proc/${pid}/stat`, "latin1"));
+        return !dead && readFileSync(`/proc/${pid}/cmdline`, "latin1").includes(text);
+      } catch {
+        return false;
+      }
+    })
+    .map(Number);
+}
+
+/** A number of seconds that no other test sleeps, to find the sleeper by. */
+export function odd(): string {
+  return `${100_000 + Math.floor(Math.random() * 800_000)}`;
+}

@@ -1,0 +1,238 @@
+// Running commands without confinement: how they end, what is kept of their output, and that nothing stays.
+import { execFileSync } from "node:child_process";
+import { existsSync, mkdirSync, readdirSync, renameSync, symlinkSync } from "node:fs";
+import { join } from "node:path";
+import { build } from "esbuild";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { run } from "../../src/engine/shell/run.ts";
+import { inheritedDescriptors } from "../../src/engine/workspace/inherited.ts";
+import { Ground, odd, running } from "./ground.ts";
+
+let ground: Ground;
+beforeEach(() => {
+  ground = new Ground();
+});
+afterEach(() => ground[Symbol.dispose]());
+
+describe("a command ends", () => {
+  it("with its exit code, and with its two streams apart", async () => {
+    const result = await ground.run("echo out; echo err >&2; exit 3");
+    expect(result).toMatchObject({ ended: "exit", exitCode: 3, signal: null });
+    expect(result.stdout).toEqual({ head: "out\n", tail: "", bytes: 4, omitted: 0, truncated: false });
+    expect(result.stderr.head).toBe("err\n");
+  });
+
+  it("by a signal, which is no exit code", async () => {
+    expect(await ground.run("kill -9 $$")).toMatchObject({
+      ended: "exit",
+      exitCode: null,
+      signal: "SIGKILL",
+    });
+    expect(await ground.run("exit 137")).toMatchObject({ ended: "exit", exitCode: 137, signal: null });
+  });
+
+  it("with 127 where there is no such program: that is a result, not a fault", async () => {
+    const result = await ground.run("no-such-program-anywhere");
+    expect(result.exitCode).toBe(127);
+    expect(result.stderr.head).toContain("not found");
+  });
+
+  it("after its output was closed early", async () => {
+    const result = await ground.run("exec >&- 2>&-; sleep 0.2; exit 5");
+    expect(result).toMatchObject({ ended: "exit", exitCode: 5 });
+  });
+
+  it("never began where a NUL, nothing, or too much is asked for", async () => {
+    await expect(ground.run("echo a\0b")).rejects.toMatchObject({
+      code: "invalid_command",
+      data: { reason: "nul" },
+    });
+    await expect(ground.run(" \n")).rejects.toMatchObject({ data: { reason: "empty" } });
+    await expect(ground.run(`echo ${"x".repeat(200_000)}`)).rejects.toMatchObject({
+      data: { reason: "too_long" },
+    });
+  });
+});
+
+describe("a command has nothing but what it is given", () => {
+  it("an empty input: `cat` returns at once", async () => {
+    expect(await ground.run("cat")).toMatchObject({ ended: "exit", exitCode: 0, stdout: { bytes: 0 } });
+  });
+
+  it("no descriptors but its own three", async () => {
+    const { stdout } = await ground.run("ls /proc/self/fd");
+    // What whoever started the tests forgot to close is not the command's doing (see the next test).
+    const own = stdout.head
+      .trim()
+      .split("\n")
+      .map(Number)
+      .filter(fd => !inheritedDescriptors().includes(fd));
+    expect(own.sort()).toEqual([0, 1, 2, 3]); // 3 is the listing itself
+  });
+
+  it("nor those that the server was started with, once the server has closed them", async () => {
+    const program = join(ground.base, "program.mjs");
+    await build({
+      stdin: {
+        contents: `import { closeInherited, inheritedDescriptors } from "./inherited.ts";
+          const before = inheritedDescriptors();
+          closeInherited();
+          console.log(JSON.stringify([before.includes(40), inheritedDescriptors()]));`,
+        resolveDir: join(import.meta.dirname, "../../src/engine/workspace"),
+      },
+      bundle: true,
+      platform: "node",
+      format: "esm",
+      outfile: program,
+    });
+    const output = execFileSync("bash", [
+      "-c",
+      `exec 40</dev/null; exec "$0" "$1"`,
+      process.execPath,
+      program,
+    ]);
+    expect(JSON.parse(output.toString())).toEqual([true, []]);
+  });
+
+  it("none of the server's variables but those that programs need", async () => {
+    process.env.POLYFS_TEST_TOKEN = "hidden";
+    const { stdout } = await ground.run("env");
+    delete process.env.POLYFS_TEST_TOKEN;
+    expect(stdout.head).toMatch(/^PATH=/m);
+    expect(stdout.head).not.toContain("hidden");
+    const own = await ground.run("env", { environment: { PATH: "/usr/bin:/bin", ONLY: "this" } });
+    expect(own.stdout.head).toMatch(/^ONLY=this$/m);
+    expect(own.stdout.head).not.toMatch(/^HOME=/m);
+  });
+
+  it("the directory that was opened, though another stands under its name by now", async () => {
+    mkdirSync(join(ground.root, "sub"));
+    using directory = ground.workspace.directory(ground.workspace.at("sub"));
+    renameSync(join(ground.root, "sub"), join(ground.root, "moved"));
+    symlinkSync(ground.outside, join(ground.root, "sub"));
+    await run("touch here", { directory, keep: { head: 100, tail: 0 } });
+    expect(readdirSync(join(ground.root, "moved"))).toEqual(["here"]);
+    expect(existsSync(join(ground.outside, "here"))).toBe(false);
+  });
+});
+
+describe("output", () => {
+  it("keeps its beginning and its end, and counts what lies between", async () => {
+    const { stdout } = await ground.run("seq 1 100000", { keep: { head: 10, tail: 13 } });
+    expect(stdout).toMatchObject({ head: "1\n2\n3\n4\n5\n", tail: "99999\n100000\n", truncated: true });
+    expect(stdout.bytes).toBe(588_895);
+    expect(stdout.omitted).toBe(588_895 - 23);
+  });
+
+  it("is given whole to the sink", async () => {
+    let bytes = 0;
+    const result = await ground.run("seq 1 100000; seq 1 10 >&2", {
+      keep: { head: 10, tail: 0 },
+      sink: chunk => {
+        bytes += chunk.length;
+      },
+    });
+    expect(bytes).toBe(result.stdout.bytes + result.stderr.bytes);
+  });
+
+  it("that never ends stops the command at the ceiling", async () => {
+    const result = await ground.run("yes", { keep: { head: 1000, tail: 1000 }, ceiling: 3_000_001 });
+    expect(result).toMatchObject({ ended: "output_limit", signal: "SIGKILL" });
+    expect(result.stdout.bytes).toBe(3_000_001);
+    expect(result.stdout.head).toBe("y\n".repeat(500));
+  });
+
+  it("that never ends is bounded by time alone where there is no ceiling", async () => {
+    const result = await ground.run("yes", { keep: { head: 10, tail: 10 }, timeoutMs: 300 });
+    expect(result).toMatchObject({ ended: "timeout", stdout: { head: "y\ny\ny\ny\ny\n", truncated: true } });
+  });
+
+  it("keeps characters whole that arrive in two pieces", async () => {
+    const { stdout } = await ground.run("printf '\\342\\202'; sleep 0.2; printf '\\254\\n'");
+    expect(stdout.head).toBe("€\n");
+  });
+
+  it("is not cut within a character, neither at the head nor at the tail", async () => {
+    const { stdout } = await ground.run("printf '€€€€€€€€€€'", { keep: { head: 4, tail: 5 } });
+    expect(stdout).toMatchObject({ head: "€", tail: "€", bytes: 30, omitted: 24 });
+  });
+
+  it("that is not UTF-8 is shown with marks", async () => {
+    const { stdout } = await ground.run("printf 'a\\377b\\300\\n'");
+    expect(stdout.head).toBe("a\ufffdb\ufffd\n");
+  });
+
+  it("is told while it comes", async () => {
+    const tails: string[] = [];
+    await ground.run("for i in 1 2 3 4 5 6; do echo line $i; sleep 0.1; done", {
+      progress: { everyMs: 50, bytes: 7, tell: tail => tails.push(tail) },
+    });
+    expect(tails.length).toBeGreaterThan(1);
+    expect(new Set(tails).size).toBe(tails.length);
+    for (const tail of tails) expect(tail).toMatch(/^line \d\n$/);
+  });
+});
+
+describe("nothing stays", () => {
+  it("of a command whose time is over: asked to end, it may still say something", async () => {
+    const result = await ground.run("trap 'echo bye; exit 9' TERM; while :; do sleep 0.05; done", {
+      timeoutMs: 300,
+    });
+    expect(result).toMatchObject({ ended: "timeout", exitCode: 9, stdout: { head: "bye\n" } });
+  });
+
+  it("of a command that ignores the request", async () => {
+    const nap = odd();
+    const result = await ground.run(`trap '' TERM; echo on; while :; do sleep ${nap}; done`, {
+      timeoutMs: 200,
+      graceMs: 200,
+    });
+    expect(result).toMatchObject({ ended: "timeout", signal: "SIGKILL", stdout: { head: "on\n" } });
+    expect(running(nap)).toEqual([]);
+  });
+
+  it("of children that went their own way: own session, no parent", async () => {
+    const nap = odd();
+    const result = await ground.run(`(setsid sleep ${nap} &) ; setsid sh -c 'sleep ${nap}' & sleep ${nap}`, {
+      timeoutMs: 300,
+      graceMs: 100,
+    });
+    expect(result.ended).toBe("timeout");
+    expect(running(nap)).toEqual([]);
+  });
+
+  it("of a command that is cancelled, nor of its children", async () => {
+    const nap = odd();
+    const controller = new AbortController();
+    setTimeout(() => controller.abort(), 200);
+    const result = await ground.run(`setsid sleep ${nap} & sleep ${nap}`, { signal: controller.signal });
+    expect(result).toMatchObject({ ended: "cancel", signal: "SIGKILL" });
+    expect(running(nap)).toEqual([]);
+  });
+
+  it("and nothing begins where it was cancelled before", async () => {
+    const result = await ground.run("touch made", { signal: AbortSignal.abort() });
+    expect(result).toMatchObject({ ended: "cancel", exitCode: null });
+    expect(existsSync(join(ground.root, "made"))).toBe(false);
+  });
+
+  it("of what a command left in the background when it ended by itself", async () => {
+    const nap = odd();
+    const result = await ground.run(`sleep ${nap} & setsid sleep ${nap} & echo done`);
+    expect(result).toMatchObject({ ended: "exit", exitCode: 0, stdout: { head: "done\n" } });
+    expect(running(nap)).toEqual([]);
+  });
+
+  it("unless it was told to leave it; the open pipe does not hold the call", async () => {
+    const nap = odd();
+    const result = await ground.run(`(sleep 0.3; echo late; touch alive; exec sleep ${nap}) & echo done`, {
+      leftovers: "keep",
+      timeoutMs: 20_000,
+    });
+    expect(result).toMatchObject({ ended: "exit", exitCode: 0, stdout: { head: "done\n" } });
+    // It writes into a pipe that nobody listens to any more, and lives on.
+    while (!existsSync(join(ground.root, "alive"))) await new Promise(resolve => setTimeout(resolve, 20));
+    expect(running(nap).length).toBe(1);
+    for (const pid of running(nap)) process.kill(pid, "SIGKILL");
+  });
+});
