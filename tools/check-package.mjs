@@ -23,7 +23,6 @@ try {
   const tarball = join(scratch, packed.filename);
 
   const lint = await publint({
-    pkgDir: root,
     strict: true,
     pack: { tarball: arrayBuffer(readFileSync(tarball)) },
   });

@@ -25,7 +25,9 @@ function parse(file: string): object {
     content = JSON.parse(readNamedFile(file).replace(/^\uFEFF/, ""));
   } catch (error) {
     const reason =
-      error instanceof Fault ? say(plainWording, error) : `${file} is not JSON: ${String(error)}`;
+      error instanceof Fault
+        ? say(plainWording, error)
+        : `${file} is not JSON (${error instanceof Error ? error.message : error})`;
     throw new UsageError(`the configuration cannot be read: ${reason}`);
   }
   if (typeof content === "object" && content !== null && !Array.isArray(content)) return content;

@@ -11,7 +11,7 @@ export async function help(): Promise<string> {
   );
   return `Usage: polyfs [options] [DIR...]
 
-Serves the directories to an MCP client on stdin and stdout. Each DIR is read-write.
+Serves directories to an MCP client on stdin and stdout. Each DIR is read-write.
 
 Options:
 ${columns(optionNames.flatMap(row), "  ")}
@@ -22,10 +22,11 @@ ${columns(
   Object.entries(commands).map(([name, { summary }]) => [`polyfs ${name}`, summary] as const),
   "  ",
 )}
-Each option can also be set in the environment (--allow-read as POLYFS_ALLOW_READ, several
-directories joined by the system's path separator, plain directories as POLYFS_DIRECTORIES) or in
-the file of --config ("allowRead" or "allow-read", "directories"). The command line goes first,
-then the environment, then the file; directories are taken from the first that names any.
+Each option can also be set in the environment (--allow-read as
+POLYFS_ALLOW_READ; several directories are joined as in PATH, and those without
+an option are POLYFS_DIRECTORIES) or in the file of --config ("allowRead" or
+"allow-read"; "directories"). The command line goes first, then the environment,
+then the file. Directories all come from the first of these that names any.
 `;
 }
 

@@ -1,4 +1,5 @@
 // What a start of the program means: a subcommand, a question (--help, --version), or serving.
+import { printable } from "../contract/wording.ts";
 import { readCommandLine } from "./command-line.ts";
 import { commands } from "./commands.ts";
 import { configure } from "./config.ts";
@@ -19,7 +20,7 @@ export async function main(args: readonly string[], environment: NodeJS.ProcessE
     return 0;
   } catch (error) {
     if (!(error instanceof UsageError)) throw error;
-    await print(process.stderr, `polyfs: ${error.message}\n`);
+    await print(process.stderr, `polyfs: ${printable(error.message)}\n`);
     return 2;
   }
 }

@@ -102,6 +102,10 @@ describe("a directory that cannot be served is told in one line, with code 2", (
     expect(served(["--allow-filesystem-root", "all"], { cwd: root })).toEqual(["/ (read-write)"]);
   });
 
+  it("even if its name has several lines", () => {
+    expect(refused(["a\nb"], { cwd: tree() })).toContain("a\\x0ab");
+  });
+
   it("because its name is empty", () => {
     expect(refused([""])).toBe("polyfs: a directory needs a value\n");
   });

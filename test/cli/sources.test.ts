@@ -100,8 +100,8 @@ describe("the configuration file", () => {
     expect(refusal(["--config", join(root, "none.json")])).toBe(
       `polyfs: the configuration cannot be read: No such file or directory: ${root}/none.json\n`,
     );
-    expect(refusal(["--config", file(root, "{ oops")])).toMatch(
-      /^polyfs: the configuration cannot be read: .*polyfs\.json is not JSON: .*\n$/,
+    expect(refusal(["--config", file(root, "{\n oops\n")])).toMatch(
+      /^polyfs: the configuration cannot be read: .*polyfs\.json is not JSON \(.*\)\n$/,
     );
   });
 });
