@@ -1,0 +1,46 @@
+// Proof that lines which a child process reported stand in a file that we opened ourselves. Ripgrep opens by
+// path, and a path can be swapped for a link while it runs; nothing it read through one may be passed on.
+import type { OpenFile } from "../workspace/file.ts";
+import type { GrepLine } from "./hits.ts";
+
+const smallBytes = 4 * 1024 * 1024;
+
+/** Whether every line stands in the file. */
+export async function confirms(file: OpenFile, lines: readonly GrepLine[]): Promise<boolean> {
+  if (file.size <= smallBytes) {
+    const bytes = await file.read(0, file.size);
+    return holdsAll(bytes, lines) || holdsAll(transcoded(bytes), lines);
+  }
+  const missing = new Set(lines.filter(line => line.bytes.length > 0));
+  const longest = Math.max(0, ...lines.map(line => line.bytes.length));
+  let kept = Buffer.alloc(0);
+  for (let at = 0; at < file.size; at += smallBytes) {
+    const piece = await file.read(at, smallBytes);
+    const whole = Buffer.concat([kept, piece]);
+    for (const line of missing) if (whole.includes(line.bytes)) missing.delete(line);
+    if (missing.size === 0) return true;
+    kept = whole.subarray(Math.max(0, whole.length - longest));
+  }
+  return missing.size === 0;
+}
+
+/** Lines come in the file's order, so each is looked for behind the one before. */
+function holdsAll(bytes: Buffer, lines: readonly GrepLine[]): boolean {
+  let at = 0;
+  for (const line of lines) {
+    at = bytes.indexOf(line.bytes, at);
+    if (at < 0) return false;
+    at += line.bytes.length;
+  }
+  return true;
+}
+
+/** UTF-16 with its mark reaches us as UTF-8. */
+function transcoded(bytes: Buffer): Buffer {
+  if (bytes[0] === 0xff && bytes[1] === 0xfe) return Buffer.from(bytes.subarray(2).toString("utf16le"));
+  if (bytes[0] === 0xfe && bytes[1] === 0xff) {
+    const even = bytes.subarray(2, bytes.length & ~1);
+    return Buffer.from(Buffer.from(even).swap16().toString("utf16le"));
+  }
+  return bytes;
+}

@@ -1,0 +1,118 @@
+// Sets of globs with the rules that contracts differ in, as arguments: what a star crosses, what a pattern
+// without a slash means, whether case counts, and against which directory patterns are read.
+import { Fault } from "../fault.ts";
+import { expandBraces, isBalanced } from "./braces.ts";
+import { Pattern } from "./pattern.ts";
+
+const maxPatternBytes = 4096;
+const maxAlternatives = 1024;
+
+export interface GlobRules {
+  /** `*` and `?` also match `/`. */
+  readonly crossing?: boolean;
+  readonly ignoreCase?: boolean;
+  /** What a pattern without a slash is matched with: the base name at any depth, or the whole path (default). */
+  readonly slashless?: "base-name" | "path";
+  /** A pattern without glob characters also matches everything below the path that it names. */
+  readonly literalPrefix?: boolean;
+  /** Refuse what is empty or has an unclosed `[` or `{`; otherwise such characters are plain. */
+  readonly strict?: boolean;
+  /** Where the walk starts, relative to the directory that patterns are read against; "" where it is the same. */
+  readonly below?: string;
+  /** The absolute path of the walk's start, for patterns that begin with `/`. */
+  readonly absolute?: string;
+}
+
+/** Paths given to a set are relative to the walk's start, with `/`. */
+export interface Globs {
+  readonly patterns: readonly string[];
+  matches(path: string): boolean;
+  /** Whether something below this directory could match. Never false where something does. */
+  reaches(directory: string): boolean;
+  /** What base names of matching files end with; undefined where that is open. For narrowing, never for deciding. */
+  readonly endings: readonly string[] | undefined;
+  /** Whether the patterns are relative to the walk's start, matched as a whole, and case counts. */
+  readonly simple: boolean;
+}
+
+interface Alternative {
+  readonly pattern: Pattern;
+  readonly on: "path" | "base-name" | "absolute";
+}
+
+/** Globs that select: a path is in if any matches. */
+export function includeGlobs(patterns: readonly string[], rules: GlobRules = {}): Globs {
+  return globs(patterns, rules, written => [written]);
+}
+
+/** Globs that leave out. `dist/**` means the directory too, so that a walk does not enter it. */
+export function excludeGlobs(patterns: readonly string[], rules: GlobRules = {}): Globs {
+  return globs(patterns, rules, written => {
+    const forms = [written];
+    if (written.endsWith("/**")) forms.push(written.slice(0, -3));
+    if (written.endsWith("/")) forms.push(written.slice(0, -1));
+    return forms.filter(form => form !== "");
+  });
+}
+
+function globs(patterns: readonly string[], rules: GlobRules, forms: (written: string) => string[]): Globs {
+  const alternatives = patterns.flatMap(pattern => compile(pattern, rules, forms));
+  const below = rules.below === undefined || rules.below === "" ? "" : `${rules.below}/`;
+  const absolute = rules.absolute === undefined ? "" : `${rules.absolute.replace(/\/$/, "")}/`;
+  return {
+    patterns,
+    matches(path) {
+      for (const { pattern, on } of alternatives) {
+        const subject =
+          on === "path"
+            ? below + path
+            : on === "base-name"
+              ? path.slice(path.lastIndexOf("/") + 1)
+              : absolute + path;
+        if (pattern.matches(subject)) return true;
+      }
+      return false;
+    },
+    reaches(directory) {
+      return alternatives.some(({ pattern, on }) => {
+        if (on === "base-name" || rules.ignoreCase) return true;
+        const subject = `${(on === "path" ? below : absolute) + directory}/`;
+        return subject.startsWith(pattern.prefix) || pattern.prefix.startsWith(subject);
+      });
+    },
+    endings: endings(alternatives, rules),
+    simple: below === "" && !rules.ignoreCase && alternatives.every(({ on }) => on === "path"),
+  };
+}
+
+function compile(written: string, rules: GlobRules, forms: (written: string) => string[]): Alternative[] {
+  const refuse = (reason: string): never => {
+    throw new Fault("invalid_pattern", { pattern: written.slice(0, 200), kind: "glob", reason });
+  };
+  if (Buffer.byteLength(written) > maxPatternBytes) refuse(`longer than ${maxPatternBytes} bytes`);
+  if (rules.strict && written.trim() === "") refuse("empty pattern");
+  if (rules.strict && !isBalanced(written)) refuse("unclosed '[' or '{'");
+  const expanded =
+    expandBraces(written, maxAlternatives) ?? refuse(`more than ${maxAlternatives} alternatives`);
+  return expanded.flatMap(forms).flatMap(text => {
+    const plain = text.replace(/^(\.\/)+/, "");
+    const anchor = plain.startsWith("/") && rules.absolute !== undefined ? "absolute" : "path";
+    const pattern = new Pattern(plain, rules);
+    if (rules.literalPrefix && pattern.isLiteral) {
+      const bare = plain.replace(/\/$/, "");
+      return [bare, `${bare}/**`].map(form => ({ pattern: new Pattern(form, rules), on: anchor }) as const);
+    }
+    const onName = rules.slashless === "base-name" && !plain.includes("/") && plain !== "**";
+    return [{ pattern, on: onName ? "base-name" : anchor } as const];
+  });
+}
+
+function endings(alternatives: readonly Alternative[], rules: GlobRules): readonly string[] | undefined {
+  const found = new Set<string>();
+  for (const { pattern } of alternatives) {
+    const ending = pattern.suffix.slice(pattern.suffix.lastIndexOf("/") + 1);
+    if (ending === "" || (rules.ignoreCase && /[^\x20-\x7e]/.test(ending))) return undefined;
+    found.add(ending);
+  }
+  return [...found];
+}

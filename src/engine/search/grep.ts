@@ -1,0 +1,111 @@
+// Search in files: a lazy stream of files with their hits, in path order. Ripgrep does the searching; what it
+// reports is sorted here, and each file is opened again from the held start before its lines are given
+// (trail.ts, confirm.ts), so that the order is ours, the policy is ours, and nothing leaks from outside.
+import { Fault } from "../fault.ts";
+import type { Directory } from "../workspace/directory.ts";
+import { standpoint } from "./above.ts";
+import type { BinaryRule } from "./binary.ts";
+import { collect } from "./collect.ts";
+import { confirms } from "./confirm.ts";
+import type { GrepLine } from "./hits.ts";
+import { everything, IgnoreRules } from "./ignore.ts";
+import type { Patience } from "./pace.ts";
+import type { Query } from "./ripgrep.ts";
+import { Trail } from "./trail.ts";
+import type { Scope } from "./walker.ts";
+
+export interface GrepOptions extends Scope, Patience {
+  /** Lines of context before and behind each hit. */
+  readonly before?: number | undefined;
+  readonly after?: number | undefined;
+  /** Search only this file of the start, by its name, whatever the scope says. */
+  readonly file?: string | undefined;
+  /** The most matching lines that the caller will take, in order. It may break out earlier. */
+  readonly limit?: number | undefined;
+  /** Larger files are left out. */
+  readonly maxFileSize?: number | undefined;
+  /** Files to leave out as not text; by default none. */
+  readonly binary?: BinaryRule | undefined;
+  /** Lines are cut here. */
+  readonly maxLineBytes?: number | undefined;
+}
+
+/** A line that matches, or stands near one that does. */
+export interface FoundLine {
+  /** Counts from 1. */
+  readonly number: number;
+  /** Byte offset of the first match, from 0; undefined on lines of context. */
+  readonly column: number | undefined;
+  /** Without its line ending. */
+  readonly text: string;
+  /** Whether the line was longer. */
+  readonly cut: boolean;
+}
+
+export interface FileHits {
+  /** Relative to the start, with `/`. */
+  readonly path: string;
+  /** Where the path is not valid UTF-8. */
+  readonly raw?: Buffer;
+  /** Matching lines and their context, by number. */
+  readonly lines: readonly FoundLine[];
+}
+
+export interface GrepReport {
+  /** Files that were searched. */
+  files: number;
+  /** Files and directories that could not be read. */
+  inaccessible: number;
+  /** Why not everything was searched, or not everything found is given. */
+  stopped: "time" | "output" | undefined;
+}
+
+export interface Search extends AsyncIterable<FileHits> {
+  readonly report: Readonly<GrepReport>;
+}
+
+const maxPatternBytes = 4096;
+
+/** Faults: `invalid_pattern`, `cancelled`, `spawn_failed`. */
+export function grep(start: Directory, query: Query, options: GrepOptions = {}): Search {
+  const report: GrepReport = { files: 0, inaccessible: 0, stopped: undefined };
+  return { report, [Symbol.asyncIterator]: () => hits(start, query, options, report) };
+}
+
+async function* hits(
+  start: Directory,
+  query: Query,
+  options: GrepOptions,
+  report: GrepReport,
+): AsyncGenerator<FileHits, void, undefined> {
+  if (Buffer.byteLength(query.pattern) > maxPatternBytes) {
+    const pattern = query.pattern.slice(0, 200);
+    throw new Fault("invalid_pattern", {
+      pattern,
+      kind: "regex",
+      reason: `longer than ${maxPatternBytes} bytes`,
+    });
+  }
+  if (query.literal && !query.multiline && query.pattern.includes("\n")) return; // no line holds a line break
+  const { prefix, rules } = standpoint(
+    start,
+    options.file === undefined ? (options.ignore ?? everything) : everything,
+  );
+  const decidesAgain = prefix !== "" && !rules.isEmpty;
+  const narrowed =
+    decidesAgain && rules.overridesBelow ? { ...options, ignore: { rules: false, hidden: true } } : options;
+  const blocks = await collect(start, query, narrowed, report);
+  using trail = new Trail(start, prefix, decidesAgain ? rules : IgnoreRules.of(everything));
+  for (const { path, bytes, lines } of blocks) {
+    if (options.signal?.aborted) throw new Fault("cancelled", {});
+    using file = trail.open(bytes);
+    if (file === undefined || (await options.binary?.(file)) || !(await confirms(file, lines))) continue;
+    const found = { path, lines: lines.map(foundLine) };
+    yield path.includes("\ufffd") ? { ...found, raw: bytes } : found;
+  }
+}
+
+function foundLine({ number, column, bytes, cut }: GrepLine): FoundLine {
+  const text = bytes.toString("utf8");
+  return { number, column, text: cut ? text.replace(/\ufffd$/, "") : text, cut };
+}

@@ -1,0 +1,122 @@
+// Which entries a walk or a search leaves out. One policy, whoever lists the files:
+//
+// - `.rgignore` wins over `.ignore`, which wins over `.gitignore`, at whatever level they lie; within a kind the
+//   deepest file wins; then `.git/info/exclude`, then the user's global excludes.
+// - They count from the granted root down, also where the walk starts further below, and also where there is no
+//   repository. Nothing above a granted root is read; the only files outside are the user's own git excludes.
+// - A repository inside another obeys the outer rules too, as `git check-ignore` has it in the outer one.
+// - Ignore files that are links are not read, as git has it.
+import type { Directory, Entry } from "../workspace/directory.ts";
+import { RuleFile } from "./rules.ts";
+
+export interface IgnorePolicy {
+  /** Obey ignore files, and leave `.git` out. */
+  readonly rules: boolean;
+  /** Let names that begin with a dot in. */
+  readonly hidden: boolean;
+  /** The user's own excludes for every repository (see excludes.ts). */
+  readonly userExcludes?: { readonly path: string; readonly text: string } | undefined;
+}
+
+export const everything: IgnorePolicy = { rules: false, hidden: true };
+
+const maxRuleBytes = 1024 * 1024;
+
+interface Layer {
+  readonly parent: Layer | undefined;
+  /** The length of the directory's path, with its final slash. */
+  readonly base: number;
+  readonly rules: RuleFile;
+}
+
+type Source = "tool" | "plain" | "git" | "exclude" | "user";
+type Layers = { readonly [S in Source]?: Layer | undefined };
+
+const sources: readonly Source[] = ["tool", "plain", "git", "exclude", "user"];
+const ruleFiles = new Map<string, Source>([
+  [".rgignore", "tool"],
+  [".ignore", "plain"],
+  [".gitignore", "git"],
+]);
+
+/** The rules that hold in one directory. Paths are relative to the granted root. */
+export class IgnoreRules {
+  readonly #layers: Layers;
+  readonly #policy: IgnorePolicy;
+
+  private constructor(policy: IgnorePolicy, layers: Layers) {
+    this.#policy = policy;
+    this.#layers = layers;
+  }
+
+  static of(policy: IgnorePolicy): IgnoreRules {
+    const text = policy.rules ? policy.userExcludes?.text : undefined;
+    const user = text === undefined ? undefined : { parent: undefined, base: 0, rules: new RuleFile(text) };
+    return new IgnoreRules(policy, { user });
+  }
+
+  /** With what the ignore files of `directory`, whose path is `path`, add. */
+  in(directory: Directory, path: string, entries: readonly Entry[]): IgnoreRules {
+    if (!this.#policy.rules) return this;
+    let layers: { -readonly [S in Source]?: Layer | undefined } | undefined;
+    for (const entry of entries) {
+      if (entry.name.charCodeAt(0) !== 46) continue;
+      const source = entry.name === ".git" ? "exclude" : ruleFiles.get(entry.name);
+      if (source === undefined) continue;
+      const text = source === "exclude" ? gitExclude(directory, entry) : contents(directory, entry);
+      if (text === undefined) continue;
+      layers ??= { ...this.#layers };
+      const base = path === "" ? 0 : path.length + 1;
+      layers[source] = { parent: this.#layers[source], base, rules: new RuleFile(text) };
+    }
+    return layers === undefined ? this : new IgnoreRules(this.#policy, layers);
+  }
+
+  ignores(path: string, name: string, isDirectory: boolean): boolean {
+    if (name.charCodeAt(0) === 46 && (!this.#policy.hidden || (this.#policy.rules && name === ".git")))
+      return true;
+    if (!this.#policy.rules) return false;
+    for (const source of sources) {
+      for (let layer = this.#layers[source]; layer !== undefined; layer = layer.parent) {
+        const decided = layer.rules.decide(
+          layer.base === 0 ? path : path.slice(layer.base),
+          name,
+          isDirectory,
+        );
+        if (decided !== undefined) return decided;
+      }
+    }
+    return false;
+  }
+
+  /** Whether there are none at all. */
+  get isEmpty(): boolean {
+    return sources.every(source => this.#layers[source] === undefined);
+  }
+
+  /** Whether a rule held here could take back in what an ignore file further down leaves out. */
+  get overridesBelow(): boolean {
+    for (const source of ["tool", "plain"] as const) {
+      for (let layer = this.#layers[source]; layer !== undefined; layer = layer.parent) {
+        if (layer.rules.negates) return true;
+      }
+    }
+    return false;
+  }
+}
+
+function gitExclude(directory: Directory, entry: Entry): string | undefined {
+  using git = directory.child(entry);
+  using info = git?.child({ name: "info", kind: "directory" });
+  return info === undefined ? undefined : contents(info, { name: "exclude", kind: "file" });
+}
+
+function contents(directory: Directory, entry: Entry): string | undefined {
+  if (entry.kind !== "file") return undefined;
+  try {
+    using file = directory.file(entry);
+    return file.readNow(0, Math.min(file.size, maxRuleBytes)).toString("utf8");
+  } catch {
+    return undefined; // gone or not ours to read: no rules
+  }
+}

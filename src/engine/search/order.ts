@@ -1,0 +1,18 @@
+// The one order of every listing and search: paths by their UTF-8 bytes, so that `sort` in the C locale, a page
+// cut off here and a page asked for tomorrow all agree.
+
+/** Compares as UTF-8 bytes would. Code units do the same, except that surrogates sort before U+E000–U+FFFF. */
+export function compareBytes(a: string, b: string): number {
+  const length = Math.min(a.length, b.length);
+  for (let i = 0; i < length; i++) {
+    const x = a.charCodeAt(i);
+    const y = b.charCodeAt(i);
+    if (x !== y) return x >= 0xd800 && y >= 0xd800 ? lifted(x) - lifted(y) : x - y;
+  }
+  return a.length - b.length;
+}
+
+/** Puts surrogates, which stand for U+10000 and up, above the rest. */
+function lifted(unit: number): number {
+  return unit >= 0xe000 ? unit - 0x800 : unit + 0x2000;
+}

@@ -1,0 +1,50 @@
+// Long work on one thread: lets the event loop in every few milliseconds, so that pings are answered and
+// cancellations arrive, and knows when time is up.
+import { setImmediate } from "node:timers/promises";
+import { Fault } from "../fault.ts";
+
+const stretchMs = 8;
+
+export interface Patience {
+  readonly signal?: AbortSignal | undefined;
+  readonly timeoutMs?: number | undefined;
+}
+
+export class Pace {
+  readonly #signal: AbortSignal | undefined;
+  readonly #deadline: number;
+  #pauseAt: number;
+  #calls = 0;
+
+  constructor({ signal, timeoutMs = Number.POSITIVE_INFINITY }: Patience) {
+    this.#signal = signal;
+    const now = performance.now();
+    this.#deadline = now + timeoutMs;
+    this.#pauseAt = now + stretchMs;
+    this.check();
+  }
+
+  get isOver(): boolean {
+    return performance.now() >= this.#deadline;
+  }
+
+  /** Milliseconds that are left. */
+  get left(): number {
+    return this.#deadline - performance.now();
+  }
+
+  /** True when it is time to `rest`. Cheap enough to ask for every entry. */
+  get isDue(): boolean {
+    return (++this.#calls & 31) === 0 && performance.now() >= this.#pauseAt;
+  }
+
+  async rest(): Promise<void> {
+    await setImmediate();
+    this.check();
+    this.#pauseAt = performance.now() + stretchMs;
+  }
+
+  check(): void {
+    if (this.#signal?.aborted) throw new Fault("cancelled", {});
+  }
+}

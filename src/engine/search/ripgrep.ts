@@ -1,0 +1,99 @@
+// How ripgrep is told what to do. It starts in a held directory and searches `.`; nothing that a caller wrote is
+// ever read as an option; its own configuration, and rules from above the granted root, stay out.
+//
+// Globs and rules given to it here only narrow what it looks at. Whatever it reports is decided upon again by our
+// own (grep.ts), so they may let too much through but never too little.
+import type { Globs } from "./globs.ts";
+import type { IgnorePolicy } from "./ignore.ts";
+import type { Scope } from "./walker.ts";
+
+export interface Query {
+  readonly pattern: string;
+  /** The pattern is plain text; otherwise a regular expression in Rust's syntax. */
+  readonly literal?: boolean | undefined;
+  readonly ignoreCase?: boolean | undefined;
+  readonly wholeWord?: boolean | undefined;
+  /** A match may span lines, and `.` matches line breaks. */
+  readonly multiline?: boolean | undefined;
+  /** Allow look-around and back-references, at the price of linear time. Give such a search a time limit. */
+  readonly lookaround?: boolean | undefined;
+}
+
+export interface Printing {
+  readonly before: number;
+  readonly after: number;
+  /** The most matching lines per file that can be of use. */
+  readonly maxPerFile: number | undefined;
+  readonly maxFileSize: number | undefined;
+}
+
+let found: Promise<string> | undefined;
+
+/** Where the program is. Looked up at the first search: starting up must not wait for it. */
+export function ripgrepPath(): Promise<string> {
+  found ??= import("@vscode/ripgrep").then(({ rgPath }) => rgPath);
+  return found;
+}
+
+export function ripgrepEnvironment(): Record<string, string> {
+  const env: Record<string, string> = {};
+  for (const name of ["PATH", "SystemRoot", "TMPDIR"]) {
+    const value = process.env[name];
+    if (value !== undefined) env[name] = value;
+  }
+  return env;
+}
+
+export function searchArguments(query: Query, scope: Scope, printing: Printing, file?: string): string[] {
+  const args = ["--no-config", "--color=never", "--no-heading", "--with-filename", "--null", "--line-number"];
+  args.push("--column", "--no-context-separator", "--text", "--crlf", "--no-ignore-messages", "--stats");
+  args.push(query.ignoreCase ? "--ignore-case" : "--case-sensitive");
+  if (query.wholeWord) args.push("--word-regexp");
+  if (query.multiline) args.push("--multiline", "--multiline-dotall");
+  if (query.lookaround) args.push("--engine=auto");
+  if (printing.before > 0) args.push(`--before-context=${printing.before}`);
+  if (printing.after > 0) args.push(`--after-context=${printing.after}`);
+  if (printing.maxPerFile !== undefined) args.push(`--max-count=${printing.maxPerFile}`);
+  if (printing.maxFileSize !== undefined) args.push(`--max-filesize=${printing.maxFileSize}`);
+  args.push(...scopeArguments(scope), ...patternArguments(query));
+  return [...args, "--", file === undefined ? "." : `./${file}`];
+}
+
+/** What narrows the walk; the same for searching and for listing. */
+export function scopeArguments({ ignore, include, exclude, maxDepth }: Scope): string[] {
+  const args = ["--no-ignore-parent", "--no-ignore-global", "--no-require-git", "--no-follow"];
+  args.push(ignore?.hidden === false ? "--no-hidden" : "--hidden");
+  if (ignore?.rules) args.push("--ignore", "--glob=!.git", ...userExcludes(ignore));
+  else args.push("--no-ignore");
+  if (maxDepth !== undefined && Number.isFinite(maxDepth)) args.push(`--max-depth=${maxDepth + 1}`);
+  for (const ending of include?.endings ?? []) args.push(`--type-add=wanted:*${plain(ending)}`);
+  if ((include?.endings ?? []).length > 0) args.push("--type=wanted");
+  if (exclude !== undefined) args.push(...exclusions(exclude));
+  return args;
+}
+
+function userExcludes({ userExcludes }: IgnorePolicy): string[] {
+  return userExcludes === undefined ? [] : [`--ignore-file=${userExcludes.path}`];
+}
+
+/** Only names and stars that mean the same to both are handed over, so that whole directories are not entered. */
+function exclusions({ patterns, simple }: Globs): string[] {
+  if (!simple) return [];
+  return patterns.flatMap(pattern => {
+    if (!/^(\*\*\/)?[\w.-][\w./-]*(\/\*\*)?$/.test(pattern) || pattern.includes("//")) return [];
+    return [`--glob=!/${pattern.replace(/\/\*\*$|\/$/, "")}`];
+  });
+}
+
+/** An ending as a glob that ripgrep matches with the base name, whatever its case. */
+function plain(ending: string): string {
+  return ending.replace(/[^\w]/g, c =>
+    c === "," ? "?" : `[${c === "!" || c === "^" || c === "]" ? `\\${c}` : c}]`,
+  );
+}
+
+function patternArguments({ pattern, literal }: Query): string[] {
+  if (!pattern.includes("\0")) return literal ? ["--fixed-strings", "-e", pattern] : ["-e", pattern];
+  const source = literal ? pattern.replace(/[\\^$.*+?()[\]{}|#&~-]/g, "\\$&") : pattern;
+  return ["-e", source.replaceAll("\0", "\\x00")];
+}

@@ -1,0 +1,104 @@
+// One ignore file, read by git's rules: later lines win, `!` takes back, a slash anchors, a final slash means
+// directories. Plain names and `*.ext`, nearly all lines in practice, are looked up instead of matched. Braces
+// are alternatives, as ripgrep has them and git does not: one policy, whichever of us walks.
+import { expandBraces, isBalanced } from "./braces.ts";
+import { Pattern } from "./pattern.ts";
+
+interface Rule {
+  readonly order: number;
+  readonly ignores: boolean;
+  readonly directoriesOnly: boolean;
+}
+
+interface PatternRule extends Rule {
+  readonly pattern: Pattern;
+  readonly onName: boolean;
+}
+
+export class RuleFile {
+  readonly #names = new Map<string, Rule[]>();
+  readonly #extensions = new Map<string, Rule[]>();
+  readonly #patterns: PatternRule[] = [];
+  /** Whether any line takes something back in. */
+  readonly #negates: boolean;
+
+  constructor(text: string) {
+    let negates = false;
+    for (const [order, line] of text
+      .replace(/^\ufeff/, "")
+      .split("\n")
+      .entries()) {
+      const ignores = this.#add(line, order);
+      negates ||= ignores === false;
+    }
+    this.#negates = negates;
+  }
+
+  get negates(): boolean {
+    return this.#negates;
+  }
+
+  /** True: ignored; false: taken back in; undefined: not spoken of. `path` is relative to the file's directory. */
+  decide(path: string, name: string, isDirectory: boolean): boolean | undefined {
+    let best: Rule | undefined;
+    const consider = (rules: readonly Rule[] | undefined): void => {
+      for (const rule of rules ?? []) {
+        if ((best === undefined || rule.order > best.order) && (isDirectory || !rule.directoriesOnly))
+          best = rule;
+      }
+    };
+    if (this.#names.size > 0) consider(this.#names.get(name));
+    if (this.#extensions.size > 0) {
+      for (let dot = name.indexOf("."); dot >= 0; dot = name.indexOf(".", dot + 1)) {
+        consider(this.#extensions.get(name.slice(dot)));
+      }
+    }
+    for (let i = this.#patterns.length - 1; i >= 0; i--) {
+      const rule = this.#patterns[i] as PatternRule;
+      if (best !== undefined && rule.order < best.order) break;
+      if (rule.directoriesOnly && !isDirectory) continue;
+      if (rule.pattern.matches(rule.onName ? name : path)) {
+        best = rule;
+        break;
+      }
+    }
+    return best?.ignores;
+  }
+
+  #add(line: string, order: number): boolean | undefined {
+    let body = line.replace(/\r$/, "");
+    if (body.startsWith("#")) return undefined;
+    body = withoutTrailingBlanks(body);
+    let ignores = true;
+    if (body.startsWith("!")) {
+      ignores = false;
+      body = body.slice(1);
+    }
+    const directoriesOnly = body.endsWith("/") && !body.endsWith("\\/");
+    if (directoriesOnly) body = body.slice(0, -1);
+    if (body === "" || !isBalanced(body)) return undefined;
+    const rule = { order, ignores, directoriesOnly };
+    for (const alternative of expandBraces(body, 256) ?? []) this.#index(alternative, rule);
+    return ignores;
+  }
+
+  #index(body: string, rule: Rule): void {
+    const onName = !body.includes("/");
+    if (onName && !/[*?[\\]/.test(body)) push(this.#names, body, rule);
+    else if (/^\*\.[^*?[\\/]+$/.test(body)) push(this.#extensions, body.slice(1), rule);
+    else this.#patterns.push({ ...rule, pattern: new Pattern(body.replace(/^\//, "")), onName });
+  }
+}
+
+function push(map: Map<string, Rule[]>, key: string, rule: Rule): void {
+  const rules = map.get(key);
+  if (rules === undefined) map.set(key, [rule]);
+  else rules.push(rule);
+}
+
+/** Blanks at the end do not count, unless escaped. */
+function withoutTrailingBlanks(line: string): string {
+  let end = line.length;
+  while (end > 0 && (line[end - 1] === " " || line[end - 1] === "\t") && line[end - 2] !== "\\") end--;
+  return line.slice(0, end);
+}

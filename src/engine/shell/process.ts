@@ -1,0 +1,72 @@
+// Starts one program and streams what it writes: the only door to child processes. The program gets the
+// arguments as they are (no shell), an empty standard input, and only the environment that it is given.
+import { type ChildProcess, spawn } from "node:child_process";
+import { Fault } from "../fault.ts";
+
+const maxErrorBytes = 16 * 1024;
+
+export interface ProcessOptions {
+  /** A directory's `address`: the process starts in that directory, whatever its name means by then. */
+  readonly cwd: string;
+  readonly env: Readonly<Record<string, string>>;
+  readonly signal?: AbortSignal | undefined;
+}
+
+export interface Exit {
+  /** Undefined where a signal ended it. */
+  readonly code: number | undefined;
+  readonly signal: NodeJS.Signals | undefined;
+  /** The beginning of what it wrote to standard error. */
+  readonly errors: string;
+}
+
+export interface Process {
+  readonly pid: number;
+  /** What it writes, as it comes. The writer waits while the reader does. */
+  readonly output: AsyncIterable<Buffer>;
+  /** When it has ended and its output has been read or dropped. */
+  readonly exit: Promise<Exit>;
+  /** Ends it at once. */
+  kill(): void;
+}
+
+/** Faults: `spawn_failed`. An aborted signal kills the process; the caller sees the end of the output. */
+export async function startProcess(
+  command: string,
+  args: readonly string[],
+  { cwd, env, signal }: ProcessOptions,
+): Promise<Process> {
+  let child: ChildProcess;
+  try {
+    child = spawn(command, args, { cwd, env, stdio: ["ignore", "pipe", "pipe"], windowsHide: true });
+  } catch (error) {
+    throw failure(command, error);
+  }
+  const { stdout, stderr, pid } = child;
+  if (pid === undefined || stdout === null || stderr === null) {
+    throw failure(command, await new Promise(resolve => child.once("error", resolve)));
+  }
+  let errors = "";
+  stderr.setEncoding("utf8");
+  stderr.on("data", (text: string) => {
+    if (errors.length < maxErrorBytes) errors += text;
+  });
+  const kill = (): void => {
+    child.kill("SIGKILL");
+  };
+  if (signal?.aborted) kill();
+  signal?.addEventListener("abort", kill, { once: true });
+  const exit = new Promise<Exit>(resolve => {
+    child.once("close", (code, by) => {
+      signal?.removeEventListener("abort", kill);
+      resolve({ code: code ?? undefined, signal: by ?? undefined, errors });
+    });
+  });
+  child.on("error", () => {}); // a kill that came too late
+  return { pid, output: stdout, exit, kill };
+}
+
+function failure(command: string, error: unknown): Fault<"spawn_failed"> {
+  const errno = error instanceof Error && "code" in error ? String(error.code) : "unknown";
+  return new Fault("spawn_failed", { command, errno }, { cause: error });
+}
