@@ -27,9 +27,11 @@ export interface Progress {
   tell(tail: string, milliseconds: number): void;
 }
 
+/** What ended a command: itself, or what stopped it. */
+export type Ending = "exit" | "timeout" | "cancel" | "output_limit";
+
 export interface RunResult extends Exit {
-  /** What ended it: itself, or what stopped it. */
-  readonly ended: "exit" | "timeout" | "cancel" | "output_limit";
+  readonly ended: Ending;
   readonly stdout: Captured;
   readonly stderr: Captured;
   readonly milliseconds: number;
@@ -42,11 +44,11 @@ export async function run(command: string, options: RunOptions): Promise<RunResu
   const latest = new Capture({ head: 0, tail: progress?.bytes ?? 0 });
   const started = performance.now();
   const elapsed = () => Math.round(performance.now() - started);
-  let ended: RunResult["ended"] = "exit";
+  let ended: Ending = "exit";
   let running: Command | undefined;
   let stopping: Promise<void> | undefined;
 
-  function stop(reason: RunResult["ended"], grace: number): void {
+  function stop(reason: Ending, grace: number): void {
     if (ended === "exit") ended = reason;
     if (running !== undefined) stopping ??= running.stop(grace);
   }
