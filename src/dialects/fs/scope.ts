@@ -1,0 +1,53 @@
+// What `fs.list_files` and `fs.search_text` cover: the same root, ignore rules and globs, so that a search finds
+// text exactly in the files that a listing shows.
+import type { CallContext } from "../../contract/call.ts";
+import { excludeGlobs, includeGlobs } from "../../engine/search/globs.ts";
+import type { Scope } from "../../engine/search/walker.ts";
+import type { Directory } from "../../engine/workspace/directory.ts";
+
+export const scopeProperties = {
+  root: {
+    type: "string",
+    default: ".",
+    description: 'Root directory relative to the server root, e.g. ".", "src".',
+  },
+  include_globs: {
+    type: "array",
+    items: { type: "string" },
+    description: "Only include paths matching any of these globs.",
+  },
+  exclude_globs: {
+    type: "array",
+    items: { type: "string" },
+    description: "Exclude paths matching any of these globs.",
+  },
+} as const;
+
+interface ScopeParams {
+  readonly root: string;
+  readonly include_globs?: readonly string[];
+  readonly exclude_globs?: readonly string[];
+}
+
+export interface CoveredTree extends Disposable {
+  readonly directory: Directory;
+  readonly scope: Scope;
+  /** A path below `directory`, relative to the server root. */
+  named(path: string): string;
+}
+
+export function covered(params: ScopeParams, { workspace }: CallContext): CoveredTree {
+  const directory = workspace.directory(workspace.at(params.root === "" ? "." : params.root));
+  const below = directory.path.slice(directory.root.path.length + 1);
+  const rules = { crossing: true, strict: true, below };
+  return {
+    directory,
+    scope: {
+      ignore: { rules: true, hidden: false },
+      include: params.include_globs && includeGlobs(params.include_globs, rules),
+      exclude: params.exclude_globs && excludeGlobs(params.exclude_globs, rules),
+    },
+    named: path => (below === "" ? path : `${below}/${path}`),
+    [Symbol.dispose]: () => directory.close(),
+  };
+}

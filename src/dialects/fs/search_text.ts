@@ -1,0 +1,88 @@
+// `fs.search_text`: a page of the lines that match, sorted by path and line.
+import { text, tool } from "../../contract/tool.ts";
+import { notUtf8 } from "../../engine/search/binary.ts";
+import { type FoundLine, grep } from "../../engine/search/grep.ts";
+import { covered, scopeProperties } from "./scope.ts";
+
+interface Hit {
+  readonly path: string;
+  readonly line: number;
+  readonly column: number;
+  readonly line_text: string;
+  readonly context_before: readonly string[];
+  readonly context_after: readonly string[];
+}
+
+export const searchText = tool({
+  name: "search_text",
+  title: "Search text",
+  description:
+    "Search for text across files, respecting .gitignore and .ignore files. Literal or regex (line by line), with " +
+    "lines of context. Sorted by path and line; page with max_results and skip.",
+  input: {
+    type: "object",
+    properties: {
+      query: { type: "string", description: "What to search for." },
+      mode: { type: "string", enum: ["literal", "regex"], default: "literal", description: "Search mode." },
+      case_sensitive: { type: "boolean", default: false, description: "Whether case counts." },
+      ...scopeProperties,
+      max_results: { type: "integer", minimum: 0, default: 200, description: "Maximum hits to return." },
+      context_lines: {
+        type: "integer",
+        minimum: 0,
+        default: 2,
+        description: "Lines of context before and after each hit.",
+      },
+      skip: { type: "integer", minimum: 0, default: 0, description: "Initial matches to skip, for paging." },
+    },
+    required: ["query"],
+  },
+  effect: "reads",
+  paths: ["root"],
+  async run(params, call) {
+    using tree = covered(params, call);
+    const query = {
+      pattern: params.query,
+      literal: params.mode === "literal",
+      ignoreCase: !params.case_sensitive,
+    };
+    const context = Math.min(params.context_lines, 1000);
+    const search = grep(tree.directory, query, {
+      ...tree.scope,
+      before: context,
+      after: context,
+      binary: notUtf8,
+      limit: params.skip + params.max_results + 1,
+      signal: call.signal,
+    });
+    const hits: Hit[] = [];
+    let skipped = 0;
+    let more = false;
+    files: for await (const file of search) {
+      for (const [i, line] of file.lines.entries()) {
+        if (line.column === undefined) continue;
+        if (skipped++ < params.skip) continue;
+        more = hits.length === params.max_results;
+        if (more) break files;
+        hits.push(hitAt(tree.named(file.path), file.lines, i, line.column, context));
+      }
+    }
+    // A search that had to stop early knows of no further hit, but there may be some.
+    return text(JSON.stringify({ hits, has_more: more || search.report.stopped !== undefined }));
+  },
+});
+
+function hitAt(path: string, lines: readonly FoundLine[], at: number, column: number, context: number): Hit {
+  const { number, text: line_text } = lines[at] as FoundLine;
+  const near = lines.slice(Math.max(0, at - context), at + context + 1);
+  const between = (from: number, to: number) =>
+    near.filter(line => line.number >= from && line.number <= to).map(line => line.text);
+  return {
+    path,
+    line: number,
+    column,
+    line_text,
+    context_before: between(number - context, number - 1),
+    context_after: between(number + 1, number + context),
+  };
+}
