@@ -1,0 +1,145 @@
+// Finding by JavaScript regular expressions, in one text with groups, or line by line in many. Patterns run in a
+// worker thread under a deadline (pool.ts), so none can hang the process.
+import { Fault } from "../fault.ts";
+import { type Deadline, runJob } from "./pool.ts";
+
+export interface FindOptions {
+  /** How long matching may take; 5 seconds by default. Beyond it: `timeout`. */
+  readonly ms?: number;
+  readonly signal?: AbortSignal | undefined;
+  /** At most so many matches; all by default. */
+  readonly limit?: number;
+  /** Match every line by itself: nothing reaches over a line break, and ^ and $ are the line's ends. */
+  readonly byLine?: boolean;
+}
+
+/** A stretch of the text. */
+export interface Span {
+  readonly start: number;
+  readonly end: number;
+}
+
+export interface Match extends Span {
+  /** Group 1 is at index 0; undefined where a group took no part. */
+  readonly groups: readonly (Span | undefined)[];
+}
+
+export interface Found {
+  readonly matches: readonly Match[];
+  /** How many groups the pattern has, and the numbers of its named ones. */
+  readonly groups: number;
+  readonly names: ReadonlyMap<string, number>;
+  /** Whether there are more matches than the limit. */
+  readonly more: boolean;
+}
+
+const longestPattern = 4096;
+
+export async function findAll(
+  pattern: string,
+  flags: string,
+  text: string,
+  options: FindOptions = {},
+): Promise<Found> {
+  const byLine = options.byLine ?? false;
+  const limit = options.limit ?? Number.POSITIVE_INFINITY;
+  let found: Found | undefined;
+  const job = { pattern: checked(pattern), flags, texts: [text], want: "all", byLine, limit } as const;
+  await runJob(job, deadline(options), result => {
+    found = {
+      matches: unpacked(result.found, result.groups),
+      groups: result.groups,
+      names: new Map(result.names.map(name => [name, groupNumber(pattern, name)])),
+      more: result.more,
+    };
+  });
+  return found ?? { matches: [], groups: 0, names: new Map(), more: false };
+}
+
+/** A line that matches: its number from 1, its first match in UTF-16 units from the line's start, and how many. */
+export interface LineHit extends Span {
+  readonly line: number;
+  readonly count: number;
+}
+
+export interface LineSearch {
+  /** Hits of each text that was searched, in order; shorter than the texts where time ran out. */
+  readonly hits: readonly (readonly LineHit[])[];
+  readonly timedOut: boolean;
+}
+
+/** Searches the lines of many texts in one go. When time runs out it answers what it has. */
+export async function searchLines(
+  pattern: string,
+  flags: string,
+  texts: readonly string[],
+  options: Omit<FindOptions, "byLine"> = {},
+): Promise<LineSearch> {
+  const limit = options.limit ?? Number.POSITIVE_INFINITY;
+  const hits: LineHit[][] = [];
+  const job = { pattern: checked(pattern), flags, texts, want: "lines", byLine: true, limit } as const;
+  try {
+    await runJob(job, deadline(options), ({ found }) => hits.push(lineHits(found)));
+    return { hits, timedOut: false };
+  } catch (error) {
+    if (Fault.is(error, "timeout")) return { hits, timedOut: true };
+    throw error;
+  }
+}
+
+/** The source of a pattern that matches a text literally, with and without the `u` flag. */
+export function literalPattern(text: string): string {
+  return text.replace(/[\\^$.*+?()[\]{}|/]/g, "\\$&");
+}
+
+function deadline(options: FindOptions): Deadline {
+  return { ms: options.ms ?? 5000, signal: options.signal };
+}
+
+function checked(pattern: string): string {
+  if (pattern.length <= longestPattern) return pattern;
+  const reason = `longer than ${longestPattern} characters`;
+  throw new Fault("invalid_pattern", { pattern: `${pattern.slice(0, 80)}…`, kind: "regex", reason });
+}
+
+function unpacked(flat: Int32Array, groups: number): Match[] {
+  const matches: Match[] = [];
+  const stride = 2 + 2 * groups;
+  for (let at = 0; at < flat.length; at += stride) {
+    const spans = Array.from({ length: groups }, (_, g) => span(flat, at + 2 + 2 * g));
+    matches.push({ start: flat[at] ?? 0, end: flat[at + 1] ?? 0, groups: spans });
+  }
+  return matches;
+}
+
+function span(flat: Int32Array, at: number): Span | undefined {
+  const start = flat[at] ?? -1;
+  return start < 0 ? undefined : { start, end: flat[at + 1] ?? start };
+}
+
+function lineHits(flat: Int32Array): LineHit[] {
+  const hits: LineHit[] = [];
+  for (let at = 0; at < flat.length; at += 4) {
+    const [line = 0, start = 0, end = 0, count = 0] = flat.subarray(at, at + 4);
+    hits.push({ line, start, end, count });
+  }
+  return hits;
+}
+
+/** The number of a named group: how many groups open before it, itself included. */
+function groupNumber(pattern: string, name: string): number {
+  let number = 0;
+  let inClass = false;
+  for (let i = 0; i < pattern.length; i++) {
+    const char = pattern[i];
+    if (char === "\\") i += 1;
+    else if (char === "[") inClass = true;
+    else if (char === "]") inClass = false;
+    else if (char === "(" && !inClass) {
+      const named = /^\(\?<([^=!>][^>]*)>/.exec(pattern.slice(i, i + 200))?.[1];
+      if (named !== undefined || pattern[i + 1] !== "?") number += 1;
+      if (named === name) return number;
+    }
+  }
+  return 0;
+}

@@ -1,0 +1,95 @@
+// Worker threads that run regular expressions, each under a deadline. JavaScript's engine backtracks, and some
+// patterns never come back: such a thread is ended and another one started, while the rest of the process goes on.
+import { Worker } from "node:worker_threads";
+import { Fault } from "../fault.ts";
+import { type Answer, type Job, type Matches, runInWorker } from "./worker.ts";
+
+export interface Deadline {
+  readonly ms: number;
+  readonly signal?: AbortSignal | undefined;
+}
+
+const source = `(${runInWorker})(require("node:worker_threads").parentPort);`;
+const size = 2;
+const idle: Worker[] = [];
+const waiting: (() => void)[] = [];
+let started = 0;
+
+/** Starts a thread ahead of need: the first one costs tens of milliseconds. */
+export function warmUp(): void {
+  if (started === 0) idle.push(start());
+}
+
+/** Runs a job, giving answers as they come. Throws `invalid_pattern`, `timeout` or `cancelled`; answers stand. */
+export async function runJob(
+  job: Job,
+  deadline: Deadline,
+  onAnswer: (answer: Matches) => void,
+): Promise<void> {
+  if (deadline.signal?.aborted) throw new Fault("cancelled", {});
+  if (job.texts.length === 0) return;
+  const worker = await obtain();
+  const done = await new Promise<Fault | undefined>(resolve => {
+    let left = job.texts.length;
+    const finish = (fault?: Fault) => {
+      clearTimeout(timer);
+      deadline.signal?.removeEventListener("abort", onAbort);
+      worker.off("message", onMessage).off("error", onError).off("exit", onExit);
+      resolve(fault);
+    };
+    const onMessage = (answer: Answer) => {
+      if ("error" in answer) {
+        finish(new Fault("invalid_pattern", { pattern: job.pattern, kind: "regex", reason: answer.error }));
+        return;
+      }
+      onAnswer(answer);
+      left -= 1;
+      if (left === 0) finish();
+    };
+    const onAbort = () => finish(new Fault("cancelled", {}));
+    const onError = (error: Error) =>
+      finish(new Fault("internal", { message: error.message }, { cause: error }));
+    const onExit = () => finish(new Fault("internal", { message: "a regular expression thread ended" }));
+    const timer = setTimeout(
+      () => finish(new Fault("timeout", { ms: deadline.ms, what: job.pattern })),
+      deadline.ms,
+    );
+    deadline.signal?.addEventListener("abort", onAbort, { once: true });
+    worker.on("message", onMessage).on("error", onError).on("exit", onExit);
+    worker.ref();
+    worker.postMessage(job);
+  });
+  release(worker, done === undefined || done.code === "invalid_pattern");
+  if (done !== undefined) throw done;
+}
+
+function start(): Worker {
+  started += 1;
+  const worker = new Worker(source, {
+    eval: true,
+    resourceLimits: { maxOldGenerationSizeMb: 1024 },
+    stdin: false,
+  });
+  worker.unref();
+  return worker;
+}
+
+async function obtain(): Promise<Worker> {
+  for (;;) {
+    const worker = idle.pop() ?? (started < size ? start() : undefined);
+    if (worker !== undefined) return worker;
+    await new Promise<void>(resolve => waiting.push(resolve));
+  }
+}
+
+function release(worker: Worker, healthy: boolean): void {
+  worker.unref();
+  if (healthy) idle.push(worker);
+  else {
+    started -= 1;
+    worker.on("error", () => {});
+    void worker.terminate();
+    idle.push(start());
+  }
+  waiting.shift()?.();
+}
