@@ -70,6 +70,7 @@ export function escapes({ base, root, outside }: Arena): Record<string, string> 
     "the root of the file system": "/",
     "up through a directory that does not exist": `${root}/nope/../../outside/secret.txt`,
     "a link to a file": `${root}/file-link`,
+    "a link to a directory": "directory-link",
     "a file behind a link to a directory": "directory-link/secret.txt",
     "a new file behind a link to a directory": "directory-link/new.txt",
     "a relative link": "relative-link/secret.txt",

@@ -34,8 +34,10 @@ for (const [name, load] of Object.entries(dialects)) {
             const said = JSON.stringify(outcome);
             expect(said, `${way}: the secret is out`).not.toContain(ground.secret);
             expect(ground.fingerprint(), `${way}: something outside has changed`).toBe(before);
-            if (!isBatch(tool, parameter))
+            // A tool that deletes or moves may do so with a link itself; what it may not do is seen above.
+            if (tool.effect === "reads" && !isBatch(tool, parameter)) {
               expect(failed(outcome), `${way}: answered ${said.slice(0, 300)}`).toBe(true);
+            }
           }
         });
       }
