@@ -31,7 +31,9 @@ if (process.argv.includes("--check")) {
   if (faults.length > 0) console.error("Run: node tools/lock.mjs");
   process.exitCode = faults.length > 0 ? 1 : 0;
 } else if (faults.length > 0) {
-  lock.packages = Object.fromEntries(Object.entries(lock.packages).sort(([a], [b]) => a.localeCompare(b, "en")));
+  lock.packages = Object.fromEntries(
+    Object.entries(lock.packages).sort(([a], [b]) => a.localeCompare(b, "en")),
+  );
   writeFileSync(file, `${JSON.stringify(lock, undefined, 2)}\n`);
 }
 
