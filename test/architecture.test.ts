@@ -16,7 +16,7 @@ const modulesOfOneArea: readonly (readonly [RegExp, string])[] = [
   [/^(node:)?(https?|http2|net|tls|dgram)$/, "mcp"],
   [/^@modelcontextprotocol\//, "mcp"],
   [/^jose$/, "mcp"],
-  [/^(ignore|picomatch|@vscode\/ripgrep)$/, "search"],
+  [/^@vscode\/ripgrep$/, "search"],
   [/^iconv-lite$/, "text"],
 ];
 
