@@ -33,7 +33,9 @@ export async function collect(
     const path = bytes.toString("utf8");
     if (file !== undefined || isInScope(path, options)) kept.add({ path, bytes, lines: block.lines });
   });
-  const child = await startProcess(await ripgrepPath(), searchArguments(query, options, printing, file), {
+  const place = start.path === start.root.path ? "root" : "below";
+  const args = searchArguments(query, options, place, printing, file);
+  const child = await startProcess(await ripgrepPath(), args, {
     cwd: start.address,
     env: ripgrepEnvironment(),
     signal: options.signal,

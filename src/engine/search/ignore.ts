@@ -7,6 +7,7 @@
 // - A repository inside another obeys the outer rules too, as `git check-ignore` has it in the outer one.
 // - Ignore files that are links are not read, as git has it.
 import type { Directory, Entry } from "../workspace/directory.ts";
+import { userExcludes } from "./excludes.ts";
 import { RuleFile } from "./rules.ts";
 
 export interface IgnorePolicy {
@@ -14,8 +15,6 @@ export interface IgnorePolicy {
   readonly rules: boolean;
   /** Let names that begin with a dot in. */
   readonly hidden: boolean;
-  /** The user's own excludes for every repository (see excludes.ts). */
-  readonly userExcludes?: { readonly path: string; readonly text: string } | undefined;
 }
 
 export const everything: IgnorePolicy = { rules: false, hidden: true };
@@ -50,7 +49,7 @@ export class IgnoreRules {
   }
 
   static of(policy: IgnorePolicy): IgnoreRules {
-    const text = policy.rules ? policy.userExcludes?.text : undefined;
+    const text = policy.rules ? userExcludes()?.text : undefined;
     const user = text === undefined ? undefined : { parent: undefined, base: 0, rules: new RuleFile(text) };
     return new IgnoreRules(policy, { user });
   }

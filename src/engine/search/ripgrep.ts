@@ -3,8 +3,8 @@
 //
 // Globs and rules given to it here only narrow what it looks at. Whatever it reports is decided upon again by our
 // own (grep.ts), so they may let too much through but never too little.
+import { userExcludes } from "./excludes.ts";
 import type { Globs } from "./globs.ts";
-import type { IgnorePolicy } from "./ignore.ts";
 import type { Scope } from "./walker.ts";
 
 export interface Query {
@@ -44,7 +44,16 @@ export function ripgrepEnvironment(): Record<string, string> {
   return env;
 }
 
-export function searchArguments(query: Query, scope: Scope, printing: Printing, file?: string): string[] {
+/** Where ripgrep starts: at a granted root, and so where anchored rules of the user count from, or further below. */
+export type Place = "root" | "below";
+
+export function searchArguments(
+  query: Query,
+  scope: Scope,
+  place: Place,
+  printing: Printing,
+  file?: string,
+): string[] {
   const args = ["--no-config", "--color=never", "--no-heading", "--with-filename", "--null", "--line-number"];
   args.push("--column", "--no-context-separator", "--text", "--crlf", "--no-ignore-messages", "--stats");
   args.push(query.ignoreCase ? "--ignore-case" : "--case-sensitive");
@@ -55,15 +64,15 @@ export function searchArguments(query: Query, scope: Scope, printing: Printing, 
   if (printing.after > 0) args.push(`--after-context=${printing.after}`);
   if (printing.maxPerFile !== undefined) args.push(`--max-count=${printing.maxPerFile}`);
   if (printing.maxFileSize !== undefined) args.push(`--max-filesize=${printing.maxFileSize}`);
-  args.push(...scopeArguments(scope), ...patternArguments(query));
+  args.push(...scopeArguments(scope, place), ...patternArguments(query));
   return [...args, "--", file === undefined ? "." : `./${file}`];
 }
 
 /** What narrows the walk; the same for searching and for listing. */
-export function scopeArguments({ ignore, include, exclude, maxDepth }: Scope): string[] {
+export function scopeArguments({ ignore, include, exclude, maxDepth }: Scope, place: Place): string[] {
   const args = ["--no-ignore-parent", "--no-ignore-global", "--no-require-git", "--no-follow"];
   args.push(ignore?.hidden === false ? "--no-hidden" : "--hidden");
-  if (ignore?.rules) args.push("--ignore", "--glob=!.git", ...userExcludes(ignore));
+  if (ignore?.rules) args.push("--glob=!.git", ...(place === "root" ? userRules() : []));
   else args.push("--no-ignore");
   if (maxDepth !== undefined && Number.isFinite(maxDepth)) args.push(`--max-depth=${maxDepth + 1}`);
   for (const ending of include?.endings ?? []) args.push(`--type-add=wanted:*${plain(ending)}`);
@@ -72,8 +81,9 @@ export function scopeArguments({ ignore, include, exclude, maxDepth }: Scope): s
   return args;
 }
 
-function userExcludes({ userExcludes }: IgnorePolicy): string[] {
-  return userExcludes === undefined ? [] : [`--ignore-file=${userExcludes.path}`];
+function userRules(): string[] {
+  const excludes = userExcludes();
+  return excludes === undefined ? [] : [`--ignore-file=${excludes.path}`];
 }
 
 /** Only names and stars that mean the same to both are handed over, so that whole directories are not entered. */

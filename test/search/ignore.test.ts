@@ -1,0 +1,213 @@
+import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { grep } from "../../src/engine/search/grep.ts";
+import { walk } from "../../src/engine/search/walk.ts";
+import { all, byteSorted, chance, Tree } from "./tree.ts";
+
+const rules = { rules: true, hidden: true };
+const home = process.env.HOME;
+const xdg = process.env.XDG_CONFIG_HOME;
+const nobody = new Tree();
+
+beforeAll(() => {
+  process.env.HOME = nobody.path;
+  delete process.env.XDG_CONFIG_HOME;
+});
+
+afterAll(() => {
+  process.env.HOME = home;
+  if (xdg !== undefined) process.env.XDG_CONFIG_HOME = xdg;
+  nobody[Symbol.dispose]();
+});
+
+async function walked(tree: Tree, path = ".", ignore = rules): Promise<string[]> {
+  using directory = tree.directory(path);
+  const entries = await all(walk(directory, { ignore }));
+  return entries.filter(entry => entry.kind === "file").map(entry => entry.path);
+}
+
+async function searched(tree: Tree, path = ".", ignore = rules): Promise<string[]> {
+  using directory = tree.directory(path);
+  return (await all(grep(directory, { pattern: "" }, { ignore }))).map(file => file.path);
+}
+
+describe("ignore rules", () => {
+  it("a random tree is walked and searched as ripgrep lists it and git ignores it", async () => {
+    for (let seed = 1; seed <= 25; seed++) {
+      const random = chance(seed);
+      using tree = new Tree();
+      tree.git("init", "-q");
+      const paths = plant(tree, random);
+      const found = await walked(tree);
+      const told = tree.rg([
+        "--files",
+        "--hidden",
+        "--no-require-git",
+        "--no-ignore-parent",
+        "-g",
+        "!.git",
+        "-0",
+      ]);
+      expect(found, `seed ${seed}: ripgrep`).toEqual(byteSorted(listOf(told)));
+      const ignored = tree.gitIgnored(paths);
+      const kept = paths.filter(path => !ignored.has(path));
+      expect(found, `seed ${seed}: git`).toEqual(byteSorted(kept));
+      expect(await searched(tree), `seed ${seed}: search`).toEqual(found);
+    }
+  });
+
+  it("a walk or search that starts further below sees what the whole one sees there", async () => {
+    for (let seed = 100; seed <= 120; seed++) {
+      const random = chance(seed);
+      using tree = new Tree();
+      plant(tree, random, { dotIgnore: true });
+      const whole = await walked(tree);
+      for (const start of ["a", "b", "a/b"]) {
+        const below = whole
+          .filter(path => path.startsWith(`${start}/`))
+          .map(path => path.slice(start.length + 1));
+        // A start that is itself ignored shows nothing from above, and what it holds when it is asked for.
+        if (below.length === 0) continue;
+        expect(await walked(tree, start), `seed ${seed} ${start}: walk`).toEqual(below);
+        expect(await searched(tree, start), `seed ${seed} ${start}: search`).toEqual(below);
+      }
+    }
+  });
+
+  it(".ignore wins over .gitignore, also from further up", async () => {
+    using tree = new Tree({
+      ".ignore": "!keep.log\n",
+      "sub/.gitignore": "*.log\n",
+      "sub/keep.log": "x\n",
+      "sub/drop.log": "x\n",
+    });
+    expect(await walked(tree)).toEqual([".ignore", "sub/.gitignore", "sub/keep.log"]);
+    expect(await searched(tree, "sub")).toEqual([".gitignore", "keep.log"]);
+  });
+
+  it("rules hold where there is no repository, and .git is out", async () => {
+    using tree = new Tree({ ".gitignore": "*.tmp\n", "a.tmp": "x\n", "a.txt": "x\n", ".git/config": "x\n" });
+    expect(await walked(tree)).toEqual([".gitignore", "a.txt"]);
+    expect(await walked(tree, ".", { rules: false, hidden: true })).toEqual([
+      ".git/config",
+      ".gitignore",
+      "a.tmp",
+      "a.txt",
+    ]);
+  });
+
+  it(".git/info/exclude and the user's own excludes count, the repository's rules before them", async () => {
+    using tree = new Tree({
+      ".git/info/exclude": "private\n",
+      ".gitignore": "!wanted.swp\n",
+      private: "x\n",
+      "sub/private": "x\n",
+      "a.swp": "x\n",
+      "wanted.swp": "x\n",
+      "sub/b.swp": "x\n",
+    });
+    mkdirSync(join(nobody.path, ".config/git"), { recursive: true });
+    writeFileSync(join(nobody.path, ".config/git/ignore"), "*.swp\n");
+    try {
+      expect(await walked(tree)).toEqual([".gitignore", "wanted.swp"]);
+      expect(await searched(tree)).toEqual([".gitignore", "wanted.swp"]);
+      expect(await searched(tree, "sub")).toEqual([]);
+      writeFileSync(join(nobody.path, ".gitconfig"), "[core]\n\texcludesFile = ~/mine\n");
+      writeFileSync(join(nobody.path, "mine"), "/sub\n");
+      expect(await walked(tree)).toEqual([".gitignore", "a.swp", "wanted.swp"]);
+      expect(await searched(tree)).toEqual([".gitignore", "a.swp", "wanted.swp"]);
+      expect(await searched(tree, "sub")).toEqual(["b.swp"]);
+    } finally {
+      writeFileSync(join(nobody.path, ".gitconfig"), "");
+      writeFileSync(join(nobody.path, ".config/git/ignore"), "");
+    }
+  });
+
+  it("nothing above the granted root is read", async () => {
+    using tree = new Tree({ "a.txt": "x\n" });
+    writeFileSync(join(tree.path, "../.gitignore"), "*.txt\n");
+    writeFileSync(join(tree.path, "../.ignore"), "*.txt\n");
+    expect(await walked(tree)).toEqual(["a.txt"]);
+    expect(await searched(tree)).toEqual(["a.txt"]);
+  });
+
+  it("an ignore file that is a link is no rule, and no way out", async () => {
+    using tree = new Tree({ "a.txt": "x\n" });
+    symlinkSync("/etc/passwd", join(tree.path, ".gitignore"));
+    expect(await walked(tree)).toEqual(["a.txt"]);
+  });
+
+  it("hidden names are out when they are to be, even where a rule takes them back in", async () => {
+    using tree = new Tree({
+      ".gitignore": "!.env\n",
+      ".env": "x\n",
+      ".dir/a": "x\n",
+      "a/.b": "x\n",
+      "a/c": "x\n",
+    });
+    const shown = { rules: true, hidden: false };
+    expect(await walked(tree, ".", shown)).toEqual(["a/c"]);
+    expect(await searched(tree, ".", shown)).toEqual(["a/c"]);
+  });
+});
+
+type Random = ReturnType<typeof chance>;
+
+/** Grows a tree with ignore files at several levels, and nested repositories; gives the paths of its files. */
+function plant(tree: Tree, random: Random, { dotIgnore = false } = {}): string[] {
+  const names = ["a", "b", "foo", "bar.txt", "x.log", "build", ".hid", "node_modules", "deep.tar.gz", "b c"];
+  const patterns = [
+    ...["*.log", "build", "build/", "/foo", "foo/", "!x.log", "a/b", "/a/*", "!/a/b", "**/bar.txt", "a/**"],
+    ...[
+      "a/**/foo",
+      "*",
+      "!*/",
+      "!*.txt",
+      ".hid",
+      "b?c",
+      "[ab]",
+      "[!ab]*.log",
+      "node_modules/",
+      "\\!x",
+      "# no",
+    ],
+    ...[
+      "deep.*",
+      "*.gz",
+      "!deep.tar.gz",
+      "foo/bar.txt",
+      "b\\ c",
+      "x.log  ",
+      "**/b/**",
+      "/*/foo",
+      "!build/",
+      "",
+      "f*o",
+    ],
+  ];
+  const paths: string[] = [];
+  const grow = (prefix: string, depth: number): void => {
+    for (const name of names) {
+      if (!random.often(0.5)) continue;
+      const path = prefix + name;
+      if (depth < 3 && random.often(0.4)) grow(`${path}/`, depth + 1);
+      else paths.push(path);
+    }
+    const kinds = dotIgnore ? [".gitignore", ".ignore", ".rgignore"] : [".gitignore"];
+    for (const kind of kinds) {
+      if (!random.often(depth === 0 ? 0.8 : 0.25)) continue;
+      const lines = Array.from({ length: 1 + random.below(4) }, () => random.pick(patterns));
+      tree.add({ [prefix + kind]: `${lines.join(random.often(0.2) ? "\r\n" : "\n")}\n` });
+      paths.push(prefix + kind);
+    }
+    if (depth > 0 && random.often(0.1)) tree.add({ [`${prefix}.git/HEAD`]: "ref: refs/heads/main\n" });
+  };
+  grow("", 0);
+  for (const path of paths) if (!/ignore$/.test(path)) tree.add({ [path]: "x\n" });
+  return paths;
+}
+
+function listOf(bytes: Buffer): string[] {
+  return String(bytes).split("\0").filter(Boolean);
+}
