@@ -34,8 +34,7 @@ export function runInWorker(port: MessagePort): void {
       for (let match = regex.exec(part); match !== null; match = regex.exec(part)) {
         if (!each(match)) return;
         if (match[0] === "") {
-          const wide =
-            (regex.unicode || regex.unicodeSets) && (part.codePointAt(regex.lastIndex) ?? 0) > 0xffff;
+          const wide = /[uv]/.test(regex.flags) && (part.codePointAt(regex.lastIndex) ?? 0) > 0xffff;
           regex.lastIndex += wide ? 2 : 1;
         }
       }

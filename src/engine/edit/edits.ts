@@ -1,0 +1,86 @@
+// Edits as values: what a caller can ask to be changed in one file. Every difference between callers is a field
+// here. In all texts a line break matches any line ending.
+import type { ReplacementStyle } from "../regex/replacement.ts";
+
+/** Which lines, from 1, the last one included. */
+export interface LineRange {
+  readonly from: number;
+  readonly to: number;
+}
+
+/** How often to replace: exactly one place may fit; or every place; or the first so many. */
+export type Times = "unique" | "all" | number;
+
+/** Replace a text that stands there literally. */
+export interface ReplaceEdit {
+  readonly kind: "replace";
+  readonly old: string;
+  readonly new: string;
+  readonly times: Times;
+  readonly ignoreCase?: boolean;
+  /** What to overlook, in this order, where nothing fits exactly. Only for a unique, case-sensitive replacement. */
+  readonly tolerances?: readonly Tolerance[];
+  /** Look only in these lines; the end may lie behind the last line. */
+  readonly within?: LineRange;
+}
+
+/** Replace what a JavaScript regular expression matches. */
+export interface RegexEdit {
+  readonly kind: "regex";
+  readonly pattern: string;
+  /** `m`, `i`, `s`, `u` as wanted. */
+  readonly flags: string;
+  readonly new: string;
+  readonly style: ReplacementStyle;
+  readonly times: Times;
+  /** Match every line by itself. */
+  readonly byLine?: boolean;
+  readonly within?: LineRange;
+}
+
+/** Replace whole lines. */
+export interface LinesEdit extends LineRange {
+  readonly kind: "lines";
+  /** Needs no final line break where lines are counted by terminators; "" removes the lines. */
+  readonly new: string;
+}
+
+/** Insert lines behind a line: 0 is the top, -1 the end. */
+export interface InsertEdit {
+  readonly kind: "insert";
+  readonly after: number;
+  readonly new: string;
+}
+
+/** Replace lines that must stand exactly at a line of the original file. */
+export interface AnchoredEdit {
+  readonly kind: "anchored";
+  readonly line: number;
+  readonly old: string;
+  readonly new: string;
+  /** Whether blanks at both ends of a line count in the comparison. */
+  readonly compare: "exact" | "trimmed";
+}
+
+export type Edit = ReplaceEdit | RegexEdit | LinesEdit | InsertEdit | AnchoredEdit;
+
+/** What a match may overlook; see tolerance.ts. */
+export type Tolerance =
+  /** Blanks at line ends. */
+  | "trailing_space"
+  /** A common indentation; the new text goes in verbatim. */
+  | "dedented"
+  /** A common indentation; the new text is dedented by its own and indented like the place. */
+  | "reindented"
+  /** Indentation in another unit or depth, if one maps to the other; the new text is mapped the same way. */
+  | "indentation"
+  /** Blanks at both ends of lines. */
+  | "trimmed_lines"
+  /** The same, and how many blanks stand between words. */
+  | "collapsed"
+  /** Where lines are broken, and how many blanks stand between words. */
+  | "flowed"
+  /** Blanks and line breaks around the whole text. */
+  | "trimmed"
+  /** Typographic quotes, dashes and spaces. */
+  | "typography";

@@ -1,0 +1,137 @@
+// Edits that find their place by what stands there: literally, with tolerance, or by a regular expression.
+import { Fault } from "../fault.ts";
+import { type FindOptions, findAll } from "../regex/find.ts";
+import { expand, readReplacement } from "../regex/replacement.ts";
+import { likeBody } from "../text/endings.ts";
+import { LineIndex } from "../text/lines.ts";
+import type { Splice } from "../text/splice.ts";
+import type { Text } from "../text/text.ts";
+import type { LineRange, RegexEdit, ReplaceEdit, Tolerance } from "./edits.ts";
+import { hasLoneBreaks, keepLoneBreaks, occurrences, type Region } from "./literal.ts";
+import { nearMiss } from "./near.ts";
+import { tolerantMatch } from "./tolerance.ts";
+
+export interface TextContext {
+  readonly text: Text;
+  /** What to look in: the text's body, or what earlier edits made of it. */
+  readonly body: string;
+  readonly edit: number;
+}
+
+interface Replaced {
+  readonly splices: readonly Splice[];
+  readonly tolerance?: Tolerance;
+}
+
+/** How many line numbers a refusal names. */
+const mostLines = 20;
+/** What a replacement may grow a file to, in characters. */
+const largest = 128 * 1024 * 1024;
+
+export function replaceText(edit: ReplaceEdit, context: TextContext): Replaced {
+  const { text, body } = context;
+  const old = likeBody(text, edit.old);
+  const added = likeBody(text, edit.new);
+  if (old === "") {
+    const issue = { at: `edits[${context.edit}].old`, rule: "minLength", expected: "not empty", got: '""' };
+    throw new Fault("invalid_params", { issues: [issue] });
+  }
+  const range = edit.within && rangeOf(body, edit.within);
+  const ignoreCase = edit.ignoreCase ?? false;
+  const unique = edit.times === "unique";
+  const most = typeof edit.times === "number" ? edit.times : Number.POSITIVE_INFINITY;
+  const settings = { most, ignoreCase, ...(range && { range }) };
+  const find = (haystack: string, needle: string) => {
+    const first = occurrences(
+      haystack,
+      needle,
+      unique ? { ...settings, most: 2, overlapping: true } : settings,
+    );
+    if (!unique || first.length < 2) return first;
+    // Refused; the count is of places that do not share characters, as long as there are two.
+    const apart = occurrences(haystack, needle, settings);
+    return apart.length > 1 ? apart : first;
+  };
+  let regions = find(body, old);
+  let adapted = (_: Region) => added;
+  if (regions.length === 0 && hasLoneBreaks(text, old)) {
+    regions = find(body.replaceAll("\r", "\n"), old.replaceAll("\r", "\n"));
+    adapted = region => keepLoneBreaks(body.slice(region.start, region.end), added);
+  }
+  if (unique && regions.length > 1) refuseAmbiguous(old, regions, "exact", context);
+  if (regions.length > 0) return { splices: regions.map(region => ({ ...region, text: adapted(region) })) };
+  if (unique && !ignoreCase && edit.tolerances !== undefined && range === undefined) {
+    const match = tolerantMatch(body, old, added, edit.tolerances);
+    if (match !== undefined && match.splices.length > 1)
+      refuseAmbiguous(old, match.splices, match.tolerance, context);
+    if (match !== undefined) return match;
+  }
+  const near = nearMiss(body, old);
+  throw new Fault("no_match", { path: text.path, old: edit.old, edit: context.edit, ...(near && { near }) });
+}
+
+export async function replaceRegex(
+  edit: RegexEdit,
+  context: TextContext,
+  options: FindOptions,
+): Promise<Replaced> {
+  const { text, body } = context;
+  const range = edit.within && rangeOf(body, edit.within);
+  const part = range === undefined ? body : body.slice(range.start, range.end);
+  const offset = range?.start ?? 0;
+  const limit = typeof edit.times === "number" ? { limit: edit.times } : {};
+  const { ms, signal } = options;
+  const found = await findAll(anyBreak(edit.pattern), edit.flags, part, {
+    ...(ms === undefined ? {} : { ms }),
+    signal,
+    byLine: edit.byLine ?? false,
+    ...limit,
+  });
+  const replacement = readReplacement(edit.new, edit.style, found, { path: text.path, edit: context.edit });
+  // Behind the final line break there is no line that an empty match could stand for.
+  const matches = found.matches.filter(
+    m => m.end > m.start || m.start === 0 || offset + m.start < body.length || !body.endsWith("\n"),
+  );
+  if (matches.length === 0)
+    throw new Fault("no_match", { path: text.path, old: edit.pattern, edit: context.edit });
+  if (edit.times === "unique" && matches.length > 1) {
+    refuseAmbiguous(
+      edit.pattern,
+      matches.map(m => ({ start: offset + m.start, end: offset + m.end })),
+      "exact",
+      context,
+    );
+  }
+  let size = body.length;
+  const splices = matches.map(match => {
+    const added = likeBody(text, expand(replacement, part, match));
+    size += added.length;
+    if (size > largest) throw new Fault("too_large", { path: text.path, size, limit: largest });
+    return { start: offset + match.start, end: offset + match.end, text: added };
+  });
+  return { splices };
+}
+
+/** A pattern's "\r\n" as "\n": in the body every break is one. Other escapes are left alone. */
+function anyBreak(pattern: string): string {
+  return pattern
+    .replaceAll("\r\n", "\n")
+    .replace(/\\r\\n|\\[\s\S]/g, pair => (pair === "\\r\\n" ? "\\n" : pair));
+}
+
+function refuseAmbiguous(
+  old: string,
+  regions: readonly Region[],
+  tolerance: string,
+  context: TextContext,
+): never {
+  const index = new LineIndex(context.body);
+  const lines = regions.slice(0, mostLines).map(region => index.lineAt(region.start));
+  const { path } = context.text;
+  throw new Fault("ambiguous", { path, old, edit: context.edit, count: regions.length, tolerance, lines });
+}
+
+function rangeOf(body: string, lines: LineRange): Region {
+  const index = new LineIndex(body);
+  return { start: index.start(lines.from), end: index.end(lines.to) };
+}
