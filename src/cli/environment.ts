@@ -1,20 +1,15 @@
-// The environment: every option as POLYFS_NAME. A POLYFS_ variable that means nothing is refused rather than
-// ignored: whoever set POLYFS_READONLY believes that nothing can be written.
+// The environment: every option as POLYFS_NAME. A variable that is nearly one is refused rather than ignored:
+// whoever set POLYFS_READONLY believes that nothing can be written. Others are none of our business.
 import { delimiter } from "node:path";
 import { Layer } from "./layer.ts";
-import { suggestion } from "./nearest.ts";
-import { environmentName, type Option, optionNames, options } from "./options.ts";
+import { nearest } from "./nearest.ts";
+import { environmentName, type Option, optionNames, options, prefix } from "./options.ts";
 import { UsageError } from "./usage-error.ts";
 
 export function readEnvironment(environment: NodeJS.ProcessEnv, base: string): Layer {
   const layer = new Layer();
   const names = optionNames.filter(name => (options[name] as Option).only !== "command line");
-  const known = names.map(environmentName);
-  for (const variable of Object.keys(environment)) {
-    if (variable.startsWith("POLYFS_") && !known.includes(variable)) {
-      throw new UsageError(`unknown environment variable ${variable}${suggestion(variable, known)}`);
-    }
-  }
+  refuseMistyped(Object.keys(environment), names.map(environmentName));
   for (const name of names) {
     const variable = environmentName(name);
     const text = environment[variable];
@@ -24,4 +19,15 @@ export function readEnvironment(environment: NodeJS.ProcessEnv, base: string): L
     for (const part of parts) layer.set(name, part, variable, base);
   }
   return layer;
+}
+
+function refuseMistyped(variables: readonly string[], known: readonly string[]): void {
+  const bare = known.map(name => name.slice(prefix.length));
+  for (const variable of variables) {
+    if (!variable.startsWith(prefix) || known.includes(variable)) continue;
+    const meant = nearest(variable.slice(prefix.length), bare);
+    if (meant !== undefined) {
+      throw new UsageError(`unknown environment variable ${variable} (did you mean ${prefix}${meant}?)`);
+    }
+  }
 }

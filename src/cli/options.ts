@@ -95,9 +95,12 @@ export function defaults(): Values {
   return Object.fromEntries(given) as Values;
 }
 
+/** What the names of all our environment variables begin with. */
+export const prefix = "POLYFS_";
+
 /** `allow-write` → `POLYFS_ALLOW_WRITE`. */
 export function environmentName(name: string): string {
-  return `POLYFS_${name.toUpperCase().replaceAll("-", "_")}`;
+  return `${prefix}${name.toUpperCase().replaceAll("-", "_")}`;
 }
 
 export function isOptionName(name: string): name is OptionName {

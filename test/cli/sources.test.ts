@@ -39,7 +39,13 @@ describe("the environment", () => {
     expect(said).toBe('polyfs: POLYFS_READ_ONLY must be true or false, not "maybe"\n');
   });
 
-  it("refuses a variable that means nothing, because it was meant to mean something", () => {
+  it("leaves variables alone that are not meant for it", () => {
+    expect(
+      polyfs(["--dialect", "fs", tree()], { env: { POLYFS_JOB: "7", POLYFS_SWAP_SECONDS: "1" } }).code,
+    ).toBe(0);
+  });
+
+  it("refuses a mistyped variable, because whoever set it relies on it", () => {
     const said = refusal([tree()], { env: { POLYFS_READONLY: "1" } });
     expect(said).toBe(
       "polyfs: unknown environment variable POLYFS_READONLY (did you mean POLYFS_READ_ONLY?)\n",
