@@ -4,14 +4,14 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, writeF
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type RunOptions, type RunResult, run } from "../../src/engine/shell/run.ts";
-import { Workspace } from "../../src/engine/workspace/workspace.ts";
+import { type Grant, Workspace } from "../../src/engine/workspace/workspace.ts";
 
 export class Ground implements Disposable {
   readonly base = realpathSync(mkdtempSync(join(tmpdir(), "polyfs-run-")));
   readonly root = join(this.base, "root");
   readonly outside = join(this.base, "outside");
   readonly secret = `SECRET-${Math.random().toString(36).slice(2)}`;
-  readonly workspace: Workspace;
+  workspace: Workspace;
 
   constructor() {
     mkdirSync(this.root);
@@ -21,8 +21,14 @@ export class Ground implements Disposable {
     this.workspace = Workspace.open([{ path: this.root, access: "read-write" }]);
   }
 
+  /** Other roots than the one. The first is where commands run. */
+  grant(grants: readonly Grant[]): void {
+    this.workspace[Symbol.dispose]();
+    this.workspace = Workspace.open(grants);
+  }
+
   async run(command: string, options: Partial<RunOptions> = {}): Promise<RunResult> {
-    using directory = this.workspace.directory(this.workspace.at("."));
+    using directory = this.workspace.directory(this.workspace.at(this.root));
     return await run(command, { directory, keep: { head: 65_536, tail: 0 }, timeoutMs: 30_000, ...options });
   }
 
@@ -45,6 +51,17 @@ export function running(text: string): number[] {
       }
     })
     .map(Number);
+}
+
+/** Ends them. One may take the others with it. */
+export function end(text: string): void {
+  for (const pid of running(text)) {
+    try {
+      process.kill(pid, "SIGKILL");
+    } catch {
+      // gone with another
+    }
+  }
 }
 
 /** A number of seconds that no other test sleeps, to find the sleeper by. */

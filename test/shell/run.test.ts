@@ -6,7 +6,7 @@ import { build } from "esbuild";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { run } from "../../src/engine/shell/run.ts";
 import { inheritedDescriptors } from "../../src/engine/workspace/inherited.ts";
-import { Ground, odd, running } from "./ground.ts";
+import { end, Ground, odd, running } from "./ground.ts";
 
 let ground: Ground;
 beforeEach(() => {
@@ -32,7 +32,7 @@ describe("a command ends", () => {
   });
 
   it("with 127 where there is no such program: that is a result, not a fault", async () => {
-    const result = await ground.run("no-such-program-anywhere");
+    const result = await ground.run("no-such-program-anywhere", { environment: { PATH: "/usr/bin" } });
     expect(result.exitCode).toBe(127);
     expect(result.stderr.head).toContain("not found");
   });
@@ -233,6 +233,6 @@ describe("nothing stays", () => {
     // It writes into a pipe that nobody listens to any more, and lives on.
     while (!existsSync(join(ground.root, "alive"))) await new Promise(resolve => setTimeout(resolve, 20));
     expect(running(nap).length).toBe(1);
-    for (const pid of running(nap)) process.kill(pid, "SIGKILL");
+    end(nap);
   });
 });

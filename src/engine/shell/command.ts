@@ -11,8 +11,9 @@ import type { Directory } from "../workspace/directory.ts";
 import { errnoOf } from "../workspace/errno.ts";
 import { type Environment, reducedEnvironment } from "./environment.ts";
 import { Family } from "./family.ts";
-import { type Launch, launchOpenly, type Sandbox } from "./launch.ts";
+import { type Launch, type Leftovers, launchOpenly, type Sandbox } from "./launch.ts";
 import { keepTrack } from "./living.ts";
+import { type Exit, exitOfGuarded, hasBegun } from "./warden.ts";
 
 export type Stream = "stdout" | "stderr";
 
@@ -24,13 +25,7 @@ export interface CommandOptions {
   /** Absent: without confinement. */
   readonly sandbox?: Sandbox;
   /** What happens to processes in the background when the command itself has ended. Default: they are stopped. */
-  readonly leftovers?: "stop" | "keep";
-}
-
-/** How the shell ended: with a code, or by a signal. */
-export interface Exit {
-  readonly exitCode: number | null;
-  readonly signal: NodeJS.Signals | null;
+  readonly leftovers?: Leftovers;
 }
 
 /** One argument of a program has at most this many bytes on Linux, its closing NUL included. */
@@ -47,6 +42,7 @@ export class Command {
   readonly #family: Family;
   readonly #listen: (chunk: Buffer, stream: Stream) => void;
   #chunks = 0;
+  #complaint = "";
   #stopping: Promise<void> | undefined;
   #graceEnds = Number.POSITIVE_INFINITY;
   /** When it has ended, its output is read, and its leftovers are stopped (or left, as asked). */
@@ -57,7 +53,7 @@ export class Command {
     pid: number,
     launch: Launch,
     mark: string,
-    leftovers: "stop" | "keep",
+    leftovers: Leftovers,
     listen: (chunk: Buffer, stream: Stream) => void,
   ) {
     this.#child = child;
@@ -76,33 +72,43 @@ export class Command {
     checkCommand(command);
     const id = randomBytes(8).toString("hex");
     const environment = { ...(options.environment ?? reducedEnvironment()), POLYFS_JOB: id };
+    const { directory, sandbox, leftovers = "stop" } = options;
     const launch =
-      options.sandbox?.launch(command, options.directory, environment) ?? launchOpenly(command, environment);
+      sandbox?.launch(command, directory, environment, leftovers) ?? launchOpenly(command, environment);
     try {
       const child = spawn(launch.program, launch.args, {
-        cwd: options.directory.address,
+        cwd: directory.address,
         env: launch.environment,
-        stdio: ["ignore", "pipe", "pipe", ...(launch.descriptors ?? [])],
+        stdio: [
+          "ignore",
+          "pipe",
+          "pipe",
+          ...(launch.warden ? ["pipe" as const] : []),
+          ...(launch.descriptors ?? []),
+        ],
         detached: true,
       });
       if (child.pid === undefined) throw (await once(child, "error"))[0];
-      return new Command(child, child.pid, launch, `POLYFS_JOB=${id}`, options.leftovers ?? "stop", listen);
+      return new Command(child, child.pid, launch, `POLYFS_JOB=${id}`, leftovers, listen);
     } catch (error) {
       launch.release?.();
       throw new Fault("spawn_failed", { command, errno: errnoOf(error) ?? String(error) }, { cause: error });
     }
   }
 
-  async #untilDone(leftovers: "stop" | "keep"): Promise<Exit> {
-    using _ = keepTrack(this.#family);
+  async #untilDone(leftovers: Leftovers): Promise<Exit> {
+    const tracked = keepTrack(this.#family);
     const child = this.#child;
     child.on("error", () => {}); // a signal that could not be sent: it has ended
     child.stdout?.on("data", (chunk: Buffer) => this.#hear(chunk, "stdout"));
     child.stderr?.on("data", (chunk: Buffer) => this.#hear(chunk, "stderr"));
+    let report = "";
+    if (this.#launch.warden) child.stdio[3]?.on("data", (chunk: Buffer) => (report += chunk.toString()));
     const closed = once(child, "close").then(() => true);
     const exit = await new Promise<Exit>(resolve =>
       child.once("exit", (exitCode, signal) => resolve({ exitCode, signal })),
     );
+    const stopped = this.#stopping !== undefined;
     await (this.#stopping ?? (leftovers === "stop" ? this.stop(0) : undefined));
     for (let i = 0, heard = -1; i < maxSilences && heard !== this.#chunks; i++) {
       heard = this.#chunks;
@@ -112,11 +118,21 @@ export class Command {
     }
     this.#turnAway();
     this.#launch.release?.();
-    return exit;
+    if (leftovers === "stop" || this.#family.members().length === 0) tracked[Symbol.dispose]();
+    if (!this.#launch.warden) return exit;
+    if (!stopped && !hasBegun(exit, report))
+      throw new Fault("no_sandbox", { reason: this.#complaint.trim() });
+    return exitOfGuarded(exit);
+  }
+
+  /** Whether the shell has ended; what it wrote may still be on its way. */
+  get hasExited(): boolean {
+    return this.#child.exitCode !== null || this.#child.signalCode !== null;
   }
 
   #hear(chunk: Buffer, stream: Stream): void {
     this.#chunks++;
+    if (stream === "stderr" && this.#chunks === 1) this.#complaint = chunk.toString("utf8", 0, 1000);
     this.#listen(chunk, stream);
   }
 

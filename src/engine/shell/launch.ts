@@ -7,20 +7,24 @@ export interface Launch {
   readonly program: string;
   readonly args: readonly string[];
   readonly environment: Environment;
-  /** Open descriptors that it gets as 3, 4, … */
+  /** Open descriptors that it gets, from 3 on; from 4 on for a warden. */
   readonly descriptors?: readonly number[];
   /**
    * The program only stands guard over the command: it must not be asked to end (what it guards would be killed
-   * at once, without grace), and it tells on its last descriptor whether the command began.
+   * at once, without grace), it tells on descriptor 3 how the command ended (`"exit-code"`), if ever it began,
+   * and it exits with 128 + n where signal n ended the command, as shells do.
    */
   readonly warden?: boolean;
   /** Gives back what the launch took, after everything has ended. */
   readonly release?: () => void;
 }
 
+/** What happens to processes in the background when the command itself has ended. */
+export type Leftovers = "stop" | "keep";
+
 /** What a sandbox does: it turns a command into a launch that is confined. */
 export interface Sandbox {
-  launch(command: string, directory: Directory, environment: Environment): Launch;
+  launch(command: string, directory: Directory, environment: Environment, leftovers: Leftovers): Launch;
 }
 
 /** Without confinement. Refused by whoever decides, unless the user asked for it in plain words. */

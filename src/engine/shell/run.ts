@@ -2,7 +2,8 @@
 // Fault says that it never began.
 import type { Buffer } from "node:buffer";
 import { Capture, type Captured, type Keep } from "./capture.ts";
-import { Command, type CommandOptions, type Exit, type Stream } from "./command.ts";
+import { Command, type CommandOptions, type Stream } from "./command.ts";
+import type { Exit } from "./warden.ts";
 
 export interface RunOptions extends CommandOptions {
   /** What is kept of each stream. */
@@ -49,8 +50,9 @@ export async function run(command: string, options: RunOptions): Promise<RunResu
   let stopping: Promise<void> | undefined;
 
   function stop(reason: Ending, grace: number): void {
+    if (running === undefined || running.hasExited) return;
     if (ended === "exit") ended = reason;
-    if (running !== undefined) stopping ??= running.stop(grace);
+    stopping = running.stop(grace);
   }
   function listen(chunk: Buffer, stream: Stream): void {
     const capture = captures[stream];
@@ -79,11 +81,14 @@ export async function run(command: string, options: RunOptions): Promise<RunResu
         const { head, tail } = latest.captured();
         progress.tell(head + tail, elapsed());
       }, progress.everyMs);
-    exit = await running.done;
-    clearTimeout(timer);
-    clearInterval(ticker);
-    signal?.removeEventListener("abort", cancel);
-    await stopping;
+    try {
+      exit = await running.done;
+      await stopping;
+    } finally {
+      clearTimeout(timer);
+      clearInterval(ticker);
+      signal?.removeEventListener("abort", cancel);
+    }
   }
   return {
     ...exit,

@@ -1,0 +1,109 @@
+// Linux: a command in namespaces of its own, made by bubblewrap. It sees the roots where they are, the system's
+// programs, an empty home and /tmp, its own processes, and no network. What must hold, and why:
+// - bubblewrap starts with an empty environment: what it has could be read in /proc/1/environ.
+// - /proc, /dev and / are read-only: for a server that runs as root, /proc/sys would be the machine's own, and
+//   the name of a program that the kernel runs outside (core_pattern) stands there.
+// - Roots are handed over as the handles that are held, where bubblewrap can take them, and not by path.
+import { randomBytes } from "node:crypto";
+import { makeControlGroup } from "../workspace/control-group.ts";
+import type { Directory } from "../workspace/directory.ts";
+import { display } from "../workspace/handle.ts";
+import type { Root } from "../workspace/root.ts";
+import type { Workspace } from "../workspace/workspace.ts";
+import type { Environment } from "./environment.ts";
+import type { Launch, Sandbox } from "./launch.ts";
+import { defaultLimits, type Limits, shellWithLimits } from "./limits.ts";
+import type { SandboxFound, SandboxPolicy } from "./policy.ts";
+import { nodeDirectories, systemDirectories, systemFiles } from "./system-directories.ts";
+
+/** The private home directory. Not below /home, which may be a root. */
+const home = "/run/home";
+
+/** Descriptors of a launch: 3 is where bubblewrap tells how the command ended, the roots follow. */
+const statusDescriptor = 3;
+
+export function openBubblewrap(found: SandboxFound, policy: SandboxPolicy): Sandbox {
+  const limits = { ...defaultLimits, ...policy.limits };
+  return {
+    launch(command, directory, environment, leftovers): Launch {
+      const roots = [...policy.workspace.roots].sort((a, b) => a.path.length - b.path.length);
+      const args = [
+        ...namespaces(found, policy.network),
+        // A process in the background that is to stay must not end with the shell's guard.
+        ...(leftovers === "keep" ? [] : ["--die-with-parent"]),
+        ...machine(policy, limits),
+        ...roots.flatMap((root, i) => bind(root, found.bindsHandles ? statusDescriptor + 1 + i : undefined)),
+        ...(policy.hidden ?? []).flatMap(path => hide(policy.workspace, path)),
+        ...["--remount-ro", "/proc", "--remount-ro", "/dev", "--remount-ro", "/"],
+        ...["--chdir", placeInside(directory), "--json-status-fd", String(statusDescriptor)],
+        ...variables({ ...environment, HOME: home, TMPDIR: "/tmp", ...trustedRepositories }),
+        "--",
+        ...shellWithLimits(command, limits),
+      ];
+      const group = makeControlGroup(randomBytes(6).toString("hex"), limits);
+      const descriptors = found.bindsHandles ? roots.map(root => root.handle.fd) : [];
+      const shared = { environment: {}, descriptors, warden: true };
+      if (group === undefined) return { program: found.program, args, ...shared };
+      // The guard joins before it starts anything, so nothing is ever outside.
+      const join = ["-c", 'echo $$ > "$0" && exec "$@"', group.members, found.program, ...args];
+      return { program: "/bin/sh", args: join, ...shared, release: () => group.remove() };
+    },
+  };
+}
+
+function namespaces(found: SandboxFound, network: boolean): string[] {
+  return [
+    "--unshare-all",
+    ...(network ? ["--share-net"] : []),
+    ...(found.forbidsNamespaces ? ["--unshare-user", "--disable-userns"] : []),
+    ...["--new-session", "--cap-drop", "ALL", "--hostname", "sandbox"],
+  ];
+}
+
+/** All of the machine that is to be seen, the roots not among it. */
+function machine(policy: SandboxPolicy, { scratchBytes }: Limits): string[] {
+  const readable = [...systemDirectories, ...systemFiles, ...nodeDirectories(), ...(policy.readable ?? [])];
+  const scratch = (path: string) => ["--size", String(scratchBytes), "--tmpfs", path];
+  return [
+    ...readable.flatMap(path => ["--ro-bind-try", path, path]),
+    ...["--proc", "/proc", "--dev", "/dev"],
+    ...["/dev/shm", "/tmp", home].flatMap(scratch),
+    ...["--symlink", "../tmp", "/var/tmp"],
+  ];
+}
+
+function bind({ access, path, handle }: Root, descriptor: number | undefined): string[] {
+  const option = access === "read-write" ? "--bind" : "--ro-bind";
+  return descriptor === undefined
+    ? [option, display(handle.whereabouts()), path]
+    : [`${option}-fd`, String(descriptor), path];
+}
+
+/** A root is always where it was granted, also where it was moved meanwhile; what lies in it follows. */
+function placeInside({ path, root }: Directory): string {
+  return root.path + path.slice(display(root.handle.whereabouts()).length);
+}
+
+/** Covers what must not be seen, where a root holds it: a directory by an empty one, a file by an empty one. */
+function hide(workspace: Workspace, path: string): string[] {
+  try {
+    const at = workspace.at(path);
+    const real = workspace.locate(at).path;
+    return workspace.stat(at).kind === "directory"
+      ? ["--perms", "0500", "--tmpfs", real, "--remount-ro", real]
+      : ["--ro-bind", "/dev/null", real];
+  } catch {
+    return []; // not there, or in no root
+  }
+}
+
+/** Inside, everything in a root is the command's business: Git need not ask whose directory it is. */
+const trustedRepositories: Environment = {
+  GIT_CONFIG_COUNT: "1",
+  GIT_CONFIG_KEY_0: "safe.directory",
+  GIT_CONFIG_VALUE_0: "*",
+};
+
+function variables(environment: Environment): string[] {
+  return Object.entries(environment).flatMap(([name, value]) => ["--setenv", name, value]);
+}

@@ -1,0 +1,43 @@
+// Limits that a shell puts on itself before it becomes the command: they hold for everything that it starts and
+// cannot be raised again. Shells differ in the letter for processes; a limit that the system does not know, or
+// that is lower already, is passed over.
+import { release } from "node:os";
+
+/** Bounds on what one command may use up. */
+export interface Limits {
+  /** Processes and threads. */
+  readonly processes: number;
+  /** Memory of one process, and of all together where the system can count that. */
+  readonly memoryBytes: number;
+  /** What fits into the private /tmp, and into the private home directory. Both are memory. */
+  readonly scratchBytes: number;
+  /** The largest file that may be written. */
+  readonly fileBytes: number;
+}
+
+export const defaultLimits: Limits = {
+  processes: 1024,
+  memoryBytes: 4 * 1024 ** 3,
+  scratchBytes: 1024 ** 3,
+  fileBytes: 4 * 1024 ** 3,
+};
+
+/** /bin/sh and its arguments, to run `command` within limits. */
+export function shellWithLimits(command: string, limits?: Partial<Limits>): readonly string[] {
+  const { processes, memoryBytes, fileBytes } = { ...defaultLimits, ...limits };
+  const steps = [
+    "ulimit -c 0",
+    // The data segment, not the address space: runtimes reserve far more addresses than they ever use.
+    `ulimit -d ${Math.ceil(memoryBytes / 1024)}`,
+    `ulimit -f ${Math.ceil(fileBytes / 512)}`,
+    ...(countsPerNamespace() ? [`ulimit -p ${processes} || ulimit -u ${processes}`] : []),
+  ];
+  const script = `{ ${steps.join("; ")}; } 2>/dev/null; exec /bin/sh -c "$1"`;
+  return ["/bin/sh", "-c", script, "sh", command];
+}
+
+/** Before Linux 5.14 all processes of the user counted, those outside too: a desktop has more than any limit. */
+function countsPerNamespace(): boolean {
+  const [major = 0, minor = 0] = release().split(".").map(Number);
+  return process.platform === "linux" && (major > 5 || (major === 5 && minor >= 14));
+}

@@ -1,0 +1,36 @@
+// What a command is confined to, and by what. The policy is the roots: what the user granted to the file
+// operations is what a command sees of the disk, and nothing else.
+import type { Workspace } from "../workspace/workspace.ts";
+import type { Limits } from "./limits.ts";
+
+export interface SandboxPolicy {
+  /** Its roots, as granted: read-write ones can be written, read-only ones read. */
+  readonly workspace: Workspace;
+  /** Whether there is any network, the machine's own loopback included. */
+  readonly network: boolean;
+  /** More of the disk that may be read: where compilers and runtimes of this user are. */
+  readonly readable?: readonly string[];
+  /** What is absent even where a root holds it: `secretsOf(home)`, the server's state. */
+  readonly hidden?: readonly string[];
+  readonly limits?: Partial<Limits>;
+}
+
+/** A sandbox that was tried and works. */
+export interface SandboxFound {
+  readonly kind: "bubblewrap" | "seatbelt";
+  readonly version: string;
+  readonly program: string;
+  /** Whether roots are handed over as what was opened. Else by path, and who can swap a root's path can choose it. */
+  readonly bindsHandles: boolean;
+  /** Whether commands can be kept from making namespaces of their own. */
+  readonly forbidsNamespaces: boolean;
+  /** What holds the number of processes. */
+  readonly holdsProcesses: "control group" | "user limit" | "nothing";
+}
+
+export interface SandboxMissing {
+  /** Why there is none. */
+  readonly missing: string;
+  /** What helps. */
+  readonly install: string;
+}

@@ -1,0 +1,77 @@
+// macOS: a command under `sandbox-exec`, whose profile lists what is allowed. Written from the system's own
+// profiles and NOT TESTED: nobody has run it on a Mac yet. It has no process namespace and no limits per
+// command; those are the process group's and the shell's.
+import type { Sandbox } from "./launch.ts";
+import { shellWithLimits } from "./limits.ts";
+import type { SandboxFound, SandboxMissing, SandboxPolicy } from "./policy.ts";
+import { startProcess } from "./process.ts";
+import { nodeDirectories } from "./system-directories.ts";
+
+const program = "/usr/bin/sandbox-exec";
+
+const readable: readonly string[] = [
+  ...["/usr", "/bin", "/sbin", "/opt", "/System", "/Library/Apple", "/Library/Developer", "/private/etc/ssl"],
+  ...["/Applications/Xcode.app", "/private/var/db/timezone", "/private/var/select", "/dev"],
+  ...["/private/etc/hosts", "/private/etc/passwd", "/private/etc/resolv.conf", "/private/etc/localtime"],
+];
+
+export async function findSeatbelt(): Promise<SandboxFound | SandboxMissing> {
+  const missing = { missing: "sandbox-exec does not work here", install: "it is a part of macOS" };
+  try {
+    const probe = await startProcess(program, ["-p", "(version 1)(allow default)", "/usr/bin/true"], {
+      cwd: "/",
+      env: {},
+    });
+    for await (const _ of probe.output);
+    if ((await probe.exit).code !== 0) return missing;
+  } catch {
+    return missing;
+  }
+  return {
+    kind: "seatbelt",
+    version: "1",
+    program,
+    bindsHandles: false,
+    forbidsNamespaces: false,
+    holdsProcesses: "user limit",
+  };
+}
+
+export function openSeatbelt(found: SandboxFound, policy: SandboxPolicy): Sandbox {
+  const profile = profileOf(policy);
+  return {
+    launch: (command, _directory, environment) => ({
+      program: found.program,
+      args: ["-p", profile, ...shellWithLimits(command, policy.limits)],
+      environment,
+    }),
+  };
+}
+
+/** Later rules win, so the secrets stand last. */
+export function profileOf({ workspace, network, readable: more = [], hidden = [] }: SandboxPolicy): string {
+  const scratch = ["/private/tmp", "/private/var/folders"];
+  const roots = workspace.roots.map(root => root.path);
+  const writable = workspace.roots.filter(root => root.access === "read-write").map(root => root.path);
+  return [
+    "(version 1)",
+    "(deny default)",
+    "(allow process-fork process-exec process-info* (target same-sandbox))",
+    "(allow signal (target same-sandbox))",
+    "(allow sysctl-read mach-lookup ipc-posix-shm* ipc-posix-sem*)",
+    "(allow file-read-metadata)",
+    allow("file-read*", [...readable, ...nodeDirectories(), ...more, ...scratch, ...roots]),
+    allow("file-write*", [...scratch, ...writable]),
+    '(allow file-write-data (literal "/dev/null") (literal "/dev/zero") (literal "/dev/tty"))',
+    network ? "(allow network*)" : "(deny network*)",
+    ...(hidden.length === 0 ? [] : [`(deny file-read* file-write* ${hidden.map(subpath).join(" ")})`]),
+  ].join("\n");
+}
+
+function allow(what: string, paths: readonly string[]): string {
+  return `(allow ${what} ${paths.map(subpath).join(" ")})`;
+}
+
+function subpath(path: string): string {
+  return `(subpath "${path.replace(/[\\"]/g, "\\$&")}")`;
+}

@@ -1,0 +1,27 @@
+// What a warden (the program that guards a confined command) tells about how the command ended.
+import { constants } from "node:os";
+
+/** How a command ended: with a code, or by a signal. */
+export interface Exit {
+  readonly exitCode: number | null;
+  readonly signal: NodeJS.Signals | null;
+}
+
+/** Whether the command began at all: if not, the warden itself failed, and what it wrote says why. */
+export function hasBegun(warden: Exit, report: string): boolean {
+  return warden.exitCode === null || report.includes('"exit-code"');
+}
+
+/**
+ * The command's own end. A warden passes a signal on as shells do, as 128 + n: that a command itself exits with
+ * such a code cannot be told apart, and is rarer.
+ */
+export function exitOfGuarded(warden: Exit): Exit {
+  const number = (warden.exitCode ?? 0) - 128;
+  for (const signal of signals) {
+    if (constants.signals[signal] === number) return { exitCode: null, signal };
+  }
+  return warden;
+}
+
+const signals = Object.keys(constants.signals) as NodeJS.Signals[];

@@ -1,0 +1,294 @@
+// Commands in a sandbox: what they can reach, what they cannot, and that ordinary work goes on inside.
+import { execFileSync } from "node:child_process";
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { createServer } from "node:net";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import type { SandboxFound, SandboxPolicy } from "../../src/engine/shell/policy.ts";
+import type { RunOptions, RunResult } from "../../src/engine/shell/run.ts";
+import { findSandbox, openSandbox } from "../../src/engine/shell/sandbox.ts";
+import { secretsOf } from "../../src/engine/shell/secrets.ts";
+import { inheritedDescriptors } from "../../src/engine/workspace/inherited.ts";
+import { end, Ground, odd, running } from "./ground.ts";
+
+const found = await findSandbox();
+const missing = "missing" in found ? `${found.missing}; ${found.install}` : undefined;
+if (missing !== undefined) console.warn(`SKIPPED, commands in a sandbox: ${missing}`);
+
+let ground: Ground;
+beforeEach(() => {
+  ground = new Ground();
+});
+afterEach(() => ground[Symbol.dispose]());
+
+function confined(
+  command: string,
+  policy: Partial<SandboxPolicy> = {},
+  options: Partial<RunOptions> = {},
+): Promise<RunResult> {
+  const whole = { workspace: ground.workspace, network: false, ...policy };
+  return ground.run(command, { sandbox: openSandbox(found as SandboxFound, whole), ...options });
+}
+
+/** Everything that it wrote. */
+async function outputOf(command: string, policy?: Partial<SandboxPolicy>): Promise<string> {
+  const { stdout, stderr } = await confined(command, policy);
+  return stdout.head + stderr.head;
+}
+
+describe.skipIf(missing !== undefined)("a confined command", () => {
+  it("works in the root, and its end is told as it was", async () => {
+    const result = await confined("pwd; cat pub.txt; echo new > made.txt; echo err >&2; exit 7");
+    expect(result).toMatchObject({ ended: "exit", exitCode: 7, signal: null });
+    expect(result.stdout.head).toBe(`${ground.root}\nPUBLIC\n`);
+    expect(result.stderr.head).toBe("err\n");
+    expect(readFileSync(join(ground.root, "made.txt"), "utf8")).toBe("new\n");
+    expect(await confined("kill -9 $$")).toMatchObject({ ended: "exit", exitCode: null, signal: "SIGKILL" });
+  });
+
+  const out = "../outside";
+  it.each([
+    ["by its path", "cat $OUT/secret.txt"],
+    ["by going up", `cd .. && cat ${out}/secret.txt`],
+    ["in a substitution", "echo $(cat $OUT/secret.txt)"],
+    ["behind a newline", "true\ncat $OUT/secret.txt"],
+    ["behind an expansion", `\${X:-cat} $OUT/secret.txt`],
+    ["in a process substitution", "bash -c 'cat <(cat $OUT/secret.txt)'"],
+    ["through a link", "ln -s $OUT/secret.txt l && cat l"],
+    ["through the root of another process", "cat /proc/*/root$OUT/secret.txt"],
+  ])("cannot read outside %s", async (_, command) => {
+    const result = await confined(`OUT=${ground.outside}; export OUT; ${command}`);
+    expect(result.stdout.head + result.stderr.head).not.toContain(ground.secret);
+    expect(result.stderr.head).toMatch(/No such file|cannot open|can't cd|Permission denied/);
+  });
+
+  it("cannot write outside, nor anywhere but in the roots and its scratch places", async () => {
+    const places = [
+      ground.outside,
+      ground.base,
+      "/",
+      "/usr",
+      "/etc",
+      "/dev",
+      "/proc",
+      "/run",
+      "/var",
+      "/home",
+    ];
+    const output = await outputOf(places.map(place => `echo x > ${place}/pwn`).join("; "));
+    expect(output.match(/cannot create|Read-only|nonexistent|Permission/g)?.length).toBeGreaterThanOrEqual(
+      places.length,
+    );
+    expect(readdirSync(ground.outside)).toEqual(["secret.txt"]);
+    expect(readdirSync(ground.base).sort()).toEqual(["outside", "root"]);
+    expect(await outputOf("touch /tmp/a ~/b /dev/shm/c && echo fine")).toBe("fine\n");
+    // Scratch places are new each time: nothing in them can wait for a later command.
+    expect(await outputOf("ls -d /tmp/a ~/b /dev/shm/c 2>/dev/null; ls -A ~ /dev/shm")).not.toMatch(
+      /[abc]$/m,
+    );
+  });
+
+  it("cannot set what the kernel does outside, even where the server is root", async () => {
+    const before = readFileSync("/proc/sys/kernel/core_pattern", "utf8");
+    const output = await outputOf(
+      "for f in kernel/core_pattern kernel/pid_max vm/swappiness; do cat /proc/sys/$f > /proc/sys/$f; done; echo 5 > /proc/self/oom_score_adj; true",
+    );
+    expect(output.match(/Read-only/g)?.length).toBe(4);
+    expect(readFileSync("/proc/sys/kernel/core_pattern", "utf8")).toBe(before);
+  });
+
+  it("can only read a root that is granted for reading", async () => {
+    ground.grant([
+      { path: ground.root, access: "read-write" },
+      { path: ground.outside, access: "read-only" },
+    ]);
+    const output = await outputOf(
+      `cat ${ground.outside}/secret.txt; touch ${ground.outside}/pwn; touch mine`,
+    );
+    expect(output).toContain(ground.secret);
+    expect(output).toMatch(/Read-only/);
+    expect(readdirSync(ground.outside)).toEqual(["secret.txt"]);
+    expect(existsSync(join(ground.root, "mine"))).toBe(true);
+  });
+
+  it("sees no keys, though the whole home directory is granted", async () => {
+    mkdirSync(join(ground.root, ".ssh"));
+    mkdirSync(join(ground.root, "keys"));
+    writeFileSync(join(ground.root, ".ssh/id_ed25519"), ground.secret);
+    writeFileSync(join(ground.root, ".netrc"), ground.secret);
+    writeFileSync(join(ground.root, "keys/aws"), ground.secret);
+    symlinkSync("keys", join(ground.root, ".aws"));
+    const output = await outputOf("cat .ssh/* .netrc .aws/aws keys/aws; ls -A", {
+      hidden: secretsOf(ground.root),
+    });
+    expect(output).not.toContain(ground.secret);
+    expect(output).toContain("pub.txt");
+    expect(readFileSync(join(ground.root, ".ssh/id_ed25519"), "utf8")).toBe(ground.secret);
+    expect(readdirSync(ground.root).sort()).toEqual([".aws", ".netrc", ".ssh", "keys", "pub.txt"]);
+  });
+
+  it("cannot connect anywhere, the machine itself included, unless it may", async () => {
+    const server = createServer(socket => socket.end("HELLO")).listen(0, "127.0.0.1");
+    await new Promise(resolve => server.once("listening", resolve));
+    const address = server.address();
+    const port = typeof address === "object" && address !== null ? address.port : 0;
+    const command = `bash -c 'exec 3<>/dev/tcp/127.0.0.1/${port} && cat <&3'`;
+    expect(await outputOf(command)).toMatch(/refused|unreachable/);
+    expect(await outputOf(command, { network: true })).toBe("HELLO");
+    server.close();
+  });
+
+  it("sees no process but its own, and no variable of the server's", async () => {
+    process.env.POLYFS_TEST_TOKEN = ground.secret;
+    const output = await outputOf(
+      "cat /proc/*/environ /proc/*/cmdline | tr '\\0' '\\n'; echo count $(ls -d /proc/[0-9]* | wc -l); kill -0 $PPID; ls -l /proc/$PPID/root",
+    );
+    delete process.env.POLYFS_TEST_TOKEN;
+    expect(output).not.toContain(ground.secret);
+    expect(output).not.toContain("vitest");
+    expect(Number(/^count (\d+)$/m.exec(output)?.[1])).toBeLessThan(8);
+    expect(await outputOf(`kill -0 ${process.pid} && echo reached`)).not.toContain("reached");
+  });
+
+  it("has no privileges and gets none, and no descriptor but its three", async () => {
+    const output = await outputOf("grep -E 'NoNewPrivs|CapEff|CapBnd' /proc/self/status");
+    const listing = (await outputOf("ls /proc/self/fd")).trim().split("\n").map(Number);
+    expect(output).toMatch(/NoNewPrivs:\s1/);
+    expect(output).toMatch(/CapEff:\s0{16}/);
+    expect(output).toMatch(/CapBnd:\s0{16}/);
+    expect(listing.filter(fd => !inheritedDescriptors().includes(fd)).sort()).toEqual([0, 1, 2, 3]);
+    expect(await outputOf("unshare -U true && echo made")).not.toContain("made");
+  });
+
+  it("cannot fill the process table", async () => {
+    // Bounded on purpose: thirty more than are allowed, and not a bomb.
+    const limits = { processes: 40 };
+    const forks = "i=0; while [ $i -lt 70 ]; do sleep 20 & i=$((i+1)); done; echo all";
+    if ((found as SandboxFound) && (found as SandboxFound).holdsProcesses === "nothing") {
+      console.warn("SKIPPED, process limit: no control group can be made, and root has no other limit");
+      return;
+    }
+    const result = await confined(forks, { limits });
+    expect(result.stderr.head).toMatch(/fork/i);
+    expect(result.stdout.head).not.toContain("all");
+    expect(await outputOf("echo alive")).toBe("alive\n");
+  });
+
+  it("cannot fill memory or its scratch places, nor write a file without end", async () => {
+    const limits = { scratchBytes: 1 << 20, fileBytes: 1 << 20, memoryBytes: 256 << 20 };
+    const fill = "for d in /tmp ~ /dev/shm .; do head -c 3000000 /dev/zero > $d/f; wc -c < $d/f; done";
+    const { stdout } = await confined(fill, { limits });
+    expect(stdout.head.trim().split("\n").map(Number)).toEqual([1 << 20, 1 << 20, 1 << 20, 1 << 20]);
+    const { exitCode } = await confined("head -c 600000000 /dev/zero | tail -c 500000000 > /dev/null", {
+      limits,
+    });
+    expect(exitCode).not.toBe(0);
+  });
+
+  it("is gone after its time, with children in sessions of their own; it may still say something", async () => {
+    const nap = odd();
+    const result = await confined(
+      `trap 'echo bye; exit 9' TERM; (env -i setsid sleep ${nap} &); setsid sh -c "trap '' TERM; sleep ${nap}" & while :; do sleep 0.05; done`,
+      {},
+      { timeoutMs: 400, graceMs: 3000 },
+    );
+    expect(result).toMatchObject({ ended: "timeout", exitCode: 9, stdout: { head: "bye\n" } });
+    expect(running(nap)).toEqual([]);
+  });
+
+  it("is gone when it is cancelled, or writes without end", async () => {
+    const nap = odd();
+    const controller = new AbortController();
+    setTimeout(() => controller.abort(), 200);
+    const cancelled = await confined(`setsid sleep ${nap} & sleep ${nap}`, {}, { signal: controller.signal });
+    expect(cancelled.ended).toBe("cancel");
+    expect(running(nap)).toEqual([]);
+    const flood = await confined(`sleep ${nap} & yes`, {}, { ceiling: 1_000_000 });
+    expect(flood).toMatchObject({ ended: "output_limit", stdout: { bytes: 1_000_000 } });
+    expect(running(nap)).toEqual([]);
+  });
+
+  it("leaves nothing in the background, unless it is told to", async () => {
+    const nap = odd();
+    expect((await confined(`sleep ${nap} & echo done`)).stdout.head).toBe("done\n");
+    expect(running(nap)).toEqual([]);
+    expect((await confined(`sleep ${nap} & echo done`, {}, { leftovers: "keep" })).stdout.head).toBe(
+      "done\n",
+    );
+    const sleeper = running(nap);
+    expect(sleeper.length).toBeGreaterThan(0);
+    end(nap);
+  });
+
+  it("gets the root that was granted, though another directory stands under its name by now", async () => {
+    if (!("bindsHandles" in found) || !found.bindsHandles) {
+      console.warn("SKIPPED, roots by handle: this bubblewrap takes paths only");
+      return;
+    }
+    renameSync(ground.root, join(ground.base, "moved"));
+    symlinkSync(ground.outside, ground.root);
+    using directory = ground.workspace.directory(ground.workspace.at("."));
+    const result = await confined("pwd; cat pub.txt; touch here; ls", {}, { directory });
+    expect(result.stdout.head).toBe(`${ground.root}\nPUBLIC\nhere\npub.txt\n`);
+    expect(readdirSync(ground.outside)).toEqual(["secret.txt"]);
+    expect(readdirSync(join(ground.base, "moved"))).toContain("here");
+  });
+
+  it("whose directory is gone by now never begins: that is a fault, not an exit code", async () => {
+    mkdirSync(join(ground.root, "sub"));
+    using directory = ground.workspace.directory(ground.workspace.at("sub"));
+    execFileSync("rmdir", [join(ground.root, "sub")]);
+    await expect(confined("echo hi", {}, { directory })).rejects.toMatchObject({ code: "no_sandbox" });
+  });
+});
+
+describe.skipIf(missing !== undefined)("ordinary work goes on in the sandbox", () => {
+  it("npm test", async () => {
+    writeFileSync(
+      join(ground.root, "package.json"),
+      JSON.stringify({ name: "x", scripts: { test: "node --test" }, type: "module" }),
+    );
+    writeFileSync(join(ground.root, "a.test.js"), "import test from 'node:test'; test('works', () => {});");
+    const result = await confined("npm test");
+    expect(result.stdout.head).toMatch(/pass 1/);
+    expect(result.exitCode).toBe(0);
+  });
+
+  it("git commit", async () => {
+    const result = await confined(
+      "git init -q && git config user.name N && git config user.email n@example.com && git add . && git commit -qm first && git log --oneline",
+    );
+    expect(result.stderr.head).not.toMatch(/fatal/);
+    expect(result.stdout.head).toMatch(/first/);
+  });
+
+  it.skipIf(!existsSync("/usr/bin/cc"))("a compiler", async () => {
+    writeFileSync(join(ground.root, "a.c"), '#include <stdio.h>\nint main(void) { puts("compiled"); }\n');
+    expect(await outputOf("cc a.c -o a && ./a")).toBe("compiled\n");
+  });
+
+  it("a server and its client, both inside", async () => {
+    const server = `require("http").createServer((q, a) => a.end("served")).listen(8123, () => console.log("up"))`;
+    const client = `fetch("http://127.0.0.1:8123").then(a => a.text()).then(console.log)`;
+    const output = await outputOf(
+      `touch log; node -e '${server}' > log & until grep -q up log; do sleep 0.05; done; node -e '${client}'`,
+    );
+    expect(output).toBe("served\n");
+  });
+});
+
+describe("where there is no sandbox", () => {
+  it("that is told, with what to install", async () => {
+    if (missing === undefined)
+      expect(found).toMatchObject({ kind: expect.any(String), version: expect.any(String) });
+    else expect(found).toMatchObject({ missing: expect.any(String), install: expect.any(String) });
+  });
+});
