@@ -47,6 +47,7 @@ export const plainWording: Wording = {
   not_empty: ({ path }) => `Directory is not empty: ${path}`,
   is_a_link: ({ path }) => `Path is a symbolic link: ${path}`,
   protected_root: ({ path }) => `An allowed directory itself cannot be deleted, moved or replaced: ${path}`,
+  into_itself: ({ path }) => `A directory cannot be moved or copied into itself: ${path}`,
   permission_denied: ({ path }) => `Permission denied: ${path}`,
   no_space: ({ path }) => `No space left on the device: ${path}`,
   too_many_open_files: ({ path }) => `Too many open files; try again: ${path}`,

@@ -44,6 +44,7 @@ export interface Faults {
   not_empty: { readonly path: string };
   is_a_link: { readonly path: string };
   protected_root: { readonly path: string };
+  into_itself: { readonly path: string };
   permission_denied: { readonly path: string };
   no_space: { readonly path: string };
   too_many_open_files: { readonly path: string };

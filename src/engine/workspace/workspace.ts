@@ -5,6 +5,8 @@
 import { readlinkSync } from "node:fs";
 import { resolve } from "node:path";
 import { Fault } from "../fault.ts";
+import type { Change, Commit, CommitListener, CommitOptions } from "./change.ts";
+import { Committer, type Current } from "./commit.ts";
 import { Directory } from "./directory.ts";
 import { system } from "./errno.ts";
 import { OpenFile } from "./file.ts";
@@ -12,7 +14,9 @@ import { Handle } from "./handle.ts";
 import { type PathForms, parsePath, type WorkspacePath } from "./path.ts";
 import { land, seat } from "./resolve.ts";
 import { type Access, Root } from "./root.ts";
+import type { CopyAttributes } from "./stage.ts";
 import { type Stat, statOf } from "./stat.ts";
+import { openStore, recoverAtStart } from "./store.ts";
 
 /** A directory to grant. */
 export interface Grant {
@@ -20,15 +24,26 @@ export interface Grant {
   readonly access: Access;
 }
 
+export interface WritingOptions {
+  /** Where journals and locks are kept. Default: `POLYFS_STATE_DIR`, or the user's state directory. */
+  readonly state?: string;
+  /** Copies extended attributes and ACLs to the new content of a file; without it they are lost. */
+  readonly copyAttributes?: CopyAttributes;
+}
+
 export class Workspace implements Disposable {
   readonly roots: readonly Root[];
+  readonly #writing: WritingOptions;
+  readonly #listeners = new Set<CommitListener>();
+  #committer: Committer | undefined;
 
-  private constructor(roots: readonly Root[]) {
+  private constructor(roots: readonly Root[], writing: WritingOptions) {
     this.roots = roots;
+    this.#writing = writing;
   }
 
   /** Opens the granted directories. The same directory twice is one root; read-write wins. */
-  static open(grants: readonly Grant[]): Workspace {
+  static open(grants: readonly Grant[], writing: WritingOptions = {}): Workspace {
     const roots: Root[] = [];
     for (const grant of grants) {
       const root = new Root(resolve(grant.path), grant.access);
@@ -39,7 +54,8 @@ export class Workspace implements Disposable {
         roots[same] = root;
       } else root.handle.close();
     }
-    return new Workspace(roots);
+    recoverAtStart(writing.state);
+    return new Workspace(roots, writing);
   }
 
   /** The path that a caller wrote, as a capability. Faults: `invalid_path`, `outside_roots`. */
@@ -88,6 +104,57 @@ export class Workspace implements Disposable {
         missing.unshift(at.name);
       }
     }
+  }
+
+  /** Does all of the changes, or none: the one way to write. */
+  async commit(changes: readonly Change[], options: CommitOptions = {}): Promise<Commit> {
+    return this.#writer().commit(changes, options);
+  }
+
+  /**
+   * Reads a file, and commits what `transform` makes of its bytes. Edits of one file queue up, in this process and
+   * among several; none is lost. Undefined means that nothing is to be changed. `transform` may be called again.
+   */
+  edit(
+    path: WorkspacePath,
+    transform: (bytes: Buffer) => Uint8Array | undefined | Promise<Uint8Array | undefined>,
+    options: CommitOptions = {},
+  ): Promise<Commit> {
+    return this.editAll(
+      [path],
+      async ([file]) => {
+        if (file?.bytes === undefined) throw new Fault("not_found", { path: path.given });
+        const bytes = await transform(file.bytes);
+        return bytes === undefined ? [] : [{ kind: "write", path, bytes }];
+      },
+      options,
+    );
+  }
+
+  /** The same for several files at once, and for any changes: files that are not there have no bytes. */
+  async editAll(
+    paths: readonly WorkspacePath[],
+    transform: (files: readonly Current[]) => readonly Change[] | Promise<readonly Change[]>,
+    options: CommitOptions = {},
+  ): Promise<Commit> {
+    return this.#writer().edit(paths, transform, options);
+  }
+
+  /** Calls `listener` after each commit, while the old content can still be read. Returns how to stop it. */
+  onCommit(listener: CommitListener): () => void {
+    this.#listeners.add(listener);
+    return () => void this.#listeners.delete(listener);
+  }
+
+  /** When commits have cleared away all old content: nothing temporary is left in the roots. */
+  async settled(): Promise<void> {
+    if (this.#committer !== undefined) await openStore(this.#writing.state).ledger.settled();
+  }
+
+  #writer(): Committer {
+    const { state, copyAttributes } = this.#writing;
+    this.#committer ??= new Committer(this.roots, openStore(state), this.#listeners, copyAttributes);
+    return this.#committer;
   }
 
   [Symbol.dispose](): void {

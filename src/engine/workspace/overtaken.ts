@@ -1,0 +1,10 @@
+// Somebody was faster: what a commit had found was changed before it could act. Nothing has happened, and it may
+// start over; a caller sees this only as `changed_meanwhile`, when starting over does not help.
+export class Overtaken extends Error {
+  readonly path: string;
+
+  constructor(path: string) {
+    super("overtaken");
+    this.path = path;
+  }
+}

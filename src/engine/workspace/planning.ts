@@ -1,0 +1,32 @@
+// From resolved changes to the plan of a commit. Everything that can be refused is refused here, before the first
+// byte is written.
+import type { CommitOptions } from "./change.ts";
+import type { Draft, Resolved } from "./draft.ts";
+import { planMkdir, planSymlink } from "./make.ts";
+import { Plan } from "./plan.ts";
+import { planCopy, planMove } from "./relocate.ts";
+import { planRemove } from "./remove.ts";
+import { planWrite } from "./write.ts";
+
+export function planOf(draft: Draft, options: CommitOptions): Plan {
+  const plan = new Plan(draft);
+  for (const resolved of draft.changes) {
+    plan.base = resolved.base;
+    add(plan, resolved, options);
+  }
+  for (const target of draft.targets) plan.refuseInside(target);
+  return plan;
+}
+
+function add(plan: Plan, resolved: Resolved, options: CommitOptions): void {
+  const { change, target, source, original } = resolved;
+  if (target === undefined) {
+    if (change.kind !== "mkdir") return;
+    plan.outcomes.push({ root: change.path, effect: "none", kind: "directory", otherNames: 0 });
+  } else if (change.kind === "write") planWrite(plan, change, target, options);
+  else if (change.kind === "remove") planRemove(plan, change, target);
+  else if (change.kind === "mkdir") planMkdir(plan, change.mode, target);
+  else if (change.kind === "symlink") planSymlink(plan, change.target, target);
+  else if (change.kind === "move" && source !== undefined) planMove(plan, change, source, target);
+  else if (change.kind === "copy" && original !== undefined) planCopy(plan, change, original, target);
+}
