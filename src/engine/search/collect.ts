@@ -9,6 +9,7 @@ import { compareBytes } from "./order.ts";
 import { type Query, ripgrepEnvironment, ripgrepPath, searchArguments } from "./ripgrep.ts";
 
 const maxHeldBytes = 64 * 1024 * 1024;
+const slack = 1000;
 const lineOverhead = 200; // what a line costs besides its text
 
 /** A file with hits, not yet opened by us. */
@@ -18,47 +19,57 @@ export interface Block {
   readonly lines: FileBlock["lines"];
 }
 
-/** In path order. */
-export async function collect(
+/** A search under way. */
+export interface Run {
+  /** Reads what it finds, to the end; in path order. Until then it waits when it has much to say. */
+  blocks(): Promise<Block[]>;
+  /** Ends it at once. */
+  kill(): void;
+}
+
+/** Starts a search of the whole scope, or of only `files` of it. */
+export async function launch(
   start: Directory,
   query: Query,
   options: GrepOptions,
   report: GrepReport,
-): Promise<Block[]> {
-  const { before = 0, after = 0, limit, maxFileSize, file, maxLineBytes = 64 * 1024 } = options;
-  const printing = { before, after, maxPerFile: limit, maxFileSize };
-  const kept = new Kept();
-  const parser = new HitParser(maxLineBytes, block => {
-    const bytes = block.path.subarray(2); // behind "./"
-    const path = bytes.toString("utf8");
-    if (file !== undefined || isInScope(path, options)) kept.add({ path, bytes, lines: block.lines });
-  });
+  files?: readonly string[],
+): Promise<Run> {
+  const { before = 0, after = 0, limit, maxFileSize, maxLineBytes = 64 * 1024, signal, timeoutMs } = options;
   const place = start.path === start.root.path ? "root" : "below";
-  const args = searchArguments(query, options, place, printing, file);
+  const printing = { before, after, maxPerFile: limit, maxFileSize };
+  const args = searchArguments(query, options, place, printing, files);
   const child = await startProcess(await ripgrepPath(), args, {
     cwd: start.address,
     env: ripgrepEnvironment(),
-    signal: options.signal,
+    signal,
   });
-  const timer =
-    options.timeoutMs === undefined
-      ? undefined
-      : setTimeout(() => {
-          report.stopped = "time";
-          child.kill();
-        }, options.timeoutMs);
-  try {
-    for await (const chunk of child.output) parser.push(chunk);
-  } finally {
+  const tooLate = (): void => {
+    report.stopped = "time";
+    child.kill();
+  };
+  const timer = timeoutMs === undefined ? undefined : setTimeout(tooLate, timeoutMs);
+  const kill = (): void => {
     clearTimeout(timer);
     child.kill();
-  }
-  const { code, errors } = await child.exit;
-  if (options.signal?.aborted) throw new Fault("cancelled", {});
-  report.files = Number(/(\d+) files searched/.exec(parser.end())?.[1] ?? 0);
-  if (code === 2) report.inaccessible = unreadable(query, errors);
-  if (kept.dropped && report.stopped === undefined) report.stopped = "output";
-  return kept.sorted();
+  };
+  const blocks = async (): Promise<Block[]> => {
+    const kept = new Kept(limit);
+    const parser = new HitParser(maxLineBytes, ({ path: dotted, lines }) => {
+      const bytes = dotted.subarray(2); // behind "./"
+      const path = bytes.toString("utf8");
+      if (files !== undefined || isInScope(path, options)) kept.add({ path, bytes, lines });
+    });
+    for await (const chunk of child.output) parser.push(chunk);
+    const { code, errors } = await child.exit;
+    clearTimeout(timer);
+    if (signal?.aborted) throw new Fault("cancelled", {});
+    report.files = Number(/(\d+) files searched/.exec(parser.end())?.[1] ?? 0);
+    if (code === 2) report.inaccessible = unreadable(query, errors);
+    if (kept.dropped) report.stopped ??= "output";
+    return kept.sorted();
+  };
+  return { blocks, kill };
 }
 
 /** Ripgrep's failures about single files end with the system's error; any other is about the pattern. */
@@ -80,31 +91,48 @@ function isInScope(path: string, { ignore, include, exclude }: GrepOptions): boo
   return !exclude.matches(path);
 }
 
-/** The blocks that come first in path order, as many as memory allows. */
+/** The blocks that come first in path order, as many as memory allows and the limit can want. */
 class Kept {
   #blocks: Block[] = [];
   #bytes = 0;
+  #hits = 0;
+  readonly #enough: number;
+  /** Whether something is missing that was not beyond the limit. */
   dropped = false;
+
+  constructor(limit = Number.POSITIVE_INFINITY) {
+    this.#enough = limit + slack; // some of what is kept may not be confirmed
+  }
 
   add(block: Block): void {
     this.#blocks.push(block);
     this.#bytes += costOf(block);
-    if (this.#bytes > maxHeldBytes) this.#dropLast();
+    this.#hits += hitsIn(block);
+    if (this.#bytes > maxHeldBytes) this.#drop(() => this.#bytes > maxHeldBytes / 2);
+    else if (this.#hits > 2 * this.#enough) this.#drop(last => this.#hits - hitsIn(last) > this.#enough);
   }
 
-  /** Drops the later half. */
-  #dropLast(): void {
-    this.dropped = true;
+  /** Drops blocks from the end while `more` says so. */
+  #drop(more: (last: Block) => boolean): void {
     this.sorted();
-    while (this.#bytes > maxHeldBytes / 2 && this.#blocks.length > 1) {
-      const last = this.#blocks.pop();
-      if (last !== undefined) this.#bytes -= costOf(last);
+    for (let last = this.#blocks.at(-1); last !== undefined && more(last); last = this.#blocks.at(-1)) {
+      if (this.#blocks.length === 1) return;
+      this.#blocks.pop();
+      this.#bytes -= costOf(last);
+      this.#hits -= hitsIn(last);
     }
+    if (this.#hits < this.#enough) this.dropped = true;
   }
 
   sorted(): Block[] {
     return this.#blocks.sort((a, b) => compareBytes(a.path, b.path) || Buffer.compare(a.bytes, b.bytes));
   }
+}
+
+function hitsIn({ lines }: Block): number {
+  let hits = 0;
+  for (const line of lines) if (line.column !== undefined) hits++;
+  return hits;
 }
 
 function costOf({ path, lines }: Block): number {

@@ -1,12 +1,43 @@
 // Proof that lines which a child process reported stand in a file that we opened ourselves. Ripgrep opens by
 // path, and a path can be swapped for a link while it runs; nothing it read through one may be passed on.
+import { Fault } from "../fault.ts";
 import type { OpenFile } from "../workspace/file.ts";
+import type { Block } from "./collect.ts";
+import type { FileHits, FoundLine, GrepOptions, GrepReport } from "./grep.ts";
 import type { GrepLine } from "./hits.ts";
+import type { Trail } from "./trail.ts";
 
 const smallBytes = 4 * 1024 * 1024;
 
+/** Those of the reported files that are what ripgrep took them for, until the limit is reached. */
+export async function* confirmed(
+  blocks: readonly Block[],
+  trail: Trail,
+  { signal, binary, limit = Number.POSITIVE_INFINITY }: GrepOptions,
+  report: GrepReport,
+): AsyncGenerator<FileHits, void, undefined> {
+  let hits = 0;
+  for (const { path, bytes, lines } of blocks) {
+    if (signal?.aborted) throw new Fault("cancelled", {});
+    if (hits >= limit) {
+      report.stopped ??= "limit";
+      return;
+    }
+    using file = trail.open(bytes);
+    if (file === undefined || (await binary?.(file)) || !(await confirms(file, lines))) continue;
+    for (const line of lines) if (line.column !== undefined) hits++;
+    const found = { path, lines: lines.map(foundLine) };
+    yield path.includes("\ufffd") ? { ...found, raw: bytes } : found;
+  }
+}
+
+function foundLine({ number, column, bytes, cut }: GrepLine): FoundLine {
+  const text = bytes.toString("utf8");
+  return { number, column, text: cut ? text.replace(/\ufffd$/, "") : text, cut };
+}
+
 /** Whether every line stands in the file. */
-export async function confirms(file: OpenFile, lines: readonly GrepLine[]): Promise<boolean> {
+async function confirms(file: OpenFile, lines: readonly GrepLine[]): Promise<boolean> {
   if (file.size <= smallBytes) {
     const bytes = await file.read(0, file.size);
     return holdsAll(bytes, lines) || holdsAll(transcoded(bytes), lines);

@@ -5,9 +5,9 @@ import { Fault } from "../fault.ts";
 import type { Directory } from "../workspace/directory.ts";
 import { standpoint } from "./above.ts";
 import type { BinaryRule } from "./binary.ts";
-import { collect } from "./collect.ts";
-import { confirms } from "./confirm.ts";
-import type { GrepLine } from "./hits.ts";
+import { launch } from "./collect.ts";
+import { confirmed } from "./confirm.ts";
+import { firstHits } from "./first.ts";
 import { everything, IgnoreRules } from "./ignore.ts";
 import type { Patience } from "./pace.ts";
 import type { Query } from "./ripgrep.ts";
@@ -20,7 +20,10 @@ export interface GrepOptions extends Scope, Patience {
   readonly after?: number | undefined;
   /** Search only this file of the start, by its name, whatever the scope says. */
   readonly file?: string | undefined;
-  /** The most matching lines that the caller will take, in order. It may break out earlier. */
+  /**
+   * How many matching lines are enough. The search ends at the file that holds the last of them, and often before
+   * the whole tree was looked at; the report then says so.
+   */
   readonly limit?: number | undefined;
   /** Larger files are left out. */
   readonly maxFileSize?: number | undefined;
@@ -57,7 +60,7 @@ export interface GrepReport {
   /** Files and directories that could not be read. */
   inaccessible: number;
   /** Why not everything was searched, or not everything found is given. */
-  stopped: "time" | "output" | undefined;
+  stopped: "limit" | "time" | "output" | undefined;
 }
 
 export interface Search extends AsyncIterable<FileHits> {
@@ -94,18 +97,23 @@ async function* hits(
   const decidesAgain = prefix !== "" && !rules.isEmpty;
   const narrowed =
     decidesAgain && rules.overridesBelow ? { ...options, ignore: { rules: false, hidden: true } } : options;
-  const blocks = await collect(start, query, narrowed, report);
-  using trail = new Trail(start, prefix, decidesAgain ? rules : IgnoreRules.of(everything));
-  for (const { path, bytes, lines } of blocks) {
-    if (options.signal?.aborted) throw new Fault("cancelled", {});
-    using file = trail.open(bytes);
-    if (file === undefined || (await options.binary?.(file)) || !(await confirms(file, lines))) continue;
-    const found = { path, lines: lines.map(foundLine) };
-    yield path.includes("\ufffd") ? { ...found, raw: bytes } : found;
+  const open = (): Trail => new Trail(start, prefix, decidesAgain ? rules : IgnoreRules.of(everything));
+  const files = options.file === undefined ? undefined : [options.file];
+  const whole = await launch(start, query, narrowed, report, files);
+  try {
+    if (options.limit !== undefined && files === undefined) {
+      const first = await firstHits(start, query, options, open);
+      if (first !== undefined) {
+        whole.kill();
+        report.stopped = "limit";
+        yield* first;
+        return;
+      }
+    }
+    const blocks = await whole.blocks();
+    using trail = open();
+    yield* confirmed(blocks, trail, options, report);
+  } finally {
+    whole.kill();
   }
-}
-
-function foundLine({ number, column, bytes, cut }: GrepLine): FoundLine {
-  const text = bytes.toString("utf8");
-  return { number, column, text: cut ? text.replace(/\ufffd$/, "") : text, cut };
 }

@@ -52,7 +52,7 @@ export function searchArguments(
   scope: Scope,
   place: Place,
   printing: Printing,
-  file?: string,
+  files?: readonly string[],
 ): string[] {
   const args = ["--no-config", "--color=never", "--no-heading", "--with-filename", "--null", "--line-number"];
   args.push("--column", "--no-context-separator", "--text", "--crlf", "--no-ignore-messages", "--stats");
@@ -65,7 +65,7 @@ export function searchArguments(
   if (printing.maxPerFile !== undefined) args.push(`--max-count=${printing.maxPerFile}`);
   if (printing.maxFileSize !== undefined) args.push(`--max-filesize=${printing.maxFileSize}`);
   args.push(...scopeArguments(scope, place), ...patternArguments(query));
-  return [...args, "--", file === undefined ? "." : `./${file}`];
+  return [...args, "--", ...(files === undefined ? ["."] : files.map(file => `./${file}`))];
 }
 
 /** What narrows the walk; the same for searching and for listing. */

@@ -40,17 +40,10 @@ export class RuleFile {
 
   /** True: ignored; false: taken back in; undefined: not spoken of. `path` is relative to the file's directory. */
   decide(path: string, name: string, isDirectory: boolean): boolean | undefined {
-    let best: Rule | undefined;
-    const consider = (rules: readonly Rule[] | undefined): void => {
-      for (const rule of rules ?? []) {
-        if ((best === undefined || rule.order > best.order) && (isDirectory || !rule.directoriesOnly))
-          best = rule;
-      }
-    };
-    if (this.#names.size > 0) consider(this.#names.get(name));
+    let best = this.#names.size === 0 ? undefined : latest(this.#names.get(name), isDirectory, undefined);
     if (this.#extensions.size > 0) {
       for (let dot = name.indexOf("."); dot >= 0; dot = name.indexOf(".", dot + 1)) {
-        consider(this.#extensions.get(name.slice(dot)));
+        best = latest(this.#extensions.get(name.slice(dot)), isDirectory, best);
       }
     }
     for (let i = this.#patterns.length - 1; i >= 0; i--) {
@@ -88,6 +81,20 @@ export class RuleFile {
     else if (/^\*\.[^*?[\\/]+$/.test(body)) push(this.#extensions, body.slice(1), rule);
     else this.#patterns.push({ ...rule, pattern: new Pattern(body.replace(/^\//, "")), onName });
   }
+}
+
+/** The last of the rules, or `best` where that is later. */
+function latest(
+  rules: readonly Rule[] | undefined,
+  isDirectory: boolean,
+  best: Rule | undefined,
+): Rule | undefined {
+  if (rules === undefined) return best;
+  for (const rule of rules) {
+    if ((best === undefined || rule.order > best.order) && (isDirectory || !rule.directoriesOnly))
+      best = rule;
+  }
+  return best;
 }
 
 function push(map: Map<string, Rule[]>, key: string, rule: Rule): void {

@@ -2,7 +2,7 @@
 // is in its report, to be read when the stream has ended.
 import type { Directory } from "../workspace/directory.ts";
 import { Pace, type Patience } from "./pace.ts";
-import { type Scope, WalkEntry, Walker } from "./walker.ts";
+import { type Scope, type WalkEntry, Walker } from "./walker.ts";
 
 export interface WalkOptions extends Scope, Patience {
   /** The most entries to give. */
@@ -30,29 +30,59 @@ export interface Walk extends AsyncIterable<WalkEntry> {
  */
 export function walk(start: Directory, options: WalkOptions = {}): Walk {
   const report: WalkReport = { files: 0, inaccessible: 0, stopped: undefined };
-  return { report, [Symbol.asyncIterator]: () => entries(start, options, report) };
+  return { report, [Symbol.asyncIterator]: () => new Entries(start, options, report) };
 }
 
-async function* entries(
-  start: Directory,
-  options: WalkOptions,
-  report: WalkReport,
-): AsyncGenerator<WalkEntry, void, undefined> {
-  const { maxEntries = Number.POSITIVE_INFINITY, maxFiles = Number.POSITIVE_INFINITY } = options;
-  const pace = new Pace(options);
-  using walker = new Walker(start, options);
-  let given = 0;
-  for (;;) {
-    if (pace.isDue) await pace.rest();
-    const entry = walker.next();
-    report.inaccessible = walker.inaccessible;
-    report.files = Math.min(walker.files, maxFiles);
-    if (walker.files > maxFiles) report.stopped = "files";
-    else if (entry !== undefined && pace.isOver) report.stopped = "time";
-    else if (entry instanceof WalkEntry && given === maxEntries) report.stopped = "entries";
-    if (report.stopped !== undefined || entry === undefined) return;
-    if (entry === "entered") continue;
-    given++;
-    yield entry;
+/** An iterator by hand: an async generator would cost more per entry than finding it does. */
+class Entries implements AsyncIterator<WalkEntry, undefined, undefined> {
+  readonly #walker: Walker;
+  readonly #pace: Pace;
+  readonly #maxEntries: number;
+  readonly #maxFiles: number;
+  readonly #report: WalkReport;
+  #given = 0;
+
+  constructor(start: Directory, options: WalkOptions, report: WalkReport) {
+    this.#pace = new Pace(options);
+    this.#walker = new Walker(start, options);
+    this.#maxEntries = options.maxEntries ?? Number.POSITIVE_INFINITY;
+    this.#maxFiles = options.maxFiles ?? Number.POSITIVE_INFINITY;
+    this.#report = report;
+  }
+
+  async next(): Promise<IteratorResult<WalkEntry, undefined>> {
+    for (;;) {
+      if (this.#pace.isDue) await this.#rest();
+      if (this.#report.stopped !== undefined) return this.return();
+      const entry = this.#walker.next();
+      if (entry === "entered") continue;
+      this.#tally(entry);
+      if (entry === undefined || this.#report.stopped !== undefined) return this.return();
+      this.#given++;
+      return { done: false, value: entry };
+    }
+  }
+
+  return(): Promise<IteratorResult<WalkEntry, undefined>> {
+    this.#walker[Symbol.dispose]();
+    return Promise.resolve({ done: true, value: undefined });
+  }
+
+  async #rest(): Promise<void> {
+    try {
+      await this.#pace.rest();
+    } catch (error) {
+      this.#walker[Symbol.dispose]();
+      throw error;
+    }
+    if (this.#pace.isOver) this.#report.stopped = "time";
+  }
+
+  #tally(entry: WalkEntry | undefined): void {
+    const { files, inaccessible } = this.#walker;
+    this.#report.files = Math.min(files, this.#maxFiles);
+    this.#report.inaccessible = inaccessible;
+    if (files > this.#maxFiles) this.#report.stopped = "files";
+    else if (entry !== undefined && this.#given === this.#maxEntries) this.#report.stopped = "entries";
   }
 }

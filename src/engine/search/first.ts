@@ -1,0 +1,66 @@
+// The first hits of a common word, without waiting for the whole tree. Ripgrep finds in no order, so it must be
+// through before its first hit in path order is known. But the first few hundred files in that order are found
+// quickly by a walk of our own, and ripgrep can be asked about just these while it already searches the whole:
+// if they hold enough hits, the whole is ended unread. Both ways give the same answer.
+import type { Directory } from "../workspace/directory.ts";
+import { launch } from "./collect.ts";
+import { confirmed } from "./confirm.ts";
+import type { FileHits, GrepOptions, GrepReport } from "./grep.ts";
+import type { Query } from "./ripgrep.ts";
+import type { Trail } from "./trail.ts";
+import { WalkEntry, Walker } from "./walker.ts";
+
+const mostFiles = 256;
+const fewestFiles = 32;
+const maxArgumentBytes = 64 * 1024;
+const maxWalkMs = 20;
+
+/** Enough hits to reach the limit, or undefined where the whole search has to tell. */
+export async function firstHits(
+  start: Directory,
+  query: Query,
+  options: GrepOptions,
+  open: () => Trail,
+): Promise<FileHits[] | undefined> {
+  const { limit = Number.POSITIVE_INFINITY } = options;
+  const files = head(start, options);
+  if (files === undefined || files.length === 0) return undefined;
+  const report: GrepReport = { files: 0, inaccessible: 0, stopped: undefined };
+  const run = await launch(start, query, options, report, files);
+  try {
+    const blocks = await run.blocks();
+    using trail = open();
+    const found: FileHits[] = [];
+    let hits = 0;
+    for await (const file of confirmed(blocks, trail, options, report)) {
+      found.push(file);
+      for (const line of file.lines) if (line.column !== undefined) hits++;
+      if (hits >= limit) return found;
+    }
+    return undefined;
+  } finally {
+    run.kill();
+  }
+}
+
+/** The first files in path order; undefined where they are all, or cannot be handed over as arguments. */
+function head(
+  start: Directory,
+  { maxFileSize = Number.POSITIVE_INFINITY, limit = mostFiles, ...options }: GrepOptions,
+): string[] | undefined {
+  using walker = new Walker(start, options);
+  const files: string[] = [];
+  const maxFiles = Math.min(mostFiles, Math.max(fewestFiles, limit));
+  const until = performance.now() + maxWalkMs;
+  let bytes = 0;
+  for (;;) {
+    const entry = walker.next();
+    if (entry === undefined) return undefined;
+    if (performance.now() > until) return files;
+    if (!(entry instanceof WalkEntry) || entry.kind !== "file") continue;
+    if (Number.isFinite(maxFileSize) && (entry.stat()?.size ?? 0) > maxFileSize) continue;
+    bytes += Buffer.byteLength(entry.path) + 3;
+    if (files.length === maxFiles || bytes > maxArgumentBytes || entry.path.includes("\ufffd")) return files;
+    files.push(entry.path);
+  }
+}

@@ -1,0 +1,59 @@
+// Orders for listings, and the first of many in one of them. Each order is total: what is equal by its key is
+// told apart by path, so that the same tree is always listed the same way.
+import type { Kind } from "../fault.ts";
+import { compareBytes } from "./order.ts";
+
+/** What an order looks at. */
+export interface Sortable {
+  readonly path: string;
+  readonly name: string;
+  readonly kind: Kind;
+  readonly size: number;
+  readonly modified: Date;
+}
+
+/** `size` and `modified` put the largest and newest first, `type` directories before the rest. */
+export type SortKey = "name" | "path" | "size" | "modified" | "type";
+
+export type Comparison = (a: Sortable, b: Sortable) => number;
+
+const orders: { readonly [K in SortKey]: Comparison } = {
+  path: () => 0,
+  name: (a, b) => compareBytes(a.name, b.name),
+  size: (a, b) => b.size - a.size,
+  modified: (a, b) => b.modified.getTime() - a.modified.getTime(),
+  type: (a, b) => rank(a.kind) - rank(b.kind) || compareBytes(a.name, b.name),
+};
+
+export function comparison(key: SortKey): Comparison {
+  const order = orders[key];
+  return (a, b) => order(a, b) || compareBytes(a.path, b.path);
+}
+
+/** Keeps the first `limit` of what it is given, in memory that does not grow with how much that is. */
+export class First<T> {
+  readonly #limit: number;
+  readonly #compare: (a: T, b: T) => number;
+  #kept: T[] = [];
+  /** How many it was given. */
+  count = 0;
+
+  constructor(limit: number, compare: (a: T, b: T) => number) {
+    this.#limit = limit;
+    this.#compare = compare;
+  }
+
+  add(item: T): void {
+    this.count++;
+    this.#kept.push(item);
+    if (this.#kept.length >= 2 * this.#limit + 1000) this.#kept = this.sorted();
+  }
+
+  sorted(): T[] {
+    return this.#kept.toSorted(this.#compare).slice(0, this.#limit);
+  }
+}
+
+function rank(kind: Kind): number {
+  return kind === "directory" ? 0 : kind === "file" ? 1 : 2;
+}
