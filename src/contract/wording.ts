@@ -89,6 +89,8 @@ export const plainWording: Wording = {
   spawn_failed: ({ command, errno }) => `Could not start the command (${errno}): ${command}`,
   output_limit: ({ limit }) => `The command wrote more than ${limit} bytes and was stopped`,
   no_sandbox: ({ reason }) => `No sandbox for commands: ${reason}`,
+  unknown_job: ({ job }) => `No such job: ${job}`,
+  too_many_jobs: ({ limit }) => `${limit} commands run in the background already; stop one of them first`,
 };
 
 function excerpt(body: string): string {

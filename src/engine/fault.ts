@@ -100,6 +100,8 @@ export interface Faults {
   spawn_failed: { readonly command: string; readonly errno: string };
   output_limit: { readonly limit: number; readonly stdout: string; readonly stderr: string };
   no_sandbox: { readonly reason: string };
+  unknown_job: { readonly job: string };
+  too_many_jobs: { readonly limit: number };
 }
 
 /** Where a text nearly matched, and in what it differs. */

@@ -1,6 +1,7 @@
 // What is kept of a stream of any length: its first bytes and its last ones, in memory that was bounded before
 // the first byte came. Bytes are kept, not text, so a character that two chunks share comes out whole.
 import { Buffer } from "node:buffer";
+import { Ring } from "./ring.ts";
 
 /** How many bytes of a stream are kept at either end. What lies between is counted, not kept. */
 export interface Keep {
@@ -23,30 +24,19 @@ export class Capture {
   readonly #keep: Keep;
   #head: Buffer = Buffer.alloc(0);
   #headLength = 0;
-  /** The last bytes, as a ring that is written at `#at`. */
-  #ring: Buffer = Buffer.alloc(0);
-  #at = 0;
-  #beyond = 0;
+  readonly #tail: Ring;
 
   constructor(keep: Keep) {
     this.#keep = keep;
+    this.#tail = new Ring(keep.tail);
   }
 
   get bytes(): number {
-    return this.#headLength + this.#beyond;
+    return this.#headLength + this.#tail.total;
   }
 
   push(chunk: Buffer): void {
-    const rest = this.#pushHead(chunk);
-    this.#beyond += rest.length;
-    const size = this.#keep.tail;
-    if (rest.length === 0 || size === 0) return;
-    if (this.#ring.length === 0) this.#ring = Buffer.allocUnsafe(size);
-    const last = rest.length > size ? rest.subarray(rest.length - size) : rest;
-    const fits = Math.min(last.length, size - this.#at);
-    last.copy(this.#ring, this.#at, 0, fits);
-    last.copy(this.#ring, 0, fits);
-    this.#at = (this.#at + last.length) % size;
+    this.#tail.push(this.#pushHead(chunk));
   }
 
   /** Takes what fits into the head, and returns the rest. */
@@ -69,8 +59,8 @@ export class Capture {
   /** The kept bytes as UTF-8. Bytes that are none become U+FFFD; a character is never cut in two by the bounds. */
   captured(): Captured {
     const head = this.#head.subarray(0, this.#headLength);
-    const tail = this.#tail();
-    if (this.#beyond === tail.length) {
+    const tail = this.#tail.read();
+    if (this.#tail.total === tail.length) {
       const text = Buffer.concat([head, tail]).toString("utf8");
       return { head: text, tail: "", bytes: this.bytes, omitted: 0, truncated: false };
     }
@@ -83,11 +73,6 @@ export class Capture {
       omitted: this.bytes - first.length - last.length,
       truncated: true,
     };
-  }
-
-  #tail(): Buffer {
-    if (this.#beyond < this.#ring.length) return this.#ring.subarray(0, this.#beyond);
-    return Buffer.concat([this.#ring.subarray(this.#at), this.#ring.subarray(0, this.#at)]);
   }
 }
 
