@@ -132,6 +132,40 @@ describe("several edits", () => {
     expect(text.body).toBe("a B");
   });
 
+  it("find a unique text also across what earlier edits put in, and nowhere else", async () => {
+    const word = fc.constantFrom("a", "b", "c", "ab", "ca", "\n", "bcb");
+    const old = fc.array(word, { minLength: 1, maxLength: 3 }).map(words => words.join(""));
+    const step = fc.record({ old, put: fc.array(word, { maxLength: 3 }).map(words => words.join("")) });
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(word, { maxLength: 15 }),
+        fc.array(step, { maxLength: 12 }),
+        async (words, steps) => {
+          let expected = words.join("");
+          const edits = steps.filter(({ old, put }) => {
+            const at = expected.indexOf(old);
+            if (at < 0 || expected.indexOf(old, at + 1) >= 0) return false;
+            expected = expected.slice(0, at) + put + expected.slice(at + old.length);
+            return true;
+          });
+          expect(
+            await edited(
+              words.join(""),
+              edits.map(({ old, put }) => replace(old, put)),
+            ),
+          ).toBe(expected);
+          const failing = await run(
+            words.join(""),
+            steps.map(({ old, put }) => replace(old, put)),
+            { failing: "skip" },
+          );
+          expect(failing.text.body).toBe(expected);
+        },
+      ),
+      { numRuns: 1000 },
+    );
+  });
+
   it("give what applying them one by one to a string gives", async () => {
     const word = fc.constantFrom("a", "b", "ab", "\n", "ba", "");
     const step = fc.record({

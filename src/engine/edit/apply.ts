@@ -53,6 +53,7 @@ export async function applyEdits(
   edits: readonly Edit[],
   options: EditOptions,
 ): Promise<EditResult> {
+  const original = new Draft(text.body);
   const draft = new Draft(text.body);
   const outcomes: (Applied | Fault)[] = [];
   let index: LineIndex | undefined;
@@ -60,11 +61,17 @@ export async function applyEdits(
     try {
       refuseBrokenText(text, edit);
       if (edit.kind === "replace" || edit.kind === "regex") {
-        const body = options.order === "sequence" ? draft.current : text.body;
+        const source = options.order === "sequence" ? draft : original;
+        const context = {
+          text,
+          edit: number,
+          get body() {
+            return source.current;
+          },
+          find: (old: string, most: number) => source.find(old, most),
+        };
         const found =
-          edit.kind === "replace"
-            ? replaceText(edit, { text, body, edit: number })
-            : await replaceRegex(edit, { text, body, edit: number }, options);
+          edit.kind === "replace" ? replaceText(edit, context) : await replaceRegex(edit, context, options);
         if (options.order === "sequence") draft.change(found.splices, number);
         else changeOriginal(draft, found.splices, text, number);
         const { tolerance } = found;

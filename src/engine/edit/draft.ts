@@ -1,6 +1,7 @@
 // A text in the making: the original cut into pieces, with new text between them. Every edit, whether it was found
 // in the original or in what earlier edits made of it, ends up as one list of splices of the original.
 import { type Splice, spliced } from "../text/splice.ts";
+import { occurrences, type Region } from "./literal.ts";
 
 /** A stretch of the original, or a text that an edit put there (also "", where it only removed). */
 type Piece =
@@ -22,6 +23,82 @@ export class Draft {
   get current(): string {
     this.#current ??= spliced(this.#original, this.splices());
     return this.#current;
+  }
+
+  /**
+   * The first places at which a text stands in the current text, also such as share characters. The original is
+   * searched as it is, and only what lies around changes is put together, so that many edits of a large file do not
+   * each copy it.
+   */
+  find(old: string, most: number): Region[] {
+    if (this.#current !== undefined) return occurrences(this.#current, old, { most, overlapping: true });
+    const kept = this.#keptPlaces(old, most);
+    const made: Region[] = [];
+    for (const seam of this.#seams(old.length - 1)) {
+      for (const { start, end } of occurrences(seam.text, old, { most, overlapping: true })) {
+        const region = { start: seam.at + start, end: seam.at + end };
+        if (!seam.kept.some(piece => piece.start <= region.start && region.end <= piece.end))
+          made.push(region);
+      }
+      if (made.length >= most) break;
+    }
+    return [...kept, ...made].sort((a, b) => a.start - b.start).slice(0, most);
+  }
+
+  /** Places in stretches of the original that are still whole. */
+  #keptPlaces(old: string, most: number): Region[] {
+    const found: Region[] = [];
+    let from = this.#original.indexOf(old);
+    let at = 0;
+    for (const piece of this.#pieces) {
+      if ("text" in piece) at += piece.text.length;
+      else {
+        if (from >= 0 && from < piece.start) from = this.#original.indexOf(old, piece.start);
+        for (; from >= 0 && from + old.length <= piece.end; from = this.#original.indexOf(old, from + 1)) {
+          const start = at + from - piece.start;
+          found.push({ start, end: start + old.length });
+          if (found.length >= most) return found;
+        }
+        at += piece.end - piece.start;
+      }
+      if (from < 0) break;
+    }
+    return found;
+  }
+
+  /** What lies around changes: the new texts with so many characters on both sides, joined where these meet. */
+  *#seams(
+    margin: number,
+  ): Generator<{ readonly at: number; readonly text: string; readonly kept: readonly Region[] }> {
+    let at = 0;
+    let start = 0;
+    let parts: string[] = [];
+    let kept: Region[] = [];
+    let before = "";
+    for (const piece of this.#pieces) {
+      const length = "text" in piece ? piece.text.length : piece.end - piece.start;
+      if ("text" in piece) {
+        if (parts.length === 0) {
+          start = at - before.length;
+          parts = [before];
+          kept = [{ start: Math.max(0, start), end: at }];
+        }
+        parts.push(piece.text);
+      } else {
+        const joins = length <= 2 * margin;
+        if (parts.length > 0) {
+          parts.push(this.#original.slice(piece.start, joins ? piece.end : piece.start + margin));
+          kept.push({ start: at, end: at + length });
+          if (!joins) {
+            yield { at: start, text: parts.join(""), kept };
+            parts = [];
+          }
+        }
+        before = this.#original.slice(Math.max(piece.start, piece.end - margin), piece.end);
+      }
+      at += length;
+    }
+    if (parts.length > 0) yield { at: start, text: parts.join(""), kept };
   }
 
   /** Applies sorted splices of the current text. */

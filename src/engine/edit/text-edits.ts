@@ -13,8 +13,10 @@ import { tolerantMatch } from "./tolerance.ts";
 
 export interface TextContext {
   readonly text: Text;
-  /** What to look in: the text's body, or what earlier edits made of it. */
+  /** What to look in: the text's body, or what earlier edits made of it. Asked for only where it is needed. */
   readonly body: string;
+  /** The first places of a text in it, also such as share characters. */
+  find(old: string, most: number): Region[];
   readonly edit: number;
 }
 
@@ -29,16 +31,21 @@ const mostLines = 20;
 const largest = 128 * 1024 * 1024;
 
 export function replaceText(edit: ReplaceEdit, context: TextContext): Replaced {
-  const { text, body } = context;
+  const { text } = context;
   const old = likeBody(text, edit.old);
   const added = likeBody(text, edit.new);
   if (old === "") {
     const issue = { at: `edits[${context.edit}].old`, rule: "minLength", expected: "not empty", got: '""' };
     throw new Fault("invalid_params", { issues: [issue] });
   }
-  const range = edit.within && rangeOf(body, edit.within);
   const ignoreCase = edit.ignoreCase ?? false;
   const unique = edit.times === "unique";
+  if (unique && !ignoreCase && edit.within === undefined) {
+    const [region, second] = context.find(old, 2);
+    if (region !== undefined && second === undefined) return { splices: [{ ...region, text: added }] };
+  }
+  const { body } = context;
+  const range = edit.within && rangeOf(body, edit.within);
   const most = typeof edit.times === "number" ? edit.times : Number.POSITIVE_INFINITY;
   const settings = { most, ignoreCase, ...(range && { range }) };
   const find = (haystack: string, needle: string) => {

@@ -4,6 +4,7 @@
 import { isUtf8 } from "node:buffer";
 import { Fault } from "../fault.ts";
 import { decodeBrokenUtf8, encodeWithEscapes } from "./escape.ts";
+import { legacyCodec } from "./legacy.ts";
 
 export interface Codec {
   /** The usual name, such as `utf-8`, `utf-16le`, `windows-1252`. */
@@ -72,8 +73,7 @@ export async function codecNamed(name: string): Promise<Codec> {
   const key = name.toLowerCase().replace(/[^a-z0-9]/g, "");
   const known = builtIn.get(key) ?? loaded.get(key);
   if (known !== undefined) return known;
-  const { legacyCodec } = await import("./legacy.ts");
-  const codec = legacyCodec(name);
+  const codec = await legacyCodec(name);
   if (codec === undefined) {
     const issue = {
       at: "encoding",

@@ -1,7 +1,6 @@
 // Encodings from before Unicode, by iconv-lite's tables. Some of them decode two byte sequences to one character,
 // so encoding again does not always give the bytes back: `token` walks a line character by character, and an edit
 // then replaces bytes only where characters were replaced.
-import iconv from "iconv-lite";
 import type { Codec } from "./codec.ts";
 import { encodeWithEscapes, escapedByte } from "./escape.ts";
 
@@ -10,7 +9,9 @@ const replacement = "\ufffd";
 const remembered = 50_000;
 
 /** The codec of a legacy encoding; undefined where there is none of that name, or it keeps state between characters. */
-export function legacyCodec(name: string): Codec | undefined {
+export async function legacyCodec(name: string): Promise<Codec | undefined> {
+  // The tables are large; only files in such an encoding pay for them.
+  const { default: iconv } = await import("iconv-lite");
   const key = name.toLowerCase().replace(/[^a-z0-9]/g, "");
   if (key === "" || notByCharacter.test(key) || !iconv.encodingExists(name)) return undefined;
   const decodePlain = (bytes: Buffer) => iconv.decode(bytes, name, { stripBOM: false });
