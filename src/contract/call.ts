@@ -18,6 +18,7 @@ export interface CallContext {
   readonly session: Session;
   /** The protocol revision that the caller speaks. Contracts differ by it in a few documented places. */
   readonly revision: string;
+  /** Aborted when the call is not wanted any more. Made when first asked for: a tool that never waits leaves it. */
   readonly signal: AbortSignal;
   progress(done: number, total?: number, message?: string): void;
 }
@@ -32,7 +33,6 @@ export async function call(
   const site = { tool, revision: context.revision };
   try {
     if (tool === undefined) throw new Fault("unknown_tool", { name });
-    context.signal.throwIfAborted();
     return await tool.run(validate(tool, params) as never, context);
   } catch (error) {
     return dialect.failure(asFault(error, context.signal), site);

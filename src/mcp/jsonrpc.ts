@@ -25,8 +25,15 @@ export class RpcError extends Error {
 /** A request id as JSON text. */
 export type Id = string;
 
+export interface Request {
+  readonly kind: "request";
+  readonly id: Id;
+  readonly method: string;
+  readonly params: unknown;
+}
+
 export type Message =
-  | { readonly kind: "request"; readonly id: Id; readonly method: string; readonly params: unknown }
+  | Request
   | { readonly kind: "notification"; readonly method: string; readonly params: unknown }
   | { readonly kind: "response"; readonly id: Id; readonly result: unknown; readonly error: unknown }
   | { readonly kind: "invalid"; readonly id: Id; readonly error: RpcError };

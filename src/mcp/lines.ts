@@ -2,9 +2,8 @@
 // is over the limit is dropped as it comes, so memory stays bounded whatever is sent.
 
 const newline = 0x0a;
-const byteOrderMark = Buffer.from([0xef, 0xbb, 0xbf]);
 
-export interface LinesListener {
+interface LinesListener {
   /** A line without its end. Blank ones are left out. */
   line(line: Buffer): void;
   /** A line went over the limit. Told once for each, at the moment it does. */
@@ -61,8 +60,12 @@ export class Lines {
 
 /** Without a byte-order mark in front and blanks (the CR of a CRLF) at the end. */
 function trimmed(line: Buffer): Buffer {
+  const marked = line[0] === 0xef && line[1] === 0xbb && line[2] === 0xbf;
   let end = line.length;
-  while (end > 0 && (line[end - 1] === 0x0d || line[end - 1] === 0x20 || line[end - 1] === 0x09)) end--;
-  const marked = line.length >= 3 && line.compare(byteOrderMark, 0, 3, 0, 3) === 0;
-  return line.subarray(marked ? 3 : 0, end);
+  while (end > 0 && isBlank(line[end - 1])) end--;
+  return marked || end < line.length ? line.subarray(marked ? 3 : 0, end) : line;
+}
+
+function isBlank(byte: number | undefined): boolean {
+  return byte === 0x0d || byte === 0x20 || byte === 0x09;
 }

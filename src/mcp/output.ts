@@ -1,5 +1,5 @@
-// Writes messages to a stream, a line each. What is sent within one turn of the event loop goes out in one write;
-// the parts of a large message go out as they are, so that none of it is copied to make it one string. The stream
+// Writes messages to a stream, a line each. What is sent without waiting in between goes out in one write; the
+// parts of a large message go out as they are, so that none of it is copied to make it one string. The stream
 // queues what the client is slow to read: `pending` tells how much, and the reader of requests waits by it.
 import type { Writable } from "node:stream";
 import type { Frame } from "./jsonrpc.ts";
@@ -63,7 +63,7 @@ export class Output {
   #schedule(): void {
     if (this.#scheduled) return;
     this.#scheduled = true;
-    setImmediate(() => this.#flush());
+    process.nextTick(() => this.#flush());
   }
 
   #flush(): void {

@@ -3,7 +3,7 @@
 // envelope), and nothing is remembered between requests.
 import { InvalidParams, isRecord, RpcError } from "./jsonrpc.ts";
 
-export const legacyRevisions = ["2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"] as const;
+const legacyRevisions = ["2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"] as const;
 export const modernRevisions = ["2026-07-28"] as const;
 
 export type Revision = (typeof legacyRevisions)[number] | (typeof modernRevisions)[number];
@@ -12,7 +12,7 @@ export type Era = "legacy" | "modern";
 /** What a caller that names no revision is taken to speak. */
 export const defaultRevision: Revision = "2025-11-25";
 
-export const UnsupportedProtocolVersion = -32022;
+const UnsupportedProtocolVersion = -32022;
 
 const prefix = "io.modelcontextprotocol/";
 const versionKey = `${prefix}protocolVersion`;
@@ -33,7 +33,7 @@ export function negotiate(requested: string): Revision {
 }
 
 /** What a request of the modern era says about itself. */
-export interface Envelope {
+interface Envelope {
   readonly revision: Revision;
   readonly client?: string;
   readonly capabilities: Readonly<Record<string, unknown>>;

@@ -31,7 +31,7 @@ export interface Caller {
   readonly signal: AbortSignal;
   /** What this caller may reach, where that is less than the engine's workspace. */
   readonly workspace?: Workspace;
-  notify(method: string, params: Readonly<Record<string, unknown>>): void;
+  readonly notify: (method: string, params: Readonly<Record<string, unknown>>) => void;
 }
 
 export type Params = Readonly<Record<string, unknown>>;

@@ -21,7 +21,7 @@ const maxRunning = 1024;
 /** How long calls have to stop once there is nobody to answer, or a signal says so. */
 const graceMs = 2000;
 
-export interface StreamServer {
+interface StreamServer {
   /** Settles when the input has ended, every request is answered and everything is written. Never rejects. */
   readonly finished: Promise<void>;
   /** Ends now: running calls are stopped, and have a moment to clean up. */
@@ -46,9 +46,9 @@ export function serveStream(
 
   const output = new Output(stream, stop, write);
   const send = output.send.bind(output);
-  const connection = new Connection({ ...options, server: createServer(options), send });
+  const connection = new Connection({ ...options, server: createServer(options), send, settled: regulate });
   const lines = new Lines(maxLineBytes, {
-    line: line => void connection.receive(line).then(regulate),
+    line: line => connection.receive(line),
     tooLong: () => connection.refuse(`a line may have up to ${maxLineBytes} bytes`),
   });
 
@@ -125,7 +125,7 @@ function guardOutput(): void {
 function watchParent(input: Readable, onGone: () => void): NodeJS.Timeout {
   const parent = process.ppid;
   const check = () => {
-    if (input.readableEnded && process.ppid !== parent) onGone();
+    if ((input.readableEnded || input.destroyed) && process.ppid !== parent) onGone();
   };
   return setInterval(check, 1000);
 }

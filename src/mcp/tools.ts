@@ -6,15 +6,13 @@ import { InvalidParams, RpcError } from "./jsonrpc.ts";
 import { progressTo } from "./progress.ts";
 import { metaOf, type Revision } from "./revision.ts";
 import type { Answer, Method, Result, ServerOptions } from "./server.ts";
+import { ToolCall } from "./tool-call.ts";
 
 /** The list does not change while a process serves; clients ask again now and then, in case of another process. */
 const listTtlMs = 300_000;
 
-export function toolMethods({
-  dialect,
-  engine,
-  settings,
-}: ServerOptions): Record<"tools/list" | "tools/call", Method> {
+export function toolMethods(options: ServerOptions): Record<"tools/list" | "tools/call", Method> {
+  const { dialect, engine, settings } = options;
   const lists = new Map<string, Answer>();
   return {
     "tools/list": {
@@ -35,15 +33,19 @@ export function toolMethods({
       },
     },
     "tools/call": {
-      async run(params, { session, revision, signal, notify, workspace = engine.workspace }) {
+      async run(params, caller) {
         const { name } = params;
         if (typeof name !== "string")
           throw new RpcError(InvalidParams, "Invalid params: name must be a string");
-        const progress = progressTo(metaOf(params)?.progressToken, notify);
-        const context = { engine, workspace, settings, session, revision, signal, progress: progress.report };
+        const progress = progressTo(metaOf(params)?.progressToken, caller.notify);
         try {
-          const outcome = await call(dialect, name, params.arguments, context);
-          if (!("error" in outcome)) return { result: wireResult(outcome, revision) };
+          const outcome = await call(
+            dialect,
+            name,
+            params.arguments,
+            new ToolCall(options, caller, progress),
+          );
+          if (!("error" in outcome)) return { result: wireResult(outcome, caller.revision) };
           const { code, message, data } = outcome.error;
           throw new RpcError(code, message, data);
         } finally {

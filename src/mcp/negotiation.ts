@@ -1,0 +1,68 @@
+// Which revision a request of a connection is in, and whether that revision has the method.
+//
+// The era is the request's own: an envelope in `_meta` makes it modern, else it is legacy. Once a client that
+// never sent `initialize` has spoken modern, a request without an envelope is a mistake and refused as one.
+import { isRecord, MethodNotFound, RpcError } from "./jsonrpc.ts";
+import {
+  clientName,
+  defaultRevision,
+  missingEnvelope,
+  negotiate,
+  type Revision,
+  readEnvelope,
+  unsupportedVersion,
+} from "./revision.ts";
+import type { Method } from "./server.ts";
+
+/** A request that may be run. */
+interface Admitted {
+  readonly method: Method;
+  readonly revision: Revision;
+  /** The client's name, where the request tells it. */
+  readonly client?: string;
+}
+
+export class Negotiation {
+  readonly #methods: ReadonlyMap<string, Method>;
+  #agreed: Revision | undefined;
+  #modern = false;
+
+  constructor(methods: ReadonlyMap<string, Method>) {
+    this.#methods = methods;
+  }
+
+  /** What `initialize` has agreed on. */
+  get agreed(): Revision | undefined {
+    return this.#agreed;
+  }
+
+  /** Throws where the request cannot be run. Nothing in it waits: the next line may already rely on it. */
+  admit(name: string, params: unknown): Admitted {
+    if (name === "initialize") return this.#admitHandshake(name, params);
+    const envelope = readEnvelope(params);
+    if (envelope === undefined) {
+      const method = this.#method(name, this.#modern ? "modern" : "legacy");
+      if (this.#modern) throw missingEnvelope();
+      return { method, revision: this.#agreed ?? defaultRevision };
+    }
+    const method = this.#method(name, "modern");
+    // Looking alone decides nothing: a client may do so and then fall back to the handshake.
+    if (this.#agreed === undefined && name !== "server/discover") this.#modern = true;
+    return { method, revision: envelope.revision, client: envelope.client };
+  }
+
+  #admitHandshake(name: string, params: unknown): Admitted {
+    const { protocolVersion, clientInfo } = isRecord(params) ? params : {};
+    const asked = typeof protocolVersion === "string" ? protocolVersion : undefined;
+    if (this.#modern) throw unsupportedVersion(asked);
+    if (asked !== undefined) this.#agreed = negotiate(asked);
+    const revision = this.#agreed ?? defaultRevision;
+    return { method: this.#method(name, "legacy"), revision, client: clientName(clientInfo) };
+  }
+
+  #method(name: string, era: Method["era"]): Method {
+    const method = this.#methods.get(name);
+    if (method !== undefined && (method.era ?? era) === era) return method;
+    throw new RpcError(MethodNotFound, `Method not found: ${name.slice(0, 100)}`);
+  }
+}

@@ -1,0 +1,36 @@
+// A request that is being answered, and as such the caller. Its signal is made when somebody first asks for it:
+// making one costs a third of a small call, and a tool that never waits has no use for it.
+import type { Session } from "../contract/session.ts";
+import type { Id } from "./jsonrpc.ts";
+import { defaultRevision, type Revision } from "./revision.ts";
+import type { Caller } from "./server.ts";
+
+export class Running implements Caller {
+  readonly id: Id;
+  readonly session: Session;
+  readonly notify: Caller["notify"];
+  revision: Revision = defaultRevision;
+  /** The client wants no answer any more. */
+  cancelled = false;
+  #aborted = false;
+  #controller: AbortController | undefined;
+
+  constructor(id: Id, session: Session, notify: Caller["notify"]) {
+    this.id = id;
+    this.session = session;
+    this.notify = notify;
+  }
+
+  get signal(): AbortSignal {
+    if (this.#controller === undefined) {
+      this.#controller = new AbortController();
+      if (this.#aborted) this.#controller.abort();
+    }
+    return this.#controller.signal;
+  }
+
+  abort(): void {
+    this.#aborted = true;
+    this.#controller?.abort();
+  }
+}

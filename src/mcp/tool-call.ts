@@ -1,0 +1,34 @@
+// What a running tool has at hand, from what the server has and who calls. A class, so that the caller's signal is
+// asked for only when the tool asks (see running.ts).
+import type { CallContext } from "../contract/call.ts";
+import type { Session } from "../contract/session.ts";
+import type { Settings } from "../contract/settings.ts";
+import type { Engine } from "../engine/engine.ts";
+import type { Workspace } from "../engine/workspace/workspace.ts";
+import type { Progress } from "./progress.ts";
+import type { Revision } from "./revision.ts";
+import type { Caller, ServerOptions } from "./server.ts";
+
+export class ToolCall implements CallContext {
+  readonly engine: Engine;
+  readonly workspace: Workspace;
+  readonly settings: Settings;
+  readonly session: Session;
+  readonly revision: Revision;
+  readonly progress: Progress["report"];
+  readonly #caller: Caller;
+
+  constructor({ engine, settings }: ServerOptions, caller: Caller, progress: Progress) {
+    this.engine = engine;
+    this.workspace = caller.workspace ?? engine.workspace;
+    this.settings = settings;
+    this.session = caller.session;
+    this.revision = caller.revision;
+    this.progress = progress.report;
+    this.#caller = caller;
+  }
+
+  get signal(): AbortSignal {
+    return this.#caller.signal;
+  }
+}
