@@ -46,18 +46,20 @@ export async function firstHits(
 /** The first files in path order; undefined where they are all, or cannot be handed over as arguments. */
 function head(
   start: Directory,
-  { maxFileSize = Number.POSITIVE_INFINITY, limit = mostFiles, ...options }: GrepOptions,
+  { maxFileSize = Number.POSITIVE_INFINITY, limit = mostFiles, maxFiles: allowed, ...options }: GrepOptions,
 ): string[] | undefined {
   using walker = new Walker(start, options);
   const files: string[] = [];
   const maxFiles = Math.min(mostFiles, Math.max(fewestFiles, limit));
   const until = performance.now() + maxWalkMs;
   let bytes = 0;
+  let seen = 0;
   for (;;) {
     const entry = walker.next();
     if (entry === undefined) return undefined;
     if (performance.now() > until) return files;
     if (!(entry instanceof WalkEntry) || entry.kind !== "file") continue;
+    if (seen++ === allowed) return files;
     if (Number.isFinite(maxFileSize) && (entry.stat()?.size ?? 0) > maxFileSize) continue;
     bytes += Buffer.byteLength(entry.path) + 3;
     if (files.length === maxFiles || bytes > maxArgumentBytes || entry.path.includes("\ufffd")) return files;

@@ -5,13 +5,15 @@ import { Fault } from "../fault.ts";
 import type { Directory } from "../workspace/directory.ts";
 import { standpoint } from "./above.ts";
 import type { BinaryRule } from "./binary.ts";
-import { launch } from "./collect.ts";
+import { type Block, launch } from "./collect.ts";
 import { confirmed } from "./confirm.ts";
 import { firstHits } from "./first.ts";
 import { everything, IgnoreRules } from "./ignore.ts";
+import { compareBytes } from "./order.ts";
 import type { Patience } from "./pace.ts";
 import type { Query } from "./ripgrep.ts";
 import { Trail } from "./trail.ts";
+import { walk } from "./walk.ts";
 import type { Scope } from "./walker.ts";
 
 export interface GrepOptions extends Scope, Patience {
@@ -25,6 +27,8 @@ export interface GrepOptions extends Scope, Patience {
    * the whole tree was looked at; the report then says so.
    */
   readonly limit?: number | undefined;
+  /** The most files to search, the first in path order. */
+  readonly maxFiles?: number | undefined;
   /** Larger files are left out. */
   readonly maxFileSize?: number | undefined;
   /** Files to leave out as not text; by default none. */
@@ -60,7 +64,7 @@ export interface GrepReport {
   /** Files and directories that could not be read. */
   inaccessible: number;
   /** Why not everything was searched, or not everything found is given. */
-  stopped: "limit" | "time" | "output" | undefined;
+  stopped: "limit" | "files" | "time" | "output" | undefined;
 }
 
 export interface Search extends AsyncIterable<FileHits> {
@@ -110,10 +114,30 @@ async function* hits(
         return;
       }
     }
-    const blocks = await whole.blocks();
+    const blocks = await withinFiles(await whole.blocks(), start, options, report);
     using trail = open();
     yield* confirmed(blocks, trail, options, report);
   } finally {
     whole.kill();
   }
+}
+
+/** Those of the blocks that lie in the first `maxFiles` files. Only where there are more, a walk has to tell. */
+async function withinFiles(
+  blocks: Block[],
+  start: Directory,
+  { maxFiles = Number.POSITIVE_INFINITY, ...options }: GrepOptions,
+  report: GrepReport,
+): Promise<Block[]> {
+  if (report.files <= maxFiles) return blocks;
+  let last: string | undefined;
+  let files = 0;
+  for await (const entry of walk(start, options)) {
+    if (entry.kind !== "file") continue;
+    if (files++ === maxFiles) break;
+    last = entry.path;
+  }
+  report.files = maxFiles;
+  report.stopped ??= "files";
+  return blocks.filter(({ path }) => last !== undefined && compareBytes(path, last) <= 0);
 }

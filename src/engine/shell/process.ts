@@ -46,6 +46,8 @@ export async function startProcess(
   if (pid === undefined || stdout === null || stderr === null) {
     throw failure(command, await new Promise(resolve => child.once("error", resolve)));
   }
+  // When a process ends, Node throws away what nobody listens to. The reader may come later: hold it until then.
+  stdout.on("readable", () => {});
   let errors = "";
   stderr.setEncoding("utf8");
   stderr.on("data", (text: string) => {

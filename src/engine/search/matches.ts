@@ -1,0 +1,174 @@
+// Search in files by a JavaScript expression or a plain text, line by line, in path order. Ripgrep does what both
+// engines mean alike, at its speed and in linear time; an expression that only JavaScript knows is run over the
+// walked files in a worker that can be stopped (scan.ts). Both give the same values.
+import { Fault } from "../fault.ts";
+import type { Expression } from "../regex/expression.ts";
+import { literalPattern, searchLines } from "../regex/find.ts";
+import type { Directory } from "../workspace/directory.ts";
+import type { BinaryRule } from "./binary.ts";
+import { type FileHits, type FoundLine, grep } from "./grep.ts";
+import { compareBytes } from "./order.ts";
+import { Pace, type Patience } from "./pace.ts";
+import type { Query } from "./ripgrep.ts";
+import { scan } from "./scan.ts";
+import { walk } from "./walk.ts";
+import type { Scope } from "./walker.ts";
+
+export interface MatchOptions extends Scope, Patience {
+  /** Lines of context before and behind each match. */
+  readonly context: number;
+  /** The most matching lines that the caller will take. */
+  readonly limit: number;
+  readonly maxFileSize: number;
+  /** The most files to search, in path order. */
+  readonly maxFiles: number;
+  readonly binary?: BinaryRule | undefined;
+}
+
+/** A line that matches. */
+export interface LineMatch {
+  /** Counts from 1. */
+  readonly number: number;
+  /** The line without its ending; what is longer than 2,000 bytes is cut. */
+  readonly text: string;
+  /** How many matches it has. */
+  readonly count: number;
+  readonly before: readonly string[];
+  readonly after: readonly string[];
+}
+
+export interface FileMatches {
+  /** Relative to the start, with `/`. */
+  readonly path: string;
+  readonly lines: readonly LineMatch[];
+}
+
+export interface MatchReport {
+  /** Files that were searched. */
+  files: number;
+  /** Files and directories that could not be read. */
+  inaccessible: number;
+  /** Why not everything was searched, or not everything found is given. */
+  stopped: "limit" | "files" | "time" | "output" | undefined;
+}
+
+export const maxLineBytes = 2000;
+const countMs = 1000;
+
+/** Faults: `invalid_pattern`, `cancelled`, `spawn_failed`. */
+export async function* matches(
+  start: Directory,
+  sought:
+    | Expression
+    | { readonly literal: string; readonly ignoreCase: boolean; readonly wholeWord: boolean },
+  options: MatchOptions,
+  report: MatchReport,
+): AsyncGenerator<FileMatches, void, undefined> {
+  if ("literal" in sought) {
+    const { literal, ignoreCase, wholeWord } = sought;
+    const query = { pattern: literal, literal: true, ignoreCase, wholeWord };
+    const counter = counterOf(literalPattern(literal), ignoreCase ? "iu" : "u", true);
+    yield* searched(start, query, counter, options, report);
+  } else if (sought.linear === undefined) yield* scan(start, sought, options, report);
+  else {
+    const { linear, ignoreCase, wholeWord } = sought;
+    const query = { pattern: linear, ignoreCase, wholeWord };
+    const counter = counterOf(sought.source, sought.flags, sought.quick);
+    yield* searched(start, query, counter, options, report);
+  }
+}
+
+async function* searched(
+  start: Directory,
+  query: Query,
+  count: Counter,
+  options: MatchOptions,
+  report: MatchReport,
+): AsyncGenerator<FileMatches, void, undefined> {
+  const { context, limit, maxFiles } = options;
+  const pace = new Pace(options);
+  // Whether there are too many files is seen from the search itself, but not where a few hits can end it.
+  let last = maxFiles < 1000 ? await lastWithin(start, options, maxFiles) : undefined;
+  const search = grep(start, query, { ...options, before: context, after: context, maxLineBytes });
+  let given = 0;
+  let first = true;
+  for await (const file of search) {
+    if (first && last === undefined && search.report.files > maxFiles)
+      last = await lastWithin(start, { ...options, timeoutMs: pace.left }, maxFiles);
+    first = false;
+    if (given >= limit || (last !== undefined && compareBytes(file.path, last) > 0)) break;
+    const lines = await lineMatches(file, context, count, pace);
+    given += lines.length;
+    yield { path: file.path, lines };
+  }
+  if (search.report.files > maxFiles && last === undefined)
+    last = await lastWithin(start, { ...options, timeoutMs: pace.left }, maxFiles);
+  report.files = Math.min(search.report.files, last === undefined ? Number.POSITIVE_INFINITY : maxFiles);
+  report.inaccessible = search.report.inaccessible;
+  report.stopped =
+    search.report.stopped ?? (given >= limit ? "limit" : last === undefined ? undefined : "files");
+}
+
+/** The path of the last file that may be searched; undefined where there are not more than that. */
+async function lastWithin(
+  start: Directory,
+  { ignore, include, exclude, maxDepth, signal, timeoutMs }: MatchOptions,
+  maxFiles: number,
+): Promise<string | undefined> {
+  let files = 0;
+  let last = "";
+  for await (const entry of walk(start, { ignore, include, exclude, maxDepth, signal, timeoutMs })) {
+    if (entry.kind !== "file") continue;
+    if (files++ === maxFiles) return last;
+    last = entry.path;
+  }
+  return undefined;
+}
+
+async function lineMatches(
+  { lines }: FileHits,
+  context: number,
+  count: Counter,
+  pace: Pace,
+): Promise<LineMatch[]> {
+  const hits = lines.flatMap((line, at) => (line.column === undefined ? [] : [{ line, at }]));
+  const counts = await count(
+    hits.map(({ line }) => line.text),
+    Math.min(countMs, pace.left),
+  );
+  return hits.map(({ line: { number, text }, at }, i) => ({
+    number,
+    text,
+    count: counts[i] ?? 1,
+    ...around(lines, at, number, context),
+  }));
+}
+
+function around(lines: readonly FoundLine[], at: number, number: number, context: number) {
+  const near = lines.slice(Math.max(0, at - context), at + context + 1);
+  const between = (from: number, to: number) =>
+    near.filter(line => line.number >= from && line.number <= to).map(line => line.text);
+  return { before: between(number - context, number - 1), after: between(number + 1, number + context) };
+}
+
+/** How many matches each of some lines has, all of which have one. */
+type Counter = (lines: readonly string[], ms: number) => Promise<readonly number[]>;
+
+/** What cannot run away is counted at once; the rest in a worker, and where that takes too long, as one. */
+function counterOf(source: string, flags: string, quick: boolean): Counter {
+  if (quick) {
+    const regex = new RegExp(source, `${flags}g`);
+    return async lines => lines.map(line => Math.max(1, line.match(regex)?.length ?? 0));
+  }
+  return async (lines, ms) => {
+    try {
+      const { hits } = await searchLines(source, flags, [lines.join("\n")], { ms });
+      const counts = lines.map(() => 1);
+      for (const { line, count } of hits[0] ?? []) counts[line - 1] = count;
+      return counts;
+    } catch (error) {
+      if (error instanceof Fault) return [];
+      throw error;
+    }
+  };
+}

@@ -1,0 +1,325 @@
+import { execFileSync, spawn, spawnSync } from "node:child_process";
+import { chmodSync, readdirSync, readFileSync, symlinkSync, truncateSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { Fault } from "../../src/engine/fault.ts";
+import { notUtf8, nulWithin } from "../../src/engine/search/binary.ts";
+import { excludeGlobs, includeGlobs } from "../../src/engine/search/globs.ts";
+import { type GrepOptions, grep } from "../../src/engine/search/grep.ts";
+import type { Query } from "../../src/engine/search/ripgrep.ts";
+import { all, byteSorted, chance, Tree } from "./tree.ts";
+
+const visible = { rules: true, hidden: false };
+
+async function lines(tree: Tree, query: Query, options: GrepOptions = {}): Promise<string[]> {
+  using directory = tree.directory();
+  const files = await all(grep(directory, query, options));
+  return files.flatMap(file => file.lines.map(line => shown(file.path, line)));
+}
+
+function shown(path: string, line: { number: number; column: number | undefined; text: string }): string {
+  return line.column === undefined
+    ? `${path}-${line.number}-${line.text}`
+    : `${path}:${line.number}:${line.column + 1}:${line.text}`;
+}
+
+/** A tree of plausible text with ignored parts. */
+function library(seed: number, files: number): Tree {
+  const random = chance(seed);
+  const words = [
+    "alpha",
+    "Beta",
+    "gamma",
+    "délta",
+    "TODO",
+    "x1",
+    "foo_bar",
+    "foo",
+    "(",
+    "a.b",
+    "ÉCLAIR",
+    "kelvin",
+  ];
+  const tree = new Tree({ ".gitignore": "out/\n*.log\n" });
+  const body: Record<string, string> = {};
+  for (let i = 0; i < files; i++) {
+    const folder = random.pick(["", "src/", "src/deep/er/", "out/", "a b/", "lib.d/", "lib/"]);
+    const text = Array.from({ length: random.below(20) }, () =>
+      Array.from({ length: random.below(6) }, () => random.pick(words)).join(" "),
+    ).join("\n");
+    body[`${folder}file${i}.${random.pick(["ts", "md", "log", "txt"])}`] = text;
+  }
+  tree.add(body);
+  return tree;
+}
+
+describe("search", () => {
+  it("a hundred random searches find what ripgrep finds, in path order, twice the same", async () => {
+    using tree = library(3, 150);
+    const random = chance(11);
+    const patterns = [
+      "alpha",
+      "foo",
+      "beta",
+      "TODO|x1",
+      "a.b",
+      "\\bfoo\\b",
+      "^alpha",
+      "foo$",
+      "d.lta",
+      "(",
+      "é",
+      "[A-Z]+",
+      "k",
+    ];
+    for (let round = 0; round < 100; round++) {
+      const literal = random.often(0.4);
+      const pattern = random.pick(literal ? patterns : patterns.filter(one => one !== "("));
+      const query = { pattern, literal, ignoreCase: random.often(0.5), wholeWord: random.often(0.2) };
+      const around = random.often(0.5) ? random.below(3) : 0;
+      const ending = random.often(0.3) ? random.pick(["ts", "md"]) : undefined;
+      const include = ending === undefined ? undefined : includeGlobs([`**/*.${ending}`]);
+      const args = [
+        "-n",
+        "--column",
+        "--no-heading",
+        "-H",
+        "--no-context-separator",
+        "--no-require-git",
+        "--sort=path",
+      ];
+      if (literal) args.push("-F");
+      if (query.ignoreCase) args.push("-i");
+      if (query.wholeWord) args.push("-w");
+      if (around > 0) args.push(`-C${around}`);
+      if (ending !== undefined) args.push("--type-add", `only:*.${ending}`, "-t", "only");
+      const told = String(tree.rg([...args, "-e", pattern, "."]))
+        .split("\n")
+        .filter(Boolean)
+        .map(line => line.slice(2));
+      const options = { ignore: visible, include, before: around, after: around };
+      const found = await lines(tree, query, options);
+      expect(found.toSorted(), JSON.stringify(query)).toEqual(told.toSorted());
+      expect(await lines(tree, query, options)).toEqual(found);
+      const paths = [...new Set(found.map(line => line.replace(/[:-]\d+[:-].*$/s, "")))];
+      expect(paths).toEqual(byteSorted(paths));
+    }
+  });
+
+  it("a limited search gives the beginning of the unlimited one, also in a large tree", async () => {
+    using tree = library(5, 1200);
+    for (const pattern of ["alpha", "foo_[b]ar", "ÉCLAIR"]) {
+      const whole = await lines(tree, { pattern }, { ignore: visible });
+      for (const limit of [1, 7, 100, 2000]) {
+        const some = await lines(tree, { pattern }, { ignore: visible, limit });
+        expect(some.length).toBeGreaterThanOrEqual(Math.min(limit, whole.length));
+        expect(some.slice(0, limit)).toEqual(whole.slice(0, limit));
+      }
+    }
+  });
+
+  it("says why it stopped", async () => {
+    using tree = library(5, 600);
+    using directory = tree.directory();
+    const few = grep(directory, { pattern: "" }, { limit: 3 });
+    await all(few);
+    expect(few.report.stopped).toBe("limit");
+    const first = grep(directory, { pattern: "" }, { maxFiles: 10 });
+    const found = (await all(first)).map(file => file.path);
+    expect(first.report).toMatchObject({ stopped: "files", files: 10 });
+    const whole = (await all(grep(directory, { pattern: "" }))).map(file => file.path);
+    expect(found).toEqual(whole.slice(0, found.length));
+    expect(found.length).toBeGreaterThan(0);
+    expect(found.length).toBeLessThanOrEqual(10);
+  });
+
+  it("line endings, marks and encodings do not get in the way", async () => {
+    using tree = new Tree({
+      "crlf.txt": "one\r\ntwo end\r\nthree end",
+      "bom.txt": "\ufefffirst end\n",
+      "utf16.txt": Buffer.from("\ufeffwide end\n", "utf16le"),
+      "latin1.txt": Buffer.from("caf\xe9 end\n", "latin1"),
+      "nul.bin": "a\0b end\n",
+    });
+    const found = await lines(tree, { pattern: "end$" });
+    expect(found).toEqual([
+      "bom.txt:1:7:first end",
+      "crlf.txt:2:5:two end",
+      "crlf.txt:3:7:three end",
+      "latin1.txt:1:6:caf\ufffd end",
+      "nul.bin:1:5:a\0b end",
+      "utf16.txt:1:6:wide end",
+    ]);
+    const utf8 = await lines(tree, { pattern: "end" }, { binary: notUtf8 });
+    expect(utf8.map(line => line.split(":")[0])).toEqual(["bom.txt", "crlf.txt", "crlf.txt", "nul.bin"]);
+    const text = await lines(tree, { pattern: "end" }, { binary: nulWithin(512) });
+    expect(text.map(line => line.split(":")[0])).toEqual(["bom.txt", "crlf.txt", "crlf.txt", "latin1.txt"]);
+  });
+
+  it("a match over several lines gives each of them", async () => {
+    using tree = new Tree({ "a.txt": "begin\nmiddle\nend\nother\n" });
+    const query = { pattern: "begin.*end", multiline: true };
+    expect((await lines(tree, query)).map(line => line.split(":")[1])).toEqual(["1", "2", "3"]);
+    expect(await lines(tree, { pattern: "begin.*end" })).toEqual([]);
+    expect(await lines(tree, { pattern: "begin\nmiddle", literal: true })).toEqual([]);
+  });
+
+  it("hostile names come through whole, and none is taken for an option", async () => {
+    const names = [
+      "-e",
+      "--pre=sh",
+      "a\nb",
+      "with space",
+      "ünï",
+      "a:1:b",
+      "- -",
+      "😀",
+      "\uff5e",
+      "$(x)",
+      "'\"",
+    ];
+    using tree = new Tree(Object.fromEntries(names.map(name => [name, "needle\n"])));
+    writeFileSync(Buffer.concat([Buffer.from(`${tree.path}/`), Buffer.from([0x66, 0xff, 0x66])]), "needle\n");
+    using directory = tree.directory();
+    for (const limit of [undefined, 100]) {
+      const files = await all(grep(directory, { pattern: "needle", literal: true }, { limit }));
+      expect(files.map(file => file.path)).toEqual(byteSorted([...names, "f\ufffdf"]));
+      expect(files.find(file => file.path === "f\ufffdf")?.raw).toEqual(Buffer.from([0x66, 0xff, 0x66]));
+    }
+    expect(await lines(tree, { pattern: "--pre=sh" })).toEqual([]);
+    const one = await all(grep(directory, { pattern: "needle" }, { file: "--pre=sh" }));
+    expect(one.map(file => file.path)).toEqual(["--pre=sh"]);
+  });
+
+  it("exclusions keep directories out, and one that is literal too", async () => {
+    using tree = new Tree({
+      "node_modules/a/b.js": "x\n",
+      "src/node_modules/c.js": "x\n",
+      "src/a.js": "x\n",
+      "dist/d.js": "x\n",
+    });
+    const exclude = excludeGlobs(["**/node_modules", "dist/**"]);
+    expect(await lines(tree, { pattern: "x" }, { exclude })).toEqual(["src/a.js:1:1:x"]);
+    const upper = excludeGlobs(["**/NODE_MODULES/**"], { ignoreCase: true });
+    expect(await lines(tree, { pattern: "x" }, { exclude: upper })).toEqual([
+      "dist/d.js:1:1:x",
+      "src/a.js:1:1:x",
+    ]);
+  });
+
+  it("an expression that is none is refused with the reason", async () => {
+    using tree = new Tree({ "a.txt": "x\n" });
+    for (const pattern of ["foo(", "[", "*"]) {
+      const refusal = await lines(tree, { pattern }).catch(error => error);
+      expect(Fault.is(refusal, "invalid_pattern") && refusal.data.reason, pattern).toMatch(/error/);
+    }
+    expect(Fault.is(await lines(tree, { pattern: "x".repeat(5000) }).catch(e => e), "invalid_pattern")).toBe(
+      true,
+    );
+    expect(await lines(tree, { pattern: "x\0y", literal: true })).toEqual([]);
+  });
+
+  it("neither a FIFO nor a link is read, and a directory that may not be is counted", async () => {
+    using tree = new Tree({ "a.txt": "needle\n", "closed/b.txt": "needle\n" });
+    execFileSync("mkfifo", [join(tree.path, "pipe")]);
+    symlinkSync("a.txt", join(tree.path, "link"));
+    symlinkSync("/etc", join(tree.path, "etc"));
+    chmodSync(join(tree.path, "closed"), 0);
+    using directory = tree.directory();
+    const search = grep(directory, { pattern: "needle" });
+    const paths = (await all(search)).map(file => file.path);
+    // Nothing is closed to root.
+    if (process.getuid?.() === 0) expect(paths).toEqual(["a.txt", "closed/b.txt"]);
+    else {
+      expect(paths).toEqual(["a.txt"]);
+      expect(search.report.inaccessible).toBe(1);
+    }
+    chmodSync(join(tree.path, "closed"), 0o755);
+  });
+
+  it("one line of 300 MB is searched and cut, in bounded memory", async () => {
+    using tree = new Tree({ "long.txt": "needle " });
+    truncateSync(join(tree.path, "long.txt"), 300 * 1024 * 1024);
+    using directory = tree.directory();
+    const before = process.memoryUsage().rss;
+    const [file] = await all(grep(directory, { pattern: "needle" }, { maxLineBytes: 1000 }));
+    const line = file?.lines[0];
+    expect(line).toMatchObject({ number: 1, column: 0, cut: true });
+    expect(line?.text.length).toBe(1000);
+    expect(process.memoryUsage().rss - before).toBeLessThan(150 * 1024 * 1024);
+    const small = grep(directory, { pattern: "needle" }, { maxFileSize: 1024 });
+    expect(await all(small)).toEqual([]);
+  });
+
+  it("cancelling, running out of time and breaking out leave no process behind", async () => {
+    using tree = new Tree({ "long.txt": "x" });
+    truncateSync(join(tree.path, "long.txt"), 2 * 1024 * 1024 * 1024);
+    using directory = tree.directory();
+    const own = (): string[] => ripgreps(tree.path);
+    const abort = new AbortController();
+    const cancelled = all(grep(directory, { pattern: "[yz]+q" }, { signal: abort.signal })).catch(
+      error => error,
+    );
+    await until(() => own().length > 0);
+    abort.abort();
+    expect(Fault.is(await cancelled, "cancelled")).toBe(true);
+    await until(() => own().length === 0);
+    const late = grep(directory, { pattern: "[yz]+q" }, { timeoutMs: 30 });
+    await all(late);
+    expect(late.report.stopped).toBe("time");
+    await until(() => own().length === 0);
+    tree.add({ "a.txt": "y1q\n", "b.txt": "y1q\n" });
+    for await (const _ of grep(directory, { pattern: "y1q" }, { exclude: excludeGlobs(["long.txt"]) })) break;
+    await until(() => own().length === 0);
+  });
+
+  it("what stands outside is not found while a directory is swapped for a link to it", async () => {
+    using tree = new Tree({ "sub/inner/file.txt": "needle inside\n" });
+    using outside = new Tree({ "inner/file.txt": "needle outside\n", "file.txt": "needle outside\n" });
+    const sub = join(tree.path, "sub");
+    const aside = join(tree.path, "aside");
+    symlinkSync(outside.path, join(tree.path, "link"));
+    const attack = `
+      const { renameSync } = require("node:fs");
+      const end = Date.now() + 4000;
+      while (Date.now() < end) {
+        renameSync(${JSON.stringify(sub)}, ${JSON.stringify(aside)});
+        renameSync(${JSON.stringify(join(tree.path, "link"))}, ${JSON.stringify(sub)});
+        renameSync(${JSON.stringify(sub)}, ${JSON.stringify(join(tree.path, "link"))});
+        renameSync(${JSON.stringify(aside)}, ${JSON.stringify(sub)});
+      }`;
+    const attacker = spawn(process.execPath, ["-e", attack]);
+    let running = true;
+    attacker.once("exit", () => {
+      running = false;
+    });
+    let inside = 0;
+    while (running) {
+      const found = await lines(tree, { pattern: "needle" });
+      expect(found.filter(line => line.includes("outside"))).toEqual([]);
+      inside += found.length;
+    }
+    expect(inside).toBeGreaterThan(0);
+  });
+});
+
+/** The ripgreps that run in `path`. */
+function ripgreps(path: string): string[] {
+  return readdirSync("/proc").filter(pid => {
+    if (!/^\d+$/.test(pid)) return false;
+    try {
+      return (
+        readFileSync(`/proc/${pid}/comm`, "utf8") === "rg\n" &&
+        spawnSync("readlink", [`/proc/${pid}/cwd`])
+          .stdout.toString()
+          .trim() === path
+      );
+    } catch {
+      return false;
+    }
+  });
+}
+
+async function until(condition: () => boolean): Promise<void> {
+  while (!condition()) await new Promise(resolve => setTimeout(resolve, 5));
+}
