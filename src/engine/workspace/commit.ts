@@ -61,7 +61,9 @@ export class Committer {
   }
 
   commit(changes: readonly Change[], options: CommitOptions): Promise<Commit> {
-    return again(options, async () => {
+    const first = changes[0];
+    const path = first && ("path" in first ? first.path : first.from);
+    return again(options, path, async () => {
       using draft = this.#draft(changes, options);
       using _ = await this.#lock(draft.keys, options);
       draft.confirm();
@@ -80,7 +82,7 @@ export class Committer {
     options: CommitOptions,
   ): Promise<Commit> {
     const also = new Map<string, string>();
-    return again(options, async () => {
+    return again(options, paths[0], async () => {
       using places = new Places();
       const way = { roots: this.#roots, places, state: this.#store.state.path };
       const targets = aimAll(paths, way, options);
@@ -131,13 +133,13 @@ export class Committer {
     const book = ledger.enter();
     try {
       const tale = await this.#write(plan, id, book, options);
-      const commit = report();
       try {
+        const commit = report();
         await this.#tell(commit);
+        return commit;
       } finally {
         letGo(plan, tale, book);
       }
-      return commit;
     } finally {
       ledger.leave(book);
     }
@@ -205,13 +207,17 @@ export class Committer {
 }
 
 /** Runs `action` until nobody gets in its way. */
-async function again<T>(options: CommitOptions, action: () => Promise<T>): Promise<T> {
+async function again<T>(
+  options: CommitOptions,
+  path: WorkspacePath | undefined,
+  action: () => Promise<T>,
+): Promise<T> {
   for (let round = 1; ; round++) {
     options.signal?.throwIfAborted();
     try {
       return await action();
     } catch (error) {
-      if (!(error instanceof Overtaken)) throw error;
+      if (!(error instanceof Overtaken)) throw faultOf(error, path?.given ?? "");
       if (round >= attempts) throw new Fault("changed_meanwhile", { path: error.path });
     }
   }
@@ -263,14 +269,16 @@ function inodeAt(places: Places, spot: Spot): number {
 
 /** Removes what the commit put aside, in the background; the journal remembers it until that is done. */
 function letGo(plan: Plan, tale: Tale, book: Book): void {
-  for (const { place, name } of plan.trash) {
-    const directory = Handle.open(plan.places.handle(place).address);
-    const purged: Promise<void> = purgeLater(directory, addressOf(name))
-      .catch(() => void book.unsettled.push(tale))
-      .finally(() => {
-        directory.close();
-        book.purges.delete(purged);
-      });
+  const purging = async ({ place, name }: Spot): Promise<void> => {
+    try {
+      using directory = Handle.open(plan.places.handle(place).address);
+      await purgeLater(directory, addressOf(name));
+    } catch {
+      book.unsettled.push(tale);
+    }
+  };
+  for (const spot of plan.trash) {
+    const purged: Promise<void> = purging(spot).finally(() => book.purges.delete(purged));
     book.purges.add(purged);
   }
 }

@@ -14,6 +14,9 @@ const patienceMs = 15_000;
 /** Those who wait for a name in this process, first come first. The one who holds it is not among them. */
 const queues = new Map<string, (() => void)[]>();
 
+/** Files of locks that were given back but could not be removed. */
+const leftover = new Set<string>();
+
 export function lockKey(device: number, inode: number, name: string): string {
   return `${device}:${inode}:${display(name).normalize("NFC").toLowerCase()}`;
 }
@@ -70,6 +73,7 @@ export class Locks implements Disposable {
       }
       // The queue above admits one at a time: a file of our own was left by a release that failed.
       if (sys.lstat(file)?.ino === state.ownerInode) {
+        leftover.delete(file);
         this.#files.push(file);
         return;
       }
@@ -83,11 +87,12 @@ export class Locks implements Disposable {
   }
 
   [Symbol.dispose](): void {
-    for (const file of this.#files.splice(0)) {
+    for (const file of [...leftover, ...this.#files.splice(0)]) {
       try {
         unlinkIfThere(file);
+        leftover.delete(file);
       } catch {
-        // the next who takes it finds that it is ours
+        leftover.add(file);
       }
     }
     for (const key of this.#held.splice(0)) release(key);

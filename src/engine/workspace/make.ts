@@ -37,7 +37,7 @@ export function planSymlink(plan: Plan, to: string, target: Target): void {
     effect: "created",
     kind: "symlink",
     otherNames: 0,
-    after: { kind: "symlink", size: to.length, mode: 0o777, spot: target.spot },
+    after: { kind: "symlink", size: Buffer.byteLength(to), mode: 0o777, target: to, spot: target.spot },
   });
 }
 

@@ -18,6 +18,8 @@ export interface Held {
   readonly mode: number | undefined;
   readonly bytes?: Uint8Array;
   readonly spot?: Spot;
+  /** Where a link points. */
+  readonly target?: string;
 }
 
 interface Foreseen {
@@ -50,13 +52,12 @@ export function changedBy(outcome: Outcome, places: Places): Changed {
 function contentOf(held: Held, path: WorkspacePath, at: string, places: Places): Content {
   const { spot, bytes } = held;
   const gone = () => new Fault("not_found", { path: path.given });
-  const stat = spot && held.mode === undefined ? sys.lstat(places.address(spot)) : undefined;
-  const mode = held.mode ?? (stat === undefined ? 0o666 & ~process.umask() : stat.mode & 0o7777);
+  const plain = held.kind === "directory" ? 0o777 : 0o666;
   return {
     kind: held.kind,
     size: held.size,
-    mode,
-    ...(held.kind === "symlink" && spot && { target: sys.readlink(places.address(spot)).toString("utf8") }),
+    mode: held.mode ?? plain & ~process.umask(),
+    ...(held.target !== undefined && { target: held.target }),
     bytes: async () => {
       if (bytes !== undefined) return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
       if (spot === undefined) throw gone();

@@ -182,8 +182,12 @@ export function check(
   });
 }
 
-export function describe(stat: Stats) {
-  return { kind: kindOf(stat), size: stat.size, mode: stat.mode & 0o7777 };
+/** What is known about the content at a spot before the commit moves it. */
+export function describe(stat: Stats, plan?: Plan, target?: Target) {
+  const told = { kind: kindOf(stat), size: stat.size, mode: stat.mode & 0o7777 };
+  if (!stat.isSymbolicLink() || plan === undefined || target === undefined) return told;
+  const link = system(target.path.given, () => sys.readlink(plan.places.address(target.spot)));
+  return { ...told, target: link.toString("utf8") };
 }
 
 export function knownOf(stat: Stats): Known {

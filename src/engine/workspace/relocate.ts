@@ -43,7 +43,8 @@ export function planMove(plan: Plan, change: Move, source: Target, target: Targe
     return;
   }
   refuseTaken(plan, target, there, stat, change.overwrite ?? false);
-  const after = { ...describe(stat), spot: target.spot };
+  const replaced = there && describe(there, plan, target);
+  const after = { ...describe(stat, plan, source), spot: target.spot };
   if (change.bytes !== undefined) {
     moveEdited(plan, change.bytes, source, stat, target, there, base);
     return;
@@ -53,11 +54,11 @@ export function planMove(plan: Plan, change: Move, source: Target, target: Targe
     plan.stages.push({ kind: "copy", given, spot: temp, from: source.spot, verify: true });
     const trash = plan.move({ given, from: temp, to: target.spot, kind: base.kind, staged: {} }, there);
     plan.takeAway(source, stat);
-    plan.outcomes.push({ ...base, effect: "moved", after, ...before(there, trash) });
+    plan.outcomes.push({ ...base, effect: "moved", after, ...before(replaced, trash) });
     return;
   }
   const trash = plan.move({ given, from: source.spot, to: target.spot, kind: base.kind }, there);
-  plan.outcomes.push({ ...base, effect: "moved", after, ...before(there, trash) });
+  plan.outcomes.push({ ...base, effect: "moved", after, ...before(replaced, trash) });
 }
 
 /** New content under the new name, with the mode and owner of the old; the old name goes. */
@@ -91,7 +92,13 @@ function moveEdited(
   if (source.at === target.at) {
     const trash = plan.move({ given, from: temp, to: target.spot, kind: "file", staged }, stat);
     const after = { ...describe(stat), size: bytes.length, bytes };
-    plan.outcomes.push({ ...base, kind: "file", effect: "modified", after, ...before(stat, trash) });
+    plan.outcomes.push({
+      ...base,
+      kind: "file",
+      effect: "modified",
+      after,
+      ...before(describe(stat), trash),
+    });
     return;
   }
   plan.move({ given, from: temp, to: target.spot, kind: "file", staged }, there);
@@ -131,12 +138,12 @@ export function planCopy(
     source: { path: change.from, at: original.at },
     otherNames: there?.isFile() ? there.nlink - 1 : 0,
     after: { ...describe(stat), spot: target.spot },
-    ...before(there, trash),
+    ...before(there && describe(there, plan, target), trash),
   });
 }
 
-function before(stat: Stats | undefined, trash: ReturnType<Plan["move"]>) {
-  return stat && trash ? { before: { ...describe(stat), spot: trash } } : {};
+function before(replaced: ReturnType<typeof describe> | undefined, trash: ReturnType<Plan["move"]>) {
+  return replaced && trash ? { before: { ...replaced, spot: trash } } : {};
 }
 
 /** Only files are replaced, only by files, and only when told. */

@@ -25,13 +25,14 @@ export function planRemove(
     else if (system(given, () => sys.names(address)).length > 0)
       throw new Fault("not_empty", { path: given });
   }
+  const before = describe(stat, plan, target);
   const trash = plan.takeAway(target, stat, stat.isDirectory() && !change.recursive ? "empty" : "tree");
   plan.outcomes.push({
     change: target,
     effect: "removed",
     kind: kindOf(stat),
     otherNames: stat.isFile() ? stat.nlink - 1 : 0,
-    before: { ...describe(stat), spot: trash },
+    before: { ...before, spot: trash },
   });
 }
 
