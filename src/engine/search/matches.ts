@@ -7,17 +7,15 @@ import { literalPattern, searchLines } from "../regex/find.ts";
 import type { Directory } from "../workspace/directory.ts";
 import type { BinaryRule } from "./binary.ts";
 import { type FileHits, type FoundLine, grep } from "./grep.ts";
-import { compareBytes } from "./order.ts";
 import { Pace, type Patience } from "./pace.ts";
 import type { Query } from "./ripgrep.ts";
 import { scan } from "./scan.ts";
-import { walk } from "./walk.ts";
 import type { Scope } from "./walker.ts";
 
 export interface MatchOptions extends Scope, Patience {
   /** Lines of context before and behind each match. */
   readonly context: number;
-  /** The most matching lines that the caller will take. */
+  /** How many matching lines are enough. */
   readonly limit: number;
   readonly maxFileSize: number;
   /** The most files to search, in path order. */
@@ -52,7 +50,7 @@ export interface MatchReport {
   stopped: "limit" | "files" | "time" | "output" | undefined;
 }
 
-export const maxLineBytes = 2000;
+const maxLineBytes = 2000;
 const countMs = 1000;
 
 /** Faults: `invalid_pattern`, `cancelled`, `spawn_failed`. */
@@ -85,44 +83,12 @@ async function* searched(
   options: MatchOptions,
   report: MatchReport,
 ): AsyncGenerator<FileMatches, void, undefined> {
-  const { context, limit, maxFiles } = options;
+  const { context } = options;
   const pace = new Pace(options);
-  // Whether there are too many files is seen from the search itself, but not where a few hits can end it.
-  let last = maxFiles < 1000 ? await lastWithin(start, options, maxFiles) : undefined;
   const search = grep(start, query, { ...options, before: context, after: context, maxLineBytes });
-  let given = 0;
-  let first = true;
-  for await (const file of search) {
-    if (first && last === undefined && search.report.files > maxFiles)
-      last = await lastWithin(start, { ...options, timeoutMs: pace.left }, maxFiles);
-    first = false;
-    if (given >= limit || (last !== undefined && compareBytes(file.path, last) > 0)) break;
-    const lines = await lineMatches(file, context, count, pace);
-    given += lines.length;
-    yield { path: file.path, lines };
-  }
-  if (search.report.files > maxFiles && last === undefined)
-    last = await lastWithin(start, { ...options, timeoutMs: pace.left }, maxFiles);
-  report.files = Math.min(search.report.files, last === undefined ? Number.POSITIVE_INFINITY : maxFiles);
-  report.inaccessible = search.report.inaccessible;
-  report.stopped =
-    search.report.stopped ?? (given >= limit ? "limit" : last === undefined ? undefined : "files");
-}
-
-/** The path of the last file that may be searched; undefined where there are not more than that. */
-async function lastWithin(
-  start: Directory,
-  { ignore, include, exclude, maxDepth, signal, timeoutMs }: MatchOptions,
-  maxFiles: number,
-): Promise<string | undefined> {
-  let files = 0;
-  let last = "";
-  for await (const entry of walk(start, { ignore, include, exclude, maxDepth, signal, timeoutMs })) {
-    if (entry.kind !== "file") continue;
-    if (files++ === maxFiles) return last;
-    last = entry.path;
-  }
-  return undefined;
+  for await (const file of search)
+    yield { path: file.path, lines: await lineMatches(file, context, count, pace) };
+  Object.assign(report, search.report);
 }
 
 async function lineMatches(

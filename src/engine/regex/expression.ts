@@ -1,0 +1,248 @@
+// A JavaScript regular expression as people write it, read once and written twice: for JavaScript's own engine,
+// and, where there is no look-around and no back-reference, for a linear one in Rust's syntax that means the same.
+//
+// The two read many things differently, and JavaScript's reading holds: `\d`, `\w` and `\b` are ASCII, `\s` is
+// JavaScript's white space, `{` may stand for itself. Patterns are read by whole characters (flag `u`) where they
+// can be, and by the looser old rules where not. What JavaScript has no sense for is taken as it must be meant:
+// `(?i)` at the start, `(?P<name>…)`, `[[:alpha:]]`. Matching is line by line, so a line break is refused.
+import { Fault } from "../fault.ts";
+
+export interface Expression {
+  /** For JavaScript. */
+  readonly source: string;
+  readonly flags: string;
+  /** For a linear engine; undefined where only JavaScript's will do. */
+  readonly linear: string | undefined;
+  readonly ignoreCase: boolean;
+  readonly wholeWord: boolean;
+  /** Without repetition: it cannot run away in either engine. */
+  readonly quick: boolean;
+}
+
+export interface ExpressionOptions {
+  readonly ignoreCase?: boolean;
+  /** The match has no letter, digit or underscore next to it, outside or inside ASCII. */
+  readonly wholeWord?: boolean;
+}
+
+/** Throws `invalid_pattern`. */
+export function readExpression(written: string, options: ExpressionOptions = {}): Expression {
+  const [opening = "", letters = ""] = /^\(\?([imsu]+)\)/.exec(written) ?? [];
+  const ignoreCase = (options.ignoreCase ?? false) || letters.includes("i");
+  const wholeWord = options.wholeWord ?? false;
+  const body = written.slice(opening.length);
+  const refuse = (reason: string): never => {
+    throw new Fault("invalid_pattern", { pattern: written.slice(0, 200), kind: "regex", reason });
+  };
+  if (written.length > 4096) refuse("longer than 4096 characters");
+  let reason = "";
+  for (const unicode of [true, false]) {
+    const reading = new Reading(body, unicode);
+    const { js, linear, quick, breaks } = reading;
+    const flags = `${unicode ? "u" : ""}${ignoreCase ? "i" : ""}`;
+    const source = wholeWord ? asWord(js, unicode) : js;
+    const failure = compileFailure(source, flags);
+    if (failure !== undefined) {
+      reason = failure;
+      continue;
+    }
+    if (breaks) refuse("a match lies within one line: a line break never matches");
+    return { source, flags, linear, ignoreCase, wholeWord, quick };
+  }
+  return refuse(reason);
+}
+
+function compileFailure(source: string, flags: string): string | undefined {
+  try {
+    new RegExp(source, flags);
+    return undefined;
+  } catch (error) {
+    const said = error instanceof Error ? error.message : String(error);
+    return said.slice(said.lastIndexOf(": ") + 2);
+  }
+}
+
+function asWord(source: string, unicode: boolean): string {
+  const word = unicode ? "[\\p{Alphabetic}\\p{M}\\p{Nd}\\p{Pc}\\p{Join_Control}]" : "\\w";
+  return `(?<!${word})(?:${source})(?!${word})`;
+}
+
+const digit = "0-9";
+const word = "0-9A-Za-z_";
+const space =
+  "\\t\\x0B\\x0C\\r \\x{A0}\\x{1680}\\x{2000}-\\x{200A}\\x{2028}\\x{2029}\\x{202F}\\x{205F}\\x{3000}\\x{FEFF}";
+const sets: Readonly<Record<string, string>> = { d: digit, w: word, s: space };
+const controls: Readonly<Record<string, number>> = { f: 12, n: 10, r: 13, t: 9, v: 11, "0": 0 };
+
+const posix: Readonly<Record<string, string>> = {
+  alpha: "A-Za-z",
+  digit: "0-9",
+  alnum: "0-9A-Za-z",
+  upper: "A-Z",
+  lower: "a-z",
+  xdigit: "0-9A-Fa-f",
+  word: "0-9A-Za-z_",
+  space: "\\t\\x0B\\x0C\\r ",
+  blank: "\\t ",
+  punct: "!-\\/:-@\\[-`{-~",
+  cntrl: "\\x00-\\x1F\\x7F",
+  print: "\\x20-\\x7E",
+  graph: "\\x21-\\x7E",
+};
+
+/** One thing that an escape or a character stands for: a character, or a set of them. */
+type Item = { readonly point: number } | { readonly set: string } | undefined;
+
+class Reading {
+  js = "";
+  linear: string | undefined = "";
+  quick = true;
+  /** Whether a line break is asked for outside of a class. */
+  breaks = false;
+  readonly #text: string;
+  readonly #unicode: boolean;
+  #at = 0;
+  #groups = 0;
+
+  constructor(text: string, unicode: boolean) {
+    this.#text = text;
+    this.#unicode = unicode;
+    while (this.#at < text.length) this.#step();
+    if (this.#groups > 2) this.quick = false; // alternatives in a row multiply
+  }
+
+  #put(js: string, linear: string | undefined): void {
+    this.js += js;
+    this.linear = linear === undefined || this.linear === undefined ? undefined : this.linear + linear;
+    if (linear === undefined) this.quick = false;
+  }
+
+  /** What stands here, if it fits. */
+  #match(form: RegExp): RegExpExecArray | null {
+    form.lastIndex = this.#at;
+    return form.exec(this.#text);
+  }
+
+  #step(): void {
+    const char = String.fromCodePoint(this.#text.codePointAt(this.#at) ?? 0);
+    const repetition = this.#match(/[*+?]|\{\d+(?:,\d*)?\}/y)?.[0];
+    if (char === "(") this.#group();
+    else if (char === "[") this.#class();
+    else if (char === "\\") this.#escape();
+    else if (repetition !== undefined) this.#repeat(repetition);
+    else {
+      this.#at += char.length;
+      if (char === "\n") this.breaks = true;
+      if (char === ".") this.#put(char, "[^\\n\\r\\x{2028}\\x{2029}]");
+      else if (/[)|^$]/.test(char)) this.#put(char, char);
+      else this.#put(char, plain(char.codePointAt(0) ?? 0));
+    }
+  }
+
+  #repeat(written: string): void {
+    this.#at += written.length;
+    this.quick = false;
+    this.#put(written, written);
+  }
+
+  #group(): void {
+    this.#groups++;
+    const opening = this.#match(/\((?:\?(?:P?<(?![=!])[^>]*>|<?[=!]|:)?)?/y)?.[0] ?? "(";
+    this.#at += opening.length;
+    const known = !/^\(\?(<?[=!])?$/.test(opening);
+    this.#put(opening.replace("(?P<", "(?<"), known ? "(?:" : undefined);
+  }
+
+  #escape(): void {
+    const from = this.#at;
+    const next = this.#text[from + 1] ?? "";
+    if (/[bB1-9k]/.test(next)) {
+      this.#at += 2;
+      this.#put(`\\${next}`, /[bB]/.test(next) ? `(?-u:\\${next})` : undefined);
+      return;
+    }
+    const item = this.#item();
+    if (item !== undefined && "point" in item && item.point === 10) this.breaks = true;
+    const linear = item === undefined ? undefined : "set" in item ? `[${item.set}]` : plain(item.point);
+    this.#put(this.#text.slice(from, this.#at), linear);
+  }
+
+  #class(): void {
+    const opening = this.#text[this.#at + 1] === "^" ? "[^" : "[";
+    this.#at += opening.length;
+    let js = opening;
+    let linear: string | undefined = opening;
+    const add = (item: Item): void => {
+      if (item === undefined) linear = undefined;
+      else if (linear !== undefined) linear += "set" in item ? `[${item.set}]` : plain(item.point);
+    };
+    if (this.#text[this.#at] === "]") linear = undefined; // nothing, or anything at all
+    while (this.#at < this.#text.length && this.#text[this.#at] !== "]") {
+      const named = this.#match(/\[:([a-z]+):\]/y);
+      const members = named === null ? undefined : posix[named[1] ?? ""];
+      if (named !== null && members !== undefined) {
+        this.#at += named[0].length;
+        js += members;
+        if (linear !== undefined) linear += members;
+        continue;
+      }
+      const from = this.#at;
+      const low = this.#item();
+      const dash = this.#text[this.#at] === "-" && !["]", undefined].includes(this.#text[this.#at + 1]);
+      if (!dash) add(low);
+      else {
+        this.#at++;
+        const high = this.#item();
+        if (low !== undefined && high !== undefined && "point" in low && "point" in high) {
+          if (linear !== undefined) linear += `${plain(low.point)}-${plain(high.point)}`;
+        } else for (const item of [low, { point: 45 }, high]) add(item);
+      }
+      js += this.#text.slice(from, this.#at);
+    }
+    if (this.#at < this.#text.length) {
+      this.#at++;
+      js += "]";
+      if (linear !== undefined) linear += "]";
+    }
+    this.#put(js, linear);
+  }
+
+  /** A character, or an escape that stands for one or for a set; undefined for what only JavaScript knows. */
+  #item(): Item {
+    const point = this.#text.codePointAt(this.#at) ?? 0;
+    if (point !== 92) {
+      this.#at += point > 0xffff ? 2 : 1;
+      return { point };
+    }
+    const coded = this.#match(/\\(?:x([\da-fA-F]{2})|u([\da-fA-F]{4})|u\{([\da-fA-F]{1,6})\}|c([A-Za-z]))/y);
+    if (coded !== null) {
+      this.#at += coded[0].length;
+      const [, byte, unit, braced, control] = coded;
+      if (control !== undefined) return { point: control.charCodeAt(0) % 32 };
+      if (braced !== undefined && !this.#unicode) return undefined;
+      const value = Number.parseInt(byte ?? unit ?? braced ?? "", 16);
+      return value > 0x10ffff || (value >= 0xd800 && value <= 0xdfff) ? undefined : { point: value };
+    }
+    const property = this.#unicode ? this.#match(/\\([pP])\{([A-Za-z_]+)\}/y) : null;
+    if (property !== null) {
+      this.#at += property[0].length;
+      return { set: property[0] };
+    }
+    const letter = String.fromCodePoint(this.#text.codePointAt(this.#at + 1) ?? 92);
+    this.#at += 1 + letter.length;
+    const set = sets[letter.toLowerCase()];
+    if (set !== undefined) return { set: letter in sets ? set : `^${set}` };
+    if (letter === "b") return { point: 8 }; // only in a class
+    if (letter === "0" && /\d/.test(this.#text[this.#at] ?? "")) return undefined;
+    const control = controls[letter];
+    if (control !== undefined) return { point: control };
+    return /[1-9ckpPux]/.test(letter) ? undefined : { point: letter.codePointAt(0) ?? 0 };
+  }
+}
+
+/** A character for the linear engine, meaning itself wherever it stands. */
+function plain(point: number): string {
+  if (point < 32 || point === 127) return `\\x{${point.toString(16)}}`;
+  const char = String.fromCodePoint(point);
+  return /[\\^$.*+?()[\]{}|#&~-]/.test(char) ? `\\${char}` : char;
+}

@@ -1,0 +1,127 @@
+// What stands in a file, or in a part of its lines, as a string: in a text encoding, or as bytes in base64 or
+// hexadecimal. Only what is asked for is read and kept: the first lines from the start, the last ones from the
+// end, and a limit in bytes holds in any case.
+import { countLines } from "../text/lines.ts";
+import type { OpenFile } from "./file.ts";
+import { type FileLine, type LineOptions, type LineWindow, lastLines, linesFrom } from "./lines.ts";
+
+export type ContentEncoding = "utf-8" | "ascii" | "latin1" | "base64" | "hex";
+
+/** Which lines: all, the first or last so many, or a range that counts from 1 and includes its end. */
+export type LineChoice =
+  | { readonly of: "all" }
+  | { readonly of: "first"; readonly count: number }
+  | { readonly of: "last"; readonly count: number }
+  | { readonly of: "range"; readonly start: number; readonly end: number };
+
+export interface ContentOptions {
+  readonly encoding: ContentEncoding;
+  /** A whole file over it is refused (`too_large`); a part of one is cut. */
+  readonly maxBytes: number;
+  readonly signal?: AbortSignal | undefined;
+}
+
+export interface Content {
+  readonly text: string;
+  /** How many bytes of the file are in `text`. */
+  readonly bytes: number;
+  /** Whether the file has more than this. */
+  readonly more: boolean;
+  /** Whether the limit on bytes, not the choice of lines, ended it. */
+  readonly cut: boolean;
+  /** How many lines the file has, where all of it was read as text: what lies between line breaks, "a\n" has two. */
+  readonly lines?: number;
+}
+
+/** With `utf-8`, a byte-order mark decides about UTF-16, and is itself left out. Faults: `too_large`. */
+export async function readContent(
+  file: OpenFile,
+  choice: LineChoice,
+  options: ContentOptions,
+): Promise<Content> {
+  const form = formOf(file, options.encoding);
+  if (choice.of === "all") {
+    const bytes = await file.bytes(options.maxBytes);
+    const text = form.decode(bytes.subarray(form.skip ?? 0));
+    return {
+      text,
+      bytes: bytes.length,
+      more: false,
+      cut: false,
+      ...(form.isText && { lines: countLines(text, "split") }),
+    };
+  }
+  const { maxBytes, signal } = options;
+  const lineOptions = { maxBytes, signal, skip: form.skip, encoding: form.wide } as LineOptions;
+  return part(await chosen(file, choice, lineOptions), form);
+}
+
+function chosen(file: OpenFile, choice: LineChoice, options: LineOptions): Promise<LineWindow> {
+  switch (choice.of) {
+    case "last":
+      return lastLines(file, choice.count, options);
+    case "range":
+      return linesFrom(file, choice.start, choice.end - choice.start + 1, options);
+    default:
+      return linesFrom(file, 1, choice.of === "first" ? choice.count : Number.MAX_SAFE_INTEGER, options);
+  }
+}
+
+/** The lines as they stand in the file, without the end of the last one. */
+function part({ lines, first, more, full }: LineWindow, form: Form): Content {
+  const cut = full || lines.some(line => line.left > 0);
+  const pieces = lines.flatMap((line, i) =>
+    i === lines.length - 1 ? [line.bytes] : [line.bytes, form.breaks[line.end]],
+  );
+  const bytes = Buffer.concat(pieces);
+  const decoded = form.decode(bytes);
+  const whole = first === 1 && !more && !cut;
+  return {
+    text: cut ? decoded.replace(/^\ufffd+|\ufffd+$/g, "") : decoded, // a character may be cut in two
+    bytes: bytes.length,
+    more: !whole,
+    cut,
+    ...(whole && form.isText && { lines: Math.max(1, lines.length + (lines.at(-1)?.end === "" ? 0 : 1)) }),
+  };
+}
+
+interface Form {
+  readonly isText: boolean;
+  readonly wide?: LineOptions["encoding"];
+  /** Bytes of a mark to leave out. */
+  readonly skip?: number;
+  readonly breaks: Readonly<Record<FileLine["end"], Buffer>>;
+  decode(bytes: Buffer): string;
+}
+
+function formOf(file: OpenFile, encoding: ContentEncoding): Form {
+  const breaks = { "\n": Buffer.from("\n"), "\r\n": Buffer.from("\r\n"), "": Buffer.alloc(0) };
+  const plain = { isText: true, breaks };
+  switch (encoding) {
+    case "base64":
+    case "hex":
+      return { ...plain, isText: false, decode: bytes => bytes.toString(encoding) };
+    case "latin1":
+      return { ...plain, decode: bytes => bytes.toString("latin1") };
+    case "ascii":
+      return { ...plain, decode: bytes => bytes.toString("latin1").replace(/[\x80-\xff]/g, "\ufffd") };
+    case "utf-8":
+  }
+  const [a, b, c] = file.readNow(0, 3);
+  if (a === 0xef && b === 0xbb && c === 0xbf) return { ...plain, skip: 3, decode: utf8 };
+  const wide = a === 0xff && b === 0xfe ? "utf-16le" : a === 0xfe && b === 0xff ? "utf-16be" : undefined;
+  if (wide === undefined) return { ...plain, decode: utf8 };
+  const decode = (bytes: Buffer) => (wide === "utf-16le" ? bytes : swapped(bytes)).toString("utf16le");
+  const encode = (text: string) =>
+    wide === "utf-16le" ? Buffer.from(text, "utf16le") : swapped(Buffer.from(text, "utf16le"));
+  const wideBreaks = { "\n": encode("\n"), "\r\n": encode("\r\n"), "": breaks[""] };
+  return { isText: true, wide, skip: 2, breaks: wideBreaks, decode: bytes => decode(bytes).toWellFormed() };
+}
+
+function utf8(bytes: Buffer): string {
+  return bytes.toString("utf8");
+}
+
+function swapped(bytes: Buffer): Buffer {
+  return Buffer.from(bytes.subarray(0, bytes.length & ~1)).swap16();
+}
