@@ -16,7 +16,8 @@ export function configure(commandLine: Layer, environment: NodeJS.ProcessEnv, ba
   const file = commandLine.values.config ?? layers[1]?.values.config;
   if (file !== undefined) layers.push(readConfigFile(file));
   const values: Values = Object.assign(defaults(), ...layers.map(layer => layer.values).reverse());
-  const grants = layers.map(layer => layer.grants).find(named => named.length > 0) ?? [];
+  const named = layers.map(layer => layer.grants).find(some => some.length > 0) ?? [];
+  const grants: Grant[] = values["allow-cwd"] ? [...named, { path: base, access: "read-write" }] : named;
   return {
     ...values,
     grants: values["read-only"] ? grants.map(({ path }) => ({ path, access: "read-only" })) : grants,

@@ -42,6 +42,7 @@ export const options = {
   workspace: { kind: "root", access: "read-write", help: "The same as naming DIR alone" },
   "allow-write": { kind: "root", access: "read-write", help: "Serve DIR read-write (repeatable)" },
   "allow-read": { kind: "root", access: "read-only", help: "Serve DIR read-only (repeatable)" },
+  "allow-cwd": { kind: "flag", default: false, help: "Serve the working directory too" },
   "read-only": { kind: "flag", default: false, help: "Change nothing: every directory is read-only" },
   "allow-filesystem-root": {
     kind: "flag",

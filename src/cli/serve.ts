@@ -3,6 +3,7 @@ import { defaultSettings } from "../contract/settings.ts";
 import { createLog } from "../mcp/log.ts";
 import { serveStdio } from "../mcp/stdio.ts";
 import { version } from "../version.ts";
+import { withClientRoots } from "./client-roots.ts";
 import type { Config } from "./config.ts";
 import { chooseDialect } from "./dialect.ts";
 import { openDirectories } from "./directories.ts";
@@ -10,8 +11,17 @@ import { openDirectories } from "./directories.ts";
 export async function serve(config: Config): Promise<void> {
   const log = createLog(config["log-level"]);
   const dialect = await chooseDialect(config.dialect);
-  using engine = openDirectories(config, dialect);
+  const asks = dialect.withoutRoots === "client-roots" && config.grants.length === 0;
+  const { engine: served, take } = withClientRoots(openDirectories(config, dialect), config, log);
+  using engine = served;
   for (const { path, access } of engine.workspace.roots) log.info(`serving ${path} (${access})`);
   const settings = { ...defaultSettings, plainNames: config["plain-names"] };
-  await serveStdio({ dialect, engine, settings, info: { name: "polyfs", version }, log });
+  await serveStdio({
+    dialect,
+    engine,
+    settings,
+    info: { name: "polyfs", version },
+    log,
+    onRoots: asks ? take : undefined,
+  });
 }
