@@ -274,8 +274,9 @@ describe("search", () => {
   });
 
   it("what stands outside is not found while a directory is swapped for a link to it", async () => {
-    using tree = new Tree({ "sub/inner/file.txt": "needle inside\n" });
-    using outside = new Tree({ "inner/file.txt": "needle outside\n", "file.txt": "needle outside\n" });
+    const names = Array.from({ length: 400 }, (_, i) => `inner${i % 8}/file${i}.txt`);
+    using tree = new Tree(Object.fromEntries(names.map(name => [`sub/${name}`, "needle inside\n"])));
+    using outside = new Tree(Object.fromEntries(names.map(name => [name, "needle outside\n"])));
     const sub = join(tree.path, "sub");
     const aside = join(tree.path, "aside");
     symlinkSync(outside.path, join(tree.path, "link"));
