@@ -28,7 +28,9 @@ export class Ground implements Disposable {
   }
 
   async run(command: string, options: Partial<RunOptions> = {}): Promise<RunResult> {
-    using directory = this.workspace.directory(this.workspace.at(this.root));
+    using own = options.directory ? undefined : this.workspace.directory(this.workspace.at(this.root));
+    const directory = options.directory ?? own;
+    if (directory === undefined) throw new Error("no directory");
     return await run(command, { directory, keep: { head: 65_536, tail: 0 }, timeoutMs: 30_000, ...options });
   }
 

@@ -1,6 +1,8 @@
 // Commands in a sandbox: what they can reach, what they cannot, and that ordinary work goes on inside.
 import { execFileSync } from "node:child_process";
 import {
+  chmodSync,
+  chownSync,
   existsSync,
   mkdirSync,
   readdirSync,
@@ -68,6 +70,14 @@ describe.skipIf(missing !== undefined)("a confined command", () => {
     const result = await confined(`OUT=${ground.outside}; export OUT; ${command}`);
     expect(result.stdout.head + result.stderr.head).not.toContain(ground.secret);
     expect(result.stderr.head).toMatch(/No such file|cannot open|can't cd|Permission denied/);
+  });
+
+  it("can plant a link that leads out, which leads nobody out", async () => {
+    await confined(`ln -s ${ground.outside}/secret.txt l; ln -s ${ground.outside} d`);
+    for (const path of ["l", "d/secret.txt"]) {
+      expect(() => ground.workspace.file(ground.workspace.at(path))).toThrow("outside_roots");
+    }
+    expect(() => ground.workspace.directory(ground.workspace.at("d"))).toThrow("outside_roots");
   });
 
   it("cannot write outside, nor anywhere but in the roots and its scratch places", async () => {
@@ -186,11 +196,34 @@ describe.skipIf(missing !== undefined)("a confined command", () => {
     const limits = { scratchBytes: 1 << 20, fileBytes: 1 << 20, memoryBytes: 256 << 20 };
     const fill = "for d in /tmp ~ /dev/shm .; do head -c 3000000 /dev/zero > $d/f; wc -c < $d/f; done";
     const { stdout } = await confined(fill, { limits });
-    expect(stdout.head.trim().split("\n").map(Number)).toEqual([1 << 20, 1 << 20, 1 << 20, 1 << 20]);
+    const written = stdout.head.trim().split("\n").map(Number);
+    expect(written).toHaveLength(4);
+    for (const bytes of written) expect(bytes).toBeLessThanOrEqual(1 << 20);
     const { exitCode } = await confined("head -c 600000000 /dev/zero | tail -c 500000000 > /dev/null", {
       limits,
     });
     expect(exitCode).not.toBe(0);
+  });
+
+  it("cannot fill the disk: it is stopped before", async () => {
+    const disk = join(ground.base, "disk");
+    mkdirSync(disk);
+    try {
+      execFileSync("mount", ["-t", "tmpfs", "-o", "size=20m", "tmpfs", disk], { stdio: "ignore" });
+    } catch {
+      console.warn("SKIPPED, filling the disk: no small disk can be mounted here");
+      return;
+    }
+    try {
+      ground.grant([{ path: disk, access: "read-write" }]);
+      using directory = ground.workspace.directory(ground.workspace.at(disk));
+      const fill = "while :; do head -c 500000 /dev/zero >> f; sleep 0.05; done";
+      const limits = { reserveBytes: 8_000_000 };
+      expect((await confined(fill, { limits }, { directory })).ended).toBe("disk_full");
+    } finally {
+      ground.workspace[Symbol.dispose]();
+      execFileSync("umount", [disk]);
+    }
   });
 
   it("is gone after its time, with children in sessions of their own; it may still say something", async () => {
@@ -262,12 +295,16 @@ describe.skipIf(missing !== undefined)("ordinary work goes on in the sandbox", (
     expect(result.exitCode).toBe(0);
   });
 
-  it("git commit", async () => {
-    const result = await confined(
-      "git init -q && git config user.name N && git config user.email n@example.com && git add . && git commit -qm first && git log --oneline",
+  it("git commit, under the user's own name, also in a directory of somebody else's", async () => {
+    chmodSync(ground.root, 0o777);
+    if (process.getuid?.() === 0) chownSync(ground.root, 1234, 1234);
+    const identity = { name: 'Ada "the \\first" O\'Neil', email: "ada@example.com" };
+    const { stdout, stderr } = await confined(
+      "git init -q && git add . && git commit -qm first && git log --format='%an <%ae> %s'",
+      { identity },
     );
-    expect(result.stderr.head).not.toMatch(/fatal/);
-    expect(result.stdout.head).toMatch(/first/);
+    expect(stderr.head).not.toMatch(/fatal/);
+    expect(stdout.head).toBe(`${identity.name} <${identity.email}> first\n`);
   });
 
   it.skipIf(!existsSync("/usr/bin/cc"))("a compiler", async () => {

@@ -7,10 +7,12 @@
 import { randomBytes } from "node:crypto";
 import { makeControlGroup } from "../workspace/control-group.ts";
 import type { Directory } from "../workspace/directory.ts";
+import { freeSpace } from "../workspace/free-space.ts";
 import { display } from "../workspace/handle.ts";
 import type { Root } from "../workspace/root.ts";
 import type { Workspace } from "../workspace/workspace.ts";
 import type { Environment } from "./environment.ts";
+import { gitConfiguration } from "./git-identity.ts";
 import type { Launch, Sandbox } from "./launch.ts";
 import { defaultLimits, type Limits, shellWithLimits } from "./limits.ts";
 import type { SandboxFound, SandboxPolicy } from "./policy.ts";
@@ -24,6 +26,7 @@ const statusDescriptor = 3;
 
 export function openBubblewrap(found: SandboxFound, policy: SandboxPolicy): Sandbox {
   const limits = { ...defaultLimits, ...policy.limits };
+  const settings = gitConfiguration(policy.identity ?? {});
   return {
     launch(command, directory, environment, leftovers): Launch {
       const roots = [...policy.workspace.roots].sort((a, b) => a.path.length - b.path.length);
@@ -36,13 +39,14 @@ export function openBubblewrap(found: SandboxFound, policy: SandboxPolicy): Sand
         ...(policy.hidden ?? []).flatMap(path => hide(policy.workspace, path)),
         ...["--remount-ro", "/proc", "--remount-ro", "/dev", "--remount-ro", "/"],
         ...["--chdir", placeInside(directory), "--json-status-fd", String(statusDescriptor)],
-        ...variables({ ...environment, HOME: home, TMPDIR: "/tmp", ...trustedRepositories }),
+        ...variables({ ...environment, HOME: home, TMPDIR: "/tmp" }),
         "--",
-        ...shellWithLimits(command, limits),
+        ...shellWithLimits(command, limits, `printf %s ${singleQuoted(settings)} > ~/.gitconfig`),
       ];
       const group = makeControlGroup(randomBytes(6).toString("hex"), limits);
       const descriptors = found.bindsHandles ? roots.map(root => root.handle.fd) : [];
-      const shared = { environment: {}, descriptors, warden: true };
+      const isExhausted = spaceWatch(roots, limits);
+      const shared = { environment: {}, descriptors, warden: true, isExhausted };
       if (group === undefined) return { program: found.program, args, ...shared };
       // The guard joins before it starts anything, so nothing is ever outside.
       const join = ["-c", 'echo $$ > "$0" && exec "$@"', group.members, found.program, ...args];
@@ -97,12 +101,16 @@ function hide(workspace: Workspace, path: string): string[] {
   }
 }
 
-/** Inside, everything in a root is the command's business: Git need not ask whose directory it is. */
-const trustedRepositories: Environment = {
-  GIT_CONFIG_COUNT: "1",
-  GIT_CONFIG_KEY_0: "safe.directory",
-  GIT_CONFIG_VALUE_0: "*",
-};
+/** Asks whether the disks of the roots are nearly full. A disk that was so before may be used by half of the rest. */
+function spaceWatch(roots: readonly Root[], { reserveBytes }: Limits): () => boolean {
+  const writable = roots.filter(root => root.access === "read-write");
+  const reserve = Math.min(reserveBytes, freeSpace(writable) / 2);
+  return () => freeSpace(writable) < reserve;
+}
+
+function singleQuoted(text: string): string {
+  return `'${text.replaceAll("'", "'\\''")}'`;
+}
 
 function variables(environment: Environment): string[] {
   return Object.entries(environment).flatMap(([name, value]) => ["--setenv", name, value]);

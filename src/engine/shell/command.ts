@@ -31,6 +31,9 @@ export interface CommandOptions {
 /** One argument of a program has at most this many bytes on Linux, its closing NUL included. */
 const maxCommandBytes = 128 * 1024 - 1;
 
+/** How often a launch is asked whether the command has used up what it may. */
+const watchMs = 250;
+
 /** A child that keeps the output open is listened to until it was silent for this long, … */
 const silenceMs = 40;
 /** … and this many times at most. */
@@ -43,6 +46,7 @@ export class Command {
   readonly #listen: (chunk: Buffer, stream: Stream) => void;
   #chunks = 0;
   #complaint = "";
+  #ranOut = false;
   #stopping: Promise<void> | undefined;
   #graceEnds = Number.POSITIVE_INFINITY;
   /** When it has ended, its output is read, and its leftovers are stopped (or left, as asked). */
@@ -104,10 +108,12 @@ export class Command {
     child.stderr?.on("data", (chunk: Buffer) => this.#hear(chunk, "stderr"));
     let report = "";
     if (this.#launch.warden) child.stdio[3]?.on("data", (chunk: Buffer) => (report += chunk.toString()));
+    const watch = setInterval(() => this.#watch(), watchMs);
     const closed = once(child, "close").then(() => true);
     const exit = await new Promise<Exit>(resolve =>
       child.once("exit", (exitCode, signal) => resolve({ exitCode, signal })),
     );
+    clearInterval(watch);
     const stopped = this.#stopping !== undefined;
     await (this.#stopping ?? (leftovers === "stop" ? this.stop(0) : undefined));
     for (let i = 0, heard = -1; i < maxSilences && heard !== this.#chunks; i++) {
@@ -128,6 +134,17 @@ export class Command {
   /** Whether the shell has ended; what it wrote may still be on its way. */
   get hasExited(): boolean {
     return this.#child.exitCode !== null || this.#child.signalCode !== null;
+  }
+
+  #watch(): void {
+    if (!this.#launch.isExhausted?.()) return;
+    this.#ranOut = true;
+    void this.stop(0);
+  }
+
+  /** Whether it was stopped because it had taken nearly all of the disk. */
+  get ranOutOfSpace(): boolean {
+    return this.#ranOut;
   }
 
   #hear(chunk: Buffer, stream: Stream): void {

@@ -10,13 +10,16 @@ export interface JobOptions extends CommandOptions {
   readonly timeoutMs?: number;
 }
 
+/** What stopped a job, if it did not end by itself. */
+export type Stopped = "timeout" | "request" | "disk_full" | undefined;
+
 /** Where a job stands. */
 export interface JobState {
   readonly id: string;
   readonly command: string;
   readonly started: Date;
   /** Absent while it runs. */
-  readonly exit?: Exit & { readonly stopped: "timeout" | "request" | undefined };
+  readonly exit?: Exit & { readonly stopped: Stopped };
   /** All bytes that it has written, both streams in the order in which they came. */
   readonly bytes: number;
 }
@@ -37,8 +40,6 @@ export interface OutputOptions {
   readonly limit: number;
   readonly signal?: AbortSignal;
 }
-
-type Stopped = "timeout" | "request" | undefined;
 
 export class Job {
   readonly #id: string;
@@ -69,7 +70,7 @@ export class Job {
         : setTimeout(() => job.#end("timeout", 2000), options.timeoutMs);
     const finish = (exit: Exit) => {
       clearTimeout(timer);
-      job.#exit = { ...exit, stopped: job.#stopped };
+      job.#exit = { ...exit, stopped: command.ranOutOfSpace ? "disk_full" : job.#stopped };
       job.#wake();
     };
     // A sandbox that failed to begin has said why on the command's own output.

@@ -15,6 +15,8 @@ export interface Launch {
    * and it exits with 128 + n where signal n ended the command, as shells do.
    */
   readonly warden?: boolean;
+  /** Asked now and then: whether the command has used up what it may, and has to be stopped. */
+  readonly isExhausted?: () => boolean;
   /** Gives back what the launch took, after everything has ended. */
   readonly release?: () => void;
 }

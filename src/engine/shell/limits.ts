@@ -13,6 +13,8 @@ export interface Limits {
   readonly scratchBytes: number;
   /** The largest file that may be written. */
   readonly fileBytes: number;
+  /** What must stay free on the disks of the roots: a command that takes more is stopped. */
+  readonly reserveBytes: number;
 }
 
 export const defaultLimits: Limits = {
@@ -20,12 +22,14 @@ export const defaultLimits: Limits = {
   memoryBytes: 4 * 1024 ** 3,
   scratchBytes: 1024 ** 3,
   fileBytes: 4 * 1024 ** 3,
+  reserveBytes: 256 * 1024 ** 2,
 };
 
-/** /bin/sh and its arguments, to run `command` within limits. */
-export function shellWithLimits(command: string, limits?: Partial<Limits>): readonly string[] {
-  const { processes, memoryBytes, fileBytes } = { ...defaultLimits, ...limits };
+/** /bin/sh and its arguments, to run `command` within limits. `before` is a script of ours that runs first. */
+export function shellWithLimits(command: string, limits: Limits, before = ""): readonly string[] {
+  const { processes, memoryBytes, fileBytes } = limits;
   const steps = [
+    ...(before === "" ? [] : [before]),
     "ulimit -c 0",
     // The data segment, not the address space: runtimes reserve far more addresses than they ever use.
     `ulimit -d ${Math.ceil(memoryBytes / 1024)}`,

@@ -1,6 +1,7 @@
 // What a command is confined to, and by what. The policy is the roots: what the user granted to the file
 // operations is what a command sees of the disk, and nothing else.
 import type { Workspace } from "../workspace/workspace.ts";
+import type { GitIdentity } from "./git-identity.ts";
 import type { Limits } from "./limits.ts";
 
 export interface SandboxPolicy {
@@ -13,6 +14,8 @@ export interface SandboxPolicy {
   /** What is absent even where a root holds it: `secretsOf(home)`, the server's state. */
   readonly hidden?: readonly string[];
   readonly limits?: Partial<Limits>;
+  /** Who commits in Git: `await gitIdentity()`. */
+  readonly identity?: GitIdentity;
 }
 
 /** A sandbox that was tried and works. */

@@ -29,7 +29,7 @@ export interface Progress {
 }
 
 /** What ended a command: itself, or what stopped it. */
-export type Ending = "exit" | "timeout" | "cancel" | "output_limit";
+export type Ending = "exit" | "timeout" | "cancel" | "output_limit" | "disk_full";
 
 export interface RunResult extends Exit {
   readonly ended: Ending;
@@ -84,6 +84,7 @@ export async function run(command: string, options: RunOptions): Promise<RunResu
     try {
       exit = await running.done;
       await stopping;
+      if (running.ranOutOfSpace) ended = "disk_full";
     } finally {
       clearTimeout(timer);
       clearInterval(ticker);

@@ -2,7 +2,7 @@
 // profiles and NOT TESTED: nobody has run it on a Mac yet. It has no process namespace and no limits per
 // command; those are the process group's and the shell's.
 import type { Sandbox } from "./launch.ts";
-import { shellWithLimits } from "./limits.ts";
+import { defaultLimits, shellWithLimits } from "./limits.ts";
 import type { SandboxFound, SandboxMissing, SandboxPolicy } from "./policy.ts";
 import { startProcess } from "./process.ts";
 import { nodeDirectories } from "./system-directories.ts";
@@ -39,10 +39,11 @@ export async function findSeatbelt(): Promise<SandboxFound | SandboxMissing> {
 
 export function openSeatbelt(found: SandboxFound, policy: SandboxPolicy): Sandbox {
   const profile = profileOf(policy);
+  const limits = { ...defaultLimits, ...policy.limits };
   return {
     launch: (command, _directory, environment) => ({
       program: found.program,
-      args: ["-p", profile, ...shellWithLimits(command, policy.limits)],
+      args: ["-p", profile, ...shellWithLimits(command, limits)],
       environment,
     }),
   };

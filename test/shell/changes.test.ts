@@ -1,0 +1,147 @@
+// What a command changed in the roots, found by looking before and after.
+import { chmodSync, mkdirSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
+import { join, relative } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { compareTrees, type TreeComparison } from "../../src/engine/workspace/compare-trees.ts";
+import { type SnapshotOptions, snapshotTree } from "../../src/engine/workspace/tree-snapshot.ts";
+import { Ground } from "./ground.ts";
+
+let ground: Ground;
+beforeEach(() => {
+  ground = new Ground();
+});
+afterEach(() => ground[Symbol.dispose]());
+
+const bounds: SnapshotOptions = { maxEntries: 10_000 };
+
+async function changesOf(command: string, options = bounds): Promise<TreeComparison> {
+  const before = await snapshotTree(ground.workspace.roots, options);
+  await ground.run(command);
+  const { keeper: _, ...after } = options;
+  return compareTrees(before, await snapshotTree(ground.workspace.roots, after));
+}
+
+function told({ changes }: TreeComparison): string[] {
+  return changes.map(({ path, change }) => `${change} ${relative(ground.root, path)}`);
+}
+
+function write(...names: string[]): void {
+  for (const name of names) writeFileSync(join(ground.root, name), name);
+}
+
+describe("what a command changed", () => {
+  it("is nothing where it only read", async () => {
+    mkdirSync(join(ground.root, "d"));
+    write("a", "d/b");
+    expect(await changesOf("cat a d/b; ls -la . d; touch d/x; rm d/x")).toEqual({
+      changes: [],
+      complete: true,
+      skipped: [],
+    });
+  });
+
+  it("is told by path: created, modified, deleted, permissions", async () => {
+    mkdirSync(join(ground.root, "d"));
+    mkdirSync(join(ground.root, "gone"));
+    write("a", "b", "c", "d/e", "gone/f", "m");
+    symlinkSync("a", join(ground.root, "link"));
+    const found = await changesOf(
+      "echo x >> a; echo y > d/new; rm b; rm -r gone; chmod 700 m; mv c c2; ln -sfn m link; mkdir made; rm d/e; mkdir d/e",
+    );
+    expect(told(found)).toEqual([
+      "modified a",
+      "deleted b",
+      "deleted c",
+      "created c2",
+      "modified d/e",
+      "created d/new",
+      "deleted gone",
+      "deleted gone/f",
+      "modified link",
+      "mode m",
+      "created made",
+    ]);
+  });
+
+  it("is seen though size and time are as they were", async () => {
+    write("a", "b");
+    for (const name of ["a", "b"]) utimesSync(join(ground.root, name), 1e9, 1e9);
+    const found = await changesOf(
+      "printf z > a; touch -d @1000000000 a; printf b > b2; touch -d @1000000000 b2; mv b2 b",
+    );
+    expect(told(found)).toEqual(["touched a", "modified b"]);
+  });
+
+  it("is told in names that are no UTF-8 too", async () => {
+    expect(told(await changesOf("touch \"$(printf 'n\\377')\" ü"))).toEqual(
+      ["created n\ufffd", "created ü"].sort(),
+    );
+  });
+
+  it("is not guessed where the tree is larger than the bound", async () => {
+    for (let i = 0; i < 30; i++) write(`f${String(i).padStart(2, "0")}`);
+    const found = await changesOf("echo x > f00; echo x > f29; touch new", { maxEntries: 20 });
+    expect(found.complete).toBe(false);
+    expect(told(found)).toEqual(["modified f00"]);
+  });
+
+  it("leaves out directories that are not to be looked into, and says so", async () => {
+    mkdirSync(join(ground.root, "node_modules"));
+    const found = await changesOf("touch node_modules/a b", { ...bounds, skip: new Set(["node_modules"]) });
+    expect(told(found)).toEqual(["created b"]);
+    expect(found.skipped).toEqual([join(ground.root, "node_modules")]);
+  });
+
+  it("counts a root within a root once", async () => {
+    mkdirSync(join(ground.root, "inner"));
+    ground.grant([
+      { path: ground.root, access: "read-write" },
+      { path: join(ground.root, "inner"), access: "read-only" },
+    ]);
+    expect(told(await changesOf("touch inner/a"))).toEqual(["created inner/a"]);
+  });
+});
+
+describe("contents are put aside before the command runs", () => {
+  it("up to a bound; what is beyond cannot be brought back, and is told so", async () => {
+    write("a", "small");
+    writeFileSync(join(ground.root, "large"), "x".repeat(1000));
+    const aside = new Map<string, string>();
+    const keeper = {
+      maxBytes: 100,
+      async keep(
+        path: string,
+        _: unknown,
+        open: () => { bytes(limit: number): Promise<Buffer> } & Disposable,
+      ) {
+        using file = open();
+        aside.set(relative(ground.root, path), (await file.bytes(1000)).toString());
+        return true;
+      },
+    };
+    const found = await changesOf("rm a large; echo new > small; touch made; chmod 700 pub.txt", {
+      ...bounds,
+      keeper,
+    });
+    expect(found.changes.map(({ path, restorable }) => [relative(ground.root, path), restorable])).toEqual([
+      ["a", true],
+      ["large", false],
+      ["made", true],
+      ["pub.txt", true],
+      ["small", true],
+    ]);
+    expect([...aside]).toEqual([
+      ["a", "a"],
+      ["pub.txt", "PUBLIC\n"],
+      ["small", "small"],
+    ]);
+  });
+
+  it("and a file that cannot be put aside is one that cannot be brought back", async () => {
+    write("a");
+    chmodSync(join(ground.root, "a"), 0o600);
+    const keeper = { maxBytes: 100, keep: () => Promise.reject(new Error("full")) };
+    const found = await changesOf("rm a", { ...bounds, keeper });
+    expect(found.changes).toMatchObject([{ change: "deleted", restorable: false }]);
+  });
+});
