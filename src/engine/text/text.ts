@@ -70,6 +70,20 @@ export function rewriteRaw(text: Text, splices: readonly Splice[]): Text {
   return { ...text, bytes, raw, ...breaksOf(raw) };
 }
 
+/** The same file with its byte-order mark as the first character of the text. */
+export function withMarkInText(text: Text): Text {
+  if (!text.mark) return text;
+  const raw = `\ufeff${text.raw}`;
+  return { ...text, mark: false, raw, ...breaksOf(raw) };
+}
+
+/** The way back. */
+export function withMarkApart(text: Text): Text {
+  if (text.mark || text.codec.mark.length === 0 || !text.raw.startsWith("\ufeff")) return text;
+  const raw = text.raw.slice(1);
+  return { ...text, mark: true, raw, ...breaksOf(raw) };
+}
+
 function textOf(path: string, bytes: Buffer, codec: Codec, mark: boolean): Text {
   const raw = codec.decode(mark ? bytes.subarray(codec.mark.length) : bytes);
   return { path, bytes, codec, mark, raw, ...breaksOf(raw) };

@@ -1,0 +1,25 @@
+// The lines of a file as patches see them: each with its ending, and where it starts.
+import type { Ending } from "../text/endings.ts";
+import type { Text } from "../text/text.ts";
+
+export interface FileLine {
+  readonly text: string;
+  /** "" for a last line without a break. */
+  readonly end: Ending | "";
+  /** Where it starts in the raw text. */
+  readonly start: number;
+}
+
+export function fileLines(text: Text): FileLine[] {
+  const { raw } = text;
+  const mark = text.breaks === "cr" ? "\r" : "\n";
+  const lines: FileLine[] = [];
+  let start = 0;
+  for (let at = raw.indexOf(mark); at >= 0; at = raw.indexOf(mark, start)) {
+    const crlf = mark === "\n" && at > start && raw[at - 1] === "\r";
+    lines.push({ text: raw.slice(start, crlf ? at - 1 : at), end: crlf ? "\r\n" : mark, start });
+    start = at + 1;
+  }
+  if (start < raw.length) lines.push({ text: raw.slice(start), end: "", start });
+  return lines;
+}

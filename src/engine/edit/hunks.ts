@@ -1,0 +1,140 @@
+// Puts the hunks of one file into its text. A hunk stands where its line number says, or, where lines have moved,
+// at the one place that has its old lines; if there are two such places it is refused. Only changed lines are
+// spliced: context keeps its bytes. Line endings are taken literally where the patch has any "\r"; a patch without
+// fits a file with other endings, and its lines take those of their place.
+import { createHash } from "node:crypto";
+import { Fault, type Place } from "../fault.ts";
+import { dominantEnding } from "../text/endings.ts";
+import { shown } from "../text/escape.ts";
+import type { Splice } from "../text/splice.ts";
+import { rewriteRaw, type Text, withMarkApart, withMarkInText } from "../text/text.ts";
+import { type FileLine, fileLines } from "./file-lines.ts";
+import { locate, type Target } from "./locate.ts";
+import type { FilePatch, Hunk, PatchLine } from "./patch.ts";
+
+export interface Patched {
+  readonly text: Text;
+  /** By how many lines each hunk stood elsewhere than it said; 0 where it carried no number. */
+  readonly offsets: readonly number[];
+}
+
+/** Applies the hunks of a patch that changes, renames, copies or deletes. Throws `patch_conflict`. */
+export function applyFilePatch(file: Text, patch: FilePatch): Patched {
+  // git shows a byte-order mark as part of the first line; other patches leave it out.
+  const showsMark = patch.hunks.some(hunk => hunk.lines.some(line => line.text.startsWith("\ufeff")));
+  const text = showsMark ? withMarkInText(file) : file;
+  const lines = fileLines(text);
+  const literal = patch.hunks.some(hunk => hunk.lines.some(line => line.text.endsWith("\r")));
+  const verified = patch.blob !== undefined && isBlob(text.bytes, patch.blob);
+  const target: Target = { lines, literal, verified };
+  const splices: Splice[] = [];
+  const offsets: number[] = [];
+  const used: { start: number; end: number }[] = [];
+  let drift = 0;
+  for (const [number, hunk] of patch.hunks.entries()) {
+    const found = locate(hunk, target, used, drift);
+    if (typeof found === "string") {
+      const current = currentLines(lines, hunk, used.at(-1)?.end ?? 0);
+      throw new Fault("patch_conflict", { path: text.path, hunk: number + 1, reason: found, current });
+    }
+    const old = hunk.lines.filter(line => line.sign !== "+").length;
+    used.push({ start: found.at, end: found.at + old });
+    if (hunk.oldStart !== undefined) drift = found.offset;
+    offsets.push(found.offset);
+    // A known file has the endings that the patch says, even where nothing around shows them.
+    splices.push(
+      ...hunkSplices(hunk, found.at, { ...target, literal: literal || (verified && old === 0) }, text),
+    );
+  }
+  const result = rewriteRaw(text, splices);
+  if (patch.kind === "delete" && patch.checkRemoved && result.raw !== "") {
+    const current = [{ line: 1, text: shown(result.raw.slice(0, 200)) }];
+    throw new Fault("patch_conflict", {
+      path: text.path,
+      hunk: Math.max(1, patch.hunks.length),
+      reason: "no_match",
+      current,
+    });
+  }
+  return { text: showsMark ? withMarkApart(result) : result, offsets };
+}
+
+/** Whether bytes are the file that a git hash names. */
+function isBlob(bytes: Buffer, hash: string): boolean {
+  const algorithm = hash.length > 40 ? "sha256" : "sha1";
+  const digest = createHash(algorithm).update(`blob ${bytes.length}\0`).update(bytes).digest("hex");
+  return digest.startsWith(hash);
+}
+
+/** One splice for each run of changed lines. */
+function hunkSplices(hunk: Hunk, at: number, target: Target, text: Text): Splice[] {
+  const splices: Splice[] = [];
+  const { lines } = target;
+  let line = at;
+  let from = at;
+  let added: PatchLine[] = [];
+  const finish = () => {
+    if (line > from || added.length > 0)
+      splices.push(runSplice(lines, from, line, added, target, text, hunk.oldStart === undefined));
+    added = [];
+    from = line;
+  };
+  for (const one of hunk.lines) {
+    if (one.sign === "+") added.push(one);
+    else {
+      if (one.sign === " ") finish();
+      line += 1;
+      if (one.sign === " ") from = line;
+    }
+  }
+  finish();
+  return splices;
+}
+
+/** Replaces the lines [from, to) of the file by added ones. */
+function runSplice(
+  lines: readonly FileLine[],
+  from: number,
+  to: number,
+  added: readonly PatchLine[],
+  target: Target,
+  text: Text,
+  endUnknown: boolean,
+): Splice {
+  const before = lines[from - 1];
+  const start = lines[from]?.start ?? text.raw.length;
+  const end = lines[to]?.start ?? text.raw.length;
+  if (target.literal) {
+    return { start, end, text: added.map(line => line.text + (line.end ? "\n" : "")).join("") };
+  }
+  const removed = lines.slice(from, to);
+  const place = removed.findLast(line => line.end !== "")?.end ?? before?.end ?? lines[to]?.end ?? "";
+  const usual = place === "" ? dominantEnding(text) : place;
+  const endOf = (i: number) => (added[i]?.end ? removed[i]?.end || usual : "");
+  const joined = added.map((line, i) => line.text + endOf(i)).join("");
+  if (!endUnknown) return { start, end, text: joined };
+  // An envelope cannot say whether the file ends with a break, so it ends as it did. A last line without one that
+  // stays needs it before what follows.
+  const opensEnd = before !== undefined && before.end === "" && added.length > 0;
+  const closesEnd = opensEnd || (to === lines.length && removed.at(-1)?.end === "");
+  const last = added.length > 0 ? endOf(added.length - 1).length : 0;
+  const kept = closesEnd && last > 0 ? joined.slice(0, -last) : joined;
+  return { start, end, text: (opensEnd ? usual : "") + kept };
+}
+
+function currentLines(lines: readonly FileLine[], hunk: Hunk, from: number): Place[] {
+  const old = hunk.lines.filter(line => line.sign !== "+");
+  const longest = old.reduce((a, b) => (b.text.trim().length > a.length ? b.text.trim() : a), "");
+  const similar =
+    longest === "" ? -1 : lines.findIndex((line, i) => i >= from && line.text.trim() === longest);
+  const start =
+    hunk.oldStart !== undefined
+      ? hunk.oldStart - 1
+      : similar < 0
+        ? from
+        : similar - old.findIndex(l => l.text.trim() === longest);
+  const first = Math.max(0, start);
+  return lines
+    .slice(first, first + Math.min(Math.max(old.length, 1), 12))
+    .map((line, i) => ({ line: first + i + 1, text: shown(line.text.slice(0, 500)) }));
+}

@@ -1,0 +1,145 @@
+// Where a hunk belongs in a file. With a line number: there, if its old lines stand there; else at the only place
+// where they do, under git's rules (a hunk without context behind it belongs to the end, one from line 1 to the
+// start). Without a number: at the only place behind the hunk before it, or the first one behind its anchor.
+import type { FileLine } from "./file-lines.ts";
+import type { Hunk, PatchLine } from "./patch.ts";
+
+export interface Target {
+  readonly lines: readonly FileLine[];
+  /** Line endings must be the patch's. */
+  readonly literal: boolean;
+  /** The file is known to be the one that the patch was made from. */
+  readonly verified: boolean;
+}
+
+interface Range {
+  readonly start: number;
+  readonly end: number;
+}
+
+export interface Located {
+  /** The first line, from 0. */
+  readonly at: number;
+  readonly offset: number;
+}
+
+/** The place of a hunk, or why it has none. `used` are the lines of the hunks before; `drift` is how far they moved. */
+export function locate(
+  hunk: Hunk,
+  target: Target,
+  used: readonly Range[],
+  drift: number,
+): Located | "no_match" | "ambiguous" {
+  return hunk.oldStart === undefined
+    ? locateByContext(hunk, target, used.at(-1)?.end ?? 0)
+    : locateByNumber(hunk, hunk.oldStart, target, used, drift);
+}
+
+function locateByNumber(
+  hunk: Hunk,
+  oldStart: number,
+  target: Target,
+  used: readonly Range[],
+  drift: number,
+): Located | "no_match" | "ambiguous" {
+  const { lines } = target;
+  const old = hunk.lines.filter(line => line.sign !== "+");
+  const floor = used.at(-1)?.end ?? 0;
+  if (old.length === 0) {
+    // Nothing to recognise the place by: only a known file, or its end, is safe.
+    const safe = target.verified || oldStart === lines.length;
+    const complete = lines.at(-1)?.end !== "" || oldStart < lines.length;
+    return safe && complete && oldStart >= floor && oldStart <= lines.length
+      ? { at: oldStart, offset: 0 }
+      : "no_match";
+  }
+  const stated = oldStart - 1;
+  const wanted = old.map(line => sameLine(line, target));
+  const fits = (at: number) => at >= 0 && matches(wanted, lines, at);
+  if (drift === 0 && stated >= floor && fits(stated)) return { at: stated, offset: 0 };
+  const toEnd = hunk.lines.at(-1)?.sign !== " ";
+  const places: number[] = [];
+  for (let at = 0; at + old.length <= lines.length && places.length < 1000; at++) {
+    if (oldStart <= 1 && at > 0) break;
+    if (toEnd && at + old.length !== lines.length) continue;
+    if (fits(at) && used.every(range => at + old.length <= range.start || at >= range.end)) places.push(at);
+  }
+  const [only] = places;
+  const expected = stated + drift;
+  if (places.length === 0 || only === undefined) return "no_match";
+  if (places.length > 1) {
+    // Of several, only the one that moved as the hunks before did, and that no other is nearer than.
+    const nearest = places.filter(at => Math.abs(at - stated) <= Math.abs(expected - stated));
+    const agreed = drift !== 0 && nearest.length === 1 && nearest[0] === expected && expected >= floor;
+    return agreed ? { at: expected, offset: drift } : "ambiguous";
+  }
+  return only >= floor ? { at: only, offset: only - stated } : "no_match";
+}
+
+function locateByContext(hunk: Hunk, target: Target, floor: number): Located | "no_match" | "ambiguous" {
+  const { lines } = target;
+  const old = hunk.lines.filter(line => line.sign !== "+");
+  const starts = hunk.anchors.length === 0 ? undefined : anchored(hunk.anchors, lines, floor);
+  if (starts?.length === 0) return "no_match";
+  if (old.length === 0) {
+    if (starts !== undefined && starts.length > 1) return "ambiguous";
+    return { at: starts?.[0] === undefined ? lines.length : starts[0] + 1, offset: 0 };
+  }
+  // First as it is, then without regard to blanks at line ends.
+  for (const simple of [(text: string) => text, (text: string) => text.trimEnd()]) {
+    const wanted = old.map((line): SameLine => {
+      const text = simple(line.text);
+      return other => text === simple(other.text);
+    });
+    const places: number[] = [];
+    for (let at = floor; at + old.length <= lines.length && places.length < 1000; at++) {
+      if (hunk.atEnd && at + old.length !== lines.length) continue;
+      if (matches(wanted, lines, at)) places.push(at);
+    }
+    const chosen =
+      starts === undefined
+        ? places
+        : [...new Set(starts.map(start => places.find(at => at >= start)))].filter(at => at !== undefined);
+    const [only] = chosen;
+    if (chosen.length > 1) return "ambiguous";
+    if (only !== undefined) return { at: only, offset: 0 };
+  }
+  return "no_match";
+}
+
+/** The lines at which a chain of anchors ends, for each place where it can begin. */
+function anchored(anchors: readonly string[], lines: readonly FileLine[], floor: number): number[] {
+  const ends = new Set<number>();
+  for (const simple of [(text: string) => text, (text: string) => text.trim()]) {
+    const find = (anchor: string, from: number) => {
+      for (let at = from; at < lines.length; at++)
+        if (simple(lines[at]?.text ?? "") === simple(anchor)) return at;
+      return -1;
+    };
+    const [first = "", ...inner] = anchors;
+    for (let at = find(first, floor); at >= 0 && ends.size < 1000; at = find(first, at + 1)) {
+      const end = inner.reduce((from, anchor) => (from < 0 ? -1 : find(anchor, from + 1)), at);
+      // What does not stand behind this place does not stand behind a later one either.
+      if (end < 0) break;
+      ends.add(end);
+    }
+    if (ends.size > 0) break;
+  }
+  return [...ends];
+}
+
+type SameLine = (line: FileLine) => boolean;
+
+function matches(old: readonly SameLine[], lines: readonly FileLine[], at: number): boolean {
+  for (let i = 0; i < old.length; i++) {
+    const line = lines[at + i];
+    if (line === undefined || !old[i]?.(line)) return false;
+  }
+  return true;
+}
+
+function sameLine(line: PatchLine, target: Target): SameLine {
+  if (!target.literal) return other => line.text === other.text && line.end === (other.end !== "");
+  const whole = line.text + (line.end ? "\n" : "");
+  return other => whole === other.text + other.end;
+}
