@@ -33,6 +33,16 @@ export class Ground implements Disposable {
     for (const [path, text] of Object.entries(files)) this.put(path, text);
   }
 
+  /** A ground that another process has laid out. */
+  static over(base: string, workspace: Workspace): Ground {
+    const ground: Ground = Object.create(Ground.prototype);
+    return Object.assign(ground, {
+      at: (path: string) => workspace.at(path),
+      commit: (changes: readonly Change[], options?: CommitOptions) => workspace.commit(changes, options),
+      inside: join(base, "inside"),
+    });
+  }
+
   get workspace(): Workspace {
     this.#workspace ??= Workspace.open([{ path: this.inside, access: "read-write" }], {
       state: this.state,

@@ -29,10 +29,13 @@ export function openStore(wanted?: string): Store {
 /** Recovers what dead processes left, if any did. Costs a look into a directory otherwise. */
 export function recoverAtStart(wanted?: string): void {
   try {
-    const processes = join(statePath(wanted), "processes");
-    if (sys.lstat(processes) === undefined || stores.has(statePath(wanted))) return;
-    const left = sys.names(processes).some(name => isDead(join(processes, name.toString(), "owner")));
-    if (left) openStore(wanted);
+    const path = statePath(wanted);
+    const processes = join(path, "processes");
+    if (sys.lstat(processes) === undefined) return;
+    if (!sys.names(processes).some(name => isDead(join(processes, name.toString(), "owner")))) return;
+    const known = stores.get(path);
+    if (known === undefined) openStore(wanted);
+    else recover(known.state);
   } catch {
     // Reading needs no state. The first commit says what is wrong with it.
   }

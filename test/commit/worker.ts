@@ -1,0 +1,136 @@
+// A process that commits, for tests that kill it, or run several of it at once. Arguments: what to do, the base
+// of a Ground, and a number.
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { Workspace } from "../../src/engine/workspace/workspace.ts";
+import { watching } from "./failing.ts";
+import { Ground } from "./ground.ts";
+import { scenarios } from "./scenarios.ts";
+
+const [, , task = "", base = "", given = "0"] = process.argv;
+const number = Number(given);
+const workspace = Workspace.open([{ path: join(base, "inside"), access: "read-write" }], {
+  state: join(base, "state"),
+});
+
+const tasks: Record<string, () => Promise<void>> = {
+  /** Patches eight files and a fresh directory to one version after another, until it is killed. */
+  async patches() {
+    for (let version = 1; ; version++) {
+      const bytes = Buffer.from(`${version} `.repeat(500 + 300 * (version % 3)));
+      const files = Array.from({ length: 8 }, (_, i) => workspace.at(`f${i}`));
+      await workspace.commit(
+        [
+          ...files.map(path => ({ kind: "write", path, bytes }) as const),
+          { kind: "write", path: workspace.at(`d${version}/new`), bytes },
+          ...(version > 1
+            ? [{ kind: "remove", path: workspace.at(`d${version - 1}`), recursive: true } as const]
+            : []),
+        ],
+        { parents: true },
+      );
+      process.stdout.write(`${version}\n`);
+    }
+  },
+
+  /** Carries out a scenario and kills itself in the n-th system call, or in the n-th of one name. */
+  async scenario() {
+    const [index = "", at = "", only] = given.split(":");
+    const scenario = scenarios[Number(index)];
+    if (scenario === undefined) throw new Error("no such scenario");
+    const ground = Ground.over(base, workspace);
+    let count = 0;
+    await watching(
+      (_, name) => {
+        if (only !== undefined && name !== only) return;
+        if (++count === Number(at)) process.kill(process.pid, "SIGKILL");
+      },
+      async () => {
+        await ground.commit(scenario.changes(ground), scenario.options);
+        await workspace.settled();
+      },
+    );
+  },
+
+  /** Only starts, and with it recovers; kills itself in the n-th system call of that. */
+  async recover() {
+    await watching(
+      count => {
+        if (count === number) process.kill(process.pid, "SIGKILL");
+      },
+      async () => {
+        Workspace.open([{ path: join(base, "inside"), access: "read-write" }], {
+          state: join(base, "state"),
+        });
+      },
+    );
+  },
+
+  /** Adds a hundred lines to a file, and to another one in the same commit, many at once. */
+  async edits() {
+    const both = [workspace.at("shared"), workspace.at("second")];
+    if (number % 2 === 1) both.reverse();
+    const told = await Promise.allSettled(
+      Array.from({ length: 50 }, (_, i) =>
+        workspace.editAll(both, files =>
+          files.map(({ path, bytes }) => ({
+            kind: "write",
+            path,
+            bytes: Buffer.concat([bytes ?? Buffer.alloc(0), Buffer.from(`${number}.${i}\n`)]),
+          })),
+        ),
+      ),
+    );
+    for (const [i, one] of told.entries()) {
+      process.stdout.write(`${number}.${i} ${one.status === "fulfilled" ? "ok" : String(one.reason)}\n`);
+    }
+  },
+
+  /** Tries writes in a directory that is closed to this user. */
+  async refusals() {
+    const told: Record<string, string> = {};
+    for (const path of ["closed/a", "closed/b", "closed/new", "own"]) {
+      try {
+        const commit = await workspace.commit([
+          { kind: "write", path: workspace.at(path), bytes: Buffer.from("new") },
+        ]);
+        told[path] = commit.files[0]?.effect ?? "";
+      } catch (error) {
+        told[path] = (error as { code: string }).code;
+      }
+    }
+    process.stdout.write(JSON.stringify(told));
+  },
+
+  /** Writes, makes, moves and deletes below a name that somebody else swaps, until a file tells it to stop. */
+  async work() {
+    let done = 0;
+    for (let i = 0; !existsSync(join(base, "stop")); i++) {
+      const at = (name: string) => workspace.at(`swap/${name}`);
+      const bytes = Buffer.from("from inside");
+      const tries = [
+        () => workspace.commit([{ kind: "write", path: at("target"), bytes }]),
+        () => workspace.commit([{ kind: "write", path: at(`d${i}/e/f`), bytes }], { parents: true }),
+        () => workspace.commit([{ kind: "mkdir", path: at(`m${i}`) }]),
+        () => workspace.commit([{ kind: "move", from: at("target"), to: at(`r${i}`) }]),
+        () => workspace.commit([{ kind: "move", from: workspace.at("mine"), to: at("mine") }]),
+        () => workspace.commit([{ kind: "move", from: at("mine"), to: workspace.at("mine") }]),
+        () => workspace.commit([{ kind: "copy", from: at("target"), to: at(`c${i}`) }]),
+        () => workspace.commit([{ kind: "remove", path: at("victim") }]),
+        () => workspace.commit([{ kind: "remove", path: at("tree"), recursive: true }]),
+      ];
+      for (const one of tries) {
+        try {
+          await one();
+          done++;
+        } catch {
+          // refused: the swap came in between
+        }
+      }
+      await workspace.commit([{ kind: "write", path: workspace.at("mine"), bytes }]).catch(() => {});
+    }
+    process.stdout.write(String(done));
+  },
+};
+
+await tasks[task]?.();
