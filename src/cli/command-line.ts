@@ -39,7 +39,9 @@ function optionSpelled(spelling: string): { name: OptionName; negated: boolean }
 }
 
 function implied(name: OptionName, negated: boolean): string | undefined {
-  return options[name].kind === "flag" ? String(!negated) : undefined;
+  const option: Option = options[name];
+  if (option.kind === "choice") return option.implied;
+  return option.kind === "flag" ? String(!negated) : undefined;
 }
 
 function following(spelling: string, rest: Iterator<string>): string {

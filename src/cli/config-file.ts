@@ -47,13 +47,15 @@ function optionNamed(key: string, file: string): OptionName {
 function texts(name: OptionName, value: unknown, as: string): string[] {
   const { kind } = options[name];
   if (kind === "flag" && typeof value === "boolean") return [String(value)];
-  if (kind !== "flag" && typeof value === "string") return [value];
+  if (kind === "number" && typeof value === "number") return [String(value)];
+  if (kind !== "flag" && kind !== "number" && typeof value === "string") return [value];
   if (kind === "root" && Array.isArray(value) && value.every(one => typeof one === "string")) return value;
   const expected = {
     flag: "true or false",
     root: "a path or an array of paths",
     text: "a string",
     choice: "a string",
+    number: "a number",
   };
   throw new UsageError(`${as} must be ${expected[kind]}`);
 }

@@ -1,9 +1,10 @@
-// What to serve and how, from all sources: the command line goes before the environment, and that before the
-// file. The directories come from the first source that names any, all together: whoever names a directory by
+// What to serve and how, from all sources: the command line goes before the environment, ours before what the
+// dialect's contract publishes, and that before the file. The directories come from the first source that names any, all together: whoever names a directory by
 // hand must not get others that an old file or variable still grants.
+import { defaultDialect } from "../dialects/index.ts";
 import type { Grant } from "../engine/workspace/workspace.ts";
 import { readConfigFile } from "./config-file.ts";
-import { readEnvironment } from "./environment.ts";
+import { readEnvironment, readPublished } from "./environment.ts";
 import type { Layer } from "./layer.ts";
 import { defaults, type Values } from "./options.ts";
 
@@ -15,6 +16,9 @@ export function configure(commandLine: Layer, environment: NodeJS.ProcessEnv, ba
   const layers = [commandLine, readEnvironment(environment, base)];
   const file = commandLine.values.config ?? layers[1]?.values.config;
   if (file !== undefined) layers.push(readConfigFile(file));
+  const dialect =
+    layers.map(({ values }) => values.dialect).find(name => name !== undefined) ?? defaultDialect;
+  if (dialect !== undefined) layers.splice(2, 0, readPublished(environment, base, dialect));
   const values: Values = Object.assign(defaults(), ...layers.map(layer => layer.values).reverse());
   const named = layers.map(layer => layer.grants).find(some => some.length > 0) ?? [];
   const grants: Grant[] = values["allow-cwd"] ? [...named, { path: base, access: "read-write" }] : named;

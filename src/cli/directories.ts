@@ -9,9 +9,11 @@ import type { Config } from "./config.ts";
 import { UsageError } from "./usage-error.ts";
 
 export function openDirectories(config: Config, dialect: Dialect): Engine {
-  const engine = open(config.grants.length > 0 ? config.grants : withoutAny(config, dialect));
+  const named = config.grants.length > 0 ? config.grants : withoutAny(config, dialect);
+  const engine = open(config["allow-outside-workspace"] ? [...named, everywhere(config)] : named);
   const whole = engine.workspace.roots.find(({ path }) => parse(path).root === path);
-  if (whole === undefined || config["allow-filesystem-root"]) return engine;
+  if (whole === undefined || config["allow-filesystem-root"] || config["allow-outside-workspace"])
+    return engine;
   engine[Symbol.dispose]();
   throw new UsageError(
     `${whole.path} is the whole filesystem: name directories in it, or add --allow-filesystem-root`,
@@ -27,6 +29,10 @@ function open(roots: readonly Grant[]): Engine {
     if (Fault.is(error, "not_a_directory")) throw new UsageError(`not a directory: ${error.data.path}`);
     throw new UsageError(`a directory cannot be served: ${say(plainWording, error)}`);
   }
+}
+
+function everywhere(config: Config): Grant {
+  return { path: parse(process.cwd()).root, access: config["read-only"] ? "read-only" : "read-write" };
 }
 
 function withoutAny(config: Config, dialect: Dialect): readonly Grant[] {

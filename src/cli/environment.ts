@@ -21,6 +21,18 @@ export function readEnvironment(environment: NodeJS.ProcessEnv, base: string): L
   return layer;
 }
 
+/** The variables that the dialect's own contract publishes, for whoever comes from there. */
+export function readPublished(environment: NodeJS.ProcessEnv, base: string, dialect: string): Layer {
+  const layer = new Layer();
+  for (const name of optionNames) {
+    const { published = {} }: Option = options[name];
+    const variable = Object.hasOwn(published, dialect) ? published[dialect] : undefined;
+    const text = variable === undefined ? undefined : environment[variable];
+    if (variable !== undefined && text !== undefined && text !== "") layer.set(name, text, variable, base);
+  }
+  return layer;
+}
+
 function refuseMistyped(variables: readonly string[], known: readonly string[]): void {
   const bare = known.map(name => name.slice(prefix.length));
   for (const variable of variables) {

@@ -41,12 +41,13 @@ function row(name: keyof typeof options): [string, string][] {
       return [[`${short}--${option.default ? "no-" : ""}${name}`, option.help]];
     case "text":
       return [[`--${name} ${option.value}`, option.help]];
-    case "choice":
-      return [
-        [
-          `--${name} ${option.value}`,
-          `${option.help}: ${option.choices.join(", ")} (default ${option.default})`,
-        ],
-      ];
+    case "number":
+      return [[`--${name} N`, `${option.help} (default ${option.default})`]];
+    case "choice": {
+      const { choices, implied, value } = option;
+      const spelled = implied === undefined ? `--${name} ${value}` : `--${name}[=${value}]`;
+      const standard = option.default === undefined ? `${implied} if left out` : `default ${option.default}`;
+      return [[spelled, `${option.help}: ${choices.join(", ")} (${standard})`]];
+    }
   }
 }

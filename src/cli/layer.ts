@@ -8,7 +8,7 @@ import { UsageError } from "./usage-error.ts";
 
 export class Layer {
   readonly grants: Grant[] = [];
-  readonly #values: Partial<Record<OptionName, string | boolean>> = {};
+  readonly #values: Partial<Record<OptionName, string | boolean | number>> = {};
 
   /** Each value was checked against its option's kind by `set`, which is what the type says. */
   get values(): Partial<Values> {
@@ -23,7 +23,8 @@ export class Layer {
       return;
     }
     if (text === "") throw new UsageError(`${as} needs a value`);
-    if (option.kind === "root") {
+    if (option.kind === "number") this.#values[name] = wholeNumber(text, as);
+    else if (option.kind === "root") {
       this.grants.push({ path: resolve(base, fromHome(text)), access: option.access });
     } else if (option.kind === "choice" && !option.choices.includes(text)) {
       throw new UsageError(`${as} must be one of ${option.choices.join(", ")}, not ${JSON.stringify(text)}`);
@@ -35,6 +36,12 @@ function flag(text: string, as: string): boolean {
   if (/^(1|true|yes|on)$/i.test(text)) return true;
   if (/^(0|false|no|off|)$/i.test(text)) return false;
   throw new UsageError(`${as} must be true or false, not ${JSON.stringify(text)}`);
+}
+
+function wholeNumber(text: string, as: string): number {
+  const value = Number(text);
+  if (/^\d+$/.test(text) && value > 0 && Number.isSafeInteger(value)) return value;
+  throw new UsageError(`${as} must be a whole number, 1 or more, not ${JSON.stringify(text)}`);
 }
 
 /** Clients start servers without a shell, so nobody else expands `~`. */

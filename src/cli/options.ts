@@ -1,5 +1,6 @@
 // The options, in one table. It drives the command line, the environment twins (POLYFS_…), the configuration
 // file and --help, and it types the values; adding an option is adding a line here and reading it where it acts.
+import { defaultSettings } from "../contract/settings.ts";
 import type { Access } from "../engine/workspace/root.ts";
 
 interface Described {
@@ -8,6 +9,8 @@ interface Described {
   readonly short?: string;
   /** Where it may be set. By default everywhere. */
   readonly only?: "command line" | "not the file" | "not the command line";
+  /** Environment variables that contracts publish for it, by dialect; they count besides our own. */
+  readonly published?: Readonly<Record<string, string>>;
 }
 
 /** A directory to grant. All options of this kind fill one list, in the order in which they are given. */
@@ -28,9 +31,16 @@ interface ChoiceOption extends Described {
   readonly kind: "choice";
   readonly value: string;
   readonly choices: readonly string[];
-  readonly default: string;
+  readonly default?: string;
+  /** What the bare option means; another choice is then given behind `=`. */
+  readonly implied?: string;
 }
-export type Option = RootOption | FlagOption | TextOption | ChoiceOption;
+/** A whole number, 1 or more. */
+interface NumberOption extends Described {
+  readonly kind: "number";
+  readonly default: number;
+}
+export type Option = RootOption | FlagOption | TextOption | ChoiceOption | NumberOption;
 
 export const options = {
   directories: {
@@ -39,11 +49,27 @@ export const options = {
     only: "not the command line",
     help: "Directories to serve, read-write",
   },
-  workspace: { kind: "root", access: "read-write", help: "The same as naming DIR alone" },
+  workspace: {
+    kind: "root",
+    access: "read-write",
+    help: "The same as naming DIR alone",
+    published: { "agent-tools": "WORKSPACE_ROOT" },
+  },
   "allow-write": { kind: "root", access: "read-write", help: "Serve DIR read-write (repeatable)" },
   "allow-read": { kind: "root", access: "read-only", help: "Serve DIR read-only (repeatable)" },
   "allow-cwd": { kind: "flag", default: false, help: "Serve the working directory too" },
-  "read-only": { kind: "flag", default: false, help: "Change nothing: every directory is read-only" },
+  "read-only": {
+    kind: "flag",
+    default: false,
+    help: "Change nothing: every directory is read-only",
+    published: { "agent-tools": "READ_ONLY" },
+  },
+  "allow-outside-workspace": {
+    kind: "flag",
+    default: false,
+    help: "Serve the rest of the filesystem too; relative paths still start at the first DIR",
+    published: { "agent-tools": "ALLOW_OUTSIDE_WORKSPACE" },
+  },
   "allow-filesystem-root": {
     kind: "flag",
     default: false,
@@ -54,6 +80,50 @@ export const options = {
     kind: "flag",
     default: false,
     help: "Advertise tools without the dialect's prefix, for clients that refuse dots in names",
+  },
+  run: {
+    kind: "flag",
+    default: true,
+    help: "Take out the tools that run commands",
+  },
+  "allow-run": {
+    kind: "choice",
+    value: "HOW",
+    choices: ["sandboxed", "unsandboxed"],
+    implied: "sandboxed",
+    help: "How commands run, where the dialect does not have them run unsandboxed anyway",
+  },
+  "run-network": { kind: "flag", default: false, help: "Let commands in the sandbox use the network" },
+  "hard-links": {
+    kind: "choice",
+    value: "HOW",
+    choices: ["replace", "keep"],
+    default: "replace",
+    help: "What writing does to a file with other names: replace it under this one, or keep them together",
+  },
+  "max-output-bytes": {
+    kind: "number",
+    default: defaultSettings.maxOutputBytes,
+    help: "The longest answer, where a contract has one limit for all",
+    published: { "agent-tools": "MAX_OUTPUT_BYTES" },
+  },
+  "max-file-bytes": {
+    kind: "number",
+    default: defaultSettings.maxFileBytes,
+    help: "The largest file to read or edit, where a contract has one limit for all",
+    published: { "agent-tools": "MAX_FILE_BYTES" },
+  },
+  "command-timeout-ms": {
+    kind: "number",
+    default: defaultSettings.commandTimeoutMs,
+    help: "How long a command may run when the call does not say",
+    published: { "agent-tools": "BASH_TIMEOUT_MS" },
+  },
+  "command-timeout-max-ms": {
+    kind: "number",
+    default: defaultSettings.commandTimeoutMaxMs,
+    help: "How long a command may run at most",
+    published: { "agent-tools": "BASH_TIMEOUT_MAX_MS" },
   },
   "log-level": {
     kind: "choice",
@@ -78,9 +148,11 @@ export const optionNames = Object.keys(options) as OptionName[];
 
 type ValueOf<O> = O extends { kind: "flag" }
   ? boolean
-  : O extends { kind: "choice"; choices: readonly (infer C)[] }
-    ? C
-    : string | undefined;
+  : O extends { kind: "number" }
+    ? number
+    : O extends { kind: "choice"; choices: readonly (infer C)[] }
+      ? C | (O extends { default: string } ? never : undefined)
+      : string | undefined;
 
 /** The values of all options but the directories, by name. */
 export type Values = {

@@ -1,5 +1,4 @@
 // Serving: opens the directories and hands them, with the dialect, to the protocol.
-import { defaultSettings } from "../contract/settings.ts";
 import { createLog } from "../mcp/log.ts";
 import { serveStdio } from "../mcp/stdio.ts";
 import { version } from "../version.ts";
@@ -7,6 +6,7 @@ import { withClientRoots } from "./client-roots.ts";
 import type { Config } from "./config.ts";
 import { chooseDialect } from "./dialect.ts";
 import { openDirectories } from "./directories.ts";
+import { settingsOf } from "./settings.ts";
 
 export async function serve(config: Config): Promise<void> {
   const log = createLog(config["log-level"]);
@@ -15,11 +15,10 @@ export async function serve(config: Config): Promise<void> {
   const { engine: served, take } = withClientRoots(openDirectories(config, dialect), config, log);
   using engine = served;
   for (const { path, access } of engine.workspace.roots) log.info(`serving ${path} (${access})`);
-  const settings = { ...defaultSettings, plainNames: config["plain-names"] };
   await serveStdio({
     dialect,
     engine,
-    settings,
+    settings: settingsOf(config),
     info: { name: "polyfs", version },
     log,
     onRoots: asks ? take : undefined,

@@ -7,6 +7,13 @@ export interface Settings {
   readonly maxOutputBytes: number;
   /** The largest file that is read or edited whole, where a contract has a single limit. */
   readonly maxFileBytes: number;
+  /** How long a command may run where the caller does not say, and where it does. */
+  readonly commandTimeoutMs: number;
+  readonly commandTimeoutMaxMs: number;
+  /** Whether commands run, and how; undefined where nobody decided: as the contract has it. */
+  readonly commands: "none" | "sandboxed" | "unsandboxed" | undefined;
+  /** What a write does to the other names of a file. */
+  readonly hardLinks: "replace" | "keep";
   /** The directory against which relative paths of some contracts are resolved, and `~`. */
   readonly workingDirectory: string;
   readonly homeDirectory: string;
@@ -16,6 +23,10 @@ export const defaultSettings: Settings = {
   plainNames: false,
   maxOutputBytes: 131_072,
   maxFileBytes: 20_000_000,
+  commandTimeoutMs: 120_000,
+  commandTimeoutMaxMs: 600_000,
+  commands: undefined,
+  hardLinks: "replace",
   workingDirectory: process.cwd(),
   homeDirectory: process.env.HOME ?? process.cwd(),
 };

@@ -4,6 +4,7 @@ import type { Dialect } from "../contract/dialect.ts";
 
 export const dialects: { readonly [name: string]: () => Promise<Dialect> } = {
   fs: async () => (await import("./fs/index.ts")).fs,
+  "agent-tools": async () => (await import("./agent-tools/index.ts")).agentTools,
   "fs-context": async () => (await import("./fs-context/index.ts")).fsContext,
 };
 

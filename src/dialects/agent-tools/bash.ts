@@ -1,0 +1,86 @@
+// `bash`: a command by `sh -c`, run to its end. Only the command itself is waited for: what it leaves in the
+// background goes on.
+import { constants } from "node:os";
+import { text, tool } from "../../contract/tool.ts";
+import { Fault } from "../../engine/fault.ts";
+import { type RunResult, run } from "../../engine/shell/run.ts";
+import { refusal } from "./failure.ts";
+import { pathAt } from "./names.ts";
+import { type Output, Streams } from "./streams.ts";
+
+/** What one stream may have before the command is stopped. */
+const ceiling = 8 * 1024 * 1024;
+
+export const bash = tool({
+  name: "bash",
+  title: "Run command",
+  description:
+    "Run a shell command with `sh -c` and return JSON: exit_code, stdout, stderr, signal, timed_out. A non-zero exit " +
+    "is a normal result. Blocks until the command exits, with stdin closed; put a long-lived process into the " +
+    "background: `npm start > /tmp/out.log 2>&1 &`. Output that is too long is cut, and the whole of it saved in " +
+    "a file that the result names.",
+  input: {
+    type: "object",
+    properties: {
+      command: { type: "string", description: "The shell command." },
+      cwd: { type: "string", description: "Working directory. Default: the workspace root." },
+      timeout_ms: {
+        type: "integer",
+        minimum: 1,
+        description:
+          "Maximum run time in milliseconds. Default 120000; larger than 600000 is clamped to that.",
+      },
+    },
+    required: ["command"],
+    additionalProperties: false,
+  },
+  effect: "runs",
+  paths: ["cwd"],
+  async run({ command, cwd = ".", timeout_ms }, call) {
+    const { commandTimeoutMs, commandTimeoutMaxMs, maxOutputBytes } = call.settings;
+    const timeoutMs = Math.min(timeout_ms ?? commandTimeoutMs, commandTimeoutMaxMs);
+    using directory = call.workspace.directory(pathAt(call, cwd));
+    const streams = new Streams();
+    const result = await run(command, {
+      directory,
+      keep: { head: 0, tail: 0 },
+      ceiling,
+      timeoutMs,
+      leftovers: "keep",
+      signal: call.signal,
+      sink: (chunk, stream) => streams.push(chunk, stream),
+      progress: {
+        everyMs: 1000,
+        bytes: 200,
+        tell: (tail, ms) => call.progress(ms, timeoutMs, lastLine(tail)),
+      },
+    });
+    if (result.ended === "cancel") throw new Fault("cancelled", {});
+    const output = await streams.within(maxOutputBytes, call);
+    switch (result.ended) {
+      case "timeout":
+        return refusal("timeout", `Command timed out after ${timeoutMs} ms and was killed`, {
+          timeout_ms: timeoutMs,
+          ...output,
+        });
+      case "output_limit":
+        return refusal(
+          "output_limit",
+          `Command wrote more than ${ceiling} bytes to one stream and was killed; redirect its output to a file`,
+          { limit: ceiling, ...output },
+        );
+      default:
+        return text(JSON.stringify(answer(result, output)));
+    }
+  },
+});
+
+/** A command that a signal ended has the exit code that a shell would tell. */
+function answer({ exitCode, signal }: RunResult, { stdout, stderr }: Output) {
+  const exit_code = signal === null ? exitCode : 128 + constants.signals[signal];
+  return { exit_code, stdout, stderr, signal, timed_out: false };
+}
+
+function lastLine(output: string): string {
+  return output.trimEnd().split("\n").at(-1) ?? "";
+}

@@ -1,0 +1,96 @@
+// Every failure is a result: one text item with a JSON envelope that has the contract's code, a sentence, and for
+// some codes further fields.
+import type { Reply } from "../../contract/tool.ts";
+import { say } from "../../contract/wording.ts";
+import { Fault, type FaultCode } from "../../engine/fault.ts";
+import { wording } from "./wording.ts";
+
+export type ErrorCode =
+  | "invalid_input"
+  | "not_found"
+  | "not_a_file"
+  | "is_binary"
+  | "no_match"
+  | "ambiguous_match"
+  | "patch_failed"
+  | "timeout"
+  | "output_limit"
+  | "too_large"
+  | "path_escape"
+  | "io_error"
+  | "aborted"
+  | "internal";
+
+type Fields = Readonly<Record<string, unknown>>;
+
+export function refusal(error: ErrorCode, message: string, fields: Fields = {}): Reply {
+  return { content: [{ type: "text", text: JSON.stringify({ error, message, ...fields }) }], isError: true };
+}
+
+/** A fault as the contract tells it; `edit` is the place in a batch of the edit that failed. */
+export function failed(fault: Fault, edit?: number): Reply {
+  const message = say(wording, fault);
+  if (edit === undefined) return refusal(codes[fault.code], message, fieldsOf(fault));
+  return refusal(codes[fault.code], `edit[${edit}]: ${message}`, { index: edit, ...fieldsOf(fault) });
+}
+
+function fieldsOf(fault: Fault): Fields {
+  if (Fault.is(fault, "too_large")) return fault.data;
+  if (Fault.is(fault, "patch_conflict")) return { file: fault.data.path, hunk: fault.data.hunk };
+  if (Fault.is(fault, "timeout")) return { timeout_ms: fault.data.ms };
+  return {};
+}
+
+const codes: { readonly [C in FaultCode]: ErrorCode } = {
+  unknown_tool: "not_found",
+  invalid_params: "invalid_input",
+  invalid_argument: "invalid_input",
+  cancelled: "aborted",
+  timeout: "timeout",
+  denied: "invalid_input",
+  internal: "internal",
+
+  invalid_path: "invalid_input",
+  outside_roots: "path_escape",
+  read_only: "io_error",
+  not_found: "not_found",
+  parent_not_found: "not_found",
+  exists: "invalid_input",
+  not_a_file: "not_a_file",
+  not_a_directory: "not_a_file",
+  not_empty: "io_error",
+  is_a_link: "invalid_input",
+  protected_root: "invalid_input",
+  into_itself: "invalid_input",
+  permission_denied: "io_error",
+  no_space: "io_error",
+  too_many_open_files: "io_error",
+  io: "io_error",
+
+  binary: "is_binary",
+  not_text: "is_binary",
+  unencodable: "invalid_input",
+  too_large: "too_large",
+  past_end: "invalid_input",
+
+  invalid_pattern: "invalid_input",
+
+  no_match: "no_match",
+  ambiguous: "ambiguous_match",
+  no_change: "invalid_input",
+  missing_group: "invalid_input",
+  edits_overlap: "invalid_input",
+  stale: "io_error",
+  malformed_patch: "invalid_input",
+  patch_conflict: "patch_failed",
+  duplicate_path: "invalid_input",
+  changed_meanwhile: "io_error",
+  locked: "io_error",
+
+  invalid_command: "invalid_input",
+  spawn_failed: "io_error",
+  output_limit: "output_limit",
+  no_sandbox: "io_error",
+  unknown_job: "not_found",
+  too_many_jobs: "invalid_input",
+};

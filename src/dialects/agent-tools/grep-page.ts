@@ -1,0 +1,113 @@
+// One page of search results: those from `offset` on, as many as were asked for and fit into an answer. All of
+// them are counted, so that the footer can say where the page stands.
+import type { FoundLine } from "../../engine/search/grep.ts";
+import { firstBytes, shownLine, truncation } from "./output.ts";
+
+export interface PageOptions {
+  readonly offset: number;
+  readonly limit: number | undefined;
+  /** Lines of context; groups of lines are set apart where there is any. */
+  readonly before: number;
+  readonly after: number;
+  /** Bytes of an answer. */
+  readonly cap: number;
+}
+
+/** What the footer may need. */
+const reserve = 100;
+
+export class Page {
+  readonly #options: PageOptions;
+  readonly #parts: string[] = [];
+  #bytes = 0;
+  #count = 0;
+  #shown = 0;
+  #full = false;
+
+  constructor(options: PageOptions) {
+    this.#options = options;
+  }
+
+  /** A result of one line. */
+  add(line: string): void {
+    if (this.#takes()) this.#print(line);
+  }
+
+  /** The lines of a file: each that matches is a result, and brings its context along. */
+  addLines(path: string, lines: readonly FoundLine[]): void {
+    const { before, after } = this.#options;
+    let printed = Number.NEGATIVE_INFINITY; // the last line number that was
+    for (const [at, line] of lines.entries()) {
+      if (line.column === undefined || !this.#takes()) continue;
+      const group: string[] = [];
+      let last = printed;
+      for (let i = Math.max(0, at - before); i <= Math.min(lines.length - 1, at + after); i++) {
+        const near = lines[i];
+        if (near === undefined || near.number < line.number - before || near.number <= last) continue;
+        if (near.number > line.number + after) break;
+        // The next result is left to itself, and so is what lies behind it.
+        if (i > at && near.column !== undefined && this.#takesAfter()) break;
+        if (this.#isApart(near.number, last)) group.push("--");
+        const mark = i === at ? ":" : "-";
+        group.push(`${path}${mark}${near.number}${mark}${shownLine(near.text)}`);
+        last = near.number;
+      }
+      if (this.#print(group.join("\n"))) printed = last;
+    }
+  }
+
+  /** Everything together. `cut` says that the search itself was not completed. */
+  print(cut: boolean): string {
+    const { offset } = this.#options;
+    const end = offset + this.#shown;
+    const lines = [...this.#parts];
+    if (this.#count === 0) lines.push("(no matches)");
+    else if (this.#shown === 0) lines.push(`(no results at offset ${offset}; ${this.#count} total)`);
+    else if (end < this.#count) {
+      lines.push(
+        `[... showing ${offset}..${end} of ${this.#count}; call again with offset=${end} for more ...]`,
+      );
+    }
+    if (cut) {
+      lines.push(
+        "[... warning: search incomplete: too much was found to hold all of it; narrow pattern, path or glob ...]",
+      );
+    }
+    return lines.join("\n");
+  }
+
+  /** Counts a result, and tells whether it belongs to the page. */
+  #takes(): boolean {
+    const taken = this.#wants(this.#count);
+    this.#count++;
+    return taken;
+  }
+
+  #takesAfter(): boolean {
+    return this.#wants(this.#count);
+  }
+
+  #wants(result: number): boolean {
+    const { offset, limit = Number.POSITIVE_INFINITY } = this.#options;
+    return !this.#full && result >= offset && result < offset + limit;
+  }
+
+  #isApart(number: number, last: number): boolean {
+    const { before, after } = this.#options;
+    return before + after > 0 && this.#parts.length > 0 && number !== last + 1;
+  }
+
+  #print(part: string): boolean {
+    const bytes = Buffer.byteLength(part) + 1;
+    const room = this.#options.cap - reserve - this.#bytes;
+    if (bytes > room && this.#shown > 0) {
+      this.#full = true;
+      return false;
+    }
+    const shown = bytes > room ? firstBytes(part, Math.max(0, room)) : part;
+    this.#parts.push(shown === part ? part : `${shown}\n${truncation(Buffer.byteLength(shown), bytes - 1)}`);
+    this.#bytes += bytes;
+    this.#shown++;
+    return true;
+  }
+}

@@ -1,0 +1,64 @@
+// `read_file`: a page of numbered lines, from a line on or from the end.
+import { text, tool } from "../../contract/tool.ts";
+import { Fault } from "../../engine/fault.ts";
+import { LineIndex } from "../../engine/text/lines.ts";
+import { pathAt } from "./names.ts";
+import { capped, shownLine } from "./output.ts";
+import { readText } from "./text-file.ts";
+
+export const readFile = tool({
+  name: "read_file",
+  title: "Read file",
+  description:
+    "Read a text file (UTF-8, or UTF-16 with a byte-order mark). Each line is prefixed with its number and a tab; " +
+    "leave both out when you pass text to the editing tools. Returns up to `limit` lines and says how to continue.",
+  input: {
+    type: "object",
+    properties: {
+      path: { type: "string", description: "File to read, relative to the workspace or absolute." },
+      offset: {
+        type: "integer",
+        default: 1,
+        description: "1-based line to start at. Negative counts from the end: -20 reads the last 20 lines.",
+      },
+      limit: { type: "integer", minimum: 1, default: 2000, description: "Maximum lines to return." },
+    },
+    required: ["path"],
+    additionalProperties: false,
+  },
+  effect: "reads",
+  paths: ["path"],
+  async run({ path, offset, limit }, call) {
+    if (offset === 0) {
+      throw new Fault("invalid_argument", {
+        message: "offset must not be 0: lines count from 1, and negative offsets from the end",
+      });
+    }
+    const { maxFileBytes, maxOutputBytes } = call.settings;
+    const at = pathAt(call, path);
+    const { body } = await readText(call, at, maxFileBytes);
+    const index = new LineIndex(body);
+    const total = index.count("terminated");
+    if (total === 0 && offset <= 1) return text("(empty file)");
+    if (offset > total) throw new Fault("past_end", { path: at.given, line: offset, lines: total });
+    const first = offset < 0 ? Math.max(1, total + 1 + offset) : offset;
+    const last = Math.min(total, first + limit - 1);
+    const lines: string[] = [];
+    let bytes = 0;
+    for (let line = first; line <= last; line++) {
+      const shown = `${String(line).padStart(6)}\t${shownLine(body.slice(index.start(line), index.end(line)))}\n`;
+      bytes += Buffer.byteLength(shown);
+      const left = line === total ? 0 : Buffer.byteLength(footer(lines.length + 1, total, line + 1)) + 1;
+      if (bytes - 1 + left > maxOutputBytes && lines.length > 0) break;
+      lines.push(shown);
+    }
+    const page = lines.join("").slice(0, -1);
+    const next = first + lines.length;
+    const whole = next > total ? page : `${page}\n${footer(lines.length, total, next)}`;
+    return lines.length === 1 ? capped(whole, maxOutputBytes) : text(whole);
+  },
+});
+
+function footer(shown: number, total: number, next: number): string {
+  return `[... ${shown} of ${total} lines shown; continue with offset=${next} ...]`;
+}

@@ -1,0 +1,61 @@
+// The contract's sentences. What the contract leaves open says what to do next: the reader is an agent that can
+// repeat the call as it should have been.
+import { plainWording, sayIssue, type Wording } from "../../contract/wording.ts";
+import type { Faults, NearMiss, Place } from "../../engine/fault.ts";
+
+export const wording: Wording = {
+  ...plainWording,
+  invalid_params: ({ issues }) => `Invalid input: ${issues.map(sayIssue).join("; ")}`,
+  outside_roots: ({ path }) =>
+    `Path escapes the workspace root: ${path} (use a path inside the workspace; links that lead out are not followed)`,
+  not_found: ({ path }) => `No such file: ${path}`,
+  parent_not_found: ({ path }) => `Parent directory does not exist: ${path} (create it first)`,
+  is_a_link: ({ path }) => `Path is a symbolic link, and links are not written through: ${path}`,
+  not_text: ({ path }) => `File appears to be binary: ${path} (UTF-16 can be read but not edited)`,
+  past_end: ({ path, line, lines }) =>
+    `offset ${line} is past the end of ${path}, which has ${linesOf(lines)}`,
+  no_change: ({ path }) => `old_string and new_string are identical, nothing to change in ${path}`,
+  no_match: ({ path, near }) => `old_string was not found in ${path}. ${near ? hint(near) : advice}`,
+  ambiguous,
+  patch_conflict: ({ path, hunk, reason, current }) =>
+    `Hunk ${hunk} ${reason === "ambiguous" ? "fits more than one place in" : "does not apply to"} ${path}` +
+    (current.length === 0 ? "" : `; the file has there:\n${quoted(current)}`),
+  duplicate_path: ({ path }) => `Path is named twice in the patch: ${path}`,
+  exists: ({ path }) => `Path already exists: ${path}`,
+};
+
+const advice = "Read the file again and copy the text exactly as it stands there.";
+
+function hint({ line, difference, current }: NearMiss): string {
+  const there = current.length === 0 ? "" : `:\n${quoted(current)}`;
+  switch (difference) {
+    case "line_numbers":
+      return `It carries line numbers as read_file prints them; without them it stands at line ${line}. Leave out the number and the tab before each line.`;
+    case "whitespace":
+      return `It stands at line ${line} with other whitespace${there}`;
+    case "line_endings":
+      return `It has \\n written out as a backslash and a letter; with real line breaks it stands at line ${line}.`;
+    case "quotes":
+      return `It stands at line ${line} with other quotes, dashes or spaces${there}`;
+    case "case":
+      return `It stands at line ${line} in other case${there}`;
+    case "text":
+      return `The most similar text is at line ${line}${there}`;
+  }
+}
+
+function ambiguous({ path, count, tolerance, lines }: Faults["ambiguous"]): string {
+  const where = `lines ${lines.join(", ")}${count > lines.length ? ", …" : ""}`;
+  return tolerance === "exact"
+    ? `old_string matches ${count} places in ${path} (${where}). Add surrounding lines to make it unique, or set replace_all.`
+    : `old_string does not match exactly, and with whitespace overlooked it matches ${count} places in ${path} (${where}). Copy the text exactly, with enough lines to make it unique.`;
+}
+
+/** Lines as `read_file` prints them. */
+function quoted(places: readonly Place[]): string {
+  return places.map(({ line, text }) => `${String(line).padStart(6)}\t${text}`).join("\n");
+}
+
+function linesOf(count: number): string {
+  return count === 1 ? "1 line" : `${count} lines`;
+}
