@@ -51,8 +51,14 @@ export async function readContent(
       ...(form.isText && { lines: countLines(text, "split") }),
     };
   }
-  const { maxBytes, signal } = options;
-  const lineOptions = { maxBytes, signal, skip: form.skip, encoding: form.wide } as LineOptions;
+  const { signal } = options;
+  const maxBytes = form.wide === undefined ? options.maxBytes : Math.max(2, options.maxBytes & ~1);
+  const lineOptions: LineOptions = {
+    maxBytes,
+    ...(signal && { signal }),
+    ...(form.skip && { skip: form.skip }),
+    ...(form.wide && { encoding: form.wide }),
+  };
   return part(await chosen(file, choice, lineOptions), form);
 }
 

@@ -85,12 +85,12 @@ export async function lastLines(
   const from = options.skip ?? 0;
   const limit = options.maxBytes ?? Number.POSITIVE_INFINITY;
   const chunks: Buffer[] = [];
-  let begin = file.size;
+  let begin = file.size - ((file.size - from) % scan.width); // half a unit at the end is no text
   let breaks = 0;
   let kept = 0;
   while (begin > from && breaks <= count && kept < limit) {
     options.signal?.throwIfAborted();
-    const size = Math.min(64 * 1024, begin - from);
+    const size = Math.min(64 * 1024, begin - from, limit - kept);
     const chunk = await file.read(begin - size, size);
     if (chunk.length === 0) break;
     begin -= size;
