@@ -12,6 +12,7 @@ import { WalkEntry, Walker } from "./walker.ts";
 
 const mostFiles = 256;
 const fewestFiles = 32;
+const largeTree = 1000; // in a smaller one the whole search is as quick
 const maxArgumentBytes = 64 * 1024;
 const maxWalkMs = 20;
 
@@ -54,15 +55,16 @@ function head(
   const until = performance.now() + maxWalkMs;
   let bytes = 0;
   let seen = 0;
+  let full = false;
   for (;;) {
     const entry = walker.next();
     if (entry === undefined) return undefined;
     if (performance.now() > until) return files;
     if (!(entry instanceof WalkEntry) || entry.kind !== "file") continue;
-    if (seen++ === allowed) return files;
+    if (seen++ === allowed || seen > largeTree) return files;
     if (Number.isFinite(maxFileSize) && (entry.stat()?.size ?? 0) > maxFileSize) continue;
     bytes += Buffer.byteLength(entry.path) + 3;
-    if (files.length === maxFiles || bytes > maxArgumentBytes || entry.path.includes("\ufffd")) return files;
-    files.push(entry.path);
+    full ||= files.length === maxFiles || bytes > maxArgumentBytes || entry.path.includes("\ufffd");
+    if (!full) files.push(entry.path);
   }
 }

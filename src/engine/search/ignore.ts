@@ -71,17 +71,14 @@ export class IgnoreRules {
     return layers === undefined ? this : new IgnoreRules(this.#policy, layers);
   }
 
-  ignores(path: string, name: string, isDirectory: boolean): boolean {
+  /** `prefix` is the path of the directory that holds the name: "", or with a final slash. */
+  ignores(prefix: string, name: string, isDirectory: boolean): boolean {
     if (name.charCodeAt(0) === 46 && (!this.#policy.hidden || (this.#policy.rules && name === ".git")))
       return true;
     if (!this.#policy.rules) return false;
     for (const source of sources) {
       for (let layer = this.#layers[source]; layer !== undefined; layer = layer.parent) {
-        const decided = layer.rules.decide(
-          layer.base === 0 ? path : path.slice(layer.base),
-          name,
-          isDirectory,
-        );
+        const decided = layer.rules.decide(prefix, layer.base, name, isDirectory);
         if (decided !== undefined) return decided;
       }
     }

@@ -38,14 +38,19 @@ export class RuleFile {
     return this.#negates;
   }
 
-  /** True: ignored; false: taken back in; undefined: not spoken of. `path` is relative to the file's directory. */
-  decide(path: string, name: string, isDirectory: boolean): boolean | undefined {
+  /**
+   * True: ignored; false: taken back in; undefined: not spoken of. The path is `prefix` and `name`; the rules are
+   * about what comes behind its first `base` characters.
+   */
+  decide(prefix: string, base: number, name: string, isDirectory: boolean): boolean | undefined {
     let best = this.#names.size === 0 ? undefined : latest(this.#names.get(name), isDirectory, undefined);
     if (this.#extensions.size > 0) {
       for (let dot = name.indexOf("."); dot >= 0; dot = name.indexOf(".", dot + 1)) {
         best = latest(this.#extensions.get(name.slice(dot)), isDirectory, best);
       }
     }
+    if (this.#patterns.length === 0) return best?.ignores;
+    const path = prefix.slice(base) + name;
     for (let i = this.#patterns.length - 1; i >= 0; i--) {
       const rule = this.#patterns[i] as PatternRule;
       if (best !== undefined && rule.order < best.order) break;

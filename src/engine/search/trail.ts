@@ -32,8 +32,7 @@ export class Trail implements Disposable {
     const stage = this.#descend(names);
     if (last === undefined || stage === undefined || !stage.admitted) return undefined;
     const entry = entryOf(last, "file");
-    if (!stage.rules.isEmpty && stage.rules.ignores(stage.path + entry.name, entry.name, false))
-      return undefined;
+    if (!stage.rules.isEmpty && stage.rules.ignores(stage.path, entry.name, false)) return undefined;
     try {
       return stage.directory.file(entry);
     } catch (error) {
@@ -53,7 +52,7 @@ export class Trail implements Disposable {
       if (directory === undefined) return undefined;
       const path = stage.path + entry.name;
       const { rules } = stage;
-      const admitted = stage.admitted && (rules.isEmpty || !rules.ignores(path, entry.name, true));
+      const admitted = stage.admitted && (rules.isEmpty || !rules.ignores(stage.path, entry.name, true));
       stage = {
         bytes,
         directory,

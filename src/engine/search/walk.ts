@@ -50,16 +50,15 @@ class Entries implements AsyncIterator<WalkEntry, undefined, undefined> {
     this.#report = report;
   }
 
-  async next(): Promise<IteratorResult<WalkEntry, undefined>> {
+  next(): Promise<IteratorResult<WalkEntry, undefined>> {
     for (;;) {
-      if (this.#pace.isDue) await this.#rest();
-      if (this.#report.stopped !== undefined) return this.return();
-      const entry = this.#walker.next();
+      if (this.#pace.isDue) return this.#afterRest();
+      const entry = this.#step();
       if (entry === "entered") continue;
       this.#tally(entry);
       if (entry === undefined || this.#report.stopped !== undefined) return this.return();
       this.#given++;
-      return { done: false, value: entry };
+      return Promise.resolve({ done: false, value: entry });
     }
   }
 
@@ -68,14 +67,25 @@ class Entries implements AsyncIterator<WalkEntry, undefined, undefined> {
     return Promise.resolve({ done: true, value: undefined });
   }
 
-  async #rest(): Promise<void> {
+  #step(): ReturnType<Walker["next"]> {
     try {
-      await this.#pace.rest();
+      return this.#walker.next();
     } catch (error) {
       this.#walker[Symbol.dispose]();
       throw error;
     }
-    if (this.#pace.isOver) this.#report.stopped = "time";
+  }
+
+  async #afterRest(): Promise<IteratorResult<WalkEntry, undefined>> {
+    try {
+      await this.#pace.rest();
+    } catch (error) {
+      await this.return();
+      throw error;
+    }
+    if (!this.#pace.isOver) return this.next();
+    this.#report.stopped = "time";
+    return this.return();
   }
 
   #tally(entry: WalkEntry | undefined): void {

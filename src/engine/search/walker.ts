@@ -64,10 +64,15 @@ export class WalkEntry implements Entry {
   }
 }
 
-interface Step {
-  readonly key: string;
-  readonly entry: Entry;
-  readonly enters: boolean;
+/** The place of what lies in a directory, among the directory's siblings. */
+class Descent {
+  readonly name: string;
+  readonly into: Entry;
+
+  constructor(into: Entry) {
+    this.name = `${into.name}/`;
+    this.into = into;
+  }
 }
 
 interface Level {
@@ -77,7 +82,7 @@ interface Level {
   /** "" or a path with a final slash. */
   readonly prefix: string;
   readonly rules: IgnoreRules;
-  steps: readonly Step[];
+  readonly steps: readonly (Entry | Descent)[];
   next: number;
 }
 
@@ -103,14 +108,14 @@ export class Walker implements Disposable {
       if (level === undefined) return undefined;
       const step = level.steps[level.next++];
       if (step === undefined) this.#leave();
-      else if (step.enters) {
-        this.#enter(level, step.entry);
+      else if (step instanceof Descent) {
+        this.#enter(level, step.into);
         return "entered";
       } else {
-        if (step.entry.kind === "file") this.files++;
-        const path = level.prefix + step.entry.name;
-        if (this.#scope.include?.matches(path) ?? true) {
-          return new WalkEntry(step.entry, path, this.#levels.length - 1, this.#latest);
+        if (step.kind === "file") this.files++;
+        const path = level.prefix + step.name;
+        if (this.#scope.include === undefined || this.#scope.include.matches(path)) {
+          return new WalkEntry(step, path, this.#levels.length - 1, this.#latest);
         }
       }
     }
@@ -140,16 +145,17 @@ export class Walker implements Disposable {
     const own = rules.in(directory, above.slice(0, -1), entries);
     const { include, exclude, maxDepth = Number.POSITIVE_INFINITY } = this.#scope;
     const goesOn = this.#levels.length < maxDepth;
-    const steps: Step[] = [];
+    const steps: (Entry | Descent)[] = [];
     let plain = true;
     for (const found of entries) {
       const { name, kind } = found;
       const isDirectory = kind === "directory";
-      if (own.ignores(above + name, name, isDirectory) || exclude?.matches(prefix + name)) continue;
-      plain &&= !/[\ud800-\uffff]/.test(name);
-      steps.push({ key: name, entry: found, enters: false });
-      if (isDirectory && goesOn && (include?.reaches(prefix + name) ?? true)) {
-        steps.push({ key: `${name}/`, entry: found, enters: true });
+      if (own.ignores(above, name, isDirectory)) continue;
+      if (exclude?.matches(prefix + name)) continue;
+      if (beyondUnits.test(name)) plain = false;
+      steps.push(found);
+      if (isDirectory && goesOn && (include === undefined || include.reaches(prefix + name))) {
+        steps.push(new Descent(found));
       }
     }
     steps.sort(plain ? byUnits : byBytes);
@@ -190,12 +196,19 @@ export class Walker implements Disposable {
   }
 }
 
-function byUnits(a: Step, b: Step): number {
-  return a.key < b.key ? -1 : a.key > b.key ? 1 : 0;
+/** Names for which the order of code units may not be that of bytes; among them those with marks for bytes. */
+const beyondUnits = /[\ud800-\uffff]/;
+
+function byUnits(a: Entry | Descent, b: Entry | Descent): number {
+  return a.name < b.name ? -1 : a.name > b.name ? 1 : 0;
 }
 
-function byBytes(a: Step, b: Step): number {
-  return compareBytes(a.key, b.key) || Buffer.compare(a.entry.raw ?? noBytes, b.entry.raw ?? noBytes);
+function byBytes(a: Entry | Descent, b: Entry | Descent): number {
+  return compareBytes(a.name, b.name) || Buffer.compare(rawOf(a), rawOf(b));
+}
+
+function rawOf(step: Entry | Descent): Buffer {
+  return (step instanceof Descent ? step.into : step).raw ?? noBytes;
 }
 
 const noBytes = Buffer.alloc(0);
