@@ -1,0 +1,274 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { applyFilePatch } from "../../src/engine/edit/hunks.ts";
+import { createdContent, type FilePatch, parsePatch } from "../../src/engine/edit/patch.ts";
+import { Fault, type FaultCode, type Faults } from "../../src/engine/fault.ts";
+import { unifiedDiff } from "../../src/engine/text/diff.ts";
+import { decode } from "../../src/engine/text/text.ts";
+
+const one = (patch: string): FilePatch => {
+  const [file, ...rest] = parsePatch(patch);
+  if (file === undefined || rest.length > 0) throw new Error(`expected one file, got ${rest.length + 1}`);
+  return file;
+};
+const patched = async (content: string | Buffer, patch: string): Promise<string> =>
+  applyFilePatch(await decode("f", Buffer.from(content)), one(patch)).text.bytes.toString();
+const hunk = (...lines: string[]) => ["--- a/f", "+++ b/f", ...lines, ""].join("\n");
+const envelope = (...lines: string[]) =>
+  ["*** Begin Patch", "*** Update File: f", ...lines, "*** End Patch"].join("\n");
+const refusal = async <C extends FaultCode>(code: C, run: () => unknown): Promise<Faults[C]> => {
+  try {
+    await run();
+  } catch (error) {
+    if (Fault.is(error, code)) return error.data;
+    throw error;
+  }
+  throw new Error(`expected ${code}`);
+};
+const ten = Array.from({ length: 10 }, (_, i) => `line ${i + 1}\n`).join("");
+
+describe("a unified diff", () => {
+  it("is read in all the shapes that git and diff give it", () => {
+    const patch = [
+      "From 1234 Mon Sep 17 00:00:00 2001",
+      "Subject: things",
+      "---",
+      " 3 files changed",
+      "",
+      "diff --git a/old name.txt b/new name.txt",
+      "similarity index 100%",
+      "rename from old name.txt",
+      "rename to new name.txt",
+      "diff --git a/run.sh b/run.sh",
+      "old mode 100644",
+      "new mode 100755",
+      'diff --git "a/\\303\\251 \\"x\\".txt" "b/\\303\\251 \\"x\\".txt"',
+      "new file mode 100644",
+      "index 0000000..1111111",
+      "--- /dev/null",
+      '+++ "b/\\303\\251 \\"x\\".txt"',
+      "@@ -0,0 +1 @@",
+      "+hi",
+      "\\ No newline at end of file",
+      "diff --git a/empty b/empty",
+      "deleted file mode 100644",
+      "index e69de29..0000000",
+      "diff --git a/src b/copied",
+      "similarity index 90%",
+      "copy from src",
+      "copy to copied",
+      "index 1111111..2222222 100644",
+      "--- a/src",
+      "+++ b/copied",
+      "@@ -1 +1 @@",
+      "-a",
+      "+b",
+      "--- plain.c\t2024-01-01 10:00:00.000000000 +0100",
+      "+++ plain.c\t2024-01-02 10:00:00.000000000 +0100",
+      "@@ -1 +1 @@ int main()",
+      "--- x",
+      "+++ y",
+      "-- ",
+      "2.39.5",
+      "",
+    ].join("\n");
+    expect(
+      parsePatch(patch).map(({ kind, path, to, executable, added, removed }) => [
+        kind,
+        path,
+        to,
+        executable,
+        added,
+        removed,
+      ]),
+    ).toEqual([
+      ["rename", "old name.txt", "new name.txt", undefined, 0, 0],
+      ["modify", "run.sh", undefined, true, 0, 0],
+      ["create", 'é "x".txt', undefined, false, 1, 0],
+      ["delete", "empty", undefined, undefined, 0, 0],
+      ["copy", "src", "copied", undefined, 1, 1],
+      ["modify", "plain.c", undefined, undefined, 1, 1],
+    ]);
+  });
+
+  it("creates, deletes and renames by its names alone", () => {
+    expect(createdContent(one("--- /dev/null\n+++ b/n\n@@ -0,0 +1,2 @@\n+a\n+b\n"))).toBe("a\nb\n");
+    expect(one("--- a/n\n+++ /dev/null\n@@ -1 +0,0 @@\n-a\n")).toMatchObject({ kind: "delete", path: "n" });
+    expect(one("--- a/x\n+++ b/y\n@@ -1 +1 @@\n-a\n+b\n")).toMatchObject({
+      kind: "rename",
+      path: "x",
+      to: "y",
+    });
+    expect(one("--- a/x\n+++ b/y\n")).toMatchObject({ kind: "rename", path: "x", to: "y", hunks: [] });
+    expect(one("--- x/a\n+++ x/a\n@@ -1 +1 @@\n-a\n+b\n")).toMatchObject({ kind: "modify", path: "x/a" });
+  });
+
+  it("is refused with the line where it is malformed, or is none of a text", async () => {
+    const cases: [string, number][] = [
+      ["", 1],
+      ["just words\n", 1],
+      ["@@ -1 +1 @@\n-a\n+b\n", 1],
+      [hunk("@@ -1,2 +1,2 @@", "-a", "+b"), 5],
+      [hunk("@@ -1 +1 @@", "-a", "+b", "+c"), 6],
+      [hunk("@@ -1,3 +1,3 @@", " a", "*bold*", " c"), 5],
+      [hunk("@@ @@", "-a", "+b"), 3],
+      [hunk("@@ -1 +1 @@", " a"), 3],
+      ["diff --git a/x b/x\nindex 1..2 100644\nGIT binary patch\nliteral 1\n", 3],
+      ["diff --git a/x b/x\nBinary files a/x and b/x differ\n", 2],
+      ["diff --git a/x b/x\nnew file mode 120000\n--- /dev/null\n+++ b/x\n@@ -0,0 +1 @@\n+t\n", 2],
+      ["--- /dev/null\n+++ b/x\n@@ -1 +1 @@\n-a\n+b\n", 1],
+    ];
+    for (const [patch, line] of cases)
+      expect((await refusal("malformed_patch", () => parsePatch(patch))).line, patch).toBe(line);
+    const twice = hunk("@@ -1 +1 @@", "-a", "+b") + hunk("@@ -2 +2 @@", "-a", "+b");
+    expect((await refusal("duplicate_path", () => parsePatch(twice))).path).toBe("f");
+  });
+
+  it("finds its place when lines have moved, if there is only one", async () => {
+    const patch = hunk("@@ -5,3 +5,3 @@", " line 5", "-line 6", "+six", " line 7");
+    expect(await patched(`x\ny\n${ten}`, patch)).toBe(`x\ny\n${ten.replace("line 6", "six")}`);
+    const twice = await refusal("patch_conflict", () => patched(`0\n${ten}${ten}`, patch));
+    expect(twice).toMatchObject({ hunk: 1, reason: "ambiguous" });
+    const gone = await refusal("patch_conflict", () => patched(ten.replace("line 6", "line VI"), patch));
+    expect(gone).toMatchObject({
+      reason: "no_match",
+      current: [
+        { line: 5, text: "line 5" },
+        { line: 6, text: "line VI" },
+        { line: 7, text: "line 7" },
+      ],
+    });
+  });
+
+  it("takes the place that it names though the same lines stand elsewhere", async () => {
+    expect(await patched("a\nb\na\nb\n", hunk("@@ -3,2 +3,2 @@", "-a", "+A", " b"))).toBe("a\nb\nA\nb\n");
+  });
+
+  it("without context applies where it says or not at all", async () => {
+    expect(await patched(ten, hunk("@@ -2 +2 @@", "-line 2", "+two"))).toBe(ten.replace("line 2", "two"));
+    await refusal("patch_conflict", () => patched(`x\n${ten}`, hunk("@@ -2 +2 @@", "-line 2", "+two")));
+    await refusal("patch_conflict", () => patched(ten, hunk("@@ -2,0 +3 @@", "+x")));
+    expect(await patched(ten, hunk("@@ -10,0 +11 @@", "+x"))).toBe(`${ten}x\n`);
+  });
+
+  it("keeps line endings and mark of a file whose endings it does not show", async () => {
+    const crlf = `\ufeff${ten.replaceAll("\n", "\r\n")}`;
+    const patch = hunk("@@ -1,3 +1,4 @@", "-line 1", "+one", "+more", " line 2", " line 3");
+    expect(await patched(crlf, patch)).toBe(crlf.replace("line 1", "one\r\nmore"));
+    expect(await patched(ten, patch.replaceAll("\n", "\r\n"))).toBe(ten.replace("line 1", "one\nmore"));
+    expect(await patched("a\r\nb\r\n", hunk("@@ -1,2 +1,2 @@", "-a\r", "+a", " b\r"))).toBe("a\nb\r\n");
+    expect(await patched("\ufeffa\n", hunk("@@ -1 +1 @@", "-\ufeffa", "+a"))).toBe("a\n");
+  });
+
+  it("knows whether a file ends with a line break", async () => {
+    const mark = "\\ No newline at end of file";
+    expect(await patched("a\nb", hunk("@@ -1,2 +1,2 @@", " a", "-b", mark, "+c"))).toBe("a\nc\n");
+    expect(await patched("a\nb\n", hunk("@@ -1,2 +1,2 @@", " a", "-b", "+b", mark))).toBe("a\nb");
+    await refusal("patch_conflict", () => patched("a\nb", hunk("@@ -1,2 +1,2 @@", " a", "-b", "+c")));
+  });
+
+  it("deletes only a file that it knows", async () => {
+    const patch = "--- a/f\n+++ /dev/null\n@@ -1,2 +0,0 @@\n-a\n-b\n";
+    expect(await patched("a\nb\n", patch)).toBe("");
+    await refusal("patch_conflict", () => patched("a\nb\nc\n", patch));
+    await refusal("patch_conflict", () =>
+      patched("a\n", "diff --git a/f b/f\ndeleted file mode 100644\nindex e69de29..0000000\n"),
+    );
+  });
+
+  it("that we print applies to give the other text", async () => {
+    const line = fc.constantFrom("a\n", "b\n", "c\n", "\n", "a\r\n", "\ufeffb\n", "--- x\n", "\\ y\n");
+    const text = fc
+      .tuple(fc.array(line, { maxLength: 25 }), fc.constantFrom("", "a", "z"))
+      .map(([l, end]) => l.join("") + end);
+    await fc.assert(
+      fc.asyncProperty(text, text, fc.integer({ min: 1, max: 4 }), async (before, after, context) => {
+        const diff = unifiedDiff(before, after, { from: "a/f", to: "b/f", context });
+        fc.pre(diff !== "");
+        expect(await patched(before, diff)).toBe(after);
+      }),
+      { numRuns: 800 },
+    );
+  });
+});
+
+describe("a patch envelope", () => {
+  it("adds, updates, moves and deletes", () => {
+    const patch = `*** Begin Patch
+*** Add File: new.txt
++one
++
++two
+*** Update File: a.txt
+*** Move to: b.txt
+*** Update File: c.txt
+@@ class A
+@@   run() {
+ x
+-y
++z
+
+*** Delete File: d.txt
+*** End Patch
+`;
+    const files = parsePatch(patch);
+    expect(files.map(({ kind, path, to, added, removed }) => [kind, path, to, added, removed])).toEqual([
+      ["create", "new.txt", undefined, 3, 0],
+      ["rename", "a.txt", "b.txt", 0, 0],
+      ["modify", "c.txt", undefined, 1, 1],
+      ["delete", "d.txt", undefined, 0, 0],
+    ]);
+    expect(files[0] && createdContent(files[0])).toBe("one\n\ntwo\n");
+    expect(files[2]?.hunks[0]?.anchors).toEqual(["class A", "  run() {"]);
+  });
+
+  it("is refused with the line where it is malformed", async () => {
+    const cases: [string, number][] = [
+      ["*** Begin Patch\n*** Update File: f\n-a\n+b\n", 6],
+      ["*** Begin Patch\n*** End Patch\n", 1],
+      ["*** Begin Patch\nhello\n*** End Patch", 2],
+      ["*** Begin Patch\n*** Add File: f\nhello\n*** End Patch", 3],
+      [envelope("@@", "-a", "oops"), 5],
+      [envelope("@@", " a"), 4],
+      [envelope(), 2],
+    ];
+    for (const [patch, line] of cases)
+      expect((await refusal("malformed_patch", () => parsePatch(patch))).line, patch).toBe(line);
+  });
+
+  it("finds its place by context, and is refused where two fit", async () => {
+    expect(await patched("a\nb\nc\n", envelope("@@", " a", "-b", "+B"))).toBe("a\nB\nc\n");
+    expect(await patched("a  \r\nb\r\nc\r\n", envelope("@@", " a", "-b", "+B", "+BB"))).toBe(
+      "a  \r\nB\r\nBB\r\nc\r\n",
+    );
+    expect(
+      await refusal("patch_conflict", () => patched("a\nb\na\nb\n", envelope("@@", " a", "-b", "+B"))),
+    ).toMatchObject({ reason: "ambiguous" });
+    expect(
+      await refusal("patch_conflict", () => patched("a\nb\n", envelope("@@", " a", "-x", "+B"))),
+    ).toMatchObject({ reason: "no_match", hunk: 1 });
+  });
+
+  it("uses anchors and the end of the file to tell places apart", async () => {
+    const file = "def f():\n  x = 1\n  return\ndef g():\n  x = 1\n  return\n";
+    expect(await patched(file, envelope("@@ def g():", "-  x = 1", "+  x = 2"))).toBe(
+      "def f():\n  x = 1\n  return\ndef g():\n  x = 2\n  return\n",
+    );
+    expect(await patched(file, envelope("@@", "   x = 1", "-  return", "+  pass", "*** End of File"))).toBe(
+      `${file.slice(0, -9)}  pass\n`,
+    );
+    expect(await patched(file, envelope("@@ def f():", "+  # new"))).toBe(
+      file.replace("def f():\n", "def f():\n  # new\n"),
+    );
+    expect(await patched(file, envelope("@@ def f():", "-  x = 1", "+  y", "@@", "-  x = 1", "+  z"))).toBe(
+      "def f():\n  y\n  return\ndef g():\n  z\n  return\n",
+    );
+  });
+
+  it("leaves the end of a file as it was", async () => {
+    expect(await patched("a\nb", envelope("@@", " a", "-b", "+c", "+d"))).toBe("a\nc\nd");
+    expect(await patched("a\nb", envelope("@@", " b", "+c"))).toBe("a\nb\nc");
+    expect(await patched("a\nb\n", envelope("@@", "+c"))).toBe("a\nb\nc\n");
+    expect(await patched("a\nb", envelope("@@", " a", "-b"))).toBe("a\n");
+  });
+});
