@@ -137,7 +137,9 @@ async function withinFiles(
     if (files++ === maxFiles) break;
     last = entry.path;
   }
-  report.files = maxFiles;
+  // Ripgrep was told less than the scope says, and may have looked at files that are not in it.
+  report.files = Math.min(files, maxFiles);
+  if (files <= maxFiles) return blocks;
   report.stopped ??= "files";
   return blocks.filter(({ path }) => last !== undefined && compareBytes(path, last) <= 0);
 }

@@ -1,0 +1,176 @@
+// `search_content` over the wire.
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { Ground } from "./ground.ts";
+
+let ground: Ground;
+
+beforeAll(async () => {
+  ground = await Ground.with({
+    "a.txt": "zero\none TODO\ntwo\nthree fixme, todo\nfour\nfive\n",
+    "src/b.ts": "const total = 1; // TODO: totals\r\nconst Totals = 2;\r\nlast $price (x)",
+    "src/words.ts": "naïve na\nfoo foobar\nfoo_bar\n",
+    "node_modules/m.js": "TODO\n",
+    ".hidden/h.txt": "TODO\n",
+    "image.png": "TODO\n",
+    "nul.dat": "TODO\0\n",
+    "large.txt": `${"x".repeat(1024 * 1024)}\nTODO\n`,
+    "utf16.txt": Buffer.from("\ufeffTODO wide\n", "utf16le"),
+  });
+  ground.link("/etc/passwd", "link-out");
+  ground.link("a.txt", "link-in");
+});
+afterAll(() => ground[Symbol.asyncDispose]());
+
+const search = (args: object) => ground.done("search_content", { path: ".", ...args });
+const lines = async (args: object) =>
+  (await search(args)).matches.map(({ file, line }) => `${file.slice(ground.path.length + 1)}:${line}`);
+
+describe("what is found", () => {
+  it("is shown by file, the match marked and numbered, the context not", async () => {
+    expect(
+      await ground.text("search_content", {
+        path: ".",
+        pattern: "todo",
+        contextLines: 1,
+        filePattern: "a.txt",
+      }),
+    ).toBe(
+      [
+        "Found 2:",
+        "",
+        `${ground.path}/a.txt (2 matches):`,
+        "  1: zero",
+        "> 2: one TODO",
+        "  3: two",
+        "> 4: three fixme, todo",
+        "  5: four",
+      ].join("\n"),
+    );
+    expect(await ground.text("search_content", { path: ".", pattern: "nothing like it" })).toBe("No matches");
+  });
+
+  it("has line, content, context and how often it matches, and a summary", async () => {
+    const { matches, summary } = await search({
+      pattern: "todo|fixme",
+      filePattern: "a.txt",
+      contextLines: 2,
+    });
+    expect(matches).toEqual([
+      {
+        file: `${ground.path}/a.txt`,
+        line: 2,
+        content: "one TODO",
+        contextBefore: ["zero"],
+        contextAfter: ["two", "three fixme, todo"],
+        matchCount: 1,
+      },
+      {
+        file: `${ground.path}/a.txt`,
+        line: 4,
+        content: "three fixme, todo",
+        contextBefore: ["one TODO", "two"],
+        contextAfter: ["four", "five"],
+        matchCount: 2,
+      },
+    ]);
+    expect(summary).toEqual({
+      filesScanned: 1,
+      filesMatched: 1,
+      totalMatches: 2,
+      truncated: false,
+      skippedInaccessible: 0,
+    });
+  });
+
+  it("comes by path and line, the same each time", async () => {
+    const first = await lines({ pattern: "o" });
+    expect(first).toEqual([...first].sort());
+    for (let i = 0; i < 5; i++) expect(await lines({ pattern: "o" })).toEqual(first);
+  });
+
+  it("is not in hidden, excluded, binary or large files, nor behind links", async () => {
+    expect(await lines({ pattern: "TODO" })).toEqual(["a.txt:2", "a.txt:4", "src/b.ts:1", "utf16.txt:1"]);
+  });
+
+  it("is there when each of these is asked for", async () => {
+    expect(await lines({ pattern: "TODO", includeHidden: true })).toContain(".hidden/h.txt:1");
+    expect(await lines({ pattern: "TODO", excludePatterns: [] })).toContain("node_modules/m.js:1");
+    expect(await lines({ pattern: "TODO", excludePatterns: ["**/*.txt"] })).toEqual([
+      "node_modules/m.js:1",
+      "src/b.ts:1",
+    ]);
+    expect(await lines({ pattern: "TODO", skipBinary: false })).toEqual(
+      expect.arrayContaining(["image.png:1", "nul.dat:1"]),
+    );
+    expect(await lines({ pattern: "TODO", maxFileSize: 2 * 1024 * 1024 })).toContain("large.txt:2");
+    expect(await lines({ pattern: "TODO", filePattern: "**/*.ts" })).toEqual(["src/b.ts:1"]);
+    expect(await lines({ pattern: "TODO", path: "src" })).toEqual(["src/b.ts:1"]);
+  });
+
+  it("is cut at maxResults and maxFilesScanned, with the reason", async () => {
+    const cut = async (args: object) => {
+      const { matches, summary } = await search({ pattern: "TODO", ...args });
+      return [matches.length, summary.truncated, summary.stoppedReason];
+    };
+    expect(await cut({ maxResults: 2 })).toEqual([2, true, "maxResults"]);
+    expect(await cut({ maxResults: 4 })).toEqual([4, false, undefined]);
+    expect(await cut({ maxFilesScanned: 1, filePattern: "{a.txt,src/**}" })).toEqual([2, true, "maxFiles"]);
+    expect(await cut({ maxFilesScanned: 3, filePattern: "{a.txt,src/**}" })).toEqual([3, false, undefined]);
+    expect(await cut({ pattern: "(?=TODO)", maxFilesScanned: 1, filePattern: "{a.txt,src/**}" })).toEqual([
+      2,
+      true,
+      "maxFiles",
+    ]);
+    expect(await cut({ pattern: "(?=TODO)", maxResults: 3 })).toEqual([3, true, "maxResults"]);
+  });
+});
+
+describe("patterns", () => {
+  it.each([
+    ["case does not count unless asked", { pattern: "totals" }, ["src/b.ts:1", "src/b.ts:2"]],
+    ["caseSensitive", { pattern: "Totals", caseSensitive: true }, ["src/b.ts:2"]],
+    ["wholeWord", { pattern: "total", wholeWord: true }, ["src/b.ts:1"]],
+    ["wholeWord takes foreign letters as letters", { pattern: "na", wholeWord: true }, ["src/words.ts:1"]],
+    ["isLiteral", { pattern: "$price (x)", isLiteral: true }, ["src/b.ts:3"]],
+    ["isLiteral and wholeWord", { pattern: "foo", isLiteral: true, wholeWord: true }, ["src/words.ts:2"]],
+    ["an end of line before CRLF", { pattern: "2;$" }, ["src/b.ts:2"]],
+    ["digits and words", { pattern: "^const \\w+ = \\d;" }, ["src/b.ts:1", "src/b.ts:2"]],
+    ["a brace that stands for itself", { pattern: "{|\\$price" }, ["src/b.ts:3"]],
+    ["look-ahead", { pattern: "const (?!total)", caseSensitive: true }, ["src/b.ts:2"]],
+    ["look-behind", { pattern: "(?<=const )T", caseSensitive: true }, ["src/b.ts:2"]],
+    ["look-around before CRLF", { pattern: "(?<=2);$" }, ["src/b.ts:2"]],
+    ["a back-reference", { pattern: "(o)\\1" }, ["src/words.ts:2", "src/words.ts:3"]],
+    ["an inline flag", { pattern: "(?i)TOTALS", caseSensitive: true }, ["src/b.ts:1", "src/b.ts:2"]],
+    ["a class by name", { pattern: "^[[:alpha:]]+ [[:alpha:]]+ =" }, ["src/b.ts:1", "src/b.ts:2"]],
+    ["a letter outside ASCII", { pattern: "na\\p{L}ve" }, ["src/words.ts:1"]],
+  ])("%s", async (_, args, expected) => {
+    expect(await lines({ filePattern: "src/**", ...args })).toEqual(expected);
+  });
+
+  it("count matches on a line in both engines", async () => {
+    const counts = async (pattern: string) =>
+      (await search({ pattern, filePattern: "src/words.ts" })).matches.map(({ matchCount }) => matchCount);
+    expect(await counts("foo")).toEqual([2, 1]);
+    expect(await counts("fo+")).toEqual([2, 1]);
+    expect(await counts("f(?=oo)")).toEqual([2, 1]);
+  });
+
+  it.each(["(", "[z-a]", "a**", "x{2,1}", "(?<n>a)\\k<m>", "one\\ntwo", `${"a".repeat(5000)}`])(
+    "%s is refused",
+    async pattern => {
+      const { code, message } = await ground.failure("search_content", { path: ".", pattern });
+      expect(code).toBe("E_INVALID_PATTERN");
+      expect(message).toContain(`Invalid regular expression: ${pattern.slice(0, 200)} (`);
+    },
+  );
+
+  it("that is literal may be anything, and never spans lines", async () => {
+    expect(await lines({ pattern: "(", isLiteral: true })).toEqual(["src/b.ts:3"]);
+    expect(await lines({ pattern: "zero\none", isLiteral: true })).toEqual([]);
+  });
+
+  it("that look like options are patterns", async () => {
+    expect(await lines({ pattern: "--files" })).toEqual([]);
+    expect(await lines({ pattern: "-x|zero" })).toEqual(["a.txt:1"]);
+  });
+});
