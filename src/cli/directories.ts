@@ -2,15 +2,16 @@
 import { parse } from "node:path";
 import type { Dialect } from "../contract/dialect.ts";
 import { plainWording, say } from "../contract/wording.ts";
-import { type Engine, openEngine } from "../engine/engine.ts";
+import { type Engine, type EngineOptions, openEngine } from "../engine/engine.ts";
 import { Fault } from "../engine/fault.ts";
 import type { Grant } from "../engine/workspace/workspace.ts";
 import type { Config } from "./config.ts";
 import { UsageError } from "./usage-error.ts";
 
-export function openDirectories(config: Config, dialect: Dialect): Engine {
+export function openDirectories(config: Config, dialect: Dialect, confine: Engine["confine"]): Engine {
   const named = config.grants.length > 0 ? config.grants : withoutAny(config, dialect);
-  const engine = open(config["allow-outside-workspace"] ? [...named, everywhere(config)] : named);
+  const roots = config["allow-outside-workspace"] ? [...named, everywhere(config)] : named;
+  const engine = open({ roots, confine });
   const whole = engine.workspace.roots.find(({ path }) => parse(path).root === path);
   if (whole === undefined || config["allow-filesystem-root"] || config["allow-outside-workspace"])
     return engine;
@@ -20,9 +21,9 @@ export function openDirectories(config: Config, dialect: Dialect): Engine {
   );
 }
 
-function open(roots: readonly Grant[]): Engine {
+function open(options: EngineOptions): Engine {
   try {
-    return openEngine({ roots });
+    return openEngine(options);
   } catch (error) {
     if (!(error instanceof Fault)) throw error;
     if (Fault.is(error, "not_found")) throw new UsageError(`no such directory: ${error.data.path}`);

@@ -4,6 +4,7 @@ import { serveStdio } from "../mcp/stdio.ts";
 import { version } from "../version.ts";
 import { withClientRoots } from "./client-roots.ts";
 import type { Config } from "./config.ts";
+import { confinementOf } from "./confinement.ts";
 import { chooseDialect } from "./dialect.ts";
 import { openDirectories } from "./directories.ts";
 import { settingsOf } from "./settings.ts";
@@ -12,7 +13,11 @@ export async function serve(config: Config): Promise<void> {
   const log = createLog(config["log-level"]);
   const dialect = await chooseDialect(config.dialect);
   const asks = dialect.withoutRoots === "client-roots" && config.grants.length === 0;
-  const { engine: served, take } = withClientRoots(openDirectories(config, dialect), config, log);
+  const { engine: served, take } = withClientRoots(
+    openDirectories(config, dialect, await confinementOf(config)),
+    config,
+    log,
+  );
   using engine = served;
   for (const { path, access } of engine.workspace.roots) log.info(`serving ${path} (${access})`);
   await serveStdio({

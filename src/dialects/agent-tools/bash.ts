@@ -1,8 +1,10 @@
 // `bash`: a command by `sh -c`, run to its end. Only the command itself is waited for: what it leaves in the
 // background goes on.
 import { constants } from "node:os";
+import type { CallContext } from "../../contract/call.ts";
 import { text, tool } from "../../contract/tool.ts";
 import { Fault } from "../../engine/fault.ts";
+import type { Sandbox } from "../../engine/shell/launch.ts";
 import { type RunResult, run } from "../../engine/shell/run.ts";
 import { refusal } from "./failure.ts";
 import { pathAt } from "./names.ts";
@@ -39,6 +41,7 @@ export const bash = tool({
   async run({ command, cwd = ".", timeout_ms }, call) {
     const { commandTimeoutMs, commandTimeoutMaxMs, maxOutputBytes } = call.settings;
     const timeoutMs = Math.min(timeout_ms ?? commandTimeoutMs, commandTimeoutMaxMs);
+    const sandbox = confined(call);
     using directory = call.workspace.directory(pathAt(call, cwd));
     const streams = new Streams();
     const result = await run(command, {
@@ -47,6 +50,7 @@ export const bash = tool({
       ceiling,
       timeoutMs,
       leftovers: "keep",
+      ...(sandbox && { sandbox }),
       signal: call.signal,
       sink: (chunk, stream) => streams.push(chunk, stream),
       progress: {
@@ -74,6 +78,15 @@ export const bash = tool({
     }
   },
 });
+
+/** Undefined where the user did not ask for a sandbox: this contract's commands run without one. */
+function confined({ engine, workspace, settings }: CallContext): Sandbox | undefined {
+  const sandbox = engine.confine?.(workspace);
+  if (settings.commands === "sandboxed" && sandbox === undefined) {
+    throw new Fault("no_sandbox", { reason: "none was opened" });
+  }
+  return sandbox;
+}
 
 /** A command that a signal ended has the exit code that a shell would tell. */
 function answer({ exitCode, signal }: RunResult, { stdout, stderr }: Output) {

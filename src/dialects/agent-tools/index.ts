@@ -1,6 +1,7 @@
 // The `agent-tools` dialect: nine coding tools on one workspace. Every failure is a result with a JSON envelope,
 // never a protocol error. Without leave to write only the tools that read are there.
 import type { Dialect } from "../../contract/dialect.ts";
+import { applyPatch } from "./apply_patch.ts";
 import { bash } from "./bash.ts";
 import { edit } from "./edit_file.ts";
 import { failed } from "./failure.ts";
@@ -16,7 +17,7 @@ export const agentTools: Dialect = {
   name: "agent-tools",
   title: "Coding tools",
   summary: "nine coding tools: read, write, edit, multi-edit, patch, list, glob, grep, bash",
-  tools: [readFile, writeFile, edit, multiEdit, listDir, glob, grep, bash],
+  tools: [readFile, writeFile, edit, multiEdit, applyPatch, listDir, glob, grep, bash],
   wording,
   withoutRoots: "working-directory",
   failure: fault => failed(fault),

@@ -5,12 +5,16 @@ import type { CallContext } from "../../contract/call.ts";
 import { say } from "../../contract/wording.ts";
 import { Fault } from "../../engine/fault.ts";
 import { wholeCharacters } from "../../engine/shell/capture.ts";
-import type { Stream } from "../../engine/shell/command.ts";
 import { truncation } from "./output.ts";
 import { wording } from "./wording.ts";
 import { writing } from "./writing.ts";
 
-export type Output = Readonly<Record<Stream, string>>;
+export interface Output {
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+type Stream = keyof Output;
 
 const folder = ".clarvis";
 

@@ -4,9 +4,9 @@ import type { CallContext } from "../../contract/call.ts";
 import type { Settings } from "../../contract/settings.ts";
 import type { Commit, CommitOptions } from "../../engine/workspace/change.ts";
 
-export function writing(tool: string, { settings, session, signal }: CallContext): CommitOptions {
+export function writing(action: string, { settings, session, signal }: CallContext): CommitOptions {
   return {
-    by: { tool, client: session.client },
+    by: { action, client: session.client },
     links: "refuse",
     hardLinks: settings.hardLinks,
     signal,

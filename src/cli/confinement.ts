@@ -1,0 +1,22 @@
+// The sandbox that --allow-run asks for, found and tried at the start: where there is none, nothing is served.
+import { homedir } from "node:os";
+import type { Engine } from "../engine/engine.ts";
+import { gitIdentity } from "../engine/shell/git-identity.ts";
+import { findSandbox, openSandbox } from "../engine/shell/sandbox.ts";
+import { secretsOf } from "../engine/shell/secrets.ts";
+import { statePath } from "../engine/workspace/state.ts";
+import type { Config } from "./config.ts";
+import { UsageError } from "./usage-error.ts";
+
+export async function confinementOf(config: Config): Promise<Engine["confine"]> {
+  if (!config.run || config["allow-run"] !== "sandboxed") return undefined;
+  const found = await findSandbox();
+  if ("missing" in found) {
+    throw new UsageError(
+      `there is no sandbox for commands: ${found.missing} (${found.install}); without one, --allow-run=unsandboxed`,
+    );
+  }
+  const hidden = [...secretsOf(homedir()), statePath()];
+  const identity = await gitIdentity();
+  return workspace => openSandbox(found, { workspace, network: config["run-network"], hidden, identity });
+}
