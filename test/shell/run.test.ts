@@ -135,6 +135,41 @@ describe("output", () => {
     expect(bytes).toBe(result.stdout.bytes + result.stderr.bytes);
   });
 
+  it("waits for a slow sink instead of filling memory, and nothing of it is lost", async () => {
+    let [bytes, open, most] = [0, 0, 0];
+    const result = await ground.run("seq 1 100000", {
+      keep: { head: 0, tail: 0 },
+      sink: async chunk => {
+        most = Math.max(most, ++open);
+        await new Promise(resolve => setTimeout(resolve, 60)); // longer than a silence
+        open--;
+        bytes += chunk.length;
+      },
+    });
+    expect(result.stdout.bytes).toBe(588_895);
+    expect([bytes, open, most]).toEqual([588_895, 0, 1]);
+  });
+
+  it("that the sink cannot take ends the command, and the call tells why", async () => {
+    const nap = odd();
+    const sink = () => Promise.reject(new Error("full"));
+    await expect(ground.run(`echo; sleep ${nap}`, { sink })).rejects.toThrow("full");
+    const throws = () => {
+      throw new Error("broken");
+    };
+    await expect(ground.run(`echo; sleep ${nap}`, { sink: throws })).rejects.toThrow("broken");
+    expect(running(nap)).toEqual([]);
+  });
+
+  it("comes as one where that is asked for, in the order in which it was written", async () => {
+    const command = "for i in 1 2 3 4 5 6 7 8 9; do echo out $i; echo err $i >&2; done";
+    const { stdout, stderr } = await ground.run(command, { merged: true });
+    expect(stdout.head).toBe([1, 2, 3, 4, 5, 6, 7, 8, 9].map(i => `out ${i}\nerr ${i}\n`).join(""));
+    expect(stderr.bytes).toBe(0);
+    const broken = await ground.run("echo 'unclosed", { merged: true });
+    expect(broken.stdout.head).toMatch(/syntax|unterminated|unexpected/i);
+  });
+
   it("that never ends stops the command at the ceiling", async () => {
     const result = await ground.run("yes", { keep: { head: 1000, tail: 1000 }, ceiling: 3_000_001 });
     expect(result).toMatchObject({ ended: "output_limit", signal: "SIGKILL" });

@@ -19,6 +19,7 @@ import type { RunOptions, RunResult } from "../../src/engine/shell/run.ts";
 import { findSandbox, openSandbox } from "../../src/engine/shell/sandbox.ts";
 import { secretsOf } from "../../src/engine/shell/secrets.ts";
 import { inheritedDescriptors } from "../../src/engine/workspace/inherited.ts";
+import { Workspace } from "../../src/engine/workspace/workspace.ts";
 import { end, Ground, odd, running } from "./ground.ts";
 
 const found = await findSandbox();
@@ -319,6 +320,21 @@ describe.skipIf(missing !== undefined)("ordinary work goes on in the sandbox", (
       `touch log; node -e '${server}' > log & until grep -q up log; do sleep 0.05; done; node -e '${client}'`,
     );
     expect(output).toBe("served\n");
+  });
+});
+
+describe.skipIf(missing !== undefined)("a sandbox", () => {
+  it("is refused where the whole disk is granted: it would keep nothing", () => {
+    using workspace = Workspace.open([{ path: "/", access: "read-write" }]);
+    expect(() => openSandbox(found as SandboxFound, { workspace, network: false })).toThrow("no_sandbox");
+  });
+
+  it("without limits sets none", async () => {
+    const none = Number.POSITIVE_INFINITY;
+    const limits = { processes: none, memoryBytes: none, scratchBytes: none, fileBytes: none };
+    const outside = await ground.run("ulimit -d; ulimit -f");
+    expect(await outputOf("ulimit -d; ulimit -f", { limits })).toBe(outside.stdout.head);
+    expect(await outputOf("ulimit -d; ulimit -f")).not.toBe(outside.stdout.head);
   });
 });
 

@@ -5,6 +5,7 @@
 //   the name of a program that the kernel runs outside (core_pattern) stands there.
 // - Roots are handed over as the handles that are held, where bubblewrap can take them, and not by path.
 import { randomBytes } from "node:crypto";
+import { Fault } from "../fault.ts";
 import { makeControlGroup } from "../workspace/control-group.ts";
 import type { Directory } from "../workspace/directory.ts";
 import { freeSpace } from "../workspace/free-space.ts";
@@ -25,6 +26,10 @@ const home = "/run/home";
 const statusDescriptor = 3;
 
 export function openBubblewrap(found: SandboxFound, policy: SandboxPolicy): Sandbox {
+  if (policy.workspace.roots.some(root => root.path === "/"))
+    throw new Fault("no_sandbox", {
+      reason: "the whole disk is granted, so there is nothing to keep from it",
+    });
   const limits = { ...defaultLimits, ...policy.limits };
   const settings = gitConfiguration(policy.identity ?? {});
   return {
@@ -67,7 +72,8 @@ function namespaces(found: SandboxFound, network: boolean): string[] {
 /** All of the machine that is to be seen, the roots not among it. */
 function machine(policy: SandboxPolicy, { scratchBytes }: Limits): string[] {
   const readable = [...systemDirectories, ...systemFiles, ...nodeDirectories(), ...(policy.readable ?? [])];
-  const scratch = (path: string) => ["--size", String(scratchBytes), "--tmpfs", path];
+  const size = scratchBytes === Number.POSITIVE_INFINITY ? [] : ["--size", String(scratchBytes)];
+  const scratch = (path: string) => [...size, "--tmpfs", path];
   return [
     ...readable.flatMap(path => ["--ro-bind-try", path, path]),
     ...["--proc", "/proc", "--dev", "/dev"],

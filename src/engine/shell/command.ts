@@ -5,7 +5,7 @@ import { Buffer } from "node:buffer";
 import { type ChildProcess, spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
-import { setImmediate, setTimeout } from "node:timers/promises";
+import { setTimeout } from "node:timers/promises";
 import { Fault } from "../fault.ts";
 import type { Directory } from "../workspace/directory.ts";
 import { errnoOf } from "../workspace/errno.ts";
@@ -13,9 +13,13 @@ import { type Environment, reducedEnvironment } from "./environment.ts";
 import { Family } from "./family.ts";
 import { type Launch, type Leftovers, launchOpenly, type Sandbox } from "./launch.ts";
 import { keepTrack } from "./living.ts";
+import { Output } from "./output.ts";
 import { type Exit, exitOfGuarded, hasBegun } from "./warden.ts";
 
 export type Stream = "stdout" | "stderr";
+
+/** Receives what is written, as it comes. Where it returns a promise, the command waits until that is kept. */
+export type Listener = (chunk: Buffer, stream: Stream) => void | Promise<void>;
 
 export interface CommandOptions {
   /** Where it runs: this directory, whatever its name leads to by then. */
@@ -26,26 +30,21 @@ export interface CommandOptions {
   readonly sandbox?: Sandbox;
   /** What happens to processes in the background when the command itself has ended. Default: they are stopped. */
   readonly leftovers?: Leftovers;
+  /** Both streams as one, in the order in which they were written. Only complaints of the shell itself come apart. */
+  readonly merged?: boolean;
 }
 
-/** One argument of a program has at most this many bytes on Linux, its closing NUL included. */
-const maxCommandBytes = 128 * 1024 - 1;
+/** One argument of a program has at most 128 KB on Linux; a little of it is ours. */
+const maxCommandBytes = 128 * 1024 - 100;
 
 /** How often a launch is asked whether the command has used up what it may. */
 const watchMs = 250;
-
-/** A child that keeps the output open is listened to until it was silent for this long, … */
-const silenceMs = 40;
-/** … and this many times at most. */
-const maxSilences = 25;
 
 export class Command {
   readonly #child: ChildProcess;
   readonly #launch: Launch;
   readonly #family: Family;
-  readonly #listen: (chunk: Buffer, stream: Stream) => void;
-  #chunks = 0;
-  #complaint = "";
+  readonly #output: Output;
   #ranOut = false;
   #stopping: Promise<void> | undefined;
   #graceEnds = Number.POSITIVE_INFINITY;
@@ -58,27 +57,24 @@ export class Command {
     launch: Launch,
     mark: string,
     leftovers: Leftovers,
-    listen: (chunk: Buffer, stream: Stream) => void,
+    listen: Listener,
   ) {
     this.#child = child;
     this.#launch = launch;
-    this.#listen = listen;
     this.#family = new Family(pid, mark);
+    this.#output = new Output(child, listen, () => void this.stop(0));
     this.done = this.#untilDone(leftovers);
   }
 
   /** Faults: `invalid_command`, `spawn_failed`, `no_sandbox`. */
-  static async start(
-    command: string,
-    options: CommandOptions,
-    listen: (chunk: Buffer, stream: Stream) => void,
-  ): Promise<Command> {
+  static async start(command: string, options: CommandOptions, listen: Listener): Promise<Command> {
     checkCommand(command);
     const id = randomBytes(8).toString("hex");
     const environment = { ...(options.environment ?? reducedEnvironment()), POLYFS_JOB: id };
-    const { directory, sandbox, leftovers = "stop" } = options;
+    const { directory, sandbox, leftovers = "stop", merged = false } = options;
+    const line = merged ? `exec 2>&1; ${command}` : command;
     const launch =
-      sandbox?.launch(command, directory, environment, leftovers) ?? launchOpenly(command, environment);
+      sandbox?.launch(line, directory, environment, leftovers) ?? launchOpenly(line, environment);
     try {
       const child = spawn(launch.program, launch.args, {
         cwd: directory.address,
@@ -104,30 +100,24 @@ export class Command {
     const tracked = keepTrack(this.#family);
     const child = this.#child;
     child.on("error", () => {}); // a signal that could not be sent: it has ended
-    child.stdout?.on("data", (chunk: Buffer) => this.#hear(chunk, "stdout"));
-    child.stderr?.on("data", (chunk: Buffer) => this.#hear(chunk, "stderr"));
     let report = "";
     if (this.#launch.warden) child.stdio[3]?.on("data", (chunk: Buffer) => (report += chunk.toString()));
-    const watch = setInterval(() => this.#watch(), watchMs);
-    const closed = once(child, "close").then(() => true);
+    const watch = this.#launch.isExhausted && setInterval(() => this.#watch(), watchMs);
     const exit = await new Promise<Exit>(resolve =>
       child.once("exit", (exitCode, signal) => resolve({ exitCode, signal })),
     );
     clearInterval(watch);
     const stopped = this.#stopping !== undefined;
     await (this.#stopping ?? (leftovers === "stop" ? this.stop(0) : undefined));
-    for (let i = 0, heard = -1; i < maxSilences && heard !== this.#chunks; i++) {
-      heard = this.#chunks;
-      if (await Promise.race([closed, setTimeout(silenceMs, false)])) break;
-      // What has come while the loop was busy is delivered before this goes on.
-      await setImmediate();
+    try {
+      await this.#output.end();
+    } finally {
+      this.#launch.release?.();
+      if (leftovers === "stop" || this.#family.members().length === 0) tracked[Symbol.dispose]();
     }
-    this.#turnAway();
-    this.#launch.release?.();
-    if (leftovers === "stop" || this.#family.members().length === 0) tracked[Symbol.dispose]();
     if (!this.#launch.warden) return exit;
     if (!stopped && !hasBegun(exit, report))
-      throw new Fault("no_sandbox", { reason: this.#complaint.trim() });
+      throw new Fault("no_sandbox", { reason: this.#output.complaint.trim() });
     return exitOfGuarded(exit);
   }
 
@@ -145,22 +135,6 @@ export class Command {
   /** Whether it was stopped because it had taken nearly all of the disk. */
   get ranOutOfSpace(): boolean {
     return this.#ranOut;
-  }
-
-  #hear(chunk: Buffer, stream: Stream): void {
-    this.#chunks++;
-    if (stream === "stderr" && this.#chunks === 1) this.#complaint = chunk.toString("utf8", 0, 1000);
-    this.#listen(chunk, stream);
-  }
-
-  /** Who still writes writes to nobody: closing the pipe would kill a server that was left to run. */
-  #turnAway(): void {
-    for (const stream of [this.#child.stdout, this.#child.stderr]) {
-      if (stream === null || stream.destroyed) continue;
-      stream.removeAllListeners("data");
-      stream.resume();
-      if ("unref" in stream && typeof stream.unref === "function") stream.unref();
-    }
   }
 
   /**

@@ -59,7 +59,7 @@ export class Job {
 
   static async start(id: string, line: string, options: JobOptions, outputBytes: number): Promise<Job> {
     const job = new Job(id, line, outputBytes);
-    const command = await Command.start(line, options, chunk => {
+    const command = await Command.start(line, { ...options, merged: true }, chunk => {
       job.#ring.push(chunk);
       job.#wake();
     });

@@ -3,7 +3,7 @@
 // that is lower already, is passed over.
 import { release } from "node:os";
 
-/** Bounds on what one command may use up. */
+/** Bounds on what one command may use up. `Infinity` is none. */
 export interface Limits {
   /** Processes and threads. */
   readonly processes: number;
@@ -32,9 +32,11 @@ export function shellWithLimits(command: string, limits: Limits, before = ""): r
     ...(before === "" ? [] : [before]),
     "ulimit -c 0",
     // The data segment, not the address space: runtimes reserve far more addresses than they ever use.
-    `ulimit -d ${Math.ceil(memoryBytes / 1024)}`,
-    `ulimit -f ${Math.ceil(fileBytes / 512)}`,
-    ...(countsPerNamespace() ? [`ulimit -p ${processes} || ulimit -u ${processes}`] : []),
+    ...(memoryBytes === Number.POSITIVE_INFINITY ? [] : [`ulimit -d ${Math.ceil(memoryBytes / 1024)}`]),
+    ...(fileBytes === Number.POSITIVE_INFINITY ? [] : [`ulimit -f ${Math.ceil(fileBytes / 512)}`]),
+    ...(processes === Number.POSITIVE_INFINITY || !countsPerNamespace()
+      ? []
+      : [`ulimit -p ${processes} || ulimit -u ${processes}`]),
   ];
   const script = `{ ${steps.join("; ")}; } 2>/dev/null; exec /bin/sh -c "$1"`;
   return ["/bin/sh", "-c", script, "sh", command];

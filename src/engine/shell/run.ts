@@ -1,8 +1,7 @@
 // A command, run to its end: in bounded time and bounded memory. How it ended is a value, whatever the way; a
 // Fault says that it never began.
-import type { Buffer } from "node:buffer";
 import { Capture, type Captured, type Keep } from "./capture.ts";
-import { Command, type CommandOptions, type Stream } from "./command.ts";
+import { Command, type CommandOptions, type Listener } from "./command.ts";
 import type { Exit } from "./warden.ts";
 
 export interface RunOptions extends CommandOptions {
@@ -16,8 +15,8 @@ export interface RunOptions extends CommandOptions {
   readonly graceMs?: number;
   /** Kills the command. */
   readonly signal?: AbortSignal;
-  /** Receives everything that is written, also what is not kept. */
-  readonly sink?: (chunk: Buffer, stream: Stream) => void;
+  /** Receives everything up to the ceiling, also what is not kept. */
+  readonly sink?: Listener;
   readonly progress?: Progress;
 }
 
@@ -54,15 +53,15 @@ export async function run(command: string, options: RunOptions): Promise<RunResu
     if (ended === "exit") ended = reason;
     stopping = running.stop(grace);
   }
-  function listen(chunk: Buffer, stream: Stream): void {
-    const capture = captures[stream];
+  const listen: Listener = (chunk, stream) => {
+    const capture = captures[options.merged ? "stdout" : stream];
     const rest = ceiling - capture.bytes;
     const part = chunk.length > rest ? chunk.subarray(0, rest) : chunk;
     capture.push(part);
     latest.push(part);
-    options.sink?.(part, stream);
     if (part.length < chunk.length) stop("output_limit", 0);
-  }
+    return part.length === 0 ? undefined : options.sink?.(part, stream);
+  };
   const cancel = () => stop("cancel", 0);
 
   let exit: Exit = { exitCode: null, signal: null };
@@ -72,15 +71,7 @@ export async function run(command: string, options: RunOptions): Promise<RunResu
     signal?.addEventListener("abort", cancel);
     if (signal?.aborted) cancel();
     const timer = timeoutMs === undefined ? undefined : setTimeout(stop, timeoutMs, "timeout", graceMs);
-    let told = 0;
-    const ticker =
-      progress &&
-      setInterval(() => {
-        if (latest.bytes === told) return;
-        told = latest.bytes;
-        const { head, tail } = latest.captured();
-        progress.tell(head + tail, elapsed());
-      }, progress.everyMs);
+    const ticker = progress && tellNowAndThen(progress, latest, elapsed);
     try {
       exit = await running.done;
       await stopping;
@@ -98,4 +89,19 @@ export async function run(command: string, options: RunOptions): Promise<RunResu
     stderr: captures.stderr.captured(),
     milliseconds: elapsed(),
   };
+}
+
+function tellNowAndThen(progress: Progress, latest: Capture, elapsed: () => number): NodeJS.Timeout {
+  let told = 0;
+  const ticker = setInterval(() => {
+    if (latest.bytes === told) return;
+    told = latest.bytes;
+    const { head, tail } = latest.captured();
+    try {
+      progress.tell(head + tail, elapsed());
+    } catch {
+      clearInterval(ticker); // who was told is gone; the command goes on
+    }
+  }, progress.everyMs);
+  return ticker;
 }

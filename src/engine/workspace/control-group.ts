@@ -35,14 +35,14 @@ export function makeControlGroup(id: string, limits: GroupLimits): ControlGroup 
   }
   const group: ControlGroup = { members: `${path}/cgroup.procs`, remove: () => remove(path) };
   try {
-    writeFileSync(`${path}/pids.max`, String(limits.processes));
+    writeFileSync(`${path}/pids.max`, amount(limits.processes));
   } catch {
     group.remove();
     return undefined;
   }
   if (unified) {
     try {
-      writeFileSync(`${path}/memory.max`, String(limits.memoryBytes));
+      writeFileSync(`${path}/memory.max`, amount(limits.memoryBytes));
       writeFileSync(`${path}/memory.swap.max`, "0");
     } catch {
       // Memory is not counted here; the limit per process still holds.
@@ -60,6 +60,10 @@ export function sweepControlGroups(): void {
         remove(`${parent}/${name}`);
     }
   }
+}
+
+function amount(limit: number): string {
+  return limit === Number.POSITIVE_INFINITY ? "max" : String(limit);
 }
 
 function isAlive(pid: number): boolean {

@@ -2,12 +2,16 @@
 import { statfsSync } from "node:fs";
 import type { Root } from "./root.ts";
 
-/** The least that is free on any of them, in bytes. */
+/** The least that is free on any of them, in bytes; without end where that cannot be asked. */
 export function freeSpace(roots: readonly Root[]): number {
-  return Math.min(
-    ...roots.map(root => {
-      const { bavail, bsize } = statfsSync(root.handle.address);
-      return bavail * bsize;
-    }),
-  );
+  return Math.min(...roots.map(root => freeBelow(root.handle.address)));
+}
+
+function freeBelow(address: string): number {
+  try {
+    const { bavail, bsize } = statfsSync(address);
+    return bavail * bsize;
+  } catch {
+    return Number.POSITIVE_INFINITY;
+  }
 }
