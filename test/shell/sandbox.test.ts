@@ -191,6 +191,14 @@ describe.skipIf(missing !== undefined)("a confined command", () => {
     expect(result.stderr.head).toMatch(/fork/i);
     expect(result.stdout.head).not.toContain("all");
     expect(await outputOf("echo alive")).toBe("alive\n");
+    // A real one, now that the limit has proved to hold.
+    const bomb = await confined(
+      "bomb() { bomb | bomb & }; bomb; sleep 60",
+      { limits },
+      { timeoutMs: 1000, graceMs: 0 },
+    );
+    expect(bomb.ended).toBe("timeout");
+    expect(await outputOf("echo alive")).toBe("alive\n");
   });
 
   it("cannot fill memory or its scratch places, nor write a file without end", async () => {
@@ -260,6 +268,13 @@ describe.skipIf(missing !== undefined)("a confined command", () => {
     const sleeper = running(nap);
     expect(sleeper.length).toBeGreaterThan(0);
     end(nap);
+    const late = await confined(
+      `setsid sleep ${nap} & sleep ${nap}`,
+      {},
+      { leftovers: "keep", timeoutMs: 300, graceMs: 0 },
+    );
+    expect(late.ended).toBe("timeout");
+    expect(running(nap)).toEqual([]);
   });
 
   it("gets the root that was granted, though another directory stands under its name by now", async () => {
