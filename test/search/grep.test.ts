@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { Fault } from "../../src/engine/fault.ts";
 import { notUtf8, nulWithin } from "../../src/engine/search/binary.ts";
-import { excludeGlobs, includeGlobs } from "../../src/engine/search/globs.ts";
+import { excludeGlobs, type GlobRules, includeGlobs } from "../../src/engine/search/globs.ts";
 import { type GrepOptions, grep } from "../../src/engine/search/grep.ts";
 import type { Query } from "../../src/engine/search/ripgrep.ts";
 import { all, byteSorted, chance, Tree } from "./tree.ts";
@@ -207,6 +207,26 @@ describe("search", () => {
     ]);
   });
 
+  it("globs select by their own rules, not by ripgrep's", async () => {
+    using tree = new Tree({
+      "a.TS": "x\n",
+      "b.ts": "x\n",
+      "c.é": "x\n",
+      "d[1]": "x\n",
+      "sub/e.Ts": "x\n",
+      "f,g": "x\n",
+    });
+    const found = async (pattern: string, rules: GlobRules) =>
+      (await lines(tree, { pattern: "x" }, { include: includeGlobs([pattern], rules) })).map(
+        line => line.split(":")[0],
+      );
+    expect(await found("*.ts", { ignoreCase: true, crossing: true })).toEqual(["a.TS", "b.ts", "sub/e.Ts"]);
+    expect(await found("*.ts", { slashless: "base-name" })).toEqual(["b.ts"]);
+    expect(await found("*.é", {})).toEqual(["c.é"]);
+    expect(await found("d\\[1\\]", {})).toEqual(["d[1]"]);
+    expect(await found("*,g", {})).toEqual(["f,g"]);
+  });
+
   it("an expression that is none is refused with the reason", async () => {
     using tree = new Tree({ "a.txt": "x\n" });
     for (const pattern of ["foo(", "[", "*"]) {
@@ -253,7 +273,7 @@ describe("search", () => {
 
   it("cancelling, running out of time and breaking out leave no process behind", async () => {
     using tree = new Tree({ "long.txt": "x" });
-    truncateSync(join(tree.path, "long.txt"), 2 * 1024 * 1024 * 1024);
+    truncateSync(join(tree.path, "long.txt"), 600 * 1024 * 1024);
     using directory = tree.directory();
     const own = (): string[] => ripgreps(tree.path);
     const abort = new AbortController();

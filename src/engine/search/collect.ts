@@ -39,10 +39,12 @@ export async function launch(
   const place = start.path === start.root.path ? "root" : "below";
   const printing = { before, after, maxPerFile: limit, maxFileSize };
   const args = searchArguments(query, options, place, printing, files);
-  const child = await startProcess(await ripgrepPath(), args, {
-    cwd: start.address,
-    env: ripgrepEnvironment(),
-    signal,
+  const surroundings = { cwd: start.address, env: ripgrepEnvironment(), signal };
+  const child = await startProcess(await ripgrepPath(), args, surroundings).catch(error => {
+    // The program is ours and can be run: what may not be entered is the directory.
+    if (Fault.is(error, "spawn_failed") && error.data.errno === "EACCES")
+      throw new Fault("permission_denied", { path: start.given }, { cause: error });
+    throw error;
   });
   const tooLate = (): void => {
     report.stopped = "time";

@@ -1,10 +1,10 @@
 // Proof that lines which a child process reported stand in a file that we opened ourselves. Ripgrep opens by
 // path, and a path can be swapped for a link while it runs; nothing it read through one may be passed on.
-import { Fault } from "../fault.ts";
 import type { OpenFile } from "../workspace/file.ts";
 import type { Block } from "./collect.ts";
 import type { FileHits, FoundLine, GrepOptions, GrepReport } from "./grep.ts";
 import type { GrepLine } from "./hits.ts";
+import type { Pace } from "./pace.ts";
 import type { Trail } from "./trail.ts";
 
 const smallBytes = 4 * 1024 * 1024;
@@ -13,12 +13,13 @@ const smallBytes = 4 * 1024 * 1024;
 export async function* confirmed(
   blocks: readonly Block[],
   trail: Trail,
-  { signal, binary, limit = Number.POSITIVE_INFINITY }: GrepOptions,
+  { binary, limit = Number.POSITIVE_INFINITY }: GrepOptions,
   report: GrepReport,
+  pace: Pace,
 ): AsyncGenerator<FileHits, void, undefined> {
   let hits = 0;
   for (const { path, bytes, lines } of blocks) {
-    if (signal?.aborted) throw new Fault("cancelled", {});
+    if (pace.isDue) await pace.rest();
     if (hits >= limit) {
       report.stopped ??= "limit";
       return;

@@ -6,6 +6,7 @@ import type { Directory } from "../workspace/directory.ts";
 import { launch } from "./collect.ts";
 import { confirmed } from "./confirm.ts";
 import type { FileHits, GrepOptions, GrepReport } from "./grep.ts";
+import type { Pace } from "./pace.ts";
 import type { Query } from "./ripgrep.ts";
 import type { Trail } from "./trail.ts";
 import { WalkEntry, Walker } from "./walker.ts";
@@ -22,6 +23,7 @@ export async function firstHits(
   query: Query,
   options: GrepOptions,
   open: () => Trail,
+  pace: Pace,
 ): Promise<FileHits[] | undefined> {
   const { limit = Number.POSITIVE_INFINITY } = options;
   const files = head(start, options);
@@ -33,7 +35,7 @@ export async function firstHits(
     using trail = open();
     const found: FileHits[] = [];
     let hits = 0;
-    for await (const file of confirmed(blocks, trail, options, report)) {
+    for await (const file of confirmed(blocks, trail, options, report, pace)) {
       found.push(file);
       for (const line of file.lines) if (line.column !== undefined) hits++;
       if (hits >= limit) return found;

@@ -10,7 +10,7 @@ import { confirmed } from "./confirm.ts";
 import { firstHits } from "./first.ts";
 import { everything, IgnoreRules } from "./ignore.ts";
 import { compareBytes } from "./order.ts";
-import type { Patience } from "./pace.ts";
+import { Pace, type Patience } from "./pace.ts";
 import type { Query } from "./ripgrep.ts";
 import { Trail } from "./trail.ts";
 import { walk } from "./walk.ts";
@@ -103,10 +103,11 @@ async function* hits(
     decidesAgain && rules.overridesBelow ? { ...options, ignore: { rules: false, hidden: true } } : options;
   const open = (): Trail => new Trail(start, prefix, decidesAgain ? rules : IgnoreRules.of(everything));
   const files = options.file === undefined ? undefined : [options.file];
+  const pace = new Pace(options);
   const whole = await launch(start, query, narrowed, report, files);
   try {
     if (options.limit !== undefined && files === undefined) {
-      const first = await firstHits(start, query, options, open);
+      const first = await firstHits(start, query, options, open, pace);
       if (first !== undefined) {
         whole.kill();
         report.stopped = "limit";
@@ -116,7 +117,7 @@ async function* hits(
     }
     const blocks = await withinFiles(await whole.blocks(), start, options, report);
     using trail = open();
-    yield* confirmed(blocks, trail, options, report);
+    yield* confirmed(blocks, trail, options, report, pace);
   } finally {
     whole.kill();
   }

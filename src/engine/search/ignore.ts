@@ -28,12 +28,12 @@ interface Layer {
   readonly rules: RuleFile;
 }
 
-type Source = "tool" | "plain" | "git" | "exclude" | "user";
+type Source = "ripgrep" | "plain" | "git" | "exclude" | "user";
 type Layers = { readonly [S in Source]?: Layer | undefined };
 
-const sources: readonly Source[] = ["tool", "plain", "git", "exclude", "user"];
+const sources: readonly Source[] = ["ripgrep", "plain", "git", "exclude", "user"];
 const ruleFiles = new Map<string, Source>([
-  [".rgignore", "tool"],
+  [".rgignore", "ripgrep"],
   [".ignore", "plain"],
   [".gitignore", "git"],
 ]);
@@ -92,7 +92,7 @@ export class IgnoreRules {
 
   /** Whether a rule held here could take back in what an ignore file further down leaves out. */
   get overridesBelow(): boolean {
-    for (const source of ["tool", "plain"] as const) {
+    for (const source of ["ripgrep", "plain"] as const) {
       for (let layer = this.#layers[source]; layer !== undefined; layer = layer.parent) {
         if (layer.rules.negates) return true;
       }

@@ -75,7 +75,7 @@ export function scopeArguments({ ignore, include, exclude, maxDepth }: Scope, pl
   if (ignore?.rules) args.push("--glob=!.git", ...(place === "root" ? userRules() : []));
   else args.push("--no-ignore");
   if (maxDepth !== undefined && Number.isFinite(maxDepth)) args.push(`--max-depth=${maxDepth + 1}`);
-  for (const ending of include?.endings ?? []) args.push(`--type-add=wanted:*${plain(ending)}`);
+  for (const ending of include?.endings ?? []) args.push(`--type-add=wanted:*${wider(ending)}`);
   if ((include?.endings ?? []).length > 0) args.push("--type=wanted");
   if (exclude !== undefined) args.push(...exclusions(exclude));
   return args;
@@ -95,11 +95,12 @@ function exclusions({ patterns, simple }: Globs): string[] {
   });
 }
 
-/** An ending as a glob that ripgrep matches with the base name, whatever its case. */
-function plain(ending: string): string {
-  return ending.replace(/[^\w]/g, c =>
-    c === "," ? "?" : `[${c === "!" || c === "^" || c === "]" ? `\\${c}` : c}]`,
-  );
+/** An ending as a glob that ripgrep matches with the base name: whatever its case, and a little wider than it is. */
+function wider(ending: string): string {
+  return ending.replace(/./gsu, c => {
+    if (/[a-z]/i.test(c)) return `[${c.toLowerCase()}${c.toUpperCase()}]`;
+    return /\w/.test(c) ? c : c < "\x7f" ? "?" : "*";
+  });
 }
 
 function patternArguments({ pattern, literal }: Query): string[] {
