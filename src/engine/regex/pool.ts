@@ -28,7 +28,9 @@ export async function runJob(
 ): Promise<void> {
   if (deadline.signal?.aborted) throw new Fault("cancelled", {});
   if (job.texts.length === 0) return;
-  const worker = await obtain();
+  const until = performance.now() + deadline.ms;
+  const late = () => new Fault("timeout", { ms: deadline.ms, what: job.pattern });
+  const worker = await obtain(until, late, deadline.signal);
   const done = await new Promise<Fault | undefined>(resolve => {
     let left = job.texts.length;
     const finish = (fault?: Fault) => {
@@ -50,10 +52,7 @@ export async function runJob(
     const onError = (error: Error) =>
       finish(new Fault("internal", { message: error.message }, { cause: error }));
     const onExit = () => finish(new Fault("internal", { message: "a regular expression thread ended" }));
-    const timer = setTimeout(
-      () => finish(new Fault("timeout", { ms: deadline.ms, what: job.pattern })),
-      deadline.ms,
-    );
+    const timer = setTimeout(() => finish(late()), until - performance.now());
     deadline.signal?.addEventListener("abort", onAbort, { once: true });
     worker.on("message", onMessage).on("error", onError).on("exit", onExit);
     worker.ref();
@@ -74,11 +73,26 @@ function start(): Worker {
   return worker;
 }
 
-async function obtain(): Promise<Worker> {
+/** Waiting for a thread is part of the time that a job has. */
+async function obtain(until: number, late: () => Fault, signal?: AbortSignal): Promise<Worker> {
   for (;;) {
     const worker = idle.pop() ?? (started < size ? start() : undefined);
     if (worker !== undefined) return worker;
-    await new Promise<void>(resolve => waiting.push(resolve));
+    await new Promise<void>((resolve, reject) => {
+      const leave = (fault?: Fault) => {
+        clearTimeout(timer);
+        signal?.removeEventListener("abort", onAbort);
+        const at = waiting.indexOf(wake);
+        if (at >= 0) waiting.splice(at, 1);
+        if (fault === undefined) resolve();
+        else reject(fault);
+      };
+      const wake = () => leave();
+      const onAbort = () => leave(new Fault("cancelled", {}));
+      const timer = setTimeout(() => leave(late()), until - performance.now());
+      signal?.addEventListener("abort", onAbort, { once: true });
+      waiting.push(wake);
+    });
   }
 }
 

@@ -7,6 +7,7 @@ import type { GrepOptions, GrepReport } from "./grep.ts";
 import { type FileBlock, HitParser } from "./hits.ts";
 import { compareBytes } from "./order.ts";
 import { type Query, ripgrepEnvironment, ripgrepPath, searchArguments } from "./ripgrep.ts";
+import type { Scope } from "./walker.ts";
 
 const maxHeldBytes = 64 * 1024 * 1024;
 const slack = 1000;
@@ -83,7 +84,8 @@ function unreadable({ pattern, literal }: Query, errors: string): number {
   throw new Fault("invalid_pattern", { pattern, kind: literal ? "glob" : "regex", reason });
 }
 
-function isInScope(path: string, { ignore, include, exclude }: GrepOptions): boolean {
+/** Whether globs and the rule on hidden names let a path in. Ignore files are another matter. */
+export function isInScope(path: string, { ignore, include, exclude }: Scope): boolean {
   if (ignore?.hidden === false && /(^|\/)\./.test(path)) return false;
   if (include !== undefined && !include.matches(path)) return false;
   if (exclude === undefined) return true;
