@@ -11,13 +11,14 @@ import type { Directory } from "../workspace/directory.ts";
 import { freeSpace } from "../workspace/free-space.ts";
 import { display } from "../workspace/handle.ts";
 import type { Root } from "../workspace/root.ts";
+import { systemLink } from "../workspace/system-link.ts";
 import type { Workspace } from "../workspace/workspace.ts";
 import type { Environment } from "./environment.ts";
 import { gitConfiguration } from "./git-identity.ts";
 import type { Launch, Sandbox } from "./launch.ts";
 import { defaultLimits, type Limits, shellWithLimits } from "./limits.ts";
 import type { SandboxFound, SandboxPolicy } from "./policy.ts";
-import { nodeDirectories, systemDirectories, systemFiles } from "./system-directories.ts";
+import { networkFiles, nodeDirectories, systemDirectories, systemFiles } from "./system-directories.ts";
 
 /** The private home directory. Not below /home, which may be a root. */
 const home = "/run/home";
@@ -32,6 +33,7 @@ export function openBubblewrap(found: SandboxFound, policy: SandboxPolicy): Sand
     });
   const limits = { ...defaultLimits, ...policy.limits };
   const settings = gitConfiguration(policy.identity ?? {});
+  const seen = machine(policy, limits);
   return {
     launch(command, directory, environment, leftovers): Launch {
       const roots = [...policy.workspace.roots].sort((a, b) => a.path.length - b.path.length);
@@ -39,7 +41,7 @@ export function openBubblewrap(found: SandboxFound, policy: SandboxPolicy): Sand
         ...namespaces(found, policy.network),
         // A process in the background that is to stay must not end with the shell's guard.
         ...(leftovers === "keep" ? [] : ["--die-with-parent"]),
-        ...machine(policy, limits),
+        ...seen,
         ...roots.flatMap((root, i) => bind(root, found.bindsHandles ? statusDescriptor + 1 + i : undefined)),
         ...(policy.hidden ?? []).flatMap(path => hide(policy.workspace, path)),
         ...["--remount-ro", "/proc", "--remount-ro", "/dev", "--remount-ro", "/"],
@@ -71,15 +73,26 @@ function namespaces(found: SandboxFound, network: boolean): string[] {
 
 /** All of the machine that is to be seen, the roots not among it. */
 function machine(policy: SandboxPolicy, { scratchBytes }: Limits): string[] {
-  const readable = [...systemDirectories, ...systemFiles, ...nodeDirectories(), ...(policy.readable ?? [])];
+  const files = policy.network ? [...systemFiles, ...networkFiles] : systemFiles;
   const size = scratchBytes === Number.POSITIVE_INFINITY ? [] : ["--size", String(scratchBytes)];
   const scratch = (path: string) => [...size, "--tmpfs", path];
   return [
-    ...readable.flatMap(path => ["--ro-bind-try", path, path]),
+    ...systemDirectories.flatMap(readOnly),
+    ...[...files, ...nodeDirectories(), ...(policy.readable ?? [])].flatMap(show),
     ...["--proc", "/proc", "--dev", "/dev"],
     ...["/dev/shm", "/tmp", home].flatMap(scratch),
     ...["--symlink", "../tmp", "/var/tmp"],
   ];
+}
+
+function show(path: string): string[] {
+  return ["--ro-bind-try", path, path];
+}
+
+/** A link into another of them stays one. */
+function readOnly(path: (typeof systemDirectories)[number]): string[] {
+  const target = systemLink(path);
+  return target === undefined ? show(path) : ["--symlink", target, path];
 }
 
 function bind({ access, path, handle }: Root, descriptor: number | undefined): string[] {
