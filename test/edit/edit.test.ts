@@ -315,9 +315,15 @@ describe("tolerance", () => {
     expect([data.tolerance, data.count, data.lines]).toEqual(["dedented", 2, [1, 3]]);
   });
 
-  it("does not stretch over much more than was asked for", async () => {
-    await refusal("no_match", "f(\n  a\n)\n", tolerant("f( a )", "x", "flowed"));
-    await refusal("no_match", `a${" ".repeat(600)}b\n`, tolerant("a b", "x", "collapsed"));
+  it("stretches no further than the caller allows", async () => {
+    const stretch = { lines: 2, characters: 500 };
+    const flowed = replace("f( a )", "x", { tolerances: ["flowed"], stretch });
+    await refusal("no_match", "f(\n  a\n)\n", [flowed]);
+    await refusal("no_match", `a${" ".repeat(600)}b\n`, [
+      replace("a b", "x", { tolerances: ["collapsed"], stretch }),
+    ]);
+    const { stretch: _, ...free } = flowed;
+    expect(await edited("f(\n  a\n)\n", [free])).toBe("x\n");
   });
 
   it("keeps endings and the final line break", async () => {

@@ -10,7 +10,8 @@ import type { Splice } from "../text/splice.ts";
 import { rewrite, type Text } from "../text/text.ts";
 import { Draft } from "./draft.ts";
 import type { Edit, LineRange, Tolerance } from "./edits.ts";
-import { insertLines, replaceAnchored, replaceLines } from "./line-edits.ts";
+import { insertLines, linesOf, replaceAnchored, replaceLines } from "./line-edits.ts";
+import { TakenLines } from "./taken-lines.ts";
 import { replaceRegex, replaceText } from "./text-edits.ts";
 
 export interface EditOptions extends Pick<FindOptions, "ms" | "signal"> {
@@ -56,6 +57,7 @@ export async function applyEdits(
   const original = new Draft(text.body);
   const draft = new Draft(text.body);
   const outcomes: (Applied | Fault)[] = [];
+  const taken = new TakenLines();
   let index: LineIndex | undefined;
   for (const [number, edit] of edits.entries()) {
     try {
@@ -85,7 +87,12 @@ export async function applyEdits(
             : edit.kind === "insert"
               ? insertLines(edit, context)
               : replaceAnchored(edit, context);
+        const lines = linesOf(edit, context);
+        const clash = lines && taken.clash(lines);
+        if (clash !== undefined)
+          throw new Fault("edits_overlap", { path: text.path, edits: [clash.edit, number], line: clash.line });
         changeOriginal(draft, [splice], text, number);
+        if (lines !== undefined) taken.take(lines, number);
         outcomes.push({ count: 1 });
       }
     } catch (error) {

@@ -20,8 +20,16 @@ export interface ReplaceEdit {
   readonly ignoreCase?: boolean;
   /** What to overlook, in this order, where nothing fits exactly. Only for a unique, case-sensitive replacement. */
   readonly tolerances?: readonly Tolerance[];
+  /** What a tolerant match must stay under; without it, whatever the tolerances allow. */
+  readonly stretch?: Stretch;
   /** Look only in these lines; the end may lie behind the last line. */
   readonly within?: LineRange;
+}
+
+/** A region of so many times the lines of the old text, or of so many more characters, does not count. */
+export interface Stretch {
+  readonly lines: number;
+  readonly characters: number;
 }
 
 /** Replace what a JavaScript regular expression matches. */

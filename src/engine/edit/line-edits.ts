@@ -2,10 +2,10 @@
 // to. Numbers are always those of the original file.
 import { Fault } from "../fault.ts";
 import { likeBody } from "../text/endings.ts";
-import type { LineCounting, LineIndex } from "../text/lines.ts";
+import { countLines, type LineCounting, type LineIndex } from "../text/lines.ts";
 import type { Splice } from "../text/splice.ts";
 import type { Text } from "../text/text.ts";
-import type { AnchoredEdit, InsertEdit, LinesEdit } from "./edits.ts";
+import type { AnchoredEdit, InsertEdit, LineRange, LinesEdit } from "./edits.ts";
 import { placesFrom } from "./near.ts";
 
 export interface LineContext {
@@ -46,9 +46,19 @@ export function insertLines(edit: InsertEdit, context: LineContext): Splice {
     : { start: at, end: at, text: `\n${added}` };
 }
 
+/** The lines that an edit replaces; none for an insertion. */
+export function linesOf(
+  edit: LinesEdit | InsertEdit | AnchoredEdit,
+  { text, counting }: LineContext,
+): LineRange | undefined {
+  if (edit.kind === "insert") return undefined;
+  if (edit.kind === "lines") return edit;
+  return { from: edit.line, to: edit.line + countLines(oldBlock(edit, text, counting), "split") - 1 };
+}
+
 export function replaceAnchored(edit: AnchoredEdit, context: LineContext): Splice {
   const { index, text, counting } = context;
-  const old = block(likeBody(text, edit.old), counting).split("\n");
+  const old = oldBlock(edit, text, counting).split("\n");
   if (edit.line < 1 || edit.line > index.count(counting)) refuseLine(edit.line, context);
   const start = index.start(edit.line);
   const last = edit.line + old.length - 1;
@@ -57,12 +67,19 @@ export function replaceAnchored(edit: AnchoredEdit, context: LineContext): Splic
   const seen = (line: string | undefined) => (edit.compare === "trimmed" ? line?.trim() : line);
   if (!old.every((line, i) => seen(line) === seen(place[i]))) {
     const current = placesFrom(text.body, index, edit.line, old.length);
+    // Where lines are split, the empty piece behind a final break is one, too.
+    const lines = index.count(counting);
+    if (last >= lines && lines > index.count("terminated")) current.push({ line: lines, text: "" });
     const trimmedSame = old.every((line, i) => line.trim() === place[i]?.trim());
     const near = { line: edit.line, difference: trimmedSame ? "whitespace" : "text", current } as const;
     throw new Fault("no_match", { path: text.path, old: edit.old, edit: context.edit, near });
   }
   if (edit.new === "") return withoutLines(text.body, start, end);
   return { start, end, text: block(likeBody(text, edit.new), counting) };
+}
+
+function oldBlock(edit: AnchoredEdit, text: Text, counting: LineCounting): string {
+  return block(likeBody(text, edit.old), counting);
 }
 
 /** Lines as given; where lines are terminated, the last one's break may be left out or not. */

@@ -57,6 +57,8 @@ function locateByNumber(
   const wanted = old.map(line => sameLine(line, target));
   const fits = (at: number) => at >= 0 && matches(wanted, lines, at);
   if (drift === 0 && stated >= floor && fits(stated)) return { at: stated, offset: 0 };
+  // Changed lines alone do not tell a place: such a hunk stands where it says or nowhere.
+  if (old.every(line => line.sign === "-")) return "no_match";
   const toEnd = hunk.lines.at(-1)?.sign !== " ";
   const places: number[] = [];
   for (let at = 0; at + old.length <= lines.length && places.length < 1000; at++) {

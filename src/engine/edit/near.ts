@@ -7,6 +7,8 @@ import { occurrences } from "./literal.ts";
 import { plainType, tolerantMatch } from "./tolerance.ts";
 
 const mostLines = 12;
+/** Beyond this a region is hardly what was meant. */
+const likely = { lines: 2, characters: 500 };
 /** Looking for a similar line costs; files beyond this many characters are not searched for one. */
 const largest = 4_000_000;
 
@@ -24,7 +26,7 @@ export function nearMiss(body: string, old: string): NearMiss | undefined {
   }
   const unescaped = old.replaceAll("\\r\\n", "\n").replaceAll("\\n", "\n");
   if (unescaped !== old && body.includes(unescaped)) return near(body.indexOf(unescaped), "line_endings");
-  const spaced = tolerantMatch(body, old, "", ["trimmed_lines", "collapsed", "trimmed", "flowed"])
+  const spaced = tolerantMatch(body, old, "", ["trimmed_lines", "collapsed", "trimmed", "flowed"], likely)
     ?.splices[0];
   if (spaced !== undefined) return near(spaced.start, "whitespace");
   const quoted = placeOf(plainType(body), plainType(old));

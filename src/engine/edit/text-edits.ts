@@ -68,7 +68,7 @@ export function replaceText(edit: ReplaceEdit, context: TextContext): Replaced {
   if (unique && regions.length > 1) refuseAmbiguous(old, regions, "exact", context);
   if (regions.length > 0) return { splices: regions.map(region => ({ ...region, text: adapted(region) })) };
   if (unique && !ignoreCase && edit.tolerances !== undefined && range === undefined) {
-    const match = tolerantMatch(body, old, added, edit.tolerances);
+    const match = tolerantMatch(body, old, added, edit.tolerances, edit.stretch);
     if (match !== undefined && match.splices.length > 1)
       refuseAmbiguous(old, match.splices, match.tolerance, context);
     if (match !== undefined) return match;

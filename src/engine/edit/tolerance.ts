@@ -3,7 +3,7 @@
 import { literalPattern } from "../regex/find.ts";
 import { LineIndex } from "../text/lines.ts";
 import type { Splice } from "../text/splice.ts";
-import type { Tolerance } from "./edits.ts";
+import type { Stretch, Tolerance } from "./edits.ts";
 import { dedent, indentMap, isBlank, mapIndent, reindent } from "./indent.ts";
 import { occurrences } from "./literal.ts";
 
@@ -13,9 +13,6 @@ export interface TolerantMatch {
   readonly splices: readonly Splice[];
 }
 
-/** A region of twice as many lines, or of so many more characters than asked for, is not what was meant. */
-const tooManyLines = 2;
-const tooManyCharacters = 500;
 /** Enough to say that there are many. */
 const most = 1000;
 
@@ -24,15 +21,17 @@ export function tolerantMatch(
   old: string,
   text: string,
   steps: readonly Tolerance[],
+  stretch?: Stretch,
 ): TolerantMatch | undefined {
   if (isBlank(old) || steps.length === 0) return undefined;
   const index = new LineIndex(body);
   const lines = countBreaks(old) + 1;
   for (const tolerance of steps) {
     const splices = find[tolerance]({ body, index, old, text }).filter(({ start, end }) => {
+      if (stretch === undefined) return true;
       const region = body.slice(start, end);
-      const tooLong = region.length >= old.length + tooManyCharacters;
-      return !tooLong && countBreaks(region) + 1 < lines * tooManyLines;
+      const tooLong = region.length >= old.length + stretch.characters;
+      return !tooLong && countBreaks(region) + 1 < lines * stretch.lines;
     });
     if (splices.length > 0) return { tolerance, splices };
   }

@@ -23,6 +23,8 @@ export function linesWithEndings(text: string): string[] {
 }
 
 export function diffLines(a: readonly string[], b: readonly string[]): LineChange[] {
+  const few = fewChanges(a, b);
+  if (few !== undefined) return joined(few);
   const numbers = new Map<string, number>();
   const number = (line: string) => {
     const known = numbers.get(line);
@@ -35,7 +37,13 @@ export function diffLines(a: readonly string[], b: readonly string[]): LineChang
   return joined(changes);
 }
 
-const quick = 150;
+/** Most comparisons are of an edit with what it was: a few changes are found without looking at every line twice. */
+function fewChanges(a: readonly string[], b: readonly string[]): LineChange[] | undefined {
+  const changes: LineChange[] = [];
+  return myers(a, b, 0, 0, quick, changes) ? changes : undefined;
+}
+
+const quick = 300;
 const thorough = 800;
 
 function compare(
@@ -75,8 +83,8 @@ function compare(
 
 /** Myers' greedy comparison, with at most so many lines added and removed. False, and nothing found, beyond that. */
 function myers(
-  a: Uint32Array,
-  b: Uint32Array,
+  a: ArrayLike<string | number>,
+  b: ArrayLike<string | number>,
   aAt: number,
   bAt: number,
   most: number,
@@ -87,6 +95,8 @@ function myers(
   const offset = limit + 1;
   const reach = new Int32Array(2 * offset + 1);
   const trace: Int32Array[] = [];
+  // Where everything is alike, every diagonal is long: enough of them, and it is no small difference.
+  let work = 4 * (a.length + b.length) + 100_000;
   for (let d = 0; d <= limit; d++) {
     trace.push(reach.slice(offset - d, offset + d + 1));
     for (let k = -d; k <= d; k += 2) {
@@ -96,7 +106,9 @@ function myers(
       while (x < a.length && y < b.length && a[x] === b[y]) {
         x += 1;
         y += 1;
+        work -= 1;
       }
+      if (work < 0) return false;
       reach[offset + k] = x;
       if (x >= a.length && y >= b.length) {
         out.push(...walkBack(trace, a.length, b.length, aAt, bAt));
