@@ -17,17 +17,20 @@ export class Root implements Disposable {
   readonly device: number;
   readonly inode: number;
 
-  constructor(spelling: string, access: Access) {
+  /** `held` is the directory, where it was opened already; it is the root's from then on. */
+  constructor(spelling: string, access: Access, held?: Handle) {
     this.spelling = spelling;
     this.access = access;
-    this.handle = system(spelling, () => Handle.open(spelling));
+    this.handle = held ?? system(spelling, () => Handle.open(spelling));
     const stat = this.handle.stat();
-    if (!stat.isDirectory()) {
+    try {
+      if (!stat.isDirectory()) throw new Fault("not_a_directory", { path: spelling });
+      // A handle needs no permission; serving a directory does: better told now than at every call.
+      system(spelling, () => accessSync(this.handle.address, constants.R_OK | constants.X_OK));
+    } catch (error) {
       this.handle.close();
-      throw new Fault("not_a_directory", { path: spelling });
+      throw error;
     }
-    // A handle needs no permission; serving a directory does: better told now than at every call.
-    system(spelling, () => accessSync(this.handle.address, constants.R_OK | constants.X_OK));
     this.device = stat.dev;
     this.inode = stat.ino;
     this.path = display(this.handle.whereabouts());

@@ -3,7 +3,7 @@
 // opened later. Not promised: on systems other than Linux the step is open-then-verify, and what another
 // process moves *into* a root is in the root.
 import { readlinkSync } from "node:fs";
-import { resolve } from "node:path";
+import { isAbsolute, resolve } from "node:path";
 import { Fault } from "../fault.ts";
 import type { Change, Commit, CommitListener, CommitOptions } from "./change.ts";
 import { Committer, type Current } from "./commit.ts";
@@ -33,29 +33,50 @@ export interface WritingOptions {
 
 export class Workspace implements Disposable {
   readonly roots: readonly Root[];
+  /** The roots that it closes; the others belong to the workspace that this is a view of. */
+  readonly #own: readonly Root[];
   readonly #writing: WritingOptions;
-  readonly #listeners = new Set<CommitListener>();
+  readonly #listeners: Set<CommitListener>;
   #committer: Committer | undefined;
 
-  private constructor(roots: readonly Root[], writing: WritingOptions) {
+  private constructor(
+    roots: readonly Root[],
+    writing: WritingOptions,
+    own = roots,
+    listeners = new Set<CommitListener>(),
+  ) {
     this.roots = roots;
+    this.#own = own;
     this.#writing = writing;
+    this.#listeners = listeners;
   }
 
   /** Opens the granted directories. The same directory twice is one root; read-write wins. */
   static open(grants: readonly Grant[], writing: WritingOptions = {}): Workspace {
-    const roots: Root[] = [];
-    for (const grant of grants) {
-      const root = new Root(resolve(grant.path), grant.access);
-      const same = roots.findIndex(other => other.is({ dev: root.device, ino: root.inode }));
-      if (same < 0) roots.push(root);
-      else if (root.access === "read-write" && roots[same]?.access === "read-only") {
-        roots[same]?.handle.close();
-        roots[same] = root;
-      } else root.handle.close();
-    }
+    const roots = openRoots(grants);
     recoverAtStart(writing.state);
     return new Workspace(roots, writing);
+  }
+
+  /**
+   * The directory that `path` leads to as a workspace of its own: nothing outside of it can be reached, what it
+   * holds may be read and written as before, and commits are one with this workspace's. The caller disposes of it.
+   */
+  within(path: WorkspacePath): Workspace {
+    const { handle, root } = land(this.roots, path);
+    const spelling = isAbsolute(path.given) ? resolve(path.given) : path.absolute;
+    const own = new Root(spelling, root.access, handle);
+    // A root inside of it still decides about itself.
+    const inner = this.roots.filter(
+      other => !other.is({ dev: own.device, ino: own.inode }) && own.holds(other.handle.whereabouts()),
+    );
+    return new Workspace([own, ...inner], this.#writing, [own], this.#listeners);
+  }
+
+  /** Other directories, written to in the same way and seen by the same listeners. The caller disposes of it. */
+  elsewhere(grants: readonly Grant[]): Workspace {
+    const roots = openRoots(grants);
+    return new Workspace(roots, this.#writing, roots, this.#listeners);
   }
 
   /** The path that a caller wrote, as a capability. Faults: `invalid_path`, `outside_roots`. */
@@ -158,6 +179,20 @@ export class Workspace implements Disposable {
   }
 
   [Symbol.dispose](): void {
-    for (const root of this.roots) root.handle.close();
+    for (const root of this.#own) root.handle.close();
   }
+}
+
+function openRoots(grants: readonly Grant[]): Root[] {
+  const roots: Root[] = [];
+  for (const grant of grants) {
+    const root = new Root(resolve(grant.path), grant.access);
+    const same = roots.findIndex(other => other.is({ dev: root.device, ino: root.inode }));
+    if (same < 0) roots.push(root);
+    else if (root.access === "read-write" && roots[same]?.access === "read-only") {
+      roots[same]?.handle.close();
+      roots[same] = root;
+    } else root.handle.close();
+  }
+  return roots;
 }
