@@ -41,6 +41,7 @@ function withoutAny(config: Config, dialect: Dialect): readonly Grant[] {
     case "working-directory":
       return [{ path: process.cwd(), access: config["read-only"] ? "read-only" : "read-write" }];
     case "client-roots":
+    case "callers-choice":
     case "none":
       return [];
     case "usage":

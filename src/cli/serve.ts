@@ -23,7 +23,7 @@ export async function serve(config: Config): Promise<void> {
   await serveStdio({
     dialect,
     engine,
-    settings: settingsOf(config),
+    settings: settingsOf(config, dialect),
     info: { name: "polyfs", version },
     log,
     onRoots: asks ? take : undefined,

@@ -1,8 +1,10 @@
 // What the options decide for the tools.
+import type { Dialect } from "../contract/dialect.ts";
 import { defaultSettings, type Settings } from "../contract/settings.ts";
 import type { Config } from "./config.ts";
 
-export function settingsOf(config: Config): Settings {
+export function settingsOf(config: Config, { withoutRoots }: Dialect): Settings {
+  const free = withoutRoots === "callers-choice" && config.grants.length === 0;
   return {
     ...defaultSettings,
     plainNames: config["plain-names"],
@@ -12,5 +14,6 @@ export function settingsOf(config: Config): Settings {
     commandTimeoutMaxMs: config["command-timeout-max-ms"],
     commands: config.run ? config["allow-run"] : "none",
     hardLinks: config["hard-links"],
+    anyDirectory: free ? (config["read-only"] ? "read-only" : "read-write") : undefined,
   };
 }

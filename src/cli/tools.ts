@@ -13,7 +13,7 @@ export async function listTools(args: readonly string[], environment: NodeJS.Pro
   if (await answered(line)) return 0;
   const config = configure(line, environment, process.cwd());
   const dialect = await chooseDialect(config.dialect);
-  const settings = settingsOf(config);
+  const settings = settingsOf(config, dialect);
   const rows = dialect.tools.map(
     tool => [advertisedName(dialect, tool, settings), `${tool.effect}: ${tool.title}`] as const,
   );

@@ -29,8 +29,11 @@ export interface Dialect {
   readonly wording: Wording;
   /** What the model is told about the server; under 2 KB where clients cut. */
   readonly instructions?: string;
-  /** Which roots serve when the command line names none: the working directory, the client's roots, or none. */
-  readonly withoutRoots: "working-directory" | "client-roots" | "none" | "usage";
+  /**
+   * Which roots serve when the command line names none: the working directory, the client's roots, whichever
+   * directory the caller chooses, or none.
+   */
+  readonly withoutRoots: "working-directory" | "client-roots" | "callers-choice" | "none" | "usage";
   /** Tells a fault in the contract's words, by the contract's channel. */
   failure(fault: Fault, site: Site): Outcome;
   /** Whether a tool is in the list at all for this caller; by default every tool is. */

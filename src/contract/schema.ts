@@ -12,6 +12,8 @@ export type Schema = {
   readonly maximum?: number;
   readonly minLength?: number;
   readonly maxLength?: number;
+  /** What a string must look like, as a regular expression. */
+  readonly pattern?: string;
   readonly minItems?: number;
   readonly maxItems?: number;
   readonly items?: Schema;

@@ -1,15 +1,22 @@
 // What lives as long as a caller's connection: a place for the little state that some contracts need (a chosen
 // workspace, running jobs). Each caller has its own; nothing in it can reach another's.
 
-/** A typed place in a session. `initial` makes its first value. */
+/** A typed place in a session. `initial` makes its first value, `end` lets go of the last one. */
 export interface Slot<T> {
   readonly initial: () => T;
+  end?(value: T): void;
 }
 
-export class Session {
+export class Session implements Disposable {
   readonly #values = new Map<Slot<unknown>, unknown>();
+  /** Whether what is kept here is still there at the caller's next call. Without it, keeping is pointless. */
+  readonly lasting: boolean;
   /** Who calls, as the client says it: for history and audit, never for decisions. */
   client = "unknown";
+
+  constructor({ lasting = true }: { readonly lasting?: boolean } = {}) {
+    this.lasting = lasting;
+  }
 
   get<T>(slot: Slot<T>): T {
     if (!this.#values.has(slot)) this.#values.set(slot, slot.initial());
@@ -18,5 +25,11 @@ export class Session {
 
   set<T>(slot: Slot<T>, value: T): void {
     this.#values.set(slot, value);
+  }
+
+  /** The caller is gone, and nothing runs for it any more. */
+  [Symbol.dispose](): void {
+    for (const [slot, value] of this.#values) slot.end?.(value);
+    this.#values.clear();
   }
 }

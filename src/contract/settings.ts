@@ -1,4 +1,5 @@
 // What the person who starts the server decides, as plain values with the defaults that the contracts publish.
+import type { Access } from "../engine/workspace/root.ts";
 
 export interface Settings {
   /** Advertise tools without the dialect's prefix, for clients that refuse dots. */
@@ -14,6 +15,11 @@ export interface Settings {
   readonly commands: "none" | "sandboxed" | "unsandboxed" | undefined;
   /** What a write does to the other names of a file. */
   readonly hardLinks: "replace" | "keep";
+  /**
+   * How any directory at all may be used, where the contract lets its caller choose one and the start names none.
+   * Undefined: only what is granted.
+   */
+  readonly anyDirectory: Access | undefined;
   /** The directory against which relative paths of some contracts are resolved, and `~`. */
   readonly workingDirectory: string;
   readonly homeDirectory: string;
@@ -27,6 +33,7 @@ export const defaultSettings: Settings = {
   commandTimeoutMaxMs: 600_000,
   commands: undefined,
   hardLinks: "replace",
+  anyDirectory: undefined,
   workingDirectory: process.cwd(),
   homeDirectory: process.env.HOME ?? process.cwd(),
 };

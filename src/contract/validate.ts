@@ -28,10 +28,17 @@ function check(schema: Schema, value: unknown, at: string, issues: ParameterIssu
   };
   const options = schema.oneOf ?? schema.anyOf;
   if (options !== undefined) {
+    let nearest: readonly ParameterIssue[] | undefined;
     for (const option of options) {
       const found: ParameterIssue[] = [];
       const checked = check(option, value, at, found);
       if (found.length === 0) return checked;
+      // Of the right type, but wrong in itself: that is what to tell.
+      if (!found.some(issue => issue.at === at && issue.rule === "type")) nearest ??= found;
+    }
+    if (nearest !== undefined) {
+      issues.push(...nearest);
+      return value;
     }
     return fail("type", options.map(expectation).join(" or "));
   }
@@ -50,6 +57,9 @@ function check(schema: Schema, value: unknown, at: string, issues: ParameterIssu
       return fail("minLength", `at least ${schema.minLength} characters`);
     if (value.length > (schema.maxLength ?? Number.POSITIVE_INFINITY)) {
       return fail("maxLength", `at most ${schema.maxLength} characters`);
+    }
+    if (schema.pattern !== undefined && !new RegExp(schema.pattern, "u").test(value)) {
+      return fail("pattern", `a text that matches ${schema.pattern}`);
     }
   } else if (Array.isArray(value)) {
     if (value.length < (schema.minItems ?? 0)) return fail("minItems", `at least ${schema.minItems} items`);
@@ -122,6 +132,8 @@ function isOfType(value: unknown, type: TypeName | readonly TypeName[]): boolean
 
 function expectation(schema: Schema): string {
   if (schema.enum !== undefined) return `one of ${schema.enum.map(one => JSON.stringify(one)).join(", ")}`;
+  const options = schema.oneOf ?? schema.anyOf;
+  if (options !== undefined) return options.map(expectation).join(" or ");
   const { type } = schema;
   const names = type === undefined ? ["a value"] : typeof type === "string" ? [type] : type;
   return names

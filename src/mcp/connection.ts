@@ -91,6 +91,11 @@ export class Connection {
     for (const running of this.#running) running.abort();
   }
 
+  /** Lets go of what is kept for the client. Nothing is being dealt with any more. */
+  close(): void {
+    this.#session[Symbol.dispose]();
+  }
+
   /** Settles when nothing is being dealt with. */
   async idle(): Promise<void> {
     if (this.#load > 0) await new Promise<void>(resolve => this.#idle.push(resolve));

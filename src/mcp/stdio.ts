@@ -76,6 +76,7 @@ export function serveStream(
     await Promise.race([connection.idle(), stopped]);
     connection.abort();
     await within(graceMs, connection.idle());
+    connection.close();
     await Promise.race([output.finished(), stopped]);
     await within(graceMs, output.finished());
     input.destroy();
