@@ -24,6 +24,8 @@ export interface Scope {
   readonly include?: Globs | undefined;
   /** These are left out, and directories among them not entered. */
   readonly exclude?: Globs | undefined;
+  /** "tree": what lies in a directory comes right behind it. By default the order is that of the printed paths. */
+  readonly order?: "paths" | "tree" | undefined;
   /** How many levels to go down: 0 is the start's own entries. */
   readonly maxDepth?: number | undefined;
 }
@@ -69,8 +71,8 @@ class Descent {
   readonly name: string;
   readonly into: Entry;
 
-  constructor(into: Entry) {
-    this.name = `${into.name}/`;
+  constructor(into: Entry, order: Scope["order"]) {
+    this.name = order === "tree" ? into.name : `${into.name}/`; // equal names stay in order
     this.into = into;
   }
 }
@@ -143,7 +145,7 @@ export class Walker implements Disposable {
     const entries = directory.entries();
     const above = this.#standpoint.prefix + prefix;
     const own = rules.in(directory, above.slice(0, -1), entries);
-    const { include, exclude, maxDepth = Number.POSITIVE_INFINITY } = this.#scope;
+    const { include, exclude, order, maxDepth = Number.POSITIVE_INFINITY } = this.#scope;
     const goesOn = this.#levels.length < maxDepth;
     const steps: (Entry | Descent)[] = [];
     let plain = true;
@@ -155,7 +157,7 @@ export class Walker implements Disposable {
       if (beyondUnits.test(name)) plain = false;
       steps.push(found);
       if (isDirectory && goesOn && (include === undefined || include.reaches(prefix + name))) {
-        steps.push(new Descent(found));
+        steps.push(new Descent(found, order));
       }
     }
     steps.sort(plain ? byUnits : byBytes);
