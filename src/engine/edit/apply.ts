@@ -90,7 +90,11 @@ export async function applyEdits(
         const lines = linesOf(edit, context);
         const clash = lines && taken.clash(lines);
         if (clash !== undefined)
-          throw new Fault("edits_overlap", { path: text.path, edits: [clash.edit, number], line: clash.line });
+          throw new Fault("edits_overlap", {
+            path: text.path,
+            edits: [clash.edit, number],
+            line: clash.line,
+          });
         changeOriginal(draft, [splice], text, number);
         if (lines !== undefined) taken.take(lines, number);
         outcomes.push({ count: 1 });
