@@ -425,7 +425,7 @@ describe("a commit of several changes", () => {
       seen = commit;
       old = String(await commit.files[0]?.before?.bytes());
     });
-    const by = { tool: "write", client: "test" };
+    const by = { action: "write", client: "test" };
     const commit = await ground.commit([ground.write("a", "new")], { by });
     expect(seen).toBe(commit);
     expect(commit).toMatchObject({ by, files: [{ before: { kind: "file", size: 3 }, after: { size: 3 } }] });

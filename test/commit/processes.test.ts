@@ -48,7 +48,7 @@ function restart(ground: Ground): void {
 
 describe("killed at any moment", () => {
   /** Of the system calls to be killed in, every how many-th is tried: all of them take minutes. */
-  const every = Number(process.env.POLYFS_TEST_EVERY ?? 11);
+  const every = Number(process.env.POLYFS_TEST_EVERY ?? 23);
   const kills = Number(process.env.POLYFS_TEST_KILLS ?? 60);
   it(`a process that patches in a loop leaves whole patches, ${kills} times`, {
     timeout: 3_600_000,

@@ -96,6 +96,11 @@ export class Ledger {
     if (this.#books.some(book => book.journal.size > hurryBytes)) await this.checkpoint();
   }
 
+  /** Whether old content of past commits is still being removed. */
+  get isClearing(): boolean {
+    return this.#books.some(book => book.purges.size > 0);
+  }
+
   /** When all old content of past commits is gone from the workspace. */
   async settled(): Promise<void> {
     for (const book of this.#books) await Promise.allSettled(book.purges);

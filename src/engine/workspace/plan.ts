@@ -184,7 +184,7 @@ export function check(
 
 /** What is known about the content at a spot before the commit moves it. */
 export function describe(stat: Stats, plan?: Plan, target?: Target) {
-  const told = { kind: kindOf(stat), size: stat.size, mode: stat.mode & 0o7777 };
+  const told = { kind: kindOf(stat), size: stat.size, mode: stat.mode & 0o7777, modified: stat.mtime };
   if (!stat.isSymbolicLink() || plan === undefined || target === undefined) return told;
   const link = system(target.path.given, () => sys.readlink(plan.places.address(target.spot)));
   return { ...told, target: link.toString("utf8") };

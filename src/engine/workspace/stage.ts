@@ -6,7 +6,7 @@ import { faultOf, system } from "./errno.ts";
 import { Handle } from "./handle.ts";
 import type { Places, Spot } from "./place.ts";
 import { kindOf } from "./stat.ts";
-import type { Staged } from "./step.ts";
+import { type Staged, setModified } from "./step.ts";
 import { readAll, sys, writeAll } from "./syscalls.ts";
 
 export type Stage =
@@ -73,6 +73,7 @@ async function stageBytes(
       await withFile(places, one.like, from => copyAttributes(from, fd));
     }
     if (one.mode !== undefined) sys.chmod(fd, one.mode);
+    if (one.modified !== undefined) setModified(fd, one.modified);
     if (one.flush) await sys.flushLater(fd);
   } finally {
     sys.close(fd);

@@ -28,6 +28,8 @@ export interface Staged {
   readonly blob?: Range;
   readonly mode?: number;
   readonly owner?: { readonly user: number; readonly group: number };
+  /** The time to give it, in milliseconds. */
+  readonly modified?: number;
 }
 
 export interface MoveStep {
@@ -238,10 +240,15 @@ function restage(step: MoveStep, staged: Staged, index: number, scene: Scene): v
     writeAll(fd, scene.blob(blob));
     if (owner !== undefined) sys.chown(fd, owner.user, owner.group);
     if (mode !== undefined) sys.chmod(fd, mode);
+    if (staged.modified !== undefined) setModified(fd, staged.modified);
     sys.flush(fd);
   } finally {
     sys.close(fd);
   }
+}
+
+export function setModified(fd: number, modified: number): void {
+  sys.times(fd, new Date(), new Date(modified));
 }
 
 function rewrite(step: RewriteStep, scene: Scene, range: Range): void {

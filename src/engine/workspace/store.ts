@@ -1,6 +1,8 @@
 // What all workspaces of a process share for writing: one state directory with its locks and journals. It is
 // opened by the first commit, or at the start where a dead process has left something to recover.
 import { join } from "node:path";
+import { Archive } from "./archive/archive.ts";
+import { system } from "./errno.ts";
 import { Ledger } from "./ledger.ts";
 import { recover } from "./recover.ts";
 import { isDead, StateDirectory, statePath } from "./state.ts";
@@ -9,6 +11,7 @@ import { sys } from "./syscalls.ts";
 export interface Store {
   readonly state: StateDirectory;
   readonly ledger: Ledger;
+  readonly archive: Archive;
 }
 
 const stores = new Map<string, Store>();
@@ -19,8 +22,15 @@ export function openStore(wanted?: string): Store {
   const known = stores.get(path);
   if (known !== undefined) return known;
   const state = new StateDirectory(wanted);
-  recover(state);
-  const store = { state, ledger: new Ledger(state) };
+  const store = system(path, () => {
+    try {
+      recover(state);
+      return { state, ledger: new Ledger(state), archive: new Archive(state.path) };
+    } catch (error) {
+      state.close();
+      throw error;
+    }
+  });
   if (stores.size === 0) process.once("exit", closeAll);
   stores.set(path, store);
   return store;

@@ -1,0 +1,95 @@
+import { spawnSync } from "node:child_process";
+import { mkdirSync, readFileSync, rmSync, statfsSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { Workspace } from "../../src/engine/workspace/workspace.ts";
+import { faultOf, Ground } from "./ground.ts";
+
+/** Mounts a small file system on a directory; why not, where it cannot. */
+function mountSmall(directory: string, size = "512k"): { reason?: string; [Symbol.dispose](): void } {
+  mkdirSync(directory);
+  const { status } = spawnSync("mount", ["-t", "tmpfs", "-o", `size=${size}`, "tmpfs", directory]);
+  if (status !== 0) return { reason: "needs leave to mount", [Symbol.dispose]: () => {} };
+  return { [Symbol.dispose]: () => void spawnSync("umount", ["-l", directory]) };
+}
+
+describe("on a disk that is full", () => {
+  it("an overwrite, a creation and a patch are refused, and every byte stays", async context => {
+    using ground = new Ground();
+    const small = join(ground.base, "small");
+    using mount = mountSmall(small);
+    if (mount.reason !== undefined) return context.skip(mount.reason);
+    for (let i = 0; i < 10; i++) writeFileSync(join(small, `f${i}`), `old ${i}`);
+    writeFileSync(join(small, "ballast"), Buffer.alloc(380 * 1024, "b"));
+    using workspace = Workspace.open([{ path: small, access: "read-write" }], { state: ground.state });
+    const before = ground.tree(small);
+    const large = Buffer.alloc(200 * 1024, "n");
+    const write = (name: string, bytes: Buffer) =>
+      ({ kind: "write", path: workspace.at(name), bytes }) as const;
+    const tries = [
+      [write("f0", large)],
+      [write("new", large)],
+      [{ kind: "copy", from: workspace.at("ballast"), to: workspace.at("copy") } as const],
+      Array.from({ length: 10 }, (_, i) => write(`f${i}`, Buffer.alloc(i === 7 ? 90 * 1024 : 8 * 1024, "n"))),
+    ];
+    for (const changes of tries) {
+      expect(await faultOf(workspace.commit(changes))).toBe("no_space");
+      await workspace.settled();
+      expect(ground.tree(small)).toEqual(before);
+    }
+    await workspace.commit([write("f0", Buffer.from("fits"))]);
+    await workspace.settled();
+    expect(ground.tree(small)).toEqual({ ...before, f0: "fits" });
+    // Room that a removal makes can be used at once, even while the removed bytes are still being cleared.
+    await workspace.commit([{ kind: "remove", path: workspace.at("ballast") }]);
+    await workspace.commit([write("f1", Buffer.alloc(400 * 1024, "n"))]);
+  });
+
+  it("a state directory without room is told as such", async context => {
+    using ground = new Ground({ a: "old" });
+    using mount = mountSmall(ground.state, "2m");
+    if (mount.reason !== undefined) return context.skip(mount.reason);
+    writeFileSync(join(ground.state, "ballast"), "");
+    const free = statfsSync(ground.state);
+    writeFileSync(join(ground.state, "ballast"), Buffer.alloc(Number(free.bavail * free.bsize) - 8192));
+    expect(await faultOf(ground.commit([ground.write("a", "new")]))).toBe("no_space");
+    expect(ground.tree()).toEqual({ a: "old" });
+    rmSync(join(ground.state, "ballast"));
+    await ground.commit([ground.write("a", "new")]);
+    expect(ground.text("a")).toBe("new");
+  });
+});
+
+describe("on a disk that is read-only", () => {
+  it("a write is refused as read-only", async context => {
+    using ground = new Ground();
+    const small = join(ground.base, "small");
+    using mount = mountSmall(small);
+    if (mount.reason !== undefined) return context.skip(mount.reason);
+    writeFileSync(join(small, "a"), "old");
+    spawnSync("mount", ["-o", "remount,ro", small]);
+    using workspace = Workspace.open([{ path: small, access: "read-write" }], { state: ground.state });
+    const change = { kind: "write", path: workspace.at("a"), bytes: Buffer.from("x") } as const;
+    expect(await faultOf(workspace.commit([change]))).toBe("read_only");
+    expect(readFileSync(join(small, "a"), "utf8")).toBe("old");
+  });
+});
+
+describe("extended attributes", () => {
+  it("are kept by a write where somebody copies them", async context => {
+    const copy = (from: number, to: number) => {
+      const args = ["--attributes-only", "--preserve=xattr", "/proc/self/fd/3", "/proc/self/fd/4"];
+      const { status } = spawnSync("cp", args, { stdio: ["ignore", "ignore", "ignore", from, to] });
+      expect(status).toBe(0);
+    };
+    using ground = new Ground({ a: "old" }, copy);
+    const file = join(ground.inside, "a");
+    const python = (code: string) => spawnSync("python3", ["-c", `import os\n${code}`], { encoding: "utf8" });
+    if (python(`os.setxattr(${JSON.stringify(file)}, "user.note", b"kept")`).status !== 0) {
+      return context.skip("needs python3 and a file system with extended attributes");
+    }
+    await ground.commit([ground.write("a", "new")]);
+    const { stdout } = python(`print(os.getxattr(${JSON.stringify(file)}, "user.note").decode())`);
+    expect([ground.text("a"), stdout.trim()]).toEqual(["new", "kept"]);
+  });
+});
