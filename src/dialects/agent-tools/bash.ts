@@ -73,6 +73,8 @@ export const bash = tool({
           `Command wrote more than ${ceiling} bytes to one stream and was killed; redirect its output to a file`,
           { limit: ceiling, ...output },
         );
+      case "disk_full":
+        return refusal("io_error", "Command ran out of disk space and was killed", { ...output });
       default:
         return text(JSON.stringify(answer(result, output)));
     }

@@ -1,7 +1,7 @@
 // What `edit_file` and `multi_edit` share: the form of an edit, and a file's way through edits back to the disk.
 import type { CallContext } from "../../contract/call.ts";
 import { type Applied, applyEdits } from "../../engine/edit/apply.ts";
-import type { ReplaceEdit, Tolerance } from "../../engine/edit/edits.ts";
+import type { ReplaceEdit, Stretch, Tolerance } from "../../engine/edit/edits.ts";
 import { Fault } from "../../engine/fault.ts";
 import type { WorkspacePath } from "../../engine/workspace/path.ts";
 import { editableTextOf } from "./text-file.ts";
@@ -29,6 +29,9 @@ export interface Replacement {
 
 /** From strict to loose; the first that fits somewhere decides. */
 const tolerances: readonly Tolerance[] = ["dedented", "trimmed_lines", "collapsed", "trimmed"];
+
+/** What is much more than was asked for is not what was meant. */
+const stretch: Stretch = { lines: 2, characters: 500 };
 
 /** What became of each edit, or which one failed. */
 export type Edited =
@@ -77,7 +80,7 @@ function refuseLarge({ workspace, settings }: CallContext, path: WorkspacePath):
 
 function asReplacement({ old_string, new_string, replace_all }: Replacement): ReplaceEdit {
   const times = replace_all ? "all" : "unique";
-  return { kind: "replace", old: old_string, new: new_string, times, tolerances };
+  return { kind: "replace", old: old_string, new: new_string, times, tolerances, stretch };
 }
 
 const overlooked: { readonly [T in Tolerance]?: string } = {

@@ -88,6 +88,7 @@ export const grep = tool({
       binary,
       maxFileSize: call.settings.maxFileBytes,
       maxLineBytes: inContent ? maxLineBytes : 1,
+      perFile: mode === "files_with_matches" ? 1 : undefined,
       signal: call.signal,
     });
     const page = new Page({ offset, limit, before, after, cap: call.settings.maxOutputBytes });

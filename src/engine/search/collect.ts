@@ -38,7 +38,7 @@ export async function launch(
 ): Promise<Run> {
   const { before = 0, after = 0, limit, maxFileSize, maxLineBytes = 64 * 1024, signal, timeoutMs } = options;
   const place = start.path === start.root.path ? "root" : "below";
-  const printing = { before, after, maxPerFile: limit, maxFileSize };
+  const printing = { before, after, maxPerFile: options.perFile ?? limit, maxFileSize };
   const args = searchArguments(query, options, place, printing, files);
   const surroundings = { cwd: start.address, env: ripgrepEnvironment(), signal };
   const child = await startProcess(await ripgrepPath(), args, surroundings).catch(error => {
@@ -119,13 +119,14 @@ class Kept {
   /** Drops blocks from the end while `more` says so. */
   #drop(more: (last: Block) => boolean): void {
     this.sorted();
+    const held = this.#blocks.length;
     for (let last = this.#blocks.at(-1); last !== undefined && more(last); last = this.#blocks.at(-1)) {
-      if (this.#blocks.length === 1) return;
+      if (this.#blocks.length === 1) break;
       this.#blocks.pop();
       this.#bytes -= costOf(last);
       this.#hits -= hitsIn(last);
     }
-    if (this.#hits < this.#enough) this.dropped = true;
+    if (this.#blocks.length < held && this.#hits < this.#enough) this.dropped = true;
   }
 
   sorted(): Block[] {

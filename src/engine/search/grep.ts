@@ -27,6 +27,8 @@ export interface GrepOptions extends Scope, Patience {
    * the whole tree was looked at; the report then says so.
    */
   readonly limit?: number | undefined;
+  /** How many matching lines of one file are of use; by default all. */
+  readonly perFile?: number | undefined;
   /** The most files to search, the first in path order. */
   readonly maxFiles?: number | undefined;
   /** Larger files are left out. */
