@@ -2,9 +2,9 @@
 // and, where there is no look-around and no back-reference, for a linear one in Rust's syntax that means the same.
 //
 // The two read many things differently, and JavaScript's reading holds: `\d`, `\w` and `\b` are ASCII, `\s` is
-// JavaScript's white space, `{` may stand for itself. Patterns are read by whole characters (flag `u`) where they
-// can be, and by the looser old rules where not. What JavaScript has no sense for is taken as it must be meant:
-// `(?i)` at the start, `(?P<name>…)`, `[[:alpha:]]`. Matching is line by line, so a line break is refused.
+// JavaScript's white space, `{` and `\_` may stand for themselves. Characters are whole ones (flag `u`), and only a
+// pattern that does not go with that is read by the old rules. What JavaScript has no sense for is taken as it must
+// be meant: `(?i)` at the start, `(?P<name>…)`, `[[:alpha:]]`. Matching is line by line, so a line break is refused.
 import { Fault } from "../fault.ts";
 
 export interface Expression {
@@ -14,7 +14,6 @@ export interface Expression {
   /** For a linear engine; undefined where only JavaScript's will do. */
   readonly linear: string | undefined;
   readonly ignoreCase: boolean;
-  readonly wholeWord: boolean;
   /** Without repetition: it cannot run away in either engine. */
   readonly quick: boolean;
 }
@@ -38,7 +37,7 @@ export function readExpression(written: string, options: ExpressionOptions = {})
   let reason = "";
   for (const unicode of [true, false]) {
     const reading = new Reading(body, unicode);
-    const { js, linear, quick, breaks } = reading;
+    const { js, quick, breaks } = reading;
     const flags = `${unicode ? "u" : ""}${ignoreCase ? "i" : ""}`;
     const source = wholeWord ? asWord(js, unicode) : js;
     const failure = compileFailure(source, flags);
@@ -47,7 +46,8 @@ export function readExpression(written: string, options: ExpressionOptions = {})
       continue;
     }
     if (breaks) refuse("a match lies within one line: a line break never matches");
-    return { source, flags, linear, ignoreCase, wholeWord, quick };
+    const linear = wholeWord && reading.linear !== undefined ? linearWord(reading.linear) : reading.linear;
+    return { source, flags, linear, ignoreCase, quick };
   }
   return refuse(reason);
 }
@@ -65,6 +65,11 @@ function compileFailure(source: string, flags: string): string | undefined {
 function asWord(source: string, unicode: boolean): string {
   const word = unicode ? "[\\p{Alphabetic}\\p{M}\\p{Nd}\\p{Pc}\\p{Join_Control}]" : "\\w";
   return `(?<!${word})(?:${source})(?!${word})`;
+}
+
+/** The same in the linear engine, whose words are Unicode's by themselves. */
+function linearWord(source: string): string {
+  return `\\b{start-half}(?:${source})\\b{end-half}`;
 }
 
 const digit = "0-9";
@@ -135,7 +140,7 @@ class Reading {
       if (char === "\n") this.breaks = true;
       if (char === ".") this.#put(char, "[^\\n\\r\\x{2028}\\x{2029}]");
       else if (/[)|^$]/.test(char)) this.#put(char, char);
-      else this.#put(char, plain(char.codePointAt(0) ?? 0));
+      else this.#put(/[{}\]]/.test(char) ? `\\${char}` : char, plain(char.codePointAt(0) ?? 0));
     }
   }
 
@@ -164,7 +169,15 @@ class Reading {
     const item = this.#item();
     if (item !== undefined && "point" in item && item.point === 10) this.breaks = true;
     const linear = item === undefined ? undefined : "set" in item ? `[${item.set}]` : plain(item.point);
-    this.#put(this.#text.slice(from, this.#at), linear);
+    this.#put(this.#written(from, item), linear);
+  }
+
+  /** An item for JavaScript, which does not take the escape of a character that needs none together with `u`. */
+  #written(from: number, item: Item): string {
+    const written = this.#text.slice(from, this.#at);
+    return item !== undefined && "point" in item && /^\\[^\w^$\\.*+?()[\]{}|/]$|^\\_$/u.test(written)
+      ? `\\u{${item.point.toString(16)}}`
+      : written;
   }
 
   #class(): void {
@@ -188,16 +201,19 @@ class Reading {
       }
       const from = this.#at;
       const low = this.#item();
+      const first = this.#written(from, low);
       const dash = this.#text[this.#at] === "-" && !["]", undefined].includes(this.#text[this.#at + 1]);
-      if (!dash) add(low);
-      else {
-        this.#at++;
-        const high = this.#item();
-        if (low !== undefined && high !== undefined && "point" in low && "point" in high) {
-          if (linear !== undefined) linear += `${plain(low.point)}-${plain(high.point)}`;
-        } else for (const item of [low, { point: 45 }, high]) add(item);
+      if (!dash) {
+        add(low);
+        js += first;
+        continue;
       }
-      js += this.#text.slice(from, this.#at);
+      const second = ++this.#at;
+      const high = this.#item();
+      const isRange = low !== undefined && high !== undefined && "point" in low && "point" in high;
+      js += `${first}${isRange ? "-" : "\\-"}${this.#written(second, high)}`;
+      if (!isRange) for (const item of [low, { point: 45 }, high]) add(item);
+      else if (linear !== undefined) linear += `${plain(low.point)}-${plain(high.point)}`;
     }
     if (this.#at < this.#text.length) {
       this.#at++;

@@ -69,8 +69,7 @@ export async function* matches(
     yield* searched(start, query, counter, options, report);
   } else if (sought.linear === undefined) yield* scan(start, sought, options, report);
   else {
-    const { linear, ignoreCase, wholeWord } = sought;
-    const query = { pattern: linear, ignoreCase, wholeWord };
+    const query = { pattern: sought.linear, ignoreCase: sought.ignoreCase };
     const counter = counterOf(sought.source, sought.flags, sought.quick);
     yield* searched(start, query, counter, options, report);
   }

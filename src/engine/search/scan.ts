@@ -13,6 +13,7 @@ import type { WalkEntry } from "./walker.ts";
 const batchFiles = 64;
 const batchLength = 4 * 1024 * 1024;
 const maxShown = 2000;
+const longestMs = 2 ** 31 - 1;
 
 interface Source {
   readonly path: string;
@@ -31,7 +32,7 @@ export async function* scan(
   for await (const batch of batches(start, options, report)) {
     const texts = batch.map(({ text }) => text);
     const { source, flags } = expression;
-    const ms = Math.max(1, pace.left);
+    const ms = Math.min(Math.max(1, pace.left), longestMs);
     const { hits, timedOut } = await searchLines(source, flags, texts, { ms, limit, signal });
     for (const [i, found] of hits.entries()) {
       const file = batch[i];
