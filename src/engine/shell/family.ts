@@ -5,12 +5,16 @@
 // family is the process group.
 import { carriesMark, findProcess, listProcesses, type ProcessEntry } from "../workspace/processes.ts";
 
+/** Within this time no machine starts as many processes as there are numbers. */
+const youthMs = 1000;
+
 export class Family {
   readonly leader: number;
   readonly #mark: string;
   /** Start times by pid, so that a number that was given to a stranger meanwhile is not taken for ours. */
   #known: Map<number, number>;
   readonly #start: number;
+  readonly #born = performance.now();
   #looked = false;
 
   /** Made right after the start, while the leader's number is surely its own. */
@@ -25,14 +29,15 @@ export class Family {
   members(): number[] {
     if (process.platform !== "linux") return send(-this.leader, 0) ? [-this.leader] : [];
     const own = findProcess(process.pid);
-    const all = listProcesses().filter(entry => entry.start >= this.#start && entry.pid !== process.pid);
+    const young = performance.now() - this.#born < youthMs ? this.leader : 0;
+    const all = listProcesses(young).filter(entry => entry.start >= this.#start && entry.pid !== process.pid);
     const members = new Map<number, number>();
     const groups = new Set<number>(this.#looked ? [] : [this.leader]);
     const admit = (entry: ProcessEntry) => {
       members.set(entry.pid, entry.start);
-      // A member that joined the server's own group or session does not make that ours.
-      if (entry.group !== own?.group) groups.add(entry.group);
-      if (entry.session !== own?.session) groups.add(entry.session);
+      // A member in the server's own group or session does not make that ours, nor one that is out of sight (0).
+      if (entry.group !== own?.group && entry.group > 0) groups.add(entry.group);
+      if (entry.session !== own?.session && entry.session > 0) groups.add(entry.session);
     };
     for (const entry of all) {
       if (this.#known.get(entry.pid) === entry.start || carriesMark(entry.pid, this.#mark)) admit(entry);
