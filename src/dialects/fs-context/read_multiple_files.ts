@@ -20,7 +20,8 @@ import {
 } from "./reading.ts";
 import { type Failure, failureOf } from "./wording.ts";
 
-const atATime = 8;
+const mostAtATime = 8;
+const bytesAtATime = 64 * 1024 * 1024;
 
 const { encoding, maxSize, head, tail, lineStart, lineEnd } = readingProperties;
 
@@ -63,6 +64,7 @@ export const readMultipleFiles = tool({
         throw error;
       }
     };
+    const atATime = Math.min(mostAtATime, Math.max(1, Math.floor(bytesAtATime / params.maxSize)));
     for await (const outcome of inOrder(params.paths, atATime, read)) {
       const path = params.paths[results.length] as string;
       const failure = "code" in outcome ? outcome : unfit(path, outcome, left(), params.maxTotalSize, room);
@@ -101,7 +103,7 @@ async function readOne(
   if (choice.of === "all" && file.size <= params.maxSize && file.size > left())
     return overTotal(path, file.size, params.maxTotalSize);
   const { encoding, maxSize } = params;
-  return readContent(file, choice, { encoding, maxBytes: maxSize, signal: call.signal });
+  return await readContent(file, choice, { encoding, maxBytes: maxSize, signal: call.signal });
 }
 
 function unfit(

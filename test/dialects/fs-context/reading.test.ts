@@ -251,6 +251,15 @@ describe("many files", () => {
     }
   });
 
+  it("may be large: each stays open until it is read", async () => {
+    const paths = [0, 1, 2, 3].map(i => ground.put(`large/${i}.txt`, `${i}`.repeat(3 * 1024 * 1024)));
+    const { results, summary } = await ground.done("read_multiple_files", { paths });
+    expect(results.map(({ content }) => [content?.[0], content?.length])).toEqual(
+      [0, 1, 2, 3].map(i => [`${i}`, 3 * 1024 * 1024]),
+    );
+    expect(summary.totalSize).toBe(12 * 1024 * 1024);
+  });
+
   it("count the parts that are read, not the files", async () => {
     const paths = [0, 1, 2].map(i => ground.put(`parts/${i}.txt`, "1234\n".repeat(1000)));
     const { results } = await ground.done("read_multiple_files", { paths, head: 1, maxTotalSize: 8 });
