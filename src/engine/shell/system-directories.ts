@@ -20,7 +20,7 @@ export const systemDirectories = [
 
 /**
  * Configuration that programs look up: names of users and hosts, certificates, the linker's cache, time zone.
- * Each one that exists costs half a millisecond per command, so what programs can do without is not here.
+ * Each one is a mount, which every command waits for, so what programs can do without is not here.
  */
 export const systemFiles: readonly string[] = [
   ...["passwd", "group", "nsswitch.conf", "hosts", "localtime", "alternatives"],
