@@ -1,0 +1,87 @@
+// The lines of a file, all or a range of them. A file that is too large to be read whole is gone through up to the
+// end of the range, and only the range is kept.
+import { Fault } from "../../engine/fault.ts";
+import { isBinary } from "../../engine/text/detect.ts";
+import { shown } from "../../engine/text/escape.ts";
+import type { OpenFile } from "../../engine/workspace/file.ts";
+import { linesFrom } from "../../engine/workspace/lines.ts";
+import type { Workspace } from "../../engine/workspace/workspace.ts";
+import { sample, textOf } from "./text-file.ts";
+import type { Call } from "./workspace-tool.ts";
+
+/** Both ends included, from 1. */
+export interface Range {
+  readonly start: number;
+  readonly end: number;
+}
+
+/** The most characters of one answer. */
+export const mostCharacters = 16 * 1024 * 1024;
+
+/** Throws where `start-end` is no range. */
+export function rangeOf(written: string): Range {
+  const [start = 0, end = 0] = written.split("-").map(Number);
+  const refuse = (why: string): never => {
+    throw new Fault("invalid_argument", { message: `Invalid line range ${written}: ${why}` });
+  };
+  if (start < 1) refuse("lines count from 1");
+  if (start > end) refuse("the start is greater than the end");
+  return { start, end };
+}
+
+/** Every line with its number. */
+export async function numberedLines(
+  path: string,
+  workspace: Workspace,
+  call: Call,
+  range?: Range,
+): Promise<{ readonly text: string; readonly count: number }> {
+  using file = workspace.file(workspace.at(path));
+  const first = range?.start ?? 1;
+  const lines =
+    range !== undefined && file.size > call.settings.maxFileBytes
+      ? await streamed(file, range, call)
+      : await whole(file, range, call);
+  const size = lines.reduce((sum, line, i) => sum + line.length + String(first + i).length + 4, 0);
+  if (size > mostCharacters) throw tooMuch(path);
+  const numbered = lines.map((line, i) => `${first + i} | ${line}`).join("\n");
+  return { text: shown(numbered), count: lines.length };
+}
+
+async function whole(file: OpenFile, range: Range | undefined, { settings }: Call): Promise<string[]> {
+  const { body } = await textOf(file.given, await file.bytes(settings.maxFileBytes));
+  const lines = body.split("\n");
+  if (range === undefined) return lines;
+  if (range.start > lines.length) throw pastEnd(file, range, lines.length);
+  return lines.slice(range.start - 1, range.end);
+}
+
+async function streamed(file: OpenFile, range: Range, { settings, signal }: Call): Promise<string[]> {
+  const head = file.readNow(0, sample);
+  if (isBinary(head, { first: sample })) throw new Fault("binary", { path: file.given });
+  // UTF-16 of this size is as good as unheard of.
+  if (head[0] === 0xff || head[0] === 0xfe)
+    throw new Fault("too_large", { path: file.given, size: file.size, limit: settings.maxFileBytes });
+  const skip = head.subarray(0, 3).equals(mark) ? mark.length : 0;
+  const wanted = range.end - range.start + 1;
+  const window = await linesFrom(file, range.start, wanted, { maxBytes: mostCharacters, skip, signal });
+  if (window.full) throw tooMuch(file.given);
+  const lines = window.lines.map(line => line.bytes.toString("utf8"));
+  if (window.total === undefined) return lines;
+  // The piece behind a final break is a line in this contract.
+  const ended = file.readNow(file.size - 1, 1)[0] === 10;
+  const total = window.total + (ended ? 1 : 0);
+  if (range.start > total) throw pastEnd(file, range, total);
+  return ended && range.end >= total ? [...lines, ""] : lines;
+}
+
+const mark = Buffer.from([0xef, 0xbb, 0xbf]);
+
+function pastEnd(file: OpenFile, { start }: Range, lines: number): Fault {
+  return new Fault("past_end", { path: file.given, line: start, lines });
+}
+
+function tooMuch(path: string): Fault {
+  const message = `Too much for one answer: ${path}. Read it in parts with line_range.`;
+  return new Fault("invalid_argument", { message });
+}

@@ -1,0 +1,66 @@
+// What counts as text, and a text file's way through an edit back to the disk.
+import { Fault } from "../../engine/fault.ts";
+import { detect, isBinary } from "../../engine/text/detect.ts";
+import { decode, type Text } from "../../engine/text/text.ts";
+import type { Commit, CommitOptions } from "../../engine/workspace/change.ts";
+import type { Workspace } from "../../engine/workspace/workspace.ts";
+import type { Call } from "./workspace-tool.ts";
+
+/** How far to look for a NUL. */
+export const sample = 8000;
+
+/** A file's bytes as text, in whatever encoding it has. */
+export async function textOf(path: string, bytes: Buffer): Promise<Text> {
+  const binary = isBinary(bytes, { first: sample }) && !detect(bytes).encoding.startsWith("utf-16");
+  if (binary) throw new Fault("binary", { path });
+  return decode(path, bytes, { legacy: true });
+}
+
+/**
+ * Changes a file: `change` gives the text that is to be written, or the same one where nothing is, and whatever
+ * else is to be told. It may be called again when somebody else changes the file meanwhile.
+ */
+export async function editText<R extends { readonly text: Text }>(
+  action: string,
+  path: string,
+  workspace: Workspace,
+  call: Call,
+  change: (text: Text) => Promise<R>,
+): Promise<R & { readonly note: string }> {
+  const at = workspace.at(path);
+  refuseLarge(path, workspace, call);
+  const results: R[] = [];
+  const commit = await workspace.edit(
+    at,
+    async bytes => {
+      const text = await textOf(path, bytes);
+      const result = await change(text);
+      results.push(result);
+      return result.text === text ? undefined : result.text.bytes;
+    },
+    writing(action, call),
+  );
+  const result = results.at(-1);
+  if (result === undefined) throw new Fault("not_found", { path });
+  return { ...result, note: otherNames(commit, call) };
+}
+
+/** Before it is read: an edit needs the whole file in memory. Also refuses what is no file. */
+function refuseLarge(path: string, workspace: Workspace, { settings }: Call): void {
+  using file = workspace.file(workspace.at(path));
+  const limit = settings.maxFileBytes;
+  if (file.size > limit) throw new Fault("too_large", { path, size: file.size, limit });
+}
+
+export function writing(action: string, { settings, session, signal }: Call): CommitOptions {
+  return { by: { action, client: session.client }, hardLinks: settings.hardLinks, signal };
+}
+
+/** A sentence about files that have other names (hard links); "" where none has. */
+export function otherNames({ files }: Commit, { settings }: Call): string {
+  const names = files.reduce((sum, file) => sum + (file.effect === "modified" ? file.otherNames : 0), 0);
+  if (names === 0) return "";
+  return settings.hardLinks === "keep"
+    ? `\nNote: other hard links to the same file changed with it (${names}).`
+    : `\nNote: other hard links to the old file keep the old content (${names}).`;
+}
