@@ -10,7 +10,7 @@ import { UsageError } from "./usage-error.ts";
 
 export function readConfigFile(file: string): Layer {
   const layer = new Layer();
-  for (const [key, value] of Object.entries(parse(file))) {
+  for (const [key, value] of Object.entries(readJson(file, "the configuration"))) {
     const name = optionNamed(key, file);
     for (const text of texts(name, value, `"${key}" in ${file}`)) {
       layer.set(name, text, `"${key}" in ${file}`, dirname(file));
@@ -19,7 +19,8 @@ export function readConfigFile(file: string): Layer {
   return layer;
 }
 
-function parse(file: string): object {
+/** The object in a JSON file that the start names. `what` is what it is to be read as, for messages. */
+export function readJson(file: string, what: string): object {
   let content: unknown;
   try {
     content = JSON.parse(readNamedFile(file).replace(/^\uFEFF/, ""));
@@ -28,7 +29,7 @@ function parse(file: string): object {
       error instanceof Fault
         ? say(plainWording, error)
         : `${file} is not JSON (${error instanceof Error ? error.message : error})`;
-    throw new UsageError(`the configuration cannot be read: ${reason}`);
+    throw new UsageError(`${what} cannot be read: ${reason}`);
   }
   if (typeof content === "object" && content !== null && !Array.isArray(content)) return content;
   throw new UsageError(`${file} must hold a JSON object`);

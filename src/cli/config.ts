@@ -7,6 +7,7 @@ import { readConfigFile } from "./config-file.ts";
 import { readEnvironment, readPublished } from "./environment.ts";
 import type { Layer } from "./layer.ts";
 import { defaults, type Values } from "./options.ts";
+import { readSandboxProfile } from "./sandbox-profile.ts";
 
 export interface Config extends Values {
   readonly grants: readonly Grant[];
@@ -21,7 +22,9 @@ export function configure(commandLine: Layer, environment: NodeJS.ProcessEnv, ba
   if (dialect !== undefined) layers.splice(2, 0, readPublished(environment, base, dialect));
   const values: Values = Object.assign(defaults(), ...layers.map(layer => layer.values).reverse());
   const named = layers.map(layer => layer.grants).find(some => some.length > 0) ?? [];
-  const grants: Grant[] = values["allow-cwd"] ? [...named, { path: base, access: "read-write" }] : named;
+  const profile = values["sandbox-profile"];
+  const grants: Grant[] = [...named, ...(profile === undefined ? [] : readSandboxProfile(profile))];
+  if (values["allow-cwd"]) grants.push({ path: base, access: "read-write" });
   return {
     ...values,
     grants: values["read-only"] ? grants.map(({ path }) => ({ path, access: "read-only" })) : grants,

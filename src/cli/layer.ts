@@ -28,7 +28,9 @@ export class Layer {
       this.grants.push({ path: resolve(base, fromHome(text)), access: option.access });
     } else if (option.kind === "choice" && !option.choices.includes(text)) {
       throw new UsageError(`${as} must be one of ${option.choices.join(", ")}, not ${JSON.stringify(text)}`);
-    } else this.#values[name] = name === "config" ? resolve(base, fromHome(text)) : text;
+    } else
+      this.#values[name] =
+        option.kind === "text" && option.value === "FILE" ? resolve(base, fromHome(text)) : text;
   }
 }
 
@@ -45,6 +47,6 @@ function wholeNumber(text: string, as: string): number {
 }
 
 /** Clients start servers without a shell, so nobody else expands `~`. */
-function fromHome(path: string): string {
+export function fromHome(path: string): string {
   return path === "~" || /^~[/\\]/.test(path) ? homedir() + path.slice(1) : path;
 }

@@ -57,6 +57,11 @@ export const options = {
   },
   "allow-write": { kind: "root", access: "read-write", help: "Serve DIR read-write (repeatable)" },
   "allow-read": { kind: "root", access: "read-only", help: "Serve DIR read-only (repeatable)" },
+  "sandbox-profile": {
+    kind: "text",
+    value: "FILE",
+    help: 'Serve the directories of a JSON file too: {"read_write": [...], "read_only": [...]}',
+  },
   "allow-cwd": { kind: "flag", default: false, help: "Serve the working directory too" },
   "read-only": {
     kind: "flag",
@@ -137,6 +142,12 @@ export const options = {
     value: "FILE",
     only: "not the file",
     help: "Read options from a JSON file; its relative directories start at its own",
+  },
+  "mcp-server": {
+    kind: "flag",
+    default: false,
+    only: "command line",
+    help: "Accepted, and nothing more: a server is what this always is",
   },
   help: { kind: "flag", default: false, short: "h", only: "command line", help: "Print this text" },
   version: { kind: "flag", default: false, short: "v", only: "command line", help: "Print the version" },

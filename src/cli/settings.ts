@@ -12,8 +12,14 @@ export function settingsOf(config: Config, { withoutRoots }: Dialect): Settings 
     maxFileBytes: config["max-file-bytes"],
     commandTimeoutMs: config["command-timeout-ms"],
     commandTimeoutMaxMs: config["command-timeout-max-ms"],
-    commands: config.run ? config["allow-run"] : "none",
+    commands: commandsBy(config),
     hardLinks: config["hard-links"],
     anyDirectory: free ? (config["read-only"] ? "read-only" : "read-write") : undefined,
   };
+}
+
+/** A command without a sandbox can change anything: where nothing is to be changed, it has to be asked for. */
+function commandsBy(config: Config): Settings["commands"] {
+  const asked = config["allow-run"];
+  return !config.run || (config["read-only"] && asked === undefined) ? "none" : asked;
 }

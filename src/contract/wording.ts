@@ -60,6 +60,7 @@ export const plainWording: Wording = {
   too_large: ({ path, size, limit }) => `File too large: ${path} has ${size} bytes (limit ${limit})`,
   past_end: ({ path, line, lines }) => `Line ${line} is past the end of ${path} (${lines} lines)`,
 
+  nothing_matches: ({ glob }) => `No file matches: ${glob}`,
   invalid_pattern: ({ pattern, kind, reason }) => `Invalid ${kind}: ${pattern} (${reason})`,
 
   no_match: ({ path, old }) => `Text not found in ${path}: ${excerpt(old)}`,

@@ -5,6 +5,8 @@ import type { Dialect } from "../contract/dialect.ts";
 export const dialects: { readonly [name: string]: () => Promise<Dialect> } = {
   fs: async () => (await import("./fs/index.ts")).fs,
   "agent-tools": async () => (await import("./agent-tools/index.ts")).agentTools,
+  replay: async () => (await import("./replay/index.ts")).replay,
+  "file-editor": async () => (await import("./file-editor/index.ts")).fileEditor,
   "fs-context": async () => (await import("./fs-context/index.ts")).fsContext,
 };
 

@@ -63,6 +63,7 @@ export interface Faults {
   past_end: { readonly path: string; readonly line: number; readonly lines: number };
 
   // patterns
+  nothing_matches: { readonly glob: string };
   invalid_pattern: { readonly pattern: string; readonly kind: "glob" | "regex"; readonly reason: string };
 
   // edits

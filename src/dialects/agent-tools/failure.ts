@@ -73,6 +73,7 @@ const codes: { readonly [C in FaultCode]: ErrorCode } = {
   too_large: "too_large",
   past_end: "invalid_input",
 
+  nothing_matches: "not_found",
   invalid_pattern: "invalid_input",
 
   no_match: "no_match",

@@ -33,7 +33,8 @@ export interface Found {
   readonly more: boolean;
 }
 
-const longestPattern = 4096;
+/** In characters. */
+export const longestPattern = 4096;
 
 export async function findAll(
   pattern: string,

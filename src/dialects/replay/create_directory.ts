@@ -1,0 +1,23 @@
+// `create_directory`: a directory, with those above it. One that is there already is fine.
+import { text, tool } from "../../contract/tool.ts";
+import { writable } from "./paths.ts";
+
+export const createDirectory = tool({
+  name: "create_directory",
+  title: "Create directory",
+  description: "Make a directory, with those above it that are missing. One that exists already is no error.",
+  input: {
+    type: "object",
+    properties: { path: { type: "string", description: "Absolute path (mkdir -p)." } },
+    required: ["path"],
+  },
+  effect: "writes",
+  destructive: false,
+  idempotent: true,
+  paths: ["path"],
+  async run({ path: given }, { workspace, signal }) {
+    const { path, at } = writable(workspace, given);
+    await workspace.commit([{ kind: "mkdir", path }], { parents: true, signal });
+    return text(`Created directory ${at}`);
+  },
+});

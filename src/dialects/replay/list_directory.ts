@@ -1,0 +1,32 @@
+// `list_directory`: the names in one directory.
+import { text, tool } from "../../contract/tool.ts";
+import { compareBytes } from "../../engine/search/order.ts";
+import type { Entry } from "../../engine/workspace/directory.ts";
+import { leadsTo } from "./leads-to.ts";
+import { readable } from "./paths.ts";
+import { Lines } from "./room.ts";
+
+export const listDirectory = tool({
+  name: "list_directory",
+  title: "List directory",
+  description:
+    "List a directory, one entry per line, each with [FILE] or [DIR]. Hidden entries are included.",
+  input: {
+    type: "object",
+    properties: { path: { type: "string", description: "Absolute path of the directory." } },
+    required: ["path"],
+  },
+  effect: "reads",
+  paths: ["path"],
+  run({ path: given }, { workspace }) {
+    const { path } = readable(workspace, given);
+    using directory = workspace.directory(path);
+    const isDirectory = ({ name, kind }: Entry) =>
+      kind === "directory" || (kind === "symlink" && leadsTo(workspace, path.below(name)) === "directory");
+    const lines = new Lines(given);
+    for (const entry of directory.entries().sort((a, b) => compareBytes(a.name, b.name))) {
+      lines.add(`${isDirectory(entry) ? "[DIR] " : "[FILE]"} ${entry.name}`);
+    }
+    return text(lines.toString());
+  },
+});

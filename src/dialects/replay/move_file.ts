@@ -1,0 +1,30 @@
+// `move_file`: moves or renames a file or directory. A link is moved itself, not what it leads to.
+import { text, tool } from "../../contract/tool.ts";
+import { writable } from "./paths.ts";
+
+export const moveFile = tool({
+  name: "move_file",
+  title: "Move file",
+  description:
+    "Move or rename a file or directory. Missing directories above the destination are made; a file that is " +
+    "there is replaced.",
+  input: {
+    type: "object",
+    properties: {
+      source: { type: "string", description: "Absolute source path." },
+      destination: { type: "string", description: "Absolute destination path; its directories are made." },
+    },
+    required: ["source", "destination"],
+  },
+  effect: "writes",
+  paths: ["source", "destination"],
+  async run({ source, destination }, { workspace, signal }) {
+    const [from, to] = [writable(workspace, source), writable(workspace, destination)];
+    workspace.lstat(from.path); // a missing source is told before anything about the destination
+    const { files } = await workspace.commit(
+      [{ kind: "move", from: from.path, to: to.path, overwrite: true }],
+      { parents: true, signal },
+    );
+    return text(`Moved ${files[0]?.from?.at} -> ${files[0]?.at}`);
+  },
+});

@@ -1,0 +1,24 @@
+// The contract's rule about paths: where a path really leads must lie in an allowed directory, and in one that may
+// be written to for tools that write. It is asked first, so that it decides before anything else can go wrong; the
+// engine holds it again, without a race, when it opens or changes something.
+import { Fault } from "../../engine/fault.ts";
+import type { WorkspacePath } from "../../engine/workspace/path.ts";
+import type { Workspace } from "../../engine/workspace/workspace.ts";
+
+export interface Allowed {
+  readonly path: WorkspacePath;
+  /** The canonical path, which results print. */
+  readonly at: string;
+}
+
+export function readable(workspace: Workspace, given: string): Allowed {
+  const path = workspace.at(given);
+  return { path, at: workspace.locate(path).path };
+}
+
+export function writable(workspace: Workspace, given: string): Allowed {
+  const path = workspace.at(given);
+  const { path: at, root } = workspace.locate(path);
+  if (root.access === "read-only") throw new Fault("read_only", { path: given });
+  return { path, at };
+}

@@ -1,0 +1,61 @@
+// `read_multiple_files`: up to fifty files in one call. What goes wrong with one is said in its place.
+import { tool } from "../../contract/tool.ts";
+import { Fault } from "../../engine/fault.ts";
+import type { Workspace } from "../../engine/workspace/workspace.ts";
+import { readable } from "./paths.ts";
+import { isText } from "./read_file.ts";
+import { maxAnswerBytes } from "./room.ts";
+import { toldInline } from "./words.ts";
+
+const maxFiles = 50;
+const maxFileBytes = 10 * 1024 * 1024;
+
+export const readMultipleFiles = tool({
+  name: "read_multiple_files",
+  title: "Read multiple files",
+  description:
+    "Read several files at once (at most 50, each up to 10 MB). One item per path, each beginning with the path; " +
+    "a file that cannot be read has an error in its place. Globs are not expanded.",
+  input: {
+    type: "object",
+    properties: {
+      paths: {
+        type: "array",
+        items: { type: "string" },
+        description: "Literal absolute file paths (max 50; globs are not expanded).",
+      },
+    },
+    required: ["paths"],
+  },
+  effect: "reads",
+  paths: ["paths"],
+  async run({ paths }, { workspace }) {
+    let room = maxAnswerBytes;
+    const items: string[] = [];
+    for (const [i, given] of paths.entries()) {
+      const item = i < maxFiles ? await read(workspace, given, room) : tooMany(given);
+      room -= item.length;
+      items.push(item);
+    }
+    return { content: items.map(item => ({ type: "text", text: item }) as const) };
+  },
+});
+
+async function read(workspace: Workspace, given: string, room: number): Promise<string> {
+  let at = given;
+  try {
+    const allowed = readable(workspace, given);
+    at = allowed.at;
+    using file = workspace.file(allowed.path);
+    const bytes = await file.bytes(maxFileBytes);
+    const body = isText(bytes) ? bytes.toString("utf8") : `[binary, base64]\n${bytes.toString("base64")}`;
+    if (body.length > room) throw new Fault("too_large", { path: at, size: body.length, limit: room });
+    return `${at}:\n${body}`;
+  } catch (error) {
+    return `${at}:\n[error: ${toldInline(error).message}]`;
+  }
+}
+
+function tooMany(given: string): string {
+  return `${given}:\n[error: more than ${maxFiles} paths; read this one in another call]`;
+}

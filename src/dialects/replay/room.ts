@@ -1,0 +1,33 @@
+// How much one answer may hold. The contract promises whole files and all matches; a string has an end, and so has
+// memory. What would not fit is refused with what to do instead, never cut without a word.
+import { Fault } from "../../engine/fault.ts";
+
+export const maxAnswerBytes = 64 * 1024 * 1024;
+
+/** The lines of an answer, within that. */
+export class Lines {
+  readonly #about: string;
+  readonly #lines: string[] = [];
+  #size = 0;
+
+  /** `about` is the path that a refusal names. */
+  constructor(about: string) {
+    this.#about = about;
+  }
+
+  get count(): number {
+    return this.#lines.length;
+  }
+
+  add(line: string): void {
+    this.#lines.push(line);
+    this.#size += line.length + 1;
+    if (this.#size > maxAnswerBytes) {
+      throw new Fault("too_large", { path: this.#about, size: this.#size, limit: maxAnswerBytes });
+    }
+  }
+
+  toString(): string {
+    return this.#lines.join("\n");
+  }
+}

@@ -1,0 +1,80 @@
+// What can go wrong, in the contract's words and with its codes.
+import type { Outcome, Site } from "../../contract/dialect.ts";
+import { plainWording, say, type Wording } from "../../contract/wording.ts";
+import { Fault, type FaultCode, type ParameterIssue } from "../../engine/fault.ts";
+
+const InvalidParams = -32602;
+const UnknownTool = -32601;
+const NotAllowed = -32001;
+const NotFound = -32002;
+const Failed = -32603;
+
+/** Everything that is not listed is a failure of the tool: an edit that does not fit, an error of the system. */
+const codes: Partial<Record<FaultCode, number>> = {
+  unknown_tool: UnknownTool,
+  invalid_params: InvalidParams,
+  invalid_command: InvalidParams,
+  invalid_path: InvalidParams,
+  outside_roots: NotAllowed,
+  read_only: NotAllowed,
+  not_found: NotFound,
+  nothing_matches: NotFound,
+  parent_not_found: NotFound,
+};
+
+const notAllowed = ({ path }: { readonly path: string }) =>
+  `Path not allowed: ${path} is outside the allowed directories (use list_allowed_directories to see them)`;
+const missing = ({ path }: { readonly path: string }) => `File not found: ${path}`;
+
+export const wording: Wording = {
+  ...plainWording,
+  invalid_params: ({ issues }) => issues.map(issue => sayIssue(issue))[0] ?? "Invalid params",
+  outside_roots: notAllowed,
+  read_only: notAllowed,
+  not_found: missing,
+  nothing_matches: ({ glob }) => `Glob matched no files: ${glob}`,
+  parent_not_found: missing,
+  too_large: ({ path, size, limit }) => `Too large: ${path} has ${size} bytes (limit ${limit})`,
+  invalid_pattern: ({ kind, pattern, reason }) =>
+    kind === "regex" ? `Invalid regex: ${reason}` : `Invalid glob: ${pattern} (${reason})`,
+  timeout: ({ ms }) =>
+    `Timed out after ${Math.round(ms / 1000)} s; simplify the regex, or narrow what it is applied to`,
+};
+
+/** A parameter of the wrong type counts as missing. Where it could have been left out, more has to be said. */
+function sayIssue({ at, rule, expected, got }: ParameterIssue, required: readonly string[] = []): string {
+  const missing = `Missing required param: ${at}`;
+  if (at === "regex" && /^(true|false)$/.test(got)) {
+    return `${missing} (the boolean flag is gone: regex is now the pattern itself)`;
+  }
+  const isPlain = rule === "required" || (rule === "type" && required.includes(at));
+  return isPlain ? missing : `${missing} (must be ${expected}, got ${got})`;
+}
+
+/** A fault as the contract counts and says it. */
+export function told(fault: Fault): { readonly code: number; readonly message: string } {
+  return { code: codes[fault.code] ?? Failed, message: say(wording, fault) };
+}
+
+/** A fault inside an answer about several files; anything else goes on. */
+export function toldInline(error: unknown): { readonly code: number; readonly message: string } {
+  if (!(error instanceof Fault) || Fault.is(error, "cancelled")) throw error;
+  return told(error);
+}
+
+/** Failures are protocol errors. Revision 2026-07-28 keeps -32002 for itself: there such a one is a result. */
+export function failure(fault: Fault, { revision, tool }: Site): Outcome {
+  const [issue] = Fault.is(fault, "invalid_params") ? fault.data.issues : [];
+  if (issue !== undefined) {
+    return { error: { code: InvalidParams, message: sayIssue(issue, tool?.input.required) } };
+  }
+  const error = told(fault);
+  if (error.code !== NotFound || revision < "2026-07-28") return { error };
+  return { content: [{ type: "text", text: `[error ${error.code}] ${error.message}` }], isError: true };
+}
+
+/** A parameter that must be there in this combination. */
+export function missingParam(name: string): Fault {
+  const issue = { at: name, rule: "required", expected: "a value", got: "nothing" };
+  return new Fault("invalid_params", { issues: [issue] });
+}

@@ -1,0 +1,52 @@
+// The files of a tree that are worth a closer look: those in which ripgrep finds a pattern. It reports paths only,
+// and these are nothing but hints: whoever takes them opens each file again from the held start (trail.ts).
+import { Fault } from "../fault.ts";
+import { startProcess } from "../shell/process.ts";
+import type { Directory } from "../workspace/directory.ts";
+import { isInScope } from "./collect.ts";
+import { compareBytes } from "./order.ts";
+import { ripgrepEnvironment, ripgrepPath, scopeArguments } from "./ripgrep.ts";
+import type { Scope } from "./walker.ts";
+
+export interface Rough {
+  /** A regular expression in Rust's syntax. */
+  readonly pattern: string;
+  readonly ignoreCase: boolean;
+}
+
+/** Relative paths as bytes, in path order; undefined where ripgrep does not take the pattern. */
+export async function candidates(
+  start: Directory,
+  { pattern, ignoreCase }: Rough,
+  scope: Scope,
+  signal?: AbortSignal,
+): Promise<Buffer[] | undefined> {
+  const place = start.path === start.root.path ? "root" : "below";
+  const args = ["--no-config", "--color=never", "--files-with-matches", "--null", "--text"];
+  args.push("--no-ignore-messages", ignoreCase ? "--ignore-case" : "--case-sensitive");
+  args.push(...scopeArguments(scope, place), "-e", pattern, "--", ".");
+  const child = await startProcess(await ripgrepPath(), args, {
+    cwd: start.address,
+    env: ripgrepEnvironment(),
+    signal,
+  });
+  const found: { readonly bytes: Buffer; readonly path: string }[] = [];
+  let rest = Buffer.alloc(0);
+  for await (const chunk of child.output) {
+    const whole = rest.length === 0 ? chunk : Buffer.concat([rest, chunk]);
+    let at = 0;
+    for (let end = whole.indexOf(0); end >= 0; end = whole.indexOf(0, at)) {
+      const bytes = Buffer.from(whole.subarray(at + 2, end)); // behind "./"
+      const path = bytes.toString("utf8");
+      if (isInScope(path, scope)) found.push({ bytes, path });
+      at = end + 1;
+    }
+    rest = Buffer.from(whole.subarray(at));
+  }
+  const { code, errors } = await child.exit;
+  if (signal?.aborted) throw new Fault("cancelled", {});
+  // Failures about single files end with the system's error; any other is about the pattern.
+  if (code !== 0 && code !== 1 && !/\(os error \d+\)$/m.test(errors)) return undefined;
+  found.sort((a, b) => compareBytes(a.path, b.path) || Buffer.compare(a.bytes, b.bytes));
+  return found.map(({ bytes }) => bytes);
+}
