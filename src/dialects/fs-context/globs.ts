@@ -1,7 +1,7 @@
 // Which files a listing or a search covers: globs relative to the base directory, the built-in excludes of the
 // searches, and hidden names.
 import { Fault } from "../../engine/fault.ts";
-import { excludeGlobs, type Globs, includeGlobs } from "../../engine/search/globs.ts";
+import { excludeGlobs, type Globs, includeGlobs, namesAnywhere } from "../../engine/search/globs.ts";
 import type { Scope } from "../../engine/search/walker.ts";
 
 export const searchExcludesProperty = {
@@ -18,20 +18,16 @@ export const includeHiddenProperty = {
   description: "Include dotfiles and hidden directories.",
 } as const;
 
-const folders =
+const builtIn =
   "node_modules dist build coverage .git .vscode .idea .next .nuxt .output .svelte-kit .cache .yarn " +
-  "jspm_packages bower_components out tmp .temp";
-const files = ".DS_Store npm-debug.log yarn-debug.log yarn-error.log Thumbs.db";
-
-export const builtInExcludes: readonly string[] = [
-  ...folders.split(" ").map(name => `**/${name}/**`),
-  ...files.split(" ").map(name => `**/${name}`),
-];
+  "jspm_packages bower_components out tmp .temp .DS_Store npm-debug.log yarn-debug.log yarn-error.log Thumbs.db";
+const builtInExcludes = namesAnywhere(builtIn.split(" "));
 
 interface Wanted {
   /** What to give; everything where left out. `!…` means everything else. */
   readonly pattern?: string | undefined;
-  readonly excludes: readonly string[];
+  /** What to leave out; the built-in list where it is left out itself. */
+  readonly excludes?: readonly string[] | undefined;
   readonly hidden: boolean;
   /** Patterns without a slash are matched with base names at any depth. */
   readonly baseName?: boolean;
@@ -40,17 +36,24 @@ interface Wanted {
 export function scopeOf({ pattern, excludes, hidden, baseName = false }: Wanted): Scope {
   const rules = { strict: true, slashless: baseName ? "base-name" : "path" } as const;
   const negated = pattern !== undefined && /^!(?!\()/.test(pattern);
-  const left = [
-    ...excludes.map(exclude => exclude.replace(/^!/, "")),
-    ...(negated ? [pattern.slice(1)] : []),
-  ];
-  for (const one of pattern === undefined ? left : [pattern, ...left]) refuseUnsafe(one);
-  const exclude: Globs | undefined = left.length === 0 ? undefined : excludeGlobs(left, rules);
+  const wanted = negated ? pattern.slice(1) : pattern;
+  const left = excludes?.map(exclude => exclude.replace(/^!/, ""));
+  for (const one of [...(wanted === undefined ? [] : [wanted]), ...(left ?? [])]) refuseUnsafe(one);
+  const matching = wanted === undefined || wanted === "**/*" ? undefined : includeGlobs([wanted], rules);
   return {
     ignore: { rules: false, hidden },
-    include:
-      pattern === undefined || negated || pattern === "**/*" ? undefined : includeGlobs([pattern], rules),
-    exclude,
+    include: matching !== undefined && negated ? allBut(matching) : matching,
+    exclude: left === undefined ? builtInExcludes : left.length > 0 ? excludeGlobs(left, rules) : undefined,
+  };
+}
+
+function allBut(globs: Globs): Globs {
+  return {
+    patterns: [],
+    matches: path => !globs.matches(path),
+    reaches: () => true,
+    endings: undefined,
+    simple: false,
   };
 }
 

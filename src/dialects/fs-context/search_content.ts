@@ -4,7 +4,7 @@ import { text, tool } from "../../contract/tool.ts";
 import { Fault } from "../../engine/fault.ts";
 import { readExpression } from "../../engine/regex/expression.ts";
 import { type FileMatches, type LineMatch, type MatchReport, matches } from "../../engine/search/matches.ts";
-import { builtInExcludes, includeHiddenProperty, scopeOf, searchExcludesProperty } from "./globs.ts";
+import { includeHiddenProperty, scopeOf, searchExcludesProperty } from "./globs.ts";
 import { withNotes } from "./listing.ts";
 import { output } from "./output.ts";
 import { pathOf } from "./paths.ts";
@@ -92,7 +92,7 @@ export const searchContent = tool({
     const base = pathOf(params.path, call);
     const scope = scopeOf({
       pattern: params.filePattern,
-      excludes: params.excludePatterns ?? builtInExcludes,
+      excludes: params.excludePatterns,
       hidden: params.includeHidden,
     });
     using directory = call.workspace.directory(base);

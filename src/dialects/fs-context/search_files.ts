@@ -3,7 +3,7 @@ import { text, tool } from "../../contract/tool.ts";
 import { Fault } from "../../engine/fault.ts";
 import { comparison, First } from "../../engine/search/sort.ts";
 import { walk } from "../../engine/search/walk.ts";
-import { builtInExcludes, includeHiddenProperty, scopeOf, searchExcludesProperty } from "./globs.ts";
+import { includeHiddenProperty, scopeOf, searchExcludesProperty } from "./globs.ts";
 import { type Listed, line, listed, withNotes } from "./listing.ts";
 import { output } from "./output.ts";
 import { pathOf } from "./paths.ts";
@@ -90,7 +90,7 @@ export const searchFiles = tool({
     const base = pathOf(params.path, call);
     const scope = scopeOf({
       pattern: params.pattern,
-      excludes: params.excludePatterns ?? builtInExcludes,
+      excludes: params.excludePatterns,
       hidden: params.includeHidden,
       baseName: params.baseNameMatch,
     });

@@ -55,6 +55,25 @@ export function excludeGlobs(patterns: readonly string[], rules: GlobRules = {})
   });
 }
 
+// Names at any depth, and what lies below them. As patterns they would mean the same; looked up they cost nothing.
+export function namesAnywhere(names: readonly string[]): Globs {
+  const known = new Set(names);
+  return {
+    patterns: names.map(name => `**/${name}`),
+    matches(path) {
+      for (let from = 0; ; ) {
+        const slash = path.indexOf("/", from);
+        if (known.has(slash < 0 ? path.slice(from) : path.slice(from, slash))) return true;
+        if (slash < 0) return false;
+        from = slash + 1;
+      }
+    },
+    reaches: () => true,
+    endings: undefined,
+    simple: true,
+  };
+}
+
 function globs(patterns: readonly string[], rules: GlobRules, forms: (written: string) => string[]): Globs {
   const alternatives = patterns.flatMap(pattern => compile(pattern, rules, forms));
   const below = rules.below === undefined || rules.below === "" ? "" : `${rules.below}/`;
