@@ -2,7 +2,7 @@
 // of failures, too.
 import type { ObjectSchema, Schema } from "../../contract/schema.ts";
 
-export const failureSchema = {
+const failureSchema = {
   type: "object",
   description: "What went wrong, where ok is false.",
   properties: {
