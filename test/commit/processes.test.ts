@@ -141,7 +141,7 @@ describe("several processes", () => {
 
   it("a lock of a dead process is broken, and its half-done commit settled first", async () => {
     using ground = new Ground(scenarios[2]?.files);
-    expect(run("scenario", ground.base, "2:5:rename").signal).toBe("SIGKILL");
+    expect(run("scenario", ground.base, "2:4:rename").signal).toBe("SIGKILL");
     const torn = new Set(Object.values(ground.tree()).map(text => text.slice(0, 3)));
     expect(torn).toEqual(new Set(["old", "new"]));
     ground.reopen();

@@ -12,7 +12,7 @@ export interface Scenario {
   readonly options?: CommitOptions;
 }
 
-const ten = Array.from({ length: 10 }, (_, i) => `f${i}`);
+const four = Array.from({ length: 4 }, (_, i) => `f${i}`);
 
 export const scenarios: Scenario[] = [
   {
@@ -22,9 +22,9 @@ export const scenarios: Scenario[] = [
   },
   { name: "a creation", files: {}, changes: ground => [ground.write("a", "new")] },
   {
-    name: "a patch over ten files",
-    files: Object.fromEntries(ten.map(name => [name, `old ${name}`])),
-    changes: ground => ten.map(name => ground.write(name, `new ${name}`)),
+    name: "a patch over four files",
+    files: Object.fromEntries(four.map(name => [name, `old ${name}`])),
+    changes: ground => four.map(name => ground.write(name, `new ${name}`)),
   },
   {
     name: "a patch that changes, creates, deletes and renames",

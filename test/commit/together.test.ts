@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from "node:fs";
+import { readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { Fault } from "../../src/engine/fault.ts";
@@ -57,6 +57,20 @@ describe("many at once in one process", () => {
     const told = await Promise.all(tries);
     expect(told.filter(code => code === "none").length).toBe(1);
     expect(new Set(told)).toEqual(new Set(["none", "exists"]));
+  });
+
+  it("a hundred megabytes without a pause go through, and the journals stay bounded", async () => {
+    using ground = new Ground();
+    const bytes = Buffer.alloc(1_000_000, "x");
+    for (let i = 0; i < 100; i++) {
+      await ground.commit([{ kind: "write", path: ground.at(`f${i % 3}`), bytes }]);
+    }
+    const processes = join(ground.state, "processes");
+    const own = join(processes, readdirSync(processes)[0] ?? "");
+    const journals = readdirSync(own).filter(name => name.startsWith("journal"));
+    const size = journals.reduce((sum, name) => sum + statSync(join(own, name)).size, 0);
+    expect(journals.length).toBe(2);
+    expect(size).toBeLessThan(80_000_000);
   });
 
   it("a reader sees whole versions only, and never none", async () => {

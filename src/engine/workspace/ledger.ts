@@ -14,7 +14,7 @@ import type { Step } from "./step.ts";
 import { sys } from "./syscalls.ts";
 
 const checkpointMs = 50;
-const hurryBytes = 64 * 1024 * 1024;
+const hurryBytes = 32 * 1024 * 1024;
 
 /** A directory to flush, and files in it. */
 interface Unflushed {
@@ -33,6 +33,8 @@ export class Book {
   readonly unsettled: Tale[] = [];
   /** Commits under way. */
   open = 0;
+  /** Whether anything was written into it since it was started. */
+  isWritten = false;
 
   constructor(journal: Journal) {
     this.journal = journal;
@@ -83,17 +85,27 @@ export class Ledger {
   enter(): Book {
     const book = this.#books[this.#current === 0 ? 0 : 1];
     book.open++;
+    book.isWritten = true;
     return book;
   }
 
   leave(book: Book): void {
     book.open--;
-    this.#timer ??= setTimeout(() => void this.checkpoint(), checkpointMs).unref();
+    this.#schedule();
+  }
+
+  #schedule(): void {
+    this.#timer ??= setTimeout(() => {
+      this.#timer = undefined;
+      void this.checkpoint();
+    }, checkpointMs).unref();
   }
 
   /** Waits where so much stands unflushed that recovery would take long. */
   async ease(): Promise<void> {
-    if (this.#books.some(book => book.journal.size > hurryBytes)) await this.checkpoint();
+    for (let round = 0; round < 2 && this.#books.some(book => book.journal.size > hurryBytes); round++) {
+      await this.checkpoint();
+    }
   }
 
   /** Whether old content of past commits is still being removed. */
@@ -128,6 +140,7 @@ export class Ledger {
     return true;
   }
 
+  /** Flushes and forgets the current journal, while the other one takes over. One at a time. */
   checkpoint(): Promise<void> {
     this.#running ??= this.#checkpoint().finally(() => {
       this.#running = undefined;
@@ -136,22 +149,30 @@ export class Ledger {
   }
 
   async #checkpoint(): Promise<void> {
-    clearTimeout(this.#timer);
-    this.#timer = undefined;
-    const book = this.#books[this.#current === 0 ? 0 : 1];
-    if (book.journal.size === 0 && book.open === 0) return;
+    const [book, other] = this.#current === 0 ? this.#books : this.#books.toReversed();
+    if (book === undefined || other === undefined) return;
+    // A journal that could not be cleared the last time comes first: its records are older.
+    if (other.isWritten && !(await this.#clear(other))) return;
     this.#current = 1 - this.#current;
     while (book.open > 0) await new Promise(resolve => setTimeout(resolve, 5));
+    if ((await this.#clear(book)) && other.isWritten) this.#schedule();
+  }
+
+  /** Whether all that a journal speaks of is in its place for good. Where not, it keeps what it has. */
+  async #clear(book: Book): Promise<boolean> {
     try {
       await Promise.allSettled(book.purges);
+      this.retry();
       for (const [key, one] of book.unflushed) {
         await flushAll(one);
         book.unflushed.delete(key);
       }
-      if (book.unsettled.length > 0) return;
+      if (book.unsettled.length > 0) return false;
       await book.journal.restart(++this.#generation);
+      book.isWritten = false;
+      return true;
     } catch {
-      // Nothing is lost: the journal keeps what it has, and the next checkpoint tries again.
+      return false;
     }
   }
 }

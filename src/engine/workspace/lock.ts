@@ -1,7 +1,7 @@
 // Who may change a name now. In this process callers queue up in the order they came; between processes a lock
 // file in the state directory decides. Locks are taken in one fixed order, so that no two can wait for each
 // other. The key folds case and Unicode form: one lock too many is harmless, one too few is not.
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import { setTimeout as pause } from "node:timers/promises";
 import { Fault } from "../fault.ts";
 import { errnoOf, faultOf } from "./errno.ts";
@@ -61,7 +61,7 @@ export class Locks implements Disposable {
     recover: () => void,
     signal?: AbortSignal,
   ): Promise<void> {
-    const file = state.lockPath(createHash("sha256").update(key).digest("hex").slice(0, 40));
+    const file = state.lockPath(hash("sha256", key).slice(0, 40));
     const deadline = Date.now() + patienceMs;
     for (let round = 0; ; round++) {
       try {

@@ -21,10 +21,9 @@ export class Places implements Disposable {
   readonly #handles: (Handle | undefined)[] = [];
   readonly #known = new Map<string, number>();
 
-  /** Takes over the handle of a directory that was found at `path`. */
-  add(handle: Handle, path: string): number {
-    const at = handle.whereabouts();
-    const stat = handle.stat();
+  /** Takes over the handle of a directory that was found at `path`, as people see it. */
+  add(handle: Handle, path: string, stat: { readonly dev: number; readonly ino: number }): number {
+    const at = path.includes("\ufffd") ? handle.whereabouts() : bytesOf(path);
     if (display(at) !== path) {
       handle.close();
       throw new Overtaken(path);

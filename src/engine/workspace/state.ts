@@ -10,13 +10,15 @@
 import { randomBytes } from "node:crypto";
 import { constants, readFileSync } from "node:fs";
 import { homedir, tmpdir, userInfo } from "node:os";
-import { dirname, join, resolve } from "node:path";
+import { basename, dirname, join, resolve } from "node:path";
 import { Fault } from "../fault.ts";
 import { errnoOf, faultOf, system } from "./errno.ts";
 import { display, Handle } from "./handle.ts";
 import { heartbeatMs, isAlive, type ProcessIdentity, thisProcess } from "./identity.ts";
 import { purge } from "./purge.ts";
 import { sys, writeAll } from "./syscalls.ts";
+
+const keepMs = 7 * 24 * 3_600_000;
 
 export class StateDirectory {
   readonly path: string;
@@ -81,6 +83,17 @@ export class StateDirectory {
       }
     }
     return claimed;
+  }
+
+  /** Leaves a dead process's folder, and with it its locks, to a later try. */
+  giveBack(folder: string): void {
+    sys.rename(folder, join(this.path, "processes", basename(folder).replace(/^dead-/, "")));
+  }
+
+  /** Whether a folder has been waiting so long that nobody will miss what it holds. */
+  isOld(folder: string): boolean {
+    const stat = sys.lstat(join(folder, "owner"));
+    return stat === undefined || Date.now() - stat.mtimeMs > keepMs;
   }
 
   /** Removes the locks of a dead process, and its folder. */

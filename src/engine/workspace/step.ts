@@ -1,7 +1,7 @@
 // The few things that a commit does to a directory, each of which can be done, taken back, and recognised half
 // done. What is replaced or removed is first kept aside under a temporary name: taking back is a rename, and the
 // old bytes can be read until the commit is over.
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import { constants } from "node:fs";
 import { Fault, type Kind } from "../fault.ts";
 import { errnoOf, system } from "./errno.ts";
@@ -209,9 +209,9 @@ function isDone(step: MoveStep, index: number, scene: Scene): boolean {
   const to = scene.places.address(step.to);
   const there = sys.lstat(to);
   if (there === undefined) return false;
-  const hash = step.staged?.hash;
-  if (hash === undefined) return there.ino === scene.inodes[index];
-  return there.isFile() && hashAt(to) === hash;
+  const wanted = step.staged?.hash;
+  if (wanted === undefined) return there.ino === scene.inodes[index];
+  return there.isFile() && hashAt(to) === wanted;
 }
 
 function isReady(step: MoveStep, index: number, scene: Scene): boolean {
@@ -228,11 +228,11 @@ function isReady(step: MoveStep, index: number, scene: Scene): boolean {
 
 /** The staged file as it should be: after a power cut it may be gone, or hold less than was written. */
 function restage(step: MoveStep, staged: Staged, index: number, scene: Scene): void {
-  const { blob, hash, mode, owner } = staged;
+  const { blob, mode, owner } = staged;
   if (blob === undefined) return;
   const address = scene.places.address(step.from);
   const stat = sys.lstat(address);
-  if (stat?.ino === scene.inodes[index] && hashAt(address) === hash) return;
+  if (stat?.ino === scene.inodes[index] && hashAt(address) === staged.hash) return;
   if (stat !== undefined) sys.unlink(address);
   const { O_WRONLY, O_CREAT, O_EXCL, O_NOFOLLOW } = constants;
   const fd = sys.open(address, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, mode === undefined ? 0o666 : 0o600);
@@ -302,7 +302,7 @@ function contentAt(address: Address): Buffer | undefined {
 }
 
 export function hashOf(bytes: Uint8Array): string {
-  return createHash("sha256").update(bytes).digest("hex");
+  return hash("sha256", bytes);
 }
 
 const withoutLinks = new Set(["EPERM", "ENOTSUP", "EOPNOTSUPP", "ENOSYS", "EMLINK", "EXDEV"]);

@@ -51,19 +51,19 @@ function seatOf(from: WorkspacePath, path: WorkspacePath, way: Aim): Target {
   const { given } = path;
   if (from.isRoot) throw new Fault("protected_root", { path: given });
   const { landing, below } = nearest(from, given, way);
+  const stat = landing.handle.stat();
   try {
-    if (!landing.handle.stat().isDirectory()) throw new Fault("not_a_directory", { path: given });
+    if (!stat.isDirectory()) throw new Fault("not_a_directory", { path: given });
     if (landing.root.access === "read-only") throw new Fault("read_only", { path: given });
     if (isWithin(landing.path, way.state)) throw new Fault("protected_root", { path: given });
   } catch (error) {
     landing.handle.close();
     throw error;
   }
-  const stat = landing.handle.stat();
   const stored = below.length === 0 ? storedName(landing.handle, from.name) : undefined;
   const names = [...below, from.name].map(nameOf);
   if (stored !== undefined) names[0] = nameOf(stored);
-  let place = way.places.add(landing.handle, landing.path);
+  let place = way.places.add(landing.handle, landing.path, stat);
   const first: Spot = { place, name: names[0] ?? "" };
   for (const name of names.slice(0, -1)) place = way.places.addNew(place, name);
   return {

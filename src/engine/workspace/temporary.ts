@@ -1,10 +1,19 @@
 // Names for what a commit keeps in the user's directories while it works: new bytes not yet in place, old bytes
 // not yet let go. They do not contain the target's name, so that names of any length work; lists and searches
 // leave them out; and only what a journal names is ever removed, so a user's file that looks alike is safe.
-import { randomBytes } from "node:crypto";
+import { randomFillSync } from "node:crypto";
+
+const nameBytes = 16;
+const random = Buffer.alloc(64 * nameBytes); // filled for many names at once: each request costs
+let used = random.length;
 
 export function temporaryName(): string {
-  return `.polyfs-${randomBytes(16).toString("hex")}.tmp`;
+  if (used === random.length) {
+    randomFillSync(random);
+    used = 0;
+  }
+  used += nameBytes;
+  return `.polyfs-${random.toString("hex", used - nameBytes, used)}.tmp`;
 }
 
 export function isTemporaryName(name: string): boolean {

@@ -1,0 +1,99 @@
+import { spawnSync } from "node:child_process";
+import {
+  linkSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  truncateSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { Journal, readJournal } from "../../src/engine/workspace/journal.ts";
+import { sys } from "../../src/engine/workspace/syscalls.ts";
+import { bundle } from "./bundle.ts";
+import { errno } from "./failing.ts";
+import { Ground } from "./ground.ts";
+
+let worker: Awaited<ReturnType<typeof bundle>>;
+beforeAll(async () => {
+  worker = await bundle("worker.ts");
+});
+afterAll(() => worker[Symbol.dispose]());
+
+const names = Array.from({ length: 4 }, (_, i) => `f${i}`);
+
+/** Files patched from old to new by a process that is gone before anything was flushed to its place. */
+function patched(): Ground {
+  const ground = new Ground(Object.fromEntries(names.map(name => [name, `old ${name}`])));
+  for (const name of names) linkSync(join(ground.inside, name), join(ground.outside, name));
+  spawnSync(process.execPath, [worker.path, "lastWords", ground.base, "2"]);
+  expect(ground.text("f0")).toBe("new f0");
+  return ground;
+}
+
+/** Makes the journal look as if the machine had been started anew since. */
+function reboot(ground: Ground): void {
+  const processes = join(ground.state, "processes");
+  const dead = join(processes, readdirSync(processes)[0] ?? "");
+  for (const name of readdirSync(dead).filter(name => name.startsWith("journal-"))) {
+    const records = readJournal(join(dead, name));
+    const journal = new Journal(join(dead, name), records[0]?.generation ?? 1);
+    for (const { body, blob } of records) journal.append({ ...(body as object), boot: "another" }, [blob]);
+    journal.close();
+  }
+  const owner = join(dead, "owner");
+  const identity = JSON.parse(readFileSync(owner, "utf8"));
+  writeFileSync(owner, JSON.stringify({ ...identity, world: "another" }));
+  const past = Date.now() / 1000 - 120; // a process of another boot counts as dead when its heartbeat is old
+  utimesSync(owner, past, past);
+}
+
+describe("after the power failed, with a commit acknowledged and nothing flushed but the journal", () => {
+  it("files that came back empty, full of zeros, or old are what they were told to be", () => {
+    using ground = patched();
+    truncateSync(join(ground.inside, "f1"), 0);
+    writeFileSync(join(ground.inside, "f2"), Buffer.alloc(6));
+    renameSync(join(ground.outside, "f3"), join(ground.inside, "f3"));
+    expect(ground.text("f3")).toBe("old f3");
+    reboot(ground);
+    ground.workspace.at("f0");
+    expect(ground.tree()).toEqual(Object.fromEntries(names.map(name => [name, `new ${name}`])));
+  });
+
+  it("a file that somebody has changed since stays as it is", () => {
+    using ground = patched();
+    writeFileSync(join(ground.inside, "f1"), "theirs, and longer than it was");
+    reboot(ground);
+    ground.workspace.at("f0");
+    expect(ground.text("f1")).toBe("theirs, and longer than it was");
+  });
+
+  it("without a power cut, even an emptied file is what somebody wanted", () => {
+    using ground = patched();
+    truncateSync(join(ground.inside, "f1"), 0);
+    ground.workspace.at("f0");
+    expect(ground.text("f1")).toBe("");
+    expect(ground.text("f2")).toBe("new f2");
+  });
+
+  it("what cannot be settled is tried again by the next who starts", () => {
+    using ground = patched();
+    truncateSync(join(ground.inside, "f1"), 0);
+    reboot(ground);
+    const { flush } = sys;
+    sys.flush = () => {
+      throw errno("EIO", "fsync");
+    };
+    try {
+      ground.workspace.at("f0");
+    } finally {
+      sys.flush = flush;
+    }
+    expect(ground.text("f1")).toBe("");
+    ground.reopen();
+    ground.workspace.at("f0");
+    expect(ground.text("f1")).toBe("new f1");
+  });
+});
