@@ -33,10 +33,27 @@ export async function call(
   const site = { tool, revision: context.revision };
   try {
     if (tool === undefined) throw new Fault("unknown_tool", { name });
-    return await tool.run(validate(tool, params) as never, context);
+    const valid = validate(tool, params) as never;
+    return await tool.run(valid, tool.effect === "reads" ? context : inTheNameOf(tool, context));
   } catch (error) {
     return dialect.failure(asFault(error, context.signal), site);
   }
+}
+
+/** What the tool changes is recorded with its name and the caller's. */
+function inTheNameOf({ name }: Tool, context: CallContext): CallContext {
+  const { engine, settings, session, revision } = context;
+  return {
+    engine,
+    settings,
+    session,
+    revision,
+    workspace: context.workspace.as({ action: name, client: session.client }),
+    get signal() {
+      return context.signal;
+    },
+    progress: (done, total, message) => context.progress(done, total, message),
+  };
 }
 
 /** The tools that this caller is offered, in the contract's order. */

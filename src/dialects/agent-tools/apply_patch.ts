@@ -31,7 +31,7 @@ export const applyPatch = tool({
         const changes = await Promise.all(blocks.map(block => block.changes(contents.get(block.path))));
         return changes.flat();
       },
-      { ...writing("apply_patch", call), parents: true },
+      { ...writing(call), parents: true },
     );
     const note = otherNames(commit, call.settings).trim();
     return text(

@@ -21,7 +21,7 @@ export const edit = tool({
   paths: ["path"],
   async run({ path, ...change }, call) {
     const at = pathAt(call, path);
-    const edited = await editFile("edit_file", at, [change], call);
+    const edited = await editFile(at, [change], call);
     if ("fault" in edited) return failed(edited.fault);
     const { count = 0, tolerance } = edited.applied[0] ?? {};
     const places = count === 1 ? "1 occurrence" : `${count} occurrences`;

@@ -40,7 +40,6 @@ export type Edited =
 
 /** Applies all edits in order, each to what the one before has made; if one fails, the file stays as it is. */
 export async function editFile(
-  by: string,
   path: WorkspacePath,
   edits: readonly Replacement[],
   call: CallContext,
@@ -59,7 +58,7 @@ export async function editFile(
       const stays = result.text === text || outcomes.some(outcome => outcome instanceof Fault);
       return stays ? undefined : result.text.bytes;
     },
-    writing(by, call),
+    writing(call),
   );
   const applied: Applied[] = [];
   for (const [index, outcome] of outcomes.entries()) {

@@ -33,7 +33,7 @@ export const multiEdit = tool({
   paths: ["path"],
   async run({ path, edits }, call) {
     const at = pathAt(call, path);
-    const edited = await editFile("multi_edit", at, edits, call);
+    const edited = await editFile(at, edits, call);
     if ("fault" in edited) return failed(edited.fault, edited.index);
     const disclosed = edited.applied.flatMap(({ tolerance }, i) =>
       tolerance ? [`edit[${i}]: ${disclosure(tolerance)}`] : [],

@@ -59,7 +59,7 @@ async function spill(bytes: Buffer, name: string, call: CallContext): Promise<st
         present?.bytes === undefined
           ? [{ kind: "write", path: ignore, bytes: Buffer.from("*\n"), expect: "absent" }, log]
           : [log],
-      { ...writing("bash", call), parents: true },
+      { ...writing(call), parents: true },
     );
     return `full output in ${path}`;
   } catch (error) {

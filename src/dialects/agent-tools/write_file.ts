@@ -26,10 +26,7 @@ export const writeFile = tool({
     const at = pathAt(call, path);
     if (at.isRoot) throw new Fault("not_a_file", { path: at.given, kind: "directory" });
     const bytes = await encode(at.given, content);
-    const commit = await call.workspace.commit(
-      [{ kind: "write", path: at, bytes }],
-      writing("write_file", call),
-    );
+    const commit = await call.workspace.commit([{ kind: "write", path: at, bytes }], writing(call));
     const effect = commit.files[0]?.effect === "created" ? "created" : "overwritten";
     return text(
       `Wrote ${bytes.length} bytes to ${at.given} (${effect}).${otherNames(commit, call.settings)}`,

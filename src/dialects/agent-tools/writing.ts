@@ -4,9 +4,8 @@ import type { CallContext } from "../../contract/call.ts";
 import type { Settings } from "../../contract/settings.ts";
 import type { Commit, CommitOptions } from "../../engine/workspace/change.ts";
 
-export function writing(action: string, { settings, session, signal }: CallContext): CommitOptions {
+export function writing({ settings, signal }: CallContext): CommitOptions {
   return {
-    by: { action, client: session.client },
     links: "refuse",
     hardLinks: settings.hardLinks,
     signal,

@@ -1,5 +1,5 @@
-// What can be asked of the disk, and what was done. Every tool of every dialect says what it wants as a list of
-// Changes; `Workspace.commit` does all of them or none.
+// What can be asked of the disk, and what was done. Whoever wants to write says so as a list of Changes;
+// `Workspace.commit` does all of them or none.
 import type { Kind } from "../fault.ts";
 import type { Directory } from "./directory.ts";
 import type { WorkspacePath } from "./path.ts";
@@ -18,6 +18,8 @@ export type Change =
       readonly expect?: Expectation;
       /** Permission bits. Left out: those of the file that is there, or what the system gives new files. */
       readonly mode?: number;
+      /** When it was last modified, where that is to be put back. */
+      readonly modified?: Date;
     }
   | {
       readonly kind: "remove";
@@ -53,8 +55,10 @@ export type Change =
 
 /** Who asks, for history and audit; never for decisions. */
 export interface By {
-  readonly tool: string;
+  readonly action: string;
   readonly client: string;
+  /** The change that this one takes back. */
+  readonly undoes?: string;
 }
 
 export interface CommitOptions {
@@ -73,6 +77,7 @@ export interface Content {
   readonly kind: Kind;
   readonly size: number;
   readonly mode: number;
+  readonly modified?: Date;
   /** Where a symbolic link points. */
   readonly target?: string;
   /** The bytes of a file. */
@@ -107,6 +112,8 @@ export interface Commit {
   readonly files: readonly Changed[];
   /** Directories that were made because they were missing, outermost first. */
   readonly parents: readonly string[];
+  /** Whether the archive has all that is needed to take it back. */
+  readonly recorded: boolean;
 }
 
 /** Called after a commit has happened and before the old bytes are let go; the answer waits for it. */

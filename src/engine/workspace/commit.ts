@@ -7,8 +7,10 @@
 //   commit   a mark in the journal, flushed: from here on it has happened
 //   apply    renames; what they replace is kept aside
 //   done     listeners see old and new; then the old is let go, and files are flushed in the background
-import { randomBytes } from "node:crypto";
 import { Fault } from "../fault.ts";
+import { type Account, accountOf } from "./archive/account.ts";
+import { gently } from "./archive/archive.ts";
+import { newChangeId } from "./archive/log.ts";
 import type { By, Change, Commit, CommitListener, CommitOptions, Expectation } from "./change.ts";
 import { aimAll, Draft, type Resolved } from "./draft.ts";
 import { faultOf } from "./errno.ts";
@@ -29,12 +31,12 @@ import type { Root } from "./root.ts";
 import { type CopyAttributes, readSpot, stage } from "./stage.ts";
 import { kindOf } from "./stat.ts";
 
-import { apply, type Scene } from "./step.ts";
+import { apply, type Range, type Scene } from "./step.ts";
 import type { Store } from "./store.ts";
 import { sys } from "./syscalls.ts";
 
 const attempts = 20;
-const nobody: By = { tool: "", client: "" };
+const nobody: By = { action: "", client: "" };
 
 /** A file as an edit finds it: undefined bytes where nothing is there. */
 export interface Current {
@@ -121,20 +123,25 @@ export class Committer {
       await ledger.settled(); // what past commits have yet to clear away must not make a directory look full
     }
     const plan = planOf(draft, options);
-    const id = randomBytes(8).toString("hex");
+    const id = newChangeId();
+    const by = options.by ?? nobody;
+    const account = accountOf(plan.outcomes, by, plan.parents);
     const report = (): Commit => ({
       id,
       time: new Date(),
-      by: options.by ?? nobody,
+      by,
       files: plan.outcomes.map(outcome => changedBy(outcome, plan.places)),
       parents: plan.parents,
+      recorded: true,
     });
     if (plan.steps.length === 0) return report();
+    await ledger.ease();
     const book = ledger.enter();
     try {
-      const tale = await this.#write(plan, id, book, options);
+      const tale = await this.#write(plan, id, account, book, options);
       try {
-        const commit = report();
+        const recorded = await this.#remember(tale, plan);
+        const commit = { ...report(), recorded };
         await this.#tell(commit);
         return commit;
       } finally {
@@ -146,12 +153,13 @@ export class Committer {
   }
 
   /** From intent to done. Throws with everything as it was. */
-  async #write(plan: Plan, id: string, book: Book, options: CommitOptions): Promise<Tale> {
+  async #write(plan: Plan, id: string, account: Account, book: Book, options: CommitOptions): Promise<Tale> {
     const { journal } = book;
     const { ledger } = this.#store;
     const given = plan.steps[0]?.given ?? "";
     const { places, steps, temps, trash } = plan;
-    const intent: Intent = { is: "intent", id, boot: bootId(), places: places.records, steps, temps, trash };
+    const at = { places: places.records, steps, temps, trash };
+    const intent: Intent = { is: "intent", id, boot: bootId(), ...at, account };
     const inodes: number[] = [];
     const blob = Buffer.concat(plan.blobs);
     const scene: Scene = {
@@ -164,7 +172,6 @@ export class Committer {
     let begun = false;
     try {
       ledger.retry();
-      await ledger.ease();
       journal.append(intent, plan.blobs);
       for (const one of plan.stages) await stage(one, places, this.#copyAttributes);
       for (const step of steps) inodes.push(step.do === "move" ? inodeAt(places, step.from) : 0);
@@ -178,6 +185,7 @@ export class Committer {
     } catch (error) {
       const tale: Tale = { intent, inodes, blob, state: begun ? "abort" : "staged" };
       if (begun) await noteAbort(id, book);
+      const full = Fault.is(faultOf(error, given), "no_space") && ledger.isClearing;
       try {
         if (begun) takeBack(tale, scene);
         removeAll(temps, places);
@@ -185,14 +193,26 @@ export class Committer {
       } catch {
         book.unsettled.push(tale); // tried again before the next commit, and after a restart
       }
-      throw faultOf(error, given);
+      if (!full) throw faultOf(error, given);
+      await ledger.settled(); // what past commits let go of makes room
+      throw new Overtaken(given);
     }
     try {
       journal.append({ is: "done", id });
     } catch {
       // Recovery would find every step done.
     }
-    return { intent, inodes, blob: Buffer.alloc(0), state: "done" };
+    return { intent, inodes, blob, state: "done" };
+  }
+
+  /** The archive keeps what was there. Where it cannot, what was done has been done all the same. */
+  async #remember({ intent, blob }: Tale, { places }: Plan): Promise<boolean> {
+    const bytes = (range: Range) => blob.subarray(range.at, range.at + range.length);
+    try {
+      return await gently(this.#store.archive.record(intent.id, intent.account, places, bytes));
+    } catch {
+      return false;
+    }
   }
 
   async #tell(commit: Commit): Promise<void> {

@@ -8,6 +8,7 @@ import { Handle } from "./handle.ts";
 import type { WorkspacePath } from "./path.ts";
 import type { Places, Spot } from "./place.ts";
 import type { Root } from "./root.ts";
+import type { Range } from "./step.ts";
 import { readAll, sys } from "./syscalls.ts";
 import type { Target } from "./target.ts";
 
@@ -18,6 +19,9 @@ export interface Held {
   readonly mode: number | undefined;
   readonly bytes?: Uint8Array;
   readonly spot?: Spot;
+  /** Where the journal holds the bytes. */
+  readonly blob?: Range;
+  readonly modified?: Date;
   /** Where a link points. */
   readonly target?: string;
 }
@@ -29,6 +33,8 @@ interface Foreseen {
   readonly source?: { readonly path: WorkspacePath; readonly at: string };
   readonly before?: Held;
   readonly after?: Held;
+  /** A move that also changed the content: `before` is what was moved, not what was replaced. */
+  readonly edited?: boolean;
 }
 
 export type Outcome = Foreseen & ({ readonly change: Target } | { readonly root: WorkspacePath });
@@ -57,6 +63,7 @@ function contentOf(held: Held, path: WorkspacePath, at: string, places: Places):
     kind: held.kind,
     size: held.size,
     mode: held.mode ?? plain & ~process.umask(),
+    ...(held.modified !== undefined && { modified: held.modified }),
     ...(held.target !== undefined && { target: held.target }),
     bytes: async () => {
       if (bytes !== undefined) return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);

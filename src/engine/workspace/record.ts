@@ -4,6 +4,7 @@
 //   "commit"  it happened: bring it to its end
 //   "abort"   it failed: take it back
 //   "done"    nothing is left but old content to remove, and files to flush
+import type { Account } from "./archive/account.ts";
 import type { JournalRecord } from "./journal.ts";
 import type { PlaceRecord, Spot } from "./place.ts";
 import type { Step } from "./step.ts";
@@ -16,6 +17,8 @@ export interface Intent {
   readonly steps: readonly Step[];
   readonly temps: readonly Spot[];
   readonly trash: readonly Spot[];
+  /** For the archive: what will have been done. */
+  readonly account: Account;
 }
 
 export type Mark =

@@ -107,6 +107,7 @@ function moveEdited(
     ...base,
     kind: "file",
     effect: "moved",
+    edited: true,
     otherNames: stat.nlink - 1,
     before: { ...describe(stat), spot: trash },
     after: { ...describe(stat), size: bytes.length, bytes },

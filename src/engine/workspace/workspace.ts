@@ -5,7 +5,8 @@
 import { readlinkSync } from "node:fs";
 import { isAbsolute, resolve } from "node:path";
 import { Fault } from "../fault.ts";
-import type { Change, Commit, CommitListener, CommitOptions } from "./change.ts";
+import type { Archive } from "./archive/archive.ts";
+import type { By, Change, Commit, CommitListener, CommitOptions } from "./change.ts";
 import { Committer, type Current } from "./commit.ts";
 import { Directory } from "./directory.ts";
 import { system } from "./errno.ts";
@@ -37,6 +38,7 @@ export class Workspace implements Disposable {
   readonly #own: readonly Root[];
   readonly #writing: WritingOptions;
   readonly #listeners: Set<CommitListener>;
+  #by: By | undefined;
   #committer: Committer | undefined;
 
   private constructor(
@@ -77,6 +79,19 @@ export class Workspace implements Disposable {
   elsewhere(grants: readonly Grant[]): Workspace {
     const roots = openRoots(grants);
     return new Workspace(roots, this.#writing, roots, this.#listeners);
+  }
+
+  /** The same workspace, whose changes are recorded as made by somebody. */
+  as(by: By): Workspace {
+    const named = new Workspace(this.roots, this.#writing, [], this.#listeners);
+    named.#by = by;
+    named.#committer = this.#committer;
+    return named;
+  }
+
+  /** What is remembered of the past. */
+  get archive(): Archive {
+    return openStore(this.#writing.state).archive;
   }
 
   /** The path that a caller wrote, as a capability. Faults: `invalid_path`, `outside_roots`. */
@@ -129,7 +144,7 @@ export class Workspace implements Disposable {
 
   /** Does all of the changes, or none: the one way to write. */
   async commit(changes: readonly Change[], options: CommitOptions = {}): Promise<Commit> {
-    return this.#writer().commit(changes, options);
+    return this.#writer().commit(changes, { by: this.#by, ...options });
   }
 
   /**
@@ -158,7 +173,7 @@ export class Workspace implements Disposable {
     transform: (files: readonly Current[]) => readonly Change[] | Promise<readonly Change[]>,
     options: CommitOptions = {},
   ): Promise<Commit> {
-    return this.#writer().edit(paths, transform, options);
+    return this.#writer().edit(paths, transform, { by: this.#by, ...options });
   }
 
   /** Calls `listener` after each commit, while the old content can still be read. Returns how to stop it. */

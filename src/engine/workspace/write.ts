@@ -12,7 +12,12 @@ import type { Target } from "./target.ts";
 
 export function planWrite(
   plan: Plan,
-  change: { readonly bytes: Uint8Array; readonly expect?: Expectation; readonly mode?: number },
+  change: {
+    readonly bytes: Uint8Array;
+    readonly expect?: Expectation;
+    readonly mode?: number;
+    readonly modified?: Date;
+  },
   target: Target,
   options: CommitOptions,
 ): void {
@@ -27,15 +32,16 @@ export function planWrite(
   const base = { change: target, kind: "file" as const, otherNames: (stat?.nlink ?? 1) - 1 };
   if (stat !== undefined && isKeptInPlace(plan, target, stat, options)) {
     const before = contentOf(plan, target);
+    const blob = plan.inline(before, true) ?? { at: 0, length: 0 };
     plan.steps.push({
       do: "rewrite",
       given,
       at: target.spot,
       inode: stat.ino,
-      before: plan.inline(before, true) ?? { at: 0, length: 0 },
+      before: blob,
       after: plan.inline(bytes, true) ?? { at: 0, length: 0 },
     });
-    const held = { ...describe(stat), bytes: before };
+    const held = { ...describe(stat), bytes: before, blob };
     plan.outcomes.push({
       ...base,
       effect: "modified",
@@ -52,6 +58,7 @@ export function planWrite(
     ...(blob && { blob, hash: hashOf(bytes) }),
     ...(mode !== undefined && { mode }),
     ...(owner && { owner }),
+    ...(change.modified && { modified: change.modified.getTime() }),
   };
   plan.stages.push({
     kind: "bytes",

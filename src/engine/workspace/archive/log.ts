@@ -1,0 +1,119 @@
+// The changes that were made, one small file each, named so that their order in time is that of their names. Any
+// process of the user may write and read at the same time.
+import { randomInt } from "node:crypto";
+import { constants } from "node:fs";
+import { join } from "node:path";
+import type { Kind } from "../../fault.ts";
+import type { Effect } from "../change.ts";
+import { readAll, sys, writeAll } from "../syscalls.ts";
+import { makeDirectory, namesIn, removeIfThere } from "./folder.ts";
+import type { Snapshot } from "./snapshot.ts";
+
+export interface RecordedFile {
+  /** Where it is, absolute; for moves and copies the destination. */
+  readonly at: string;
+  readonly effect: Effect;
+  readonly kind: Kind;
+  /** Where a move or a copy took it from. */
+  readonly from?: string;
+  /** What stood there; for a move with new content, what stood where it came from. */
+  readonly before?: Snapshot;
+  /** What a move or a copy replaced. */
+  readonly replaced?: Snapshot;
+  readonly after?: Snapshot;
+}
+
+export interface ChangeRecord {
+  readonly id: string;
+  /** Milliseconds since 1970. */
+  readonly time: number;
+  readonly action: string;
+  readonly client: string;
+  /** The change that this one takes back. */
+  readonly undoes?: string;
+  readonly files: readonly RecordedFile[];
+  /** Directories that were made on the way, outermost first. */
+  readonly parents: readonly string[];
+  /** False where something was too large to be kept, so that this change cannot be taken back. */
+  readonly kept: boolean;
+}
+
+let latest = 0;
+
+/** A new id: later ones sort behind earlier ones. */
+export function newChangeId(): string {
+  latest = Math.max(latest + 1, Date.now());
+  return `${latest.toString(36)}${randomInt(36 ** 3)
+    .toString(36)
+    .padStart(3, "0")}`;
+}
+
+export class ChangeLog {
+  readonly #directory: string;
+
+  constructor(state: string) {
+    this.#directory = join(state, "changes");
+  }
+
+  has(id: string): boolean {
+    return sys.lstat(this.#path(id)) !== undefined;
+  }
+
+  add(record: ChangeRecord): void {
+    makeDirectory(this.#directory);
+    const path = this.#path(record.id);
+    const draft = `${path}.draft`;
+    removeIfThere(draft);
+    const fd = sys.open(draft, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL, 0o600);
+    try {
+      writeAll(fd, Buffer.from(JSON.stringify(record)));
+    } finally {
+      sys.close(fd);
+    }
+    sys.rename(draft, path);
+  }
+
+  get(id: string): ChangeRecord | undefined {
+    if (!/^[0-9a-z]+$/.test(id)) return undefined;
+    try {
+      const fd = sys.open(this.#path(id), constants.O_RDONLY);
+      try {
+        return JSON.parse(readAll(fd).toString()) as ChangeRecord;
+      } finally {
+        sys.close(fd);
+      }
+    } catch {
+      return undefined;
+    }
+  }
+
+  /** Newest first, those before a change only where one is named. */
+  *newest(before?: string): Generator<ChangeRecord> {
+    for (const id of this.#ids().reverse()) {
+      if (before !== undefined && id >= before) continue;
+      const record = this.get(id);
+      if (record !== undefined) yield record;
+    }
+  }
+
+  /** Forgets all but the newest, and what is too old. */
+  clear(most: number, maxAgeMs: number): void {
+    const ids = this.#ids();
+    const oldest = Date.now() - maxAgeMs;
+    for (const [i, id] of ids.entries()) {
+      const time = Number.parseInt(id.slice(0, -3), 36);
+      if (i < ids.length - most || time < oldest) removeIfThere(this.#path(id));
+    }
+  }
+
+  #ids(): string[] {
+    return namesIn(this.#directory)
+      .filter(name => name.endsWith(".json"))
+      .map(name => name.slice(0, -5))
+      .sort();
+  }
+
+  #path(id: string): string {
+    return join(this.#directory, `${id}.json`);
+  }
+}

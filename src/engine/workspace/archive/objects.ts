@@ -1,0 +1,117 @@
+// Contents that were read or replaced, kept on the disk under the hash of their bytes: what versions are merged
+// from and changes are taken back with. Any process of the user may add, find and clear away at the same time:
+// an object comes into place by a rename and never changes, and one that is gone or damaged is simply not there.
+import { createHash, randomBytes } from "node:crypto";
+import { constants } from "node:fs";
+import { join } from "node:path";
+import { deflateRawSync, inflateRawSync } from "node:zlib";
+import { readAll, sys, writeAll } from "../syscalls.ts";
+import { makeDirectory, namesIn, removeIfThere } from "./folder.ts";
+
+/** The hash under which bytes are kept: SHA-256, in hexadecimal. */
+export function hashOf(bytes: Uint8Array): string {
+  return createHash("sha256").update(bytes).digest("hex");
+}
+
+const plainTag = 0;
+const packedTag = 1;
+const worthPacking = 512; // smaller contents do not get smaller
+const packAtOnce = 4 * 1024 * 1024; // larger ones would hold everything up
+
+export class Objects {
+  readonly #directory: string;
+  readonly #there = new Set<string>();
+
+  constructor(state: string) {
+    this.#directory = join(state, "objects");
+  }
+
+  /** Keeps bytes, and returns their hash. */
+  put(bytes: Uint8Array): string {
+    const hash = hashOf(bytes);
+    if (this.#there.has(hash)) return hash;
+    const path = this.#path(hash);
+    if (sys.lstat(path) === undefined) this.#write(path, bytes);
+    else sys.touch(path, new Date()); // it is in use: the oldest are cleared away first
+    if (this.#there.size > 10_000) this.#there.clear();
+    this.#there.add(hash);
+    return hash;
+  }
+
+  /** The bytes with this hash; undefined where they are not kept any more. */
+  get(hash: string): Buffer | undefined {
+    try {
+      const fd = sys.open(this.#path(hash), constants.O_RDONLY);
+      let held: Buffer;
+      try {
+        held = readAll(fd);
+      } finally {
+        sys.close(fd);
+      }
+      const bytes = held[0] === packedTag ? inflateRawSync(held.subarray(1)) : held.subarray(1);
+      return hashOf(bytes) === hash ? bytes : undefined;
+    } catch {
+      return undefined;
+    }
+  }
+
+  /** The bytes whose hash begins so; undefined where there are none, or it could mean two. */
+  find(beginning: string): Buffer | undefined {
+    const fits = namesIn(join(this.#directory, beginning.slice(0, 2)))
+      .map(name => beginning.slice(0, 2) + name)
+      .filter(hash => hash.startsWith(beginning));
+    return fits.length === 1 && fits[0] !== undefined ? this.get(fits[0]) : undefined;
+  }
+
+  /** Clears away what is older than `maxAgeMs`, and the oldest of what is more than `maxBytes`. */
+  clear(maxBytes: number, maxAgeMs: number): void {
+    const now = Date.now();
+    const kept: { path: string; size: number; time: number }[] = [];
+    let total = 0;
+    for (const folder of namesIn(this.#directory)) {
+      for (const name of namesIn(join(this.#directory, folder))) {
+        const path = join(this.#directory, folder, name);
+        const stat = sys.lstat(path);
+        if (stat === undefined) continue;
+        if (now - stat.mtimeMs > maxAgeMs) removeIfThere(path);
+        else {
+          kept.push({ path, size: stat.size, time: stat.mtimeMs });
+          total += stat.size;
+        }
+      }
+    }
+    kept.sort((a, b) => a.time - b.time);
+    for (const { path, size } of kept) {
+      if (total <= maxBytes) break;
+      removeIfThere(path);
+      total -= size;
+    }
+    this.#there.clear();
+  }
+
+  #path(hash: string): string {
+    return join(this.#directory, hash.slice(0, 2), hash.slice(2));
+  }
+
+  #write(path: string, bytes: Uint8Array): void {
+    const packs = bytes.length >= worthPacking && bytes.length <= packAtOnce;
+    const packed = packs ? deflateRawSync(bytes, { level: 1 }) : bytes;
+    const held = packed.length < bytes.length ? packed : bytes;
+    const tag = Buffer.from([held === bytes ? plainTag : packedTag]);
+    const folder = path.slice(0, path.lastIndexOf("/"));
+    makeDirectory(this.#directory);
+    makeDirectory(folder);
+    const draft = join(folder, `.${randomBytes(8).toString("hex")}`);
+    const fd = sys.open(draft, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL, 0o600);
+    try {
+      writeAll(fd, tag);
+      writeAll(fd, held, 1);
+    } catch (error) {
+      removeIfThere(draft);
+      throw error;
+    } finally {
+      sys.close(fd);
+    }
+    sys.rename(draft, path);
+  }
+}
