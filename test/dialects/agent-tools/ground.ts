@@ -3,6 +3,7 @@ import {
   existsSync,
   mkdirSync,
   mkdtempSync,
+  readdirSync,
   readFileSync,
   realpathSync,
   rmSync,
@@ -39,6 +40,12 @@ export class Ground implements AsyncDisposable {
 
   constructor(files: Files = {}) {
     mkdirSync(this.root);
+    this.reset(files);
+  }
+
+  /** Only these files, whatever was there. */
+  reset(files: Files): void {
+    for (const name of readdirSync(this.root)) rmSync(this.path(name), { recursive: true, force: true });
     for (const [path, content] of Object.entries(files)) this.write(path, content);
   }
 

@@ -38,8 +38,16 @@ export function parseUnified(patch: string): FilePatch[] {
         finish();
         head = { line: at + 1 };
       }
-      head.oldName = line.slice(4);
-      head.newName = (lines[at + 1] ?? "").slice(4);
+      const [oldName, newName] = [line.slice(4), (lines[at + 1] ?? "").slice(4)];
+      if (!agrees(head, oldName, newName)) {
+        // A rename or a change of mode needs no hunks: then these are the names of the next file.
+        if (!head.renamed && head.executable === undefined)
+          malformed(at + 1, "the names are not those of the header above");
+        finish();
+        head = { line: at + 1 };
+      }
+      head.oldName = oldName;
+      head.newName = newName;
       at += 1;
     } else if (line.startsWith("@@")) {
       if (head?.newName === undefined) malformed(at + 1, 'a hunk without "---" and "+++" lines before it');
@@ -73,6 +81,15 @@ function isBetween(lines: readonly string[], at: number): boolean {
     if (line === "-- " || (line !== "" && !/^[-+ \\]/.test(line))) return true;
   }
   return false;
+}
+
+/** Whether `---` and `+++` name the files that the `diff --git` header names, where that can be told. */
+function agrees({ git, renamed, line }: Head, oldName: string, newName: string): boolean {
+  if (git === undefined) return true;
+  const header = renamed === undefined ? headerNames(git) : namesOf({ line, git, renamed });
+  const { from, to } = stripPrefixes(nameIn(oldName), nameIn(newName), git);
+  if (header === undefined) return true;
+  return (from === undefined || from === header.from) && (to === undefined || to === header.to);
 }
 
 /** A line between `diff --git` and the hunks. */

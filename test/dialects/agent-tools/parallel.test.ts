@@ -1,0 +1,86 @@
+// Many edits at once, from one client and from several processes: what was reported as done is in the files, what
+// was refused is not, and nobody waits for ever.
+import { readdirSync } from "node:fs";
+import { describe, expect, it } from "vitest";
+import { Ground, type Server } from "./ground.ts";
+
+const count = 100;
+const numbers = Array.from({ length: count }, (_, i) => i);
+const slots = (name = "") => numbers.map(i => `${name}slot ${i};\n`).join("");
+
+/** Calls that each do one thing, spread over the servers, all at once; which of them succeeded. */
+async function race(
+  servers: readonly Server[],
+  tool: string,
+  params: (i: number) => object,
+): Promise<boolean[]> {
+  return Promise.all(
+    numbers.map(async i => {
+      const { isError, content } = (await servers[i % servers.length]?.result(tool, params(i))) ?? {};
+      const said = content?.[0]?.text ?? "";
+      // Somebody else's change in the way is the only reason to refuse.
+      if (isError) expect(JSON.parse(said), said).toMatchObject({ error: "io_error" });
+      return isError !== true;
+    }),
+  );
+}
+
+const gatherings: readonly (readonly [string, number])[] = [
+  ["one client", 1],
+  ["four processes", 4],
+];
+
+describe.each(gatherings)("a hundred calls at once from %s", (_, processes) => {
+  async function gathered(ground: Ground): Promise<Server[]> {
+    return Promise.all(Array.from({ length: processes }, () => ground.serve()));
+  }
+  const leftovers = (ground: Ground) => readdirSync(ground.root).filter(name => name.startsWith(".polyfs-"));
+
+  it("edit_file on one file", async () => {
+    await using ground = new Ground({ "f.txt": slots() });
+    const done = await race(await gathered(ground), "edit_file", i => ({
+      path: "f.txt",
+      old_string: `slot ${i};`,
+      new_string: `done ${i};`,
+    }));
+    expect(ground.read("f.txt")).toBe(numbers.map(i => `${done[i] ? "done" : "slot"} ${i};\n`).join(""));
+    if (processes === 1) expect(done.every(Boolean)).toBe(true);
+    expect(done.filter(Boolean).length).toBeGreaterThan(count / 2);
+    expect(leftovers(ground)).toEqual([]);
+  });
+
+  it("multi_edit on one file, each of them whole or not at all", async () => {
+    await using ground = new Ground({ "f.txt": slots("a ") + slots("b ") });
+    const done = await race(await gathered(ground), "multi_edit", i => ({
+      path: "f.txt",
+      edits: [
+        { old_string: `a slot ${i};`, new_string: `a done ${i};` },
+        { old_string: `b slot ${i};`, new_string: `b done ${i};` },
+      ],
+    }));
+    const expected = ["a", "b"].flatMap(half =>
+      numbers.map(i => `${half} ${done[i] ? "done" : "slot"} ${i};\n`),
+    );
+    expect(ground.read("f.txt")).toBe(expected.join(""));
+    if (processes === 1) expect(done.every(Boolean)).toBe(true);
+  });
+
+  it("apply_patch over two of three files, in every order", async () => {
+    const files = ["x.txt", "y.txt", "z.txt"];
+    await using ground = new Ground(Object.fromEntries(files.map(file => [file, slots()])));
+    const chosen = (i: number) => [files[i % 3], files[(i + 1 + (i % 2)) % 3]] as const;
+    const block = (file: string | undefined, i: number) =>
+      `--- a/${file}\n+++ b/${file}\n@@ -${i + 1} +${i + 1} @@\n-slot ${i};\n+done ${i};\n`;
+    const done = await race(await gathered(ground), "apply_patch", i => ({
+      patch: chosen(i)
+        .map(file => block(file, i))
+        .join(""),
+    }));
+    for (const file of files) {
+      const touched = (i: number) => done[i] && chosen(i).includes(file);
+      expect(ground.read(file)).toBe(numbers.map(i => `${touched(i) ? "done" : "slot"} ${i};\n`).join(""));
+    }
+    if (processes === 1) expect(done.every(Boolean)).toBe(true);
+    expect(leftovers(ground)).toEqual([]);
+  });
+});
