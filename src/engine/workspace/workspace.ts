@@ -32,12 +32,18 @@ export interface WritingOptions {
   readonly copyAttributes?: CopyAttributes;
 }
 
+/** What a workspace has in common with its views. */
+interface Shared {
+  readonly listeners: Set<CommitListener>;
+  written: boolean;
+}
+
 export class Workspace implements Disposable {
   readonly roots: readonly Root[];
   /** The roots that it closes; the others belong to the workspace that this is a view of. */
   readonly #own: readonly Root[];
   readonly #writing: WritingOptions;
-  readonly #listeners: Set<CommitListener>;
+  readonly #shared: Shared;
   #by: By | undefined;
   #committer: Committer | undefined;
 
@@ -45,12 +51,12 @@ export class Workspace implements Disposable {
     roots: readonly Root[],
     writing: WritingOptions,
     own = roots,
-    listeners = new Set<CommitListener>(),
+    shared: Shared = { listeners: new Set(), written: false },
   ) {
     this.roots = roots;
     this.#own = own;
     this.#writing = writing;
-    this.#listeners = listeners;
+    this.#shared = shared;
   }
 
   /** Opens the granted directories. The same directory twice is one root; read-write wins. */
@@ -72,18 +78,18 @@ export class Workspace implements Disposable {
     const inner = this.roots.filter(
       other => !other.is({ dev: own.device, ino: own.inode }) && own.holds(other.handle.whereabouts()),
     );
-    return new Workspace([own, ...inner], this.#writing, [own], this.#listeners);
+    return new Workspace([own, ...inner], this.#writing, [own], this.#shared);
   }
 
   /** Other directories, written to in the same way and seen by the same listeners. The caller disposes of it. */
   elsewhere(grants: readonly Grant[]): Workspace {
     const roots = openRoots(grants);
-    return new Workspace(roots, this.#writing, roots, this.#listeners);
+    return new Workspace(roots, this.#writing, roots, this.#shared);
   }
 
   /** The same workspace, whose changes are recorded as made by somebody. */
   as(by: By): Workspace {
-    const named = new Workspace(this.roots, this.#writing, [], this.#listeners);
+    const named = new Workspace(this.roots, this.#writing, [], this.#shared);
     named.#by = by;
     named.#committer = this.#committer;
     return named;
@@ -178,18 +184,20 @@ export class Workspace implements Disposable {
 
   /** Calls `listener` after each commit, while the old content can still be read. Returns how to stop it. */
   onCommit(listener: CommitListener): () => void {
-    this.#listeners.add(listener);
-    return () => void this.#listeners.delete(listener);
+    const { listeners } = this.#shared;
+    listeners.add(listener);
+    return () => void listeners.delete(listener);
   }
 
   /** When commits have cleared away all old content: nothing temporary is left in the roots. */
   async settled(): Promise<void> {
-    if (this.#committer !== undefined) await openStore(this.#writing.state).ledger.settled();
+    if (this.#shared.written) await openStore(this.#writing.state).ledger.settled();
   }
 
   #writer(): Committer {
     const { state, copyAttributes } = this.#writing;
-    this.#committer ??= new Committer(this.roots, openStore(state), this.#listeners, copyAttributes);
+    this.#shared.written = true;
+    this.#committer ??= new Committer(this.roots, openStore(state), this.#shared.listeners, copyAttributes);
     return this.#committer;
   }
 
