@@ -6,7 +6,7 @@ import { expect } from "vitest";
 import { start } from "../../mcp/wire.ts";
 
 export interface Options {
-  /** What the command line names; the ground itself by default. */
+  /** What the command line names, below the ground; the ground itself by default. */
   readonly roots?: readonly string[];
   readonly args?: readonly string[];
   /** What is chosen before the story begins; the ground itself by default, nothing for `false`. */
@@ -26,15 +26,15 @@ export class Ground implements AsyncDisposable {
 
   static async open(files: Files = {}, options: Options = {}): Promise<Ground> {
     const path = realpathSync(mkdtempSync(join(tmpdir(), "polyfs-editor-")));
-    const roots = options.roots ?? [path];
+    put(path, files);
+    const roots = options.roots ?? [""];
     const wire = await start({
       dialect: "file-editor",
-      roots: roots.map(root => join(path, root.startsWith(path) ? root.slice(path.length) : root)),
+      roots: roots.map(root => join(path, root)),
       ...(options.args && { args: options.args }),
     });
     await wire.initialize();
     const ground = new Ground(path, wire);
-    ground.put(files);
     if (options.workspace !== false) {
       await ground.says("set_workspace", { path: join(path, options.workspace ?? "") });
     }
@@ -42,10 +42,7 @@ export class Ground implements AsyncDisposable {
   }
 
   put(files: Files): void {
-    for (const [name, content] of Object.entries(files)) {
-      mkdirSync(dirname(join(this.path, name)), { recursive: true });
-      writeFileSync(join(this.path, name), content);
-    }
+    put(this.path, files);
   }
 
   /** The bytes of a file, as Latin-1: what is compared is every byte. */
@@ -80,6 +77,13 @@ export class Ground implements AsyncDisposable {
     await this.#wire.close();
     expect(this.#wire.garbage).toEqual([]);
     rmSync(this.path, { recursive: true });
+  }
+}
+
+function put(path: string, files: Files): void {
+  for (const [name, content] of Object.entries(files)) {
+    mkdirSync(dirname(join(path, name)), { recursive: true });
+    writeFileSync(join(path, name), content);
   }
 }
 
