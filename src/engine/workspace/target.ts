@@ -11,6 +11,10 @@ import { isWithin, type Root } from "./root.ts";
 import { sys } from "./syscalls.ts";
 
 const maxLinks = 40;
+/** Directories are not made where no program could name what is in them. */
+const longestNewPath = 4095;
+/** PATH_MAX: what is longer no other program could open, so nothing new is made there. */
+const maxNewPathBytes = 4095;
 
 export interface Target {
   readonly path: WorkspacePath;
@@ -84,7 +88,11 @@ function nearest(from: WorkspacePath, given: string, way: Aim): { landing: Landi
     } catch (error) {
       if (!Fault.is(error, "not_found")) throw retold(error, given);
       if (way.missing !== "make") throw new Fault(way.missing, { path: given });
+      if (Buffer.byteLength(from.absolute) > maxNewPathBytes)
+        throw new Fault("invalid_path", { path: given, reason: "too_long" });
       if (directory.isRoot) throw retold(error, given);
+      if (Buffer.byteLength(from.absolute) > longestNewPath)
+        throw new Fault("invalid_path", { path: given.slice(0, 1000), reason: "too_long" });
       below.unshift(directory.name);
     }
   }
