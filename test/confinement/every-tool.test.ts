@@ -11,6 +11,11 @@ import { dialects } from "../../src/dialects/index.ts";
 import { openEngine } from "../../src/engine/engine.ts";
 import { arena, escapes } from "./arena.ts";
 
+/** Calls that must come before a dialect does anything at all. */
+const prepare: { readonly [dialect: string]: (root: string) => readonly (readonly [string, unknown])[] } = {
+  "file-editor": root => [["set_workspace", { path: root }]],
+};
+
 for (const [name, load] of Object.entries(dialects)) {
   const dialect = await load();
   describe(`${name} stays in its roots`, () => {
@@ -29,14 +34,20 @@ for (const [name, load] of Object.entries(dialects)) {
             signal: AbortSignal.timeout(20_000),
             progress: () => undefined,
           };
+          for (const [first, args] of prepare[name]?.(ground.root) ?? []) {
+            expect(failed(await call(dialect, first, args, context))).toBe(false);
+          }
           for (const [way, path] of Object.entries(escapes(ground))) {
-            const outcome = await call(dialect, tool.name, sample(tool, parameter, path), context);
-            const said = JSON.stringify(outcome);
-            expect(said, `${way}: the secret is out`).not.toContain(ground.secret);
-            expect(ground.fingerprint(), `${way}: something outside has changed`).toBe(before);
-            // A tool that deletes or moves may do so with a link itself; what it may not do is seen above.
-            if (tool.effect === "reads" && !isBatch(tool, parameter)) {
-              expect(failed(outcome), `${way}: answered ${said.slice(0, 300)}`).toBe(true);
+            for (const value of forms(tool.input.properties[parameter], path)) {
+              const outcome = await call(dialect, tool.name, sample(tool, parameter, value), context);
+              const said = JSON.stringify(outcome);
+              expect(said, `${way}: the secret is out`).not.toContain(ground.secret);
+              expect(ground.fingerprint(), `${way}: something outside has changed`).toBe(before);
+              // A tool that deletes or moves may do so with a link itself; what it may not do is seen above. A
+              // parameter that takes many paths answers path by path, so the call as a whole may succeed.
+              if (tool.effect === "reads" && typeof value === "string") {
+                expect(failed(outcome), `${way}: answered ${said.slice(0, 300)}`).toBe(true);
+              }
             }
           }
         });
@@ -45,13 +56,12 @@ for (const [name, load] of Object.entries(dialects)) {
   });
 }
 
-/** Parameters that the schema accepts, with `path` where the attack goes. */
-function sample(tool: Tool, parameter: string, path: string): Record<string, unknown> {
+/** Parameters that the schema accepts, with `value` where the attack goes. */
+function sample(tool: Tool, parameter: string, value: unknown): Record<string, unknown> {
   const params: Record<string, unknown> = {};
   for (const [name, schema] of Object.entries(tool.input.properties)) {
-    if (name === parameter) params[name] = isBatch(tool, name) ? [path] : path;
-    else if (tool.paths?.includes(name as never))
-      params[name] = isBatch(tool, name) ? ["pub.txt"] : "pub.txt";
+    if (name === parameter) params[name] = value;
+    else if (tool.paths?.includes(name as never)) params[name] = forms(schema, "pub.txt")[0];
     else if (tool.input.required?.includes(name)) params[name] = accepted(schema);
   }
   return params;
@@ -78,9 +88,10 @@ function accepted(schema: Schema): unknown {
   }
 }
 
-/** A parameter that takes many paths answers path by path, so the call as a whole may succeed. */
-function isBatch(tool: Tool, parameter: string): boolean {
-  return tool.input.properties[parameter]?.type === "array";
+/** The ways in which a parameter takes a path: by itself, in a list, or both. */
+function forms(schema: Schema | undefined, path: string): readonly (string | readonly string[])[] {
+  const options = schema?.oneOf ?? schema?.anyOf ?? [schema];
+  return options.map(option => (option?.type === "array" ? [path] : path));
 }
 
 function failed(outcome: Outcome): boolean {
