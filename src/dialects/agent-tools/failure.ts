@@ -30,8 +30,9 @@ export function refusal(error: ErrorCode, message: string, fields: Fields = {}):
 /** A fault as the contract tells it; `edit` is the place in a batch of the edit that failed. */
 export function failed(fault: Fault, edit?: number): Reply {
   const message = say(wording, fault);
-  if (edit === undefined) return refusal(codes[fault.code], message, fieldsOf(fault));
-  return refusal(codes[fault.code], `edit[${edit}]: ${message}`, { index: edit, ...fieldsOf(fault) });
+  const code = codes[fault.code] ?? otherwise;
+  if (edit === undefined) return refusal(code, message, fieldsOf(fault));
+  return refusal(code, `edit[${edit}]: ${message}`, { index: edit, ...fieldsOf(fault) });
 }
 
 function fieldsOf(fault: Fault): Fields {
@@ -41,57 +42,42 @@ function fieldsOf(fault: Fault): Fields {
   return {};
 }
 
-const codes: { readonly [C in FaultCode]: ErrorCode } = {
+/** What is listed nowhere is the system's or somebody else's doing. */
+const otherwise: ErrorCode = "io_error";
+
+const codes: { readonly [C in FaultCode]?: ErrorCode } = {
   unknown_tool: "not_found",
   invalid_params: "invalid_input",
   invalid_argument: "invalid_input",
   cancelled: "aborted",
   timeout: "timeout",
-  denied: "invalid_input",
   internal: "internal",
 
   invalid_path: "invalid_input",
   outside_roots: "path_escape",
-  read_only: "io_error",
   not_found: "not_found",
   parent_not_found: "not_found",
   exists: "invalid_input",
   not_a_file: "not_a_file",
   not_a_directory: "not_a_file",
-  not_empty: "io_error",
   is_a_link: "invalid_input",
   protected_root: "invalid_input",
   into_itself: "invalid_input",
-  permission_denied: "io_error",
-  no_space: "io_error",
-  too_many_open_files: "io_error",
-  io: "io_error",
 
   binary: "is_binary",
   not_text: "is_binary",
   unencodable: "invalid_input",
   too_large: "too_large",
   past_end: "invalid_input",
-
-  nothing_matches: "not_found",
   invalid_pattern: "invalid_input",
 
   no_match: "no_match",
   ambiguous: "ambiguous_match",
   no_change: "invalid_input",
-  missing_group: "invalid_input",
-  edits_overlap: "invalid_input",
-  stale: "io_error",
   malformed_patch: "invalid_input",
   patch_conflict: "patch_failed",
   duplicate_path: "invalid_input",
-  changed_meanwhile: "io_error",
-  locked: "io_error",
 
   invalid_command: "invalid_input",
-  spawn_failed: "io_error",
   output_limit: "output_limit",
-  no_sandbox: "io_error",
-  unknown_job: "not_found",
-  too_many_jobs: "invalid_input",
 };

@@ -3,6 +3,7 @@
 import { Fault } from "../fault.ts";
 import { startProcess } from "../shell/process.ts";
 import type { Directory } from "../workspace/directory.ts";
+import { isTemporaryName } from "../workspace/temporary.ts";
 import type { GrepOptions, GrepReport } from "./grep.ts";
 import { type FileBlock, HitParser } from "./hits.ts";
 import { compareBytes } from "./order.ts";
@@ -87,6 +88,7 @@ function unreadable({ pattern, literal }: Query, errors: string): number {
 /** Whether globs and the rule on hidden names let a path in. Ignore files are another matter. */
 export function isInScope(path: string, { ignore, include, exclude }: Scope): boolean {
   if (ignore?.hidden === false && /(^|\/)\./.test(path)) return false;
+  if (path.includes(".polyfs-") && path.split("/").some(isTemporaryName)) return false;
   if (include !== undefined && !include.matches(path)) return false;
   if (exclude === undefined) return true;
   for (let slash = path.indexOf("/"); slash >= 0; slash = path.indexOf("/", slash + 1)) {

@@ -8,6 +8,7 @@ import { type Address, Handle } from "./handle.ts";
 import type { Landing } from "./resolve.ts";
 import type { Root } from "./root.ts";
 import { kindOf, type Stat, statOf } from "./stat.ts";
+import { isTemporaryName } from "./temporary.ts";
 
 /** An entry of a directory. `raw` is there where the name is not valid UTF-8; `name` then shows marks. */
 export interface Entry {
@@ -44,22 +45,26 @@ export class Directory implements Disposable {
     return this.#handle.address;
   }
 
-  /** What is in it, in the system's order. */
+  /** What is in it, in the system's order, without what a commit keeps there for a moment. */
   entries(): Entry[] {
     const found = system(this.given, () => readdirSync(this.address, { withFileTypes: true }));
     if (found.some(entry => entry.name.includes("\ufffd"))) return this.#rawEntries();
-    return found.map(entry => ({ name: entry.name, kind: kindOf(entry) }));
+    const lasting = found.some(entry => isTemporaryName(entry.name))
+      ? found.filter(entry => !isTemporaryName(entry.name))
+      : found;
+    return lasting.map(entry => ({ name: entry.name, kind: kindOf(entry) }));
   }
 
   #rawEntries(): Entry[] {
     const found = system(this.given, () =>
       readdirSync(this.address, { withFileTypes: true, encoding: "buffer" }),
     );
-    return found.map(entry => {
+    const entries = found.map(entry => {
       const raw = entry.name as unknown as Buffer;
       const name = raw.toString("utf8");
       return name.includes("\ufffd") ? { name, kind: kindOf(entry), raw } : { name, kind: kindOf(entry) };
     });
+    return entries.filter(({ name }) => !isTemporaryName(name));
   }
 
   /** A directory in it; undefined where it is gone, is no directory any more, or may not be entered. */

@@ -291,6 +291,15 @@ describe("grep", () => {
     }
   });
 
+  it("sees nothing of what a write keeps beside its file for a moment, as glob and list_dir do", async () => {
+    const name = `.polyfs-${"0".repeat(32)}.tmp`;
+    await using other = new Ground({ "a.txt": "needle\n", [name]: "needle\n" });
+    const beside = await other.serve();
+    expect(await beside.says("grep", { pattern: "needle" })).toBe("a.txt");
+    expect(await beside.says("glob", { pattern: "**" })).toBe("a.txt");
+    expect(await beside.says("list_dir")).toBe("a.txt\t7");
+  });
+
   it("searches an ignored file that is named", async () => {
     expect(await grep({ path: "trace.log" })).toEqual(["trace.log"]);
     expect(await grep({ path: "link.ts", output_mode: "content" })).toEqual(["link.ts:1:const needle = 1;"]);
