@@ -96,7 +96,7 @@ export const options = {
     value: "HOW",
     choices: ["sandboxed", "unsandboxed"],
     implied: "sandboxed",
-    help: "How commands run, where the dialect does not have them run unsandboxed anyway",
+    help: "How tools run commands",
   },
   "run-network": { kind: "flag", default: false, help: "Let commands in the sandbox use the network" },
   "hard-links": {

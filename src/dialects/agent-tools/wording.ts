@@ -14,6 +14,10 @@ export const wording: Wording = {
   not_text: ({ path }) => `File appears to be binary: ${path} (UTF-16 can be read but not edited)`,
   past_end: ({ path, line, lines }) =>
     `offset ${line} is past the end of ${path}, which has ${linesOf(lines)}`,
+  invalid_pattern: ({ pattern, kind, reason }) =>
+    kind === "glob"
+      ? `Invalid glob: ${pattern} (${reason})`
+      : `Invalid regex: ${pattern} (${complaint(reason)}; Rust syntax: escape special characters with \\ to match them as they are)`,
   no_change: ({ path }) => `old_string and new_string are identical, nothing to change in ${path}`,
   no_match: ({ path, near }) => `old_string was not found in ${path}. ${near ? hint(near) : advice}`,
   ambiguous,
@@ -49,6 +53,11 @@ function ambiguous({ path, count, tolerance, lines }: Faults["ambiguous"]): stri
   return tolerance === "exact"
     ? `old_string matches ${count} places in ${path} (${where}). Add surrounding lines to make it unique, or set replace_all.`
     : `old_string does not match exactly, and with whitespace overlooked it matches ${count} places in ${path} (${where}). Copy the text exactly, with enough lines to make it unique.`;
+}
+
+/** The sentence in what the search engine prints about a pattern, without its drawings and its own options. */
+function complaint(reason: string): string {
+  return /^error: (.*)$/m.exec(reason)?.[1] ?? reason;
 }
 
 /** Lines as `read_file` prints them. */

@@ -276,7 +276,10 @@ describe("grep", () => {
   });
 
   it("refuses a bad pattern, a bad glob, a missing path, and one outside", async () => {
-    expect(await server.refuses("grep", { pattern: "(" })).toMatchObject({ error: "invalid_input" });
+    expect(await server.refuses("grep", { pattern: "a(" })).toMatchObject({
+      error: "invalid_input",
+      message: expect.stringMatching(/^Invalid regex: a\( \(unclosed group; Rust syntax: escape/),
+    });
     expect(await server.refuses("grep", { pattern: "x", glob: "[" })).toMatchObject({
       error: "invalid_input",
     });
