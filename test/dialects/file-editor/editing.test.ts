@@ -135,6 +135,17 @@ describe("a replacement", () => {
     expect(Buffer.from(ground.bytes("a.txt"), "latin1").toString()).toBe("$1$& a[b$9$]c $5 [😀$9$]\n");
   });
 
+  it("never cuts a character in two", async () => {
+    await using ground = await Ground.open({ "a.txt": "😀a\n" });
+    await ground.says("search_and_replace", {
+      path: "a.txt",
+      search: "^.\\-?",
+      replace: "x",
+      use_regex: true,
+    });
+    expect(ground.bytes("a.txt")).toBe("xa\n");
+  });
+
   it("is refused where it makes no sense", async () => {
     await using ground = await Ground.open({ "a.txt": lines(20) });
     const refuses = (args: object) => ground.refuses("search_and_replace", { ...replace, ...args });

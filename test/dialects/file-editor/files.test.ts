@@ -1,5 +1,5 @@
 // Reading, writing and listing whole files: one or several, as the contract counts lines.
-import { chmodSync, linkSync, statSync, symlinkSync, truncateSync } from "node:fs";
+import { chmodSync, linkSync, mkdirSync, statSync, symlinkSync, truncateSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { Ground, lines } from "./ground.ts";
@@ -172,8 +172,8 @@ describe("listing", () => {
 
   it("tells an empty directory, one that is not there, and a file", async () => {
     await using ground = await Ground.open({ "a.txt": "", "dir/x": "" });
-    await ground.says("set_workspace", { path: join(ground.path, "dir") });
-    await ground.says("set_workspace", { path: ground.path });
+    mkdirSync(join(ground.path, "empty"));
+    expect(await ground.says("list_files", { path: "empty", recursive: true })).toBe("(empty directory)");
     expect(await ground.refuses("list_files", { path: "nope" })).toBe("Directory not found: nope");
     expect(await ground.refuses("list_files", { path: "a.txt" })).toBe("Not a directory: a.txt");
     expect(await ground.refuses("list_files", { path: "" })).toBe("Path is empty");

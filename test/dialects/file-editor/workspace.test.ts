@@ -128,6 +128,30 @@ describe("the workspace", () => {
     expect([ground.bytes("top.txt"), ground.bytes("other/secret.txt")]).toEqual(["SECRET", "SECRET"]);
   });
 
+  it("belongs to the connection that set it", async () => {
+    await using ground = await Ground.open(files, { workspace: false });
+    using engine = openEngine({ roots: [{ path: ground.path, access: "read-write" }] });
+    const caller = (session: Session) => (tool: string, args: unknown) =>
+      call(fileEditor, tool, args, {
+        engine,
+        workspace: engine.workspace,
+        settings: defaultSettings,
+        session,
+        revision: "2025-11-25",
+        signal: new AbortController().signal,
+        progress: () => undefined,
+      });
+    using first = new Session();
+    using second = new Session();
+    using third = new Session();
+    await caller(first)("set_workspace", { path: "in" });
+    await caller(second)("set_workspace", { path: "in/deep" });
+    const listing = (session: Session) => caller(session)("list_files", { path: "." });
+    expect(await listing(first)).toMatchObject({ content: [{ text: "file: a.txt\ndirectory: deep" }] });
+    expect(await listing(second)).toMatchObject({ content: [{ text: "file: b.txt" }] });
+    expect(await listing(third)).toMatchObject({ isError: true });
+  });
+
   it("keeps a read-only directory in it read-only", async () => {
     await using ground = await Ground.open(files, { workspace: false });
     using engine = openEngine({
