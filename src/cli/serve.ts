@@ -28,4 +28,6 @@ export async function serve(config: Config): Promise<void> {
     log,
     onRoots: asks ? take : undefined,
   });
+  // What commits have yet to clear away would be left until the next start.
+  await engine.workspace.settled();
 }

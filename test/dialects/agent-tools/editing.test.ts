@@ -21,6 +21,7 @@ beforeAll(async () => {
   server = await ground.serve();
 });
 afterAll(async () => {
+  await ground.leave();
   const left = readdirSync(ground.root).filter(name => name.startsWith(".polyfs-"));
   await ground[Symbol.asyncDispose]();
   expect(left).toEqual([]);

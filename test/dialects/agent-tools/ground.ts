@@ -80,11 +80,16 @@ export class Ground implements AsyncDisposable {
     return server;
   }
 
-  async [Symbol.asyncDispose](): Promise<void> {
-    for (const { wire } of this.#servers) {
+  /** Ends all servers, as clients do that go away. */
+  async leave(): Promise<void> {
+    for (const { wire } of this.#servers.splice(0)) {
       await wire.close();
       expect(wire.garbage).toEqual([]);
     }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.leave();
     rmSync(this.base, { recursive: true, force: true });
   }
 }

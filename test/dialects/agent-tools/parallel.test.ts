@@ -34,7 +34,11 @@ describe.each(gatherings)("a hundred calls at once from %s", (_, processes) => {
   async function gathered(ground: Ground): Promise<Server[]> {
     return Promise.all(Array.from({ length: processes }, () => ground.serve()));
   }
-  const leftovers = (ground: Ground) => readdirSync(ground.root).filter(name => name.startsWith(".polyfs-"));
+  /** What is left in the workspace when everybody has gone. */
+  async function leftovers(ground: Ground): Promise<string[]> {
+    await ground.leave();
+    return readdirSync(ground.root).filter(name => name.startsWith(".polyfs-"));
+  }
 
   it("edit_file on one file", async () => {
     await using ground = new Ground({ "f.txt": slots() });
@@ -46,7 +50,7 @@ describe.each(gatherings)("a hundred calls at once from %s", (_, processes) => {
     expect(ground.read("f.txt")).toBe(numbers.map(i => `${done[i] ? "done" : "slot"} ${i};\n`).join(""));
     if (processes === 1) expect(done.every(Boolean)).toBe(true);
     expect(done.filter(Boolean).length).toBeGreaterThan(count / 2);
-    expect(leftovers(ground)).toEqual([]);
+    expect(await leftovers(ground)).toEqual([]);
   });
 
   it("multi_edit on one file, each of them whole or not at all", async () => {
@@ -81,6 +85,6 @@ describe.each(gatherings)("a hundred calls at once from %s", (_, processes) => {
       expect(ground.read(file)).toBe(numbers.map(i => `${touched(i) ? "done" : "slot"} ${i};\n`).join(""));
     }
     if (processes === 1) expect(done.every(Boolean)).toBe(true);
-    expect(leftovers(ground)).toEqual([]);
+    expect(await leftovers(ground)).toEqual([]);
   });
 });
