@@ -20,7 +20,7 @@ export async function readText(
   return textOf(path.given, await file.bytes(limit));
 }
 
-export function textOf(path: string, bytes: Buffer): Promise<Text> {
+function textOf(path: string, bytes: Buffer): Promise<Text> {
   if (isBinary(bytes, { first: sample, last: sample })) throw new Fault("binary", { path });
   // Without a mark it is UTF-8, whatever it looks like; bytes that are none are kept through an edit.
   return decode(path, bytes, isMarkedUtf16(bytes) ? {} : { encoding: "utf-8" });
