@@ -52,7 +52,7 @@ function sayIssue({ at, rule, expected, got }: ParameterIssue, required: readonl
 }
 
 /** A fault as the contract counts and says it. */
-export function told(fault: Fault): { readonly code: number; readonly message: string } {
+function told(fault: Fault): { readonly code: number; readonly message: string } {
   return { code: codes[fault.code] ?? Failed, message: say(wording, fault) };
 }
 

@@ -48,6 +48,8 @@ export interface LineMatches extends AsyncIterable<FileHits> {
 }
 
 const defaultTimeoutMs = 30_000;
+/** An expression that takes longer than this for a few megabytes is one of those that never end. */
+const batchTimeoutMs = 10_000;
 /** How much is handed to a thread at a time: little at first, for a quick first answer. */
 const firstBatch = 256 * 1024;
 const largestBatch = 4 * 1024 * 1024;
@@ -83,7 +85,7 @@ async function* matches(
       pattern,
       flags,
       batch.map(({ body }) => body),
-      { ms: Math.max(1, pace.left), signal: options.signal, limit: left },
+      { ms: Math.max(1, Math.min(pace.left, batchTimeoutMs)), signal: options.signal, limit: left },
     );
     found.catch(() => {}); // told to whoever waits for it
     return { batch, found };
@@ -99,7 +101,7 @@ async function* matches(
       yield fileHits(candidate, kept, options);
       if (left <= 0) return;
     }
-    if (timedOut) throw new Fault("timeout", { ms: timeoutMs, what: pattern });
+    if (timedOut) throw new Fault("timeout", { ms: Math.min(timeoutMs, batchTimeoutMs), what: pattern });
   };
   // The next batch is read while the last one is searched.
   for await (const batch of batches(start, { pattern, ignoreCase }, options, pace, report)) {
