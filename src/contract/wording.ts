@@ -87,6 +87,9 @@ export const plainWording: Wording = {
       empty: "The command is empty",
       too_long: "The command is longer than 128 KB; put it into a file and run that",
     })[reason],
+  unknown_change: ({ id }) => (id === "" ? "There is no change to take back" : `No such change: ${id}`),
+  not_kept: ({ path, change }) => `What change ${change} replaced is not kept any more: ${path}`,
+
   spawn_failed: ({ command, errno }) => `Could not start the command (${errno}): ${command}`,
   output_limit: ({ limit }) => `The command wrote more than ${limit} bytes and was stopped`,
   no_sandbox: ({ reason }) => `No sandbox for commands: ${reason}`,

@@ -96,6 +96,12 @@ export interface Faults {
   changed_meanwhile: { readonly path: string };
   locked: { readonly path: string };
 
+  // the past
+  /** `id` is "" where there is no change at all. */
+  unknown_change: { readonly id: string };
+  /** What a change replaced was too large to keep, or is not kept any more. */
+  not_kept: { readonly path: string; readonly change: string };
+
   // commands
   invalid_command: { readonly reason: "nul" | "empty" | "too_long" };
   spawn_failed: { readonly command: string; readonly errno: string };

@@ -16,7 +16,8 @@ export function planMkdir(plan: Plan, mode: number | undefined, target: Target):
     return;
   }
   plan.makeParents(target.spot.place, given);
-  if (plan.makes(target.spot)) plan.steps.push({ do: "make", given, at: target.spot, ...(mode && { mode }) });
+  if (plan.makes(target.spot))
+    plan.steps.push({ do: "make", given, at: target.spot, ...(mode !== undefined && { mode }) });
   plan.outcomes.push({
     change: target,
     effect: "created",

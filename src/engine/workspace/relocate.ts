@@ -163,6 +163,8 @@ function refuseTaken(
   }
   if (!overwrite) throw new Fault("exists", { path });
   if (stat.isDirectory()) throw new Fault("not_a_directory", { path });
+  // A link is never lost to a file, nor a file to a link: neither could be taken back in one step.
+  if (there.isSymbolicLink() !== stat.isSymbolicLink()) throw new Fault("is_a_link", { path });
 }
 
 function refuseIntoItself(plan: Plan, from: string, target: Target): void {

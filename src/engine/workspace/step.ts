@@ -80,10 +80,16 @@ export interface Scene {
 
 export function apply(step: Step, scene: Scene): void {
   system(step.given, () => {
-    if (step.do === "make") sys.mkdir(scene.places.address(step.at), step.mode);
+    if (step.do === "make") make(step, scene.places.address(step.at));
     else if (step.do === "rewrite") rewrite(step, scene, step.after);
     else move(step, scene);
   });
+}
+
+/** A mode that was asked for is given whatever the umask says. */
+function make({ mode }: MakeStep, address: Address): void {
+  sys.mkdir(address, mode);
+  if (mode !== undefined) sys.chmodAt(address, mode);
 }
 
 function move(step: MoveStep, scene: Scene): void {

@@ -38,6 +38,11 @@ export class Objects {
     return hash;
   }
 
+  /** Whether bytes are those with this hash. */
+  isHash(hash: string, bytes: Uint8Array): boolean {
+    return hashOf(bytes) === hash;
+  }
+
   /** The bytes with this hash; undefined where they are not kept any more. */
   get(hash: string): Buffer | undefined {
     try {

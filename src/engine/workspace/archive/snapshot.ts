@@ -3,6 +3,7 @@
 //
 // Taking one is a generator that pauses now and then, so that a large tree does not hold everything up; after a
 // crash, recovery runs it through at once.
+import { isUtf8 } from "node:buffer";
 import { constants } from "node:fs";
 import { type Address, Handle } from "../handle.ts";
 import { readAll, sys } from "../syscalls.ts";
@@ -21,7 +22,7 @@ export type Snapshot =
   | { readonly kind: "directory"; readonly mode: number; readonly entries?: string }
   | { readonly kind: "special" };
 
-/** What lies in a directory. The name is its bytes as Latin-1. */
+/** What lies in a directory. */
 export type Listed = Snapshot & { readonly name: string };
 
 /** How much is kept of one file, and in one change. What is larger is named but not kept. */
@@ -54,7 +55,8 @@ export function* snapshotAt(
     const listed: Listed[] = [];
     for (const name of sys.names(handle.address)) {
       const snapshot = yield* snapshotAt(handle.below(name), objects, keeping, share);
-      listed.push({ ...snapshot, name: name.toString("latin1") });
+      if (!isUtf8(name)) share.kept = false; // no path could name it when it is put back
+      listed.push({ ...snapshot, name: name.toString("utf8") });
     }
     return { kind: "directory", mode, entries: objects.put(Buffer.from(JSON.stringify(listed))) };
   }

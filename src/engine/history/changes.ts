@@ -1,0 +1,48 @@
+// The changes of the past that concern a workspace: newest first, and only those that its caller may see whole.
+import { Fault } from "../fault.ts";
+import type { ChangeRecord, RecordedFile } from "../workspace/archive/log.ts";
+import type { WorkspacePath } from "../workspace/path.ts";
+import { isWithin } from "../workspace/root.ts";
+import type { Workspace } from "../workspace/workspace.ts";
+
+export interface ChangeQuery {
+  /** Only changes of this file, or of what lies in this directory. */
+  readonly path?: WorkspacePath | undefined;
+  /** Only changes before this one. */
+  readonly before?: string | undefined;
+  readonly limit: number;
+}
+
+export function listChanges(workspace: Workspace, { path, before, limit }: ChangeQuery): ChangeRecord[] {
+  const found: ChangeRecord[] = [];
+  const at = path && workspace.locate(path).path;
+  for (const record of workspace.archive.changes.newest(before)) {
+    if (found.length === limit) break;
+    if (isVisible(workspace, record) && (at === undefined || touches(record, at))) found.push(record);
+  }
+  return found;
+}
+
+/** The change with this id. Faults: `unknown_change`. */
+export function changeNamed(workspace: Workspace, id: string): ChangeRecord {
+  const record = workspace.archive.changes.get(id);
+  if (record === undefined || !isVisible(workspace, record)) throw new Fault("unknown_change", { id });
+  return record;
+}
+
+export function touches(record: ChangeRecord, at: string): boolean {
+  return record.files.some(file => concerns(file, at));
+}
+
+/** Whether a file of a change is `at`, or lies in it. */
+export function concerns(file: RecordedFile, at: string): boolean {
+  return (
+    isWithin(file.at, at) || (file.from !== undefined && file.effect === "moved" && isWithin(file.from, at))
+  );
+}
+
+/** A change is seen by those who may reach all of it. */
+function isVisible({ roots }: Workspace, { files }: ChangeRecord): boolean {
+  const reachable = (path: string) => roots.some(root => isWithin(path, root.path));
+  return files.length > 0 && files.every(file => reachable(file.at) && (!file.from || reachable(file.from)));
+}

@@ -1,0 +1,74 @@
+// Versions: what a caller has read is kept by its hash, so that an edit made against an older version can be
+// carried over onto what stands in the file now. Only where both changed the same lines is it refused.
+import { merge } from "../edit/merge.ts";
+import { Fault } from "../fault.ts";
+import { isBinary } from "../text/detect.ts";
+import { type DecodeOptions, decode, type Text } from "../text/text.ts";
+import { version } from "../text/version.ts";
+import type { Archive } from "../workspace/archive/archive.ts";
+
+const maxRememberedBytes = 16 * 1024 * 1024;
+
+/** The version of bytes that a caller is shown, which are kept for later. The answer need not wait for that. */
+export function remember(archive: () => Archive, bytes: Uint8Array): string {
+  if (bytes.length <= maxRememberedBytes) setImmediate(keep, archive, bytes);
+  return version(bytes);
+}
+
+function keep(archive: () => Archive, bytes: Uint8Array): void {
+  try {
+    archive().objects.put(bytes);
+  } catch {
+    // Without a place for it, an edit against this version is refused instead of merged.
+  }
+}
+
+/** The bytes of a version; undefined where they are not kept (any more). */
+export function contentOf(archive: Archive, wanted: string): Buffer | undefined {
+  const hash = /^(?:v:)?([0-9a-f]{12})$/.exec(wanted)?.[1];
+  return hash === undefined ? undefined : archive.objects.find(hash);
+}
+
+/** An edit, made against the version that its caller had read. */
+export interface Rebased {
+  /** What the file is to hold. */
+  readonly text: Text;
+  /** What the edit was applied to: the file as it is, or the version that the caller had read. */
+  readonly base: Text;
+  /** Whether somebody else's changes since that version are in `text` too. */
+  readonly merged: boolean;
+}
+
+/**
+ * Applies `edit` to the version that its caller had read, and carries the result over onto `bytes`, which stand in
+ * the file now. Faults: `stale` where that version is not known any more, or both changed the same lines.
+ */
+export async function rebased(
+  path: string,
+  bytes: Buffer,
+  wanted: string | undefined,
+  archive: () => Archive,
+  edit: (text: Text) => Promise<Text>,
+  options: DecodeOptions = {},
+): Promise<Rebased> {
+  const current = await decode(path, bytes, options);
+  const is = version(bytes);
+  if (wanted === undefined || sameVersion(wanted, is)) {
+    return { text: await edit(current), base: current, merged: false };
+  }
+  const known = contentOf(archive(), wanted);
+  if (known === undefined || isBinary(bytes, { first: 8000 })) {
+    throw new Fault("stale", { path, current: [], version: is });
+  }
+  const base = await decode(path, known, { ...options, encoding: options.encoding ?? current.codec.name });
+  const ours = await edit(base);
+  const merged = merge(base, ours, current);
+  if ("text" in merged) return { text: merged.text, base, merged: true };
+  const lines = merged.overlaps.flatMap(overlap => overlap.current);
+  throw new Fault("stale", { path, current: lines, version: is });
+}
+
+/** With or without the mark in front. */
+export function sameVersion(a: string, b: string): boolean {
+  return a.replace(/^v:/, "") === b.replace(/^v:/, "");
+}
