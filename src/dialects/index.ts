@@ -3,6 +3,7 @@
 import type { Dialect } from "../contract/dialect.ts";
 
 export const dialects: { readonly [name: string]: () => Promise<Dialect> } = {
+  polyfs: async () => (await import("./polyfs/index.ts")).polyfs,
   fs: async () => (await import("./fs/index.ts")).fs,
   "agent-tools": async () => (await import("./agent-tools/index.ts")).agentTools,
   replay: async () => (await import("./replay/index.ts")).replay,

@@ -1,10 +1,11 @@
 // `glob`: files by pattern, the newest first.
+import { nameBelow } from "../../contract/render/paths.ts";
 import { text, tool } from "../../contract/tool.ts";
 import { includeGlobs } from "../../engine/search/globs.ts";
 import { compareBytes } from "../../engine/search/order.ts";
 import { First } from "../../engine/search/sort.ts";
 import { walk } from "../../engine/search/walk.ts";
-import { nameBelow, pathAt } from "./names.ts";
+import { pathAt } from "./names.ts";
 import { capped } from "./output.ts";
 import { covering } from "./scope.ts";
 

@@ -1,7 +1,8 @@
 // One page of search results: those from `offset` on, as many as were asked for and fit into an answer. All of
 // them are counted, so that the footer can say where the page stands.
+import { firstBytes } from "../../contract/render/cut.ts";
 import type { FoundLine } from "../../engine/search/grep.ts";
-import { firstBytes, shownLine, truncation } from "./output.ts";
+import { shownLine, truncation } from "./output.ts";
 
 export interface PageOptions {
   readonly offset: number;

@@ -1,12 +1,13 @@
 // `grep`: a search by regular expression, as a list of files, of lines or of counts, with pages over the results.
 import type { CallContext } from "../../contract/call.ts";
+import { nameBelow } from "../../contract/render/paths.ts";
 import { text, tool } from "../../contract/tool.ts";
 import { includeGlobs } from "../../engine/search/globs.ts";
 import { type FileHits, grep as search } from "../../engine/search/grep.ts";
 import type { WorkspacePath } from "../../engine/workspace/path.ts";
 import type { Workspace } from "../../engine/workspace/workspace.ts";
 import { Page } from "./grep-page.ts";
-import { nameBelow, pathAt } from "./names.ts";
+import { pathAt } from "./names.ts";
 import { covering } from "./scope.ts";
 import { binary } from "./text-file.ts";
 

@@ -16,6 +16,8 @@ export interface WalkReport {
   files: number;
   /** Directories that could not be read. */
   inaccessible: number;
+  /** Entries that the policy leaves out, a directory with all that it holds as one; `.git` does not count. */
+  leftOut: number;
   /** Why it ended before the tree did. */
   stopped: "entries" | "files" | "time" | undefined;
 }
@@ -29,7 +31,7 @@ export interface Walk extends AsyncIterable<WalkEntry> {
  * reading the start itself runs into.
  */
 export function walk(start: Directory, options: WalkOptions = {}): Walk {
-  const report: WalkReport = { files: 0, inaccessible: 0, stopped: undefined };
+  const report: WalkReport = { files: 0, inaccessible: 0, leftOut: 0, stopped: undefined };
   return { report, [Symbol.asyncIterator]: () => new Entries(start, options, report) };
 }
 
@@ -89,9 +91,10 @@ class Entries implements AsyncIterator<WalkEntry, undefined, undefined> {
   }
 
   #tally(entry: WalkEntry | undefined): void {
-    const { files, inaccessible } = this.#walker;
+    const { files, inaccessible, leftOut } = this.#walker;
     this.#report.files = Math.min(files, this.#maxFiles);
     this.#report.inaccessible = inaccessible;
+    this.#report.leftOut = leftOut;
     if (files > this.#maxFiles) this.#report.stopped = "files";
     else if (entry !== undefined && this.#given === this.#maxEntries) this.#report.stopped = "entries";
   }

@@ -96,6 +96,8 @@ export class Walker implements Disposable {
   files = 0;
   /** Directories that could not be read. */
   inaccessible = 0;
+  /** Entries that the policy leaves out, a directory with all that it holds as one; `.git` does not count. */
+  leftOut = 0;
 
   constructor(start: Directory, scope: Scope) {
     this.#scope = scope;
@@ -152,7 +154,10 @@ export class Walker implements Disposable {
     for (const found of entries) {
       const { name, kind } = found;
       const isDirectory = kind === "directory";
-      if (own.ignores(above, name, isDirectory)) continue;
+      if (own.ignores(above, name, isDirectory)) {
+        if (name !== ".git") this.leftOut++;
+        continue;
+      }
       if (exclude?.matches(prefix + name)) continue;
       if (beyondUnits.test(name)) plain = false;
       steps.push(found);

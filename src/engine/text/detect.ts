@@ -46,6 +46,11 @@ export function isBinary(bytes: Uint8Array, rule: BinaryRule): boolean {
   return (head?.includes(0) ?? false) || (tail?.includes(0) ?? false);
 }
 
+/** Whether bytes are text in no encoding that is known here: NULs near their start or end, and no UTF-16. */
+export function isNoText(bytes: Buffer): boolean {
+  return isBinary(bytes, { first: 8000, last: 8000 }) && !detect(bytes).encoding.startsWith("utf-16");
+}
+
 function byMark(bytes: Uint8Array): "utf-8" | "utf-16le" | "utf-16be" | undefined {
   if (bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf) return "utf-8";
   if (bytes[0] === 0xff && bytes[1] === 0xfe) return "utf-16le";

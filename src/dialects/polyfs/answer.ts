@@ -1,0 +1,66 @@
+// How much one answer holds, and what is printed on its lines. An answer ends at a whole line before the limit and
+// says how to go on: a client that has to cut it would cut what matters.
+import { firstCharacters } from "../../contract/render/cut.ts";
+import type { Settings } from "../../contract/settings.ts";
+
+/** Some 20,000 tokens of code; clients cut at 25,000. */
+const mostBytes = 64_000;
+const longestLine = 2000;
+
+export function answerBytes({ maxOutputBytes }: Settings): number {
+  return Math.min(mostBytes, maxOutputBytes);
+}
+
+/** Lines, as long as there is room for them. */
+export class Lines {
+  readonly #lines: string[] = [];
+  #room: number;
+
+  constructor(room: number) {
+    this.#room = room;
+  }
+
+  get room(): number {
+    return this.#room;
+  }
+
+  get count(): number {
+    return this.#lines.length;
+  }
+
+  /** False where the line does not fit; it is not added then, and no other that comes behind it should be. */
+  add(line: string): boolean {
+    const bytes = Buffer.byteLength(line) + 1;
+    if (bytes > this.#room) return false;
+    this.#room -= bytes;
+    this.#lines.push(line);
+    return true;
+  }
+
+  /** Adds a line in any case: one that says what is missing. */
+  note(line: string): void {
+    this.#room -= Buffer.byteLength(line) + 1;
+    this.#lines.push(line);
+  }
+
+  toString(): string {
+    return this.#lines.join("\n");
+  }
+}
+
+/** A line of a file as it is shown: a very long one is cut, and says so. `left` bytes were left out before. */
+export function shownLine(line: string, left: number | "some" = 0): string {
+  const { text, left: cut } = firstCharacters(line, longestLine);
+  if (left === "some") return `${text} […]`;
+  if (left > 0) return `${text} […${number(left + cut)} more bytes]`;
+  return cut > 0 ? `${text} […${number(cut)} more characters]` : text;
+}
+
+export function number(value: number): string {
+  return String(value).replace(/\B(?=(\d{3})+$)/g, ",");
+}
+
+/** `1 line`, `12 lines`, `1 match`, `2 matches`. */
+export function counted(count: number, one: string, many = `${one}s`): string {
+  return `${number(count)} ${count === 1 ? one : many}`;
+}

@@ -1,0 +1,19 @@
+// Changes as answers show them: a small unified diff without file names, cut where it gets long.
+import { unifiedDiff } from "../../engine/text/diff.ts";
+import type { Text } from "../../engine/text/text.ts";
+import { counted, Lines, shownLine } from "./answer.ts";
+
+const footing = 60;
+
+/** The hunks between two texts, within so many bytes. */
+export function diffOf(before: Text, after: Text, room: number): string {
+  // Endings are the file's business: a diff that shows them would make every line of a CRLF file look changed.
+  const diff = unifiedDiff(before.body, after.body, { context: 2 });
+  if (diff === "") return before.raw === after.raw ? "[no difference]" : "[only line endings differ]";
+  const all = diff.split("\n").slice(0, -1);
+  const lines = new Lines(Math.max(room - footing, 400));
+  for (const line of all) if (!lines.add(shownLine(line))) break;
+  const left = all.length - lines.count;
+  if (left > 0) lines.note(`[${counted(left, "more line")} of this diff]`);
+  return lines.toString();
+}

@@ -1,0 +1,113 @@
+// Every failure is a result with `isError`: a code, what happened, and on the next line what to do about it.
+import type { Outcome, Site } from "../../contract/dialect.ts";
+import { say } from "../../contract/wording.ts";
+import { Fault, type FaultCode } from "../../engine/fault.ts";
+import { wording } from "./wording.ts";
+
+type ErrorCode =
+  | "invalid_input"
+  | "not_found"
+  | "exists"
+  | "not_a_file"
+  | "not_a_directory"
+  | "outside_roots"
+  | "read_only"
+  | "binary"
+  | "too_large"
+  | "no_match"
+  | "ambiguous"
+  | "stale"
+  | "conflict"
+  | "unencodable"
+  | "timeout"
+  | "cancelled"
+  | "denied"
+  | "io";
+
+export function failure(fault: Fault, { tool }: Site): Outcome {
+  if (tool === undefined) return { error: { code: -32602, message: say(wording, fault) } };
+  if (Fault.is(fault, "invalid_params")) {
+    const [what] = told(fault).split("\n");
+    const names = Object.keys(tool.input.properties).join(", ");
+    return refusal(`${what}\nThe parameters of ${tool.name}: ${names || "none"}.`);
+  }
+  return refusal(told(fault));
+}
+
+/** A fault in two lines or more, as it stands in an answer. */
+export function told(fault: Fault): string {
+  return `${codes[fault.code]}: ${say(wording, fault)}`;
+}
+
+/** A fault inside an answer about several files; anything else goes on. */
+export function toldInline(error: unknown): string {
+  if (!(error instanceof Fault) || Fault.is(error, "cancelled")) throw error;
+  return told(error);
+}
+
+/** Parameters that are each fine, but not together. `todo` is the line that says what to send instead. */
+export function refused(message: string, todo: string): Fault {
+  return new Fault("invalid_argument", { message: `${message}\n${todo}` });
+}
+
+function refusal(text: string): Outcome {
+  return { content: [{ type: "text", text }], isError: true };
+}
+
+const codes: { readonly [C in FaultCode]: ErrorCode } = {
+  unknown_tool: "invalid_input",
+  invalid_params: "invalid_input",
+  invalid_argument: "invalid_input",
+  cancelled: "cancelled",
+  timeout: "timeout",
+  denied: "denied",
+  internal: "io",
+
+  invalid_path: "invalid_input",
+  outside_roots: "outside_roots",
+  read_only: "read_only",
+  not_found: "not_found",
+  parent_not_found: "not_found",
+  exists: "exists",
+  not_a_file: "not_a_file",
+  not_a_directory: "not_a_directory",
+  not_empty: "invalid_input",
+  is_a_link: "not_a_file",
+  protected_root: "denied",
+  into_itself: "invalid_input",
+  permission_denied: "denied",
+  no_space: "io",
+  too_many_open_files: "io",
+  io: "io",
+
+  binary: "binary",
+  not_text: "binary",
+  unencodable: "unencodable",
+  too_large: "too_large",
+  past_end: "invalid_input",
+
+  nothing_matches: "not_found",
+  invalid_pattern: "invalid_input",
+
+  no_match: "no_match",
+  ambiguous: "ambiguous",
+  no_change: "invalid_input",
+  missing_group: "invalid_input",
+  edits_overlap: "invalid_input",
+  stale: "stale",
+  malformed_patch: "invalid_input",
+  patch_conflict: "conflict",
+  duplicate_path: "invalid_input",
+  changed_meanwhile: "stale",
+  locked: "io",
+
+  invalid_command: "invalid_input",
+  spawn_failed: "io",
+  output_limit: "too_large",
+  no_sandbox: "denied",
+  unknown_job: "not_found",
+  too_many_jobs: "denied",
+
+  unknown_change: "not_found",
+  not_kept: "not_found",
+};

@@ -1,0 +1,74 @@
+// `list_directory`: a directory as an indented tree. It never floods: what does not fit is collapsed, deepest
+// directories first, and counted.
+import { text } from "../../contract/tool.ts";
+import { printable } from "../../contract/wording.ts";
+import { walk } from "../../engine/search/walk.ts";
+import { answerBytes, counted, Lines, number } from "./answer.ts";
+import { describe, indented, Outline } from "./outline.ts";
+import { pathAt } from "./paths.ts";
+import { polyfsTool } from "./polyfs-tool.ts";
+import { scopeOf, scopeProperties } from "./scope.ts";
+
+/** What is looked at to count what is not shown. */
+const maxEntries = 100_000;
+const maxMs = 5000;
+
+export const listDirectory = polyfsTool({
+  name: "list_directory",
+  title: "List directory",
+  description: "An indented tree; what is cut is counted.",
+  input: {
+    type: "object",
+    properties: {
+      path: { type: "string", default: ".", description: "Default: the first root." },
+      depth: { type: "integer", minimum: 1, default: 1, description: "Levels." },
+      ...scopeProperties,
+      sort: { type: "string", enum: ["name", "size", "modified"], default: "name" },
+      details: { type: "boolean", default: false, description: "Size, time, mode." },
+      limit: { type: "integer", minimum: 1, default: 500, description: "Entries." },
+    },
+    additionalProperties: false,
+  },
+  effect: "reads",
+  paths: ["path"],
+  async run({ path, depth, sort, details, limit, ...wanted }, call) {
+    const at = pathAt(call, path);
+    using directory = call.workspace.directory(at);
+    const found = walk(directory, {
+      ...scopeOf(wanted),
+      order: "tree",
+      maxDepth: depth - 1,
+      maxEntries,
+      timeoutMs: maxMs,
+      signal: call.signal,
+    });
+    const outline = new Outline(sort, sort !== "name" || details);
+    for await (const entry of found) outline.add(entry);
+    const room = answerBytes(call.settings);
+    const { stopped, leftOut, inaccessible } = found.report;
+    const shown = outline.choose(limit, room - 400, details);
+    const lines = new Lines(room);
+    const more = stopped === undefined ? "" : "at least ";
+    const { directories, others } = outline;
+    lines.note(
+      `${printable(at.given).replace(/\/$/, "")}/ · ${more}${counted(directories, "directory", "directories")}, ${counted(others, "file")}`,
+    );
+    for (const one of shown.entries) lines.add(indented(one.depth, describe(one, details)));
+    if (shown.cut > 0)
+      lines.note(
+        `[${counted(shown.cut, "more entry", "more entries")} here; raise limit, or use find_files]`,
+      );
+    if (shown.collapsed > 0)
+      lines.note(
+        `[${counted(shown.collapsed, "directory", "directories")} collapsed; list them by themselves, or raise limit]`,
+      );
+    if (leftOut > 0)
+      lines.note(
+        `[left out: ${number(leftOut)} ${wanted.ignored ? "hidden" : wanted.hidden ? "ignored" : "ignored or hidden"}]`,
+      );
+    if (inaccessible > 0)
+      lines.note(`[${counted(inaccessible, "directory", "directories")} could not be read]`);
+    if (stopped !== undefined) lines.note("[the tree is larger than what was counted]");
+    return text(lines.toString());
+  },
+});

@@ -1,0 +1,15 @@
+// `list_roots`: what is served.
+import { text } from "../../contract/tool.ts";
+import { polyfsTool } from "./polyfs-tool.ts";
+
+export const listRoots = polyfsTool({
+  name: "list_roots",
+  title: "List roots",
+  description: "The directories that are served.",
+  input: { type: "object", properties: {}, additionalProperties: false },
+  effect: "reads",
+  run(_, { workspace: { roots } }) {
+    if (roots.length === 0) return text("[no directory is served]");
+    return text(roots.map(({ path, access }) => `${path} (${access})`).join("\n"));
+  },
+});

@@ -1,0 +1,42 @@
+// Paths as this contract takes and prints them: absolute inside a root, relative to the first root, `~/…` or a
+// `file://` URI; printed relative to the first root where they lie in it.
+import type { CallContext } from "../../contract/call.ts";
+import { asShown, shownPath } from "../../contract/render/paths.ts";
+import { printable } from "../../contract/wording.ts";
+import { Fault } from "../../engine/fault.ts";
+import { nearestPaths } from "../../engine/search/nearest.ts";
+import type { WorkspacePath } from "../../engine/workspace/path.ts";
+import type { Workspace } from "../../engine/workspace/workspace.ts";
+
+/** The path that a caller wrote. Answers and refusals name it as `given`. */
+export function pathAt(
+  { workspace, settings }: Pick<CallContext, "workspace" | "settings">,
+  written: string,
+): WorkspacePath {
+  const path = workspace.at(written, { home: settings.homeDirectory, uris: true });
+  return asShown(workspace, path);
+}
+
+/** A canonical path, which a commit or the archive tells, as it is printed. */
+export function shownAt(workspace: Workspace, absolute: string): string {
+  try {
+    return printable(shownPath(workspace, workspace.at(absolute)));
+  } catch (error) {
+    if (error instanceof Fault) return printable(absolute);
+    throw error;
+  }
+}
+
+/** What was thrown; where something is not there, with the names that may have been meant. */
+export async function withNearest(error: unknown, call: CallContext): Promise<unknown> {
+  if (!Fault.is(error, "not_found") || error.data.nearest !== undefined) return error;
+  try {
+    const { path } = error.data;
+    const found = await nearestPaths(call.workspace, pathAt(call, path));
+    const nearest = found.map(one => printable(shownPath(call.workspace, one)));
+    return new Fault("not_found", { path, nearest }, { cause: error });
+  } catch (other) {
+    if (other instanceof Fault) return error;
+    throw other;
+  }
+}

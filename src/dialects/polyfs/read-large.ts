@@ -1,0 +1,60 @@
+// A window of the lines of a file that is too large to be read whole. Only the window is read and kept; such a file
+// cannot be edited, so its version is not worth the time that it takes.
+import type { CallContext } from "../../contract/call.ts";
+import { printable } from "../../contract/wording.ts";
+import { Fault } from "../../engine/fault.ts";
+import { type Codec, codecNamed } from "../../engine/text/codec.ts";
+import { detect } from "../../engine/text/detect.ts";
+import { humanSize } from "../../engine/text/size.ts";
+import type { OpenFile } from "../../engine/workspace/file.ts";
+import { lastLines, linesFrom } from "../../engine/workspace/lines.ts";
+import { Lines, shownLine } from "./answer.ts";
+import type { Reading } from "./read_file.ts";
+import { refuseBinary } from "./text-file.ts";
+
+const sample = 64 * 1024;
+const maxLineBytes = 8000; // as many as the characters that are shown can have
+
+export async function largeLines(
+  file: OpenFile,
+  { offset, limit, numbers, encoding }: Reading,
+  { signal }: CallContext,
+  room: number,
+): Promise<string> {
+  const head = file.readNow(0, sample);
+  refuseBinary(file.given, head, encoding);
+  const found = detect(head.subarray(0, head.lastIndexOf(10) + 1 || undefined), { encoding, legacy: true });
+  const codec = await codecNamed(found.encoding);
+  const options = {
+    maxLineBytes,
+    maxBytes: room,
+    ...wideness(codec),
+    skip: found.mark ? codec.mark.length : 0,
+    signal,
+  };
+  const window =
+    offset < 0 ? await lastLines(file, -offset, options) : await linesFrom(file, offset, limit, options);
+  const { first, total } = window;
+  if (offset > 0 && window.lines.length === 0 && total !== undefined)
+    throw new Fault("past_end", { path: file.given, line: offset, lines: total });
+  const lines = new Lines(room - 150);
+  lines.note(`${printable(file.given)} · ${humanSize(file.size)} · too large for a version`);
+  let shown = 0;
+  for (const { bytes, left } of window.lines.slice(0, limit)) {
+    const line = shownLine(codec.decode(bytes), left);
+    if (!lines.add(numbers && first !== undefined ? `${first + shown}: ${line}` : line)) break;
+    shown++;
+  }
+  lines.note(footer(first, shown, shown < window.lines.length || window.more, offset));
+  return lines.toString();
+}
+
+function wideness({ name }: Codec): { encoding?: "utf-16le" | "utf-16be" } {
+  return name === "utf-16le" || name === "utf-16be" ? { encoding: name } : {};
+}
+
+function footer(first: number | undefined, shown: number, more: boolean, offset: number): string {
+  if (first === undefined) return `[${shown} of the last ${-offset} lines]`;
+  const range = `[lines ${first}-${first + shown - 1}`;
+  return more && offset > 0 ? `${range}; go on with offset=${first + shown}]` : `${range}]`;
+}

@@ -1,0 +1,106 @@
+// `read_file`: one file or several, as numbered lines, as media, as bytes in base64 or hexadecimal, or as what
+// changed since a version.
+import type { CallContext } from "../../contract/call.ts";
+import type { Infer } from "../../contract/schema.ts";
+import type { Content } from "../../contract/tool.ts";
+import { printable } from "../../contract/wording.ts";
+import type { OpenFile } from "../../engine/workspace/file.ts";
+import { answerBytes, counted } from "./answer.ts";
+import { refused, toldInline } from "./failure.ts";
+import { isMedia, mediaOf } from "./media.ts";
+import { pathAt, withNearest } from "./paths.ts";
+import { polyfsTool } from "./polyfs-tool.ts";
+import { byteRows, isByteEncoding } from "./read-bytes.ts";
+import { largeLines } from "./read-large.ts";
+import { readLines } from "./read-lines.ts";
+
+const input = {
+  type: "object",
+  properties: {
+    path: { type: "string" },
+    paths: { type: "array", items: { type: "string" }, description: "Several files instead." },
+    offset: { type: "integer", default: 1, description: "First line; negative counts from the end." },
+    limit: { type: "integer", minimum: 1, default: 2000, description: "Lines." },
+    numbers: { type: "boolean", default: true },
+    encoding: { type: "string", description: "Default: found out. base64 or hex for binary." },
+    since: { type: "string", description: "A version: answers only what changed." },
+  },
+  additionalProperties: false,
+} as const;
+
+/** What was asked about each file. */
+export type Reading = Omit<Infer<typeof input>, "path" | "paths">;
+
+export const readFile = polyfsTool({
+  name: "read_file",
+  title: "Read file",
+  description:
+    "Read text with line numbers (`12: text`), images, audio. The head line has the version for if_version and since.",
+  input,
+  effect: "reads",
+  paths: ["path", "paths"],
+  async run({ path, paths, ...reading }, call) {
+    if (reading.offset === 0) throw refused("offset is 0", "Lines count from 1; -1 is the last line.");
+    if ((path === undefined) === (paths === undefined))
+      throw refused("give either path or paths", "path is one file, paths a list of them.");
+    const room = answerBytes(call.settings);
+    if (path !== undefined) return { content: await read(path, reading, call, room) };
+    return readAll(paths ?? [], reading, call, room);
+  },
+});
+
+async function readAll(paths: readonly string[], reading: Reading, call: CallContext, room: number) {
+  const content: Content[] = [];
+  const left: string[] = [];
+  let failed = 0;
+  let free = room;
+  for (const path of paths) {
+    if (free < room / 50) {
+      left.push(path);
+      continue;
+    }
+    try {
+      const items = await read(path, reading, call, free);
+      content.push(...items);
+      for (const item of items) free -= item.type === "text" ? Buffer.byteLength(item.text) : 0;
+    } catch (error) {
+      const told = toldInline(await withNearest(error, call));
+      content.push({ type: "text", text: `${printable(path)}\n${told}` });
+      free -= told.length;
+      failed++;
+    }
+  }
+  if (left.length > 0)
+    content.push({
+      type: "text",
+      text: `[no room for ${counted(left.length, "more file")}; read on with paths=${JSON.stringify(left)}]`,
+    });
+  return { content: joined(content), ...(failed === paths.length && failed > 0 && { isError: true }) };
+}
+
+/** Texts that follow each other as one item, with an empty line between the files. */
+function joined(content: readonly Content[]): Content[] {
+  const items: Content[] = [];
+  for (const item of content) {
+    const last = items.at(-1);
+    if (item.type === "text" && last?.type === "text")
+      items[items.length - 1] = { type: "text", text: `${last.text}\n\n${item.text}` };
+    else items.push(item);
+  }
+  return items;
+}
+
+async function read(written: string, reading: Reading, call: CallContext, room: number): Promise<Content[]> {
+  const path = pathAt(call, written);
+  using file = call.workspace.file(path);
+  const { encoding } = reading;
+  if (encoding === undefined && isMedia(file)) return mediaOf(file, call);
+  return [{ type: "text", text: await readText(file, reading, call, room) }];
+}
+
+function readText(file: OpenFile, reading: Reading, call: CallContext, room: number): Promise<string> {
+  const { encoding } = reading;
+  if (isByteEncoding(encoding)) return byteRows(file, encoding, reading, room);
+  const whole = file.size <= call.settings.maxFileBytes;
+  return whole ? readLines(file, reading, call, room) : largeLines(file, reading, call, room);
+}

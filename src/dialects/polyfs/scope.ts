@@ -1,0 +1,34 @@
+// What list_directory, find_files, search_text and replace_in_files cover: one policy for all. Ignored files are
+// left out unless asked for, hidden ones are in unless not wanted, `.git` is always out.
+import { Fault } from "../../engine/fault.ts";
+import { excludeGlobs, type GlobRules, type Globs, includeGlobs } from "../../engine/search/globs.ts";
+import type { Scope } from "../../engine/search/walker.ts";
+
+export const scopeProperties = {
+  ignored: { type: "boolean", default: false, description: "Include git-ignored files." },
+  hidden: { type: "boolean", default: true },
+} as const;
+
+interface ScopeParams {
+  readonly ignored: boolean;
+  readonly hidden: boolean;
+}
+
+export function scopeOf({ ignored, hidden }: ScopeParams): Scope {
+  if (!ignored) return { ignore: { rules: true, hidden } };
+  return { ignore: { rules: false, hidden }, exclude: excludeGlobs(["**/.git"]) };
+}
+
+/** Without a slash a glob matches names at any depth; one that begins with `/` is an absolute path. */
+export function globsOf(patterns: readonly string[], rules: Pick<GlobRules, "absolute"> = {}): Globs {
+  for (const pattern of patterns) {
+    const leaves = /(^|[/{,])\.\.([/},]|$)/.test(pattern) || pattern.startsWith("~");
+    const reason = "it is relative to path; '..' and '~' lead nowhere";
+    if (leaves) throw new Fault("invalid_pattern", { pattern: pattern.slice(0, 200), kind: "glob", reason });
+  }
+  return includeGlobs(patterns, { ...rules, strict: true, slashless: "base-name" });
+}
+
+export function isGlob(pattern: string): boolean {
+  return /[*?[{]/.test(pattern);
+}

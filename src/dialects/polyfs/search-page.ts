@@ -1,0 +1,68 @@
+// One page of results. Those before `offset` are counted and not printed; the page ends at `limit` results, or where
+// an answer is full, and the last line says how to go on.
+import type { GrepReport } from "../../engine/search/grep.ts";
+import { counted, Lines, number } from "./answer.ts";
+
+export interface PageOptions {
+  readonly offset: number;
+  readonly limit: number;
+  /** Bytes of the answer. */
+  readonly room: number;
+}
+
+const footing = 250;
+
+export class Page {
+  readonly #lines: Lines;
+  readonly #offset: number;
+  readonly #limit: number;
+  /** Results that were met, and those of them that belong to the page. */
+  #met = 0;
+  #taken = 0;
+  /** Whether there are results behind the page. */
+  full = false;
+
+  constructor({ offset, limit, room }: PageOptions) {
+    this.#lines = new Lines(room - footing);
+    this.#offset = offset;
+    this.#limit = limit;
+  }
+
+  /** Meets the next result: true where it belongs to the page. */
+  takes(): boolean {
+    const reached = this.#met++ >= this.#offset;
+    if (!reached || this.full) return false;
+    this.full = this.#taken === this.#limit;
+    if (this.full) return false;
+    this.#taken++;
+    return true;
+  }
+
+  /** Prints; false where the answer is full. `results` that were taken for it are left for the next page then. */
+  print(part: string, results: number): boolean {
+    if (this.#lines.add(part)) return true;
+    this.full = true;
+    this.#taken -= results;
+    return false;
+  }
+
+  get shown(): number {
+    return this.#taken;
+  }
+
+  /** Everything together; `total` is what the last line says in the first place. */
+  end(total: string, { stopped, inaccessible }: GrepReport): string {
+    const lines = this.#lines;
+    const next = this.#offset + this.#taken;
+    if (this.#met === 0) lines.note("[no matches]");
+    else if (this.#met <= this.#offset)
+      lines.note(`[nothing at offset ${this.#offset}; ${number(this.#met)} found]`);
+    else lines.note(this.full ? `[${total} shown; there are more: offset=${next}]` : `[${total}]`);
+    if (stopped === "time")
+      lines.note("[the search took too long and was stopped: narrow path, glob or pattern]");
+    if (stopped === "output")
+      lines.note("[too much was found to hold all of it: narrow path, glob or pattern]");
+    if (inaccessible > 0) lines.note(`[${counted(inaccessible, "file")} could not be read]`);
+    return lines.toString();
+  }
+}

@@ -1,0 +1,121 @@
+// What a search found, as answers show it: lines under the head line of their file, or files, or counts.
+import type { CallContext } from "../../contract/call.ts";
+import { Fault } from "../../engine/fault.ts";
+import { remember } from "../../engine/history/versions.ts";
+import type { FoundLine, GrepReport } from "../../engine/search/grep.ts";
+import { LineIndex } from "../../engine/text/lines.ts";
+import { decode } from "../../engine/text/text.ts";
+import type { WorkspacePath } from "../../engine/workspace/path.ts";
+import { counted, number, shownLine } from "./answer.ts";
+import { Page, type PageOptions } from "./search-page.ts";
+
+export interface Results {
+  /** Takes a file's lines; false where nothing more is needed. */
+  add(path: WorkspacePath, lines: readonly FoundLine[]): Promise<boolean>;
+  print(report: GrepReport): string;
+}
+
+/** Files, or how many lines match in each: then all are gone through, so that the sum is that of all. */
+export class FileResults implements Results {
+  readonly #page: Page;
+  readonly #output: "files" | "count";
+  #files = 0;
+  #matches = 0;
+
+  constructor(options: PageOptions, output: "files" | "count") {
+    this.#page = new Page(options);
+    this.#output = output;
+  }
+
+  async add({ given }: WorkspacePath, lines: readonly FoundLine[]): Promise<boolean> {
+    const hits = lines.filter(isHit).length;
+    this.#files++;
+    this.#matches += hits;
+    if (this.#page.takes())
+      this.#page.print(this.#output === "files" ? given : `${given}: ${number(hits)}`, 1);
+    return this.#output === "count" || !this.#page.full;
+  }
+
+  print(report: GrepReport): string {
+    const { shown } = this.#page;
+    if (this.#output === "files") return this.#page.end(counted(shown, "file"), report);
+    const all = `${counted(this.#matches, "match", "matches")} in ${counted(this.#files, "file")}`;
+    return this.#page.end(this.#page.full ? `${all}; ${counted(shown, "file")}` : all, report);
+  }
+}
+
+/** Matching lines with their context. */
+export class LineResults implements Results {
+  readonly #page: Page;
+  readonly #context: number;
+  readonly #call: CallContext;
+  #files = 0;
+
+  constructor(options: PageOptions, context: number, call: CallContext) {
+    this.#page = new Page(options);
+    this.#context = context;
+    this.#call = call;
+  }
+
+  async add(path: WorkspacePath, lines: readonly FoundLine[]): Promise<boolean> {
+    const hits = lines.filter(line => isHit(line) && this.#page.takes());
+    if (hits.length > 0) await this.#print(path, lines, hits);
+    return !this.#page.full;
+  }
+
+  async #print(path: WorkspacePath, lines: readonly FoundLine[], hits: readonly FoundLine[]): Promise<void> {
+    const { version, textOf } = await this.#inspect(path);
+    const head = version === undefined ? path.given : `${path.given} · ${version}`;
+    let before = this.#files > 0 ? `\n${head}\n` : `${head}\n`;
+    let left = hits.length;
+    let last: number | undefined;
+    for (const line of this.#near(lines, hits)) {
+      const isApart = this.#context > 0 && last !== undefined && line.number > last + 1;
+      const body = shownLine(textOf(line), line.cut ? "some" : 0);
+      const printed = `${before}${isApart ? "--\n" : ""}${line.number}${isHit(line) ? ":" : "-"} ${body}`;
+      if (!this.#page.print(printed, left)) break;
+      if (last === undefined) this.#files++;
+      if (isHit(line)) left--;
+      before = "";
+      last = line.number;
+    }
+  }
+
+  /** The hits with the context that is theirs: not the hits that are left for another page, and what is theirs. */
+  #near(lines: readonly FoundLine[], hits: readonly FoundLine[]): FoundLine[] {
+    const taken = new Set(hits);
+    const numbers = hits.map(hit => hit.number);
+    const isNear = ({ number: at }: FoundLine) => numbers.some(n => Math.abs(n - at) <= this.#context);
+    return lines.filter(line => (isHit(line) ? taken.has(line) : isNear(line)));
+  }
+
+  /** The file's version; and its lines, where the search, which knows only Unicode, could not read them. */
+  async #inspect(path: WorkspacePath): Promise<{ version?: string; textOf(line: FoundLine): string }> {
+    const { workspace, settings } = this.#call;
+    try {
+      using file = workspace.file(path);
+      const bytes = await file.bytes(settings.maxFileBytes);
+      const version = remember(() => workspace.archive, bytes);
+      const { body, codec } = await decode(path.given, bytes, { legacy: true });
+      if (codec.name === "utf-8") return { version, textOf: ({ text }) => text };
+      const index = new LineIndex(body);
+      return {
+        version,
+        textOf: ({ number: at, text }) =>
+          text.includes("\ufffd") ? body.slice(index.start(at), index.end(at)) : text,
+      };
+    } catch (error) {
+      if (!(error instanceof Fault)) throw error;
+      return { textOf: ({ text }) => text };
+    }
+  }
+
+  print(report: GrepReport): string {
+    const found = counted(this.#page.shown, "match", "matches");
+    return this.#page.end(`${found} in ${counted(this.#files, "file")}`, report);
+  }
+}
+
+function isHit({ column }: FoundLine): boolean {
+  return column !== undefined;
+}

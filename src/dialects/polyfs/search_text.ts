@@ -1,0 +1,98 @@
+// `search_text`: lines that match, grouped by file; or the files, or how many lines match in each.
+import type { CallContext } from "../../contract/call.ts";
+import { nameBelow } from "../../contract/render/paths.ts";
+import { text } from "../../contract/tool.ts";
+import { type FileHits, grep } from "../../engine/search/grep.ts";
+import { isBinary } from "../../engine/text/detect.ts";
+import { answerBytes } from "./answer.ts";
+import { pathAt } from "./paths.ts";
+import { polyfsTool } from "./polyfs-tool.ts";
+import { globsOf, scopeOf, scopeProperties } from "./scope.ts";
+import { FileResults, LineResults } from "./search-results.ts";
+
+const maxMs = 30_000;
+const maxLineBytes = 8000; // as many as the characters that are shown can have
+const maxContext = 100;
+const sample = 8000;
+
+export const searchText = polyfsTool({
+  name: "search_text",
+  title: "Search text",
+  description: "Search file contents (ripgrep). `12: match`, `11- context`, by file with its version.",
+  input: {
+    type: "object",
+    properties: {
+      pattern: { type: "string", minLength: 1, description: "Regex (Rust syntax, look-around too)." },
+      literal: { type: "boolean", default: false },
+      path: { type: "string", default: ".", description: "Directory or file." },
+      glob: { type: "string" },
+      ignore_case: { type: "boolean", default: false },
+      whole_word: { type: "boolean", default: false },
+      multiline: { type: "boolean", default: false },
+      output: { type: "string", enum: ["content", "files", "count"], default: "content" },
+      context: { type: "integer", minimum: 0, default: 0 },
+      limit: { type: "integer", minimum: 1, default: 100, description: "Matches." },
+      offset: { type: "integer", minimum: 0, default: 0 },
+      ...scopeProperties,
+    },
+    required: ["pattern"],
+    additionalProperties: false,
+  },
+  effect: "reads",
+  paths: ["path"],
+  async run(params, call) {
+    const { output, limit, offset } = params;
+    const context = output === "content" ? Math.min(params.context, maxContext) : 0;
+    using place = placeOf(params.path, params.glob, call);
+    const query = {
+      pattern: params.pattern,
+      literal: params.literal,
+      ignoreCase: params.ignore_case,
+      wholeWord: params.whole_word,
+      multiline: params.multiline,
+      lookaround: !params.literal,
+    };
+    const search = grep(place.directory, query, {
+      ...scopeOf(params),
+      include: place.include,
+      file: place.file,
+      before: context,
+      after: context,
+      binary: file => isBinary(file.readNow(0, sample), { first: sample }),
+      limit: output === "count" ? undefined : offset + limit + 1,
+      perFile: output === "files" ? 1 : undefined,
+      maxLineBytes: output === "content" ? maxLineBytes : 1,
+      timeoutMs: maxMs,
+      signal: call.signal,
+    });
+    const page = { offset, limit, room: answerBytes(call.settings) };
+    const results =
+      output === "content" ? new LineResults(page, context, call) : new FileResults(page, output);
+    if (!place.excluded) {
+      for await (const file of search) {
+        if (!(await results.add(place.pathOf(file), file.lines))) break;
+      }
+    }
+    return text(results.print(search.report));
+  },
+});
+
+/** Where to search: a directory, or one file in the directory that it really lies in, since searches follow no links. */
+function placeOf(written: string, glob: string | undefined, call: CallContext) {
+  const { workspace } = call;
+  const at = pathAt(call, written);
+  const isDirectory = workspace.stat(at).kind === "directory";
+  if (!isDirectory) workspace.file(at).close(); // refuses what is no regular file
+  const real = isDirectory ? at : workspace.at(workspace.locate(at).path);
+  const directory = workspace.directory(isDirectory ? at : real.parent);
+  const globs = glob === undefined ? undefined : globsOf([glob], { absolute: directory.path });
+  return {
+    directory,
+    file: isDirectory ? undefined : real.name,
+    include: isDirectory ? globs : undefined,
+    /** A glob that a single file does not match. */
+    excluded: !isDirectory && globs?.matches(real.name) === false,
+    pathOf: ({ path }: FileHits) => (isDirectory ? at.below(path, nameBelow(at, path)) : at),
+    [Symbol.dispose]: () => directory.close(),
+  };
+}

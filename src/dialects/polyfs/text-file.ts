@@ -1,0 +1,48 @@
+// What counts as text in this contract, and what is said about a file before its content: its lines, its size, what
+// is unusual about it, and its version.
+import type { CallContext } from "../../contract/call.ts";
+import { printable } from "../../contract/wording.ts";
+import { Fault } from "../../engine/fault.ts";
+import { isNoText } from "../../engine/text/detect.ts";
+import { endingsIn } from "../../engine/text/endings.ts";
+import { countLines } from "../../engine/text/lines.ts";
+import { humanSize } from "../../engine/text/size.ts";
+import { decode, type Text } from "../../engine/text/text.ts";
+import type { WorkspacePath } from "../../engine/workspace/path.ts";
+import { counted } from "./answer.ts";
+
+/** The bytes of a file as text, in the encoding that is named or found out. */
+export function textOf(path: string, bytes: Buffer, encoding?: string): Promise<Text> {
+  refuseBinary(path, bytes, encoding);
+  return decode(path, bytes, { encoding, legacy: true });
+}
+
+/** Whoever names an encoding knows that it is text. */
+export function refuseBinary(path: string, bytes: Buffer, encoding?: string): void {
+  if (encoding === undefined && isNoText(bytes)) throw new Fault("binary", { path });
+}
+
+/** Before a file is read: an edit needs all of it in memory. Also refuses what is no file. */
+export function refuseLarge({ workspace, settings }: CallContext, path: WorkspacePath): void {
+  using file = workspace.file(path);
+  const limit = settings.maxFileBytes;
+  if (file.size > limit) throw new Fault("too_large", { path: path.given, size: file.size, limit });
+}
+
+/** `src/a.ts · 120 lines · 3.4 KB · crlf · v:3f9a1c2b77d0` */
+export function headLine(path: string, text: Text, version: string): string {
+  const lines = counted(countLines(text.body, "terminated"), "line");
+  return [printable(path), lines, humanSize(text.bytes.length), ...peculiarities(text), version].join(" · ");
+}
+
+/** What is not as usual: the encoding, a byte-order mark, the line endings. */
+function peculiarities(text: Text): string[] {
+  const found: string[] = [];
+  if (text.codec.name !== "utf-8") found.push(text.codec.name);
+  else if (text.mark) found.push("byte-order mark");
+  if (!text.raw.isWellFormed()) found.push("some bytes are no text: name its encoding");
+  const endings = endingsIn(text);
+  if (endings === "mixed") found.push("mixed line endings");
+  else if (endings === "crlf" || endings === "cr") found.push(endings.toUpperCase());
+  return found;
+}

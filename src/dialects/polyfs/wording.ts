@@ -1,0 +1,232 @@
+// What can go wrong: the first line says what happened, the second what to do about it, and where it helps the
+// lines of the file follow. The reader is an agent that can repeat the call as it should have been.
+import { plainWording, printable, sayIssue, type Wording } from "../../contract/wording.ts";
+import type { Faults, NearMiss, Place } from "../../engine/fault.ts";
+import { humanSize } from "../../engine/text/size.ts";
+import { counted, number } from "./answer.ts";
+import { whitespaceOf } from "./whitespace.ts";
+
+type About = { readonly path: string };
+
+const again = "Try again.";
+const readAgain = ({ path }: About) =>
+  `Read ${printable(path)} again and repeat the edit on what is there now.`;
+
+/** Two lines: what happened, and what to do. */
+function say<D>(what: (data: D) => string, todo: string | ((data: D) => string)): (data: D) => string {
+  return data => `${what(data)}\n${typeof todo === "string" ? todo : todo(data)}`;
+}
+
+const at =
+  (words: string) =>
+  <D extends About>(data: D) =>
+    `${printable(data.path)} ${words}`;
+
+export const wording: Wording = {
+  unknown_tool: plainWording.unknown_tool,
+  invalid_params: say(
+    ({ issues }) => issues.map(sayIssue).join("; "),
+    "Repeat the call with what is expected.",
+  ),
+  invalid_argument: ({ message }) =>
+    message.includes("\n") ? message : `${message}\nCorrect it and call again.`,
+  cancelled: say(() => "the call was cancelled", "Nothing was changed by it."),
+  timeout: say(
+    ({ ms, what }) => `stopped after ${number(ms)} ms: ${what.slice(0, 200)}`,
+    "Narrow it (a path, a glob, a simpler pattern), or allow more time where there is a parameter for it.",
+  ),
+  denied: say(({ what }) => what, "Ask the user: only they can allow it."),
+  internal: say(({ message }) => `a defect of the server: ${message}`, again),
+
+  invalid_path: say(
+    data => plainWording.invalid_path(data).replace(/^P/, "p"),
+    "Paths are absolute inside a root, relative to the first root, ~/… or file://….",
+  ),
+  outside_roots: say(
+    at("is outside the roots"),
+    "list_roots shows what is served; links that lead out are not followed.",
+  ),
+  read_only: say(
+    at("lies in a read-only root"),
+    "It can be read, not changed; list_roots shows which roots are writable.",
+  ),
+  not_found: say(at("does not exist"), ({ nearest = [] }) =>
+    nearest.length === 0
+      ? "list_directory and find_files show what is there."
+      : `Did you mean ${nearest.join(", ")}?`,
+  ),
+  parent_not_found: say(at("has no parent directory"), "create_directory makes it."),
+  exists: say(at("exists already"), "Use another path, or replace it: mode: overwrite, or overwrite: true."),
+  not_a_file: say(
+    ({ path, kind }) => `${printable(path)} is a ${kind}, not a file`,
+    ({ kind }) =>
+      kind === "directory"
+        ? "list_directory shows what is in it."
+        : "Only regular files are read and written.",
+  ),
+  not_a_directory: say(at("is not a directory"), "Name a directory; file_info tells what a path is."),
+  not_empty: say(
+    at("is a directory with something in it"),
+    "Set recursive: true to delete it with all that it holds.",
+  ),
+  is_a_link: say(at("is a symbolic link"), "Name the path that it leads to; file_info shows it."),
+  protected_root: say(
+    at("is a root, or belongs to the server"),
+    "It cannot be deleted, moved or replaced itself.",
+  ),
+  into_itself: say(at("lies in what is to be moved or copied"), "Choose a destination outside of it."),
+  permission_denied: say(
+    at("may not be accessed: the system refuses"),
+    "Ask the user to change its permissions.",
+  ),
+  no_space: say(at("cannot be written: the disk is full"), "Nothing was changed. Free some space first."),
+  too_many_open_files: say(at("cannot be opened: too many files are open"), again),
+  io: say(({ path, errno, call }) => `${printable(path)}: ${call} failed with ${errno}`, again),
+
+  binary: say(at("is binary"), "Read it with encoding: base64 or hex; name its text encoding if it is text."),
+  not_text: say(
+    ({ path, encoding }) => `${printable(path)} is no ${encoding} text`,
+    "Name its encoding, or read it with encoding: base64 or hex.",
+  ),
+  unencodable: say(
+    ({ path, encoding, character, line }) =>
+      `${JSON.stringify(character)} (line ${line}) cannot be written in ${encoding}, the encoding of ${printable(path)}`,
+    "Use another character, or write the whole file with encoding: utf-8.",
+  ),
+  too_large: say(
+    ({ path, size, limit }) => `${printable(path)} has ${humanSize(size)}; the limit is ${humanSize(limit)}`,
+    "Read a part with offset and limit; larger files cannot be edited here.",
+  ),
+  past_end: say(
+    ({ path, line, lines }) => `${printable(path)} has ${counted(lines, "line")}; there is no line ${line}`,
+    "Lines count from 1; read_file shows them with their numbers.",
+  ),
+
+  nothing_matches: say(
+    ({ glob }) => `no file matches ${glob}`,
+    "find_files shows what a glob matches; ignored files are left out.",
+  ),
+  invalid_pattern: say(
+    ({ kind, pattern, reason }) => `${JSON.stringify(pattern)} is no valid ${kind}: ${essence(reason)}`,
+    ({ kind }) =>
+      kind === "regex" ? "Correct it, or search for plain text instead." : "Correct it: * ** ? [abc] {a,b}.",
+  ),
+
+  no_match: noMatch,
+  ambiguous: say(
+    ({ path, edit, count, tolerance, lines }) =>
+      `${oldOf(edit)} fits ${counted(count, "place")} in ${printable(path)}${tolerance === "exact" ? "" : ", none of them exactly"} ` +
+      `(lines ${lines.join(", ")}${count > lines.length ? ", …" : ""})`,
+    "Add a neighbouring line to make it unique, set all: true for every place, or edit by start_line and end_line.",
+  ),
+  no_change: say(
+    ({ path, edit }) => `${oldOf(edit)} and its new text are the same (${printable(path)})`,
+    "Leave this edit out, or send what is to be changed.",
+  ),
+  missing_group: say(
+    ({ reference, groups }) => `new refers to ${reference}, but the pattern has ${counted(groups, "group")}`,
+    "Use $1, $2, … or the name in braces; $$ is a dollar sign.",
+  ),
+  edits_overlap: say(
+    ({ path, edits, line }) =>
+      `edits[${edits[0]}] and edits[${edits[1]}] overlap at line ${line} of ${printable(path)}`,
+    "Make one edit of both. All edits refer to the file as it was read.",
+  ),
+  stale: data => {
+    const { path, current, version } = data;
+    const what = `${printable(path)} has changed since then; it is now ${version}`;
+    if (current.length === 0) return `${what}\n${readAgain(data)}`;
+    return `${what}\nThe same lines were changed. Repeat the edit on what is there now:\n${numbered(current)}`;
+  },
+  malformed_patch: say(
+    ({ line, reason }) => `line ${line} of the patch: ${reason}`,
+    "Send a unified diff, or *** Begin Patch … *** End Patch with *** Add|Update|Delete File: path.",
+  ),
+  patch_conflict: data => {
+    const { path, hunk, reason, current } = data;
+    const how = reason === "ambiguous" ? "fits more than one place in" : "does not apply to";
+    const what = `hunk ${hunk} ${how} ${printable(path)}; nothing was changed`;
+    const todo =
+      reason === "ambiguous"
+        ? "Add lines of context that make it unique."
+        : "Make the hunk from what stands there:";
+    return [what, todo, ...(current.length > 0 ? [numbered(current)] : [])].join("\n");
+  },
+  duplicate_path: say(
+    ({ path }) => `${printable(path)} is named twice`,
+    "Put all hunks of a file together; rename and edit in one.",
+  ),
+  changed_meanwhile: say(at("is being changed by somebody else"), readAgain),
+  locked: say(at("is locked by another process"), again),
+
+  invalid_command: say(plainWording.invalid_command, "Send a command for sh."),
+  spawn_failed: say(({ errno }) => `the command could not be started (${errno})`, again),
+  output_limit: say(
+    ({ limit }) => `the command wrote more than ${humanSize(limit)} and was stopped`,
+    "Redirect its output to a file.",
+  ),
+  no_sandbox: say(
+    ({ reason }) => `no sandbox for commands: ${reason}`,
+    "Ask the user to install one (bubblewrap on Linux).",
+  ),
+  unknown_job: say(
+    ({ job }) => `there is no job ${job}`,
+    "Jobs end with the connection; run_command with background: true starts one.",
+  ),
+  too_many_jobs: say(
+    ({ limit }) => `${limit} commands run in the background already`,
+    "stop_command ends one of them.",
+  ),
+
+  unknown_change: say(
+    ({ id }) => (id === "" ? "there is no change to undo" : `there is no change ${id} here`),
+    "list_changes shows what can be undone.",
+  ),
+  not_kept: say(
+    ({ path, change }) => `what ${printable(path)} was before ${change} is not kept: too large or too old`,
+    "It cannot be undone here; a backup or version control may have it.",
+  ),
+};
+
+/** Of what a program says about a pattern, the line that tells what is wrong. */
+function essence(reason: string): string {
+  const lines = reason.split("\n").filter(line => line.trim() !== "");
+  return (lines.find(line => line.startsWith("error: ")) ?? lines[0] ?? "").replace(/^error: /, "");
+}
+
+/** `edits[0].old`; where there is only one, `old`. */
+function oldOf(edit: number): string {
+  return edit < 0 ? "old" : `edits[${edit}].old`;
+}
+
+function noMatch({ path, old, edit, near }: Faults["no_match"]): string {
+  const what = `${oldOf(edit)} does not stand in ${printable(path)}`;
+  if (near === undefined) return `${what}\nRead the file again and copy the text exactly as it stands there.`;
+  const lines = near.current.map(({ text }) => text).join("\n");
+  const cut = old.split("\n").length > near.current.length && near.current.length === 12;
+  return `${what}\n${nearly(old, near)}:\n${lines}${cut ? "\n[the first 12 lines; read_file shows the rest]" : ""}`;
+}
+
+/** Where it nearly stands and what differs; the lines that follow are what to send. */
+function nearly(old: string, { line, difference, current }: NearMiss): string {
+  const send = "Send what stands there";
+  switch (difference) {
+    case "line_numbers":
+      return `Without the line numbers it stands at line ${line}. ${send}`;
+    case "whitespace":
+      return `At line ${line} it stands with ${whitespaceOf(old, current)}. ${send}`;
+    case "line_endings":
+      return `It has \\n written out as two characters; with line breaks it stands at line ${line}. ${send}`;
+    case "quotes":
+      return `At line ${line} it stands with other quotes, dashes or spaces. ${send}`;
+    case "case":
+      return `At line ${line} it stands in other case. ${send}`;
+    case "text":
+      return `The most similar place is line ${line}; if that is meant, send what stands there`;
+  }
+}
+
+/** Lines as read_file prints them. */
+function numbered(places: readonly Place[]): string {
+  return places.map(({ line, text }) => `${line}: ${text}`).join("\n");
+}

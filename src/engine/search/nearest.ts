@@ -1,0 +1,62 @@
+// What somebody probably meant by a path that is not there: names like it in the same directory, then the same
+// name elsewhere. A short look: no answer is better than a late one.
+import { Fault } from "../fault.ts";
+import { editDistance } from "../text/distance.ts";
+import type { Directory } from "../workspace/directory.ts";
+import type { WorkspacePath } from "../workspace/path.ts";
+import type { Workspace } from "../workspace/workspace.ts";
+import { walk } from "./walk.ts";
+
+const most = 3;
+const maxSiblings = 5000;
+const maxEntries = 20_000;
+const maxMs = 150;
+
+export async function nearestPaths(workspace: Workspace, path: WorkspacePath): Promise<WorkspacePath[]> {
+  const place = standing(workspace, path);
+  if (place === undefined) return [];
+  const found = new Map<string, WorkspacePath>();
+  const add = (one: WorkspacePath) => found.size < most && found.set(one.absolute, one);
+  using directory = place.directory;
+  for (const name of similarNames(directory, place.missing)) add(place.at.below(name));
+  if (found.size < most) for (const one of await sameNames(workspace, path)) add(one);
+  return [...found.values()];
+}
+
+/** The nearest directory above that is there, and the name that is missing in it. */
+function standing(workspace: Workspace, path: WorkspacePath) {
+  for (let child = path; !child.isRoot; child = child.parent) {
+    try {
+      return { at: child.parent, directory: workspace.directory(child.parent), missing: child.name };
+    } catch (error) {
+      if (!(error instanceof Fault)) throw error;
+    }
+  }
+  return undefined;
+}
+
+function similarNames(directory: Directory, missing: string): string[] {
+  const wanted = missing.toLowerCase();
+  const limit = Math.max(1, Math.floor(wanted.length / 3));
+  return directory
+    .entries()
+    .slice(0, maxSiblings)
+    .filter(({ name }) => Math.abs(name.length - wanted.length) <= limit)
+    .map(({ name }) => ({ name, distance: editDistance(wanted, name.toLowerCase()) }))
+    .filter(({ distance }) => distance <= limit)
+    .sort((a, b) => a.distance - b.distance)
+    .map(({ name }) => name);
+}
+
+/** Where else in the root the last name stands. */
+async function sameNames(workspace: Workspace, path: WorkspacePath): Promise<WorkspacePath[]> {
+  const [root, wanted] = [workspace.at(path.root.path), path.name.toLowerCase()];
+  using directory = workspace.directory(root);
+  const found: WorkspacePath[] = [];
+  const ignore = { rules: true, hidden: true };
+  for await (const entry of walk(directory, { ignore, maxEntries, timeoutMs: maxMs })) {
+    if (entry.name.toLowerCase() === wanted) found.push(root.below(entry.path));
+    if (found.length === most) break;
+  }
+  return found;
+}
