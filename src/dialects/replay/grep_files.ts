@@ -53,7 +53,8 @@ export const grepFiles = tool({
   effect: "reads",
   paths: ["directory"],
   async run(params, call) {
-    const { regex, directory: given, globs, excludeGlobs, caseInsensitive } = params;
+    const { regex, directory: given, excludeGlobs, caseInsensitive } = params;
+    const globs = params.globs?.length === 0 ? undefined : params.globs;
     if (given === undefined && globs === undefined) throw missingParam("directory or globs");
     const context = Math.min(params.contextLines, mostContext);
     const most = Math.min(params.maxResults, mostResults);

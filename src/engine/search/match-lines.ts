@@ -3,20 +3,13 @@
 // that ripgrep understands, only the files that it finds are read; otherwise all are. The answer is the same.
 import { Fault } from "../fault.ts";
 import { type LineHit, longestPattern, searchLines } from "../regex/find.ts";
-import { roughPattern } from "../regex/rough.ts";
 import { shown } from "../text/escape.ts";
 import { LineIndex } from "../text/lines.ts";
-import { decode } from "../text/text.ts";
 import type { Directory } from "../workspace/directory.ts";
-import type { OpenFile } from "../workspace/file.ts";
-import { standpoint } from "./above.ts";
 import type { BinaryRule } from "./binary.ts";
-import { candidates } from "./candidates.ts";
 import type { FileHits, FoundLine } from "./grep.ts";
-import { everything, IgnoreRules } from "./ignore.ts";
 import { Pace, type Patience } from "./pace.ts";
-import { Trail } from "./trail.ts";
-import { walk } from "./walk.ts";
+import { batches, defaultTimeoutMs, type Source } from "./sources.ts";
 import type { Scope } from "./walker.ts";
 
 export interface LinePattern {
@@ -47,17 +40,8 @@ export interface LineMatches extends AsyncIterable<FileHits> {
   readonly report: Readonly<MatchLinesReport>;
 }
 
-const defaultTimeoutMs = 30_000;
 /** An expression that takes longer than this for a few megabytes is one of those that never end. */
 const batchTimeoutMs = 10_000;
-/** How much is handed to a thread at a time: little at first, for a quick first answer. */
-const firstBatch = 256 * 1024;
-const largestBatch = 4 * 1024 * 1024;
-
-interface Candidate {
-  readonly path: string;
-  readonly body: string;
-}
 
 /** Faults: `invalid_pattern`, `timeout`, `cancelled`, `spawn_failed`. */
 export function matchLines(
@@ -80,7 +64,7 @@ async function* matches(
   const pace = new Pace({ ...options, timeoutMs });
   const flags = ignoreCase ? "i" : "";
   let left = limit;
-  const search = (batch: readonly Candidate[]) => {
+  const search = (batch: readonly Source[]) => {
     const found = searchLines(
       pattern,
       flags,
@@ -90,97 +74,33 @@ async function* matches(
     found.catch(() => {}); // told to whoever waits for it
     return { batch, found };
   };
-  let running: ReturnType<typeof search> | undefined;
   const settle = async function* ({ batch, found }: ReturnType<typeof search>) {
     const { hits, timedOut } = await found;
     for (const [i, lines] of hits.entries()) {
-      const candidate = batch[i];
-      if (lines.length === 0 || candidate === undefined) continue;
+      const source = batch[i];
+      if (lines.length === 0 || source === undefined) continue;
       const kept = lines.slice(0, left);
       left -= kept.length;
-      yield fileHits(candidate, kept, options);
+      yield fileHits(source, kept, options);
       if (left <= 0) return;
     }
     if (timedOut) throw new Fault("timeout", { ms: Math.min(timeoutMs, batchTimeoutMs), what: pattern });
   };
-  // The next batch is read while the last one is searched.
+  let running: ReturnType<typeof search> | undefined;
   for await (const batch of batches(start, { pattern, ignoreCase }, options, pace, report)) {
-    const next = search(batch);
+    const next = search(batch.sources);
     if (running !== undefined) yield* settle(running);
+    running = undefined;
     if (left <= 0) return;
-    running = next;
+    // The next batch is read while this one is searched, unless this one may well be all that is needed.
+    if (batch.mayDo) yield* settle(next);
+    else running = next;
+    if (left <= 0) return;
   }
   if (running !== undefined) yield* settle(running);
 }
 
-async function* batches(
-  start: Directory,
-  expression: LinePattern,
-  options: MatchLinesOptions,
-  pace: Pace,
-  report: MatchLinesReport,
-): AsyncGenerator<Candidate[], void, undefined> {
-  const { binary, maxFileSize = 64 * 1024 * 1024 } = options;
-  let batch: Candidate[] = [];
-  let size = 0;
-  let most = firstBatch;
-  for await (const { path, file: opened } of files(start, expression, options)) {
-    using file = opened;
-    if (pace.isDue) await pace.rest();
-    if (pace.isOver) throw new Fault("timeout", { ms: options.timeoutMs ?? defaultTimeoutMs, what: path });
-    if (file.size > maxFileSize) {
-      if (!(await binary?.(file))) report.tooLarge += 1;
-      continue;
-    }
-    if (await binary?.(file)) continue;
-    const { body } = await decode(path, await file.bytes(maxFileSize));
-    batch.push({ path, body });
-    size += body.length + 100;
-    if (size < most) continue;
-    yield batch;
-    [batch, size, most] = [[], 0, Math.min(largestBatch, most * 4)];
-  }
-  if (batch.length > 0) yield batch;
-}
-
-/** The files to look at, open; the consumer closes each. */
-async function* files(
-  start: Directory,
-  { pattern, ignoreCase = false }: LinePattern,
-  options: MatchLinesOptions,
-): AsyncGenerator<{ path: string; file: OpenFile }, void, undefined> {
-  const rough = roughPattern(pattern, ignoreCase);
-  const policy = options.ignore ?? everything;
-  const { prefix, rules } = standpoint(start, policy);
-  const decidesAgain = prefix !== "" && !rules.isEmpty;
-  const scope = decidesAgain && rules.overridesBelow ? { ...options, ignore: everything } : options;
-  const paths =
-    rough === undefined
-      ? undefined
-      : await candidates(start, { pattern: rough, ignoreCase }, scope, options.signal);
-  if (paths !== undefined) {
-    using trail = new Trail(start, prefix, decidesAgain ? rules : IgnoreRules.of(everything));
-    for (const bytes of paths) {
-      const file = trail.open(bytes);
-      if (file !== undefined) yield { path: bytes.toString("utf8"), file };
-    }
-    return;
-  }
-  const { signal, ignore, include, exclude, maxDepth } = options;
-  for await (const entry of walk(start, { ignore, include, exclude, maxDepth, signal })) {
-    if (entry.kind !== "file") continue;
-    let file: OpenFile | undefined;
-    try {
-      file = entry.parent?.file(entry);
-    } catch (error) {
-      if (Fault.is(error, "too_many_open_files")) throw error;
-      // It is gone, or may not be read.
-    }
-    if (file !== undefined) yield { path: entry.path, file };
-  }
-}
-
-function fileHits({ path, body }: Candidate, hits: readonly LineHit[], options: MatchLinesOptions): FileHits {
+function fileHits({ path, body }: Source, hits: readonly LineHit[], options: MatchLinesOptions): FileHits {
   const { context = 0, maxLineLength = 64 * 1024 } = options;
   const index = new LineIndex(body);
   const total = index.count("terminated");

@@ -289,6 +289,7 @@ describe("grep_files", () => {
       message: expect.stringMatching(/^Invalid regex: .+/),
     });
     expect(await ground.fails("grep_files", { regex: "x" })).toMatchObject({ code: -32602 });
+    expect(await ground.fails("grep_files", { regex: "x", globs: [] })).toMatchObject({ code: -32602 });
     expect(await ground.fails("grep_files", { directory })).toEqual({
       code: -32602,
       message: "Missing required param: regex",

@@ -1,0 +1,152 @@
+// The texts that an expression is to be matched with, in path order and in batches. Where the expression has a rougher
+// twin that ripgrep understands, only the files that it finds are read. It finds in no order, so it has to be through
+// before the first of them is known: where few hits are enough, the first files of the tree are read without asking.
+import { Fault } from "../fault.ts";
+import { roughPattern } from "../regex/rough.ts";
+import { decode } from "../text/text.ts";
+import type { Directory } from "../workspace/directory.ts";
+import type { OpenFile } from "../workspace/file.ts";
+import { standpoint } from "./above.ts";
+import { candidates } from "./candidates.ts";
+import { everything, IgnoreRules } from "./ignore.ts";
+import type { LinePattern, MatchLinesOptions, MatchLinesReport } from "./match-lines.ts";
+import { compareBytes } from "./order.ts";
+import type { Pace } from "./pace.ts";
+import { Trail } from "./trail.ts";
+import { walk } from "./walk.ts";
+
+export interface Source {
+  readonly path: string;
+  readonly body: string;
+}
+
+export interface Batch {
+  readonly sources: readonly Source[];
+  /** Whether it pays to see what is in it before the next one is asked for. */
+  readonly mayDo: boolean;
+}
+
+export const defaultTimeoutMs = 30_000;
+const firstBatch = 256 * 1024;
+const largestBatch = 4 * 1024 * 1024;
+/** How many files are read without asking, and how long they may be looked for. */
+const unasked = 64;
+const unaskedMs = 20;
+
+interface Opened {
+  readonly path: string;
+  readonly file: OpenFile;
+}
+
+/** Faults: `timeout`, `cancelled`, `spawn_failed`. */
+export async function* batches(
+  start: Directory,
+  expression: LinePattern,
+  options: MatchLinesOptions,
+  pace: Pace,
+  report: MatchLinesReport,
+): AsyncGenerator<Batch, void, undefined> {
+  let sources: Source[] = [];
+  let size = 0;
+  let most = firstBatch;
+  for await (const found of files(start, expression, options)) {
+    if (found === "unasked") {
+      if (sources.length > 0) yield { sources, mayDo: true };
+      [sources, size] = [[], 0];
+      continue;
+    }
+    using _ = found.file;
+    if (pace.isDue) await pace.rest();
+    if (pace.isOver)
+      throw new Fault("timeout", { ms: options.timeoutMs ?? defaultTimeoutMs, what: found.path });
+    const source = await read(found, options, report);
+    if (source === undefined) continue;
+    sources.push(source);
+    size += source.body.length + 100;
+    if (size < most) continue;
+    yield { sources, mayDo: false };
+    [sources, size, most] = [[], 0, Math.min(largestBatch, most * 4)];
+  }
+  if (sources.length > 0) yield { sources, mayDo: false };
+}
+
+/** Undefined where the file is left out, or cannot be read. */
+async function read(
+  { path, file }: Opened,
+  { binary, maxFileSize = 64 * 1024 * 1024 }: MatchLinesOptions,
+  report: MatchLinesReport,
+): Promise<Source | undefined> {
+  try {
+    if (await binary?.(file)) return undefined;
+    const { body } = await decode(path, await file.bytes(maxFileSize));
+    return { path, body };
+  } catch (error) {
+    if (!(error instanceof Fault)) throw error;
+    if (Fault.is(error, "too_large")) report.tooLarge += 1;
+    return undefined;
+  }
+}
+
+/** The files to look at, open; the consumer closes each. Between those that nobody was asked about and the rest: a word. */
+async function* files(
+  start: Directory,
+  { pattern, ignoreCase = false }: LinePattern,
+  options: MatchLinesOptions,
+): AsyncGenerator<Opened | "unasked", void, undefined> {
+  const rough = roughPattern(pattern, ignoreCase);
+  const { signal, ignore, include, exclude, maxDepth, limit } = options;
+  const scope = { ignore, include, exclude, maxDepth };
+  let last: string | undefined;
+  if (rough !== undefined && limit !== undefined) {
+    const head = walk(start, { ...scope, signal, timeoutMs: unaskedMs, maxFiles: unasked });
+    for await (const entry of head) {
+      if (entry.kind !== "file") continue;
+      last = entry.path;
+      const file = opened(() => entry.parent?.file(entry));
+      if (file !== undefined) yield { path: entry.path, file };
+    }
+    if (head.report.stopped === undefined) return;
+    yield "unasked";
+  }
+  const hints =
+    rough === undefined ? undefined : await hinted(start, { pattern: rough, ignoreCase }, options);
+  if (hints !== undefined) {
+    using trail = hints.trail;
+    for (const bytes of hints.paths) {
+      const path = bytes.toString("utf8");
+      if (last !== undefined && compareBytes(path, last) <= 0) continue;
+      const file = trail.open(bytes);
+      if (file !== undefined) yield { path, file };
+    }
+    return;
+  }
+  for await (const entry of walk(start, { ...scope, signal })) {
+    if (entry.kind !== "file" || (last !== undefined && compareBytes(entry.path, last) <= 0)) continue;
+    const file = opened(() => entry.parent?.file(entry));
+    if (file !== undefined) yield { path: entry.path, file };
+  }
+}
+
+/** Where ripgrep finds something, and the way back to these files; undefined where it does not take the pattern. */
+async function hinted(
+  start: Directory,
+  rough: { readonly pattern: string; readonly ignoreCase: boolean },
+  options: MatchLinesOptions,
+) {
+  const { prefix, rules } = standpoint(start, options.ignore ?? everything);
+  const decidesAgain = prefix !== "" && !rules.isEmpty;
+  const scope = decidesAgain && rules.overridesBelow ? { ...options, ignore: everything } : options;
+  const paths = await candidates(start, rough, scope, options.signal);
+  if (paths === undefined) return undefined;
+  return { paths, trail: new Trail(start, prefix, decidesAgain ? rules : IgnoreRules.of(everything)) };
+}
+
+/** Undefined where it is gone, or may not be read. */
+function opened(open: () => OpenFile | undefined): OpenFile | undefined {
+  try {
+    return open();
+  } catch (error) {
+    if (!(error instanceof Fault) || Fault.is(error, "too_many_open_files")) throw error;
+    return undefined;
+  }
+}
