@@ -11,7 +11,7 @@ import { UsageError } from "./usage-error.ts";
 export function openDirectories(config: Config, dialect: Dialect, confine: Engine["confine"]): Engine {
   const named = config.grants.length > 0 ? config.grants : withoutAny(config, dialect);
   const roots = config["allow-outside-workspace"] ? [...named, everywhere(config)] : named;
-  const engine = open({ roots, confine });
+  const engine = open({ roots, confine, state: config["state-dir"] });
   const whole = engine.workspace.roots.find(({ path }) => parse(path).root === path);
   if (whole === undefined || config["allow-filesystem-root"] || config["allow-outside-workspace"])
     return engine;

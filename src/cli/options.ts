@@ -106,6 +106,11 @@ export const options = {
     default: "replace",
     help: "What writing does to a file with other names: replace it under this one, or keep them together",
   },
+  "state-dir": {
+    kind: "text",
+    value: "DIR",
+    help: "Where journals and history are kept; default: the user's state directory",
+  },
   "max-output-bytes": {
     kind: "number",
     default: defaultSettings.maxOutputBytes,

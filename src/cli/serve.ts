@@ -1,4 +1,5 @@
 // Serving: opens the directories and hands them, with the dialect, to the protocol.
+import { closeInherited } from "../engine/workspace/inherited.ts";
 import { createLog } from "../mcp/log.ts";
 import { serveStdio } from "../mcp/stdio.ts";
 import { version } from "../version.ts";
@@ -10,6 +11,8 @@ import { openDirectories } from "./directories.ts";
 import { settingsOf } from "./settings.ts";
 
 export async function serve(config: Config): Promise<void> {
+  // Before anything is opened: what whoever started us forgot to close would be handed on to every command.
+  if (process.channel === undefined) closeInherited();
   const log = createLog(config["log-level"]);
   const dialect = await chooseDialect(config.dialect);
   const asks = dialect.withoutRoots === "client-roots" && config.grants.length === 0;

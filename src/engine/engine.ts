@@ -1,6 +1,8 @@
 // What a call may reach: the workspace and, as they come, history, commands and versions. One engine serves a
 // process; dialects and transports share it.
+import { attributeCopier } from "./shell/attributes.ts";
 import type { Sandbox } from "./shell/launch.ts";
+import { fileIdentity } from "./workspace/stage.ts";
 import { type Grant, Workspace } from "./workspace/workspace.ts";
 
 export interface Engine extends Disposable {
@@ -11,10 +13,12 @@ export interface Engine extends Disposable {
 
 export interface EngineOptions {
   readonly roots: readonly Grant[];
+  /** Where journals, locks and history are kept. Default: the user's state directory. */
+  readonly state?: string | undefined;
   readonly confine?: Engine["confine"];
 }
 
-export function openEngine({ roots, confine }: EngineOptions): Engine {
-  const workspace = Workspace.open(roots);
+export function openEngine({ roots, state, confine }: EngineOptions): Engine {
+  const workspace = Workspace.open(roots, { state, copyAttributes: attributeCopier(fileIdentity) });
   return { workspace, confine, [Symbol.dispose]: () => workspace[Symbol.dispose]() };
 }

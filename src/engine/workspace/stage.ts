@@ -33,6 +33,12 @@ export type Stage =
 /** Copies extended attributes and ACLs from one open file to another. Node has no call for it. */
 export type CopyAttributes = (from: number, to: number) => void | Promise<void>;
 
+/** Which file an open one is, whatever its name. */
+export function fileIdentity(fd: number): string {
+  const { dev, ino } = sys.stat(fd);
+  return `${dev}:${ino}`;
+}
+
 const { O_RDONLY, O_WRONLY, O_CREAT, O_EXCL, O_NOFOLLOW, O_NONBLOCK, O_DIRECTORY } = constants;
 const pieceBytes = 4 * 1024 * 1024;
 

@@ -27,9 +27,9 @@ export interface Grant {
 
 export interface WritingOptions {
   /** Where journals and locks are kept. Default: `POLYFS_STATE_DIR`, or the user's state directory. */
-  readonly state?: string;
+  readonly state?: string | undefined;
   /** Copies extended attributes and ACLs to the new content of a file; without it they are lost. */
-  readonly copyAttributes?: CopyAttributes;
+  readonly copyAttributes?: CopyAttributes | undefined;
 }
 
 /** What a workspace has in common with its views. */

@@ -1,0 +1,39 @@
+// A file that is replaced keeps its extended attributes, though its bytes come into a new file.
+import { execFileSync } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, it } from "vitest";
+import { openEngine } from "../../src/engine/engine.ts";
+
+const python = (script: string, ...args: string[]) =>
+  execFileSync("python3", ["-c", script, ...args])
+    .toString()
+    .trim();
+
+function canSetAttributes(file: string): boolean {
+  try {
+    python("import os,sys; os.setxattr(sys.argv[1], 'user.note', b'kept')", file);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+it("extended attributes survive an edit, and another one", async context => {
+  const base = mkdtempSync(join(tmpdir(), "polyfs-attributes-"));
+  const file = join(base, "file");
+  writeFileSync(file, "one");
+  writeFileSync(join(base, "plain"), "one");
+  if (!canSetAttributes(file)) context.skip("no python3, or a file system without extended attributes");
+  using engine = openEngine({ roots: [{ path: base, access: "read-write" }], state: join(base, ".state") });
+  const { workspace } = engine;
+  for (const content of ["two", "three"]) {
+    for (const name of ["file", "plain"])
+      await workspace.edit(workspace.at(name), () => Buffer.from(content));
+    expect(readFileSync(file, "utf8")).toBe(content);
+    expect(python("import os,sys; print(os.getxattr(sys.argv[1], 'user.note').decode())", file)).toBe("kept");
+    expect(python("import os,sys; print(os.listxattr(sys.argv[1]))", join(base, "plain"))).toBe("[]");
+  }
+  rmSync(base, { recursive: true });
+});
