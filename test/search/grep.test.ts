@@ -118,6 +118,69 @@ describe("search", () => {
     }
   });
 
+  it("plain text is found here as ripgrep finds the same as an expression", async () => {
+    const random = chance(21);
+    const pieces = [
+      "skin",
+      "SKIN",
+      "\u017f\u212ain",
+      "ski",
+      "n",
+      " ",
+      "(",
+      "é",
+      "\r",
+      "\r\n",
+      "\n",
+      "\n\n",
+      "\0",
+      "x",
+    ];
+    for (let round = 0; round < 60; round++) {
+      const body = (length: number) => Array.from({ length }, () => random.pick(pieces)).join("");
+      using tree = new Tree({ "sub/c.txt": body(30), "a.txt": body(random.below(200)), "b.txt": body(40) });
+      tree.add({ "d.txt": `\ufeff${body(20)}`, "e.bin": Buffer.from(body(30), "latin1") });
+      if (round % 10 === 9) tree.add({ "b2.txt": Buffer.from(`\ufeff${body(40)}`, "utf16le") });
+      const pattern = random.pick(["skin", "n", "(", "i", "x", "n (", "é"]);
+      const ignoreCase = random.often(0.5);
+      const options = {
+        before: random.below(3),
+        after: random.below(4),
+        limit: random.often(0.5) ? 1 + random.below(6) : undefined,
+        perFile: random.often(0.3) ? 1 + random.below(3) : undefined,
+        maxLineBytes: random.often(0.3) ? 5 : undefined,
+        maxFileSize: random.often(0.2) ? 60 : undefined,
+        binary: random.often(0.3) ? notUtf8 : undefined,
+        file: random.often(0.2) ? "a.txt" : undefined,
+      };
+      using directory = tree.directory();
+      const label = JSON.stringify({ round, pattern, ignoreCase, ...options });
+      const here = grep(directory, { pattern, literal: true, ignoreCase }, options);
+      const there = grep(directory, { pattern: pattern.replace("(", "\\("), ignoreCase }, options);
+      expect(await all(here), label).toEqual(await all(there));
+      if (options.limit === undefined) expect(here.report, label).toEqual(there.report);
+    }
+  });
+
+  it("files that are left out as not text do not use up the limit", async () => {
+    const line = Buffer.from("needle \xff\n", "latin1");
+    const many = Buffer.concat(Array.from({ length: 300 }, () => line));
+    using tree = new Tree(Object.fromEntries(Array.from({ length: 40 }, (_, i) => [`a${i}.bin`, many])));
+    tree.add({ "z.txt": "needle\n".repeat(5) });
+    for (const query of [{ pattern: "needle", literal: true }, { pattern: "needl[e]" }]) {
+      expect(await lines(tree, query, { limit: 200, binary: notUtf8 })).toHaveLength(5);
+    }
+  });
+
+  it("a file of more matching lines than memory should hold is cut, and that is said", async () => {
+    using tree = new Tree({ "a.txt": "needle\n".repeat(250_000), "b.txt": "needle\n" });
+    using directory = tree.directory();
+    const search = grep(directory, { pattern: "needl[e]" });
+    const found = await all(search);
+    expect(search.report.stopped).toBe("output");
+    expect(found[0]?.lines.length).toBeLessThan(250_000);
+  });
+
   it("says why it stopped", async () => {
     using tree = library(5, 600);
     using directory = tree.directory();

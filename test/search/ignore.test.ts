@@ -1,7 +1,8 @@
-import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { grep } from "../../src/engine/search/grep.ts";
+import { matchLines } from "../../src/engine/search/match-lines.ts";
 import { walk } from "../../src/engine/search/walk.ts";
 import { all, byteSorted, chance, Tree } from "./tree.ts";
 
@@ -124,7 +125,73 @@ describe("ignore rules", () => {
     }
   });
 
-  it("nothing above the granted root is read", async () => {
+  it("where the granted root lies in a repository, the rules above it count, as for ripgrep and git there", async () => {
+    let hidden = 0;
+    for (let seed = 200; seed <= 230; seed++) {
+      using tree = new Tree();
+      tree.git("init", "-q");
+      const paths = plant(tree, chance(seed), { dotIgnore: seed % 2 === 0, nested: false });
+      tree.add({ ".git/info/exclude": "deep.*\n" });
+      for (const start of ["a", "b", "a/b", "foo"]) {
+        if (!existsSync(join(tree.path, start)) || !statSync(join(tree.path, start)).isDirectory()) continue;
+        const told = byteSorted(listOf(tree.rg(["--files", "--hidden", "-g", "!.git", "-0"], start)));
+        for (const root of [start, "a"]) {
+          if (!`${start}/`.startsWith(`${root}/`)) continue;
+          const label = `seed ${seed} ${start} in ${root}`;
+          using directory = tree.granted(start, root);
+          const files = await all(walk(directory, { ignore: rules }));
+          expect(pathsOf(files.filter(entry => entry.kind === "file")), `${label}: walk`).toEqual(told);
+          const found = await all(grep(directory, { pattern: "" }, { ignore: rules }));
+          expect(pathsOf(found), `${label}: search`).toEqual(told);
+          const lines = await all(matchLines(directory, { pattern: "^" }, { ignore: rules }));
+          expect(pathsOf(lines), `${label}: lines`).toEqual(told);
+        }
+        const below = paths.filter(path => path.startsWith(`${start}/`));
+        const ignored = tree.gitIgnored([...below, `${start}/`]);
+        hidden += below.length - told.length;
+        if (seed % 2 === 0 || ignored.has(`${start}/`)) continue;
+        const kept = below.filter(path => !ignored.has(path)).map(path => path.slice(start.length + 1));
+        expect(told, `seed ${seed} ${start}: git`).toEqual(byteSorted(kept));
+      }
+    }
+    expect(hidden).toBeGreaterThan(50);
+  });
+
+  it("what a repository above leaves out is not even searched", async () => {
+    using tree = new Tree({
+      ".git/HEAD": "ref: refs/heads/main\n",
+      ".gitignore": "dist/\n/app/notes\n!*.keep\n",
+      "app/dist/a.txt": "x\n",
+      "app/notes": "x\n",
+      "app/b.txt": "x\n",
+    });
+    using directory = tree.granted("app");
+    const search = grep(directory, { pattern: "[x]" }, { ignore: rules });
+    expect(pathsOf(await all(search))).toEqual(["b.txt"]);
+    expect(search.report.files).toBe(2); // ripgrep cannot be told of what is bound to a place further up
+  });
+
+  it("nothing above the repository is read, nor where the granted root is one itself", async () => {
+    using tree = new Tree({
+      ".git/HEAD": "ref: refs/heads/main\n",
+      "sub/a.txt": "x\n",
+      "own/.git/HEAD": "ref: refs/heads/main\n",
+      "own/a.log": "x\n",
+    });
+    writeFileSync(join(tree.path, "../.gitignore"), "*.txt\n");
+    writeFileSync(join(tree.path, "../.ignore"), "*.txt\n");
+    tree.add({ ".gitignore": "*.log\n" });
+    for (const [root, name] of [
+      ["sub", "a.txt"],
+      ["own", "a.log"],
+    ] as const) {
+      using directory = tree.granted(root);
+      expect(pathsOf(await all(walk(directory, { ignore: rules })))).toEqual([name]);
+      expect(pathsOf(await all(grep(directory, { pattern: "x" }, { ignore: rules })))).toEqual([name]);
+    }
+  });
+
+  it("nothing above a granted root that lies in no repository is read", async () => {
     using tree = new Tree({ "a.txt": "x\n" });
     writeFileSync(join(tree.path, "../.gitignore"), "*.txt\n");
     writeFileSync(join(tree.path, "../.ignore"), "*.txt\n");
@@ -155,7 +222,7 @@ describe("ignore rules", () => {
 type Random = ReturnType<typeof chance>;
 
 /** Grows a tree with ignore files at several levels, and nested repositories; gives the paths of its files. */
-function plant(tree: Tree, random: Random, { dotIgnore = false } = {}): string[] {
+function plant(tree: Tree, random: Random, { dotIgnore = false, nested = true } = {}): string[] {
   const names = ["a", "b", "foo", "bar.txt", "x.log", "build", ".hid", "node_modules", "deep.tar.gz", "b c"];
   const patterns = [
     ...["*.log", "build", "build/", "/foo", "foo/", "!x.log", "a/b", "/a/*", "!/a/b", "**/bar.txt", "a/**"],
@@ -201,11 +268,16 @@ function plant(tree: Tree, random: Random, { dotIgnore = false } = {}): string[]
       tree.add({ [prefix + kind]: `${lines.join(random.often(0.2) ? "\r\n" : "\n")}\n` });
       paths.push(prefix + kind);
     }
-    if (depth > 0 && random.often(0.1)) tree.add({ [`${prefix}.git/HEAD`]: "ref: refs/heads/main\n" });
+    if (nested && depth > 0 && random.often(0.1))
+      tree.add({ [`${prefix}.git/HEAD`]: "ref: refs/heads/main\n" });
   };
   grow("", 0);
   for (const path of paths) if (!/ignore$/.test(path)) tree.add({ [path]: "x\n" });
   return paths;
+}
+
+function pathsOf(found: readonly { readonly path: string }[]): string[] {
+  return found.map(({ path }) => path);
 }
 
 function listOf(bytes: Buffer): string[] {

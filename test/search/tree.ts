@@ -2,7 +2,7 @@
 import { execFileSync, spawnSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
+import { dirname, join, relative } from "node:path";
 import { rgPath } from "@vscode/ripgrep";
 import { Workspace } from "../../src/engine/workspace/workspace.ts";
 
@@ -34,6 +34,13 @@ export class Tree implements Disposable {
     const workspace = Workspace.open([{ path: this.path, access: "read-only" }]);
     this.#workspaces.push(workspace);
     return workspace.directory(workspace.at(path));
+  }
+
+  /** The directory at `path` in a workspace that was granted only that, or only `root` around it. */
+  granted(path: string, root = path) {
+    const workspace = Workspace.open([{ path: join(this.path, root), access: "read-only" }]);
+    this.#workspaces.push(workspace);
+    return workspace.directory(workspace.at(relative(root, path) || "."));
   }
 
   /** What ripgrep itself prints, started in `path`. */

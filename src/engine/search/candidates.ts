@@ -1,11 +1,12 @@
 // The files of a tree that are worth a closer look: those in which ripgrep finds a pattern. It reports paths only,
 // and these are nothing but hints: whoever takes them opens each file again from the held start (trail.ts).
 import { Fault } from "../fault.ts";
-import { startProcess } from "../shell/process.ts";
 import type { Directory } from "../workspace/directory.ts";
+import { standpoint } from "./above.ts";
 import { isInScope } from "./collect.ts";
+import { everything } from "./ignore.ts";
 import { compareBytes } from "./order.ts";
-import { ripgrepEnvironment, ripgrepPath, scopeArguments } from "./ripgrep.ts";
+import { placeOf, scopeArguments, startRipgrep } from "./ripgrep.ts";
 import type { Scope } from "./walker.ts";
 
 export interface Rough {
@@ -21,15 +22,11 @@ export async function candidates(
   scope: Scope,
   signal?: AbortSignal,
 ): Promise<Buffer[] | undefined> {
-  const place = start.path === start.root.path ? "root" : "below";
+  const above = standpoint(start, scope.ignore ?? everything);
   const args = ["--no-config", "--color=never", "--files-with-matches", "--null", "--text"];
   args.push("--no-ignore-messages", ignoreCase ? "--ignore-case" : "--case-sensitive");
-  args.push(...scopeArguments(scope, place), "-e", pattern, "--", ".");
-  const child = await startProcess(await ripgrepPath(), args, {
-    cwd: start.address,
-    env: ripgrepEnvironment(),
-    signal,
-  });
+  args.push(...scopeArguments(scope, placeOf(above)), "-e", pattern, "--", ".");
+  const child = await startRipgrep(start, args, above, signal);
   const found: { readonly bytes: Buffer; readonly path: string }[] = [];
   let rest = Buffer.alloc(0);
   for await (const chunk of child.output) {

@@ -1,9 +1,9 @@
 // Proof that lines which a child process reported stand in a file that we opened ourselves. Ripgrep opens by
 // path, and a path can be swapped for a link while it runs; nothing it read through one may be passed on.
 import type { OpenFile } from "../workspace/file.ts";
-import type { Block } from "./collect.ts";
 import type { FileHits, FoundLine, GrepOptions, GrepReport } from "./grep.ts";
 import type { GrepLine } from "./hits.ts";
+import type { Block } from "./kept.ts";
 import type { Pace } from "./pace.ts";
 import type { Trail } from "./trail.ts";
 
@@ -32,7 +32,7 @@ export async function* confirmed(
   }
 }
 
-function foundLine({ number, column, bytes, cut }: GrepLine): FoundLine {
+export function foundLine({ number, column, bytes, cut }: GrepLine): FoundLine {
   const text = bytes.toString("utf8");
   return { number, column, text: cut ? text.replace(/\ufffd$/, "") : text, cut };
 }

@@ -3,6 +3,7 @@
 // quickly by a walk of our own, and ripgrep can be asked about just these while it already searches the whole:
 // if they hold enough hits, the whole is ended unread. Both ways give the same answer.
 import type { Directory } from "../workspace/directory.ts";
+import type { Standpoint } from "./above.ts";
 import { launch } from "./collect.ts";
 import { confirmed } from "./confirm.ts";
 import type { FileHits, GrepOptions, GrepReport } from "./grep.ts";
@@ -22,6 +23,7 @@ export async function firstHits(
   start: Directory,
   query: Query,
   options: GrepOptions,
+  above: Standpoint,
   open: () => Trail,
   pace: Pace,
 ): Promise<FileHits[] | undefined> {
@@ -29,9 +31,9 @@ export async function firstHits(
   const files = head(start, options);
   if (files === undefined || files.length === 0) return undefined;
   const report: GrepReport = { files: 0, inaccessible: 0, stopped: undefined };
-  const run = await launch(start, query, options, report, files);
+  const run = await launch(start, query, options, report, above, { files });
   try {
-    const blocks = await run.blocks();
+    const { blocks } = await run.blocks();
     using trail = open();
     const found: FileHits[] = [];
     let hits = 0;

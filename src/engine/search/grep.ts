@@ -5,10 +5,13 @@ import { Fault } from "../fault.ts";
 import type { Directory } from "../workspace/directory.ts";
 import { standpoint } from "./above.ts";
 import type { BinaryRule } from "./binary.ts";
-import { type Block, launch } from "./collect.ts";
+import { launch } from "./collect.ts";
 import { confirmed } from "./confirm.ts";
 import { firstHits } from "./first.ts";
+import { searchFile, searchHere } from "./here.ts";
 import { everything, IgnoreRules } from "./ignore.ts";
+import type { Block, Place } from "./kept.ts";
+import { literalFinder } from "./literal.ts";
 import { compareBytes } from "./order.ts";
 import { Pace, type Patience } from "./pace.ts";
 import type { Query } from "./ripgrep.ts";
@@ -74,6 +77,7 @@ export interface Search extends AsyncIterable<FileHits> {
 }
 
 const maxPatternBytes = 4096;
+const slack = 1000;
 
 /** Faults: `invalid_pattern`, `cancelled`, `spawn_failed`. */
 export function grep(start: Directory, query: Query, options: GrepOptions = {}): Search {
@@ -96,42 +100,72 @@ async function* hits(
     });
   }
   if (query.literal && !query.multiline && query.pattern.includes("\n")) return; // no line holds a line break
-  const { prefix, rules } = standpoint(
-    start,
-    options.file === undefined ? (options.ignore ?? everything) : everything,
-  );
+  const pace = new Pace(options);
+  const find = literalFinder(query);
+  let given = 0;
+  let behind: Place | undefined;
+  if (options.file !== undefined) {
+    const hits = await searchFile(start, options.file, find, options, report);
+    if (hits !== undefined) {
+      yield* hits;
+      return;
+    }
+  } else if (find !== undefined) {
+    const handover = yield* searchHere(start, find, options, report, pace);
+    if (handover === undefined) return;
+    given = handover.hits;
+    behind = handover.behind;
+  }
+  const files = options.file === undefined ? undefined : [options.file];
+  const above = standpoint(start, files === undefined ? (options.ignore ?? everything) : everything);
+  const { prefix, rules } = above;
   const decidesAgain = prefix !== "" && !rules.isEmpty;
   const narrowed =
     decidesAgain && rules.overridesBelow ? { ...options, ignore: { rules: false, hidden: true } } : options;
   const open = (): Trail => new Trail(start, prefix, decidesAgain ? rules : IgnoreRules.of(everything));
-  const files = options.file === undefined ? undefined : [options.file];
-  const pace = new Pace(options);
-  const whole = await launch(start, query, narrowed, report, files);
-  try {
-    if (options.limit !== undefined && files === undefined) {
-      const first = await firstHits(start, query, options, open, pace);
-      if (first !== undefined) {
-        whole.kill();
-        report.stopped = "limit";
-        yield* first;
-        return;
+  const { limit = Number.POSITIVE_INFINITY } = options;
+  // Some of what is found may not be confirmed; where that leaves too few, there is another round for the rest.
+  for (let enough = limit + slack; ; enough *= 8) {
+    const whole = await launch(start, query, narrowed, report, above, { files, behind, enough });
+    try {
+      if (options.limit !== undefined && files === undefined && find === undefined && behind === undefined) {
+        const first = await firstHits(start, query, options, above, open, pace);
+        if (first !== undefined) {
+          whole.kill();
+          report.stopped = "limit";
+          yield* first;
+          return;
+        }
       }
+      const { blocks, trimmed } = await whole.blocks();
+      using trail = open();
+      const within = await withinFiles(blocks, start, options, report);
+      const left = { ...options, limit: limit - given };
+      for await (const file of confirmed(within, trail, left, report, pace)) {
+        given += hitsIn(file);
+        yield file;
+      }
+      if (!trimmed || given >= limit || report.stopped !== undefined) return;
+      behind = blocks.at(-1);
+    } finally {
+      whole.kill();
     }
-    const blocks = await withinFiles(await whole.blocks(), start, options, report);
-    using trail = open();
-    yield* confirmed(blocks, trail, options, report, pace);
-  } finally {
-    whole.kill();
   }
+}
+
+function hitsIn({ lines }: FileHits): number {
+  let hits = 0;
+  for (const line of lines) if (line.column !== undefined) hits++;
+  return hits;
 }
 
 /** Those of the blocks that lie in the first `maxFiles` files. Only where there are more, a walk has to tell. */
 async function withinFiles(
-  blocks: Block[],
+  blocks: readonly Block[],
   start: Directory,
   { maxFiles = Number.POSITIVE_INFINITY, ...options }: GrepOptions,
   report: GrepReport,
-): Promise<Block[]> {
+): Promise<readonly Block[]> {
   if (report.files <= maxFiles) return blocks;
   let last: string | undefined;
   let files = 0;

@@ -16,9 +16,13 @@ export interface GrepLine {
 export interface FileBlock {
   readonly path: Buffer;
   readonly lines: GrepLine[];
+  /** Whether there were more lines than are held of one file. */
+  cut: boolean;
 }
 
 const maxHeader = 64;
+const maxBlockLines = 200_000;
+const maxBlockBytes = 32 * 1024 * 1024;
 
 /** Parses a stream; each file's lines come together. `end` gives what stood behind the last record. */
 export class HitParser {
@@ -29,6 +33,7 @@ export class HitParser {
   #inLine = false;
   #path: Buffer = Buffer.alloc(0);
   #block: FileBlock | undefined;
+  #blockBytes = 0;
 
   constructor(maxLineBytes: number, done: (block: FileBlock) => void) {
     this.#limit = maxLineBytes + maxHeader;
@@ -92,9 +97,14 @@ export class HitParser {
   #add(line: GrepLine): void {
     if (this.#block === undefined || !this.#block.path.equals(this.#path)) {
       this.#flush();
-      this.#block = { path: Buffer.from(this.#path), lines: [] };
+      this.#block = { path: Buffer.from(this.#path), lines: [], cut: false };
+      this.#blockBytes = 0;
     }
-    this.#block.lines.push(line);
+    const { lines } = this.#block;
+    this.#block.cut ||= lines.length >= maxBlockLines || this.#blockBytes > maxBlockBytes;
+    if (this.#block.cut) return;
+    this.#blockBytes += line.bytes.length;
+    lines.push(line);
   }
 
   #flush(): void {

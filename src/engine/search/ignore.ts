@@ -3,7 +3,10 @@
 // - `.rgignore` wins over `.ignore`, which wins over `.gitignore`, at whatever level they lie; within a kind the
 //   deepest file wins; then `.git/info/exclude`, then the user's global excludes.
 // - They count from the granted root down, also where the walk starts further below, and also where there is no
-//   repository. Nothing above a granted root is read; the only files outside are the user's own git excludes.
+//   repository. Where the granted root lies inside a git repository (one of its parents has `.git`), they count from
+//   the repository's root down, as git and ripgrep have it; of what is above the granted root nothing else is read,
+//   and of what is above the repository nothing at all, but for the user's own git excludes.
+// - A walk that starts in an ignored directory was asked for: what it holds is in, unless a rule speaks of it.
 // - A repository inside another obeys the outer rules too, as `git check-ignore` has it in the outer one.
 // - Ignore files that are links are not read, as git has it.
 import type { Directory, Entry } from "../workspace/directory.ts";
@@ -38,7 +41,7 @@ const ruleFiles = new Map<string, Source>([
   [".gitignore", "git"],
 ]);
 
-/** The rules that hold in one directory. Paths are relative to the granted root. */
+/** The rules that hold in one directory. Paths are relative to the top (above.ts). */
 export class IgnoreRules {
   readonly #layers: Layers;
   readonly #policy: IgnorePolicy;
@@ -88,6 +91,17 @@ export class IgnoreRules {
   /** Whether there are none at all. */
   get isEmpty(): boolean {
     return sources.every(source => this.#layers[source] === undefined);
+  }
+
+  /** What they mean for anything further down, as an ignore file that leaves out no more than they do. */
+  get anywhere(): string {
+    const lines: string[] = [];
+    for (const source of sources) {
+      for (let layer = this.#layers[source]; layer !== undefined; layer = layer.parent) {
+        lines.unshift(...layer.rules.anywhere); // later lines win
+      }
+    }
+    return lines.length === 0 ? "" : `${lines.join("\n")}\n`;
   }
 
   /** Whether a rule held here could take back in what an ignore file further down leaves out. */

@@ -3,6 +3,11 @@
 //
 // Globs and rules given to it here only narrow what it looks at. Whatever it reports is decided upon again by our
 // own (grep.ts), so they may let too much through but never too little.
+import { Fault } from "../fault.ts";
+import { type Process, startProcess } from "../shell/process.ts";
+import type { Directory } from "../workspace/directory.ts";
+import { UnnamedFile } from "../workspace/unnamed-file.ts";
+import type { Standpoint } from "./above.ts";
 import { userExcludes } from "./excludes.ts";
 import type { Globs } from "./globs.ts";
 import type { Scope } from "./walker.ts";
@@ -30,12 +35,31 @@ export interface Printing {
 let found: Promise<string> | undefined;
 
 /** Where the program is. Looked up at the first search: starting up must not wait for it. */
-export function ripgrepPath(): Promise<string> {
+function ripgrepPath(): Promise<string> {
   found ??= import("@vscode/ripgrep").then(({ rgPath }) => rgPath);
   return found;
 }
 
-export function ripgrepEnvironment(): Record<string, string> {
+/** Starts it in `start`, where the rules of `above` hold. */
+export async function startRipgrep(
+  start: Directory,
+  args: readonly string[],
+  above: Standpoint,
+  signal?: AbortSignal,
+): Promise<Process> {
+  const program = await ripgrepPath();
+  const rules = placeOf(above) === "below" ? above.rules.anywhere : "";
+  using input = rules === "" ? undefined : UnnamedFile.of(rules);
+  const surroundings = { cwd: start.address, env: environment(), signal, input: input?.fd };
+  return await startProcess(program, args, surroundings).catch(error => {
+    // The program is ours and can be run: what may not be entered is the directory.
+    if (Fault.is(error, "spawn_failed") && error.data.errno === "EACCES")
+      throw new Fault("permission_denied", { path: start.given }, { cause: error });
+    throw error;
+  });
+}
+
+function environment(): Record<string, string> {
   const env: Record<string, string> = {};
   for (const name of ["PATH", "SystemRoot", "TMPDIR"]) {
     const value = process.env[name];
@@ -44,8 +68,15 @@ export function ripgrepEnvironment(): Record<string, string> {
   return env;
 }
 
-/** Where ripgrep starts: at a granted root, and so where anchored rules of the user count from, or further below. */
-export type Place = "root" | "below";
+/** Where ripgrep starts: at the top (above.ts), and so where anchored rules of the user count from, or further below. */
+type Place = "top" | "below";
+
+export function placeOf({ prefix }: Standpoint): Place {
+  return prefix === "" ? "top" : "below";
+}
+
+/** The ignore rules that hold where it starts are in its standard input. */
+const rulesFromInput = process.platform === "linux" ? "/proc/self/fd/0" : "/dev/fd/0";
 
 export function searchArguments(
   query: Query,
@@ -72,7 +103,7 @@ export function searchArguments(
 export function scopeArguments({ ignore, include, exclude, maxDepth }: Scope, place: Place): string[] {
   const args = ["--no-ignore-parent", "--no-ignore-global", "--no-require-git", "--no-follow"];
   args.push(ignore?.hidden === false ? "--no-hidden" : "--hidden");
-  if (ignore?.rules) args.push("--glob=!.git", ...(place === "root" ? userRules() : []));
+  if (ignore?.rules) args.push("--glob=!.git", ...(place === "top" ? userRules() : rulesAbove));
   else args.push("--no-ignore");
   if (maxDepth !== undefined && Number.isFinite(maxDepth)) args.push(`--max-depth=${maxDepth + 1}`);
   for (const ending of include?.endings ?? []) args.push(`--type-add=wanted:*${wider(ending)}`);
@@ -80,6 +111,9 @@ export function scopeArguments({ ignore, include, exclude, maxDepth }: Scope, pl
   if (exclude !== undefined) args.push(...exclusions(exclude));
   return args;
 }
+
+/** A `.gitignore` further up wins over a `.git/info/exclude` further down, of which ripgrep thinks otherwise. */
+const rulesAbove = [`--ignore-file=${rulesFromInput}`, "--no-ignore-exclude"];
 
 function userRules(): string[] {
   const excludes = userExcludes();

@@ -19,19 +19,35 @@ export class RuleFile {
   readonly #names = new Map<string, Rule[]>();
   readonly #extensions = new Map<string, Rule[]>();
   readonly #patterns: PatternRule[] = [];
+  readonly #lines: readonly string[];
   /** Whether any line takes something back in. */
   readonly #negates: boolean;
 
   constructor(text: string) {
+    this.#lines = text.replace(/^\ufeff/, "").split("\n");
     let negates = false;
-    for (const [order, line] of text
-      .replace(/^\ufeff/, "")
-      .split("\n")
-      .entries()) {
+    for (const [order, line] of this.#lines.entries()) {
       const ignores = this.#add(line, order);
       negates ||= ignores === false;
     }
     this.#negates = negates;
+  }
+
+  /**
+   * What the rules mean further down, wherever that is, as lines of an ignore file that leaves out no more than they
+   * do: a line that is bound to a place is dropped, or where it takes back in, bound to none.
+   */
+  get anywhere(): string[] {
+    return this.#lines.flatMap(line => {
+      if (line.startsWith("#")) return [];
+      const [, negation = "", written = ""] = /^(!?)(?:\*\*\/)?(.*)$/s.exec(line) ?? [];
+      const body = withoutTrailingBlanks(written.replace(/\r$/, ""));
+      if (body === "" || body === "/") return [];
+      if (!body.slice(0, -1).includes("/") && !body.endsWith("\\/")) return [negation + body];
+      if (negation === "") return [];
+      const last = /\/([\w.-]+)\/?$/.exec(body)?.[1];
+      return [last === undefined ? "!*" : `!${last}`];
+    });
   }
 
   get negates(): boolean {

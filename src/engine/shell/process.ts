@@ -1,6 +1,6 @@
 // Starts one program and streams what it writes: the only door to child processes. The program gets the
-// arguments as they are (no shell), an empty standard input, and only the environment that it is given.
-import { type ChildProcess, spawn } from "node:child_process";
+// arguments as they are (no shell), an empty standard input or a file, and only the environment that it is given.
+import { type ChildProcess, type StdioOptions, spawn } from "node:child_process";
 import { Fault } from "../fault.ts";
 
 const maxErrorBytes = 16 * 1024;
@@ -10,6 +10,8 @@ export interface ProcessOptions {
   readonly cwd: string;
   readonly env: Readonly<Record<string, string>>;
   readonly signal?: AbortSignal | undefined;
+  /** An open file to be its standard input. The caller closes it once the process has started. */
+  readonly input?: number | undefined;
 }
 
 export interface Exit {
@@ -34,11 +36,12 @@ export interface Process {
 export async function startProcess(
   command: string,
   args: readonly string[],
-  { cwd, env, signal }: ProcessOptions,
+  { cwd, env, signal, input }: ProcessOptions,
 ): Promise<Process> {
   let child: ChildProcess;
   try {
-    child = spawn(command, args, { cwd, env, stdio: ["ignore", "pipe", "pipe"], windowsHide: true });
+    const stdio: StdioOptions = [input ?? "ignore", "pipe", "pipe"];
+    child = spawn(command, args, { cwd, env, stdio, windowsHide: true });
   } catch (error) {
     throw failure(command, error);
   }

@@ -1,0 +1,114 @@
+// The beginning of a search, done here: the first files in path order are read and searched in this process. A small
+// tree is through before ripgrep would have started, and the first hits of a common word are found at once. What
+// takes longer is handed over, with the place that was reached.
+import { Fault } from "../fault.ts";
+import type { Directory, Entry } from "../workspace/directory.ts";
+import type { OpenFile } from "../workspace/file.ts";
+import { foundLine } from "./confirm.ts";
+import type { FileHits, GrepOptions, GrepReport } from "./grep.ts";
+import type { GrepLine } from "./hits.ts";
+import type { Place } from "./kept.ts";
+import { type Finder, isWide, linesWith } from "./literal.ts";
+import type { Pace } from "./pace.ts";
+import { WalkEntry, Walker } from "./walker.ts";
+
+const largestFile = 1024 * 1024;
+const patienceMs = 5;
+const mostMs = 60; // where hits come so often that the limit will be reached
+
+/** Where ripgrep has to go on: behind a place, or from the start. */
+export interface Handover {
+  readonly behind: Place | undefined;
+  /** How many matching lines were given. */
+  readonly hits: number;
+}
+
+/** Gives the files with hits until the end, which it returns undefined for, or until ripgrep had better go on. */
+export async function* searchHere(
+  start: Directory,
+  find: Finder,
+  options: GrepOptions,
+  report: GrepReport,
+  pace: Pace,
+): AsyncGenerator<FileHits, Handover | undefined, undefined> {
+  const { limit = Number.POSITIVE_INFINITY, maxFiles = Number.POSITIVE_INFINITY } = options;
+  const { maxFileSize = Number.POSITIVE_INFINITY, binary } = options;
+  using walker = new Walker(start, { ...options, order: "paths" });
+  const began = performance.now();
+  let behind: Place | undefined;
+  let hits = 0;
+  let seen = 0;
+  let searched = 0;
+  let unreadable = 0;
+  for (;;) {
+    if (pace.isDue) await pace.rest();
+    const spent = performance.now() - began;
+    if (spent > patienceMs && (spent * limit) / hits > mostMs) return { behind, hits };
+    const entry = walker.next();
+    if (entry === undefined) break;
+    if (!(entry instanceof WalkEntry) || entry.kind !== "file") continue;
+    if (seen++ === maxFiles) {
+      report.stopped = "files";
+      break;
+    }
+    if (entry.raw !== undefined) return { behind, hits };
+    using file = opened(entry.parent, entry);
+    if (file === undefined) unreadable++;
+    else if (file.size <= maxFileSize) {
+      searched++;
+      const lines = (await binary?.(file)) ? [] : search(file, find, options);
+      if (lines === undefined) return { behind, hits };
+      if (lines.length > 0) {
+        yield { path: entry.path, lines: lines.map(foundLine) };
+        for (const line of lines) if (line.column !== undefined) hits++;
+      }
+    }
+    behind = { path: entry.path, bytes: Buffer.from(entry.path) };
+    if (hits >= limit) {
+      report.stopped = "limit";
+      break;
+    }
+  }
+  report.files = report.stopped === "files" ? maxFiles : searched;
+  report.inaccessible = walker.inaccessible + unreadable;
+  return undefined;
+}
+
+/** The same for one file of the start; undefined where ripgrep has to search it. What is no file has no hits. */
+export async function searchFile(
+  start: Directory,
+  name: string,
+  find: Finder | undefined,
+  options: GrepOptions,
+  report: GrepReport,
+): Promise<FileHits[] | undefined> {
+  using file = opened(start, { name, kind: "file" });
+  if (file === undefined) {
+    report.inaccessible = 1;
+    return [];
+  }
+  if (find === undefined) return undefined;
+  const lines = (await options.binary?.(file)) ? [] : search(file, find, options);
+  if (lines === undefined) return undefined;
+  report.files = 1;
+  return lines.length === 0 ? [] : [{ path: name, lines: lines.map(foundLine) }];
+}
+
+/** The lines of one file; undefined where it is not for us to read. */
+function search(file: OpenFile, find: Finder, options: GrepOptions): GrepLine[] | undefined {
+  if (file.size > largestFile) return undefined;
+  const bytes = file.readNow(0, file.size);
+  if (isWide(bytes)) return undefined;
+  const { before = 0, after = 0, limit = Number.POSITIVE_INFINITY, perFile = limit } = options;
+  const { maxLineBytes = 64 * 1024 } = options;
+  return linesWith(find, bytes, { before, after, most: perFile, maxLineBytes });
+}
+
+function opened(parent: Directory | undefined, entry: Entry): OpenFile | undefined {
+  try {
+    return parent?.file(entry);
+  } catch (error) {
+    if (Fault.is(error, "too_many_open_files")) throw error;
+    return undefined;
+  }
+}

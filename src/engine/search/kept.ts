@@ -1,0 +1,86 @@
+// What a parallel search found so far, as much of it as can be wanted: the first hits in path order, within bounded
+// memory. What is let go of lies behind all that is kept, so there is never a hole.
+import type { FileBlock } from "./hits.ts";
+import { compareBytes } from "./order.ts";
+
+const maxHeldBytes = 64 * 1024 * 1024;
+const lineOverhead = 200; // what a line costs besides its text
+
+/** A path's place in the order: as text and, where that has marks for bytes that are none, told apart by bytes. */
+export interface Place {
+  readonly path: string;
+  readonly bytes: Buffer;
+}
+
+/** A file with hits, not yet opened by us. */
+export interface Block extends Place {
+  readonly lines: FileBlock["lines"];
+  /** Whether there were more lines than memory allows. */
+  readonly cut: boolean;
+}
+
+export class Kept {
+  #blocks: Block[] = [];
+  #bytes = 0;
+  #hits = 0;
+  readonly #enough: number;
+  readonly #behind: Place | undefined;
+  /** The first that was let go of. */
+  #end: Place | undefined;
+  /** Whether something was let go of although it may be wanted: there was no room for it. */
+  overflowed = false;
+
+  /** Keeps `enough` hits at least, if there are as many behind `behind`. */
+  constructor(enough: number, behind: Place | undefined) {
+    this.#enough = enough;
+    this.#behind = behind;
+  }
+
+  /** Whether there is more behind the last block. */
+  get trimmed(): boolean {
+    return this.#end !== undefined;
+  }
+
+  add(block: Block): void {
+    if (this.#behind !== undefined && compare(block, this.#behind) <= 0) return;
+    if (this.#end !== undefined && compare(block, this.#end) >= 0) return;
+    this.#blocks.push(block);
+    this.#bytes += costOf(block);
+    this.#hits += hitsIn(block);
+    this.overflowed ||= block.cut;
+    if (this.#bytes > maxHeldBytes) {
+      this.#drop(() => this.#bytes > maxHeldBytes / 2);
+      this.overflowed ||= this.#hits < this.#enough;
+    } else if (this.#hits > 2 * this.#enough) this.#drop(last => this.#hits - hitsIn(last) > this.#enough);
+  }
+
+  /** Lets go of blocks at the end while `more` says so. */
+  #drop(more: (last: Block) => boolean): void {
+    this.sorted();
+    for (let last = this.#blocks.at(-1); last !== undefined && more(last); last = this.#blocks.at(-1)) {
+      if (this.#blocks.length === 1) break;
+      this.#blocks.pop();
+      this.#end = last;
+      this.#bytes -= costOf(last);
+      this.#hits -= hitsIn(last);
+    }
+  }
+
+  sorted(): readonly Block[] {
+    return this.#blocks.sort(compare);
+  }
+}
+
+function compare(a: Place, b: Place): number {
+  return compareBytes(a.path, b.path) || Buffer.compare(a.bytes, b.bytes);
+}
+
+function hitsIn({ lines }: Block): number {
+  let hits = 0;
+  for (const line of lines) if (line.column !== undefined) hits++;
+  return hits;
+}
+
+function costOf({ path, lines }: Block): number {
+  return lines.reduce((sum, line) => sum + line.bytes.length + lineOverhead, 2 * path.length);
+}
