@@ -58,6 +58,7 @@ export const plainWording: Wording = {
   unencodable: ({ path, encoding, character, line }) =>
     `Line ${line} has ${JSON.stringify(character)}, which ${encoding} cannot hold: ${path}`,
   too_large: ({ path, size, limit }) => `File too large: ${path} has ${size} bytes (limit ${limit})`,
+  too_many_files: ({ limit }) => `More than ${limit} files`,
   past_end: ({ path, line, lines }) => `Line ${line} is past the end of ${path} (${lines} lines)`,
 
   nothing_matches: ({ glob }) => `No file matches: ${glob}`,

@@ -60,6 +60,7 @@ export interface Faults {
     readonly line: number;
   };
   too_large: { readonly path: string; readonly size: number; readonly limit: number };
+  too_many_files: { readonly limit: number };
   past_end: { readonly path: string; readonly line: number; readonly lines: number };
 
   // patterns

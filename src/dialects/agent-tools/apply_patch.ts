@@ -1,7 +1,9 @@
 // `apply_patch`: a patch over any number of files, all of it or nothing.
 import { text, tool } from "../../contract/tool.ts";
 import { parsePatch } from "../../engine/edit/patch.ts";
-import { Block } from "./patch-block.ts";
+import { PatchBlock, patchChanges } from "../../engine/workspace/patch-block.ts";
+import { pathAt } from "./names.ts";
+import { editableTextOf } from "./text-file.ts";
 import { otherNames, writing } from "./writing.ts";
 
 export const applyPatch = tool({
@@ -22,20 +24,34 @@ export const applyPatch = tool({
   },
   effect: "writes",
   async run({ patch }, call) {
-    const blocks = parsePatch(patch).map(file => new Block(file, call));
-    const read = blocks.filter(block => block.isRead);
+    const options = {
+      workspace: call.workspace,
+      at: (path: string) => pathAt(call, path),
+      textOf: editableTextOf,
+      maxBytes: call.settings.maxFileBytes,
+      links: "refuse",
+    } as const;
+    const blocks = parsePatch(patch).map(file => new PatchBlock(file, options));
     const commit = await call.workspace.editAll(
-      read.map(block => block.path),
-      async files => {
-        const contents = new Map(files.map(({ path, bytes }) => [path, bytes]));
-        const changes = await Promise.all(blocks.map(block => block.changes(contents.get(block.path))));
-        return changes.flat();
-      },
+      blocks.filter(block => block.isRead).map(block => block.path),
+      files => patchChanges(blocks, files),
       { ...writing(call), parents: true },
     );
     const note = otherNames(commit, call.settings).trim();
-    return text(
-      ["Applied patch:", ...blocks.map(block => block.summary()), ...(note ? [note] : [])].join("\n"),
-    );
+    return text(["Applied patch:", ...blocks.map(summary), ...(note ? [note] : [])].join("\n"));
   },
 });
+
+function summary({ patch, path, to }: PatchBlock): string {
+  switch (patch.kind) {
+    case "modify":
+      return `M ${path.given} (+${patch.added} -${patch.removed})`;
+    case "create":
+    case "copy":
+      return `A ${to.given}`;
+    case "delete":
+      return `D ${path.given}`;
+    case "rename":
+      return `R ${path.given} -> ${to.given}`;
+  }
+}

@@ -68,6 +68,7 @@ const codes: { readonly [C in FaultCode]?: ErrorCode } = {
   not_text: "is_binary",
   unencodable: "invalid_input",
   too_large: "too_large",
+  too_many_files: "too_large",
   past_end: "invalid_input",
   invalid_pattern: "invalid_input",
 

@@ -84,6 +84,7 @@ const codes: { readonly [C in FaultCode]: ErrorCode } = {
   not_text: "binary",
   unencodable: "unencodable",
   too_large: "too_large",
+  too_many_files: "too_large",
   past_end: "invalid_input",
 
   nothing_matches: "not_found",

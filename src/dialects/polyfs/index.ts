@@ -1,20 +1,47 @@
 // The `polyfs` dialect: our own tool set, and the one that is served when nobody chooses.
 import type { Dialect } from "../../contract/dialect.ts";
+import { applyPatch } from "./apply_patch.ts";
+import { copyPath } from "./copy_path.ts";
+import { createDirectory } from "./create_directory.ts";
+import { deletePath } from "./delete_path.ts";
+import { editFile } from "./edit_file.ts";
 import { failure } from "./failure.ts";
 import { fileInfo } from "./file_info.ts";
 import { findFiles } from "./find_files.ts";
+import { listChanges } from "./list_changes.ts";
 import { listDirectory } from "./list_directory.ts";
 import { listRoots } from "./list_roots.ts";
+import { movePath } from "./move_path.ts";
 import { readFile } from "./read_file.ts";
+import { replaceInFiles } from "./replace_in_files.ts";
 import { searchText } from "./search_text.ts";
+import { undo } from "./undo.ts";
 import { wording } from "./wording.ts";
+import { writeFile } from "./write_file.ts";
 
 export const polyfs: Dialect = {
   name: "polyfs",
   title: "polyfs",
   summary:
     "everything: versions, merging, undo, all kinds of edits, search, and commands where they are allowed",
-  tools: [readFile, listDirectory, findFiles, searchText, fileInfo, listRoots],
+  tools: [
+    readFile,
+    listDirectory,
+    findFiles,
+    searchText,
+    fileInfo,
+    listRoots,
+    writeFile,
+    editFile,
+    replaceInFiles,
+    applyPatch,
+    movePath,
+    copyPath,
+    deletePath,
+    createDirectory,
+    listChanges,
+    undo,
+  ],
   wording,
   withoutRoots: "usage",
   failure,

@@ -20,13 +20,16 @@ export function scopeOf({ ignored, hidden }: ScopeParams): Scope {
 }
 
 /** Without a slash a glob matches names at any depth; one that begins with `/` is an absolute path. */
-export function globsOf(patterns: readonly string[], rules: Pick<GlobRules, "absolute"> = {}): Globs {
+export function globsOf(
+  patterns: readonly string[],
+  rules: Pick<GlobRules, "absolute" | "slashless"> = {},
+): Globs {
   for (const pattern of patterns) {
     const leaves = /(^|[/{,])\.\.([/},]|$)/.test(pattern) || pattern.startsWith("~");
     const reason = "it is relative to path; '..' and '~' lead nowhere";
     if (leaves) throw new Fault("invalid_pattern", { pattern: pattern.slice(0, 200), kind: "glob", reason });
   }
-  return includeGlobs(patterns, { ...rules, strict: true, slashless: "base-name" });
+  return includeGlobs(patterns, { slashless: "base-name", ...rules, strict: true });
 }
 
 export function isGlob(pattern: string): boolean {

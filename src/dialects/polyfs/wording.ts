@@ -97,6 +97,10 @@ export const wording: Wording = {
     ({ path, size, limit }) => `${printable(path)} has ${humanSize(size)}; the limit is ${humanSize(limit)}`,
     "Read a part with offset and limit; larger files cannot be edited here.",
   ),
+  too_many_files: say(
+    ({ limit }) => `more than ${counted(limit, "file")}; nothing was changed`,
+    "Narrow paths, or raise max_files.",
+  ),
   past_end: say(
     ({ path, line, lines }) => `${printable(path)} has ${counted(lines, "line")}; there is no line ${line}`,
     "Lines count from 1; read_file shows them with their numbers.",
@@ -201,6 +205,7 @@ function oldOf(edit: number): string {
 
 function noMatch({ path, old, edit, near }: Faults["no_match"]): string {
   const what = `${oldOf(edit)} does not stand in ${printable(path)}`;
+  if (edit < 0) return `${what}\nsearch_text with ignore_case, or with a part of it, shows what is there.`;
   if (near === undefined) return `${what}\nRead the file again and copy the text exactly as it stands there.`;
   const lines = near.current.map(({ text }) => text).join("\n");
   const cut = old.split("\n").length > near.current.length && near.current.length === 12;

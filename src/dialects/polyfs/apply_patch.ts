@@ -1,0 +1,71 @@
+// `apply_patch`: a unified diff or a patch envelope over any number of files, all of it or nothing.
+import { text } from "../../contract/tool.ts";
+import { printable } from "../../contract/wording.ts";
+import { parsePatch } from "../../engine/edit/patch.ts";
+import { version } from "../../engine/text/version.ts";
+import type { Change } from "../../engine/workspace/change.ts";
+import { PatchBlock, patchChanges } from "../../engine/workspace/patch-block.ts";
+import { pathAt } from "./paths.ts";
+import { polyfsTool } from "./polyfs-tool.ts";
+import { textOf } from "./text-file.ts";
+import { dryRunProperty, notes, undoHint, writing } from "./writing.ts";
+
+export const applyPatch = polyfsTool({
+  name: "apply_patch",
+  title: "Apply patch",
+  description:
+    "Apply a unified diff, or `*** Begin Patch` … `*** End Patch`, to any number of files: all or none.",
+  input: {
+    type: "object",
+    properties: { patch: { type: "string" }, dry_run: dryRunProperty },
+    required: ["patch"],
+    additionalProperties: false,
+  },
+  effect: "writes",
+  async run({ patch, dry_run }, call) {
+    const options = {
+      workspace: call.workspace,
+      at: (path: string) => pathAt(call, path),
+      textOf: (path: string, bytes: Buffer) => textOf(path, bytes),
+      maxBytes: call.settings.maxFileBytes,
+      links: "follow",
+    } as const;
+    const blocks = parsePatch(patch).map(file => new PatchBlock(file, options));
+    let changes: Change[] = [];
+    const commit = await call.workspace.editAll(
+      blocks.filter(block => block.isRead).map(block => block.path),
+      async files => {
+        changes = await patchChanges(blocks, files);
+        return dry_run ? [] : changes;
+      },
+      writing(call),
+    );
+    const lines = blocks.map(block => summary(block, changes));
+    const end = dry_run ? ["[dry run: nothing was written]"] : [...notes(commit, call), undoHint(commit)];
+    return text([...lines, ...end].join("\n"));
+  },
+});
+
+/** `M src/a.ts +3 -1 · v:3f9a1c2b77d0` */
+function summary({ patch, path, to }: PatchBlock, changes: readonly Change[]): string {
+  const counts = `+${patch.added} -${patch.removed}`;
+  const written = changes.find(change => changedPath(change) === to);
+  const bytes = written !== undefined && "bytes" in written ? written.bytes : undefined;
+  const end = bytes === undefined ? "" : ` · ${version(bytes)}`;
+  switch (patch.kind) {
+    case "modify":
+      return `M ${printable(path.given)} ${counts}${end}`;
+    case "create":
+      return `A ${printable(path.given)} ${counts}${end}`;
+    case "copy":
+      return `A ${printable(to.given)} (copy of ${printable(path.given)}) ${counts}${end}`;
+    case "delete":
+      return `D ${printable(path.given)}`;
+    case "rename":
+      return `R ${printable(path.given)} -> ${printable(to.given)} ${counts}${end}`;
+  }
+}
+
+function changedPath(change: Change) {
+  return "to" in change ? change.to : change.path;
+}

@@ -1,0 +1,51 @@
+// A change of the past as answers show it: a line that begins with its id, then its files with what was added and
+// removed.
+import { printable } from "../../contract/wording.ts";
+import { isNoText } from "../../engine/text/detect.ts";
+import { diffCounts } from "../../engine/text/diff.ts";
+import type { ChangeRecord, RecordedFile } from "../../engine/workspace/archive/log.ts";
+import type { Snapshot } from "../../engine/workspace/archive/snapshot.ts";
+import type { Workspace } from "../../engine/workspace/workspace.ts";
+import { counted } from "./answer.ts";
+import { shownAt } from "./paths.ts";
+
+const mostFiles = 10;
+/** Counting lines of larger files is not worth the time. */
+const maxCountedBytes = 1024 * 1024;
+
+export function changeLines(record: ChangeRecord, workspace: Workspace): string[] {
+  const { id, time, action, client, undoes, files, kept } = record;
+  const when = new Date(time).toISOString().slice(0, 19).replace("T", " ");
+  const head = [id, when, action || "?", printable(client) || "?", ...(undoes ? [`undoes ${undoes}`] : [])];
+  const left = files.length - mostFiles;
+  return [
+    head.join(" · ") + (kept ? "" : " · cannot be undone"),
+    ...files.slice(0, mostFiles).map(file => `  ${fileLine(file, workspace)}`),
+    ...(left > 0 ? [`  [${counted(left, "more file")}]`] : []),
+  ];
+}
+
+const letters = { created: "A", modified: "M", removed: "D", moved: "R", copied: "A", none: " " } as const;
+
+function fileLine({ at, effect, kind, from, before, after }: RecordedFile, workspace: Workspace): string {
+  const name = shownAt(workspace, at) + (kind === "directory" ? "/" : "");
+  const named = from === undefined ? name : `${shownAt(workspace, from)} -> ${name}`;
+  return `${letters[effect]} ${named}${counts(before, after, workspace)}`;
+}
+
+/** ` +3 -1`, where both sides are kept and text. */
+function counts(before: Snapshot | undefined, after: Snapshot | undefined, workspace: Workspace): string {
+  if (before === undefined && after === undefined) return "";
+  const [old, made] = [textOf(before, workspace), textOf(after, workspace)];
+  if (old === undefined || made === undefined) return "";
+  const { added, removed } = diffCounts(old, made);
+  return ` +${added} -${removed}`;
+}
+
+function textOf(snapshot: Snapshot | undefined, { archive }: Workspace): string | undefined {
+  if (snapshot === undefined) return "";
+  if (snapshot.kind !== "file" || snapshot.hash === undefined || snapshot.size > maxCountedBytes)
+    return undefined;
+  const bytes = archive.objects.get(snapshot.hash);
+  return bytes === undefined || isNoText(bytes) ? undefined : bytes.toString("latin1");
+}

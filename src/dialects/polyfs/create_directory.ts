@@ -1,0 +1,27 @@
+// `create_directory`: a directory, with those above it. One that is there already is fine.
+import { text } from "../../contract/tool.ts";
+import { printable } from "../../contract/wording.ts";
+import { pathAt } from "./paths.ts";
+import { polyfsTool } from "./polyfs-tool.ts";
+import { writing } from "./writing.ts";
+
+export const createDirectory = polyfsTool({
+  name: "create_directory",
+  title: "Create directory",
+  description: "Create a directory and its parents.",
+  input: {
+    type: "object",
+    properties: { path: { type: "string" } },
+    required: ["path"],
+    additionalProperties: false,
+  },
+  effect: "writes",
+  destructive: false,
+  idempotent: true,
+  paths: ["path"],
+  async run({ path: written }, call) {
+    const path = pathAt(call, written);
+    const { files } = await call.workspace.commit([{ kind: "mkdir", path }], writing(call));
+    return text(`${files[0]?.effect === "created" ? "created" : "exists"} ${printable(path.given)}/`);
+  },
+});

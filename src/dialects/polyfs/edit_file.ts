@@ -1,0 +1,85 @@
+// `edit_file`: any number of edits of any kind in one file, all or none. All of them refer to the file as it was read.
+import { text } from "../../contract/tool.ts";
+import { printable } from "../../contract/wording.ts";
+import { type Applied, applyEdits } from "../../engine/edit/apply.ts";
+import { Fault } from "../../engine/fault.ts";
+import { rebased } from "../../engine/history/versions.ts";
+import { diffCounts } from "../../engine/text/diff.ts";
+import { decode, type Text } from "../../engine/text/text.ts";
+import { version } from "../../engine/text/version.ts";
+import { diffOf } from "./diff.ts";
+import { editsProperty, engineEdits, overlooked } from "./edits.ts";
+import { pathAt } from "./paths.ts";
+import { polyfsTool } from "./polyfs-tool.ts";
+import { refuseBinary, refuseLarge } from "./text-file.ts";
+import { dryRunProperty, notes, versionProperty, writing } from "./writing.ts";
+
+/** Bytes of the diff that is answered: enough to check a change, not to read the file again. */
+const diffBytes = 6000;
+
+export const editFile = polyfsTool({
+  name: "edit_file",
+  title: "Edit file",
+  description:
+    "Edit a file, all edits or none. Each edit: old+new (exact, unique), or start_line+end_line+new, or " +
+    "insert_after+new. Line numbers are those read. With if_version, changes made since are merged. Answers a diff.",
+  input: {
+    type: "object",
+    properties: {
+      path: { type: "string" },
+      edits: editsProperty,
+      if_version: versionProperty,
+      encoding: { type: "string" },
+      dry_run: dryRunProperty,
+    },
+    required: ["path", "edits"],
+    additionalProperties: false,
+  },
+  effect: "writes",
+  paths: ["path"],
+  async run({ path, edits: asked, if_version, encoding, dry_run }, call) {
+    const { workspace, signal } = call;
+    const at = pathAt(call, path);
+    const { given } = at;
+    const edits = engineEdits(asked, given);
+    refuseLarge(call, at);
+    let outcomes: readonly (Applied | Fault)[] = [];
+    let result: { before: Text; after: Text; merged: boolean } | undefined;
+    const commit = await workspace.edit(
+      at,
+      async bytes => {
+        refuseBinary(given, bytes, encoding);
+        const options = { encoding, legacy: true };
+        const apply = async (file: Text) => {
+          const applied = await applyEdits(file, edits, { order: "original", signal });
+          outcomes = applied.outcomes;
+          return applied.text;
+        };
+        const { text, base, merged } = await rebased(
+          given,
+          bytes,
+          if_version,
+          () => workspace.archive,
+          apply,
+          options,
+        );
+        result = { before: merged ? await decode(given, bytes, options) : base, after: text, merged };
+        return dry_run || text.bytes.equals(bytes) ? undefined : text.bytes;
+      },
+      writing(call),
+    );
+    if (result === undefined) throw new Fault("not_found", { path: given });
+    const { before, after, merged } = result;
+    const { added, removed } = diffCounts(before.body, after.body);
+    const did = dry_run ? "would edit" : before === after ? "unchanged" : "edited";
+    return text(
+      [
+        `${did} ${printable(given)} · +${added} -${removed} · ${version(after.bytes)}`,
+        ...outcomes.flatMap((outcome, i) => overlooked(outcome, i)),
+        ...(merged ? ["[merged with changes made since that version]"] : []),
+        ...(dry_run ? ["[dry run: nothing was written]"] : notes(commit, call)),
+        diffOf(before, after, diffBytes),
+      ].join("\n"),
+    );
+  },
+});

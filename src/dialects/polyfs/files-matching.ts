@@ -1,0 +1,58 @@
+// The files that a list of globs, files and directories means, each once, in path order.
+import type { CallContext } from "../../contract/call.ts";
+import { nameBelow } from "../../contract/render/paths.ts";
+import { Fault } from "../../engine/fault.ts";
+import { walk } from "../../engine/search/walk.ts";
+import type { WorkspacePath } from "../../engine/workspace/path.ts";
+import { pathAt } from "./paths.ts";
+import { globsOf, isGlob, scopeOf } from "./scope.ts";
+
+/** More are hardly what was meant, and would take long. */
+const maxFiles = 20_000;
+
+export async function filesMatching(paths: readonly string[], call: CallContext): Promise<WorkspacePath[]> {
+  const files = new Map<string, WorkspacePath>();
+  for (const written of paths) {
+    const before = files.size;
+    for await (const path of matching(written, call)) {
+      const at = call.workspace.locate(path).path;
+      if (!files.has(at)) files.set(at, path);
+      if (files.size > maxFiles) throw new Fault("too_many_files", { limit: maxFiles });
+    }
+    if (files.size === before && isGlob(written)) throw new Fault("nothing_matches", { glob: written });
+  }
+  return [...files.values()];
+}
+
+async function* matching(written: string, call: CallContext): AsyncGenerator<WorkspacePath> {
+  const { workspace, signal } = call;
+  const { start, glob } = isGlob(written) ? split(written) : { start: written, glob: undefined };
+  const at = pathAt(call, start);
+  if (glob === undefined && workspace.stat(at).kind !== "directory") {
+    yield at;
+    return;
+  }
+  using directory = workspace.directory(at);
+  const include =
+    glob === undefined
+      ? undefined
+      : globsOf([glob], { slashless: written.includes("/") ? "path" : "base-name" });
+  for await (const entry of walk(directory, {
+    ...scopeOf({ ignored: false, hidden: true }),
+    include,
+    signal,
+  })) {
+    if (entry.kind === "file") yield at.below(entry.path, nameBelow(at, entry.path));
+  }
+}
+
+/** `src/x/*.ts` as the directory before the first wildcard and the rest. */
+function split(glob: string): { start: string; glob: string } {
+  const segments = glob.split("/");
+  const wild = segments.findIndex(isGlob);
+  const start = segments.slice(0, wild).join("/");
+  return {
+    start: start === "" ? (glob.startsWith("/") ? "/" : ".") : start,
+    glob: segments.slice(wild).join("/"),
+  };
+}

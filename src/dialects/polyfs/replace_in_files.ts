@@ -1,0 +1,135 @@
+// `replace_in_files`: the same replacement in many files, all or none.
+import type { CallContext } from "../../contract/call.ts";
+import { text } from "../../contract/tool.ts";
+import { printable } from "../../contract/wording.ts";
+import { applyEdits } from "../../engine/edit/apply.ts";
+import type { Edit } from "../../engine/edit/edits.ts";
+import { occurrences } from "../../engine/edit/literal.ts";
+import { Fault } from "../../engine/fault.ts";
+import { isNoText } from "../../engine/text/detect.ts";
+import { likeBody } from "../../engine/text/endings.ts";
+import { decode } from "../../engine/text/text.ts";
+import { version } from "../../engine/text/version.ts";
+import type { Change } from "../../engine/workspace/change.ts";
+import type { WorkspacePath } from "../../engine/workspace/path.ts";
+import { answerBytes, counted, Lines } from "./answer.ts";
+import { regexEdit } from "./edits.ts";
+import { filesMatching } from "./files-matching.ts";
+import { polyfsTool } from "./polyfs-tool.ts";
+import { dryRunProperty, notes, undoHint, writing } from "./writing.ts";
+
+export const replaceInFiles = polyfsTool({
+  name: "replace_in_files",
+  title: "Replace in files",
+  description: "Replace every occurrence in all files that match the globs: all files or none.",
+  input: {
+    type: "object",
+    properties: {
+      paths: {
+        type: "array",
+        minItems: 1,
+        items: { type: "string" },
+        description: "Globs, files, directories.",
+      },
+      old: { type: "string", minLength: 1 },
+      new: { type: "string" },
+      regex: { type: "boolean", default: false },
+      ignore_case: { type: "boolean", default: false },
+      max_files: { type: "integer", minimum: 1, default: 100 },
+      dry_run: dryRunProperty,
+    },
+    required: ["paths", "old", "new"],
+    additionalProperties: false,
+  },
+  effect: "writes",
+  paths: ["paths"],
+  async run({ paths, old, new: added, regex, ignore_case: ignoreCase, max_files, dry_run }, call) {
+    if (!regex && old === added) throw new Fault("no_change", { path: paths.join(", "), edit: -1 });
+    const edit: Edit = regex
+      ? regexEdit(old, added, ignoreCase, "all")
+      : { kind: "replace", old, new: added, times: "all", ignoreCase };
+    const { files, skipped } = await holding(await filesMatching(paths, call), edit, max_files, call);
+    if (files.length === 0) throw new Fault("no_match", { path: paths.join(", "), old, edit: -1 });
+    let replaced: Replaced[] = [];
+    const commit = await call.workspace.editAll(
+      files,
+      async current => {
+        replaced = [];
+        for (const { path, bytes } of current) {
+          const one = bytes && (await replacedIn(path, bytes, edit, call));
+          if (one !== undefined) replaced.push(one);
+        }
+        return dry_run ? [] : replaced.map(({ change }) => change);
+      },
+      writing(call),
+    );
+    const lines = new Lines(answerBytes(call.settings) - 400);
+    const total = replaced.reduce((sum, { count }) => sum + count, 0);
+    const did = dry_run ? "would replace" : "replaced";
+    lines.note(`${did} ${counted(total, "occurrence")} in ${counted(replaced.length, "file")}`);
+    for (const { path, count, change } of replaced) {
+      if (!lines.add(`${printable(path.given)}: ${count} · ${version(change.bytes)}`)) break;
+    }
+    if (lines.count <= replaced.length)
+      lines.note(`[${counted(replaced.length + 1 - lines.count, "more file")}]`);
+    for (const line of skipped) lines.note(line);
+    for (const line of dry_run
+      ? ["[dry run: nothing was written]"]
+      : [...notes(commit, call), undoHint(commit)])
+      lines.note(line);
+    return text(lines.toString());
+  },
+});
+
+interface Replaced {
+  readonly path: WorkspacePath;
+  readonly count: number;
+  readonly change: Change & { readonly kind: "write" };
+}
+
+/** The files in which there is something to replace. */
+async function holding(
+  candidates: readonly WorkspacePath[],
+  edit: Edit,
+  most: number,
+  call: CallContext,
+): Promise<{ files: WorkspacePath[]; skipped: string[] }> {
+  const { workspace, settings, signal } = call;
+  const files: WorkspacePath[] = [];
+  let large = 0;
+  for (const [i, path] of candidates.entries()) {
+    signal.throwIfAborted();
+    if (i % 100 === 99) call.progress(i + 1, candidates.length);
+    using file = workspace.file(path);
+    if (file.size > settings.maxFileBytes) large++;
+    else if (await replacedIn(path, await file.bytes(settings.maxFileBytes), edit, call)) files.push(path);
+    if (files.length > most) throw new Fault("too_many_files", { limit: most });
+  }
+  return { files, skipped: large > 0 ? [`[${counted(large, "file")} left out: too large]`] : [] };
+}
+
+/** What becomes of a file; undefined where there is nothing to replace, or it is no text. */
+async function replacedIn(
+  path: WorkspacePath,
+  bytes: Buffer,
+  edit: Edit,
+  { signal }: CallContext,
+): Promise<Replaced | undefined> {
+  if (isNoText(bytes)) return undefined;
+  const file = await decode(path.given, bytes, { legacy: true });
+  // Looking why a text is not there costs far more than seeing that it is not.
+  if (edit.kind === "replace" && !holds(file.body, likeBody(file, edit.old), edit.ignoreCase ?? false))
+    return undefined;
+  try {
+    const { text: after, count } = await applyEdits(file, [edit], { order: "original", signal });
+    if (after.bytes.equals(bytes)) return undefined;
+    return { path, count, change: { kind: "write", path, bytes: after.bytes } };
+  } catch (error) {
+    if (Fault.is(error, "no_match")) return undefined;
+    throw error;
+  }
+}
+
+function holds(body: string, old: string, ignoreCase: boolean): boolean {
+  return occurrences(body, old, { most: 1, ignoreCase }).length > 0;
+}

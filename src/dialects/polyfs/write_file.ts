@@ -1,0 +1,152 @@
+// `write_file`: a whole file, or something at its end.
+import type { CallContext } from "../../contract/call.ts";
+import { text } from "../../contract/tool.ts";
+import { Fault } from "../../engine/fault.ts";
+import { rebased } from "../../engine/history/versions.ts";
+import { detect, isNoText } from "../../engine/text/detect.ts";
+import { decode, encode, rewrite, type Text } from "../../engine/text/text.ts";
+import { version } from "../../engine/text/version.ts";
+import type { Commit } from "../../engine/workspace/change.ts";
+import type { WorkspacePath } from "../../engine/workspace/path.ts";
+import { pathAt } from "./paths.ts";
+import { polyfsTool } from "./polyfs-tool.ts";
+import { headLine, refuseBinary, refuseLarge } from "./text-file.ts";
+import { notes, writing } from "./writing.ts";
+
+export const writeFile = polyfsTool({
+  name: "write_file",
+  title: "Write file",
+  description:
+    "Create, overwrite or append to a file. Parents are made; an existing file keeps its encoding.",
+  input: {
+    type: "object",
+    properties: {
+      path: { type: "string" },
+      content: { type: "string" },
+      mode: { type: "string", enum: ["overwrite", "create", "append"], default: "overwrite" },
+      encoding: { type: "string" },
+      if_version: { type: "string", description: "The version read: later changes are merged in, not lost." },
+    },
+    required: ["path", "content"],
+    additionalProperties: false,
+  },
+  effect: "writes",
+  paths: ["path"],
+  async run({ path, mode, ...wanted }, call) {
+    const at = pathAt(call, path);
+    if (at.isRoot) throw new Fault("not_a_file", { path: at.given, kind: "directory" });
+    const { commit, written, merged } = await write[mode](at, wanted, call);
+    const effect = commit.files[0]?.effect;
+    const did = effect === "created" ? "created" : effect === "none" ? "unchanged" : past[mode];
+    const lines = [`${did} ${headLine(at.given, written, version(written.bytes))}`];
+    if (merged) lines.push("[merged with changes made since that version]");
+    return text([...lines, ...notes(commit, call)].join("\n"));
+  },
+});
+
+const past = { create: "created", overwrite: "overwrote", append: "appended to" } as const;
+
+interface Wanted {
+  readonly content: string;
+  readonly encoding?: string;
+  readonly if_version?: string;
+}
+
+interface Written {
+  readonly commit: Commit;
+  readonly written: Text;
+  readonly merged?: boolean;
+}
+
+const write = { create, overwrite, append };
+
+async function create(
+  path: WorkspacePath,
+  { content, encoding }: Wanted,
+  call: CallContext,
+): Promise<Written> {
+  const bytes = await encode(path.given, content, { encoding });
+  const commit = await call.workspace.commit(
+    [{ kind: "write", path, bytes, expect: "absent" }],
+    writing(call),
+  );
+  return { commit, written: await decode(path.given, bytes, { encoding }) };
+}
+
+async function overwrite(path: WorkspacePath, wanted: Wanted, call: CallContext): Promise<Written> {
+  if (wanted.if_version !== undefined) return edited(path, wanted, call, text => contentLike(text, wanted));
+  const old = headOf(path, call);
+  const found = old === undefined || isNoText(old) ? undefined : detect(old, { legacy: true });
+  const encoding = wanted.encoding ?? found?.encoding;
+  const bytes = await encode(path.given, wanted.content, {
+    encoding,
+    mark: wanted.encoding === undefined && (found?.mark ?? false),
+  });
+  const commit = await call.workspace.commit([{ kind: "write", path, bytes }], writing(call));
+  return { commit, written: await decode(path.given, bytes, { encoding }) };
+}
+
+function append(path: WorkspacePath, wanted: Wanted, call: CallContext): Promise<Written> {
+  return edited(path, wanted, call, async text => {
+    const end = text.body.length;
+    return rewrite(text, [{ start: end, end, text: wanted.content }]);
+  });
+}
+
+/** Changes what is there by `edit`, and what was changed since the version that the caller read stays. */
+async function edited(
+  path: WorkspacePath,
+  wanted: Wanted,
+  call: CallContext,
+  edit: (text: Text) => Promise<Text>,
+): Promise<Written> {
+  const { workspace } = call;
+  const { encoding, if_version } = wanted;
+  const { given } = path;
+  if (headOf(path, call) !== undefined) refuseLarge(call, path);
+  let result: Omit<Written, "commit"> | undefined;
+  const commit = await workspace.editAll(
+    [path],
+    async ([file]) => {
+      const bytes = file?.bytes;
+      if (bytes === undefined) {
+        if (if_version !== undefined) throw new Fault("not_found", { path: given });
+        const made = await encode(given, wanted.content, { encoding });
+        result = { written: await decode(given, made, { encoding }) };
+        return [{ kind: "write", path, bytes: made, expect: "absent" }];
+      }
+      refuseBinary(given, bytes, encoding);
+      const options = { encoding, legacy: true };
+      const { text, merged } = await rebased(
+        given,
+        bytes,
+        if_version,
+        () => workspace.archive,
+        edit,
+        options,
+      );
+      result = { written: text, merged };
+      return [{ kind: "write", path, bytes: text.bytes }];
+    },
+    writing(call),
+  );
+  if (result === undefined) throw new Fault("not_found", { path: given });
+  return { commit, ...result };
+}
+
+/** New content in the form of what is there: its encoding and byte-order mark. */
+async function contentLike({ path, codec, mark }: Text, { content }: Wanted): Promise<Text> {
+  const encoding = codec.name;
+  return decode(path, await encode(path, content, { encoding, mark }), { encoding });
+}
+
+/** The first bytes of what is there; undefined where nothing is. */
+function headOf(path: WorkspacePath, { workspace }: CallContext): Buffer | undefined {
+  try {
+    using file = workspace.file(path);
+    return file.readNow(0, 64 * 1024);
+  } catch (error) {
+    if (Fault.is(error, "not_found")) return undefined;
+    throw error;
+  }
+}
