@@ -12,4 +12,8 @@ export const commands: { readonly [name: string]: Command } = {
     summary: "List the tools of a dialect",
     load: async () => (await import("./tools.ts")).listTools,
   },
+  token: {
+    summary: "Add, list or remove tokens for --http",
+    load: async () => (await import("./token.ts")).token,
+  },
 };

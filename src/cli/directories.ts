@@ -8,7 +8,11 @@ import type { Grant } from "../engine/workspace/workspace.ts";
 import type { Config } from "./config.ts";
 import { UsageError } from "./usage-error.ts";
 
-export function openDirectories(config: Config, dialect: Dialect, confine: Engine["confine"]): Engine {
+export function openDirectories(
+  config: Config,
+  dialect: Pick<Dialect, "withoutRoots">,
+  confine: Engine["confine"],
+): Engine {
   const named = config.grants.length > 0 ? config.grants : withoutAny(config, dialect);
   const roots = config["allow-outside-workspace"] ? [...named, everywhere(config)] : named;
   const engine = open({ roots, confine, state: config["state-dir"] });
@@ -36,7 +40,7 @@ function everywhere(config: Config): Grant {
   return { path: parse(process.cwd()).root, access: config["read-only"] ? "read-only" : "read-write" };
 }
 
-function withoutAny(config: Config, dialect: Dialect): readonly Grant[] {
+function withoutAny(config: Config, dialect: Pick<Dialect, "withoutRoots">): readonly Grant[] {
   switch (dialect.withoutRoots) {
     case "working-directory":
       return [{ path: process.cwd(), access: config["read-only"] ? "read-only" : "read-write" }];

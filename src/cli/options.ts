@@ -2,6 +2,7 @@
 // file and --help, and it types the values; adding an option is adding a line here and reading it where it acts.
 import { defaultSettings } from "../contract/settings.ts";
 import type { Access } from "../engine/workspace/root.ts";
+import { httpOptions } from "./http-options.ts";
 
 interface Described {
   /** For --help: one sentence, no full stop. */
@@ -135,6 +136,7 @@ export const options = {
     help: "How long a command may run at most",
     published: { "agent-tools": "BASH_TIMEOUT_MAX_MS" },
   },
+  ...httpOptions,
   "log-level": {
     kind: "choice",
     value: "LEVEL",

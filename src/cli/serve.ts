@@ -14,6 +14,7 @@ export async function serve(config: Config): Promise<void> {
   // Before anything is opened: what whoever started us forgot to close would be handed on to every command.
   if (process.channel === undefined) closeInherited();
   const log = createLog(config["log-level"]);
+  if (config.http !== undefined) return await (await import("./http.ts")).serveOverHttp(config, log);
   const dialect = await chooseDialect(config.dialect);
   const asks = dialect.withoutRoots === "client-roots" && config.grants.length === 0;
   const { engine: served, take } = withClientRoots(

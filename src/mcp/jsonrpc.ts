@@ -39,7 +39,7 @@ export type Message =
   | { readonly kind: "invalid"; readonly id: Id; readonly error: RpcError };
 
 /** Deeper nesting is refused in large lines: parsing millions of levels takes minutes and gigabytes. */
-const maxDepth = 1000;
+export const maxDepth = 1000;
 const largeLine = 65_536;
 
 /** The messages of a line: one, or those of a batch. */
@@ -103,7 +103,7 @@ function exactNumber(id: number, source: string): Id {
   return JSON.stringify(id);
 }
 
-function isDeeperThan(limit: number, line: Buffer): boolean {
+export function isDeeperThan(limit: number, line: Buffer): boolean {
   let depth = 0;
   for (let at = 0; at < line.length; at++) {
     const byte = line[at];

@@ -32,6 +32,10 @@ export interface Caller {
   /** What this caller may reach, where that is less than the engine's workspace. */
   readonly workspace?: Workspace;
   readonly notify: (method: string, params: Readonly<Record<string, unknown>>) => void;
+  /** What the client says it can do. */
+  readonly capabilities?: Readonly<Record<string, unknown>>;
+  /** Asks the client something while the request runs; only where the era and the transport have a way. */
+  readonly ask?: (method: string, params: Readonly<Record<string, unknown>>) => Promise<unknown>;
 }
 
 export type Params = Readonly<Record<string, unknown>>;
@@ -107,7 +111,7 @@ function stamp({ result, json }: Answer, { ttlMs }: Method, info: ServerInfo): A
   if (known !== undefined) return known;
   const meta = { ...(isRecord(result._meta) ? result._meta : {}), [serverInfoKey]: info };
   const cache = ttlMs === undefined ? {} : { ttlMs, cacheScope: "private" };
-  const whole = { ...result, resultType: "complete", ...cache, _meta: meta };
+  const whole = { resultType: "complete", ...result, ...cache, _meta: meta };
   // Only what was encoded beforehand is worth keeping: it is the same object each time.
   if (json === undefined) return { result: whole };
   const answer = { result: whole, json: JSON.stringify(whole) };

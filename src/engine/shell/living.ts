@@ -16,3 +16,8 @@ export function keepTrack(family: Family): Disposable {
   living.add(family);
   return { [Symbol.dispose]: () => living.delete(family) };
 }
+
+/** How many commands run now. */
+export function runningCommands(): number {
+  return living.size;
+}

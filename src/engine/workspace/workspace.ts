@@ -81,6 +81,33 @@ export class Workspace implements Disposable {
     return new Workspace([own, ...inner], this.#writing, [own], this.#shared);
   }
 
+  /**
+   * Some directories of this workspace as a workspace of their own, each with the access that is asked for or less.
+   * Faults: those of `at`, `not_found`, `not_a_directory`. The caller disposes of it.
+   */
+  part(grants: readonly Grant[]): Workspace {
+    const own: Root[] = [];
+    try {
+      for (const { path, access } of grants) {
+        const way = this.at(path);
+        const { handle, root } = land(this.roots, way);
+        const spelling = isAbsolute(path) ? resolve(path) : way.absolute;
+        own.push(new Root(spelling, root.access === "read-only" ? "read-only" : access, handle));
+      }
+      // What may only be read stays so, also inside of a directory that may be written.
+      for (const inner of this.roots.filter(({ access }) => access === "read-only")) {
+        const place = inner.handle.whereabouts();
+        const known = own.some(root => root.is({ dev: inner.device, ino: inner.inode }));
+        if (!known && own.some(root => root.holds(place)))
+          own.push(new Root(inner.spelling, "read-only", Handle.open(inner.handle.address)));
+      }
+      return new Workspace(own, this.#writing, own, this.#shared);
+    } catch (error) {
+      for (const root of own) root[Symbol.dispose]();
+      throw error;
+    }
+  }
+
   /** Other directories, written to in the same way and seen by the same listeners. The caller disposes of it. */
   elsewhere(grants: readonly Grant[]): Workspace {
     const roots = openRoots(grants);

@@ -1,0 +1,55 @@
+// Who may call over HTTP, as the options have it.
+import type { Workspace } from "../engine/workspace/workspace.ts";
+import { type Access, bearer, openAccess } from "../mcp/auth/access.ts";
+import { tokenPrefix } from "../mcp/auth/tokens-file.ts";
+import type { Log } from "../mcp/log.ts";
+import type { Config } from "./config.ts";
+import { UsageError } from "./usage-error.ts";
+
+export async function accessOf(config: Config, workspace: Workspace, log: Log): Promise<Access> {
+  const { tokens, "oauth-issuer": issuer, "oauth-audience": audience } = config;
+  if ((issuer === undefined) !== (audience === undefined))
+    throw new UsageError("--oauth-issuer and --oauth-audience go together");
+  const limits = {
+    perMinute: config["max-requests-per-minute"],
+    concurrency: config["max-concurrent-calls"],
+  };
+  const byFile =
+    tokens === undefined
+      ? undefined
+      : await told(`${tokens} cannot be used`, async () => {
+          const { Tokens } = await import("../mcp/auth/tokens.ts");
+          return new Tokens({ file: tokens, workspace, log, ...limits });
+        });
+  const byIssuer =
+    issuer === undefined || audience === undefined
+      ? undefined
+      : await told("--oauth-issuer and --oauth-audience must be URLs that can be used", async () => {
+          const { OAuth } = await import("../mcp/auth/oauth.ts");
+          const rootsClaim = config["oauth-roots-claim"] ?? "polyfs_roots";
+          return new OAuth({ issuer, audience, rootsClaim, workspace, log, ...limits });
+        });
+  if (byFile !== undefined && byIssuer !== undefined) return either(byFile, byIssuer);
+  return byFile ?? byIssuer ?? openAccess(workspace);
+}
+
+/** Tokens of the file can be told by how they begin. */
+function either(byFile: Access, byIssuer: Access): Access {
+  return {
+    identify: authorization =>
+      (bearer(authorization)?.startsWith(tokenPrefix) ? byFile : byIssuer).identify(authorization),
+    documents: byIssuer.documents,
+    [Symbol.dispose]() {
+      byFile[Symbol.dispose]();
+      byIssuer[Symbol.dispose]();
+    },
+  };
+}
+
+async function told<T>(problem: string, action: () => Promise<T>): Promise<T> {
+  try {
+    return await action();
+  } catch (error) {
+    throw new UsageError(`${problem}: ${error instanceof Error ? error.message : error}`);
+  }
+}

@@ -1,0 +1,98 @@
+// `polyfs --http`: opens what is served, decides who may call, and serves until a signal says otherwise.
+import { plainWording, say } from "../contract/wording.ts";
+import { defaultDialect, dialects } from "../dialects/index.ts";
+import { Fault } from "../engine/fault.ts";
+import { LogFile } from "../engine/workspace/log-file.ts";
+import { isLoopback, parseAddress } from "../mcp/http/address.ts";
+import { type HttpService, serveHttp } from "../mcp/http/serve.ts";
+import type { Log } from "../mcp/log.ts";
+import { version } from "../version.ts";
+import type { Config } from "./config.ts";
+import { confinementOf } from "./confinement.ts";
+import { chooseDialect } from "./dialect.ts";
+import { openDirectories } from "./directories.ts";
+import { accessOf } from "./http-access.ts";
+import { print } from "./print.ts";
+import { settingsOf } from "./settings.ts";
+import { UsageError } from "./usage-error.ts";
+
+export async function serveOverHttp(config: Config, log: Log): Promise<void> {
+  const address = parseAddress(config.http ?? "");
+  if (address === undefined)
+    throw new UsageError(`--http needs [HOST:]PORT, not ${JSON.stringify(config.http)}`);
+  if (config.dialect !== undefined) await chooseDialect(config.dialect);
+  const authenticated = config.tokens !== undefined || config["oauth-issuer"] !== undefined;
+  if (!authenticated && !isLoopback(address.host)) {
+    throw new UsageError(
+      `${address.host} can be reached from other machines: add --tokens FILE or --oauth-issuer URL, or serve 127.0.0.1`,
+    );
+  }
+  // What a client says it has open is of no use here: that is on another machine.
+  const withoutRoots = config.tokens === undefined ? "usage" : "none";
+  using engine = openDirectories(config, { withoutRoots }, await confinementOf(config));
+  for (const { path, access } of engine.workspace.roots) log.info(`serving ${path} (${access})`);
+  using audit = config.audit === undefined ? undefined : openAudit(config.audit, config, log);
+  const service = await serveHttp({
+    address,
+    access: await accessOf(config, engine.workspace, log),
+    authenticated,
+    engine,
+    dialects,
+    dialect: config.dialect ?? defaultDialect,
+    settings: dialect => {
+      const settings = settingsOf(config, dialect);
+      // Whoever reaches a port is not the person at the keyboard: commands only where they were asked for.
+      return { ...settings, anyDirectory: undefined, commands: settings.commands ?? "none" };
+    },
+    info: { name: "polyfs", version },
+    log,
+    audit: audit && (line => audit.append(line)),
+    stateless: config.stateless,
+    maxBodyBytes: config["max-body-bytes"],
+    sessions: config["max-sessions"],
+    hosts: [...listOf(config["allow-host"]), ...ownHost(config["oauth-audience"])],
+    origins: listOf(config["allow-origin"]),
+  }).catch(error => {
+    throw new UsageError(
+      `cannot listen on ${config.http}: ${error instanceof Error ? error.message : error}`,
+    );
+  });
+  await print(process.stderr, `polyfs: serving ${service.url}/mcp\n`);
+  await untilSignal(service, log);
+}
+
+/** Ends in order on the first signal, and at once on the second. */
+async function untilSignal(service: HttpService, log: Log): Promise<void> {
+  const survive = (error: unknown) => log.error("unexpected", error);
+  process.on("uncaughtException", survive);
+  process.on("unhandledRejection", survive);
+  await new Promise<void>(resolve => {
+    const end = (signal: NodeJS.Signals) => {
+      log.info(`ending on ${signal}`);
+      void service.close().then(resolve);
+    };
+    process.on("SIGTERM", end);
+    process.on("SIGINT", end);
+  });
+}
+
+function openAudit(path: string, config: Config, log: Log): LogFile {
+  try {
+    return new LogFile(path, {
+      maxBytes: config["audit-max-bytes"],
+      onError: error => log.error("the audit could not be written", error),
+    });
+  } catch (error) {
+    if (!(error instanceof Fault)) throw error;
+    throw new UsageError(`the audit cannot be written: ${say(plainWording, error)}`);
+  }
+}
+
+function listOf(text: string | undefined): string[] {
+  return (text ?? "").split(",").flatMap(part => (part.trim() === "" ? [] : [part.trim()]));
+}
+
+/** The name under which clients know us, where a proxy stands in front. */
+function ownHost(audience: string | undefined): string[] {
+  return audience !== undefined && URL.canParse(audience) ? [new URL(audience).host] : [];
+}

@@ -1,0 +1,34 @@
+// The values of `polyfs token`: files, directories and moments, as people write them.
+import { resolve } from "node:path";
+import type { Grant } from "../engine/workspace/workspace.ts";
+import { fromHome } from "./layer.ts";
+import { UsageError } from "./usage-error.ts";
+
+export function fileIn(text: string | undefined): string {
+  if (text === undefined || text === "") throw new UsageError("name the file of tokens: --tokens FILE");
+  return resolve(fromHome(text));
+}
+
+export function grantsIn(
+  read: readonly string[] = [],
+  write: readonly string[] = [],
+): readonly Grant[] | undefined {
+  const grants = [
+    ...write.map(path => ({ path: resolve(fromHome(path)), access: "read-write" as const })),
+    ...read.map(path => ({ path: resolve(fromHome(path)), access: "read-only" as const })),
+  ];
+  return grants.length === 0 ? undefined : grants;
+}
+
+const units: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: 86_400_000 };
+
+/** `30d`, `12h`, `15m` from now, or a date; as a date and time. */
+export function momentIn(text: string | undefined): string | undefined {
+  if (text === undefined) return undefined;
+  const [, count, unit = ""] = /^(\d+)([mhd])$/.exec(text) ?? [];
+  const moment = count === undefined ? Date.parse(text) : Date.now() + Number(count) * (units[unit] ?? 0);
+  const date = new Date(moment);
+  if (Number.isNaN(date.getTime()))
+    throw new UsageError(`--expires needs a date or a time from now (30d), not ${JSON.stringify(text)}`);
+  return date.toISOString();
+}

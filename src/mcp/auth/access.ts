@@ -1,0 +1,28 @@
+// How callers are told apart: nobody (this machine only), tokens of a file, tokens of an authorization server.
+import type { Workspace } from "../../engine/workspace/workspace.ts";
+import { Refusal } from "../http/refusal.ts";
+import { Principal } from "./principal.ts";
+
+export interface Access extends Disposable {
+  /** Whose request it is, by its Authorization header. Throws a `Refusal`. */
+  identify(authorization: string | undefined): Principal | Promise<Principal>;
+  /** Documents that anybody may read, by path. */
+  readonly documents: ReadonlyMap<string, string>;
+}
+
+/** Everybody who reaches us may do everything that is served. */
+export function openAccess(workspace: Workspace): Access {
+  const everybody = new Principal({
+    owner: "",
+    workspace,
+    narrowed: false,
+    permits: () => true,
+    refuse: () => new Refusal(403, "Forbidden"),
+  });
+  return { identify: () => everybody, documents: new Map(), [Symbol.dispose]() {} };
+}
+
+/** The token in an Authorization header. */
+export function bearer(authorization: string | undefined): string | undefined {
+  return /^Bearer +([A-Za-z0-9\-._~+/]+=*) *$/i.exec(authorization ?? "")?.[1];
+}

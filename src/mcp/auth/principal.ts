@@ -1,0 +1,71 @@
+// Who calls over HTTP, and what they may do. Made once for each grant (a line of the token file, a set of claims)
+// and shared by its requests; what it holds open is let go of when it has been retired and nobody uses it.
+import type { Tool } from "../../contract/tool.ts";
+import type { Workspace } from "../../engine/workspace/workspace.ts";
+import type { Refusal } from "../http/refusal.ts";
+
+export interface PrincipalOptions {
+  /** The same for all that one caller sends: sessions belong to it, and limits count by it. */
+  readonly owner: string;
+  /** For history, audit and logs; absent where callers are not told apart. */
+  readonly name?: string;
+  readonly workspace: Workspace;
+  /** Whether the workspace is this caller's alone: less than is served, and closed with the caller. */
+  readonly narrowed: boolean;
+  /** The only dialect that is served to it. */
+  readonly dialect?: string;
+  /** When it ends, in milliseconds since 1970. */
+  readonly expires?: number;
+  /** Calls at once, and in a minute; absent: no limit of its own. */
+  readonly concurrency?: number;
+  readonly perMinute?: number;
+  permits(tool: Tool): boolean;
+  /** What is answered to a call of a tool that is not permitted. */
+  refuse(tool: Tool): Refusal;
+}
+
+export class Principal {
+  readonly is: PrincipalOptions;
+  readonly #watchers = new Set<() => void>();
+  #uses = 0;
+  #retired = false;
+
+  constructor(options: PrincipalOptions) {
+    this.is = options;
+  }
+
+  /** Keeps what it may reach open until the result is disposed of. */
+  use(): Disposable {
+    this.#uses++;
+    let used = true;
+    return {
+      [Symbol.dispose]: () => {
+        if (used) this.#uses--;
+        used = false;
+        this.#closeIfUnused();
+      },
+    };
+  }
+
+  /** Calls `listener` when its grant ends. Returns how to stop that. */
+  onEnd(listener: () => void): () => void {
+    this.#watchers.add(listener);
+    return () => void this.#watchers.delete(listener);
+  }
+
+  /** Its grant is gone or has changed: what runs for it is stopped, and no new request will come. */
+  end(): void {
+    for (const listener of [...this.#watchers]) listener();
+    this.retire();
+  }
+
+  /** No new request will come for it; what runs may finish. */
+  retire(): void {
+    this.#retired = true;
+    this.#closeIfUnused();
+  }
+
+  #closeIfUnused(): void {
+    if (this.#retired && this.#uses === 0 && this.is.narrowed) this.is.workspace[Symbol.dispose]();
+  }
+}

@@ -1,0 +1,96 @@
+// The file of tokens: who may call and what they may do. Tokens are in it as hashes only; each is 256 random bits,
+// so that a plain hash is enough. A key that we do not know is refused: it may have been meant to forbid something.
+import { createHash, randomBytes } from "node:crypto";
+import { dirname, resolve } from "node:path";
+import type { Effect } from "../../contract/tool.ts";
+import type { Grant } from "../../engine/workspace/workspace.ts";
+import { isRecord } from "../jsonrpc.ts";
+
+export interface TokenRecord {
+  readonly name: string;
+  /** `sha256:` and the hash in base64url. */
+  readonly hash: string;
+  /** Absent: everything that is served. */
+  readonly roots?: readonly Grant[];
+  /** Absent: reads and writes. */
+  readonly effects?: readonly Effect[];
+  /** Absent: all that the effects permit. */
+  readonly tools?: readonly string[];
+  readonly dialect?: string;
+  /** A date and time, as in ISO 8601. */
+  readonly expires?: string;
+  readonly perMinute?: number;
+  readonly concurrency?: number;
+}
+
+export const tokenPrefix = "pfs_";
+
+/** A new token: the one text that lets its holder in. */
+export function newToken(): string {
+  return tokenPrefix + randomBytes(32).toString("base64url");
+}
+
+export function digest(token: string): Buffer {
+  return createHash("sha256").update(token).digest();
+}
+
+export function hashText(token: string): string {
+  return `sha256:${digest(token).toString("base64url")}`;
+}
+
+const effects: readonly string[] = ["reads", "writes", "runs"];
+
+/** What each key must be, in words for whoever wrote the file. */
+const keys: Readonly<Record<keyof TokenRecord, readonly [(value: unknown) => boolean, string]>> = {
+  name: [value => typeof value === "string" && /^[\w.@-]{1,100}$/.test(value), "letters, digits and . _ - @"],
+  hash: [value => typeof value === "string" && /^sha256:[\w-]{43}$/.test(value), "sha256: and a hash"],
+  roots: [value => listOf(value, isGrant), 'a list of {"path": ..., "access": "read-only" or "read-write"}'],
+  effects: [value => listOf(value, one => effects.includes(String(one))), `a list of ${effects.join(", ")}`],
+  tools: [value => listOf(value, one => typeof one === "string"), "a list of names"],
+  dialect: [value => typeof value === "string", "a name"],
+  expires: [value => typeof value === "string" && !Number.isNaN(Date.parse(value)), "a date and time"],
+  perMinute: [isCount, "a whole number, 1 or more"],
+  concurrency: [isCount, "a whole number, 1 or more"],
+};
+
+/** The records in the text of a file; relative directories start at its own. Throws with what is wrong. */
+export function parseTokens(text: string, path: string): TokenRecord[] {
+  const content: unknown = JSON.parse(text.replace(/^\uFEFF/, ""));
+  if (!isRecord(content) || !Array.isArray(content.tokens)) throw new Error('it must be {"tokens": [...]}');
+  const records = content.tokens.map((value, index) => {
+    if (!isRecord(value)) throw new Error(`token ${index + 1} must be an object`);
+    const name = typeof value.name === "string" ? JSON.stringify(value.name) : index + 1;
+    for (const [key, given] of Object.entries(value)) {
+      const [fits, expected] = Object.hasOwn(keys, key) ? keys[key as keyof TokenRecord] : [];
+      if (fits === undefined) throw new Error(`token ${name} has an unknown key ${JSON.stringify(key)}`);
+      if (!fits(given)) throw new Error(`"${key}" of token ${name} must be ${expected}`);
+    }
+    for (const key of ["name", "hash"]) {
+      if (value[key] === undefined) throw new Error(`token ${name} has no "${key}"`);
+    }
+    // Every key was checked just now.
+    const record = value as unknown as TokenRecord;
+    const roots = record.roots?.map(({ path: at, access }) => ({ path: resolve(dirname(path), at), access }));
+    return roots === undefined ? record : { ...record, roots };
+  });
+  const twice = records.find(({ name }, index) => records.findIndex(other => other.name === name) < index);
+  if (twice !== undefined) throw new Error(`there are two tokens named ${JSON.stringify(twice.name)}`);
+  return records;
+}
+
+export function printTokens(records: readonly TokenRecord[]): string {
+  return `${JSON.stringify({ tokens: records }, undefined, 2)}\n`;
+}
+
+function isGrant(value: unknown): value is Grant {
+  if (!isRecord(value) || Object.keys(value).some(key => key !== "path" && key !== "access")) return false;
+  return typeof value.path === "string" && (value.access === "read-only" || value.access === "read-write");
+}
+
+function isCount(value: unknown): boolean {
+  return Number.isSafeInteger(value) && Number(value) > 0;
+}
+
+function listOf(value: unknown, fits: (one: unknown) => boolean): boolean {
+  return Array.isArray(value) && value.length > 0 && value.every(fits);
+}

@@ -1,0 +1,125 @@
+// Access by tokens of a file. The file is looked at with every request, so that a token that is taken out is of
+// no use from then on, and what still runs for it is stopped.
+import { timingSafeEqual } from "node:crypto";
+import { plainWording, say } from "../../contract/wording.ts";
+import { Fault } from "../../engine/fault.ts";
+import { WatchedFile } from "../../engine/workspace/watched-file.ts";
+import type { Workspace } from "../../engine/workspace/workspace.ts";
+import { Refusal } from "../http/refusal.ts";
+import type { Log } from "../log.ts";
+import { type Access, bearer } from "./access.ts";
+import { Principal } from "./principal.ts";
+import { permits, type Reach, reachOf } from "./reach.ts";
+import { digest, parseTokens, type TokenRecord } from "./tokens-file.ts";
+
+export interface TokensOptions {
+  readonly file: string;
+  readonly workspace: Workspace;
+  readonly log: Log;
+  /** Where a token does not say. */
+  readonly perMinute?: number;
+  readonly concurrency?: number;
+}
+
+interface Known {
+  readonly record: TokenRecord;
+  readonly hash: Buffer;
+  /** Made when the token is first used. */
+  principal?: Principal;
+}
+
+export class Tokens implements Access {
+  readonly documents = new Map<string, string>();
+  readonly #options: TokensOptions;
+  readonly #file: WatchedFile;
+  /** By everything that their record says: one that has changed is another. */
+  #known = new Map<string, Known>();
+
+  /** Throws where the file cannot be read, and says why. */
+  constructor(options: TokensOptions) {
+    this.#options = options;
+    this.#file = new WatchedFile(options.file);
+    const content = this.#file.changed();
+    if (content?.text === undefined) throw new Error("there is no such file");
+    this.#take(content.text);
+  }
+
+  identify(authorization: string | undefined): Principal {
+    this.#refresh();
+    const token = bearer(authorization);
+    if (token === undefined) throw unauthorized("Unauthorized: send a token (Authorization: Bearer ...)");
+    const presented = digest(token);
+    let found: Known | undefined;
+    // All of them are compared, and each in constant time: how long it takes tells nothing.
+    for (const known of this.#known.values()) if (timingSafeEqual(known.hash, presented)) found = known;
+    if (found === undefined) throw unauthorized("Unauthorized: unknown token", "invalid_token");
+    const { expires } = found.record;
+    if (expires !== undefined && Date.parse(expires) <= Date.now())
+      throw unauthorized("Unauthorized: the token has expired", "invalid_token");
+    found.principal ??= this.#principal(found.record);
+    return found.principal;
+  }
+
+  [Symbol.dispose](): void {
+    for (const { principal } of this.#known.values()) principal?.end();
+  }
+
+  #refresh(): void {
+    const { log, file } = this.#options;
+    try {
+      const content = this.#file.changed();
+      if (content === undefined) return;
+      if (content.text === undefined) log.error(`${file} is gone: no token is valid`);
+      this.#take(content.text ?? '{"tokens":[]}');
+    } catch (error) {
+      log.error(`${file} has changed and cannot be read; the tokens are what they were`, error);
+    }
+  }
+
+  #take(text: string): void {
+    const before = this.#known;
+    this.#known = new Map(
+      parseTokens(text, this.#options.file).map(record => {
+        const key = JSON.stringify(record);
+        const hash = Buffer.from(record.hash.slice("sha256:".length), "base64url");
+        return [key, before.get(key) ?? { record, hash }];
+      }),
+    );
+    for (const [key, { principal }] of before) if (!this.#known.has(key)) principal?.end();
+    this.#options.log.info(`${this.#known.size} tokens in ${this.#options.file}`);
+  }
+
+  #principal(record: TokenRecord): Principal {
+    const { name, dialect, expires, effects = ["reads", "writes"], tools } = record;
+    return new Principal({
+      owner: `token ${name} ${record.hash}`,
+      name,
+      ...this.#reach(record, effects),
+      dialect,
+      expires: expires === undefined ? undefined : Date.parse(expires),
+      perMinute: record.perMinute ?? this.#options.perMinute,
+      concurrency: record.concurrency ?? this.#options.concurrency,
+      permits: permits(effects, tools),
+      refuse: tool => new Refusal(403, `Forbidden: this token does not permit ${tool.name}`),
+    });
+  }
+
+  #reach({ name, roots }: TokenRecord, effects: NonNullable<TokenRecord["effects"]>): Reach {
+    const { workspace, log } = this.#options;
+    try {
+      if (roots === undefined && workspace.roots.length === 0) throw new Error("it names no directory");
+      return reachOf(workspace, roots, effects);
+    } catch (error) {
+      log.error(
+        `the directories of token ${name} cannot be served`,
+        error instanceof Fault ? say(plainWording, error) : error,
+      );
+      throw new Refusal(403, "Forbidden: the directories of this token cannot be served");
+    }
+  }
+}
+
+function unauthorized(message: string, error?: string): Refusal {
+  const challenge = error === undefined ? "Bearer" : `Bearer error="${error}"`;
+  return new Refusal(401, message, { headers: { "www-authenticate": challenge } });
+}

@@ -1,0 +1,30 @@
+// Where to listen: `PORT`, `HOST:PORT` or `[IPV6]:PORT`. Without a host it is this machine alone.
+import { isIPv4 } from "node:net";
+
+export interface Address {
+  /** Without brackets. */
+  readonly host: string;
+  readonly port: number;
+}
+
+/** Undefined where the text is no address. */
+export function parseAddress(text: string): Address | undefined {
+  const [, bracketed, plain, digits = ""] = /^(?:\[([^\]]+)\]:|([^:[\]]*):)?(\d{1,5})$/.exec(text) ?? [];
+  const port = Number(digits);
+  if (digits === "" || port > 65_535) return undefined;
+  return { host: bracketed ?? (plain || "127.0.0.1"), port };
+}
+
+export function isLoopback(host: string): boolean {
+  return host === "localhost" || host === "::1" || (isIPv4(host) && host.startsWith("127."));
+}
+
+/** All addresses of the machine at once. */
+export function isWildcard(host: string): boolean {
+  return host === "0.0.0.0" || host === "::";
+}
+
+/** As it stands in a URL. */
+export function inUrl(host: string): string {
+  return host.includes(":") ? `[${host}]` : host;
+}

@@ -1,0 +1,66 @@
+// The body of a request: bounded, for each request and for all of them together, and parsed once. What is over
+// the limit is refused as soon as that is known.
+import { isUtf8 } from "node:buffer";
+import type { IncomingMessage } from "node:http";
+import { isDeeperThan, maxDepth, ParseError } from "../jsonrpc.ts";
+import { Refusal } from "./refusal.ts";
+
+export interface Body {
+  readonly message: unknown;
+  readonly bytes: number;
+}
+
+/** How many bodies of the largest size may be on their way at once. */
+const atOnce = 4;
+
+export class Bodies {
+  readonly #limit: number;
+  /** Bytes that are held, of all requests. */
+  #held = 0;
+
+  constructor(limit: number) {
+    this.#limit = limit;
+  }
+
+  async read(request: IncomingMessage): Promise<Body> {
+    if (Number(request.headers["content-length"]) > this.#limit) throw this.#tooLarge();
+    const chunks: Buffer[] = [];
+    let bytes = 0;
+    try {
+      for await (const chunk of request as AsyncIterable<Buffer>) {
+        bytes += chunk.length;
+        this.#held += chunk.length;
+        if (bytes > this.#limit) throw this.#tooLarge();
+        if (this.#held > this.#limit * atOnce) {
+          throw new Refusal(503, "Too much is being sent at once; try again", {
+            headers: { "retry-after": "1", connection: "close" },
+          });
+        }
+        chunks.push(chunk);
+      }
+      return { message: parse(Buffer.concat(chunks, bytes)), bytes };
+    } finally {
+      this.#held -= bytes;
+    }
+  }
+
+  #tooLarge(): Refusal {
+    return new Refusal(413, `Payload too large: a request may have up to ${this.#limit} bytes`, {
+      headers: { connection: "close" },
+    });
+  }
+}
+
+function parse(bytes: Buffer): unknown {
+  if (!isUtf8(bytes)) throw unreadable("not valid UTF-8");
+  if (isDeeperThan(maxDepth, bytes)) throw unreadable(`nested deeper than ${maxDepth} levels`);
+  try {
+    return JSON.parse(bytes.toString("utf8"));
+  } catch {
+    throw unreadable("not valid JSON");
+  }
+}
+
+function unreadable(problem: string): Refusal {
+  return new Refusal(400, `Parse error: the body is ${problem}`, { code: ParseError });
+}

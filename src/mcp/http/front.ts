@@ -1,0 +1,172 @@
+// The front door: every request from its first byte to its last. It is refused as early as can be, and each
+// refusal says by its status what was wrong: where it came from, who sent it, how much, or what it asks for.
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Access } from "../auth/access.ts";
+import type { Principal } from "../auth/principal.ts";
+import { isRecord } from "../jsonrpc.ts";
+import type { Log } from "../log.ts";
+import type { Bodies } from "./body.ts";
+import type { Endpoint } from "./endpoint.ts";
+import type { Gate } from "./gate.ts";
+import type { Metrics } from "./metrics.ts";
+import { OpenVisits } from "./open-visits.ts";
+import { Rates } from "./rates.ts";
+import { Refusal } from "./refusal.ts";
+import { respond } from "./respond.ts";
+import type { Table, Tables } from "./tables.ts";
+import type { Visit } from "./visit.ts";
+
+interface FrontOptions {
+  readonly gate: Gate;
+  readonly access: Access;
+  readonly tables: Tables;
+  readonly bodies: Bodies;
+  readonly endpoint: Endpoint;
+  readonly metrics: Metrics;
+  readonly log: Log;
+  printMetrics(): string;
+}
+
+const plain = { "content-type": "text/plain; charset=utf-8", "cache-control": "no-store" };
+const json = { "content-type": "application/json", "cache-control": "no-store" };
+const preflight = {
+  "access-control-allow-methods": "GET, POST, DELETE, OPTIONS",
+  "access-control-allow-headers":
+    "authorization, content-type, accept, mcp-session-id, mcp-protocol-version, mcp-method, mcp-name, last-event-id",
+  "access-control-max-age": "600",
+};
+
+export class Front {
+  readonly visits = new OpenVisits();
+  readonly #options: FrontOptions;
+  readonly #rates = new Rates();
+  /** Nothing new is taken any more. */
+  ending = false;
+
+  constructor(options: FrontOptions) {
+    this.#options = options;
+  }
+
+  async handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const { host, origin } = request.headers;
+    // A page that is not let in does not get to read why.
+    let headers: Record<string, string> = {};
+    try {
+      const path = pathOf(request);
+      if (path === "/healthz") return send(response, 200, plain, "ok\n");
+      if (path === "/readyz") {
+        return this.ending ? send(response, 503, plain, "ending\n") : send(response, 200, plain, "ready\n");
+      }
+      this.#options.gate.check(host, origin);
+      headers = this.#options.gate.headersFor(origin);
+      if (request.method === "OPTIONS") {
+        return send(response, 204, origin === undefined ? {} : { ...preflight, ...headers });
+      }
+      await this.#serve(path, request, response, headers);
+    } catch (error) {
+      this.#fail(request, response, headers, error);
+    }
+  }
+
+  async #serve(
+    path: string,
+    request: IncomingMessage,
+    response: ServerResponse,
+    headers: Readonly<Record<string, string>>,
+  ): Promise<void> {
+    const { access, tables, endpoint, printMetrics } = this.#options;
+    const document = access.documents.get(path);
+    if (document !== undefined) return send(response, 200, { ...json, ...headers }, document);
+    const principal = await access.identify(request.headers.authorization);
+    const { owner, perMinute } = principal.is;
+    if (perMinute !== undefined) this.#rates.count(owner, perMinute);
+    if (path === "/metrics" && request.method === "GET") {
+      return send(response, 200, { "content-type": "text/plain; version=0.0.4" }, printMetrics());
+    }
+    const [, named, found] = /^\/mcp(?:\/([^/]+))?(\/?)$/.exec(path) ?? [];
+    if (found === undefined) throw new Refusal(404, "Not found: the server is at /mcp");
+    const table = await tables.for(principal, named);
+    if (this.ending) throw new Refusal(503, "The server is ending", { headers: { connection: "close" } });
+    const open = this.visits.enter(response, principal, lineOf(request, principal));
+    const { message, bytes } = await this.#message(request, table, principal);
+    if (isEndless(request, message)) open.endless();
+    const { line, signal } = open;
+    const visit: Visit = { principal, table, line, signal, bytes };
+    const answer = endpoint.fetch(webRequest(request, path, signal), visit, message);
+    const streams = request.method === "POST" && /text\/event-stream/i.test(request.headers.accept ?? "");
+    await respond(response, answer, { headers, streams });
+  }
+
+  /** The message of a POST; nothing for the others. */
+  async #message(
+    request: IncomingMessage,
+    table: Table,
+    principal: Principal,
+  ): Promise<{ message?: unknown; bytes: number }> {
+    const { method = "", headers } = request;
+    if (method === "GET" || method === "DELETE") return { bytes: 0 };
+    if (method !== "POST")
+      throw new Refusal(405, "Method not allowed", { headers: { allow: "GET, POST, DELETE" } });
+    // Only what no page can send without being asked first.
+    if (!/^application\/json\s*(;|$)/i.test(headers["content-type"] ?? "")) {
+      throw new Refusal(415, "Unsupported media type: send application/json");
+    }
+    const body = await this.#options.bodies.read(request);
+    for (const message of Array.isArray(body.message) ? body.message : [body.message]) {
+      if (!isRecord(message) || message.method !== "tools/call" || !isRecord(message.params)) continue;
+      const tool = table.tool(message.params.name);
+      if (tool !== undefined && !principal.is.permits(tool)) throw principal.is.refuse(tool);
+    }
+    return body;
+  }
+
+  #fail(
+    request: IncomingMessage,
+    response: ServerResponse,
+    headers: Readonly<Record<string, string>>,
+    error: unknown,
+  ): void {
+    const refusal = error instanceof Refusal ? error : new Refusal(500, "Internal error", { code: -32603 });
+    if (!response.destroyed && refusal !== error) this.#options.log.error("a request failed", error);
+    this.#options.metrics.refused(refusal.status);
+    this.#options.log.debug(`${refusal.status} ${request.method}: ${refusal.message}`);
+    if (response.headersSent) return void response.destroy();
+    // What the client is still sending is thrown away: closing on it at once would take the answer away too.
+    request.resume();
+    send(response, refusal.status, { ...json, ...headers, ...refusal.headers }, refusal.body);
+  }
+}
+
+function send(
+  response: ServerResponse,
+  status: number,
+  headers: Readonly<Record<string, string>>,
+  body = "",
+): void {
+  response.writeHead(status, { "x-content-type-options": "nosniff", ...headers }).end(body);
+}
+
+function pathOf({ url = "/" }: IncomingMessage): string {
+  return url.replace(/[?#].*$/s, "");
+}
+
+/** Callers have their turns; where they are not told apart, their sessions or connections have. */
+function lineOf({ headers, socket }: IncomingMessage, { is: { name, owner } }: Principal): string {
+  if (name !== undefined) return `caller ${owner}`;
+  const session = headers["mcp-session-id"];
+  return session === undefined ? `${socket.remoteAddress} ${socket.remotePort}` : `session ${session}`;
+}
+
+/** A stream that is there to be listened to: the server does not wait for its end. */
+function isEndless({ method }: IncomingMessage, message: unknown): boolean {
+  return method === "GET" || (isRecord(message) && message.method === "subscriptions/listen");
+}
+
+/** The request for the SDK, without its body: that has been read. */
+function webRequest(request: IncomingMessage, path: string, signal: AbortSignal): Request {
+  const headers = new Headers();
+  for (const [name, value] of Object.entries(request.headers)) {
+    if (value !== undefined && name !== "authorization") headers.set(name, String(value));
+  }
+  return new Request(`http://localhost${path}`, { method: request.method ?? "GET", headers, signal });
+}

@@ -1,0 +1,65 @@
+// Who may talk to us at all, by what browsers cannot forge: the name under which we are addressed (a page whose
+// name was made to point at this machine still sends its own), and the page that asks. Both are exact lists.
+import { networkInterfaces } from "node:os";
+import { type Address, inUrl, isLoopback, isWildcard } from "./address.ts";
+import { Refusal } from "./refusal.ts";
+
+export interface GateOptions {
+  readonly address: Address;
+  /** Further names that we are addressed by: `name`, or `name:port`. */
+  readonly hosts?: readonly string[];
+  /** Further origins of pages: `https://name`. */
+  readonly origins?: readonly string[];
+}
+
+const loopbackNames = ["localhost", "127.0.0.1", "[::1]"];
+
+export class Gate {
+  readonly #hosts: ReadonlySet<string>;
+  readonly #origins: ReadonlySet<string>;
+  readonly #local: boolean;
+
+  constructor({ address: { host }, hosts = [], origins = [] }: GateOptions) {
+    this.#local = isLoopback(host);
+    const own = this.#local || isWildcard(host) ? loopbackNames : [];
+    const bound = isWildcard(host) ? machineAddresses() : [inUrl(host)];
+    this.#hosts = new Set([...own, ...bound, ...hosts].map(name => name.toLowerCase()));
+    this.#origins = new Set(origins.map(origin => origin.toLowerCase()));
+  }
+
+  /** Throws where the request is not for us, or from a page that we do not know. */
+  check(host: string | undefined, origin: string | undefined): void {
+    const name = host?.toLowerCase() ?? "";
+    if (!this.#hosts.has(name) && !this.#hosts.has(name.replace(/:\d+$/, ""))) {
+      throw new Refusal(403, "Forbidden: this server is not addressed by that Host (see --allow-host)");
+    }
+    if (origin !== undefined && !this.#knows(origin)) {
+      throw new Refusal(403, "Forbidden: requests from that Origin are not accepted (see --allow-origin)");
+    }
+  }
+
+  /** What lets a page that we know read the answers. */
+  headersFor(origin: string | undefined): Record<string, string> {
+    if (origin === undefined) return {};
+    return {
+      "access-control-allow-origin": origin,
+      "access-control-expose-headers": "mcp-session-id, www-authenticate",
+      vary: "Origin",
+    };
+  }
+
+  #knows(origin: string): boolean {
+    if (this.#origins.has(origin.toLowerCase())) return true;
+    if (!this.#local) return false;
+    try {
+      const { protocol, hostname } = new URL(origin);
+      return /^https?:$/.test(protocol) && loopbackNames.includes(hostname);
+    } catch {
+      return false;
+    }
+  }
+}
+
+function machineAddresses(): string[] {
+  return Object.values(networkInterfaces()).flatMap(all => (all ?? []).map(({ address }) => inUrl(address)));
+}

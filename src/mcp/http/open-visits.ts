@@ -1,0 +1,72 @@
+// The requests that are being answered, and their clients: who goes away, whose grant ends, and who has too many.
+import type { ServerResponse } from "node:http";
+import type { Principal } from "../auth/principal.ts";
+import { Refusal } from "./refusal.ts";
+
+/** Requests of one caller that are running, waiting, or not read yet. */
+const mostOfOne = 256;
+/** The longest time that a timer can wait. */
+const longestMs = 2 ** 31 - 1;
+
+interface OpenVisit {
+  readonly line: string;
+  readonly signal: AbortSignal;
+  /** It ends when its client does not want it any more. */
+  endless(): void;
+}
+
+export class OpenVisits {
+  readonly #open = new Set<AbortController>();
+  /** Those that come to an end by themselves. */
+  readonly #finite = new Set<AbortController>();
+  readonly #lines = new Map<string, number>();
+  #idle: (() => void)[] = [];
+
+  /** Counts a request until its answer is out. Throws where there are too many. */
+  enter(response: ServerResponse, principal: Principal, line: string): OpenVisit {
+    const before = this.#lines.get(line) ?? 0;
+    if (before >= mostOfOne) {
+      throw new Refusal(429, `Too many requests at once: up to ${mostOfOne}`, {
+        headers: { "retry-after": "1" },
+      });
+    }
+    this.#lines.set(line, before + 1);
+    const gone = new AbortController();
+    const abort = () => gone.abort();
+    const unwatch = principal.onEnd(abort);
+    const { expires } = principal.is;
+    const left = expires === undefined ? longestMs : expires - Date.now();
+    const expiry = left < longestMs ? setTimeout(abort, left) : undefined;
+    this.#open.add(gone);
+    this.#finite.add(gone);
+    response.once("close", () => {
+      clearTimeout(expiry);
+      unwatch();
+      abort();
+      const now = (this.#lines.get(line) ?? 1) - 1;
+      if (now === 0) this.#lines.delete(line);
+      else this.#lines.set(line, now);
+      this.#open.delete(gone);
+      this.#finish(gone);
+    });
+    return { line, signal: gone.signal, endless: () => this.#finish(gone) };
+  }
+
+  get count(): number {
+    return this.#open.size;
+  }
+
+  /** Settles when all that come to an end have done so. */
+  async idle(): Promise<void> {
+    if (this.#finite.size > 0) await new Promise<void>(resolve => this.#idle.push(resolve));
+  }
+
+  abort(): void {
+    for (const gone of this.#open) gone.abort();
+  }
+
+  #finish(gone: AbortController): void {
+    this.#finite.delete(gone);
+    if (this.#finite.size === 0) for (const wake of this.#idle.splice(0)) wake();
+  }
+}

@@ -1,0 +1,38 @@
+// How often a caller may ask: so many requests in a minute, which may come all at once and then come back evenly.
+import { Refusal } from "./refusal.ts";
+
+interface Bucket {
+  left: number;
+  at: number;
+}
+
+const minuteMs = 60_000;
+
+export class Rates {
+  readonly #buckets = new Map<string, Bucket>();
+
+  /** Throws where the caller has asked too often. */
+  count(caller: string, perMinute: number, now = performance.now()): void {
+    const bucket = this.#buckets.get(caller) ?? { left: perMinute, at: now };
+    bucket.left = Math.min(perMinute, bucket.left + ((now - bucket.at) / minuteMs) * perMinute);
+    bucket.at = now;
+    // The latest is last, so that those who have not asked for a minute, and have all of it again, are first.
+    this.#buckets.delete(caller);
+    this.#buckets.set(caller, bucket);
+    this.#forget(now);
+    if (bucket.left < 1) {
+      const seconds = Math.ceil(((1 - bucket.left) / perMinute) * 60);
+      throw new Refusal(429, `Too many requests: up to ${perMinute} in a minute`, {
+        headers: { "retry-after": String(seconds) },
+      });
+    }
+    bucket.left--;
+  }
+
+  #forget(now: number): void {
+    for (const [caller, { at }] of this.#buckets) {
+      if (now - at < minuteMs) return;
+      this.#buckets.delete(caller);
+    }
+  }
+}

@@ -1,0 +1,116 @@
+// What is remembered of a call: a line in the audit file, and the counters. Which changes a call made is known
+// from the commits that happen while it runs, whatever the tool; never from what it says about itself.
+import { AsyncLocalStorage } from "node:async_hooks";
+import type { Tool } from "../../contract/tool.ts";
+import type { Commit } from "../../engine/workspace/change.ts";
+import type { Workspace } from "../../engine/workspace/workspace.ts";
+import { isRecord, RpcError } from "../jsonrpc.ts";
+import type { Answer, Caller, Params } from "../server.ts";
+import type { Metrics } from "./metrics.ts";
+import type { Visit } from "./visit.ts";
+
+/** Takes one line of the audit, without its end. */
+export type Audit = (line: string) => void;
+
+interface RecorderOptions {
+  readonly metrics: Metrics;
+  readonly audit?: Audit;
+}
+
+const mostPaths = 100;
+const longestPath = 1024;
+
+export class Recorder implements Disposable {
+  readonly #options: RecorderOptions;
+  readonly #running = new AsyncLocalStorage<Commit[]>();
+  readonly #stop: () => void;
+
+  constructor(workspace: Workspace, options: RecorderOptions) {
+    this.#options = options;
+    this.#stop = workspace.onCommit(commit => void this.#running.getStore()?.push(commit));
+  }
+
+  async record(
+    visit: Visit,
+    tool: Tool | undefined,
+    params: Params,
+    caller: Caller,
+    run: () => Promise<Answer>,
+  ): Promise<Answer> {
+    const started = performance.now();
+    const commits: Commit[] = [];
+    let outcome = "ok";
+    let bytesOut = 0;
+    try {
+      const answer = await this.#running.run(commits, run);
+      if (answer.result.isError === true) outcome = "error";
+      bytesOut = contentBytes(answer.result.content);
+      return answer;
+    } catch (error) {
+      outcome = error instanceof RpcError ? `error ${error.code}` : "failed";
+      throw error;
+    } finally {
+      if (caller.signal.aborted) outcome = "cancelled";
+      const ms = performance.now() - started;
+      const { dialect } = visit.table;
+      const bytesIn = visit.bytes;
+      this.#options.metrics.call({
+        dialect: dialect.name,
+        tool: tool?.name,
+        outcome,
+        ms,
+        bytesIn,
+        bytesOut,
+      });
+      this.#options.audit?.(
+        JSON.stringify({
+          time: new Date().toISOString(),
+          caller: visit.principal.is.name,
+          client: caller.session.client,
+          dialect: dialect.name,
+          tool: tool?.name ?? String(params.name).slice(0, 100),
+          paths: pathsOf(tool, params.arguments, commits),
+          outcome,
+          bytesIn,
+          bytesOut,
+          ms: Math.round(ms * 10) / 10,
+          changes: commits.map(({ id }) => id),
+        }),
+      );
+    }
+  }
+
+  [Symbol.dispose](): void {
+    this.#stop();
+  }
+}
+
+/** The paths that the call names, and those that it changed. */
+function pathsOf(tool: Tool | undefined, args: unknown, commits: readonly Commit[]): string[] {
+  const paths = new Set<string>();
+  const named = isRecord(args) ? args : {};
+  for (const name of tool?.paths ?? []) for (const path of textsIn(named[name])) paths.add(path);
+  for (const { files } of commits) {
+    for (const { at, from } of files) {
+      paths.add(at);
+      if (from !== undefined) paths.add(from.at);
+    }
+  }
+  return [...paths].slice(0, mostPaths).map(path => path.slice(0, longestPath));
+}
+
+function textsIn(value: unknown): string[] {
+  if (typeof value === "string") return [value];
+  return Array.isArray(value) ? value.filter(one => typeof one === "string") : [];
+}
+
+function contentBytes(content: unknown): number {
+  if (!Array.isArray(content)) return 0;
+  let bytes = 0;
+  for (const item of content) {
+    if (!isRecord(item)) continue;
+    if (typeof item.text === "string") bytes += Buffer.byteLength(item.text);
+    if (typeof item.data === "string") bytes += item.data.length;
+  }
+  return bytes;
+}

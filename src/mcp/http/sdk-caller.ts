@@ -1,0 +1,52 @@
+// Who asks, from what the SDK knows about a request.
+import type { ServerContext } from "@modelcontextprotocol/server";
+import type { Session } from "../../contract/session.ts";
+import type { Workspace } from "../../engine/workspace/workspace.ts";
+import type { Revision } from "../revision.ts";
+import type { Caller, Params } from "../server.ts";
+
+interface SdkCallerOptions {
+  readonly session: Session;
+  readonly revision: Revision;
+  readonly workspace: Workspace;
+  readonly capabilities: Readonly<Record<string, unknown>> | undefined;
+  /** Aborted when the client is not there any more. */
+  readonly gone: AbortSignal;
+  /** Whether the client can be asked back. */
+  readonly asks: boolean;
+}
+
+export class SdkCaller implements Caller, Disposable {
+  readonly session: Session;
+  readonly revision: Revision;
+  readonly workspace: Workspace;
+  readonly capabilities: Readonly<Record<string, unknown>> | undefined;
+  readonly signal: AbortSignal;
+  readonly ask: Caller["ask"];
+  readonly #context: ServerContext;
+
+  constructor(context: ServerContext, options: SdkCallerOptions) {
+    this.session = options.session;
+    this.revision = options.revision;
+    this.workspace = options.workspace;
+    this.capabilities = options.capabilities;
+    this.signal = AbortSignal.any([context.mcpReq.signal, options.gone]);
+    this.ask = options.asks ? (method, params) => this.#ask(method, params) : undefined;
+    this.#context = context;
+  }
+
+  readonly notify: Caller["notify"] = (method, params) => {
+    // A client that is gone misses it; its call is being stopped anyway.
+    this.#context.mcpReq.notify({ method, params }).catch(() => {});
+  };
+
+  #ask(method: string, params: Params): Promise<unknown> {
+    const answer = { validate: (value: unknown) => ({ value }), version: 1, vendor: "polyfs" } as const;
+    return this.#context.mcpReq.send({ method, params }, { "~standard": answer }, { signal: this.signal });
+  }
+
+  /** The request is answered: what is kept for nobody is let go of. */
+  [Symbol.dispose](): void {
+    if (!this.session.lasting) this.session[Symbol.dispose]();
+  }
+}

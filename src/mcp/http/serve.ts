@@ -1,0 +1,137 @@
+// MCP over HTTP for many clients. It listens until it is told to end; then it takes nothing new, lets what is
+// running finish for a while, and stops the rest.
+import { createServer as createHttpServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { runningCommands } from "../../engine/shell/living.ts";
+import { openFiles } from "../../engine/workspace/open-files.ts";
+import type { Access } from "../auth/access.ts";
+import type { Log } from "../log.ts";
+import { createServer } from "../server.ts";
+import { type Address, inUrl, isLoopback } from "./address.ts";
+import { Bodies } from "./body.ts";
+import { Calls } from "./calls.ts";
+import { Endpoint } from "./endpoint.ts";
+import { Front } from "./front.ts";
+import { Gate, type GateOptions } from "./gate.ts";
+import { Metrics } from "./metrics.ts";
+import { type Audit, Recorder } from "./recorder.ts";
+import type { SessionLimits } from "./sessions.ts";
+import { Tables, type TablesOptions } from "./tables.ts";
+import { Visits } from "./visit.ts";
+
+export interface HttpOptions
+  extends Omit<TablesOptions, "create">,
+    Partial<Pick<TablesOptions, "create">>,
+    Omit<GateOptions, "address">,
+    Partial<SessionLimits> {
+  readonly address: Address;
+  /** Absent: everybody who reaches the address, which must then be this machine alone. */
+  readonly access: Access;
+  readonly authenticated: boolean;
+  readonly log: Log;
+  readonly audit?: Audit;
+  /** Keep nothing between requests, for use behind a load balancer. */
+  readonly stateless?: boolean;
+  readonly maxBodyBytes?: number;
+  /** How long calls may go on once the server is to end. */
+  readonly graceMs?: number;
+}
+
+export interface HttpService {
+  /** Where it listens, as a URL without a path. */
+  readonly url: string;
+  /** Takes nothing new, finishes what runs, and ends. Called again, it ends at once. */
+  close(): Promise<void>;
+}
+
+/** After the last call: for answers to be read, and stopped calls to clean up. */
+const lastMs = 2000;
+
+export async function serveHttp(options: HttpOptions): Promise<HttpService> {
+  const { address, access, engine, log, create = createServer, graceMs = 30_000 } = options;
+  if (!options.authenticated && !isLoopback(address.host)) {
+    throw new Error(`without authentication only this machine is served, not ${address.host}`);
+  }
+  const metrics = new Metrics();
+  const recorder = new Recorder(engine.workspace, { metrics, audit: options.audit });
+  const calls = new Calls(recorder);
+  const { sessions = 1000, sessionsPerCaller = 100, idleMs = 30 * 60_000, stateless = false } = options;
+  const limits = { sessions, sessionsPerCaller, idleMs };
+  const endpoint = new Endpoint({ visits: new Visits(), calls, log, stateless, ...limits });
+  const front = new Front({
+    gate: new Gate(options),
+    access,
+    tables: new Tables({ ...options, create }),
+    bodies: new Bodies(options.maxBodyBytes ?? 64 * 1024 * 1024),
+    endpoint,
+    metrics,
+    log,
+    printMetrics: () =>
+      metrics.print([
+        gauge("polyfs_sessions", "Open sessions", () => endpoint.sessions.count),
+        gauge("polyfs_requests_open", "Requests being answered, streams included", () => front.visits.count),
+        gauge("polyfs_calls_running", "Calls running", () => calls.files.running + calls.commands.running),
+        gauge("polyfs_calls_waiting", "Calls waiting", () => calls.files.waiting + calls.commands.waiting),
+        gauge("polyfs_jobs", "Commands running, those in the background included", runningCommands),
+        gauge("polyfs_open_files", "Open files of the process", openFiles),
+        gauge("process_resident_memory_bytes", "Resident memory", () => process.memoryUsage.rss()),
+      ]),
+  });
+
+  const server = createHttpServer(
+    { keepAliveTimeout: 65_000, headersTimeout: 20_000, requestTimeout: 120_000 },
+    (request, response) => void front.handle(request, response),
+  );
+  server.maxConnections = 8192;
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", reject);
+    server.listen(address.port, address.host, () => {
+      server.off("error", reject);
+      resolve();
+    });
+  });
+  server.on("error", error => log.error("http", error));
+
+  let now = () => {};
+  const atOnce = new Promise<void>(resolve => {
+    now = resolve;
+  });
+  async function end(): Promise<void> {
+    front.ending = true;
+    const closed = new Promise<void>(resolve => server.close(() => resolve()));
+    await within(graceMs, front.visits.idle(), atOnce);
+    front.visits.abort();
+    await endpoint.close();
+    await within(lastMs, front.visits.idle(), atOnce);
+    server.closeIdleConnections();
+    await within(lastMs, closed, atOnce);
+    server.closeAllConnections();
+    await closed;
+    recorder[Symbol.dispose]();
+    access[Symbol.dispose]();
+  }
+  let ended: Promise<void> | undefined;
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `http://${inUrl(address.host)}:${port}`,
+    close() {
+      if (ended !== undefined) now();
+      ended ??= end();
+      return ended;
+    },
+  };
+}
+
+function gauge(name: string, help: string, value: () => number | undefined) {
+  return { name, help, value };
+}
+
+/** Waits for one of the promises, but not longer. */
+async function within(ms: number, ...promises: readonly Promise<void>[]): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const limit = new Promise<void>(resolve => {
+    timer = setTimeout(resolve, ms);
+  });
+  await Promise.race([limit, ...promises]);
+  clearTimeout(timer);
+}

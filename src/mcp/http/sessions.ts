@@ -1,0 +1,160 @@
+// Clients of the 2025 revisions have a session: a server and a transport of their own, and what is kept for them.
+// A session belongs to whoever opened it; for anybody else it is not there. They are bounded in number, and end
+// when nobody has used them for a while.
+import { randomUUID } from "node:crypto";
+import { WebStandardStreamableHTTPServerTransport } from "@modelcontextprotocol/server";
+import { Session } from "../../contract/session.ts";
+import type { Principal } from "../auth/principal.ts";
+import { keepAliveMs } from "./keep-alive.ts";
+import { Refusal } from "./refusal.ts";
+import { TableServer, type TableServerOptions } from "./table-server.ts";
+import type { Visit } from "./visit.ts";
+
+export interface SessionLimits {
+  /** Of all callers together, and of one where callers are told apart. */
+  readonly sessions: number;
+  readonly sessionsPerCaller: number;
+  readonly idleMs: number;
+}
+
+interface Open {
+  readonly principal: Principal;
+  readonly held: Disposable;
+  readonly dialect: string;
+  readonly kept: Session;
+  readonly transport: WebStandardStreamableHTTPServerTransport;
+  /** Requests that are being answered, streams that are being listened to. */
+  busy: number;
+  usedAt: number;
+  closed: boolean;
+}
+
+/** When there are too many, those that nobody has used for this long make room. */
+const spareMs = 60_000;
+
+export class Sessions {
+  readonly #options: TableServerOptions & SessionLimits;
+  readonly #open = new Map<string, Open>();
+  readonly #timer: NodeJS.Timeout;
+
+  constructor(options: TableServerOptions & SessionLimits) {
+    this.#options = options;
+    this.#timer = setInterval(() => this.#endIdle(options.idleMs), 10_000).unref();
+  }
+
+  get count(): number {
+    return this.#open.size;
+  }
+
+  /** Answers a request of a 2025 client. `opens`: it is an `initialize`. */
+  async fetch(request: Request, visit: Visit, body: unknown, opens: boolean): Promise<Response> {
+    const id = request.headers.get("mcp-session-id");
+    if (id === null && !opens) {
+      throw new Refusal(400, "Bad request: no Mcp-Session-Id; send initialize first");
+    }
+    const open = id === null ? await this.#begin(visit) : this.#find(id, visit);
+    visit.session = open.kept;
+    visit.hold = () => use(open);
+    const busy = use(open);
+    if (visit.signal.aborted) busy[Symbol.dispose]();
+    else visit.signal.addEventListener("abort", () => busy[Symbol.dispose](), { once: true });
+    const { transport } = open;
+    const response = await transport.handleRequest(request, body === undefined ? {} : { parsedBody: body });
+    // It was no handshake after all.
+    if (transport.sessionId === undefined) await transport.close();
+    return response;
+  }
+
+  /** Ends all of them: their streams are closed, and what was kept is let go of. */
+  async close(): Promise<void> {
+    clearInterval(this.#timer);
+    await Promise.all([...this.#open.values()].map(({ transport }) => transport.close()));
+  }
+
+  #find(id: string, { principal, table }: Visit): Open {
+    const open = this.#open.get(id);
+    // Another reach is another caller: what is kept may hold on to directories that are not granted any more.
+    const own =
+      open?.principal.is.owner === principal.is.owner &&
+      open.principal.is.workspace === principal.is.workspace;
+    if (open === undefined || !own || open.dialect !== table.dialect.name) {
+      throw new Refusal(404, "Session not found", { code: -32001 });
+    }
+    return open;
+  }
+
+  async #begin({ principal, table }: Visit): Promise<Open> {
+    this.#makeRoom(principal);
+    const id = randomUUID();
+    const kept = new Session();
+    const transport = new WebStandardStreamableHTTPServerTransport({
+      sessionIdGenerator: () => id,
+      keepAliveMs,
+    });
+    const server = new TableServer("legacy", table.server, this.#options);
+    const open: Open = {
+      principal,
+      held: principal.use(),
+      dialect: table.dialect.name,
+      kept,
+      transport,
+      busy: 0,
+      usedAt: performance.now(),
+      closed: false,
+    };
+    this.#open.set(id, open);
+    await server.connect(transport);
+    const onclose = transport.onclose;
+    transport.onclose = () => {
+      onclose?.();
+      this.#open.delete(id);
+      open.closed = true;
+      letGo(open);
+    };
+    return open;
+  }
+
+  #makeRoom(principal: Principal): void {
+    const { sessions, sessionsPerCaller } = this.#options;
+    const { owner, name } = principal.is;
+    const own = () => [...this.#open.values()].filter(open => open.principal.is.owner === owner).length;
+    if (this.#open.size >= sessions || own() >= sessionsPerCaller) this.#endIdle(spareMs);
+    if (name !== undefined && own() >= sessionsPerCaller) {
+      throw new Refusal(429, `Too many sessions: up to ${sessionsPerCaller}; end some (DELETE)`, {
+        headers: { "retry-after": "60" },
+      });
+    }
+    if (this.#open.size >= sessions) {
+      throw new Refusal(503, "Too many sessions; try again later", { headers: { "retry-after": "60" } });
+    }
+  }
+
+  #endIdle(idleMs: number): void {
+    const now = performance.now();
+    for (const { busy, usedAt, transport } of this.#open.values()) {
+      if (busy === 0 && now - usedAt > idleMs) void transport.close();
+    }
+  }
+}
+
+/** Somebody uses the session: it is not idle, and what is kept stays. */
+function use(open: Open): Disposable {
+  open.busy++;
+  let used = true;
+  return {
+    [Symbol.dispose]() {
+      if (!used) return;
+      used = false;
+      open.busy--;
+      open.usedAt = performance.now();
+      letGo(open);
+    },
+  };
+}
+
+/** Calls of a session that has ended may still be running out. */
+function letGo({ closed, busy, kept, held }: Open): void {
+  if (!closed || busy > 0) return;
+  kept[Symbol.dispose]();
+  held[Symbol.dispose]();
+}

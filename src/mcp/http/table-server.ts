@@ -1,0 +1,115 @@
+// Our table of methods under the SDK's server, which does the protocol around it: handshakes, envelopes, streams.
+// The SDK's own handlers for tools are not used: they would check results against schemas that know less than our
+// contracts, and change error codes that contracts promise. One is made for each session, and for each request
+// that belongs to none.
+import {
+  CLIENT_CAPABILITIES_META_KEY,
+  CLIENT_INFO_META_KEY,
+  type JSONRPCMessage,
+  type JSONRPCRequest,
+  type Result as SdkResult,
+  Server as SdkServer,
+  type ServerContext,
+  type Transport,
+} from "@modelcontextprotocol/server";
+import { Session } from "../../contract/session.ts";
+import { InternalError, isRecord, MethodNotFound, RpcError } from "../jsonrpc.ts";
+import type { Log } from "../log.ts";
+import { clientName, type Era, modernRevisions, negotiate, type Revision } from "../revision.ts";
+import type { Caller, Params, Server } from "../server.ts";
+import type { Calls } from "./calls.ts";
+import { SdkCaller } from "./sdk-caller.ts";
+import type { Visit, Visits } from "./visit.ts";
+
+export interface TableServerOptions {
+  readonly visits: Visits;
+  readonly calls: Calls;
+  readonly log: Log;
+}
+
+export class TableServer extends SdkServer {
+  readonly #era: Era;
+  readonly #options: TableServerOptions;
+  /** Codes that the SDK would change on their way out, by the request's id. */
+  readonly #codes = new Map<string | number, number>();
+
+  constructor(era: Era, { info, capabilities, instructions }: Server, options: TableServerOptions) {
+    super(info, { capabilities, instructions, enforceStrictCapabilities: false });
+    this.#era = era;
+    this.#options = options;
+    this.onerror = error => options.log.debug("http", error);
+    this.fallbackRequestHandler = (request, context) => this.#answer(request, context);
+  }
+
+  override async connect(transport: Transport): Promise<void> {
+    const send = transport.send.bind(transport);
+    transport.send = (message, options) => send(this.#exact(message), options);
+    await super.connect(transport);
+  }
+
+  async #answer(request: JSONRPCRequest, context: ServerContext): Promise<SdkResult> {
+    try {
+      const visit = this.#options.visits.of(context.http?.req);
+      const method = visit.table.server.methods.get(request.method);
+      if (method === undefined || (method.era ?? this.#era) !== this.#era) {
+        throw new RpcError(MethodNotFound, `Method not found: ${request.method.slice(0, 100)}`);
+      }
+      const { inputResponses } = context.mcpReq;
+      const requestState = context.mcpReq.requestState();
+      const params = {
+        ...request.params,
+        ...(inputResponses === undefined ? {} : { inputResponses }),
+        ...(requestState === undefined ? {} : { requestState }),
+      };
+      using caller = this.#caller(visit, context);
+      const { calls } = this.#options;
+      const { result } = await calls.answer(visit, request.method, method, params, caller);
+      return result;
+    } catch (error) {
+      const known = this.#asRpcError(error, request.method);
+      this.#codes.set(request.id, known.code);
+      throw known;
+    }
+  }
+
+  #caller(visit: Visit, context: ServerContext): Caller & Disposable {
+    const modern = this.#era === "modern";
+    const envelope: Params = context.mcpReq.envelope ?? {};
+    const stated = envelope[CLIENT_CAPABILITIES_META_KEY];
+    const client = clientName(modern ? envelope[CLIENT_INFO_META_KEY] : this.getClientVersion());
+    const session = visit.session ?? new Session({ lasting: false });
+    const { name } = visit.principal.is;
+    // Whoever has a token is known by its name; what a client says of itself comes second.
+    session.client = name === undefined ? (client ?? "unknown") : client ? `${name} (${client})` : name;
+    return new SdkCaller(context, {
+      session,
+      revision: this.#revision(context),
+      workspace: visit.principal.is.workspace,
+      gone: visit.signal,
+      capabilities: modern ? (isRecord(stated) ? stated : undefined) : this.getClientCapabilities(),
+      asks: !modern && visit.session !== undefined,
+    });
+  }
+
+  #revision(context: ServerContext): Revision {
+    if (this.#era === "modern") return modernRevisions[0];
+    const stated = context.http?.req?.headers.get("mcp-protocol-version");
+    return negotiate(this.getNegotiatedProtocolVersion() ?? stated ?? "");
+  }
+
+  #exact(message: JSONRPCMessage): JSONRPCMessage {
+    if (!("error" in message) || message.id === undefined) return message;
+    const code = this.#codes.get(message.id);
+    this.#codes.delete(message.id);
+    return code === undefined ? message : { ...message, error: { ...message.error, code } };
+  }
+
+  #asRpcError(error: unknown, name: string): RpcError {
+    if (error instanceof RpcError) return error;
+    this.#options.log.error(`${name.slice(0, 100)} failed`, error);
+    return new RpcError(
+      InternalError,
+      `Internal error: ${error instanceof Error ? error.message : String(error)}`,
+    );
+  }
+}

@@ -1,0 +1,80 @@
+// The methods that a caller gets: the dialect of the path, with the tools that the caller is permitted. Made once
+// for each caller and dialect, from the same table that stdio serves.
+import type { Dialect } from "../../contract/dialect.ts";
+import type { Settings } from "../../contract/settings.ts";
+import type { Tool } from "../../contract/tool.ts";
+import type { Engine } from "../../engine/engine.ts";
+import type { Principal } from "../auth/principal.ts";
+import type { createServer, Server, ServerInfo } from "../server.ts";
+import { Refusal } from "./refusal.ts";
+
+export interface TablesOptions {
+  readonly engine: Engine;
+  readonly info: ServerInfo;
+  /** What can be served below /mcp/. */
+  readonly dialects: Readonly<Record<string, () => Promise<Dialect>>>;
+  /** What is served at /mcp; absent where nobody chose: then the caller's own, or none. */
+  readonly dialect?: string;
+  settings(dialect: Dialect): Settings;
+  /** Makes the methods of a dialect. */
+  readonly create: typeof createServer;
+}
+
+export interface Table {
+  readonly dialect: Dialect;
+  readonly server: Server;
+  /** The tool that a call names, be it permitted or not. */
+  tool(name: unknown): Tool | undefined;
+}
+
+export class Tables {
+  readonly #options: TablesOptions;
+  readonly #tables = new WeakMap<Principal, Map<string, Promise<Table>>>();
+
+  constructor(options: TablesOptions) {
+    this.#options = options;
+  }
+
+  /** `named` is the dialect in the path, where there is one. Throws a `Refusal`. */
+  async for(principal: Principal, named: string | undefined): Promise<Table> {
+    const { dialects } = this.#options;
+    const own = principal.is.dialect;
+    const name = named ?? own ?? this.#options.dialect;
+    if (name === undefined || !Object.hasOwn(dialects, name)) {
+      const paths = Object.keys(dialects).map(one => `/mcp/${one}`);
+      throw new Refusal(404, `Not found: there is ${paths.join(", ")}`);
+    }
+    if (own !== undefined && name !== own) {
+      throw new Refusal(403, `Forbidden: this token is for /mcp/${own}`);
+    }
+    const tables = this.#tables.get(principal) ?? new Map<string, Promise<Table>>();
+    this.#tables.set(principal, tables);
+    const table = tables.get(name) ?? this.#make(principal, dialects[name]);
+    tables.set(name, table);
+    return await table;
+  }
+
+  async #make(principal: Principal, load: (() => Promise<Dialect>) | undefined): Promise<Table> {
+    if (load === undefined) throw new Refusal(404, "Not found");
+    const { engine, info, create } = this.#options;
+    const dialect = await load();
+    const given = this.#options.settings(dialect);
+    // Outside of a sandbox a command reaches everything, whatever its caller may reach.
+    const loose = principal.is.narrowed && given.commands !== "sandboxed";
+    const settings = loose ? { ...given, commands: "none" as const } : given;
+    const tools = dialect.tools.filter(
+      tool => principal.is.permits(tool) && (tool.effect !== "runs" || settings.commands !== "none"),
+    );
+    const server = create({ dialect: { ...dialect, tools }, engine, settings, info });
+    const prefix = dialect.prefix ?? "";
+    return {
+      dialect,
+      server,
+      tool(name) {
+        if (typeof name !== "string") return undefined;
+        const bare = name.startsWith(prefix) ? name.slice(prefix.length) : name;
+        return dialect.tools.find(tool => tool.name === bare);
+      },
+    };
+  }
+}
