@@ -18,5 +18,8 @@ export async function confinementOf(config: Config): Promise<Engine["confine"]> 
   }
   const hidden = [...secretsOf(homedir()), statePath()];
   const identity = await gitIdentity();
-  return workspace => openSandbox(found, { workspace, network: config["run-network"], hidden, identity });
+  return (workspace, wants) => {
+    const network = config["run-network"] && (wants?.network ?? true);
+    return openSandbox(found, { workspace, network, hidden, identity });
+  };
 }

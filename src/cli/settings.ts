@@ -8,11 +8,13 @@ export function settingsOf(config: Config, { withoutRoots }: Dialect): Settings 
   return {
     ...defaultSettings,
     plainNames: config["plain-names"],
+    structured: config.structured,
     maxOutputBytes: config["max-output-bytes"],
     maxFileBytes: config["max-file-bytes"],
     commandTimeoutMs: config["command-timeout-ms"],
     commandTimeoutMaxMs: config["command-timeout-max-ms"],
     commands: commandsBy(config),
+    commandNetwork: config["run-network"],
     hardLinks: config["hard-links"],
     anyDirectory: free ? (config["read-only"] ? "read-only" : "read-write") : undefined,
   };

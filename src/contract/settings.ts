@@ -4,6 +4,8 @@ import type { Access } from "../engine/workspace/root.ts";
 export interface Settings {
   /** Advertise tools without the dialect's prefix, for clients that refuse dots. */
   readonly plainNames: boolean;
+  /** Whether answers carry structured content where a contract has it, and tools the schemas of it. */
+  readonly structured: boolean;
   /** The cap on one answer, in bytes, where a contract has a single one. */
   readonly maxOutputBytes: number;
   /** The largest file that is read or edited whole, where a contract has a single limit. */
@@ -13,6 +15,8 @@ export interface Settings {
   readonly commandTimeoutMaxMs: number;
   /** Whether commands run, and how; undefined where nobody decided: as the contract has it. */
   readonly commands: "none" | "sandboxed" | "unsandboxed" | undefined;
+  /** Whether commands in a sandbox may use the network. */
+  readonly commandNetwork: boolean;
   /** What a write does to the other names of a file. */
   readonly hardLinks: "replace" | "keep";
   /**
@@ -27,11 +31,13 @@ export interface Settings {
 
 export const defaultSettings: Settings = {
   plainNames: false,
+  structured: true,
   maxOutputBytes: 131_072,
   maxFileBytes: 20_000_000,
   commandTimeoutMs: 120_000,
   commandTimeoutMaxMs: 600_000,
   commands: undefined,
+  commandNetwork: false,
   hardLinks: "replace",
   anyDirectory: undefined,
   workingDirectory: process.cwd(),

@@ -5,10 +5,15 @@ import type { Sandbox } from "./shell/launch.ts";
 import { fileIdentity } from "./workspace/stage.ts";
 import { type Grant, Workspace } from "./workspace/workspace.ts";
 
+/** What a command asks for. It gets no more than was allowed; where nothing is said, all of that. */
+export interface Wants {
+  readonly network: boolean;
+}
+
 export interface Engine extends Disposable {
   readonly workspace: Workspace;
   /** Confines commands to a workspace; absent where nobody asked for a sandbox. */
-  readonly confine?: ((workspace: Workspace) => Sandbox) | undefined;
+  readonly confine?: ((workspace: Workspace, wants?: Wants) => Sandbox) | undefined;
 }
 
 export interface EngineOptions {

@@ -1,6 +1,7 @@
 // The `polyfs` dialect: our own tool set, and the one that is served when nobody chooses.
 import type { Dialect } from "../../contract/dialect.ts";
 import { applyPatch } from "./apply_patch.ts";
+import { commandOutput } from "./command_output.ts";
 import { copyPath } from "./copy_path.ts";
 import { createDirectory } from "./create_directory.ts";
 import { deletePath } from "./delete_path.ts";
@@ -8,13 +9,16 @@ import { editFile } from "./edit_file.ts";
 import { failure } from "./failure.ts";
 import { fileInfo } from "./file_info.ts";
 import { findFiles } from "./find_files.ts";
+import { instructions } from "./instructions.ts";
 import { listChanges } from "./list_changes.ts";
 import { listDirectory } from "./list_directory.ts";
 import { listRoots } from "./list_roots.ts";
 import { movePath } from "./move_path.ts";
 import { readFile } from "./read_file.ts";
 import { replaceInFiles } from "./replace_in_files.ts";
+import { runCommand } from "./run_command.ts";
 import { searchText } from "./search_text.ts";
+import { stopCommand } from "./stop_command.ts";
 import { undo } from "./undo.ts";
 import { wording } from "./wording.ts";
 import { writeFile } from "./write_file.ts";
@@ -41,8 +45,12 @@ export const polyfs: Dialect = {
     createDirectory,
     listChanges,
     undo,
+    runCommand,
+    commandOutput,
+    stopCommand,
   ],
   wording,
+  instructions,
   withoutRoots: "usage",
   failure,
   offers({ effect }, { workspace, settings }) {

@@ -94,7 +94,7 @@ async function read(written: string, reading: Reading, call: CallContext, room: 
   const path = pathAt(call, written);
   using file = call.workspace.file(path);
   const { encoding } = reading;
-  if (encoding === undefined && isMedia(file)) return mediaOf(file, call);
+  if (encoding === undefined && isMedia(file)) return await mediaOf(file, call);
   return [{ type: "text", text: await readText(file, reading, call, room) }];
 }
 

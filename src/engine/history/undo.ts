@@ -157,7 +157,8 @@ class Inverting {
     const current = await this.#bytesAt(path);
     if (current === undefined) throw new Fault("not_found", { path: at });
     const { bytes, exact } = await this.#merged(before, after, current);
-    if (bytes.equals(current) && exact) return nothing;
+    const sameMode = this.#workspace.lstat(path).mode === before.mode;
+    if (bytes.equals(current) && exact && sameMode) return nothing;
     const times = exact ? { modified: new Date(before.modified) } : {};
     return {
       changes: [{ kind: "write", path, bytes, expect: current, mode: before.mode, ...times }],

@@ -1,0 +1,42 @@
+// What the tools that run commands share: the sandbox, the jobs of a caller, and words for how a command ended.
+import type { CallContext } from "../../contract/call.ts";
+import type { Slot } from "../../contract/session.ts";
+import { Fault } from "../../engine/fault.ts";
+import { Jobs } from "../../engine/shell/jobs.ts";
+import type { Sandbox } from "../../engine/shell/launch.ts";
+import { number } from "./answer.ts";
+
+/** Each caller has its own, which end with it. */
+export const jobs: Slot<Jobs> = {
+  initial: () => new Jobs(),
+  end: value => void value[Symbol.asyncDispose](),
+};
+
+/** Undefined only where the user allowed commands without a sandbox. */
+export function sandboxFor(
+  { engine, workspace, settings }: CallContext,
+  network: boolean,
+): Sandbox | undefined {
+  if (settings.commands === "unsandboxed") return undefined;
+  if (network && !settings.commandNetwork)
+    throw new Fault("denied", {
+      what: "commands may not use the network (the server was not started with --run-network)",
+    });
+  const sandbox = engine.confine?.(workspace, { network });
+  if (sandbox === undefined) throw new Fault("no_sandbox", { reason: "none was opened" });
+  return sandbox;
+}
+
+interface Ended {
+  readonly exitCode: number | null;
+  readonly signal: NodeJS.Signals | null;
+}
+
+/** `exit 0`, `ended by SIGKILL` */
+export function howEnded({ exitCode, signal }: Ended): string {
+  return signal === null ? `exit ${exitCode ?? "?"}` : `ended by ${signal}`;
+}
+
+export function seconds(milliseconds: number): string {
+  return milliseconds < 1000 ? `${milliseconds} ms` : `${number(Math.round(milliseconds / 100) / 10)} s`;
+}

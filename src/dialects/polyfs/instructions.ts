@@ -1,0 +1,13 @@
+// What the model is told about the server before its first call: what it cannot guess from the tools' own words.
+
+export const instructions = `Files in the served directories (list_roots). Paths: absolute, relative to the first root, ~/… or file://….
+
+Versions: reads, searches and changes name a file's version (v:3f9a1c2b77d0). Pass the one you read as if_version: if somebody changed the file since, your edit is merged onto it, and refused (stale) only where the same lines changed; the answer then shows them. read_file with since answers "unchanged" or just the difference: use it instead of reading again.
+
+Editing: prefer edit_file. Put all edits of a file into one call: they are applied together or not at all, and all refer to the file as you read it, so line numbers need no correction. old must match exactly once; leave out the "12: " of read_file. An edit that overlooked indentation or blanks says so. Answers show the diff: no need to read the file again. For the same change in many files use replace_in_files, for prepared patches apply_patch; both take dry_run. Encodings, byte-order marks and line endings are kept; send \\n.
+
+Undo: every change by any tool, deletes and commands included, can be taken back: list_changes shows ids, undo takes the last or the one you name, and keeps later edits elsewhere in the same files.
+
+Finding: find_files for names, search_text for contents (output: files or count to get an overview first), list_directory with depth for structure. Git-ignored files are left out unless ignored is true.
+
+Answers stop at a whole line and end with [how to go on], such as offset=2001. Errors begin with a code; the next line says what to do.`;

@@ -1,0 +1,121 @@
+// `run_command`: a command for the shell, in the sandbox that the user allowed: run to its end, or in the background.
+import type { CallContext } from "../../contract/call.ts";
+import { type Reply, text } from "../../contract/tool.ts";
+import { Fault } from "../../engine/fault.ts";
+import { Before, record } from "../../engine/history/footprint.ts";
+import type { Sandbox } from "../../engine/shell/launch.ts";
+import { type RunResult, run } from "../../engine/shell/run.ts";
+import type { Directory } from "../../engine/workspace/directory.ts";
+import { answerBytes, number } from "./answer.ts";
+import { howEnded, jobs, sandboxFor, seconds } from "./commands.ts";
+import { footprintLines } from "./footprint-lines.ts";
+import { Output } from "./output.ts";
+import { pathAt } from "./paths.ts";
+import { polyfsTool } from "./polyfs-tool.ts";
+
+/** A command that writes more is stopped. */
+const ceiling = 16 * 1024 * 1024;
+
+export const runCommand = polyfsTool({
+  name: "run_command",
+  title: "Run command",
+  description: "Run a shell command (sh) in the sandbox. Says what it changed; undo takes that back.",
+  input: {
+    type: "object",
+    properties: {
+      command: { type: "string" },
+      cwd: { type: "string", default: "." },
+      timeout_ms: { type: "integer", minimum: 1, description: "Default 120000." },
+      background: { type: "boolean", default: false, description: "Answers a job." },
+      network: { type: "boolean", default: false },
+    },
+    required: ["command"],
+    additionalProperties: false,
+  },
+  effect: "runs",
+  paths: ["cwd"],
+  async run({ command, cwd, timeout_ms, background, network }, call) {
+    const sandbox = sandboxFor(call, network);
+    using directory = call.workspace.directory(pathAt(call, cwd));
+    const start = { directory, ...(sandbox && { sandbox }) };
+    if (background) return await inBackground(command, start, timeout_ms, call);
+    const { commandTimeoutMs, commandTimeoutMaxMs } = call.settings;
+    return await toItsEnd(
+      command,
+      start,
+      Math.min(timeout_ms ?? commandTimeoutMs, commandTimeoutMaxMs),
+      call,
+    );
+  },
+});
+
+interface Start {
+  readonly directory: Directory;
+  readonly sandbox?: Sandbox;
+}
+
+async function inBackground(
+  command: string,
+  start: Start,
+  timeoutMs: number | undefined,
+  { session }: CallContext,
+): Promise<Reply> {
+  if (!session.lasting)
+    throw new Fault("denied", { what: "this connection does not last, and background commands end with it" });
+  const { id } = await session
+    .get(jobs)
+    .start(command, { ...start, ...(timeoutMs !== undefined && { timeoutMs }) });
+  return text(
+    `job ${id}\n[started; command_output shows what it writes, stop_command ends it. What it changes is not recorded for undo]`,
+  );
+}
+
+async function toItsEnd(command: string, start: Start, timeoutMs: number, call: CallContext): Promise<Reply> {
+  const { signal, workspace, session } = call;
+  const before = await Before.look(workspace, signal);
+  const output = new Output();
+  const result = await run(command, {
+    ...start,
+    merged: true,
+    keep: { head: 0, tail: 0 },
+    ceiling,
+    timeoutMs,
+    signal,
+    sink: chunk => output.push(chunk),
+    progress: {
+      everyMs: 1000,
+      bytes: 200,
+      tell: (tail, ms) => call.progress(ms, timeoutMs, tail.trimEnd().split("\n").at(-1)),
+    },
+  });
+  const footprint = await before.compare();
+  const shown = await output.within(answerBytes(call.settings) / 2, call);
+  // Behind the file that the output may have gone into, so that the last change is the command's.
+  const change = record(workspace, footprint, { action: "run_command", client: session.client });
+  if (result.ended === "cancel") throw new Fault("cancelled", {});
+  const lines = [...opening(result, timeoutMs), shown, ...footprintLines(footprint, change, workspace)];
+  const answer = text(lines.filter(line => line !== "").join("\n"));
+  return result.ended === "exit" ? answer : { ...answer, isError: true };
+}
+
+function opening(result: RunResult, timeoutMs: number): string[] {
+  switch (result.ended) {
+    case "timeout":
+      return [
+        `timeout: the command took longer than ${number(timeoutMs)} ms and was stopped`,
+        "Raise timeout_ms, or run it with background: true. What it wrote until then:",
+      ];
+    case "output_limit":
+      return [
+        "too_large: the command wrote more than 16 MB and was stopped",
+        "Redirect its output to a file. It began with:",
+      ];
+    case "disk_full":
+      return [
+        "io: the command nearly filled the disk and was stopped",
+        "Free some space first. What it wrote until then:",
+      ];
+    default:
+      return [`${howEnded(result)} · ${seconds(result.milliseconds)}`];
+  }
+}
