@@ -145,7 +145,7 @@ export class Committer {
         await this.#tell(commit);
         return commit;
       } finally {
-        letGo(plan, tale, book);
+        await letGo(plan, tale, book);
       }
     } finally {
       ledger.leave(book);
@@ -287,8 +287,11 @@ function inodeAt(places: Places, spot: Spot): number {
   return sys.lstat(places.address(spot))?.ino ?? 0;
 }
 
-/** Removes what the commit put aside, in the background; the journal remembers it until that is done. */
-function letGo(plan: Plan, tale: Tale, book: Book): void {
+/**
+ * Removes what the commit put aside. The answer waits for it, so that nobody who has it finds a temporary name in a
+ * directory; the journal remembers it until it is done.
+ */
+async function letGo(plan: Plan, tale: Tale, book: Book): Promise<void> {
   const purging = async ({ place, name }: Spot): Promise<void> => {
     try {
       using directory = Handle.open(plan.places.handle(place).address);
@@ -297,8 +300,10 @@ function letGo(plan: Plan, tale: Tale, book: Book): void {
       book.unsettled.push(tale);
     }
   };
-  for (const spot of plan.trash) {
+  const purges = plan.trash.map(spot => {
     const purged: Promise<void> = purging(spot).finally(() => book.purges.delete(purged));
     book.purges.add(purged);
-  }
+    return purged;
+  });
+  await Promise.all(purges);
 }
