@@ -13,7 +13,7 @@ export function columns(rows: readonly (readonly [string, string])[], indent = "
     .join("");
 }
 
-function wrap(sentence: string, width: number): string[] {
+export function wrap(sentence: string, width: number): string[] {
   const lines = [""];
   for (const word of sentence.split(" ")) {
     const line = lines[lines.length - 1] ?? "";

@@ -1,19 +1,36 @@
 // The subcommands, by their first word. Each is loaded only when it is called.
+import type { Run } from "./commands/command.ts";
 
 interface Command {
   /** One line for --help. */
   readonly summary: string;
   /** Loads what runs it: from the arguments after the word to the exit code. */
-  load(): Promise<(args: readonly string[], environment: NodeJS.ProcessEnv) => Promise<number>>;
+  load(): Promise<Run>;
 }
 
 export const commands: { readonly [name: string]: Command } = {
   tools: {
-    summary: "List the tools of a dialect",
-    load: async () => (await import("./tools.ts")).listTools,
+    summary: "List the tools of a dialect, with parameters and token cost",
+    load: async () => (await import("./commands/tools.ts")).tools,
   },
-  token: {
-    summary: "Add, list or remove tokens for --http",
-    load: async () => (await import("./token.ts")).token,
+  call: {
+    summary: "Call one tool from the shell",
+    load: async () => (await import("./commands/call.ts")).callTool,
+  },
+  history: {
+    summary: "Show what was changed, by whom, with diffs",
+    load: async () => (await import("./commands/history.ts")).history,
+  },
+  undo: {
+    summary: "Take a change back",
+    load: async () => (await import("./commands/undo.ts")).undoChange,
+  },
+  doctor: {
+    summary: "Check what this machine offers: sandbox, search, file systems",
+    load: async () => (await import("./commands/doctor.ts")).doctor,
+  },
+  completion: {
+    summary: "Print a completion script for bash, zsh or fish",
+    load: async () => (await import("./commands/completion.ts")).completion,
   },
 };

@@ -56,7 +56,8 @@ export function toolMethods(options: ServerOptions): Record<"tools/list" | "tool
   };
 }
 
-function listed(tool: Tool, name: string): Result {
+/** A tool as `tools/list` shows it. */
+export function listed(tool: Tool, name: string): Result {
   const { title, description, input, output, effect } = tool;
   const reads = effect === "reads";
   return {
@@ -74,7 +75,8 @@ function listed(tool: Tool, name: string): Result {
   };
 }
 
-function wireResult({ content, structured, isError, meta }: Reply, revision: Revision): Result {
+/** A reply as `tools/call` answers it. */
+export function wireResult({ content, structured, isError, meta }: Reply, revision: Revision): Result {
   return {
     content: revision === "2024-11-05" ? content.map(withoutAudio) : content,
     ...(structured === undefined ? {} : { structuredContent: structured }),

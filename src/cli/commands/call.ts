@@ -1,0 +1,104 @@
+// `polyfs call TOOL JSON`: one call from the shell, through the same `call()` as every transport. People get the
+// text of the answer, programs the result as the protocol has it.
+import { call } from "../../contract/call.ts";
+import type { Outcome } from "../../contract/dialect.ts";
+import { Session } from "../../contract/session.ts";
+import type { Content } from "../../contract/tool.ts";
+import { wireResult } from "../../mcp/tools.ts";
+import { confinementOf } from "../confinement.ts";
+import { chooseDialect } from "../dialect.ts";
+import { openDirectories } from "../directories.ts";
+import { print } from "../print.ts";
+import { settingsOf } from "../settings.ts";
+import { styleOf, visible } from "../style.ts";
+import { UsageError } from "../usage-error.ts";
+import { command, directoryOptions } from "./command.ts";
+import { whereTheUserStands } from "./standing.ts";
+
+const revision = "2025-11-25";
+
+export const callTool = command({
+  name: "call",
+  operands: "TOOL [JSON]",
+  description:
+    "Calls one tool with the parameters in JSON (- reads them from stdin), in the working directory unless directories are named. On a terminal the answer is printed as text; piped, as the JSON result of the protocol.",
+  own: {
+    json: { help: "Print the JSON result, also on a terminal" },
+    text: { help: "Print the text, also where it is piped" },
+  },
+  options: ["dialect", ...directoryOptions, "allow-outside-workspace", "allow-run", "run", "run-network"],
+  examples: [
+    [`polyfs call --dialect fs read_file '{"path": "README.md"}'`, "what a model would see of README.md"],
+    [
+      `polyfs call --dialect agent-tools grep '{"pattern": "TODO"}' | jq -r '.content[].text'`,
+      "the answer in a script",
+    ],
+    ["polyfs call --dialect polyfs apply_patch - < parameters.json", "parameters from a file"],
+  ],
+  most: 2,
+  async run({ operands: [name, json = "{}"], own, config: given }) {
+    if (name === undefined) throw new UsageError("name a tool; see polyfs call --help and polyfs tools");
+    const params = parse(json === "-" ? await standardInput() : json);
+    const config = whereTheUserStands(given);
+    const dialect = await chooseDialect(config.dialect);
+    using engine = openDirectories(config, dialect, await confinementOf(config));
+    using session = new Session();
+    session.client = "polyfs call";
+    const stop = new AbortController();
+    process.once("SIGINT", () => stop.abort());
+    const outcome = await call(dialect, name, params, {
+      engine,
+      workspace: engine.workspace,
+      settings: settingsOf(config, dialect),
+      session,
+      revision,
+      signal: stop.signal,
+      progress() {},
+    });
+    await engine.workspace.settled();
+    const asText = own.has("text") || (process.stdout.isTTY && !own.has("json"));
+    await (asText ? printText(outcome) : printJson(outcome));
+    return "error" in outcome || outcome.isError ? 1 : 0;
+  },
+});
+
+function parse(json: string): unknown {
+  try {
+    return JSON.parse(json);
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new UsageError(`the parameters are not JSON (${reason}); quote them: '{"path": "a.txt"}'`);
+  }
+}
+
+async function standardInput(): Promise<string> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of process.stdin) chunks.push(chunk);
+  return Buffer.concat(chunks).toString("utf8");
+}
+
+async function printJson(outcome: Outcome): Promise<void> {
+  const result = "error" in outcome ? outcome : wireResult(outcome, revision);
+  await print(process.stdout, `${JSON.stringify(result)}\n`);
+}
+
+async function printText(outcome: Outcome): Promise<void> {
+  if ("error" in outcome) {
+    const { code, message } = outcome.error;
+    return print(process.stderr, `${styleOf(process.stderr).red(`error ${code}`)}: ${visible(message)}\n`);
+  }
+  const stream = outcome.isError ? process.stderr : process.stdout;
+  const style = styleOf(stream);
+  for (const item of outcome.content) {
+    const text = textOf(item);
+    const shown = stream.isTTY ? visible(text) : text;
+    await print(stream, `${outcome.isError ? style.red(shown) : shown}${shown.endsWith("\n") ? "" : "\n"}`);
+  }
+}
+
+function textOf(item: Content): string {
+  if (item.type === "text") return item.text;
+  if (item.type === "resource")
+    return "text" in item.resource ? item.resource.text : `[${item.resource.uri}]`;
+  return `[${item.type}, ${item.mimeType}, ${Buffer.byteLength(item.data, "base64")} bytes]`;
+}

@@ -1,0 +1,117 @@
+// What a subcommand is: its own words and options, its --help with examples, and what it does. `command` makes
+// the function that the program calls from it.
+import { plainWording, printable, say } from "../../contract/wording.ts";
+import { Fault } from "../../engine/fault.ts";
+import { columns, wrap } from "../columns.ts";
+import { readCommandLine } from "../command-line.ts";
+import { type Config, configure } from "../config.ts";
+import type { Layer } from "../layer.ts";
+import { rowOf } from "../option-row.ts";
+import type { OptionName } from "../options.ts";
+import { print } from "../print.ts";
+import { UsageError } from "../usage-error.ts";
+
+export interface OwnOption {
+  /** The name of its value in --help; without it the option is a flag. */
+  readonly value?: string;
+  readonly help: string;
+}
+
+export interface About {
+  readonly name: string;
+  /** What stands behind the name in --help: `[CHANGE] [PATH]`. */
+  readonly operands: string;
+  readonly description: string;
+  readonly own: Readonly<Record<string, OwnOption>>;
+  /** The options that it has in common with serving. */
+  readonly options: readonly OptionName[];
+  readonly examples: readonly (readonly [line: string, what: string])[];
+}
+
+/** What the command line, the environment and the file say. */
+export interface Given {
+  readonly operands: readonly string[];
+  /** The values of the command's own options; "" for flags. */
+  readonly own: ReadonlyMap<string, string>;
+  readonly config: Config;
+  /** What the command line alone says. */
+  readonly line: Layer;
+}
+
+export interface Run {
+  (args: readonly string[], environment: NodeJS.ProcessEnv): Promise<number>;
+  readonly about?: About;
+}
+
+export interface Spec extends About {
+  readonly most: number;
+  run(given: Given): Promise<number>;
+}
+
+/** The options that say which directories. */
+export const directoryOptions = [
+  "workspace",
+  "allow-write",
+  "allow-read",
+  "read-only",
+  "allow-filesystem-root",
+] as const;
+
+export function command({ most, run, ...about }: Spec): Run {
+  const program = `polyfs ${about.name}`;
+  const options: readonly OptionName[] = [...about.options, "state-dir", "config", "help"];
+  return Object.assign(
+    async (args: readonly string[], environment: NodeJS.ProcessEnv) => {
+      const operands: string[] = [];
+      const own = new Map<string, string>();
+      const line = readCommandLine(args, process.cwd(), {
+        program,
+        options,
+        own: Object.fromEntries(
+          Object.entries(about.own).map(([name, { value }]) => [name, value !== undefined]),
+        ),
+        option: (name, value) => void own.set(name, value),
+        operand: word => void operands.push(word),
+      });
+      if (line.values.help) {
+        await print(process.stdout, helpOf({ ...about, options }));
+        return 0;
+      }
+      if (operands.length > most)
+        throw new UsageError(`too much: ${JSON.stringify(operands[most])}; see ${program} --help`);
+      const config = configure(line, environment, process.cwd());
+      return await refusalsTold(() => run({ operands, own, config, line }));
+    },
+    { about: { ...about, options } },
+  );
+}
+
+/** What the engine refuses is told in one line, and is not a defect of ours. */
+async function refusalsTold(run: () => Promise<number>): Promise<number> {
+  try {
+    return await run();
+  } catch (error) {
+    if (!(error instanceof Fault)) throw error;
+    await print(process.stderr, `polyfs: ${printable(say(plainWording, error))}\n`);
+    return 1;
+  }
+}
+
+function helpOf({ name, operands, description, own, options, examples }: About): string {
+  const rows = [
+    ...Object.entries(own).map(
+      ([option, { value, help }]) => [`--${option}${value === undefined ? "" : ` ${value}`}`, help] as const,
+    ),
+    ...options.flatMap(rowOf),
+  ];
+  return `Usage: polyfs ${name} [options]${operands === "" ? "" : ` ${operands}`}
+
+${wrap(description, 80).join("\n")}
+
+Options:
+${columns(rows, "  ")}
+Examples:
+${examples.map(([line, what]) => `  ${line}\n      ${what}\n`).join("")}
+Exit codes: 0 done, 1 it failed or was refused, 2 the command line was wrong.
+`;
+}

@@ -1,0 +1,181 @@
+// `polyfs doctor`: what this machine offers, what that means, and what to install. Each check is a row; a row that
+// keeps polyfs from working makes the exit code 1.
+
+import { resolve } from "node:path";
+import { plainWording, say } from "../../contract/wording.ts";
+import { Fault } from "../../engine/fault.ts";
+import { ripgrepVersion } from "../../engine/search/ripgrep-version.ts";
+import { findSandbox } from "../../engine/shell/sandbox.ts";
+import { fileSystemOf } from "../../engine/workspace/file-system.ts";
+import { readNamedFile } from "../../engine/workspace/named-file.ts";
+import { statePath } from "../../engine/workspace/state.ts";
+import { type Grant, Workspace } from "../../engine/workspace/workspace.ts";
+import { version } from "../../version.ts";
+import { wrap } from "../columns.ts";
+import { fromHome } from "../layer.ts";
+import { print } from "../print.ts";
+import { type Style, styleOf, visible } from "../style.ts";
+import { command, directoryOptions } from "./command.ts";
+import { whereTheUserStands } from "./standing.ts";
+
+interface Finding {
+  readonly what: string;
+  /** Fine; worth knowing; or in the way of working at all. */
+  readonly is: "fine" | "notable" | "broken";
+  readonly found: string;
+  readonly advice?: string;
+}
+
+export const doctor = command({
+  name: "doctor",
+  operands: "[DIR...]",
+  description:
+    "Checks what this machine offers: the Node version, ripgrep, the sandbox for commands and what it confines, the file systems of the directories (default: the working directory), the limits on watching files, and the state directory. Exit code 1 where something keeps polyfs from working.",
+  own: { json: { help: "Print the findings as JSON" } },
+  options: [...directoryOptions],
+  examples: [["polyfs doctor ~/project", "is everything ready to serve this directory?"]],
+  most: Number.POSITIVE_INFINITY,
+  async run({ operands, own, config }) {
+    const named = operands.map(word => ({ path: resolve(fromHome(word)), access: "read-write" }) as const);
+    const grants = named.length > 0 ? named : whereTheUserStands(config).grants;
+    const findings = [
+      node(),
+      await search(),
+      ...(await sandbox()),
+      ...grants.map(directory),
+      ...watching(),
+      state(config["state-dir"]),
+    ];
+    const style = styleOf(process.stdout);
+    if (own.has("json"))
+      await print(process.stdout, `${JSON.stringify({ version, findings }, undefined, 2)}\n`);
+    else await print(process.stdout, `polyfs ${version}\n${findings.map(one => row(one, style)).join("")}`);
+    return findings.some(({ is }) => is === "broken") ? 1 : 0;
+  },
+});
+
+function row({ what, is, found, advice }: Finding, { green, yellow, red, dim }: Style): string {
+  const mark = { fine: green("ok  "), notable: yellow("note"), broken: red("FAIL") }[is];
+  const [first = "", ...more] = wrap(`${what}: ${visible(found)}`, 74);
+  const advised = advice === undefined ? [] : wrap(advice, 70).map(line => dim(`  ${line}`));
+  return `${mark}  ${[first, ...more, ...advised].join("\n      ")}\n`;
+}
+
+function node(): Finding {
+  const [major = 0, minor = 0] = process.versions.node.split(".").map(Number);
+  const recent = major > 20 || (major === 20 && minor >= 19);
+  return {
+    what: "Node",
+    is: recent ? "fine" : "broken",
+    found: `${process.versions.node} on ${process.platform} ${process.arch}`,
+    ...(!recent && { advice: "Install Node 20.19 or later." }),
+  };
+}
+
+async function search(): Promise<Finding> {
+  const found = await ripgrepVersion();
+  return found === undefined
+    ? {
+        what: "ripgrep",
+        is: "broken",
+        found: "cannot be started",
+        advice:
+          "Install polyfs again, without --omit=optional: its packages carry ripgrep for each platform.",
+      }
+    : { what: "ripgrep", is: "fine", found };
+}
+
+const processes = {
+  "control group": "their number by a control group",
+  "user limit": "their number by the user's limit",
+  nothing: "but not their number",
+} as const;
+
+async function sandbox(): Promise<Finding[]> {
+  const found = await findSandbox();
+  if ("missing" in found) {
+    const advice = `Commands can only run without one (--allow-run=unsandboxed). To get one: ${found.install}.`;
+    return [{ what: "Sandbox for commands", is: "notable", found: found.missing, advice }];
+  }
+  const { kind, version: release, program, bindsHandles, forbidsNamespaces, holdsProcesses } = found;
+  const confines = [
+    "the disk to the directories that are served, network off unless --run-network",
+    `processes${kind === "bubblewrap" ? " in a namespace of their own" : ""}, ${processes[holdsProcesses]}`,
+    bindsHandles ? "directories handed over as opened" : "directories handed over by path",
+    forbidsNamespaces ? "no further namespaces" : "further namespaces possible",
+  ];
+  return [
+    { what: "Sandbox for commands", is: "fine", found: `${kind} ${release} (${program})` },
+    {
+      what: "It confines",
+      is: holdsProcesses === "nothing" || (kind === "bubblewrap" && !bindsHandles) ? "notable" : "fine",
+      found: confines.join("; "),
+    },
+  ];
+}
+
+function directory({ path, access }: Grant): Finding {
+  try {
+    using workspace = Workspace.open([{ path, access: "read-only" }]);
+    const [root] = workspace.roots;
+    const { kind, remote, freeBytes } = fileSystemOf(root?.path ?? path);
+    return {
+      what: `Directory ${path}`,
+      is: remote ? "notable" : "fine",
+      found: `${kind}, ${access}, ${(freeBytes / 1e9).toFixed(1)} GB free`,
+      ...(remote && {
+        advice:
+          "Reached through another program or machine: a crash of that one may lose what it said it had written.",
+      }),
+    };
+  } catch (error) {
+    return { what: `Directory ${path}`, is: "broken", found: reasonOf(error) };
+  }
+}
+
+/** Linux has limits on how much can be watched for changes; they are shared with editors and build tools. */
+function watching(): Finding[] {
+  if (process.platform !== "linux") return [];
+  try {
+    const [watches, instances] = ["max_user_watches", "max_user_instances"].map(name =>
+      Number(readNamedFile(`/proc/sys/fs/inotify/${name}`)),
+    );
+    const few = (watches ?? 0) < 65_536;
+    return [
+      {
+        what: "Watching files",
+        is: few ? "notable" : "fine",
+        found: `${watches} watches and ${instances} watchers at once`,
+        ...(few && { advice: "More: sysctl fs.inotify.max_user_watches=524288" }),
+      },
+    ];
+  } catch {
+    return [];
+  }
+}
+
+function state(wanted: string | undefined): Finding {
+  const path = statePath(wanted);
+  try {
+    const { kind, freeBytes } = fileSystemOf(path);
+    return {
+      what: "State and history",
+      is: "fine",
+      found: `${path} (${kind}, ${(freeBytes / 1e9).toFixed(1)} GB free)`,
+    };
+  } catch (error) {
+    if (Fault.is(error, "not_found"))
+      return { what: "State and history", is: "fine", found: `${path} (made at the first change)` };
+    return {
+      what: "State and history",
+      is: "broken",
+      found: reasonOf(error),
+      advice: "Name another place: --state-dir DIR",
+    };
+  }
+}
+
+function reasonOf(error: unknown): string {
+  if (error instanceof Fault) return say(plainWording, error);
+  throw error;
+}

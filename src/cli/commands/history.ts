@@ -1,0 +1,72 @@
+// `polyfs history`: what was changed below a path, whoever did it, newest first. It only reads what was recorded, so
+// it needs no grant: the changes are those of the user who asks.
+import { parse, resolve } from "node:path";
+import { listChanges } from "../../engine/history/changes.ts";
+import type { ChangeRecord } from "../../engine/workspace/archive/log.ts";
+import { Workspace } from "../../engine/workspace/workspace.ts";
+import { fromHome } from "../layer.ts";
+import { print } from "../print.ts";
+import { styleOf } from "../style.ts";
+import { UsageError } from "../usage-error.ts";
+import { command } from "./command.ts";
+import { diffOf, fileLine, headOf } from "./past.ts";
+
+export const history = command({
+  name: "history",
+  operands: "[PATH]",
+  description:
+    "Lists the changes of PATH (default: the working directory), newest first: the change's id, when it was made, by which tool and client, and its files (A added, M modified, D deleted, R moved, C copied). polyfs undo takes one back.",
+  own: {
+    all: { help: "Changes anywhere, not only below PATH" },
+    diff: { help: "Show what was changed, line by line" },
+    limit: { value: "N", help: "How many changes (default 20)" },
+    before: { value: "CHANGE", help: "Only changes before this one" },
+    json: { help: "Print the records as JSON, one on each line" },
+  },
+  options: [],
+  examples: [
+    ["polyfs history", "the last changes in this directory"],
+    ["polyfs history --diff src/main.ts", "what was done to one file"],
+    ["polyfs history --all --limit 5", "the last five changes anywhere"],
+  ],
+  most: 1,
+  async run({ operands: [named = "."], own, config }) {
+    const at = resolve(fromHome(named));
+    using workspace = Workspace.open([{ path: parse(at).root, access: "read-only" }], {
+      state: config["state-dir"],
+    });
+    const records = listChanges(workspace, {
+      path: own.has("all") ? undefined : workspace.at(at),
+      before: own.get("before"),
+      limit: limitOf(own.get("limit")),
+    });
+    if (own.has("json")) {
+      await print(process.stdout, records.map(record => `${JSON.stringify(record)}\n`).join(""));
+    } else if (records.length === 0) {
+      await print(process.stderr, "polyfs: no changes are recorded here\n");
+    } else for (const record of records) await printRecord(record, workspace, own.has("diff"));
+    return 0;
+  },
+});
+
+function limitOf(given = "20"): number {
+  if (/^[1-9]\d{0,8}$/.test(given)) return Number(given);
+  throw new UsageError(`--limit must be a whole number, 1 or more, not ${JSON.stringify(given)}`);
+}
+
+const mostFiles = 20;
+
+async function printRecord(record: ChangeRecord, workspace: Workspace, withDiff: boolean): Promise<void> {
+  const style = styleOf(process.stdout);
+  const { objects } = workspace.archive;
+  const lines = [headOf(record, style)];
+  const files = record.files.filter(({ effect }) => effect !== "none");
+  const shown = withDiff ? files : files.slice(0, mostFiles);
+  for (const file of shown) {
+    lines.push(await fileLine(file, objects, style));
+    const diff = withDiff ? await diffOf(file, objects, style) : "";
+    if (diff !== "") lines.push(diff.trimEnd());
+  }
+  if (files.length > shown.length) lines.push(`  and ${files.length - shown.length} more`);
+  await print(process.stdout, `${lines.join("\n")}\n`);
+}

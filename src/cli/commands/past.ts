@@ -1,0 +1,95 @@
+// Changes of the past as people read them: one line for each, its files below it, and diffs.
+import { isNoText } from "../../engine/text/detect.ts";
+import { diffCounts, unifiedDiff } from "../../engine/text/diff.ts";
+import { decode } from "../../engine/text/text.ts";
+import type { ChangeRecord, RecordedFile } from "../../engine/workspace/archive/log.ts";
+import type { Objects } from "../../engine/workspace/archive/objects.ts";
+import type { Snapshot } from "../../engine/workspace/archive/snapshot.ts";
+import { isWithin } from "../../engine/workspace/root.ts";
+import { colouredDiff, type Style, visible } from "../style.ts";
+
+const maxDiffBytes = 1024 * 1024;
+
+/** `mf3k2a · 2026-08-01 14:03:22 · edit_file · claude-code` */
+export function headOf(record: ChangeRecord, { bold, dim, yellow }: Style): string {
+  const { id, time, action, client, undoes, kept } = record;
+  const parts = [timeOf(time), action, client, undoes === undefined ? "" : `takes back ${undoes}`];
+  const known = parts.filter(part => part !== "").map(part => visible(part));
+  return `${bold(id)} ${dim("·")} ${known.join(" · ")}${kept ? "" : yellow(" · not kept whole: cannot be taken back")}`;
+}
+
+function timeOf(time: number): string {
+  const date = new Date(time - new Date(time).getTimezoneOffset() * 60_000);
+  return date.toISOString().slice(0, 19).replace("T", " ");
+}
+
+const signs: Readonly<Record<RecordedFile["effect"], string>> = {
+  created: "A",
+  modified: "M",
+  removed: "D",
+  moved: "R",
+  copied: "C",
+  none: " ",
+};
+
+/** A file of a change, with the lines that it gained and lost. */
+export async function fileLine(file: RecordedFile, objects: Objects, { green, red }: Style): Promise<string> {
+  const name = shownFrom(process.cwd(), file.at);
+  const from = file.from === undefined ? "" : `${visible(shownFrom(process.cwd(), file.from))} -> `;
+  const texts = await textsOf(file, objects);
+  const { added, removed } = texts === undefined ? { added: 0, removed: 0 } : diffCounts(...texts);
+  const counts = [added > 0 ? green(`+${added}`) : "", removed > 0 ? red(`-${removed}`) : ""];
+  const line = [
+    `  ${signs[file.effect]} ${from}${visible(name)}${file.kind === "directory" ? "/" : ""}`,
+    ...counts,
+  ];
+  return line.filter(part => part !== "").join(" ");
+}
+
+/** What a change did to a file, as a diff; "" where there is none to show. */
+export async function diffOf(file: RecordedFile, objects: Objects, style: Style): Promise<string> {
+  const texts = await textsOf(file, objects);
+  if (texts === undefined) return "";
+  const name = shownFrom(process.cwd(), file.at);
+  const from = file.effect === "created" ? "/dev/null" : shownFrom(process.cwd(), file.from ?? file.at);
+  return colouredDiff(
+    unifiedDiff(...texts, { from, to: file.effect === "removed" ? "/dev/null" : name }),
+    style,
+  );
+}
+
+/** A diff of two contents; a sentence where they are no text. */
+export async function contentDiff(at: string, before: Buffer, after: Buffer, style: Style): Promise<string> {
+  const name = shownFrom(process.cwd(), at);
+  const [old, made] = [await textOf(at, before), await textOf(at, after)];
+  if (old === undefined || made === undefined)
+    return `${visible(name)}: ${before.length} bytes become ${after.length}\n`;
+  return colouredDiff(unifiedDiff(old, made, { from: name, to: name }), style);
+}
+
+async function textsOf(
+  { at, before, after }: RecordedFile,
+  objects: Objects,
+): Promise<[before: string, after: string] | undefined> {
+  const [old, made] = [bytesOf(before, objects), bytesOf(after, objects)];
+  if (old === undefined || made === undefined) return undefined;
+  const [from, to] = [await textOf(at, old), await textOf(at, made)];
+  return from === undefined || to === undefined ? undefined : [from, to];
+}
+
+/** Nothing there is an empty file to a diff; what is no file, or is not kept, cannot be compared. */
+function bytesOf(snapshot: Snapshot | undefined, objects: Objects): Buffer | undefined {
+  if (snapshot === undefined) return Buffer.alloc(0);
+  return snapshot.kind === "file" && snapshot.hash !== undefined ? objects.get(snapshot.hash) : undefined;
+}
+
+async function textOf(at: string, bytes: Buffer): Promise<string | undefined> {
+  if (bytes.length > maxDiffBytes || isNoText(bytes)) return undefined;
+  return (await decode(at, bytes, { legacy: true })).raw;
+}
+
+/** Relative where it lies below, like `git status` does it. */
+export function shownFrom(directory: string, path: string): string {
+  if (!isWithin(path, directory) || path === directory) return path;
+  return path.slice(directory.length).replace(/^[/\\]/, "");
+}

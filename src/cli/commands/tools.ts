@@ -1,0 +1,92 @@
+// `polyfs tools`: what a dialect offers, for people: names, parameters, and what the definitions cost a model.
+import { advertisedName, offeredTools } from "../../contract/call.ts";
+import type { Dialect } from "../../contract/dialect.ts";
+import type { Tool } from "../../contract/tool.ts";
+import { Workspace } from "../../engine/workspace/workspace.ts";
+import { listed } from "../../mcp/tools.ts";
+import { columns, wrap } from "../columns.ts";
+import type { Config } from "../config.ts";
+import { chooseDialect } from "../dialect.ts";
+import { suggestion } from "../nearest.ts";
+import { print } from "../print.ts";
+import { settingsOf } from "../settings.ts";
+import { type Style, styleOf } from "../style.ts";
+import { UsageError } from "../usage-error.ts";
+import { command } from "./command.ts";
+import { parametersOf, signatureOf, tokensOf } from "./parameters.ts";
+import { whereTheUserStands } from "./standing.ts";
+
+interface Offered {
+  readonly tool: Tool;
+  readonly name: string;
+  readonly tokens: number;
+}
+
+export const tools = command({
+  name: "tools",
+  operands: "[TOOL]",
+  description:
+    "Lists the tools that a dialect offers with these options: what each does, its parameters (? where one may be left out) and about how many tokens its definition costs a model. With TOOL, all about that one.",
+  own: { json: { help: "Print the definitions as clients get them" } },
+  options: ["dialect", "plain-names", "read-only", "allow-read", "allow-run", "run"],
+  examples: [
+    ["polyfs tools --dialect agent-tools", "the nine tools of that dialect"],
+    ["polyfs tools --dialect fs read_file", "one tool, with all its parameters"],
+  ],
+  most: 1,
+  async run({ operands: [wanted], own, config }) {
+    const dialect = await chooseDialect(config.dialect);
+    const offered = offeredBy(dialect, whereTheUserStands(config));
+    const shown = wanted === undefined ? offered : [toolNamed(wanted, offered, dialect)];
+    const style = styleOf(process.stdout);
+    if (own.has("json")) {
+      const definitions = shown.map(({ tool, name }) => listed(tool, name));
+      await print(process.stdout, `${JSON.stringify(definitions, undefined, 2)}\n`);
+    } else if (wanted === undefined) await print(process.stdout, overview(dialect, offered, style));
+    else for (const one of shown) await print(process.stdout, details(one, style));
+    return 0;
+  },
+});
+
+function offeredBy(dialect: Dialect, config: Config): Offered[] {
+  const settings = settingsOf(config, dialect);
+  using workspace = Workspace.open(config.grants, { state: config["state-dir"] });
+  return offeredTools(dialect, { workspace, settings }).map(tool => {
+    const name = advertisedName(dialect, tool, settings);
+    return { tool, name, tokens: tokensOf(listed(tool, name)) };
+  });
+}
+
+function toolNamed(wanted: string, offered: readonly Offered[], dialect: Dialect): Offered {
+  const found = offered.find(({ tool, name }) => [tool.name, name].includes(wanted));
+  if (found !== undefined) return found;
+  const names = offered.map(({ name }) => name);
+  throw new UsageError(`no tool ${JSON.stringify(wanted)} in ${dialect.name}${suggestion(wanted, names)}`);
+}
+
+function overview(dialect: Dialect, offered: readonly Offered[], { bold, dim }: Style): string {
+  const width = Math.max(...offered.map(({ name }) => name.length));
+  const lines = offered.map(({ tool, name, tokens }) => {
+    const head = `${bold(name.padEnd(width))}  ${tool.effect}: ${tool.title} ${dim(`(~${tokens} tokens)`)}\n`;
+    return `${head}${wrap(signatureOf(tool.input), 76)
+      .map(line => `    ${line}\n`)
+      .join("")}`;
+  });
+  const sum = offered.reduce((total, { tokens }) => total + tokens, 0);
+  const left = dialect.tools.filter(tool => !offered.some(one => one.tool === tool));
+  const more =
+    left.length === 0 ? "" : `\nNot offered with these options: ${left.map(({ name }) => name).join(", ")}`;
+  return `${lines.join("")}\n${dialect.name}: ${offered.length} tools, about ${sum} tokens${more}\n`;
+}
+
+function details({ tool, name, tokens }: Offered, { bold, dim }: Style): string {
+  const rows = parametersOf(tool.input).map(
+    ({ name: parameter, required, type, description, standard }) =>
+      [
+        `${parameter}${required ? "" : "?"}`,
+        `${type}${standard === undefined ? "" : ` (default ${standard})`}${description === "" ? "" : `: ${description}`}`,
+      ] as const,
+  );
+  const parameters = rows.length === 0 ? "  none\n" : columns(rows, "  ");
+  return `${bold(name)}  ${tool.effect}: ${tool.title} ${dim(`(~${tokens} tokens)`)}\n\n${tool.description}\n\nParameters:\n${parameters}`;
+}

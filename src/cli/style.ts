@@ -1,0 +1,40 @@
+// Colours for people: only on a terminal that has them, and not where NO_COLOR asks for none. What comes from files
+// goes through `visible` before it reaches a terminal, because a file could otherwise steer it.
+import { printable } from "../contract/wording.ts";
+
+const codes = { bold: 1, dim: 2, red: 31, green: 32, yellow: 33, cyan: 36 } as const;
+
+export type Style = { readonly [name in keyof typeof codes]: (text: string) => string };
+
+export function styleOf(stream: NodeJS.WriteStream, environment: NodeJS.ProcessEnv = process.env): Style {
+  const plain = !stream.isTTY || (environment.NO_COLOR ?? "") !== "" || environment.TERM === "dumb";
+  const paint = (code: number) => (text: string) =>
+    plain || text === "" ? text : `\x1b[${code}m${text}\x1b[0m`;
+  return {
+    bold: paint(codes.bold),
+    dim: paint(codes.dim),
+    red: paint(codes.red),
+    green: paint(codes.green),
+    yellow: paint(codes.yellow),
+    cyan: paint(codes.cyan),
+  };
+}
+
+/** A text of several lines without anything that steers a terminal. */
+export function visible(text: string): string {
+  return text.replace(/[^\n\t]+/g, part => printable(part).replace(/[\u0080-\u009f]/g, "\ufffd"));
+}
+
+/** A unified diff, coloured line by line. */
+export function colouredDiff(diff: string, style: Style): string {
+  // Carriage returns are shown only where a diff is about them.
+  const changed = diff.match(/^[-+](?![-+]{2} ).*$/gm) ?? [];
+  const same = changed.every(line => line.endsWith("\r"));
+  return diff.replace(/^.*$/gm, line => {
+    const shown = visible(same ? line.replace(/\r$/, "") : line);
+    if (/^(---|\+\+\+) /.test(line)) return style.bold(shown);
+    if (line.startsWith("@@")) return style.cyan(shown);
+    if (line.startsWith("+")) return style.green(shown);
+    return line.startsWith("-") ? style.red(shown) : shown;
+  });
+}

@@ -1,0 +1,259 @@
+// What people do with the program besides serving, as they do it: in a shell, in a directory.
+import { spawnSync } from "node:child_process";
+import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { commands } from "../../src/cli/commands.ts";
+import { type Ending, polyfs, repository, tree } from "./program.ts";
+
+/** A project with a file, a state directory beside it, and a shell that stands in it. */
+function project(): {
+  root: string;
+  path: (name: string) => string;
+  run: (...args: string[]) => Ending;
+  call: (tool: string, params: object) => Ending;
+} {
+  const base = tree("project", "state");
+  const root = join(base, "project");
+  writeFileSync(join(root, "a.txt"), "one\ntwo\nthree\n");
+  const env = { POLYFS_STATE_DIR: join(base, "state"), POLYFS_DIALECT: "polyfs" };
+  const run = (...args: string[]) => polyfs(args, { cwd: root, env });
+  return {
+    root,
+    path: name => join(root, name),
+    run,
+    call: (tool, params) => run("call", tool, JSON.stringify(params)),
+  };
+}
+
+describe("polyfs call", () => {
+  it("answers a program with the protocol's result, and the code says how it ended", () => {
+    const { call } = project();
+    const good = call("read_file", { path: "a.txt" });
+    expect(good.code).toBe(0);
+    expect(JSON.parse(good.stdout).content[0].text).toContain("2: two");
+    const bad = call("read_file", { path: "b.txt" });
+    expect(bad.code).toBe(1);
+    expect(JSON.parse(bad.stdout)).toMatchObject({ isError: true });
+  });
+
+  it("answers people with the text, and with colours only where there is a terminal that wants them", () => {
+    const { root, run } = project();
+    const text = run("call", "--text", "read_file", '{"path":"a.txt","numbers":false}').stdout;
+    expect(text).toContain("\none\ntwo\nthree\n");
+    expect(text).not.toContain("\x1b");
+    const onTerminal = (env: NodeJS.ProcessEnv) => {
+      const line = `"${process.execPath}" "${join(repository, "dist/polyfs.js")}" call --dialect polyfs read_file '{"path":"no.txt"}'`;
+      return spawnSync("script", ["-qec", line, "/dev/null"], {
+        cwd: root,
+        encoding: "utf8",
+        env: { ...process.env, TERM: "xterm", NO_COLOR: "", ...env },
+      }).stdout;
+    };
+    expect(onTerminal({})).toMatch(/\x1b\[31m.*not_found/);
+    expect(onTerminal({ NO_COLOR: "1" })).not.toContain("\x1b");
+    expect(onTerminal({ TERM: "dumb" })).not.toContain("\x1b");
+  });
+
+  it("does not let a file steer the terminal", () => {
+    const { root, path } = project();
+    writeFileSync(path("evil.txt"), "\x1b]0;owned\x07\x9b31m\n");
+    const line = `"${process.execPath}" "${join(repository, "dist/polyfs.js")}" call --dialect polyfs read_file '{"path":"evil.txt"}'`;
+    const { stdout } = spawnSync("script", ["-qec", line, "/dev/null"], { cwd: root, encoding: "utf8" });
+    expect(stdout).toContain("owned");
+    expect(stdout).not.toMatch(/[\x1b\x07\x9b]/);
+  });
+
+  it("takes parameters from stdin, for texts that no shell would pass on", () => {
+    const { root, path } = project();
+    const input = JSON.stringify({ path: "b.txt", content: 'it\'s "quoted" $HOME\n' });
+    const ending = polyfs(["call", "--dialect=polyfs", "write_file", "-"], { cwd: root, input });
+    expect(ending.code).toBe(0);
+    expect(readFileSync(path("b.txt"), "utf8")).toBe('it\'s "quoted" $HOME\n');
+  });
+
+  it("stays in the working directory, or in the directories that are named", () => {
+    const { root, run } = project();
+    const elsewhere = tree();
+    writeFileSync(join(elsewhere, "c.txt"), "see\n");
+    const params = JSON.stringify({ path: join(elsewhere, "c.txt") });
+    expect(run("call", "read_file", params).code).toBe(1);
+    expect(run("call", "--allow-read", elsewhere, "read_file", params).code).toBe(0);
+    const write = JSON.stringify({ path: join(root, "a.txt"), content: "" });
+    expect(run("call", "--read-only", "write_file", write).code).toBe(1);
+  });
+
+  it("tells a failure of a contract with protocol errors in the same way", () => {
+    const { run } = project();
+    const ending = run("call", "--dialect=replay", "read_file", '{"path":"no.txt"}');
+    expect(ending.code).toBe(1);
+    expect(JSON.parse(ending.stdout)).toMatchObject({ error: { code: -32002 } });
+    const text = run("call", "--dialect=replay", "--text", "read_file", '{"path":"no.txt"}');
+    expect(text).toMatchObject({ code: 1, stdout: "" });
+    expect(text.stderr).toContain("error -32002: ");
+  });
+
+  it("says what is wrong with the command line", () => {
+    const { run } = project();
+    expect(run("call")).toMatchObject({ code: 2, stdout: "" });
+    expect(run("call", "read_file", "{path: a}").stderr).toContain("the parameters are not JSON");
+    expect(run("call", "read_file", "{}", "more").stderr).toContain('too much: "more"');
+    expect(run("call", "--http=1", "read_file").stderr).toContain("unknown option --http");
+    expect(run("call", "--jsn", "read_file").stderr).toContain("did you mean --json?");
+    expect(run("call", "--json=1", "read_file").stderr).toContain("--json takes no value");
+  });
+});
+
+describe("polyfs tools", () => {
+  it("tells one tool with all its parameters, and what it costs", () => {
+    const { stdout } = polyfs(["tools", "--dialect", "agent-tools", "grep"]);
+    expect(stdout).toMatch(/^grep {2}reads: .*\(~\d+ tokens\)$/m);
+    expect(stdout).toMatch(/^ {2}pattern +string: /m);
+    expect(stdout).toMatch(/^ {2}ignore_case\? +boolean \(default false\): /m);
+    expect(polyfs(["tools", "--dialect", "polyfs", "edit_fil"]).stderr).toContain("did you mean edit_file?");
+  });
+
+  it("lists what is offered with these options, and names the rest", () => {
+    const { stdout } = polyfs(["tools", "--dialect", "polyfs", "--read-only"]);
+    expect(stdout).not.toMatch(/^write_file/m);
+    expect(stdout).toMatch(/^Not offered with these options: .*write_file/m);
+    const definitions = JSON.parse(polyfs(["tools", "--dialect", "polyfs", "--json"]).stdout);
+    expect(definitions[0]).toMatchObject({ name: "read_file", inputSchema: { type: "object" } });
+  });
+});
+
+describe("polyfs history and polyfs undo", () => {
+  it("show what was done to a file line by line, take it back, and take that back", () => {
+    const { path, run, call } = project();
+    call("edit_file", { path: "a.txt", edits: [{ old: "two", new: "zwei" }] });
+    const { stdout: before } = run("history", "--diff");
+    expect(before).toMatch(
+      /^\w+ · \d{4}-\d\d-\d\d \d\d:\d\d:\d\d · edit_file · polyfs call\n {2}M a\.txt \+1 -1\n/,
+    );
+    expect(before).toContain("\n-two\n+zwei\n");
+    const dry = run("undo", "--dry-run");
+    expect(dry.stdout).toContain("\n-zwei\n+two\n");
+    expect(readFileSync(path("a.txt"), "utf8")).toContain("zwei");
+    expect(run("undo").stdout).toMatch(/Taken back, as change \w+\.\n$/);
+    expect(readFileSync(path("a.txt"), "utf8")).toBe("one\ntwo\nthree\n");
+    run("undo");
+    expect(readFileSync(path("a.txt"), "utf8")).toContain("zwei");
+    const records = run("history", "--json")
+      .stdout.trimEnd()
+      .split("\n")
+      .map(line => JSON.parse(line));
+    expect(records.map(({ action }) => action)).toEqual(["undo", "undo", "edit_file"]);
+    expect(records[0].undoes).toBe(records[1].id);
+  });
+
+  it("bring back a deleted tree, and one file of a change", () => {
+    const { path, run, call } = project();
+    mkdirSync(path("d/e"), { recursive: true });
+    writeFileSync(path("d/e/f.sh"), "#!/bin/sh\n");
+    chmodSync(path("d/e/f.sh"), 0o750);
+    call("delete_path", { path: "d", recursive: true });
+    expect(existsSync(path("d"))).toBe(false);
+    expect(run("undo", "./d").stdout).toContain("restored d");
+    expect(readFileSync(path("d/e/f.sh"), "utf8")).toBe("#!/bin/sh\n");
+    call("replace_in_files", { paths: ["**"], old: "o", new: "0" });
+    const { stdout } = run("history", "--limit", "1", "--json");
+    const { id } = JSON.parse(stdout);
+    call("edit_file", { path: "a.txt", edits: [{ old: "three", new: "3" }] });
+    expect(run("undo", id, "a.txt").code).toBe(0);
+    expect(readFileSync(path("a.txt"), "utf8")).toBe("one\ntwo\n3\n");
+  });
+
+  it("refuse what later edits overlap, and say so in one line", () => {
+    const { path, run, call } = project();
+    call("edit_file", { path: "a.txt", edits: [{ old: "two", new: "zwei" }] });
+    writeFileSync(path("a.txt"), "one\ndeux\nthree\n");
+    const { code, stderr } = run("undo");
+    expect(code).toBe(1);
+    expect(stderr).toMatch(/^polyfs: .*a\.txt has changed.*\n$/);
+    expect(readFileSync(path("a.txt"), "utf8")).toBe("one\ndeux\nthree\n");
+  });
+
+  it("know what lies elsewhere: history lists it, undo says which directory to name", () => {
+    const { root, run, call } = project();
+    call("write_file", { path: "sub/b.txt", content: "b\n" });
+    call("write_file", { path: "c.txt", content: "c\n" });
+    const [last = "", first = ""] = run("history", "--json").stdout.trimEnd().split("\n");
+    expect(run("history", "sub").stdout).toContain("sub/b.txt");
+    expect(run("history", "sub").stdout).not.toContain("c.txt");
+    const env = { POLYFS_STATE_DIR: join(root, "../state") };
+    const from = (...args: string[]) => polyfs(args, { cwd: join(root, "sub"), env });
+    expect(from("history", "--all", "--limit=1").stdout).toContain(`A ${root}/c.txt`);
+    const { code, stderr } = from("undo", JSON.parse(last).id);
+    expect(code).toBe(2);
+    expect(stderr).toContain(`--workspace ${root}`);
+    expect(from("undo", JSON.parse(last).id, "--workspace", root).code).toBe(0);
+    expect(existsSync(join(root, "c.txt"))).toBe(false);
+    expect(from("undo", `${JSON.parse(first).id}x`).stderr).toContain("see polyfs history");
+  });
+
+  it("do not follow a link that was planted since", () => {
+    const { root, path, run, call } = project();
+    const outside = tree();
+    mkdirSync(path("d"));
+    writeFileSync(path("d/f.txt"), "x\n");
+    call("delete_path", { path: "d/f.txt" });
+    rmSync(path("d"), { recursive: true });
+    spawnSync("ln", ["-s", outside, path("d")]);
+    expect(run("undo").code).toBe(1);
+    expect(existsSync(join(outside, "f.txt"))).toBe(false);
+    expect(root).not.toBe(outside);
+  });
+
+  it("say that there is nothing", () => {
+    const { run } = project();
+    expect(run("history")).toEqual({ code: 0, stdout: "", stderr: "polyfs: no changes are recorded here\n" });
+    expect(run("undo")).toMatchObject({ code: 1, stderr: "polyfs: There is no change to take back\n" });
+  });
+});
+
+describe("polyfs doctor", () => {
+  it("tells what there is, and what a directory lies on", () => {
+    const { root, run } = project();
+    const { code, stdout } = run("doctor");
+    expect(code).toBe(0);
+    expect(stdout).toContain(`Node: ${process.versions.node}`);
+    expect(stdout).toMatch(/ripgrep: ripgrep \d+/);
+    expect(stdout).toContain("Sandbox for commands: ");
+    expect(stdout).toContain(`Directory ${root}: `);
+    expect(Math.max(...stdout.split("\n").map(line => line.length))).toBeLessThanOrEqual(120);
+  });
+
+  it("fails where a directory cannot be served", () => {
+    const { run } = project();
+    const { code, stdout } = run("doctor", "nowhere", "--json");
+    expect(code).toBe(1);
+    const { findings } = JSON.parse(stdout);
+    expect(findings.filter(({ is }: { is: string }) => is === "broken")).toHaveLength(1);
+  });
+});
+
+describe("every command", () => {
+  it.each(Object.keys(commands))("%s has a --help of its own, with examples, in 80 columns", name => {
+    const { code, stdout, stderr } = polyfs([name, "--help"]);
+    expect([code, stderr]).toEqual([0, ""]);
+    expect(stdout).toContain(`Usage: polyfs ${name}`);
+    expect(stdout).toContain("Examples:");
+    expect(stdout).toContain("Exit codes:");
+    expect(Math.max(...stdout.split("\n").map(line => line.length))).toBeLessThanOrEqual(100);
+  });
+
+  it("is completed by the shell, with its options and their values", () => {
+    const script = polyfs(["completion", "bash"]).stdout;
+    const complete = (...words: string[]) => {
+      const line = `${script}\nCOMP_WORDS=(${words.map(word => `'${word}'`).join(" ")}); COMP_CWORD=${words.length - 1}; _polyfs; printf '%s\\n' "\${COMPREPLY[@]}"`;
+      return spawnSync("bash", ["-c", line], { encoding: "utf8", cwd: tree() }).stdout.trim().split("\n");
+    };
+    expect(complete("polyfs", "hi")).toEqual(["history"]);
+    expect(complete("polyfs", "undo", "--dr")).toEqual(["--dry-run"]);
+    expect(complete("polyfs", "--dialect", "agent")).toEqual(["agent-tools"]);
+    expect(complete("polyfs", "--read")).toEqual(["--read-only"]);
+    for (const shell of ["zsh", "fish"])
+      expect(polyfs(["completion", shell]).stdout).toContain("--dry-run".slice(2));
+    expect(polyfs(["completion", "tcsh"]).code).toBe(2);
+  });
+});
