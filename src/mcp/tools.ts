@@ -25,7 +25,8 @@ export function toolMethods(options: ServerOptions): Record<"tools/list" | "tool
         const key = tools.map(tool => tool.name).join("\n");
         let list = lists.get(key);
         if (list === undefined) {
-          const result = { tools: tools.map(tool => listed(tool, advertisedName(dialect, tool, settings))) };
+          const plain = settings.structured ? tools : tools.map(tool => ({ ...tool, output: undefined }));
+          const result = { tools: plain.map(tool => listed(tool, advertisedName(dialect, tool, settings))) };
           list = { result, json: JSON.stringify(result) };
           lists.set(key, list);
         }
@@ -45,7 +46,10 @@ export function toolMethods(options: ServerOptions): Record<"tools/list" | "tool
             params.arguments,
             new ToolCall(options, caller, progress),
           );
-          if (!("error" in outcome)) return { result: wireResult(outcome, caller.revision) };
+          if (!("error" in outcome)) {
+            const reply = settings.structured ? outcome : { ...outcome, structured: undefined };
+            return { result: wireResult(reply, caller.revision) };
+          }
           const { code, message, data } = outcome.error;
           throw new RpcError(code, message, data);
         } finally {

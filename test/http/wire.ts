@@ -1,5 +1,5 @@
 // Requests over HTTP as they are on the wire, for tests that care about statuses and headers.
-import { request as httpRequest, type IncomingHttpHeaders } from "node:http";
+import { Agent, request as httpRequest, type IncomingHttpHeaders } from "node:http";
 import { envelope } from "../mcp/in-process.ts";
 
 export interface Reply {
@@ -22,9 +22,11 @@ interface Sent {
   readonly signal?: AbortSignal;
 }
 
+const agent = new Agent({ keepAlive: true });
+
 export function send(url: string, { method = "GET", headers = {}, body, signal }: Sent = {}): Promise<Reply> {
   return new Promise((resolve, reject) => {
-    const request = httpRequest(url, { method, headers, signal, agent: false }, response => {
+    const request = httpRequest(url, { method, headers, signal, agent }, response => {
       const chunks: Buffer[] = [];
       response.on("data", (chunk: Buffer) => chunks.push(chunk));
       response.on("error", reject);

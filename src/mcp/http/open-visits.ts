@@ -13,6 +13,8 @@ interface OpenVisit {
   readonly signal: AbortSignal;
   /** It ends when its client does not want it any more. */
   endless(): void;
+  /** Calls `listener` when the answer is out, or nobody wants it any more. */
+  onEnd(listener: () => void): void;
 }
 
 export class OpenVisits {
@@ -42,14 +44,23 @@ export class OpenVisits {
     response.once("close", () => {
       clearTimeout(expiry);
       unwatch();
-      abort();
+      // Not after an answer: stopping what has ended costs more than a small call.
+      if (!response.writableFinished) abort();
       const now = (this.#lines.get(line) ?? 1) - 1;
       if (now === 0) this.#lines.delete(line);
       else this.#lines.set(line, now);
       this.#open.delete(gone);
       this.#finish(gone);
     });
-    return { line, signal: gone.signal, endless: () => this.#finish(gone) };
+    return {
+      line,
+      signal: gone.signal,
+      endless: () => this.#finish(gone),
+      onEnd: listener => {
+        if (response.closed) listener();
+        else response.once("close", listener);
+      },
+    };
   }
 
   get count(): number {

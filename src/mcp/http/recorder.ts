@@ -27,7 +27,10 @@ export class Recorder implements Disposable {
 
   constructor(workspace: Workspace, options: RecorderOptions) {
     this.#options = options;
-    this.#stop = workspace.onCommit(commit => void this.#running.getStore()?.push(commit));
+    // Following a call costs something on every promise: only where somebody wants to know.
+    this.#stop = options.audit
+      ? workspace.onCommit(commit => void this.#running.getStore()?.push(commit))
+      : () => {};
   }
 
   async record(
@@ -42,7 +45,7 @@ export class Recorder implements Disposable {
     let outcome = "ok";
     let bytesOut = 0;
     try {
-      const answer = await this.#running.run(commits, run);
+      const answer = await (this.#options.audit ? this.#running.run(commits, run) : run());
       if (answer.result.isError === true) outcome = "error";
       bytesOut = contentBytes(answer.result.content);
       return answer;

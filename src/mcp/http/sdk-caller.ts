@@ -10,8 +10,8 @@ interface SdkCallerOptions {
   readonly revision: Revision;
   readonly workspace: Workspace;
   readonly capabilities: Readonly<Record<string, unknown>> | undefined;
-  /** Aborted when the client is not there any more. */
-  readonly gone: AbortSignal;
+  /** Aborted when the client is not there any more, where the SDK does not see to that. */
+  readonly gone?: AbortSignal;
   /** Whether the client can be asked back. */
   readonly asks: boolean;
 }
@@ -30,7 +30,8 @@ export class SdkCaller implements Caller, Disposable {
     this.revision = options.revision;
     this.workspace = options.workspace;
     this.capabilities = options.capabilities;
-    this.signal = AbortSignal.any([context.mcpReq.signal, options.gone]);
+    const { signal } = context.mcpReq;
+    this.signal = options.gone === undefined ? signal : AbortSignal.any([signal, options.gone]);
     this.ask = options.asks ? (method, params) => this.#ask(method, params) : undefined;
     this.#context = context;
   }

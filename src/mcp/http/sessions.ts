@@ -56,8 +56,7 @@ export class Sessions {
     visit.session = open.kept;
     visit.hold = () => use(open);
     const busy = use(open);
-    if (visit.signal.aborted) busy[Symbol.dispose]();
-    else visit.signal.addEventListener("abort", () => busy[Symbol.dispose](), { once: true });
+    visit.onEnd(() => busy[Symbol.dispose]());
     const { transport } = open;
     const response = await transport.handleRequest(request, body === undefined ? {} : { parsedBody: body });
     // It was no handshake after all.

@@ -66,6 +66,8 @@ export class TableServer extends SdkServer {
       const { result } = await calls.answer(visit, request.method, method, params, caller);
       return result;
     } catch (error) {
+      // Nobody waits for what was stopped, not even for the reason.
+      if (context.mcpReq.signal.aborted) throw error;
       const known = this.#asRpcError(error, request.method);
       this.#codes.set(request.id, known.code);
       throw known;
@@ -85,7 +87,8 @@ export class TableServer extends SdkServer {
       session,
       revision: this.#revision(context),
       workspace: visit.principal.is.workspace,
-      gone: visit.signal,
+      // A session outlives its requests; what stands alone is closed with its request.
+      gone: visit.session === undefined ? undefined : visit.signal,
       capabilities: modern ? (isRecord(stated) ? stated : undefined) : this.getClientCapabilities(),
       asks: !modern && visit.session !== undefined,
     });

@@ -10,6 +10,8 @@ export interface Visit {
   readonly line: string;
   /** Aborted when the client goes away, or the server ends. */
   readonly signal: AbortSignal;
+  /** Calls `listener` when the answer is out, or nobody wants it any more. */
+  onEnd(listener: () => void): void;
   /** The size of the request. */
   readonly bytes: number;
   /** What is kept for the client between its requests; absent where nothing is. */

@@ -1,0 +1,34 @@
+// Callers that are told apart by name alone (`Bearer ann`), for tests that are not about how they are known.
+
+import type { Workspace } from "../../src/engine/workspace/workspace.ts";
+import type { Access } from "../../src/mcp/auth/access.ts";
+import { bearer } from "../../src/mcp/auth/access.ts";
+import { Principal } from "../../src/mcp/auth/principal.ts";
+import { Refusal } from "../../src/mcp/http/refusal.ts";
+
+export function byName(workspace: Workspace, concurrency = 4): Access {
+  const callers = new Map<string, Principal>();
+  return {
+    identify(authorization) {
+      const name = bearer(authorization);
+      if (name === undefined) throw new Refusal(401, "Unauthorized");
+      const known =
+        callers.get(name) ??
+        new Principal({
+          owner: name,
+          name,
+          workspace,
+          narrowed: false,
+          concurrency,
+          permits: () => true,
+          refuse: () => new Refusal(403, "Forbidden"),
+        });
+      callers.set(name, known);
+      return known;
+    },
+    documents: new Map(),
+    [Symbol.dispose]() {},
+  };
+}
+
+export const as = (name: string) => ({ authorization: `Bearer ${name}` });
