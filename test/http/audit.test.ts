@@ -1,0 +1,112 @@
+// The audit and the figures: one line for each call, with whose it was and what it changed, and no content.
+import { readdirSync, readFileSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { LogFile } from "../../src/engine/workspace/log-file.ts";
+import { byTokens, serve, tokenFile, tree } from "./ground.ts";
+import { modern, send } from "./wire.ts";
+
+function auditFile(maxBytes = 1_000_000) {
+  const path = join(tree(), "audit.log");
+  const file = new LogFile(path, {
+    maxBytes,
+    onError: error => {
+      throw error;
+    },
+  });
+  onTestFinished(() => file[Symbol.dispose]());
+  return {
+    path,
+    audit: (line: string) => file.append(line),
+    lines: () => {
+      file.flush();
+      const text = readFileSync(path, "utf8");
+      return text
+        .split("\n")
+        .filter(line => line !== "")
+        .map(line => JSON.parse(line));
+    },
+  };
+}
+
+describe("the audit", () => {
+  it("has a line for each call: when, who, what, where, how it ended, and which change it made", async () => {
+    const root = tree({ "a.txt": "SECRET in the file\n", "b.txt": "SECRET too\n" });
+    const tokens = tokenFile();
+    const { ann } = tokens.write({ name: "ann" });
+    const { audit, lines, path } = auditFile();
+    const { url, engine } = await serve([root], { access: byTokens(tokens), audit });
+    const ids: string[] = [];
+    engine.workspace.onCommit(({ id }) => void ids.push(id));
+    const call = (name: string, args: unknown) =>
+      modern(`${url}/mcp/agent-tools`, "tools/call", { name, arguments: args }, ann);
+    await call("read_file", { path: "a.txt" });
+    await call("write_file", { path: "new.txt", content: "SECRET written\n" });
+    const patch = "*** Begin Patch\n*** Update File: b.txt\n-SECRET too\n+changed\n*** End Patch";
+    await call("apply_patch", { patch });
+    await call("read_file", { path: "missing.txt" });
+    await call("nothing", {});
+    await modern(`${url}/mcp/agent-tools`, "tools/list", {}, ann);
+
+    const common = { caller: "ann", client: "ann (wire/2)", dialect: "agent-tools" };
+    expect(lines()).toMatchObject([
+      { ...common, tool: "read_file", paths: ["a.txt"], outcome: "ok", changes: [] },
+      { ...common, tool: "write_file", paths: ["new.txt", join(root, "new.txt")], changes: [ids[0]] },
+      { ...common, tool: "apply_patch", paths: [join(root, "b.txt")], changes: [ids[1]] },
+      { ...common, tool: "read_file", paths: ["missing.txt"], outcome: expect.stringMatching(/^error/) },
+      { ...common, tool: "nothing", outcome: expect.stringMatching(/^error/) },
+    ]);
+    for (const line of lines()) {
+      expect(Date.parse(line.time)).toBeGreaterThan(Date.now() - 60_000);
+      expect(line.ms).toBeGreaterThanOrEqual(0);
+      expect(line.bytesIn).toBeGreaterThan(0);
+    }
+    expect(lines()[0].bytesOut).toBeGreaterThan(10);
+    expect(ids).toHaveLength(2);
+    const text = readFileSync(path, "utf8");
+    expect(text).not.toContain("SECRET");
+    expect(text).not.toContain(ann?.authorization.slice(7));
+    expect(statSync(path).mode & 0o777).toBe(0o600);
+  });
+
+  it("is rotated, keeps five old files, and never cuts a line", () => {
+    const { path, audit, lines } = auditFile(100);
+    for (let n = 0; n < 50; n++) {
+      audit(JSON.stringify({ n, filler: "x".repeat(30) }));
+      lines();
+    }
+    const names = readdirSync(join(path, "..")).sort();
+    expect(names).toEqual(["audit.log", ...[1, 2, 3, 4, 5].map(age => `audit.log.${age}`)]);
+    const all = [5, 4, 3, 2, 1].map(age => readFileSync(`${path}.${age}`, "utf8")).join("");
+    const numbers = all
+      .trimEnd()
+      .split("\n")
+      .map(line => JSON.parse(line).n);
+    expect(numbers).toEqual(numbers.map((_, index) => numbers[0] + index));
+    expect(lines().at(-1).n).toBe(49);
+  });
+});
+
+describe("the figures", () => {
+  it("count calls, errors, time and bytes, and show what is open", async () => {
+    const { url } = await serve([tree({ "a.txt": "x".repeat(1000) })]);
+    const read = (path: string) =>
+      modern(`${url}/mcp/agent-tools`, "tools/call", { name: "read_file", arguments: { path } });
+    await read("a.txt");
+    await read("a.txt");
+    await read("missing.txt");
+    await send(`${url}/mcp/none`);
+    const { body, headers } = await send(`${url}/metrics`);
+    expect(headers["content-type"]).toBe("text/plain; version=0.0.4");
+    const labels = 'dialect="agent-tools",tool="read_file"';
+    expect(body).toContain(`polyfs_calls_total{${labels},outcome="ok"} 2`);
+    expect(body).toMatch(/polyfs_calls_total\{.*outcome="error.*"\} 1/);
+    expect(body).toContain(`polyfs_call_seconds_count{${labels}} 3`);
+    expect(body).toContain(`polyfs_call_seconds_bucket{${labels},le="+Inf"} 3`);
+    expect(body).toContain('polyfs_refused_total{status="404"} 1');
+    expect(Number(/^polyfs_answered_bytes_total (\d+)$/m.exec(body)?.[1])).toBeGreaterThan(2000);
+    expect(Number(/^polyfs_open_files (\d+)$/m.exec(body)?.[1])).toBeGreaterThan(5);
+    for (const line of body.trimEnd().split("\n"))
+      expect(line).toMatch(/^(# (HELP|TYPE) \w+ .+|\w+(\{.*\})? [\d.e+-]+)$/);
+  });
+});

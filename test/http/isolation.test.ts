@@ -1,0 +1,190 @@
+// What one caller does, keeps and leaves behind never reaches another.
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { describe, expect, it } from "vitest";
+import { defaultSettings } from "../../src/contract/settings.ts";
+import type { Commit } from "../../src/engine/workspace/change.ts";
+import { byTokens, serve, tokenFile, tree } from "./ground.ts";
+import { initialize, legacy, modern, send } from "./wire.ts";
+
+const run = { settings: () => ({ ...defaultSettings, commands: "unsandboxed" as const }) };
+
+async function until(condition: () => boolean): Promise<void> {
+  for (let n = 0; n < 1000 && !condition(); n++) await sleep(10);
+  expect(condition()).toBe(true);
+}
+
+/** The command lines of all processes that this one has started, and theirs. */
+function descendants(): string[] {
+  const processes = new Map<string, { parent: string; command: string }>();
+  for (const pid of readdirSync("/proc").filter(name => /^\d+$/.test(name))) {
+    try {
+      const parent = /^PPid:\s*(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1] ?? "";
+      processes.set(pid, { parent, command: readFileSync(`/proc/${pid}/cmdline`, "utf8") });
+    } catch {
+      // It has ended meanwhile.
+    }
+  }
+  const ours = (pid: string): boolean => {
+    for (let at = processes.get(pid)?.parent; at !== undefined; at = processes.get(at)?.parent)
+      if (at === String(process.pid)) return true;
+    return false;
+  };
+  return [...processes].filter(([pid]) => ours(pid)).map(([, { command }]) => command);
+}
+
+describe("what is kept for a caller", () => {
+  it("a chosen workspace is its session's alone, and gone with it", async () => {
+    const root = tree({ "a/x.txt": "in a", "b/x.txt": "in b" });
+    const { url } = await serve([root]);
+    const editor = `${url}/mcp/file-editor`;
+    const call = async (session: Record<string, string>, name: string, args: unknown) => {
+      const message = { id: 1, method: "tools/call", params: { name, arguments: args } };
+      return (await legacy(editor, message, session)).body;
+    };
+    const [ann, bob, eve] = await Promise.all([initialize(editor), initialize(editor), initialize(editor)]);
+    await call(ann, "set_workspace", { path: join(root, "a") });
+    await call(bob, "set_workspace", { path: join(root, "b") });
+    const read = { path: "x.txt" };
+    expect(await call(ann, "read_files", read)).toContain("in a");
+    expect(await call(bob, "read_files", read)).toContain("in b");
+    expect(await call(eve, "read_files", read)).toContain("Workspace not set");
+    // A request that stands alone has no place to keep a choice in.
+    const alone = await modern(editor, "tools/call", {
+      name: "set_workspace",
+      arguments: { path: join(root, "a") },
+    });
+    expect(alone.body).toContain("keeps nothing between calls");
+  });
+
+  it("cannot be chosen outside of the caller's own directories", async () => {
+    const root = tree({ "a/x.txt": "in a", "b/x.txt": "in b" });
+    const tokens = tokenFile();
+    const { ann } = tokens.write({ name: "ann", roots: [{ path: join(root, "a"), access: "read-only" }] });
+    const { url } = await serve([root], { access: byTokens(tokens) });
+    const session = await initialize(`${url}/mcp/file-editor`, ann);
+    for (const path of [join(root, "b"), root, "/"]) {
+      const params = { name: "set_workspace", arguments: { path } };
+      const { body } = await legacy(
+        `${url}/mcp/file-editor`,
+        { id: 1, method: "tools/call", params },
+        session,
+      );
+      expect(body).not.toContain("in b");
+      expect(body).toMatch(/isError":true|"error"/);
+    }
+  });
+
+  it("history says whose token made a change, whatever the client calls itself", async () => {
+    const root = tree({ "a.txt": "1" });
+    const tokens = tokenFile();
+    const { ann, bob } = tokens.write({ name: "ann" }, { name: "bob" });
+    const { url, engine } = await serve([root], { access: byTokens(tokens) });
+    const commits: Commit[] = [];
+    engine.workspace.onCommit(commit => void commits.push(commit));
+    const write = (content: string) => ({
+      name: "write_file",
+      arguments: { path: join(root, "a.txt"), content },
+    });
+    await modern(`${url}/mcp/replay`, "tools/call", write("2"), ann);
+    const session = await initialize(`${url}/mcp/replay`, bob);
+    await legacy(`${url}/mcp/replay`, { id: 1, method: "tools/call", params: write("3") }, session);
+    expect(commits.map(({ by }) => by)).toMatchObject([
+      { action: "write_file", client: "ann (wire/2)" },
+      { action: "write_file", client: "bob (wire/1)" },
+    ]);
+  });
+
+  it("commands are not for callers whose directories are fewer, where there is no sandbox", async () => {
+    const root = tree({ "a/x.txt": "" });
+    const tokens = tokenFile();
+    const effects = ["reads", "writes", "runs"] as const;
+    const { whole, part, plain } = tokens.write(
+      { name: "whole", effects },
+      { name: "part", effects, roots: [{ path: join(root, "a"), access: "read-write" }] },
+      { name: "plain" },
+    );
+    const { url } = await serve([root], { access: byTokens(tokens), ...run });
+    const tools = async (who = {}) => (await modern(`${url}/mcp/agent-tools`, "tools/list", {}, who)).body;
+    expect(await tools(whole)).toContain('"bash"');
+    expect(await tools(part)).not.toContain('"bash"');
+    expect(await tools(plain)).not.toContain('"bash"');
+  });
+});
+
+describe("a client that disconnects", () => {
+  it.each(["modern", "legacy"])("in the middle of a command leaves no process behind (%s)", async era => {
+    const { url } = await serve([tree()], run);
+    const agent = `${url}/mcp/agent-tools`;
+    const mark = `${600 + Math.random()}`;
+    const params = { name: "bash", arguments: { command: `sleep ${mark} & sleep ${mark}; wait` } };
+    const leave = new AbortController();
+    const session = era === "legacy" ? await initialize(agent) : undefined;
+    const answer =
+      session === undefined
+        ? modern(agent, "tools/call", params, {}, leave.signal)
+        : legacy(agent, { id: 1, method: "tools/call", params }, session, leave.signal);
+    const left = answer.catch(() => "left");
+    const sleeping = () => descendants().filter(command => command.startsWith(`sleep\0${mark}`)).length;
+    await until(() => sleeping() === 2);
+    leave.abort();
+    expect(await left).toBe("left");
+    await until(() => sleeping() === 0);
+  });
+
+  it("in the middle of a search leaves no process behind", async () => {
+    const root = tree();
+    const line = `${"abcdefghij klmnopqrst ".repeat(20)}\n`;
+    for (let n = 0; n < 8; n++) writeFileSync(join(root, `${n}.txt`), line.repeat(60_000));
+    const { url } = await serve([root]);
+    const pattern = "(?i)(\\w+\\s+){15,19}\\w{3,9}[xyz]{9}\\d";
+    const leave = new AbortController();
+    const left = modern(
+      `${url}/mcp/agent-tools`,
+      "tools/call",
+      { name: "grep", arguments: { pattern } },
+      {},
+      leave.signal,
+    ).catch(() => "left");
+    const searching = () => descendants().filter(command => /\brg\0/.test(command)).length;
+    await until(() => searching() > 0);
+    leave.abort();
+    expect(await left).toBe("left");
+    await until(() => searching() === 0);
+  });
+
+  it("in the middle of writing leaves no lock behind, and a file that is whole", async () => {
+    const root = tree({ "a.txt": "old\n" });
+    const { url, engine } = await serve([root]);
+    const path = join(root, "a.txt");
+    const write = (content: string, signal?: AbortSignal) =>
+      modern(
+        `${url}/mcp/replay`,
+        "tools/call",
+        { name: "write_file", arguments: { path, content } },
+        {},
+        signal,
+      );
+    const contents = new Set(["old\n"]);
+    await Promise.all(
+      Array.from({ length: 40 }, async (_, n) => {
+        const content = `${n}\n`.repeat(100_000);
+        contents.add(content);
+        const leave = new AbortController();
+        const writing = write(content, leave.signal).catch(() => {});
+        await sleep(n * 3);
+        leave.abort();
+        await writing;
+      }),
+    );
+    // A write that had begun may still be made, whole.
+    const running = async () => (await send(`${url}/metrics`)).body.includes("\npolyfs_calls_running 0\n");
+    for (let n = 0; n < 1000 && !(await running()); n++) await sleep(10);
+    expect(contents).toContain(readFileSync(path, "utf8"));
+    expect((await write("last\n")).message.result?.isError).not.toBe(true);
+    expect(readFileSync(path, "utf8")).toBe("last\n");
+    await engine.workspace.settled();
+    expect(readdirSync(root)).toEqual(["a.txt"]);
+  });
+});
