@@ -1,5 +1,5 @@
-// Where the start names no directory, the client's roots are what is served: each list that it gives becomes a
-// workspace, and the engine has the latest. Earlier ones stay open until the end, because a running call may
+// Where the start names no directory, the client's roots are what is served; where it does, and the contract has it
+// so, they narrow what is served, and never widen it. Each list that the client gives becomes a workspace, and the engine has the latest. Earlier ones stay open until the end, because a running call may
 // still hold them; a list that comes again is the same workspace again.
 import { parse } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -35,8 +35,10 @@ export function withClientRoots(start: Engine, config: Config, log: Log): Client
     take(roots) {
       const paths = roots.map(({ uri }) => pathOf(uri, log)).filter(path => path !== undefined);
       const key = paths.join("\0");
-      current = opened.get(key) ?? open(paths, config, log);
-      opened.set(key, current);
+      const make = config.grants.length > 0 ? narrowed : open;
+      const served = opened.get(key) ?? make(paths, config, log, start.workspace);
+      opened.set(key, served);
+      current = served.roots.length > 0 || make === open ? served : start.workspace;
       for (const { path } of current.roots) log.info(`serving the client's root ${path}`);
     },
   };
@@ -48,6 +50,30 @@ function pathOf(uri: string, log: Log): string | undefined {
   } catch {
     log.warn(`the client's root ${JSON.stringify(uri)} is no file: URI of this machine`);
     return undefined;
+  }
+}
+
+/**
+ * The part of the named directories that lies in the client's. Where they have nothing in common, the directories stay:
+ * whoever named them for this client wants to use them.
+ */
+function narrowed(paths: readonly string[], _: Config, log: Log, named: Workspace): Workspace {
+  const common = named.narrowed(paths.filter(path => isDirectory(path, log)));
+  if (common.roots.length === 0)
+    log.warn(
+      "the client's roots have nothing in common with the named directories, which are served as they are",
+    );
+  return common;
+}
+
+function isDirectory(path: string, log: Log): boolean {
+  try {
+    Workspace.open([{ path, access: "read-only" }])[Symbol.dispose]();
+    return true;
+  } catch (error) {
+    if (!(error instanceof Fault)) throw error;
+    log.warn(`the client's root cannot be served: ${say(plainWording, error)}`);
+    return false;
   }
 }
 

@@ -87,6 +87,11 @@ export const options = {
     default: false,
     help: "Advertise tools without the dialect's prefix, for clients that refuse dots in names",
   },
+  structured: {
+    kind: "flag",
+    default: true,
+    help: "Leave structured content and its schemas out: many answers are then half as long",
+  },
   run: {
     kind: "flag",
     default: true,

@@ -16,7 +16,8 @@ export async function serve(config: Config): Promise<void> {
   const log = createLog(config["log-level"]);
   if (config.http !== undefined) return await (await import("./http.ts")).serveOverHttp(config, log);
   const dialect = await chooseDialect(config.dialect);
-  const asks = dialect.withoutRoots === "client-roots" && config.grants.length === 0;
+  const asks =
+    config.grants.length === 0 ? dialect.withoutRoots === "client-roots" : dialect.narrowedByClient === true;
   const { engine: served, take } = withClientRoots(
     openDirectories(config, dialect, await confinementOf(config)),
     config,

@@ -34,6 +34,8 @@ export interface Dialect {
    * directory the caller chooses, or none.
    */
   readonly withoutRoots: "working-directory" | "client-roots" | "callers-choice" | "none" | "usage";
+  /** Whether the client's roots narrow the directories that the command line names. By default they do not count then. */
+  readonly narrowedByClient?: boolean;
   /** Tells a fault in the contract's words, by the contract's channel. */
   failure(fault: Fault, site: Site): Outcome;
   /** Whether a tool is in the list at all for this caller; by default every tool is. */

@@ -9,6 +9,7 @@ export const dialects: { readonly [name: string]: () => Promise<Dialect> } = {
   replay: async () => (await import("./replay/index.ts")).replay,
   "file-editor": async () => (await import("./file-editor/index.ts")).fileEditor,
   "fs-context": async () => (await import("./fs-context/index.ts")).fsContext,
+  reference: async () => (await import("./reference/index.ts")).reference,
 };
 
 /** What is served when nobody chooses. */

@@ -12,6 +12,7 @@ import { Directory } from "./directory.ts";
 import { system } from "./errno.ts";
 import { OpenFile } from "./file.ts";
 import { Handle } from "./handle.ts";
+import { narrow } from "./narrow.ts";
 import { type PathForms, parsePath, type WorkspacePath } from "./path.ts";
 import { land, seat } from "./resolve.ts";
 import { type Access, Root } from "./root.ts";
@@ -112,6 +113,12 @@ export class Workspace implements Disposable {
   elsewhere(grants: readonly Grant[]): Workspace {
     const roots = openRoots(grants);
     return new Workspace(roots, this.#writing, roots, this.#shared);
+  }
+
+  /** What lies both in it and in these directories; see narrow.ts. The caller disposes of it. */
+  narrowed(directories: readonly string[]): Workspace {
+    const { roots, own } = narrow(this.roots, directories);
+    return new Workspace(roots, this.#writing, own, this.#shared);
   }
 
   /** The same workspace, whose changes are recorded as made by somebody. */

@@ -1,0 +1,22 @@
+// `create_directory`: a directory, with those above it. One that is there already is fine.
+import { pathAt } from "./paths.ts";
+import { textTool } from "./reference-tool.ts";
+
+export const createDirectory = textTool({
+  name: "create_directory",
+  title: "Create directory",
+  description:
+    "Make a directory, with those above it that are missing. One that exists already is no error. It must lie in " +
+    "the allowed directories.",
+  input: { type: "object", properties: { path: { type: "string" } }, required: ["path"] },
+  effect: "writes",
+  destructive: false,
+  idempotent: true,
+  paths: ["path"],
+  call: "mkdir",
+  async run({ path: given }, call) {
+    const path = pathAt(given, call);
+    await call.workspace.commit([{ kind: "mkdir", path }], { parents: true, signal: call.signal });
+    return `Successfully created directory ${given}`;
+  },
+});

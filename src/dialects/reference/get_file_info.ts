@@ -1,0 +1,26 @@
+// `get_file_info`: what the system knows about a file or directory. Of a link, about what it leads to.
+import { pathAt } from "./paths.ts";
+import { textTool } from "./reference-tool.ts";
+
+export const getFileInfo = textTool({
+  name: "get_file_info",
+  title: "Get file info",
+  description:
+    "Size, times, kind and permissions of a file or directory, one per line. It must lie in the allowed directories.",
+  input: { type: "object", properties: { path: { type: "string" } }, required: ["path"] },
+  effect: "reads",
+  paths: ["path"],
+  call: "stat",
+  run({ path }, call) {
+    const stat = call.workspace.stat(pathAt(path, call));
+    return [
+      `size: ${stat.size}`,
+      `created: ${stat.created}`,
+      `modified: ${stat.modified}`,
+      `accessed: ${stat.accessed}`,
+      `isDirectory: ${stat.kind === "directory"}`,
+      `isFile: ${stat.kind === "file"}`,
+      `permissions: ${stat.mode.toString(8).padStart(3, "0").slice(-3)}`,
+    ].join("\n");
+  },
+});

@@ -1,0 +1,13 @@
+// `list_allowed_directories`: what may be reached.
+import { allowedDirectories } from "./paths.ts";
+import { textTool } from "./reference-tool.ts";
+
+export const listAllowedDirectories = textTool({
+  name: "list_allowed_directories",
+  title: "List allowed directories",
+  description: "The directories that the tools may work in, with all that is below them, one per line.",
+  input: { type: "object", properties: {} },
+  effect: "reads",
+  call: "stat",
+  run: (_, { workspace }) => `Allowed directories:\n${allowedDirectories(workspace).join("\n")}`,
+});

@@ -1,0 +1,28 @@
+// `list_directory`: the names in one directory. A link is a file here, whatever it leads to.
+import { compareBytes } from "../../engine/search/order.ts";
+import { pathAt } from "./paths.ts";
+import { textTool } from "./reference-tool.ts";
+import { Lines } from "./room.ts";
+
+export const listDirectory = textTool({
+  name: "list_directory",
+  title: "List directory",
+  description:
+    "List what is in a directory, one entry per line, each behind [FILE] or [DIR], sorted by name. Hidden entries " +
+    "are included. It must lie in the allowed directories.",
+  input: { type: "object", properties: { path: { type: "string" } }, required: ["path"] },
+  effect: "reads",
+  paths: ["path"],
+  call: "scandir",
+  run({ path }, call) {
+    using directory = call.workspace.directory(pathAt(path, call));
+    const entries = directory.entries().sort((a, b) => compareBytes(a.name, b.name));
+    const lines = new Lines();
+    for (const { name, kind } of entries) {
+      if (lines.add(`${kind === "directory" ? "[DIR]" : "[FILE]"} ${name}`)) continue;
+      lines.note(`cut: ${lines.count} of ${entries.length} entries; find others with search_files`);
+      break;
+    }
+    return lines.toString();
+  },
+});

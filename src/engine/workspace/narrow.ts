@@ -1,0 +1,40 @@
+// The common part of some roots and some directories. A directory in a root becomes a root with that root's access;
+// of a directory above roots, those roots stay. Each directory is opened once, and what was opened decides, so that
+// nothing can be put under its name in between.
+import { resolve } from "node:path";
+import { system } from "./errno.ts";
+import { Handle } from "./handle.ts";
+import { isWithin, Root, rootHolding } from "./root.ts";
+
+interface Narrowed {
+  readonly roots: readonly Root[];
+  /** Those among them that were opened here. */
+  readonly own: readonly Root[];
+}
+
+/** Faults: whatever opening a directory runs into. What lies elsewhere adds nothing. */
+export function narrow(roots: readonly Root[], directories: readonly string[]): Narrowed {
+  const found: Root[] = [];
+  const own: Root[] = [];
+  const isFound = (root: Root) => found.some(other => other.is({ dev: root.device, ino: root.inode }));
+  try {
+    for (const directory of directories.map(path => resolve(path))) {
+      const handle = system(directory, () => Handle.open(directory));
+      const whereabouts = handle.whereabouts();
+      // A root inside of the directory still decides about itself.
+      const inside = roots.filter(root => isWithin(root.handle.whereabouts(), whereabouts));
+      const holder = rootHolding(roots, whereabouts);
+      if (holder === undefined || inside.includes(holder)) handle.close();
+      else {
+        const root = new Root(directory, holder.access, handle);
+        own.push(root);
+        inside.unshift(root);
+      }
+      for (const root of inside) if (!isFound(root)) found.push(root);
+    }
+  } catch (error) {
+    for (const root of own) root.handle.close();
+    throw error;
+  }
+  return { roots: found, own };
+}
