@@ -1,134 +1,175 @@
-// How far walking and searching are from the limit: ripgrep itself and find, against ours, on a generated tree
-// of 50,000 files (half of them ignored) and one of 200, in one run with interleaved rounds; medians.
+// How far listing and searching are from the limit: ripgrep itself and find, each started as a process, against the
+// engine in this process and the built program over stdio, on a generated tree of 50,000 files (half of them ignored)
+// and one of 200. One run, interleaved rounds, medians in milliseconds. `node bench/run.mjs search [rounds] [title]`
 import { spawn } from "node:child_process";
-import { existsSync, mkdirSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { loadavg } from "node:os";
 import { rgPath } from "@vscode/ripgrep";
 import { includeGlobs } from "../src/engine/search/globs.ts";
 import { type GrepOptions, grep } from "../src/engine/search/grep.ts";
 import type { Query } from "../src/engine/search/ripgrep.ts";
-import { walk } from "../src/engine/search/walk.ts";
+import { type WalkOptions, walk } from "../src/engine/search/walk.ts";
+import type { Directory } from "../src/engine/workspace/directory.ts";
 import { Workspace } from "../src/engine/workspace/workspace.ts";
+import { Server, textOf } from "./server.ts";
+import { GeneratedTree } from "./tree.ts";
 
-const rounds = Number(process.argv[2] ?? 9);
+const rounds = Number(process.argv[2] ?? 15);
 const only = process.argv[3] ?? ""; // a part of the titles to run
-const ignore = { rules: true, hidden: true };
-const plain = ["--no-config", "--hidden", "-g", "!.git", "--no-require-git"];
-const search = [...plain, "-n", "--column", "--no-heading", "-0", "-F", "-e"];
+const ignore = { rules: true, hidden: false };
+const plain = ["--no-config", "--no-require-git"];
+const search = [...plain, "-n", "--column", "--no-heading", "-0", "-e"];
+const lanes = ["rg", "find", "engine", "stdio"] as const;
 
-/** Writes `count` files once, the second half of them ignored; the same tree for every run. */
-function generated(count: number): string {
-  const root = join(tmpdir(), `polyfs-bench-${count}`);
-  if (existsSync(join(root, "done"))) return root;
-  mkdirSync(root, { recursive: true });
-  writeFileSync(join(root, ".gitignore"), "generated/\n*.log\n");
-  for (let i = 0; i < count; i++) {
-    const top = i % 2 === 0 ? "src" : "generated";
-    const directory = join(root, top, `part${i % 40}`, `group${Math.floor(i / 40) % 50}`);
-    if (i < 40 * 50) mkdirSync(directory, { recursive: true });
-    const lines = Array.from(
-      { length: 40 },
-      (_, n) => `export const value${n} = compute(${i}, ${n * 7}); // line ${n}`,
-    );
-    if (i % 997 === 0) lines.push("the needle in the haystack");
-    writeFileSync(join(directory, `file${i}.${i % 10 < 7 ? "ts" : "md"}`), `${lines.join("\n")}\n`);
-  }
-  writeFileSync(join(root, "done"), "");
-  return root;
+/** How many results there are: all lanes have to agree. Told when time is no longer taken. */
+type Count = () => number;
+
+type Scenario = { readonly title: string } & {
+  readonly [L in (typeof lanes)[number]]?: () => Promise<Count>;
+};
+
+function scenarios(root: string, start: Directory, server: Server): Scenario[] {
+  const rg = (...args: string[]) => run(rgPath, args, root);
+  const listed = (args: object) => counted(server, "fs.list_files", { max_results: 1_000_000, ...args });
+  const found = (args: object) =>
+    counted(server, "fs.search_text", {
+      max_results: 100_000,
+      context_lines: 0,
+      case_sensitive: true,
+      ...args,
+    });
+  const typescript = includeGlobs(["**/*.ts"]);
+  const literal = (pattern: string): Query => ({ pattern, literal: true });
+  const file = "src/part0/group0/file0.ts";
+  return [
+    {
+      title: "list all files",
+      rg: () => rg(...plain, "--files"),
+      find: () => run("find", [".", "-type", "f"], root),
+      engine: () => walked(start, {}),
+      stdio: () => listed({}),
+    },
+    {
+      title: "glob `**/*.ts`",
+      rg: () => rg(...plain, "--files", "-g", "*.ts"),
+      find: () => run("find", [".", "-name", "*.ts"], root),
+      engine: () => walked(start, { include: typescript }),
+      stdio: () => listed({ include_globs: ["**/*.ts"] }),
+    },
+    {
+      title: "rare word",
+      rg: () => rg(...search, "needle", "-F"),
+      engine: () => searched(start, literal("needle"), {}),
+      stdio: () => found({ query: "needle" }),
+    },
+    {
+      title: "no match",
+      rg: () => rg(...search, "no such thing", "-F"),
+      engine: () => searched(start, literal("no such thing"), {}),
+      stdio: () => found({ query: "no such thing" }),
+    },
+    {
+      title: "expression, few matches",
+      rg: () => rg(...search, "ne+dle in"),
+      engine: () => searched(start, { pattern: "ne+dle in" }, {}),
+      stdio: () => found({ query: "ne+dle in", mode: "regex" }),
+    },
+    {
+      title: "common word, first 200",
+      rg: () => run(rgPath, [...search, "compute", "-F"], root, 200),
+      engine: () => searched(start, literal("compute"), { limit: 200 }),
+      stdio: () => counted(server, "fs.search_text", { query: "compute" }),
+    },
+    {
+      title: "common expression, first 200",
+      rg: () => run(rgPath, [...search, "comp[u]te"], root, 200),
+      engine: () => searched(start, { pattern: "comp[u]te" }, { limit: 200 }),
+      stdio: () => counted(server, "fs.search_text", { query: "comp[u]te", mode: "regex" }),
+    },
+    {
+      title: "one small directory",
+      rg: () => rg(...search, "compute", "-F", "src/part0/group0"),
+      stdio: () => found({ query: "compute", root: "src/part0/group0" }),
+    },
+    {
+      title: "one file",
+      rg: () => rg(...search, "compute", "-F", file),
+      stdio: () => found({ query: "compute", include_globs: [file] }),
+    },
+  ];
 }
 
-function run(command: string, args: readonly string[], cwd: string, lines?: number): Promise<void> {
+/** Runs a program to its end, or until it has printed some lines. */
+function run(command: string, args: readonly string[], cwd: string, most?: number): Promise<Count> {
   return new Promise((resolve, reject) => {
     const child = spawn(command, args, { cwd, stdio: ["ignore", "pipe", "ignore"] });
     let seen = 0;
     child.stdout.on("data", (chunk: Buffer) => {
-      for (const byte of lines === undefined ? [] : chunk) if (byte === 10) seen++;
-      if (lines !== undefined && seen >= lines) child.kill();
+      for (let at = chunk.indexOf(10); at >= 0; at = chunk.indexOf(10, at + 1)) seen++;
+      if (most !== undefined && seen >= most) child.kill();
     });
     child.on("error", reject);
-    child.on("close", () => resolve());
+    child.on("close", () => resolve(() => Math.min(seen, most ?? seen)));
   });
 }
 
-interface Lane {
-  readonly name: string;
-  readonly run: () => Promise<unknown>;
+async function walked(start: Directory, options: WalkOptions): Promise<Count> {
+  let files = 0;
+  await walk(start, { ignore, ...options }).each(entry => {
+    if (entry.kind === "file") files++;
+    return true;
+  });
+  return () => files;
 }
 
-async function race(title: string, lanes: readonly Lane[]): Promise<void> {
-  if (!title.includes(only)) return;
-  const times = lanes.map((): number[] => []);
+async function searched(start: Directory, query: Query, options: GrepOptions): Promise<Count> {
+  let hits = 0;
+  for await (const file of grep(start, query, { ignore, ...options })) {
+    for (const line of file.lines) if (line.column !== undefined) hits++;
+  }
+  return () => Math.min(hits, options.limit ?? hits);
+}
+
+async function counted(server: Server, tool: string, args: object): Promise<Count> {
+  const line = await server.call(tool, args);
+  return () => {
+    const { entries, hits } = JSON.parse(textOf(line)) as { entries?: []; hits?: [] };
+    return (entries ?? hits ?? []).length;
+  };
+}
+
+async function row(scenario: Scenario): Promise<string> {
+  const times = new Map<string, number[]>();
+  const counts = new Map<string, number>();
   for (let round = -2; round < rounds; round++) {
-    for (const [i, lane] of lanes.entries()) {
-      const start = performance.now();
-      await lane.run();
-      if (round >= 0) times[i]?.push(performance.now() - start);
+    for (const lane of lanes) {
+      const began = performance.now();
+      const count = await scenario[lane]?.();
+      if (count === undefined) continue;
+      if (round >= 0) times.set(lane, [...(times.get(lane) ?? []), performance.now() - began]);
+      counts.set(lane, count());
     }
   }
-  const medians = times.map(
-    list => list.toSorted((a, b) => a - b)[Math.floor(list.length / 2)] ?? Number.NaN,
-  );
-  const limit = medians[0] ?? Number.NaN;
-  console.log(title);
-  for (const [i, lane] of lanes.entries()) {
-    const median = medians[i] ?? Number.NaN;
-    console.log(
-      `  ${lane.name.padEnd(28)} ${median.toFixed(1).padStart(8)} ms   × ${(median / limit).toFixed(2)}`,
-    );
-  }
+  counts.delete("find"); // knows of no ignore files
+  if (new Set(counts.values()).size > 1)
+    throw new Error(`${scenario.title}: ${JSON.stringify(Object.fromEntries(counts))}`);
+  const median = (lane: string) =>
+    times.get(lane)?.toSorted((a, b) => a - b)[Math.floor(rounds / 2)] ?? Number.NaN;
+  const shown = (value: number, digits: number) => (Number.isNaN(value) ? "–" : value.toFixed(digits));
+  const cells = lanes.map(lane => shown(median(lane), 1));
+  const excess = `${shown(median("stdio") / median("rg"), 2)} | ${shown(median("stdio") - median("rg"), 1)}`;
+  return `| ${scenario.title} | ${counts.get("rg")} | ${cells.join(" | ")} | ${excess} |`;
 }
 
 for (const count of [50_000, 200]) {
-  const root = generated(count);
-  using workspace = Workspace.open([{ path: root, access: "read-only" }]);
-  using directory = workspace.directory(workspace.at("."));
-  const ours = async (
-    query: Query,
-    options: GrepOptions,
-    most = Number.POSITIVE_INFINITY,
-  ): Promise<number> => {
-    let hits = 0;
-    for await (const file of grep(directory, query, { ignore, ...options })) {
-      for (const line of file.lines) if (line.column !== undefined) hits++;
-      if (hits >= most) break;
-    }
-    return hits;
-  };
-  const listed = async (
-    include?: ReturnType<typeof includeGlobs>,
-    most = Number.POSITIVE_INFINITY,
-  ): Promise<number> => {
-    let entries = 0;
-    for await (const _ of walk(directory, { ignore, include })) if (++entries >= most) break;
-    return entries;
-  };
-  const literal = (pattern: string): Query => ({ pattern, literal: true });
-  console.log(
-    `\n${count} files, ${await listed()} entries listed, ${await ours(literal("needle"), {})} needles`,
-  );
-  await race("list all files", [
-    { name: "rg --files", run: () => run(rgPath, [...plain, "--files"], root) },
-    { name: "find -type f (no ignoring)", run: () => run("find", [".", "-type", "f"], root) },
-    { name: "walk", run: () => listed() },
-  ]);
-  const typescript = includeGlobs(["**/*.ts"]);
-  await race("glob **/*.ts", [
-    { name: "rg --files -g", run: () => run(rgPath, [...plain, "--files", "-t", "ts"], root) },
-    { name: "walk", run: () => listed(typescript) },
-  ]);
-  await race("rare word", [
-    { name: "rg", run: () => run(rgPath, [...search, "needle"], root) },
-    { name: "grep", run: () => ours(literal("needle"), {}) },
-  ]);
-  await race("no match", [
-    { name: "rg", run: () => run(rgPath, [...search, "no such thing"], root) },
-    { name: "grep", run: () => ours(literal("no such thing"), {}) },
-    { name: "grep, regex", run: () => ours({ pattern: "no su[c]h thing" }, {}) },
-  ]);
-  await race("common word, first 100", [
-    { name: "rg, stopped", run: () => run(rgPath, [...search, "compute"], root, 100) },
-    { name: "grep", run: () => ours(literal("compute"), { limit: 101 }, 100) },
-    { name: "grep, regex", run: () => ours({ pattern: "comp[u]te" }, { limit: 101 }, 100) },
-  ]);
+  using tree = new GeneratedTree(count);
+  using workspace = Workspace.open([{ path: tree.path, access: "read-only" }]);
+  using start = workspace.directory(workspace.at("."));
+  using server = await Server.start("dist/polyfs.js", ["--dialect", "fs", "--allow-read", tree.path]);
+  const load = loadavg()[0]?.toFixed(1);
+  console.log(`\n${count} files, half of them ignored; ms, median of ${rounds} rounds; load ${load}\n`);
+  console.log("| scenario | results | rg | find | engine | stdio | stdio ÷ rg | stdio − rg |");
+  console.log("|---|---|---|---|---|---|---|---|");
+  for (const scenario of scenarios(tree.path, start, server)) {
+    if (scenario.title.includes(only)) console.log(await row(scenario));
+  }
 }

@@ -1,6 +1,7 @@
 // `fs.list_files`: a page of the tree, sorted by path.
 import { text, tool } from "../../contract/tool.ts";
 import { walk } from "../../engine/search/walk.ts";
+import type { Stat } from "../../engine/workspace/stat.ts";
 import { covered, scopeProperties } from "./scope.ts";
 
 interface ListedEntry {
@@ -37,22 +38,21 @@ export const listFiles = tool({
     let skipped = 0;
     let more = false;
     const maxDepth = params.recursive ? undefined : 0;
-    for await (const entry of walk(tree.directory, { ...tree.scope, maxDepth, signal: call.signal })) {
+    await walk(tree.directory, { ...tree.scope, maxDepth, signal: call.signal }).each(entry => {
       const isDirectory = entry.kind === "directory";
-      if (isDirectory ? !params.include_dirs : entry.kind !== "file") continue;
-      if (skipped < params.skip) {
-        skipped++;
-        continue;
-      }
+      if (isDirectory ? !params.include_dirs : entry.kind !== "file") return true;
+      if (skipped++ < params.skip) return true;
       more = entries.length === params.max_results;
-      if (more) break;
+      if (more) return false;
       const stat = params.include_metadata ? entry.stat() : undefined;
-      entries.push({
-        path: tree.named(entry.path),
-        is_dir: isDirectory,
-        ...(stat && { size: stat.size, modified: Math.floor(stat.modified.getTime() / 1000) }),
-      });
-    }
+      const listed = { path: tree.named(entry.path), is_dir: isDirectory };
+      entries.push(stat === undefined ? listed : { ...listed, ...metadata(stat) });
+      return true;
+    });
     return text(JSON.stringify({ entries, has_more: more }));
   },
 });
+
+function metadata({ size, modified }: Stat): Pick<ListedEntry, "size" | "modified"> {
+  return { size, modified: Math.floor(modified.getTime() / 1000) };
+}

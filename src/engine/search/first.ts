@@ -1,10 +1,10 @@
-// The first hits of a common word, without waiting for the whole tree. Ripgrep finds in no order, so it must be
+// The first hits of a common expression, without waiting for the whole tree. Ripgrep finds in no order, so it must be
 // through before its first hit in path order is known. But the first few hundred files in that order are found
 // quickly by a walk of our own, and ripgrep can be asked about just these while it already searches the whole:
 // if they hold enough hits, the whole is ended unread. Both ways give the same answer.
 import type { Directory } from "../workspace/directory.ts";
 import type { Standpoint } from "./above.ts";
-import { launch } from "./collect.ts";
+import { launch, type Run } from "./collect.ts";
 import { confirmed } from "./confirm.ts";
 import type { FileHits, GrepOptions, GrepReport } from "./grep.ts";
 import type { Pace } from "./pace.ts";
@@ -14,61 +14,65 @@ import { WalkEntry, Walker } from "./walker.ts";
 
 const mostFiles = 256;
 const fewestFiles = 32;
-const largeTree = 1000; // in a smaller one the whole search is as quick
 const maxArgumentBytes = 64 * 1024;
 const maxWalkMs = 20;
 
-/** Enough hits to reach the limit, or undefined where the whole search has to tell. */
-export async function firstHits(
+/** Starts a search of the first files; undefined where it would be one of them all, or cannot be told which. */
+export async function launchFirst(
   start: Directory,
   query: Query,
   options: GrepOptions,
   above: Standpoint,
-  open: () => Trail,
+): Promise<Run | undefined> {
+  const files = head(start, options);
+  if (files === undefined || files.length === 0) return undefined;
+  return await launch(start, query, options, emptyReport(), above, { files });
+}
+
+/** Enough hits to reach the limit, or undefined where the whole search has to tell. */
+export async function firstHits(
+  run: Run,
+  options: GrepOptions,
+  trail: Trail,
   pace: Pace,
 ): Promise<FileHits[] | undefined> {
   const { limit = Number.POSITIVE_INFINITY } = options;
-  const files = head(start, options);
-  if (files === undefined || files.length === 0) return undefined;
-  const report: GrepReport = { files: 0, inaccessible: 0, stopped: undefined };
-  const run = await launch(start, query, options, report, above, { files });
-  try {
-    const { blocks } = await run.blocks();
-    using trail = open();
-    const found: FileHits[] = [];
-    let hits = 0;
-    for await (const file of confirmed(blocks, trail, options, report, pace)) {
-      found.push(file);
-      for (const line of file.lines) if (line.column !== undefined) hits++;
-      if (hits >= limit) return found;
-    }
-    return undefined;
-  } finally {
-    run.kill();
+  const { blocks } = await run.blocks();
+  const found: FileHits[] = [];
+  let hits = 0;
+  for await (const file of confirmed(blocks, trail, options, emptyReport(), pace)) {
+    found.push(file);
+    for (const line of file.lines) if (line.column !== undefined) hits++;
+    if (hits >= limit) return found;
   }
+  return undefined;
 }
 
-/** The first files in path order; undefined where they are all, or cannot be handed over as arguments. */
+function emptyReport(): GrepReport {
+  return { files: 0, inaccessible: 0, stopped: undefined };
+}
+
+/** The first files in path order; undefined where they are all. */
 function head(
   start: Directory,
   { maxFileSize = Number.POSITIVE_INFINITY, limit = mostFiles, maxFiles: allowed, ...options }: GrepOptions,
 ): string[] | undefined {
-  using walker = new Walker(start, options);
+  using walker = new Walker(start, { ...options, order: "paths" });
   const files: string[] = [];
-  const maxFiles = Math.min(mostFiles, Math.max(fewestFiles, limit));
+  const enough = Math.min(mostFiles, Math.max(fewestFiles, limit));
   const until = performance.now() + maxWalkMs;
   let bytes = 0;
   let seen = 0;
-  let full = false;
   for (;;) {
     const entry = walker.next();
     if (entry === undefined) return undefined;
-    if (performance.now() > until) return files;
+    if (files.length === enough || performance.now() > until) return files;
     if (!(entry instanceof WalkEntry) || entry.kind !== "file") continue;
-    if (seen++ === allowed || seen > largeTree) return files;
+    if (seen++ === allowed) return files;
     if (Number.isFinite(maxFileSize) && (entry.stat()?.size ?? 0) > maxFileSize) continue;
     bytes += Buffer.byteLength(entry.path) + 3;
-    full ||= files.length === maxFiles || bytes > maxArgumentBytes || entry.path.includes("\ufffd");
-    if (!full) files.push(entry.path);
+    // What is not valid UTF-8, or too much, cannot be handed over as arguments.
+    if (bytes > maxArgumentBytes || entry.raw !== undefined) return files;
+    files.push(entry.path);
   }
 }

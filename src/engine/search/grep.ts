@@ -5,9 +5,9 @@ import { Fault } from "../fault.ts";
 import type { Directory } from "../workspace/directory.ts";
 import { standpoint } from "./above.ts";
 import type { BinaryRule } from "./binary.ts";
-import { launch } from "./collect.ts";
+import { launch, type Run } from "./collect.ts";
 import { confirmed } from "./confirm.ts";
-import { firstHits } from "./first.ts";
+import { firstHits, launchFirst } from "./first.ts";
 import { searchFile, searchHere } from "./here.ts";
 import { everything, IgnoreRules } from "./ignore.ts";
 import type { Block, Place } from "./kept.ts";
@@ -126,10 +126,14 @@ async function* hits(
   const { limit = Number.POSITIVE_INFINITY } = options;
   // Some of what is found may not be confirmed; where that leaves too few, there is another round for the rest.
   for (let enough = limit + slack; ; enough *= 8) {
-    const whole = await launch(start, query, narrowed, report, above, { files, behind, enough });
+    const isFirst = limit < Number.POSITIVE_INFINITY && files === undefined && find === undefined && !behind;
+    const ahead = isFirst ? await launchFirst(start, query, options, above) : undefined;
+    let whole: Run | undefined;
     try {
-      if (options.limit !== undefined && files === undefined && find === undefined && behind === undefined) {
-        const first = await firstHits(start, query, options, above, open, pace);
+      whole = await launch(start, query, narrowed, report, above, { files, behind, enough });
+      if (ahead !== undefined) {
+        using trail = open();
+        const first = await firstHits(ahead, options, trail, pace);
         if (first !== undefined) {
           whole.kill();
           report.stopped = "limit";
@@ -148,7 +152,8 @@ async function* hits(
       if (!trimmed || given >= limit || report.stopped !== undefined) return;
       behind = blocks.at(-1);
     } finally {
-      whole.kill();
+      ahead?.kill();
+      whole?.kill();
     }
   }
 }

@@ -4,6 +4,7 @@
 import { Fault } from "../fault.ts";
 import type { Directory, Entry } from "../workspace/directory.ts";
 import type { OpenFile } from "../workspace/file.ts";
+import type { Root } from "../workspace/root.ts";
 import { foundLine } from "./confirm.ts";
 import type { FileHits, GrepOptions, GrepReport } from "./grep.ts";
 import type { GrepLine } from "./hits.ts";
@@ -13,8 +14,13 @@ import type { Pace } from "./pace.ts";
 import { WalkEntry, Walker } from "./walker.ts";
 
 const largestFile = 1024 * 1024;
-const patienceMs = 5;
+const patienceMs = 12; // what ripgrep takes to start and to end
+const littleMs = 2; // where the tree is known to be large
 const mostMs = 60; // where hits come so often that the limit will be reached
+
+/** Where a search was handed over the last time. A guess about the next, and never more than that. */
+const large = new WeakMap<Root, Set<string>>();
+const maxRemembered = 256;
 
 /** Where ripgrep has to go on: behind a place, or from the start. */
 export interface Handover {
@@ -33,6 +39,8 @@ export async function* searchHere(
 ): AsyncGenerator<FileHits, Handover | undefined, undefined> {
   const { limit = Number.POSITIVE_INFINITY, maxFiles = Number.POSITIVE_INFINITY } = options;
   const { maxFileSize = Number.POSITIVE_INFINITY, binary } = options;
+  const handedOver = large.get(start.root)?.has(start.path) ?? false;
+  const patience = handedOver ? littleMs : patienceMs;
   using walker = new Walker(start, { ...options, order: "paths" });
   const began = performance.now();
   let behind: Place | undefined;
@@ -43,9 +51,15 @@ export async function* searchHere(
   for (;;) {
     if (pace.isDue) await pace.rest();
     const spent = performance.now() - began;
-    if (spent > patienceMs && (spent * limit) / hits > mostMs) return { behind, hits };
+    if (spent > patience && (spent * limit) / hits > mostMs) {
+      remember(start, true);
+      return { behind, hits };
+    }
     const entry = walker.next();
-    if (entry === undefined) break;
+    if (entry === undefined) {
+      if (handedOver) remember(start, false);
+      break;
+    }
     if (!(entry instanceof WalkEntry) || entry.kind !== "file") continue;
     if (seen++ === maxFiles) {
       report.stopped = "files";
@@ -72,6 +86,13 @@ export async function* searchHere(
   report.files = report.stopped === "files" ? maxFiles : searched;
   report.inaccessible = walker.inaccessible + unreadable;
   return undefined;
+}
+
+function remember({ root, path }: Directory, isLarge: boolean): void {
+  const known = large.get(root) ?? new Set();
+  large.set(root, known);
+  if (isLarge && known.size < maxRemembered) known.add(path);
+  else known.delete(path);
 }
 
 /** The same for one file of the start; undefined where ripgrep has to search it. What is no file has no hits. */

@@ -24,6 +24,8 @@ export interface WalkReport {
 
 export interface Walk extends AsyncIterable<WalkEntry> {
   readonly report: Readonly<WalkReport>;
+  /** Gives every entry to `visit`, which ends the walk with false. Quicker for many: nothing waits in between. */
+  each(visit: (entry: WalkEntry) => boolean | undefined): Promise<void>;
 }
 
 /**
@@ -32,7 +34,11 @@ export interface Walk extends AsyncIterable<WalkEntry> {
  */
 export function walk(start: Directory, options: WalkOptions = {}): Walk {
   const report: WalkReport = { files: 0, inaccessible: 0, leftOut: 0, stopped: undefined };
-  return { report, [Symbol.asyncIterator]: () => new Entries(start, options, report) };
+  return {
+    report,
+    each: async visit => new Entries(start, options, report).each(visit),
+    [Symbol.asyncIterator]: () => new Entries(start, options, report),
+  };
 }
 
 /** An iterator by hand: an async generator would cost more per entry than finding it does. */
@@ -53,14 +59,22 @@ class Entries implements AsyncIterator<WalkEntry, undefined, undefined> {
   }
 
   next(): Promise<IteratorResult<WalkEntry, undefined>> {
-    for (;;) {
-      if (this.#pace.isDue) return this.#afterRest();
-      const entry = this.#step();
-      if (entry === "entered") continue;
-      this.#tally(entry);
-      if (entry === undefined || this.#report.stopped !== undefined) return this.return();
-      this.#given++;
-      return Promise.resolve({ done: false, value: entry });
+    const entry = this.#step();
+    if (entry === "due") return this.#rest().then(() => this.next());
+    return Promise.resolve(
+      entry === undefined ? { done: true, value: undefined } : { done: false, value: entry },
+    );
+  }
+
+  async each(visit: (entry: WalkEntry) => boolean | undefined): Promise<void> {
+    try {
+      for (;;) {
+        const entry = this.#step();
+        if (entry === "due") await this.#rest();
+        else if (entry === undefined || visit(entry) === false) return;
+      }
+    } finally {
+      this.#walker[Symbol.dispose]();
     }
   }
 
@@ -69,25 +83,34 @@ class Entries implements AsyncIterator<WalkEntry, undefined, undefined> {
     return Promise.resolve({ done: true, value: undefined });
   }
 
-  #step(): ReturnType<Walker["next"]> {
+  /** The next entry, undefined at the end, "due" where others are to be let in first. */
+  #step(): WalkEntry | "due" | undefined {
     try {
-      return this.#walker.next();
+      while (this.#report.stopped === undefined) {
+        if (this.#pace.isDue) return "due";
+        const entry = this.#walker.next();
+        if (entry === "entered") continue;
+        this.#tally(entry);
+        if (entry === undefined || this.#report.stopped !== undefined) break;
+        this.#given++;
+        return entry;
+      }
     } catch (error) {
       this.#walker[Symbol.dispose]();
       throw error;
     }
+    this.#walker[Symbol.dispose]();
+    return undefined;
   }
 
-  async #afterRest(): Promise<IteratorResult<WalkEntry, undefined>> {
+  async #rest(): Promise<void> {
     try {
       await this.#pace.rest();
     } catch (error) {
-      await this.return();
+      this.#walker[Symbol.dispose]();
       throw error;
     }
-    if (!this.#pace.isOver) return this.next();
-    this.#report.stopped = "time";
-    return this.return();
+    if (this.#pace.isOver) this.#report.stopped = "time";
   }
 
   #tally(entry: WalkEntry | undefined): void {

@@ -4,7 +4,7 @@ import { lstatSync, readdirSync, readlinkSync } from "node:fs";
 import { Fault, type Kind } from "../fault.ts";
 import { errnoOf, faultOf, system } from "./errno.ts";
 import { OpenFile } from "./file.ts";
-import { type Address, Handle } from "./handle.ts";
+import { type Address, Handle, raceFree } from "./handle.ts";
 import type { Landing } from "./resolve.ts";
 import type { Root } from "./root.ts";
 import { kindOf, type Stat, statOf } from "./stat.ts";
@@ -47,12 +47,13 @@ export class Directory implements Disposable {
 
   /** What is in it, in the system's order, without what a commit keeps there for a moment. */
   entries(): Entry[] {
-    const found = system(this.given, () => readdirSync(this.address, { withFileTypes: true }));
-    if (found.some(entry => entry.name.includes("\ufffd"))) return this.#rawEntries();
-    const lasting = found.some(entry => isTemporaryName(entry.name))
-      ? found.filter(entry => !isTemporaryName(entry.name))
-      : found;
-    return lasting.map(entry => ({ name: entry.name, kind: kindOf(entry) }));
+    const entries: Entry[] = [];
+    for (const entry of system(this.given, () => readdirSync(this.address, { withFileTypes: true }))) {
+      const { name } = entry;
+      if (name.includes("\ufffd")) return this.#rawEntries();
+      if (!isTemporaryName(name)) entries.push({ name, kind: kindOf(entry) });
+    }
+    return entries;
   }
 
   #rawEntries(): Entry[] {
@@ -70,11 +71,9 @@ export class Directory implements Disposable {
   /** A directory in it; undefined where it is gone, is no directory any more, or may not be entered. */
   child(entry: Entry): Directory | undefined {
     try {
-      const handle = Handle.open(this.#handle.below(addressOf(entry)), { follow: false });
-      if (!handle.stat().isDirectory()) {
-        handle.close();
-        return undefined;
-      }
+      const address = this.#handle.below(addressOf(entry));
+      const handle = Handle.open(address, { follow: false, directory: true });
+      if (!raceFree && !handle.stat().isDirectory()) return undefined;
       return new Directory(handle, this.root, `${this.path}/${entry.name}`, `${this.given}/${entry.name}`);
     } catch (error) {
       const errno = errnoOf(error);

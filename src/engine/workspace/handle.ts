@@ -36,9 +36,15 @@ export class Handle implements Disposable {
     this.#path = path;
   }
 
-  /** Opens whatever `address` names. With `follow` false, a link itself is what is opened. */
-  static open(address: Address, { follow = true } = {}): Handle {
-    if (raceFree) return new Handle(openSync(address, O_PATH | (follow ? 0 : constants.O_NOFOLLOW)), "");
+  /**
+   * Opens whatever `address` names. With `follow` false, a link itself is what is opened. With `directory`, anything
+   * else fails, where that comes for free (Linux).
+   */
+  static open(address: Address, { follow = true, directory = false } = {}): Handle {
+    if (raceFree) {
+      const flags = (follow ? 0 : constants.O_NOFOLLOW) | (directory ? constants.O_DIRECTORY : 0);
+      return new Handle(openSync(address, O_PATH | flags), "");
+    }
     const path = follow ? realpathSync.native(String(address)) : String(address);
     lstatSync(path);
     return new Handle(-1, path);
