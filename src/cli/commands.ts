@@ -25,6 +25,10 @@ export const commands: { readonly [name: string]: Command } = {
     summary: "Take a change back",
     load: async () => (await import("./commands/undo.ts")).undoChange,
   },
+  token: {
+    summary: "Add, list or remove tokens for --http",
+    load: async () => (await import("./commands/token.ts")).token,
+  },
   doctor: {
     summary: "Check what this machine offers: sandbox, search, file systems",
     load: async () => (await import("./commands/doctor.ts")).doctor,

@@ -1,14 +1,20 @@
 // `polyfs token`: adds, lists and removes the tokens of a file. A new token is printed once, and nowhere kept.
 import { parseArgs } from "node:util";
-import { plainWording, say } from "../contract/wording.ts";
-import { dialects } from "../dialects/index.ts";
-import { Fault } from "../engine/fault.ts";
-import { readNamedFile, writeNamedFile } from "../engine/workspace/named-file.ts";
-import { hashText, newToken, parseTokens, printTokens, type TokenRecord } from "../mcp/auth/tokens-file.ts";
-import { columns } from "./columns.ts";
-import { print } from "./print.ts";
+import { plainWording, say } from "../../contract/wording.ts";
+import { dialects } from "../../dialects/index.ts";
+import { Fault } from "../../engine/fault.ts";
+import { readNamedFile, writeNamedFile } from "../../engine/workspace/named-file.ts";
+import {
+  hashText,
+  newToken,
+  parseTokens,
+  printTokens,
+  type TokenRecord,
+} from "../../mcp/auth/tokens-file.ts";
+import { columns } from "../columns.ts";
+import { print } from "../print.ts";
+import { UsageError } from "../usage-error.ts";
 import { fileIn, grantsIn, momentIn } from "./token-values.ts";
-import { UsageError } from "./usage-error.ts";
 
 const help = `Usage: polyfs token add NAME --tokens FILE [options]
        polyfs token list --tokens FILE

@@ -1,8 +1,8 @@
 // The values of `polyfs token`: files, directories and moments, as people write them.
 import { resolve } from "node:path";
-import type { Grant } from "../engine/workspace/workspace.ts";
-import { fromHome } from "./layer.ts";
-import { UsageError } from "./usage-error.ts";
+import type { Grant } from "../../engine/workspace/workspace.ts";
+import { fromHome } from "../layer.ts";
+import { UsageError } from "../usage-error.ts";
 
 export function fileIn(text: string | undefined): string {
   if (text === undefined || text === "") throw new UsageError("name the file of tokens: --tokens FILE");
