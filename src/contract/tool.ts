@@ -11,6 +11,8 @@ export interface Tool<S extends ObjectSchema = ObjectSchema> {
   readonly title: string;
   readonly description: string;
   readonly input: S;
+  /** Refuse parameters that the schema does not name, also where it does not say so: definitions cost tokens. */
+  readonly closed?: boolean;
   /** Declared where a tool answers with structured content. */
   readonly output?: ObjectSchema;
   readonly effect: Effect;

@@ -6,7 +6,8 @@ import type { Tool } from "./tool.ts";
 
 export function validate(tool: Tool, params: unknown): unknown {
   const issues: ParameterIssue[] = [];
-  const value = check(tool.input, renamed(params ?? {}, tool.aliases), "", issues);
+  const schema = tool.closed ? { ...tool.input, additionalProperties: false } : tool.input;
+  const value = check(schema, renamed(params ?? {}, tool.aliases), "", issues);
   if (issues.length > 0) throw new Fault("invalid_params", { issues });
   return value;
 }

@@ -13,4 +13,4 @@ export const dialects: { readonly [name: string]: () => Promise<Dialect> } = {
 };
 
 /** What is served when nobody chooses. */
-export const defaultDialect: string | undefined = undefined;
+export const defaultDialect: string | undefined = "polyfs";

@@ -19,7 +19,6 @@ export const applyPatch = polyfsTool({
     type: "object",
     properties: { patch: { type: "string" }, dry_run: dryRunProperty },
     required: ["patch"],
-    additionalProperties: false,
   },
   effect: "writes",
   async run({ patch, dry_run }, call) {

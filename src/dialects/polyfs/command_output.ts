@@ -18,7 +18,6 @@ export const commandOutput = polyfsTool({
       wait_ms: { type: "integer", minimum: 0, default: 0, description: "For output to come." },
     },
     required: ["job"],
-    additionalProperties: false,
   },
   effect: "runs",
   destructive: false,

@@ -10,7 +10,7 @@ export const copyPath = polyfsTool({
   name: "copy_path",
   title: "Copy",
   description: "Copy a file or directory.",
-  input: { type: "object", properties: relocation, required: ["from", "to"], additionalProperties: false },
+  input: { type: "object", properties: relocation, required: ["from", "to"] },
   effect: "writes",
   paths: ["from", "to"],
   async run({ from: source, to: destination, overwrite }, call) {

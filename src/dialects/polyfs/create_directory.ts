@@ -13,7 +13,6 @@ export const createDirectory = polyfsTool({
     type: "object",
     properties: { path: { type: "string" } },
     required: ["path"],
-    additionalProperties: false,
   },
   effect: "writes",
   destructive: false,

@@ -19,11 +19,10 @@ export const deletePath = polyfsTool({
     type: "object",
     properties: {
       path: { type: "string" },
-      recursive: { type: "boolean", default: false },
+      recursive: { type: "boolean" },
       if_version: versionProperty,
     },
     required: ["path"],
-    additionalProperties: false,
   },
   effect: "writes",
   paths: ["path"],

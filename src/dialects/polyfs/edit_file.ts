@@ -21,8 +21,8 @@ export const editFile = polyfsTool({
   name: "edit_file",
   title: "Edit file",
   description:
-    "Edit a file, all edits or none. Each edit: old+new (exact, unique), or start_line+end_line+new, or " +
-    "insert_after+new. Line numbers are those read. With if_version, changes made since are merged. Answers a diff.",
+    "Edit a file, all edits or none. An edit: old+new (exact, unique), start_line+end_line+new, or " +
+    "insert_after+new; line numbers as read. Changes since if_version are merged in. Answers the diff.",
   input: {
     type: "object",
     properties: {
@@ -33,7 +33,6 @@ export const editFile = polyfsTool({
       dry_run: dryRunProperty,
     },
     required: ["path", "edits"],
-    additionalProperties: false,
   },
   effect: "writes",
   paths: ["path"],

@@ -22,12 +22,10 @@ type Rows = [name: string, value: string][];
 export const fileInfo = polyfsTool({
   name: "file_info",
   title: "File info",
-  description:
-    "Type, size, times, mode, MIME type, encoding, line endings, lines, version, link target, writable.",
+  description: "Type, size, times, mode, MIME type, encoding, line endings, lines, version, link target.",
   input: {
     type: "object",
     properties: { path: { type: "string" }, paths: { type: "array", items: { type: "string" } } },
-    additionalProperties: false,
   },
   effect: "reads",
   paths: ["path", "paths"],

@@ -12,8 +12,7 @@ import { globsOf, isGlob, scopeOf, scopeProperties } from "./scope.ts";
 export const findFiles = polyfsTool({
   name: "find_files",
   title: "Find files",
-  description:
-    "Find files by glob (without a slash: at any depth), or by a part of the name. A final / finds directories.",
+  description: "Find files by glob (no slash: any depth) or a part of the name; a final / finds directories.",
   input: {
     type: "object",
     properties: {
@@ -25,7 +24,6 @@ export const findFiles = polyfsTool({
       offset: { type: "integer", minimum: 0, default: 0 },
     },
     required: ["pattern"],
-    additionalProperties: false,
   },
   effect: "reads",
   paths: ["path"],

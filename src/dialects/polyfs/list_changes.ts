@@ -17,7 +17,6 @@ export const listChanges = polyfsTool({
       limit: { type: "integer", minimum: 1, default: 20 },
       before: { type: "string", description: "A change." },
     },
-    additionalProperties: false,
   },
   effect: "reads",
   paths: ["path"],

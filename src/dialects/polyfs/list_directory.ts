@@ -20,18 +20,17 @@ export const listDirectory = polyfsTool({
   input: {
     type: "object",
     properties: {
-      path: { type: "string", default: ".", description: "Default: the first root." },
+      path: { type: "string", default: ".", description: "Default: first root." },
       depth: { type: "integer", minimum: 1, default: 1, description: "Levels." },
       ...scopeProperties,
       sort: { type: "string", enum: ["name", "size", "modified"], default: "name" },
-      details: { type: "boolean", default: false, description: "Size, time, mode." },
+      details: { type: "boolean", description: "Size, time, mode." },
       limit: { type: "integer", minimum: 1, default: 500, description: "Entries." },
     },
-    additionalProperties: false,
   },
   effect: "reads",
   paths: ["path"],
-  async run({ path, depth, sort, details, limit, ...wanted }, call) {
+  async run({ path, depth, sort, details = false, limit, ...wanted }, call) {
     const at = pathAt(call, path);
     using directory = call.workspace.directory(at);
     const found = walk(directory, {

@@ -14,7 +14,6 @@ export const movePath = polyfsTool({
     type: "object",
     properties: { ...relocation, if_version: versionProperty },
     required: ["from", "to"],
-    additionalProperties: false,
   },
   effect: "writes",
   paths: ["from", "to"],

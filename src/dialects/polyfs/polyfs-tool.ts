@@ -1,4 +1,4 @@
-// A tool of this dialect: what it does not find, it tells with the names that may have been meant.
+// A tool of this dialect: parameters that it does not know are refused, and what it does not find, it tells with the names that may have been meant.
 import type { ObjectSchema } from "../../contract/schema.ts";
 import { type Tool, tool } from "../../contract/tool.ts";
 import { withNearest } from "./paths.ts";
@@ -6,6 +6,7 @@ import { withNearest } from "./paths.ts";
 export function polyfsTool<const S extends ObjectSchema>(spec: Tool<S>): Tool {
   return tool({
     ...spec,
+    closed: true,
     async run(params, call) {
       try {
         return await spec.run(params, call);

@@ -18,14 +18,13 @@ const input = {
   type: "object",
   properties: {
     path: { type: "string" },
-    paths: { type: "array", items: { type: "string" }, description: "Several files instead." },
+    paths: { type: "array", items: { type: "string" }, description: "Several files." },
     offset: { type: "integer", default: 1, description: "First line; negative counts from the end." },
     limit: { type: "integer", minimum: 1, default: 2000, description: "Lines." },
     numbers: { type: "boolean", default: true },
-    encoding: { type: "string", description: "Default: found out. base64 or hex for binary." },
-    since: { type: "string", description: "A version: answers only what changed." },
+    encoding: { type: "string", description: "Default: detected. base64 or hex for binary." },
+    since: { type: "string", description: "A version: only what changed." },
   },
-  additionalProperties: false,
 } as const;
 
 /** What was asked about each file. */
@@ -34,8 +33,7 @@ export type Reading = Omit<Infer<typeof input>, "path" | "paths">;
 export const readFile = polyfsTool({
   name: "read_file",
   title: "Read file",
-  description:
-    "Read text with line numbers (`12: text`), images, audio. The head line has the version for if_version and since.",
+  description: "Read text (`12: text`), images, audio. The head line has the version.",
   input,
   effect: "reads",
   paths: ["path", "paths"],

@@ -3,5 +3,5 @@
 export const relocation = {
   from: { type: "string" },
   to: { type: "string" },
-  overwrite: { type: "boolean", default: false },
+  overwrite: { type: "boolean" },
 } as const;

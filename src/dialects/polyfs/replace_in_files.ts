@@ -21,7 +21,7 @@ import { dryRunProperty, notes, undoHint, writing } from "./writing.ts";
 export const replaceInFiles = polyfsTool({
   name: "replace_in_files",
   title: "Replace in files",
-  description: "Replace every occurrence in all files that match the globs: all files or none.",
+  description: "Replace every occurrence in all matching files: all or none.",
   input: {
     type: "object",
     properties: {
@@ -33,17 +33,16 @@ export const replaceInFiles = polyfsTool({
       },
       old: { type: "string", minLength: 1 },
       new: { type: "string" },
-      regex: { type: "boolean", default: false },
-      ignore_case: { type: "boolean", default: false },
+      regex: { type: "boolean" },
+      ignore_case: { type: "boolean" },
       max_files: { type: "integer", minimum: 1, default: 100 },
       dry_run: dryRunProperty,
     },
     required: ["paths", "old", "new"],
-    additionalProperties: false,
   },
   effect: "writes",
   paths: ["paths"],
-  async run({ paths, old, new: added, regex, ignore_case: ignoreCase, max_files, dry_run }, call) {
+  async run({ paths, old, new: added, regex, ignore_case: ignoreCase = false, max_files, dry_run }, call) {
     if (!regex && old === added) throw new Fault("no_change", { path: paths.join(", "), edit: -1 });
     const edit: Edit = regex
       ? regexEdit(old, added, ignoreCase, "all")

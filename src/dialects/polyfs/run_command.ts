@@ -19,22 +19,21 @@ const ceiling = 16 * 1024 * 1024;
 export const runCommand = polyfsTool({
   name: "run_command",
   title: "Run command",
-  description: "Run a shell command (sh) in the sandbox. Says what it changed; undo takes that back.",
+  description: "Run a shell command (sh). Answers exit code, output, what it changed; undo takes that back.",
   input: {
     type: "object",
     properties: {
       command: { type: "string" },
       cwd: { type: "string", default: "." },
       timeout_ms: { type: "integer", minimum: 1, description: "Default 120000." },
-      background: { type: "boolean", default: false, description: "Answers a job." },
-      network: { type: "boolean", default: false },
+      background: { type: "boolean", description: "Answers a job." },
+      network: { type: "boolean" },
     },
     required: ["command"],
-    additionalProperties: false,
   },
   effect: "runs",
   paths: ["cwd"],
-  async run({ command, cwd, timeout_ms, background, network }, call) {
+  async run({ command, cwd, timeout_ms, background, network = false }, call) {
     const sandbox = sandboxFor(call, network);
     using directory = call.workspace.directory(pathAt(call, cwd));
     const start = { directory, ...(sandbox && { sandbox }) };

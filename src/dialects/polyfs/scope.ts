@@ -5,12 +5,12 @@ import { excludeGlobs, type GlobRules, type Globs, includeGlobs } from "../../en
 import type { Scope } from "../../engine/search/walker.ts";
 
 export const scopeProperties = {
-  ignored: { type: "boolean", default: false, description: "Include git-ignored files." },
+  ignored: { type: "boolean", description: "Also git-ignored ones." },
   hidden: { type: "boolean", default: true },
 } as const;
 
 interface ScopeParams {
-  readonly ignored: boolean;
+  readonly ignored?: boolean;
   readonly hidden: boolean;
 }
 

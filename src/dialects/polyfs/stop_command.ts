@@ -11,7 +11,6 @@ export const stopCommand = polyfsTool({
     type: "object",
     properties: { job: { type: "string" } },
     required: ["job"],
-    additionalProperties: false,
   },
   effect: "runs",
   idempotent: true,

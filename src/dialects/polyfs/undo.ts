@@ -16,12 +16,10 @@ const diffBytes = 2000;
 export const undo = polyfsTool({
   name: "undo",
   title: "Undo",
-  description:
-    "Take back a change (default: the last), or one path of it. Later edits elsewhere stay. Can be undone.",
+  description: "Take back a change (default: the last) or one path of it; later edits elsewhere stay.",
   input: {
     type: "object",
     properties: { change: { type: "string" }, path: { type: "string" }, dry_run: dryRunProperty },
-    additionalProperties: false,
   },
   effect: "writes",
   paths: ["path"],

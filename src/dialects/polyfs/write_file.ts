@@ -16,8 +16,7 @@ import { notes, writing } from "./writing.ts";
 export const writeFile = polyfsTool({
   name: "write_file",
   title: "Write file",
-  description:
-    "Create, overwrite or append to a file. Parents are made; an existing file keeps its encoding.",
+  description: "Create, overwrite or append to a file; parents are made, its encoding is kept.",
   input: {
     type: "object",
     properties: {
@@ -25,10 +24,9 @@ export const writeFile = polyfsTool({
       content: { type: "string" },
       mode: { type: "string", enum: ["overwrite", "create", "append"], default: "overwrite" },
       encoding: { type: "string" },
-      if_version: { type: "string", description: "The version read: later changes are merged in, not lost." },
+      if_version: { type: "string", description: "The version you read: changes since are merged in." },
     },
     required: ["path", "content"],
-    additionalProperties: false,
   },
   effect: "writes",
   paths: ["path"],

@@ -8,7 +8,7 @@ import type { Commit, CommitOptions } from "../../engine/workspace/change.ts";
 import type { WorkspacePath } from "../../engine/workspace/path.ts";
 import { counted } from "./answer.ts";
 
-export const dryRunProperty = { type: "boolean", default: false } as const;
+export const dryRunProperty = { type: "boolean" } as const;
 export const versionProperty = { type: "string" } as const;
 
 export function writing({ settings, signal }: CallContext): CommitOptions {

@@ -1,0 +1,349 @@
+// Writing, replacing in many files, patching, moving, copying, deleting: all or none, and small answers.
+import { chmodSync, existsSync, lstatSync, readlinkSync, statSync, symlinkSync } from "node:fs";
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { changeIn, Ground, type Server, versionIn } from "./ground.ts";
+
+let ground: Ground;
+let server: Server;
+beforeAll(async () => {
+  ground = new Ground();
+  server = await ground.serve();
+});
+afterAll(() => ground[Symbol.asyncDispose]());
+beforeEach(() => ground.reset({ "a.txt": "one\ntwo\n" }));
+
+describe("write_file", () => {
+  it("creates, with parents, and tells lines, size and version", async () => {
+    const said = await server.says("write_file", { path: "x/y/z.txt", content: "a\nb\n" });
+    expect(said).toMatch(/^created x\/y\/z\.txt · 2 lines · 4 B · v:\w{12}$/);
+    expect(ground.read("x/y/z.txt")).toBe("a\nb\n");
+    expect(await server.version("x/y/z.txt")).toBe(versionIn(said));
+  });
+
+  it("overwrites, appends, and creates only where nothing is", async () => {
+    expect(await server.says("write_file", { path: "a.txt", content: "new\n" })).toMatch(
+      /^overwrote a\.txt · 1 line/,
+    );
+    expect(await server.says("write_file", { path: "a.txt", content: "more\n", mode: "append" })).toMatch(
+      /^appended to a\.txt · 2 lines/,
+    );
+    expect(ground.read("a.txt")).toBe("new\nmore\n");
+    expect((await server.refuses("write_file", { path: "a.txt", content: "x", mode: "create" }))[0]).toBe(
+      "exists: a.txt exists already",
+    );
+    expect(await server.says("write_file", { path: "b.txt", content: "x", mode: "create" })).toMatch(
+      /^created /,
+    );
+    expect(await server.says("write_file", { path: "c.txt", content: "x", mode: "append" })).toMatch(
+      /^created /,
+    );
+    expect(ground.read("a.txt")).toBe("new\nmore\n");
+  });
+
+  it("appends with the line endings of the file", async () => {
+    ground.write("a.txt", "one\r\ntwo\r\n");
+    await server.says("write_file", { path: "a.txt", content: "three\nfour\n", mode: "append" });
+    expect(ground.read("a.txt")).toBe("one\r\ntwo\r\nthree\r\nfour\r\n");
+  });
+
+  it("writes the content as it is, in the encoding that is named or that the file has", async () => {
+    await server.says("write_file", { path: "new.txt", content: "é\r\n", encoding: "latin1" });
+    expect(ground.bytes("new.txt")).toEqual(Buffer.from([0xe9, 13, 10]));
+    ground.write("wide.txt", Buffer.from("\ufeffold\n", "utf16le"));
+    expect(await server.says("write_file", { path: "wide.txt", content: "neu\n" })).toContain("utf-16le");
+    expect(ground.bytes("wide.txt")).toEqual(Buffer.from("\ufeffneu\n", "utf16le"));
+    const lines = await server.refuses("write_file", { path: "new.txt", content: "☃", encoding: "latin1" });
+    expect(lines[0]).toMatch(/^unencodable: "☃" \(line 1\) cannot be written in iso-8859-1/);
+    expect((await server.refuses("write_file", { path: "q", content: "", encoding: "klingon" }))[0]).toMatch(
+      /^invalid_input: 'encoding'/,
+    );
+  });
+
+  it("writes through links, keeps the mode, and refuses directories", async () => {
+    symlinkSync("a.txt", ground.path("link"));
+    chmodSync(ground.path("a.txt"), 0o700);
+    await server.says("write_file", { path: "link", content: "by link" });
+    expect(readlinkSync(ground.path("link"))).toBe("a.txt");
+    expect(ground.read("a.txt")).toBe("by link");
+    expect(statSync(ground.path("a.txt")).mode & 0o777).toBe(0o700);
+    expect((await server.refuses("write_file", { path: ".", content: "" }))[0]).toMatch(/^not_a_file: /);
+  });
+});
+
+describe("replace_in_files", () => {
+  beforeEach(() =>
+    ground.reset({
+      ".gitignore": "out/\n",
+      "src/a.ts": "foo foo\n",
+      "src/b.ts": "Foo\r\n",
+      "src/c.md": "foo\n",
+      "out/d.ts": "foo\n",
+      "e.bin": Buffer.from("foo\0"),
+    }),
+  );
+
+  it("replaces every occurrence in all matching files, and tells each with its version", async () => {
+    const said = await server.says("replace_in_files", {
+      paths: ["*.ts", "src/*.md"],
+      old: "foo",
+      new: "bar",
+    });
+    expect(said).toMatch(
+      /^replaced 3 occurrences in 2 files\nsrc\/a\.ts: 2 · v:\w{12}\nsrc\/c\.md: 1 · v:\w{12}\nchange \w+ \(undo takes it back\)$/,
+    );
+    expect([ground.read("src/a.ts"), ground.read("src/c.md"), ground.read("out/d.ts")]).toEqual([
+      "bar bar\n",
+      "bar\n",
+      "foo\n",
+    ]);
+    await server.says("undo");
+    expect(ground.read("src/a.ts")).toBe("foo foo\n");
+  });
+
+  it("takes directories and files, ignores case, and knows expressions", async () => {
+    await server.says("replace_in_files", { paths: ["src"], old: "FOO", new: "x", ignore_case: true });
+    expect(ground.read("src/b.ts")).toBe("x\r\n");
+    await server.says("replace_in_files", { paths: ["src/a.ts"], old: "(x) x", new: "$1-$1", regex: true });
+    expect(ground.read("src/a.ts")).toBe("x-x\n");
+  });
+
+  it("only tells in a dry run", async () => {
+    const said = await server.says("replace_in_files", {
+      paths: ["**/*"],
+      old: "foo",
+      new: "bar",
+      dry_run: true,
+    });
+    expect(said).toMatch(
+      /^would replace 3 occurrences in 2 files\n[\s\S]*\n\[dry run: nothing was written\]$/,
+    );
+    expect(ground.read("src/a.ts")).toBe("foo foo\n");
+  });
+
+  it("changes nothing where more files than allowed would be", async () => {
+    const lines = await server.refuses("replace_in_files", {
+      paths: ["src"],
+      old: "foo",
+      new: "bar",
+      max_files: 1,
+    });
+    expect(lines[0]).toBe("too_large: more than 1 file; nothing was changed");
+    expect(ground.read("src/a.ts")).toBe("foo foo\n");
+  });
+
+  it("refuses what matches nothing, and globs that lead out", async () => {
+    const first = async (params: Record<string, unknown>) =>
+      (await server.refuses("replace_in_files", { paths: ["src"], old: "a", new: "b", ...params }))[0];
+    expect(await first({ old: "nowhere" })).toBe("no_match: old does not stand in src");
+    expect(await first({ paths: ["*.zig"] })).toBe("not_found: no file matches *.zig");
+    expect(await first({ paths: ["nope.txt"] })).toMatch(/^not_found: /);
+    expect(await first({ paths: ["../*"] })).toMatch(/^outside_roots: /);
+    expect(await first({ paths: ["/etc/*"] })).toMatch(/^outside_roots: /);
+    expect(await first({ paths: ["src/../../*"] })).toMatch(/^outside_roots: /);
+    expect(await first({ old: "same", new: "same" })).toMatch(/^invalid_input: /);
+    expect(await first({ paths: [] })).toMatch(/^invalid_input: /);
+  });
+});
+
+describe("apply_patch", () => {
+  beforeEach(() => ground.reset({ "a.txt": "one\ntwo\nthree\n", "b.txt": "bee\n", "c.txt": "sea\n" }));
+
+  const unified = [
+    "--- a/a.txt\n+++ b/a.txt\n@@ -1,3 +1,3 @@\n one\n-two\n+TWO\n three\n",
+    "--- /dev/null\n+++ b/new/n.txt\n@@ -0,0 +1 @@\n+fresh\n",
+    "--- a/b.txt\n+++ /dev/null\n@@ -1 +0,0 @@\n-bee\n",
+    "diff --git a/c.txt b/d.txt\nrename from c.txt\nrename to d.txt\n",
+  ].join("");
+  const envelope = [
+    "*** Begin Patch",
+    "*** Update File: a.txt",
+    "@@",
+    " one",
+    "-two",
+    "+TWO",
+    "*** Add File: new/n.txt",
+    "+fresh",
+    "*** Delete File: b.txt",
+    "*** Update File: c.txt",
+    "*** Move to: d.txt",
+    "*** End Patch",
+  ].join("\n");
+
+  it.each([
+    ["a unified diff", unified, "+1 -1", "+0 -0"],
+    ["an envelope", envelope, "+1 -1", "+0 -0"],
+  ])("applies %s to several files", async (_, patch, modified) => {
+    const said = await server.says("apply_patch", { patch });
+    expect(said.split("\n")).toEqual([
+      expect.stringMatching(new RegExp(`^M a\\.txt ${modified.replace("+", "\\+")} · v:\\w{12}$`)),
+      expect.stringMatching(/^A new\/n\.txt \+1 -0 · v:\w{12}$/),
+      "D b.txt",
+      expect.stringMatching(/^R c\.txt -> d\.txt \+0 -0/),
+      expect.stringMatching(/^change \w+ \(undo takes it back\)$/),
+    ]);
+    expect(ground.read("a.txt")).toBe("one\nTWO\nthree\n");
+    expect(ground.read("new/n.txt")).toBe("fresh\n");
+    expect([ground.has("b.txt"), ground.has("c.txt"), ground.read("d.txt")]).toEqual([false, false, "sea\n"]);
+    expect(await server.version("a.txt")).toBe(versionIn(said));
+    await server.says("undo", { change: changeIn(said) });
+    expect([ground.read("a.txt"), ground.read("b.txt"), ground.read("c.txt")]).toEqual([
+      "one\ntwo\nthree\n",
+      "bee\n",
+      "sea\n",
+    ]);
+    expect([ground.has("new"), ground.has("d.txt")]).toEqual([false, false]);
+  });
+
+  it("only tells in a dry run", async () => {
+    expect(await server.says("apply_patch", { patch: unified, dry_run: true })).toMatch(
+      /\n\[dry run: nothing was written\]$/,
+    );
+    expect([ground.read("a.txt"), ground.has("new"), ground.has("b.txt")]).toEqual([
+      "one\ntwo\nthree\n",
+      false,
+      true,
+    ]);
+  });
+
+  it("refuses a hunk that does not apply with what stands there, and changes nothing at all", async () => {
+    const patch = unified.replace("-two", "-TOO");
+    expect(await server.refuses("apply_patch", { patch })).toEqual([
+      "conflict: hunk 1 does not apply to a.txt; nothing was changed",
+      "Make the hunk from what stands there:",
+      "1: one",
+      "2: two",
+      "3: three",
+    ]);
+    expect([ground.has("new"), ground.has("b.txt"), ground.has("c.txt")]).toEqual([false, true, true]);
+  });
+
+  it.each([
+    ["no patch", "hello", /^invalid_input: line 1 of the patch/],
+    [
+      "a file twice",
+      "*** Begin Patch\n*** Delete File: b.txt\n*** Delete File: b.txt\n*** End Patch",
+      /^invalid_input: b\.txt is named twice/,
+    ],
+    ["a file that is not there", "*** Begin Patch\n*** Delete File: nope\n*** End Patch", /^not_found: nope/],
+    [
+      "a new file that is there",
+      "*** Begin Patch\n*** Add File: b.txt\n+x\n*** End Patch",
+      /^exists: b\.txt/,
+    ],
+    [
+      "a file outside, deleted",
+      "*** Begin Patch\n*** Delete File: ../../etc/hosts\n*** End Patch",
+      /^outside_roots: /,
+    ],
+    ["a file outside, made", "--- /dev/null\n+++ b/../out.txt\n@@ -0,0 +1 @@\n+x\n", /^outside_roots: /],
+    [
+      "a file moved out",
+      "*** Begin Patch\n*** Update File: b.txt\n*** Move to: ../out.txt\n*** End Patch",
+      /^outside_roots: /,
+    ],
+    [
+      "an absolute path outside",
+      "*** Begin Patch\n*** Add File: /tmp/polyfs-out.txt\n+x\n*** End Patch",
+      /^outside_roots: /,
+    ],
+  ])("refuses %s", async (_, patch, first) => {
+    expect((await server.refuses("apply_patch", { patch }))[0]).toMatch(first);
+    expect(ground.read("b.txt")).toBe("bee\n");
+    expect(existsSync(ground.path("../out.txt"))).toBe(false);
+    expect(existsSync("/tmp/polyfs-out.txt")).toBe(false);
+  });
+});
+
+describe("move_path and copy_path", () => {
+  beforeEach(() => ground.reset({ "a.txt": "a\n", "b.txt": "b\n", "dir/sub/f.txt": "f\n" }));
+
+  it("move and copy files and directories, making parents", async () => {
+    expect(await server.says("move_path", { from: "a.txt", to: "x/y.txt" })).toMatch(
+      /^moved a\.txt -> x\/y\.txt\nchange \w+/,
+    );
+    expect(await server.says("copy_path", { from: "dir", to: "dir2" })).toMatch(
+      /^copied dir -> dir2\nchange \w+/,
+    );
+    expect([
+      ground.read("x/y.txt"),
+      ground.has("a.txt"),
+      ground.read("dir2/sub/f.txt"),
+      ground.has("dir"),
+    ]).toEqual(["a\n", false, "f\n", true]);
+  });
+
+  it("replace only where asked", async () => {
+    for (const tool of ["move_path", "copy_path"])
+      expect((await server.refuses(tool, { from: "a.txt", to: "b.txt" }))[0]).toBe(
+        "exists: b.txt exists already",
+      );
+    await server.says("copy_path", { from: "a.txt", to: "b.txt", overwrite: true });
+    expect(ground.read("b.txt")).toBe("a\n");
+    await server.says("move_path", { from: "b.txt", to: "a.txt", overwrite: true });
+    expect([ground.read("a.txt"), ground.has("b.txt")]).toEqual(["a\n", false]);
+  });
+
+  it("refuse what is not there, what lies in itself, and roots", async () => {
+    for (const tool of ["move_path", "copy_path"]) {
+      expect((await server.refuses(tool, { from: "nope", to: "x" }))[0]).toMatch(/^not_found: nope/);
+      expect((await server.refuses(tool, { from: "dir", to: "dir/sub/in" }))[0]).toMatch(/^invalid_input: /);
+      expect((await server.refuses(tool, { from: "a.txt", to: "../x" }))[0]).toMatch(/^outside_roots: /);
+    }
+    expect((await server.refuses("move_path", { from: ".", to: "x" }))[0]).toMatch(
+      /^(denied|invalid_input): /,
+    );
+  });
+
+  it("move only the version that was read, where one is named", async () => {
+    const version = await server.version("a.txt");
+    ground.write("a.txt", "changed\n");
+    const lines = await server.refuses("move_path", { from: "a.txt", to: "m.txt", if_version: version });
+    expect(lines[0]).toMatch(/^stale: a\.txt has changed since then; it is now v:\w{12}$/);
+    await server.says("move_path", { from: "a.txt", to: "m.txt", if_version: versionIn(lines[0] ?? "") });
+    expect(ground.read("m.txt")).toBe("changed\n");
+  });
+});
+
+describe("delete_path and create_directory", () => {
+  beforeEach(() => ground.reset({ "a.txt": "a\n", "dir/sub/f.txt": "f\n" }));
+
+  it("delete files, and directories with all that they hold only where asked", async () => {
+    expect(await server.says("delete_path", { path: "a.txt" })).toMatch(
+      /^deleted a\.txt\nchange \w+ \(undo takes it back\)$/,
+    );
+    expect((await server.refuses("delete_path", { path: "dir" }))[1]).toContain("recursive: true");
+    const said = await server.says("delete_path", { path: "dir", recursive: true });
+    expect(said).toMatch(/^deleted dir\/ \(2 entries\)\n/);
+    expect(ground.has("dir")).toBe(false);
+    await server.says("undo", { change: changeIn(said) });
+    expect(ground.read("dir/sub/f.txt")).toBe("f\n");
+  });
+
+  it("delete only a link, never what it leads to; never a root", async () => {
+    symlinkSync("dir", ground.path("link"));
+    expect(await server.says("delete_path", { path: "link", recursive: true })).toMatch(
+      /^deleted link \(a link\)/,
+    );
+    expect(ground.read("dir/sub/f.txt")).toBe("f\n");
+    expect((await server.refuses("delete_path", { path: ".", recursive: true }))[0]).toMatch(/^denied: /);
+    expect((await server.refuses("delete_path", { path: "nope" }))[0]).toMatch(/^not_found: /);
+  });
+
+  it("delete only the version that was read, where one is named", async () => {
+    const version = await server.version("a.txt");
+    ground.write("a.txt", "other\n");
+    expect((await server.refuses("delete_path", { path: "a.txt", if_version: version }))[0]).toMatch(
+      /^stale: /,
+    );
+    expect(ground.read("a.txt")).toBe("other\n");
+    await server.says("delete_path", { path: "a.txt", if_version: await server.version("a.txt") });
+    expect(ground.has("a.txt")).toBe(false);
+  });
+
+  it("make directories with their parents, and take those that are there", async () => {
+    expect(await server.says("create_directory", { path: "p/q/r" })).toBe("created p/q/r/");
+    expect(await server.says("create_directory", { path: "p/q/r" })).toBe("exists p/q/r/");
+    expect(lstatSync(ground.path("p/q/r")).isDirectory()).toBe(true);
+    expect((await server.refuses("create_directory", { path: "a.txt" }))[0]).toMatch(/^exists: /);
+  });
+});

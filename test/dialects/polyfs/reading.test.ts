@@ -1,0 +1,251 @@
+// Reading files: pages of numbered lines, media, bytes, several at once, within an answer's room.
+import { symlinkSync, truncateSync } from "node:fs";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { Ground, numbered, type Server, versionIn } from "./ground.ts";
+
+let ground: Ground;
+let server: Server;
+beforeAll(async () => {
+  ground = new Ground({
+    "a.txt": "one\ntwo\nthree\n",
+    "empty.txt": "",
+    "open.txt": "no end",
+    "many.txt": numbered(5000),
+    "crlf.txt": "a\r\nb\r\n",
+    "src/deep/inner.ts": "export {};\n",
+    "long.txt": `${"x".repeat(5000)}\nshort\n`,
+    "picture.png": Buffer.from([0x89, 0x50, 0x4e, 0x47, 0, 0]),
+    "sound.mp3": Buffer.from([0xff, 0xfb, 0, 0]),
+    "blob.bin": Buffer.from(Array.from({ length: 100 }, (_, i) => i)),
+    "bom.txt": "\ufeffmarked\n",
+  });
+  symlinkSync("a.txt", ground.path("link"));
+  server = await ground.serve();
+});
+afterAll(() => ground[Symbol.asyncDispose]());
+
+describe("read_file", () => {
+  it("begins with path, lines, size and version, and numbers the lines", async () => {
+    const said = await server.says("read_file", { path: "a.txt" });
+    expect(said).toMatch(/^a\.txt · 3 lines · 14 B · v:[0-9a-f]{12}\n1: one\n2: two\n3: three$/);
+  });
+
+  it("takes absolute paths, file:// URIs and links, and prints what lies in the first root relative to it", async () => {
+    for (const path of [ground.path("a.txt"), `file://${ground.path("a.txt")}`, "./src/../a.txt"])
+      expect(await server.says("read_file", { path })).toMatch(/^a\.txt · /);
+    expect(await server.says("read_file", { path: "link" })).toMatch(/^link · 3 lines/);
+  });
+
+  it("names the same version for the same bytes, whoever reads them", async () => {
+    const version = await server.version("a.txt");
+    expect(await server.version("link")).toBe(version);
+    expect(versionIn(await server.says("file_info", { path: "a.txt" }))).toBe(version);
+  });
+
+  it("leaves numbers out where they are not wanted", async () => {
+    const said = await server.says("read_file", { path: "a.txt", numbers: false });
+    expect(said.split("\n").slice(1)).toEqual(["one", "two", "three"]);
+  });
+
+  it("gives 2,000 lines and says how to go on, and going on gives the rest", async () => {
+    const lines = (await server.says("read_file", { path: "many.txt" })).split("\n");
+    expect(lines).toHaveLength(2002);
+    expect(lines.at(-2)).toBe("2000: 2000");
+    expect(lines.at(-1)).toBe("[lines 1-2000 of 5000; go on with offset=2001]");
+    const rest = (await server.says("read_file", { path: "many.txt", offset: 4999, limit: 5 })).split("\n");
+    expect(rest.slice(1)).toEqual(["4999: 4999", "5000: 5000", "[lines 4999-5000 of 5000]"]);
+  });
+
+  it("counts negative offsets from the end", async () => {
+    const said = await server.says("read_file", { path: "many.txt", offset: -2 });
+    expect(said.split("\n").slice(1)).toEqual(["4999: 4999", "5000: 5000", "[lines 4999-5000 of 5000]"]);
+    expect(await server.says("read_file", { path: "a.txt", offset: -100 })).toContain("1: one");
+  });
+
+  it("refuses what is no line: 0, and what is past the end", async () => {
+    expect((await server.refuses("read_file", { path: "a.txt", offset: 0 }))[0]).toMatch(/^invalid_input: /);
+    expect((await server.refuses("read_file", { path: "a.txt", offset: 4 }))[0]).toBe(
+      "invalid_input: a.txt has 3 lines; there is no line 4",
+    );
+  });
+
+  it("reads empty files and last lines without an end", async () => {
+    expect(await server.says("read_file", { path: "empty.txt" })).toMatch(
+      /^empty\.txt · 0 lines · 0 B · v:\w+$/,
+    );
+    expect(await server.says("read_file", { path: "open.txt" })).toMatch(/ · 1 line · .*\n1: no end$/);
+  });
+
+  it("tells what is unusual about a file", async () => {
+    expect(await server.says("read_file", { path: "crlf.txt" })).toMatch(/ · CRLF · v:\w+\n1: a\n2: b$/);
+    expect(await server.says("read_file", { path: "bom.txt" })).toMatch(
+      / · byte-order mark · v:\w+\n1: marked$/,
+    );
+  });
+
+  it("cuts lines over 2,000 characters with a mark", async () => {
+    const lines = (await server.says("read_file", { path: "long.txt" })).split("\n");
+    expect(lines[1]).toBe(`1: ${"x".repeat(2000)} […3,000 more characters]`);
+    expect(lines[2]).toBe("2: short");
+  });
+
+  it("ends at a whole line within the room of an answer", async () => {
+    ground.write("wide.txt", `${"w".repeat(999)}\n`.repeat(500));
+    const said = await server.says("read_file", { path: "wide.txt" });
+    expect(Buffer.byteLength(said)).toBeLessThan(64_001);
+    const last = /\[lines 1-(\d+) of 500; go on with offset=(\d+)\]$/.exec(said);
+    expect(Number(last?.[2])).toBe(Number(last?.[1]) + 1);
+    expect(Number(last?.[1])).toBeGreaterThan(50);
+    const next = await server.says("read_file", { path: "wide.txt", offset: Number(last?.[2]) });
+    expect(next.split("\n")[1]?.startsWith(`${last?.[2]}: www`)).toBe(true);
+  });
+
+  it("shows pictures and sound as media", async () => {
+    const picture = await server.result("read_file", { path: "picture.png" });
+    expect(picture.content[0]?.text).toMatch(/^picture\.png · image\/png · 6 B · v:/);
+    expect(picture.content[1]).toEqual({
+      type: "image",
+      data: ground.bytes("picture.png").toString("base64"),
+      mimeType: "image/png",
+    });
+    const sound = await server.result("read_file", { path: "sound.mp3" });
+    expect(sound.content[1]).toMatchObject({ type: "audio", mimeType: "audio/mpeg" });
+  });
+
+  it("refuses a picture that is too large to be shown", async () => {
+    ground.write("huge.png", "");
+    truncateSync(ground.path("huge.png"), 10_000_000);
+    expect((await server.refuses("read_file", { path: "huge.png" }))[0]).toMatch(/^too_large: /);
+  });
+
+  it("refuses binary files as text, and gives their bytes as base64 or hex", async () => {
+    expect((await server.refuses("read_file", { path: "blob.bin" }))[0]).toBe("binary: blob.bin is binary");
+    const base64 = (await server.says("read_file", { path: "blob.bin", encoding: "base64" })).split("\n");
+    expect(Buffer.from(base64.slice(1).join(""), "base64")).toEqual(ground.bytes("blob.bin"));
+    const hex = (
+      await server.says("read_file", { path: "blob.bin", encoding: "hex", offset: 2, limit: 1 })
+    ).split("\n");
+    expect(Buffer.from(hex[1] ?? "", "hex")).toEqual(ground.bytes("blob.bin").subarray(32, 64));
+    expect(hex[2]).toBe("[bytes 32-64 of 100; go on with offset=3]");
+  });
+
+  it("reads several files, each with its head line, and tells what is wrong with one in its place", async () => {
+    const said = await server.says("read_file", { paths: ["a.txt", "nope.txt", "open.txt"], limit: 2 });
+    expect(said).toMatch(
+      /^a\.txt · 3 lines[^\n]*\n1: one\n2: two\n\[lines 1-2 of 3; go on with offset=3\]\n\n/,
+    );
+    expect(said).toMatch(/\n\nnope\.txt\nnot_found: nope\.txt does not exist\n[^\n]+\n\nopen\.txt · 1 line/);
+  });
+
+  it("fails where all of several files fail, and keeps pictures between texts", async () => {
+    expect((await server.result("read_file", { paths: ["x", "y"] })).isError).toBe(true);
+    const { content } = await server.result("read_file", { paths: ["a.txt", "picture.png", "open.txt"] });
+    expect(content.map(item => item.type)).toEqual(["text", "image", "text"]);
+  });
+
+  it("names the files that an answer has no room for", async () => {
+    ground.write("wide.txt", `${"w".repeat(999)}\n`.repeat(500));
+    const said = await server.says("read_file", { paths: ["wide.txt", "a.txt"] });
+    expect(said).toMatch(/\[no room for 1 more file; read on with paths=\["a\.txt"\]\]$/);
+  });
+
+  it("takes either path or paths", async () => {
+    for (const params of [{}, { path: "a.txt", paths: ["a.txt"] }])
+      expect((await server.refuses("read_file", params))[0]).toMatch(/^invalid_input: give either/);
+  });
+
+  it("reads a window of a file of 200 MB, from either end, without its version", async () => {
+    ground.write("large.log", `${"l".repeat(99)}\n`.repeat(1000));
+    truncateSync(ground.path("large.log"), 200_000_000);
+    const refused = await server.says("read_file", {
+      path: "large.log",
+      offset: 999,
+      limit: 2,
+      encoding: "utf-8",
+    });
+    expect(refused.split("\n")[0]).toBe("large.log · 190.7 MB · too large for a version");
+    expect(refused.split("\n")[1]).toBe(`999: ${"l".repeat(99)}`);
+    expect(refused.split("\n").at(-1)).toBe("[lines 999-1000; go on with offset=1001]");
+    const end = await server.says("read_file", { path: "large.log", offset: -1, encoding: "utf-8" });
+    expect(Buffer.byteLength(end)).toBeLessThan(64_001);
+    expect(
+      (await server.refuses("edit_file", { path: "large.log", edits: [{ old: "x", new: "y" }] }))[0],
+    ).toMatch(/^too_large: /);
+  });
+});
+
+describe("file_info", () => {
+  it("tells all that is known about a text", async () => {
+    const said = await server.says("file_info", { path: "crlf.txt" });
+    const rows = new Map(
+      said
+        .split("\n")
+        .slice(1)
+        .map(line => line.split(/: (.*)/) as [string, string]),
+    );
+    expect([...rows.keys()]).toEqual([
+      "type",
+      "size",
+      "modified",
+      "created",
+      "accessed",
+      "mode",
+      "mime",
+      "encoding",
+      "line endings",
+      "lines",
+      "version",
+      "writable",
+    ]);
+    expect(Object.fromEntries(rows)).toMatchObject({
+      type: "file",
+      size: "6 B (6 bytes)",
+      mode: expect.stringMatching(/^6\d\d rw-/),
+      mime: "text/plain",
+      encoding: "utf-8",
+      "line endings": "crlf",
+      lines: "2",
+      writable: "yes",
+    });
+  });
+
+  it("tells links with their target, directories, and binary files", async () => {
+    expect(await server.says("file_info", { path: "link" })).toMatch(
+      /type: symlink to a file\nlink to: a\.txt\n/,
+    );
+    expect(await server.says("file_info", { path: "src" })).toMatch(/type: directory\n/);
+    expect(await server.says("file_info", { path: "blob.bin" })).toMatch(/encoding: binary\nversion: v:/);
+  });
+
+  it("takes several, and tells what is wrong with one in its place", async () => {
+    const said = await server.says("file_info", { paths: ["a.txt", "nope"] });
+    expect(said).toMatch(/^a\.txt\ntype: file[\s\S]*\n\nnope\nnot_found: nope does not exist\n/);
+    expect((await server.result("file_info", { paths: ["nope"] })).isError).toBe(true);
+    expect((await server.refuses("file_info", {}))[0]).toMatch(/^invalid_input: /);
+  });
+});
+
+describe("what is not there is told with what may have been meant", () => {
+  it("a name that is mistyped, and a name in another directory", async () => {
+    expect(await server.refuses("read_file", { path: "src/deep/iner.ts" })).toEqual([
+      "not_found: src/deep/iner.ts does not exist",
+      "Did you mean src/deep/inner.ts?",
+    ]);
+    expect((await server.refuses("read_file", { path: "inner.ts" }))[1]).toBe(
+      "Did you mean src/deep/inner.ts?",
+    );
+  });
+
+  it("and nothing is guessed where nothing is near", async () => {
+    expect((await server.refuses("read_file", { path: "zzzzzzzz" }))[1]).not.toContain("mean");
+  });
+
+  it("a directory is no file, a file no directory", async () => {
+    expect((await server.refuses("read_file", { path: "src" }))[0]).toBe(
+      "not_a_file: src is a directory, not a file",
+    );
+    expect((await server.refuses("list_directory", { path: "a.txt" }))[0]).toBe(
+      "not_a_directory: a.txt is not a directory",
+    );
+  });
+});

@@ -1,0 +1,151 @@
+// Commands: only where they are allowed, in the sandbox that was asked for, and what they change can be undone.
+import { spawnSync } from "node:child_process";
+import { chmodSync, existsSync, readFileSync, statSync } from "node:fs";
+import { describe, expect, it } from "vitest";
+import { start } from "../../mcp/wire.ts";
+import { changeIn, Ground, numbered } from "./ground.ts";
+
+const openly = { args: ["--allow-run=unsandboxed"] };
+const hasSandbox = process.platform === "linux" && spawnSync("bwrap", ["--version"]).status === 0;
+
+describe("run_command", () => {
+  it("answers exit code and output, both streams in order; failing is no error", async () => {
+    await using ground = new Ground({ "a.txt": "a\n", "sub/b.txt": "" });
+    const server = await ground.serve(openly);
+    expect(
+      await server.says("run_command", { command: "echo out; echo err >&2; cat a.txt; exit 3" }),
+    ).toMatch(/^exit 3 · [\d.]+ m?s\nout\nerr\na$/);
+    expect(await server.says("run_command", { command: "ls", cwd: "sub" })).toMatch(/^exit 0 · .*\nb\.txt$/);
+    expect(await server.says("run_command", { command: "true" })).toMatch(/^exit 0 · .*\n\[no output\]$/);
+    expect(await server.says("run_command", { command: "kill -9 $$" })).toMatch(/^ended by SIGKILL · /);
+    expect((await server.refuses("run_command", { command: " " }))[0]).toMatch(/^invalid_input: /);
+    expect((await server.refuses("run_command", { command: "ls", cwd: "a.txt" }))[0]).toMatch(
+      /^not_a_directory: /,
+    );
+  });
+
+  it("is stopped after its time, with what it wrote until then", async () => {
+    await using ground = new Ground();
+    const server = await ground.serve(openly);
+    const lines = await server.refuses("run_command", { command: "echo begun; sleep 60", timeout_ms: 300 });
+    expect(lines[0]).toBe("timeout: the command took longer than 300 ms and was stopped");
+    expect(lines[1]).toContain("background: true");
+    expect(lines[2]).toBe("begun");
+  });
+
+  it("keeps head and tail of a long output, and saves all of it in a file that read_file reads", async () => {
+    await using ground = new Ground();
+    const server = await ground.serve(openly);
+    const said = await server.says("run_command", { command: "seq 1 50000" });
+    expect(Buffer.byteLength(said)).toBeLessThan(40_000);
+    expect(said).toMatch(/^exit 0 · [^\n]*\n1\n2\n3\n/);
+    expect(said).toMatch(/\n49999\n50000$/);
+    const file = /\[…[\d,]+ bytes left out; all of it: (\.polyfs\/\S+)\]/.exec(said)?.[1] ?? "";
+    expect(ground.read(file)).toBe(numbered(50_000));
+    expect(await server.says("read_file", { path: file, offset: -1 })).toContain("50000: 50000");
+    expect(ground.read(".polyfs/.gitignore")).toBe("*\n");
+  });
+
+  it("tells what it changed, and undo brings all of it back to the bit", async () => {
+    const files = Object.fromEntries(Array.from({ length: 60 }, (_, i) => [`d/f${i}.txt`, `file ${i}\n`]));
+    await using ground = new Ground({
+      ...files,
+      "tree/x/y": "deep\n",
+      "mode.sh": "#!/bin/sh\n",
+      "same.txt": "same\n",
+    });
+    chmodSync(ground.path("mode.sh"), 0o644);
+    const server = await ground.serve(openly);
+    const command =
+      "for i in $(seq 0 49); do echo changed >> d/f$i.txt; done; for i in $(seq 50 59); do rm d/f$i.txt; done; " +
+      "rm -r tree; mkdir made; echo new > made/n; chmod 755 mode.sh; touch same.txt; cp same.txt s2 && mv s2 same.txt";
+    const said = await server.says("run_command", { command });
+    expect(said).toContain("\nM d/f0.txt\n");
+    expect(said).toMatch(/\[\d+ more changes\]/);
+    expect(said).not.toContain("same.txt");
+    await server.says("undo", { change: changeIn(said) });
+    for (const [path, content] of Object.entries(files)) expect(ground.read(path)).toBe(content);
+    expect(ground.read("tree/x/y")).toBe("deep\n");
+    expect(ground.has("made")).toBe(false);
+    expect(statSync(ground.path("mode.sh")).mode & 0o777).toBe(0o644);
+  });
+
+  it("is in the history under its own name, behind the file that its output went to", async () => {
+    await using ground = new Ground();
+    const server = await ground.serve(openly);
+    await server.says("run_command", { command: "seq 1 50000; echo x > made.txt" });
+    await server.says("undo");
+    expect(ground.has("made.txt")).toBe(false);
+    expect(await server.says("list_changes")).toMatch(/ · run_command · wire\/1\n {2}A made\.txt/);
+  });
+});
+
+describe("a command in the background", () => {
+  it("answers a job, whose output and end can be asked for", async () => {
+    await using ground = new Ground();
+    const server = await ground.serve(openly);
+    const command = "echo one; while [ ! -e go ]; do sleep 0.05; done; echo two; exit 4";
+    expect(await server.says("run_command", { command, background: true })).toMatch(/^job 1\n/);
+    expect(await server.says("command_output", { job: "1", wait_ms: 5000 })).toBe(
+      "job 1 · running · 4 bytes written\none\n[go on with offset=4]",
+    );
+    ground.write("go", "");
+    const rest = await server.says("command_output", { job: "1", offset: 4, wait_ms: 5000 });
+    expect(rest).toMatch(/^job 1 · .*\ntwo/);
+    for (let said = rest; !said.includes("exit 4"); )
+      said = await server.says("command_output", { job: "1", offset: 8, wait_ms: 500 });
+  });
+
+  it("is ended by stop_command, and with its caller", async () => {
+    await using ground = new Ground();
+    const server = await ground.serve(openly);
+    const command = "echo $$ > pid; exec sleep 600";
+    await server.says("run_command", { command, background: true });
+    expect(await server.says("stop_command", { job: "1" })).toMatch(/^job 1 · ended by SIG/);
+    for (const tool of ["stop_command", "command_output"])
+      expect((await server.refuses(tool, { job: "7" }))[0]).toBe("not_found: there is no job 7");
+    await server.says("run_command", { command, background: true });
+    await server.says("command_output", { job: "2", wait_ms: 300 });
+    const pid = ground.read("pid").trim();
+    await server.wire.close();
+    const isAlive = () =>
+      existsSync(`/proc/${pid}/stat`) && !/\) Z /.test(readFileSync(`/proc/${pid}/stat`, "latin1"));
+    for (let i = 0; i < 100 && isAlive(); i++) await new Promise(resolve => setTimeout(resolve, 20));
+    expect(isAlive()).toBe(false);
+  });
+});
+
+describe.runIf(hasSandbox)("with --allow-run", () => {
+  it("commands see the roots and no network, and ask for it in vain unless it was allowed", async () => {
+    await using ground = new Ground({ "a.txt": "inside\n" });
+    const server = await ground.serve({ args: ["--allow-run"] });
+    const outside = `${ground.base}/outside.txt`;
+    const said = await server.says("run_command", {
+      command: `cat a.txt; echo x > ${outside}; echo made > b.txt; ls /sys/class/net 2>/dev/null`,
+    });
+    expect(said).toContain("inside");
+    expect(said).toContain("A b.txt");
+    expect(existsSync(outside)).toBe(false);
+    const lines = await server.refuses("run_command", { command: "true", network: true });
+    expect(lines[0]).toMatch(/^denied: .*--run-network/);
+    const allowed = await ground.serve({ args: ["--allow-run", "--run-network"] });
+    expect(await allowed.says("run_command", { command: "echo yes", network: true })).toContain("yes");
+  });
+});
+
+describe("without leave", () => {
+  it("commands are not offered, nor with --no-run", async () => {
+    await using ground = new Ground();
+    for (const args of [[], ["--allow-run=unsandboxed", "--no-run"]]) {
+      const names = (await (await ground.serve({ args })).tools()).map(tool => tool.name);
+      expect(names).not.toContain("run_command");
+    }
+  });
+
+  it("--allow-run refuses to start where there is no sandbox, and says what to install", async () => {
+    await using ground = new Ground();
+    const wire = await start({ roots: [ground.root], args: ["--allow-run"], env: { PATH: "/nonexistent" } });
+    expect((await wire.exited()).code).toBe(2);
+    expect(wire.stderr).toMatch(/no sandbox.*bubblewrap.*--allow-run=unsandboxed/s);
+  });
+});

@@ -1,0 +1,126 @@
+// Searching text: grouped by file with versions, pages, counts, and what is left out.
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { Ground, type Server, versionIn } from "./ground.ts";
+
+let ground: Ground;
+let server: Server;
+beforeAll(async () => {
+  ground = new Ground({
+    ".gitignore": "out/\n",
+    "a.ts": "import x;\nconst foo = 1;\nfoo();\n// FOO\nend\n",
+    "b/c.ts": "foobar\nfoo.bar\n",
+    "b/d.md": "nothing\nhere is foo\n",
+    "out/e.ts": "foo\n",
+    ".env": "foo=1\n",
+    "bin.dat": Buffer.from("foo\0foo"),
+    "utf16.txt": Buffer.from("\ufefffoo in sixteen\n", "utf16le"),
+    "long.txt": `${"y".repeat(9000)}needle\n`,
+  });
+  server = await ground.serve();
+});
+afterAll(() => ground[Symbol.asyncDispose]());
+
+describe("search_text", () => {
+  it("groups lines by file under a head line with the version, and counts in the last line", async () => {
+    const said = await server.says("search_text", { pattern: "foo", glob: "*.{ts,md}" });
+    expect(said).toMatch(
+      /^a\.ts · v:\w{12}\n2: const foo = 1;\n3: foo\(\);\n\nb\/c\.ts · v:\w{12}\n1: foobar\n2: foo\.bar\n\nb\/d\.md · v:\w{12}\n2: here is foo\n\[5 matches in 3 files\]$/,
+    );
+    expect(versionIn(said)).toBe(await server.version("a.ts"));
+  });
+
+  it("shows context with other marks, and gaps between groups", async () => {
+    const said = await server.says("search_text", { pattern: "import|end", path: "a.ts", context: 1 });
+    expect(said.split("\n").slice(1)).toEqual([
+      "1: import x;",
+      "2- const foo = 1;",
+      "--",
+      "4- // FOO",
+      "5: end",
+      "[2 matches in 1 file]",
+    ]);
+  });
+
+  it("takes text literally where asked", async () => {
+    expect(await server.says("search_text", { pattern: "foo.", literal: true })).toMatch(
+      /2: foo\.bar\n\[1 match in 1 file\]$/,
+    );
+    expect(await server.says("search_text", { pattern: "foo()", literal: true, output: "files" })).toBe(
+      "a.ts\n[1 file]",
+    );
+  });
+
+  it("knows case, whole words, several lines, and look-around", async () => {
+    const count = async (params: Record<string, unknown>) =>
+      /\[(\d+) match/.exec(await server.says("search_text", { path: "a.ts", ...params }))?.[1];
+    expect(await count({ pattern: "foo", ignore_case: true })).toBe("3");
+    expect(await count({ pattern: "fo", whole_word: true })).toBeUndefined();
+    expect(await count({ pattern: "foo", whole_word: true })).toBe("2");
+    expect(await count({ pattern: "foo\\(\\);\\n// FOO", multiline: true })).toBeDefined();
+    expect(await count({ pattern: "foo(?=\\()" })).toBe("1");
+  });
+
+  it("lists files, and counts per file", async () => {
+    expect(await server.says("search_text", { pattern: "foo", output: "files", glob: "*.ts" })).toBe(
+      "a.ts\nb/c.ts\n[2 files]",
+    );
+    expect(await server.says("search_text", { pattern: "foo", output: "count", glob: "*.ts" })).toBe(
+      "a.ts: 2\nb/c.ts: 2\n[4 matches in 2 files]",
+    );
+  });
+
+  it("gives pages of matches, and of files", async () => {
+    const page = (offset: number) =>
+      server.says("search_text", { pattern: "foo", glob: "*.{ts,md}", limit: 3, offset });
+    const first = await page(0);
+    expect(first).toMatch(/1: foobar\n\[3 matches in 2 files shown; there are more: offset=3\]$/);
+    const second = await page(3);
+    expect(second).toMatch(/^b\/c\.ts · v:\w+\n2: foo\.bar\n\nb\/d\.md/);
+    expect(second).toMatch(/\[2 matches in 2 files\]$/);
+    expect(await page(9)).toBe("[nothing at offset 9; 5 found]");
+    expect(await server.says("search_text", { pattern: "foo", output: "files", limit: 1 })).toMatch(
+      /\n\[1 file shown; there are more: offset=1\]$/,
+    );
+    expect(
+      await server.says("search_text", { pattern: "foo", output: "count", limit: 1, glob: "*.ts" }),
+    ).toBe("a.ts: 2\n[4 matches in 2 files; 1 file shown; there are more: offset=1]");
+  });
+
+  it("ends a page at 100 matches, and at a whole line where an answer is full", async () => {
+    await using many = new Ground({ "m.txt": `${"hit ".repeat(200)}\n`.repeat(300) });
+    const other = await many.serve();
+    const said = await other.says("search_text", { pattern: "hit" });
+    expect(said).toMatch(/\[\d+ matches in 1 file shown; there are more: offset=\d+\]$/);
+    expect(Buffer.byteLength(said)).toBeLessThan(64_001);
+    const [, shown, next] = /\[(\d+) matches.*offset=(\d+)\]$/.exec(said) ?? [];
+    expect(shown).toBe(next);
+    const rest = await other.says("search_text", { pattern: "hit", offset: Number(next), limit: 1 });
+    expect(rest.split("\n")[1]).toMatch(new RegExp(`^${Number(next) + 1}: hit`));
+  });
+
+  it("leaves out ignored, binary and, if asked, hidden files; .env is in", async () => {
+    const files = async (params: Record<string, unknown>) =>
+      (await server.says("search_text", { pattern: "foo", output: "files", ...params }))
+        .split("\n")
+        .slice(0, -1);
+    expect(await files({})).toEqual([".env", "a.ts", "b/c.ts", "b/d.md", "utf16.txt"]);
+    expect(await files({ hidden: false })).not.toContain(".env");
+    expect(await files({ ignored: true })).toContain("out/e.ts");
+  });
+
+  it("cuts long lines with a mark", async () => {
+    const said = await server.says("search_text", { pattern: "needle" });
+    expect(said).toMatch(/\n1: y{2000} \[…\]\n/);
+  });
+
+  it("says that nothing was found, and refuses broken patterns in one line", async () => {
+    expect(await server.says("search_text", { pattern: "no such text" })).toBe("[no matches]");
+    expect((await server.refuses("search_text", { pattern: "(" }))[0]).toBe(
+      'invalid_input: "(" is no valid regex: unclosed group',
+    );
+    expect((await server.refuses("search_text", { pattern: "x", path: "nope" }))[0]).toMatch(/^not_found: /);
+    expect((await server.refuses("search_text", { pattern: "x", glob: "../*" }))[0]).toMatch(
+      /^invalid_input: /,
+    );
+  });
+});

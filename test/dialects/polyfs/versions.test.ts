@@ -1,0 +1,198 @@
+// Versions, merging and undo: nothing that somebody else did is lost, and everything can be taken back.
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { changeIn, Ground, numbered, type Server, versionIn } from "./ground.ts";
+
+let ground: Ground;
+let server: Server;
+beforeAll(async () => {
+  ground = new Ground();
+  server = await ground.serve();
+});
+afterAll(() => ground[Symbol.asyncDispose]());
+beforeEach(() => ground.reset({ "a.txt": numbered(20) }));
+
+const line = (n: number, text: string) => ({ start_line: n, end_line: n, new: text });
+
+describe("if_version", () => {
+  it("merges an edit onto what somebody else wrote meanwhile", async () => {
+    const version = await server.version("a.txt");
+    ground.write("a.txt", `top\n${numbered(20).replace("18\n", "eighteen\n")}`);
+    const said = await server.says("edit_file", {
+      path: "a.txt",
+      if_version: version,
+      edits: [line(5, "five")],
+    });
+    expect(said).toContain("[merged with changes made since that version]");
+    expect(ground.read("a.txt")).toBe(
+      `top\n${numbered(20).replace("18\n", "eighteen\n").replace("\n5\n", "\nfive\n")}`,
+    );
+    expect(await server.version("a.txt")).toBe(versionIn(said));
+  });
+
+  it("refuses only a true overlap, shows the current lines and version, and loses nothing", async () => {
+    const version = await server.version("a.txt");
+    ground.write("a.txt", numbered(20).replace("\n5\n", "\nFIVE\n"));
+    const lines = await server.refuses("edit_file", {
+      path: "a.txt",
+      if_version: version,
+      edits: [line(5, "five")],
+    });
+    expect(lines[0]).toBe(`stale: a.txt has changed since then; it is now ${await server.version("a.txt")}`);
+    expect(lines[1]).toMatch(/^The same lines were changed/);
+    expect(lines).toContain("5: FIVE");
+    expect(ground.read("a.txt")).toBe(numbered(20).replace("\n5\n", "\nFIVE\n"));
+  });
+
+  it("holds for versions that a search or an edit told, with or without its mark", async () => {
+    const found = versionIn(await server.says("search_text", { pattern: "^7$" }));
+    const edited = versionIn(await server.says("edit_file", { path: "a.txt", edits: [line(1, "eins")] }));
+    await server.says("edit_file", { path: "a.txt", if_version: found, edits: [line(10, "zehn")] });
+    await server.says("edit_file", {
+      path: "a.txt",
+      if_version: edited.slice(2),
+      edits: [line(20, "zwanzig")],
+    });
+    expect(ground.read("a.txt")).toBe(
+      numbered(20).replace("1\n", "eins\n").replace("\n10\n", "\nzehn\n").replace("\n20\n", "\nzwanzig\n"),
+    );
+  });
+
+  it("merges a whole file that is written, too, and what is appended", async () => {
+    const version = await server.version("a.txt");
+    ground.write("a.txt", numbered(20).replace("\n18\n", "\neighteen\n"));
+    const content = numbered(20).replace("\n2\n", "\ntwo\n");
+    expect(await server.says("write_file", { path: "a.txt", content, if_version: version })).toContain(
+      "[merged with",
+    );
+    expect(ground.read("a.txt")).toBe(content.replace("\n18\n", "\neighteen\n"));
+    await server.says("write_file", { path: "a.txt", content: "end\n", mode: "append", if_version: version });
+    expect(ground.read("a.txt")).toBe(`${content.replace("\n18\n", "\neighteen\n")}end\n`);
+  });
+
+  it("is refused where that version was never seen, or the file is gone", async () => {
+    const edits = [line(1, "x")];
+    expect(
+      (await server.refuses("edit_file", { path: "a.txt", if_version: "v:000000000000", edits }))[0],
+    ).toMatch(/^stale: /);
+    const version = await server.version("a.txt");
+    await server.says("delete_path", { path: "a.txt" });
+    expect(
+      (await server.refuses("write_file", { path: "a.txt", content: "", if_version: version }))[0],
+    ).toMatch(/^not_found: /);
+  });
+
+  it("from an earlier process is still good", async () => {
+    const first = await ground.serve();
+    const version = await first.version("a.txt");
+    await first.wire.close();
+    ground.write("a.txt", `${numbered(20)}end\n`);
+    await server.says("edit_file", { path: "a.txt", if_version: version, edits: [line(1, "one")] });
+    expect(ground.read("a.txt")).toBe(`${numbered(20).replace("1\n", "one\n")}end\n`);
+  });
+
+  it("lets ten processes edit different lines of one file, all with the version that they read at the start", async () => {
+    ground.write("a.txt", numbered(100));
+    const servers = await Promise.all(Array.from({ length: 10 }, () => ground.serve()));
+    const versions = await Promise.all(servers.map(one => one.version("a.txt")));
+    await Promise.all(
+      servers.map((one, i) =>
+        one.says("edit_file", {
+          path: "a.txt",
+          if_version: versions[i],
+          edits: [line(10 * i + 5, `agent ${i}\nmore`)],
+        }),
+      ),
+    );
+    const lines = ground.read("a.txt").split("\n");
+    expect(lines).toHaveLength(111);
+    for (let i = 0; i < 10; i++) expect(lines).toContain(`agent ${i}`);
+    await Promise.all(servers.map(one => one.wire.close()));
+  });
+});
+
+describe("since", () => {
+  it("answers `unchanged`, or the difference", async () => {
+    const version = await server.version("a.txt");
+    expect((await server.says("read_file", { path: "a.txt", since: version })).split("\n")).toEqual([
+      expect.stringContaining(version),
+      "unchanged",
+    ]);
+    ground.write("a.txt", numbered(20).replace("\n5\n", "\nfive\n"));
+    const said = await server.says("read_file", { path: "a.txt", since: version });
+    expect(said.split("\n").slice(1)).toEqual(["@@ -3,5 +3,5 @@", " 3", " 4", "-5", "+five", " 6", " 7"]);
+  });
+
+  it("answers the file where that version is not known", async () => {
+    const said = await server.says("read_file", { path: "a.txt", since: "v:000000000000" });
+    expect(said).toMatch(/\n\[v:000000000000 is not known any more; this is the file\]\n1: 1\n/);
+  });
+});
+
+describe("list_changes and undo", () => {
+  it("list the newest first, each beginning with its id, with tool, client and files", async () => {
+    await server.says("write_file", { path: "b.txt", content: "b\n" });
+    await server.says("edit_file", { path: "a.txt", edits: [line(1, "eins\nuno")] });
+    const said = await server.says("list_changes", { limit: 2 });
+    expect(said).toMatch(
+      /^\w+ · \d{4}-\d\d-\d\d \d\d:\d\d:\d\d · edit_file · wire\/1\n {2}M a\.txt \+2 -1\n\w+ · [^\n]* · write_file · wire\/1\n {2}A b\.txt \+1 -0\n\[there are more: before=\w+\]$/,
+    );
+    const before = /before=(\w+)/.exec(said)?.[1];
+    const next = await server.says("list_changes", { limit: 1, before });
+    expect(next).not.toContain(before);
+    const ofB = await server.says("list_changes", { path: "b.txt", limit: 1 });
+    expect(ofB).toContain("A b.txt");
+    expect(ofB).not.toContain("a.txt");
+  });
+
+  it("take back the last change, an undo included", async () => {
+    await server.says("edit_file", { path: "a.txt", edits: [line(1, "eins")] });
+    const undone = await server.says("undo");
+    expect(undone).toMatch(
+      /^undid \w+ \(edit_file\)\nchanged back a\.txt · v:\w+\n@@[\s\S]*-eins\n\+1\n[\s\S]*change \w+ \(undo takes it back\)$/,
+    );
+    expect(ground.read("a.txt")).toBe(numbered(20));
+    await server.says("undo");
+    expect(ground.read("a.txt")).toBe(numbered(20).replace("1\n", "eins\n"));
+    expect(await server.says("list_changes", { limit: 1 })).toMatch(/ · undo · wire\/1 · undoes \w+\n/);
+  });
+
+  it("take back an older change, and later edits elsewhere stay; an overlap is refused", async () => {
+    await server.says("edit_file", { path: "a.txt", edits: [line(2, "zwei")] });
+    const id = /^\w+/.exec(await server.says("list_changes", { limit: 1 }))?.[0];
+    await server.says("edit_file", { path: "a.txt", edits: [line(15, "fuenfzehn")] });
+    const only = await server.says("undo", { change: id, dry_run: true });
+    expect(only).toMatch(/^would undo /);
+    expect(only).toMatch(/\[dry run: nothing was written\]$/);
+    expect(ground.read("a.txt")).toContain("zwei");
+    await server.says("undo", { change: id });
+    expect(ground.read("a.txt")).toBe(numbered(20).replace("\n15\n", "\nfuenfzehn\n"));
+    await server.says("edit_file", { path: "a.txt", edits: [line(15, "other")] });
+    const second = (await server.says("list_changes", { path: "a.txt", limit: 20 }))
+      .split("\n")
+      .filter(text => text.includes("edit_file"))[1];
+    const lines = await server.refuses("undo", { change: /^\w+/.exec(second ?? "")?.[0] });
+    expect(lines[0]).toMatch(/^stale: /);
+    expect(ground.read("a.txt")).toContain("other");
+  });
+
+  it("take back what a change did to one path only", async () => {
+    ground.write("b.txt", "foo\n");
+    ground.write("c.txt", "foo\n");
+    const said = await server.says("replace_in_files", { paths: ["*.txt"], old: "foo", new: "bar" });
+    await server.says("undo", { change: changeIn(said), path: "b.txt" });
+    expect([ground.read("b.txt"), ground.read("c.txt")]).toEqual(["foo\n", "bar\n"]);
+    await server.says("write_file", { path: "z.txt", content: "z" });
+    await server.says("undo", { path: "c.txt" });
+    expect([ground.read("c.txt"), ground.has("z.txt")]).toEqual(["foo\n", true]);
+  });
+
+  it("survive a restart, and refuse what is not known", async () => {
+    await server.says("delete_path", { path: "a.txt" });
+    const other = await ground.serve();
+    await other.says("undo");
+    expect(ground.read("a.txt")).toBe(numbered(20));
+    expect((await server.refuses("undo", { change: "nosuchchange" }))[0]).toMatch(
+      /^not_found: there is no change nosuchchange/,
+    );
+  });
+});
