@@ -1,5 +1,12 @@
 // Sets of globs with the rules that contracts differ in, as arguments: what a star crosses, what a pattern
 // without a slash means, whether case counts, and against which directory patterns are read.
+//
+// They mean what they mean to picomatch with `dot`, `posix` and without extglobs (a test compares the two), except:
+// - `{a}` is `a`, as for ripgrep; to picomatch, which wants a comma, it is the four characters.
+// - `{1..3}` is no range, and means itself without the braces.
+// - `[id]` is one of two letters, as for ripgrep and git; picomatch also takes the name `[id]` as it is written.
+// - `**.ts` is `*.ts`: two stars cross slashes only where they are all between two; picomatch has exceptions.
+// - `+(a|b)` and its like are plain characters.
 import { Fault } from "../fault.ts";
 import { expandBraces, isBalanced } from "./braces.ts";
 import { Pattern } from "./pattern.ts";

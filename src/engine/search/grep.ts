@@ -8,7 +8,7 @@ import type { BinaryRule } from "./binary.ts";
 import { launch, type Run } from "./collect.ts";
 import { confirmed } from "./confirm.ts";
 import { firstHits, launchFirst } from "./first.ts";
-import { searchFile, searchHere } from "./here.ts";
+import { rememberSize, searchFile, searchHere } from "./here.ts";
 import { everything, IgnoreRules } from "./ignore.ts";
 import type { Block, Place } from "./kept.ts";
 import { literalFinder } from "./literal.ts";
@@ -142,6 +142,7 @@ async function* hits(
         }
       }
       const { blocks, trimmed } = await whole.blocks();
+      if (find !== undefined) rememberSize(start, report.files);
       using trail = open();
       const within = await withinFiles(blocks, start, options, report);
       const left = { ...options, limit: limit - given };

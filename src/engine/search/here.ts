@@ -18,9 +18,10 @@ const patienceMs = 12; // what ripgrep takes to start and to end
 const littleMs = 2; // where the tree is known to be large
 const mostMs = 60; // where hits come so often that the limit will be reached
 
-/** Where a search was handed over the last time. A guess about the next, and never more than that. */
+/** Where ripgrep had many files to search the last time. A guess about the next, and never more than that. */
 const large = new WeakMap<Root, Set<string>>();
 const maxRemembered = 256;
+const manyFiles = 300;
 
 /** Where ripgrep has to go on: behind a place, or from the start. */
 export interface Handover {
@@ -39,8 +40,7 @@ export async function* searchHere(
 ): AsyncGenerator<FileHits, Handover | undefined, undefined> {
   const { limit = Number.POSITIVE_INFINITY, maxFiles = Number.POSITIVE_INFINITY } = options;
   const { maxFileSize = Number.POSITIVE_INFINITY, binary } = options;
-  const handedOver = large.get(start.root)?.has(start.path) ?? false;
-  const patience = handedOver ? littleMs : patienceMs;
+  const patience = large.get(start.root)?.has(start.path) ? littleMs : patienceMs;
   using walker = new Walker(start, { ...options, order: "paths" });
   const began = performance.now();
   let behind: Place | undefined;
@@ -51,15 +51,9 @@ export async function* searchHere(
   for (;;) {
     if (pace.isDue) await pace.rest();
     const spent = performance.now() - began;
-    if (spent > patience && (spent * limit) / hits > mostMs) {
-      remember(start, true);
-      return { behind, hits };
-    }
+    if (spent > patience && (spent * limit) / hits > mostMs) return { behind, hits };
     const entry = walker.next();
-    if (entry === undefined) {
-      if (handedOver) remember(start, false);
-      break;
-    }
+    if (entry === undefined) break;
     if (!(entry instanceof WalkEntry) || entry.kind !== "file") continue;
     if (seen++ === maxFiles) {
       report.stopped = "files";
@@ -88,10 +82,11 @@ export async function* searchHere(
   return undefined;
 }
 
-function remember({ root, path }: Directory, isLarge: boolean): void {
+/** Takes note of how many files ripgrep searched after a handover. */
+export function rememberSize({ root, path }: Directory, files: number): void {
   const known = large.get(root) ?? new Set();
   large.set(root, known);
-  if (isLarge && known.size < maxRemembered) known.add(path);
+  if (files > manyFiles && known.size < maxRemembered) known.add(path);
   else known.delete(path);
 }
 
