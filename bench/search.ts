@@ -1,8 +1,9 @@
 // How far listing and searching are from the limit: ripgrep itself and find, each started as a process, against the
 // engine in this process and the built program over stdio, on a generated tree of 50,000 files (half of them ignored)
-// and one of 200. One run, interleaved rounds, medians in milliseconds. `node bench/run.mjs search [rounds] [title]`
+// and one of 200. One run, interleaved rounds, medians in milliseconds. `npm run bench:search -- [rounds] [title]`
 import { spawn } from "node:child_process";
 import { loadavg } from "node:os";
+import { fileURLToPath } from "node:url";
 import { rgPath } from "@vscode/ripgrep";
 import { includeGlobs } from "../src/engine/search/globs.ts";
 import { type GrepOptions, grep } from "../src/engine/search/grep.ts";
@@ -13,6 +14,7 @@ import { Workspace } from "../src/engine/workspace/workspace.ts";
 import { Server, textOf } from "./server.ts";
 import { GeneratedTree } from "./tree.ts";
 
+const program = fileURLToPath(new URL("../../dist/polyfs.js", import.meta.url)); // from where run.mjs bundles to
 const rounds = Number(process.argv[2] ?? 15);
 const only = process.argv[3] ?? ""; // a part of the titles to run
 const ignore = { rules: true, hidden: false };
@@ -164,7 +166,7 @@ for (const count of [50_000, 200]) {
   using tree = new GeneratedTree(count);
   using workspace = Workspace.open([{ path: tree.path, access: "read-only" }]);
   using start = workspace.directory(workspace.at("."));
-  using server = await Server.start("dist/polyfs.js", ["--dialect", "fs", "--allow-read", tree.path]);
+  using server = await Server.start(program, ["--dialect", "fs", "--allow-read", tree.path]);
   const load = loadavg()[0]?.toFixed(1);
   console.log(`\n${count} files, half of them ignored; ms, median of ${rounds} rounds; load ${load}\n`);
   console.log("| scenario | results | rg | find | engine | stdio | stdio ÷ rg | stdio − rg |");
