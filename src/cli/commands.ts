@@ -9,6 +9,10 @@ interface Command {
 }
 
 export const commands: { readonly [name: string]: Command } = {
+  setup: {
+    summary: "Write polyfs into the configuration of an MCP client, or take it out",
+    load: async () => (await import("./commands/setup.ts")).setup,
+  },
   tools: {
     summary: "List the tools of a dialect, with parameters and token cost",
     load: async () => (await import("./commands/tools.ts")).tools,

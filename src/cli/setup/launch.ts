@@ -1,0 +1,36 @@
+// What a client runs to start polyfs: the program that is running now, or npx where this is only npx's copy, and the
+// options and directories that were given.
+import { sep } from "node:path";
+import type { Layer } from "../layer.ts";
+import { type Option, optionNames, options } from "../options.ts";
+
+export interface Launch {
+  readonly command: string;
+  readonly args: readonly string[];
+}
+
+export function launchOf(line: Layer, directories: readonly string[], npx: boolean): Launch {
+  const program = process.argv[1] ?? "polyfs";
+  const args = [...optionsOf(line), ...directories];
+  // npx keeps its copy only for a while, so the client has to ask it again.
+  const fleeting = program.split(sep).includes("_npx");
+  if (!npx && !fleeting) return { command: process.execPath, args: [program, ...args] };
+  const called = ["npx", "-y", "polyfs", ...args];
+  // Windows starts npx only by its shell.
+  const [command = "npx", ...rest] = process.platform === "win32" ? ["cmd", "/c", ...called] : called;
+  return { command, args: rest };
+}
+
+/** The options of the line, spelled out again. Directories are absolute, because clients start servers anywhere. */
+function optionsOf({ values, grants }: Layer): string[] {
+  const spelled = optionNames.flatMap(name => {
+    const value = Object.hasOwn(values, name) ? values[name as keyof typeof values] : undefined;
+    if (value === undefined || name === "help") return [];
+    const { kind }: Option = options[name];
+    return kind === "flag" ? [`--${value ? "" : "no-"}${name}`] : [`--${name}=${value}`];
+  });
+  const named = grants.map(
+    ({ path, access }) => `--allow-${access === "read-only" ? "read" : "write"}=${path}`,
+  );
+  return [...spelled, ...named];
+}

@@ -1,0 +1,26 @@
+// A configuration that cannot be edited without a risk for what its owner wrote. It is left alone, and the person is
+// shown what to put in by hand.
+
+export class Unfit extends Error {
+  override readonly name = "Unfit";
+}
+
+/** How a kind of configuration file takes a server in and lets go of it. Everything else in the text stays. */
+export interface Format {
+  /** The text with this server in it; fields that somebody added to it stay. Throws `Unfit`. */
+  put(text: string, name: string, entry: Entry): string;
+  /** The text without it; the same text where it is not there. Throws `Unfit`. */
+  remove(text: string, name: string): string;
+}
+
+/** The fields of a server, in order. */
+export type Entry = Readonly<Record<string, string | boolean | number | readonly string[]>>;
+
+/** How lines end here. */
+export function lineEnding(text: string): string {
+  return /\r\n/.test(text) ? "\r\n" : "\n";
+}
+
+export function splice(text: string, start: number, end: number, added: string): string {
+  return text.slice(0, start) + added + text.slice(end);
+}

@@ -1,0 +1,202 @@
+// `polyfs setup` in a home directory, as a process: what it finds, shows, writes, and leaves alone.
+import { spawnSync } from "node:child_process";
+import {
+  chmodSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { dirname, join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { clientsOn } from "../../src/cli/setup/clients.ts";
+import { type Ending, polyfs, repository, tree } from "./program.ts";
+
+const program = join(repository, "dist/polyfs.js");
+
+/** A home with a project in it. */
+function home(): {
+  root: string;
+  project: string;
+  run: (...args: string[]) => Ending;
+  file: (client: string) => string;
+} {
+  const base = tree("home/project", "state");
+  const root = join(base, "home");
+  const environment = {
+    HOME: root,
+    XDG_CONFIG_HOME: "",
+    CODEX_HOME: "",
+    POLYFS_STATE_DIR: join(base, "state"),
+  };
+  const clients = clientsOn({ platform: process.platform, environment, home: root });
+  return {
+    root,
+    project: join(root, "project"),
+    run: (...args) => polyfs(args, { cwd: join(root, "project"), env: environment }),
+    file: client => clients[client]?.file ?? "",
+  };
+}
+
+function put(path: string, text: string): string {
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(path, text);
+  return path;
+}
+
+describe("polyfs setup", () => {
+  it.each(["claude-desktop", "claude-code", "cursor", "vscode", "codex", "zed", "gemini", "goose"])(
+    "prints what belongs into the configuration of %s, and writes nothing",
+    client => {
+      const { root, project, run } = home();
+      const { code, stdout, stderr } = run("setup", "--print", client);
+      expect(code).toBe(0);
+      expect(stdout).toContain(program);
+      expect(stdout).toContain(project);
+      expect(stderr).toContain(root);
+      expect(readdirSync(root)).toEqual(["project"]);
+    },
+  );
+
+  it("writes a configuration that starts a server, with the options that were given", () => {
+    const { project, run, file } = home();
+    const path = put(file("claude-desktop"), '{\n  "globalShortcut": "x"\n}\n');
+    const ending = run("setup", "claude-desktop", "--dialect=fs", "--read-only", project, "--yes");
+    expect(ending).toMatchObject({ code: 0, stderr: "" });
+    expect(ending.stdout).toContain('+  "mcpServers": {');
+    const { globalShortcut, mcpServers } = JSON.parse(readFileSync(path, "utf8"));
+    expect(globalShortcut).toBe("x");
+    const { command, args } = mcpServers.polyfs;
+    const hello = {
+      jsonrpc: "2.0",
+      id: 1,
+      method: "initialize",
+      params: { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "t", version: "1" } },
+    };
+    const { stdout, stderr } = spawnSync(command, [...args, "--log-level=info"], {
+      input: `${JSON.stringify(hello)}\n`,
+      encoding: "utf8",
+      cwd: "/",
+    });
+    expect(JSON.parse(stdout).result.serverInfo.name).toBe("polyfs");
+    expect(stderr).toContain(`serving ${project} (read-only)`);
+  });
+
+  it("keeps the file as it was beside it, and takes polyfs out again", () => {
+    const { run, file } = home();
+    const text = '\ufeff{\r\n  "mcpServers": {\r\n    "a": { "command": "b" }\r\n  }\r\n}';
+    const path = put(file("cursor"), text);
+    chmodSync(path, 0o600);
+    expect(run("setup", "cursor", "--yes").code).toBe(0);
+    const backup = readdirSync(dirname(path)).find(name => name.endsWith(".backup")) ?? "";
+    expect(readFileSync(join(dirname(path), backup), "utf8")).toBe(text);
+    expect(lstatSync(join(dirname(path), backup)).mode & 0o777).toBe(0o600);
+    expect(lstatSync(path).mode & 0o777).toBe(0o600);
+    expect(readFileSync(path, "utf8")).toContain("polyfs");
+    expect(run("setup", "cursor", "--yes").stdout).toContain("nothing to change");
+    expect(run("setup", "cursor", "--remove", "--yes").code).toBe(0);
+    expect(readFileSync(path, "utf8")).toBe(text);
+    expect(run("setup", "cursor", "--remove", "--yes").stdout).toContain("it is not there");
+  });
+
+  it("finds the clients of this machine and sets up each", () => {
+    const { run, file } = home();
+    put(file("codex"), 'model = "x"\n');
+    put(file("goose"), "GOOSE_MODEL: x\n");
+    mkdirSync(dirname(file("zed")), { recursive: true });
+    const { code } = run("setup", "--yes");
+    expect(code).toBe(0);
+    expect(readFileSync(file("codex"), "utf8")).toContain("[mcp_servers.polyfs]");
+    expect(readFileSync(file("goose"), "utf8")).toContain("extensions:\n  polyfs:\n");
+    expect(JSON.parse(readFileSync(file("zed"), "utf8")).context_servers.polyfs.source).toBe("custom");
+    expect(existsSync(file("cursor"))).toBe(false);
+  });
+
+  it("writes nothing without being told to, where there is nobody to ask", () => {
+    const { run, file } = home();
+    const path = put(file("claude-code"), '{"numStartups": 7}');
+    const { code, stdout, stderr } = run("setup", "claude-code");
+    expect(code).toBe(1);
+    expect(stdout).toContain("mcpServers");
+    expect(stderr).toContain("add --yes");
+    expect(readFileSync(path, "utf8")).toBe('{"numStartups": 7}');
+  });
+
+  it("asks on a terminal, and takes only yes for yes", () => {
+    const { project, root, file } = home();
+    const path = put(file("gemini"), "{}\n");
+    const answer = (word: string) =>
+      spawnSync("script", ["-qec", `"${process.execPath}" "${program}" setup gemini`, "/dev/null"], {
+        cwd: project,
+        input: `${word}\n`,
+        encoding: "utf8",
+        env: { ...process.env, HOME: root, POLYFS_STATE_DIR: join(root, "../state") },
+      });
+    expect(answer("").stdout).toContain("Write this? [y/N]");
+    expect(readFileSync(path, "utf8")).toBe("{}\n");
+    answer("y");
+    expect(readFileSync(path, "utf8")).toContain("polyfs");
+  });
+
+  it.each([
+    ["broken", "{ oops"],
+    ["with comments that the client does not know", "// c\n{}"],
+    ["in another encoding", "\ud800"],
+  ])("leaves a configuration alone that is %s, and says what to write by hand", (_, text) => {
+    const { run, file } = home();
+    const path = put(file("claude-desktop"), "");
+    const bytes = text === "\ud800" ? Buffer.from([0xff, 0xfe, 0x7b, 0x00, 0x7d, 0x00]) : Buffer.from(text);
+    writeFileSync(path, bytes);
+    const { code, stderr } = run("setup", "claude-desktop", "--yes");
+    expect(code).toBe(1);
+    expect(stderr).toContain("was left alone");
+    expect(stderr).toContain('"mcpServers"');
+    expect(readFileSync(path)).toEqual(bytes);
+    expect(readdirSync(dirname(path))).toHaveLength(1);
+  });
+
+  it("leaves a read-only configuration alone", () => {
+    const { run, file } = home();
+    const path = put(file("claude-desktop"), "{}");
+    chmodSync(path, 0o444);
+    const { code, stderr } = run("setup", "claude-desktop", "--yes");
+    expect(code).toBe(1);
+    expect(stderr).toContain("it is read-only");
+    expect(readFileSync(path, "utf8")).toBe("{}");
+  });
+
+  it("writes through a link to where the settings really are", () => {
+    const { root, run, file } = home();
+    const real = put(join(root, "dotfiles/zed.json"), "// mine\n{}\n");
+    mkdirSync(dirname(file("zed")), { recursive: true });
+    symlinkSync(real, file("zed"));
+    expect(run("setup", "zed", "--yes").code).toBe(0);
+    expect(lstatSync(file("zed")).isSymbolicLink()).toBe(true);
+    expect(readFileSync(real, "utf8")).toMatch(/^\/\/ mine\n\{\n {2}"context_servers"/);
+  });
+
+  it("makes the directories of a client that has none yet, when it is named", () => {
+    const { run, file } = home();
+    expect(run("setup", "gemini", "--yes").code).toBe(0);
+    expect(JSON.parse(readFileSync(file("gemini"), "utf8")).mcpServers.polyfs).toBeDefined();
+  });
+
+  it("tells mistakes before it writes anything", () => {
+    const { run } = home();
+    expect(run("setup", "cursr").stderr).toContain("did you mean cursor?");
+    expect(run("setup", "cursor", "/no/such", "--yes").stderr).toBe("polyfs: no such directory: /no/such\n");
+    expect(run("setup", "cursor", "/", "--yes").stderr).toContain("whole filesystem");
+    expect(run("setup", "cursor", "--dialect=fss", "--yes").stderr).toContain("unknown dialect");
+    expect(run("setup", "--yes").stderr).toContain("no client is found on this machine");
+  });
+
+  it("lets npx start it when asked to, and gives it another name", () => {
+    const { project, run } = home();
+    const { stdout } = run("setup", "--print", "cursor", "--npx", "--name", "files", "--allow-read", ".");
+    const { command, args } = JSON.parse(stdout).mcpServers.files;
+    expect([command, ...args]).toEqual(["npx", "-y", "polyfs", `--allow-read=${project}`]);
+  });
+});
