@@ -20,7 +20,14 @@ export class Endpoint {
     this.#options = options;
     this.sessions = new Sessions(options);
     this.#alone = createMcpHandler(
-      ({ era, requestInfo }) => new TableServer(era, options.visits.of(requestInfo).table.server, options),
+      ({ era, requestInfo }) => {
+        const { table, method } = options.visits.of(requestInfo);
+        const server = new TableServer(era, table.server, options);
+        // What nobody answers is left to the SDK, which has a status for that.
+        if (method !== undefined && !table.server.methods.has(method))
+          server.fallbackRequestHandler = undefined;
+        return server;
+      },
       {
         legacy: options.stateless ? "stateless" : "reject",
         keepAliveMs,

@@ -90,7 +90,8 @@ export class Front {
     const open = this.visits.enter(response, principal, lineOf(request, principal));
     const { message, bytes } = await this.#message(request, table, principal);
     if (isEndless(request, message)) open.endless();
-    const visit: Visit = { ...open, principal, table, bytes };
+    const method = isRecord(message) && typeof message.method === "string" ? message.method : undefined;
+    const visit: Visit = { ...open, principal, table, method, bytes };
     const answer = endpoint.fetch(webRequest(request, path, open.signal), visit, message);
     const streams = request.method === "POST" && /text\/event-stream/i.test(request.headers.accept ?? "");
     await respond(response, answer, { headers, streams });

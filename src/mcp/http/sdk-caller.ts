@@ -14,6 +14,8 @@ interface SdkCallerOptions {
   readonly gone?: AbortSignal;
   /** Whether the client can be asked back. */
   readonly asks: boolean;
+  /** Whether it wants log messages. */
+  readonly logs: boolean;
 }
 
 export class SdkCaller implements Caller, Disposable {
@@ -24,6 +26,7 @@ export class SdkCaller implements Caller, Disposable {
   readonly signal: AbortSignal;
   readonly ask: Caller["ask"];
   readonly #context: ServerContext;
+  readonly #logs: boolean;
 
   constructor(context: ServerContext, options: SdkCallerOptions) {
     this.session = options.session;
@@ -34,9 +37,11 @@ export class SdkCaller implements Caller, Disposable {
     this.signal = options.gone === undefined ? signal : AbortSignal.any([signal, options.gone]);
     this.ask = options.asks ? (method, params) => this.#ask(method, params) : undefined;
     this.#context = context;
+    this.#logs = options.logs;
   }
 
   readonly notify: Caller["notify"] = (method, params) => {
+    if (method === "notifications/message" && !this.#logs) return;
     // A client that is gone misses it; its call is being stopped anyway.
     this.#context.mcpReq.notify({ method, params }).catch(() => {});
   };

@@ -7,6 +7,7 @@ import {
   CLIENT_INFO_META_KEY,
   type JSONRPCMessage,
   type JSONRPCRequest,
+  LOG_LEVEL_META_KEY,
   type Result as SdkResult,
   Server as SdkServer,
   type ServerContext,
@@ -91,6 +92,7 @@ export class TableServer extends SdkServer {
       gone: visit.session === undefined ? undefined : visit.signal,
       capabilities: modern ? (isRecord(stated) ? stated : undefined) : this.getClientCapabilities(),
       asks: !modern && visit.session !== undefined,
+      logs: !modern || envelope[LOG_LEVEL_META_KEY] !== undefined,
     });
   }
 

@@ -12,6 +12,8 @@ export interface Visit {
   readonly signal: AbortSignal;
   /** Calls `listener` when the answer is out, or nobody wants it any more. */
   onEnd(listener: () => void): void;
+  /** The method that a single message asks for. */
+  readonly method?: string;
   /** The size of the request. */
   readonly bytes: number;
   /** What is kept for the client between its requests; absent where nothing is. */
