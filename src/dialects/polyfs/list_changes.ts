@@ -23,7 +23,10 @@ export const listChanges = polyfsTool({
   run({ path, limit, before }, call) {
     const at = path === undefined ? undefined : pathAt(call, path);
     const found = changesOf(call.workspace, { path: at, before, limit: limit + 1 });
-    if (found.length === 0) return text("[no changes]");
+    if (found.length === 0) {
+      if (at !== undefined) call.workspace.lstat(at); // what neither is nor was there is told as that
+      return text("[no changes]");
+    }
     const lines = new Lines(answerBytes(call.settings) - 100);
     let last: string | undefined;
     for (const record of found.slice(0, limit)) {

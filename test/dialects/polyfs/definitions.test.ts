@@ -102,7 +102,7 @@ describe("every tool", () => {
     for (const { name, inputSchema } of await server.tools()) {
       const schema = inputSchema as { properties: Record<string, { type: string }>; required?: string[] };
       const fine = Object.fromEntries(
-        (schema.required ?? []).map(key => [key, sample(schema.properties[key]?.type)]),
+        (schema.required ?? []).map(key => [key, sample(key, schema.properties[key]?.type)]),
       );
       const unknown = await server.refuses(String(name), { ...fine, bogus: 1 });
       expect(unknown[0], String(name)).toBe("invalid_input: 'bogus' is not a parameter of this tool");
@@ -132,6 +132,7 @@ describe("every tool", () => {
   });
 });
 
-function sample(type: string | undefined): unknown {
+function sample(key: string, type: string | undefined): unknown {
+  if (key === "edits") return [{ insert_after: 0, new: "" }];
   return type === "array" ? ["a.txt"] : type === "integer" ? 1 : "a.txt";
 }

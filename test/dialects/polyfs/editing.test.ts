@@ -37,7 +37,7 @@ describe("edit_file applies", () => {
 
   it("an expression with groups; without `regex` a dollar is a dollar", async () => {
     await edit([
-      { old: "function (?<name>\\w+)\\(\\)", new: "const ${name} = $1 => $$", regex: true, all: true },
+      { old: "function (?<name>\\w+)\\(\\)", new: `const $\{name} = $1 => $$`, regex: true, all: true },
     ]);
     expect(ground.read("a.ts")).toContain("const one = one => $ {");
     ground.reset({ "a.ts": code });
