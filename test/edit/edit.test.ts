@@ -72,6 +72,39 @@ describe("replacing a text", () => {
     expect(await edited("a\rb\rc\r", [replace("b\n", "x\ny\n")])).toBe("a\rx\ry\rc\r");
   });
 
+  it("is refused as usual however long the text is, and whatever the file repeats", async () => {
+    const half = "a".repeat(50_000);
+    const all: readonly Tolerance[] = ["dedented", "trimmed_lines", "collapsed", "flowed", "trimmed"];
+    for (const more of [{}, { ignoreCase: true }, { tolerances: all }]) {
+      const letters = await refusal("no_match", "a".repeat(1_000_000), [
+        replace(`${half}b${half}`, "", more),
+      ]);
+      expect(letters.near).toBeUndefined();
+      const lines = [replace(`${"a\n".repeat(20_000)}b`, "", more)];
+      expect((await refusal("no_match", "  a\n".repeat(500_000), lines)).edit).toBe(0);
+    }
+    expect(await edited("A".repeat(70_000), [replace("a".repeat(70_000), "b", { ignoreCase: true })])).toBe(
+      "b",
+    );
+  });
+
+  it("never leaves half of a character behind", async () => {
+    for (const [content, edit] of [
+      ["a\u{1f600}b", replace("\ud83d", "x")],
+      ["a\u{1f480}b", replace("\ud83d", "x")],
+      ["a\u{1f480}b", replace("\udc80", "")],
+      ["\u{1f480}", regex(".", "x", { times: 1 })],
+      ["\u{1f480}", regex(".(.)", "$1")],
+      ["\u{1f480}", regex("(.)(.)", "$2$1")],
+      ["\u{1f480}", regex("(?=\\udc80)", "-")],
+    ] as const) {
+      expect((await refusal("unencodable", content, [edit])).line).toBe(1);
+    }
+    expect(await edited("\u{1f480}", [regex(".", "x")])).toBe("xx");
+    expect(await edited("\u{1f480}b", [regex("x*", "-")])).toBe("-\u{1f480}-b-");
+    expect(await edited("\u{1f600}", [replace("\u{1f600}", "\u{1f601}")])).toBe("\u{1f601}");
+  });
+
   it("keeps bytes that are not UTF-8 even inside a replaced match", async () => {
     const text = await decode("f", Buffer.from("name: caf\xe9!\n", "latin1"));
     const result = await applyEdits(text, [regex("(caf.)!", '"$1"')], { order: "sequence" });

@@ -107,7 +107,14 @@ export async function applyEdits(
   const splices = draft.splices();
   const result = rewrite(text, splices, options.newLines);
   const count = outcomes.reduce((sum, one) => sum + (one instanceof Fault ? 0 : one.count), 0);
-  return { text: result, outcomes, count, changed: changedLines(text.body, splices) };
+  return {
+    text: result,
+    outcomes,
+    count,
+    get changed() {
+      return changedLines(text.body, splices); // only where somebody wants to know: it costs
+    },
+  };
 }
 
 function changeOriginal(draft: Draft, splices: readonly Splice[], text: Text, edit: number): void {

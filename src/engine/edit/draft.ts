@@ -1,5 +1,6 @@
 // A text in the making: the original cut into pieces, with new text between them. Every edit, whether it was found
 // in the original or in what earlier edits made of it, ends up as one list of splices of the original.
+import { indexOfText } from "../text/index-of.ts";
 import { type Splice, spliced } from "../text/splice.ts";
 import { occurrences, type Region } from "./literal.ts";
 
@@ -48,13 +49,17 @@ export class Draft {
   /** Places in stretches of the original that are still whole. */
   #keptPlaces(old: string, most: number): Region[] {
     const found: Region[] = [];
-    let from = this.#original.indexOf(old);
+    let from = indexOfText(this.#original, old);
     let at = 0;
     for (const piece of this.#pieces) {
       if ("text" in piece) at += piece.text.length;
       else {
-        if (from >= 0 && from < piece.start) from = this.#original.indexOf(old, piece.start);
-        for (; from >= 0 && from + old.length <= piece.end; from = this.#original.indexOf(old, from + 1)) {
+        if (from >= 0 && from < piece.start) from = indexOfText(this.#original, old, piece.start);
+        for (
+          ;
+          from >= 0 && from + old.length <= piece.end;
+          from = indexOfText(this.#original, old, from + 1)
+        ) {
           const start = at + from - piece.start;
           found.push({ start, end: start + old.length });
           if (found.length >= most) return found;

@@ -1,5 +1,6 @@
 // Finding a text literally, with or without case.
-import { literalPattern } from "../regex/find.ts";
+import { foldCase } from "../text/fold.ts";
+import { indexOfText } from "../text/index-of.ts";
 import type { Text } from "../text/text.ts";
 
 export interface Region {
@@ -22,24 +23,14 @@ export function occurrences(
   },
 ): Region[] {
   const { most, range } = options;
+  const [where, what] = options.ignoreCase ? [foldCase(body), foldCase(old)] : [body, old];
   const end = range?.end ?? body.length;
-  const found: Region[] = [];
-  if (options.ignoreCase) {
-    // A literal has nothing to backtrack into, so it may run here.
-    const regex = new RegExp(literalPattern(old), "giu");
-    regex.lastIndex = range?.start ?? 0;
-    for (let match = regex.exec(body); match !== null && found.length < most; match = regex.exec(body)) {
-      if (match.index + match[0].length > end) break;
-      found.push({ start: match.index, end: match.index + match[0].length });
-      if (options.overlapping) regex.lastIndex = match.index + 1;
-    }
-    return found;
-  }
   const step = options.overlapping ? 1 : old.length;
+  const found: Region[] = [];
   for (
-    let at = body.indexOf(old, range?.start ?? 0);
+    let at = indexOfText(where, what, range?.start ?? 0);
     at >= 0 && found.length < most;
-    at = body.indexOf(old, at + step)
+    at = indexOfText(where, what, at + step)
   ) {
     if (at + old.length > end) break;
     found.push({ start: at, end: at + old.length });

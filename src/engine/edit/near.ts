@@ -2,6 +2,7 @@
 // loose matching: the caller can repeat the edit as it should have been.
 import type { NearMiss, Place } from "../fault.ts";
 import { shown } from "../text/escape.ts";
+import { indexOfText } from "../text/index-of.ts";
 import { LineIndex } from "../text/lines.ts";
 import { occurrences } from "./literal.ts";
 import { plainType, tolerantMatch } from "./tolerance.ts";
@@ -25,7 +26,8 @@ export function nearMiss(body: string, old: string): NearMiss | undefined {
     if (at !== undefined) return near(at, "line_numbers");
   }
   const unescaped = old.replaceAll("\\r\\n", "\n").replaceAll("\\n", "\n");
-  if (unescaped !== old && body.includes(unescaped)) return near(body.indexOf(unescaped), "line_endings");
+  const broken = unescaped === old ? -1 : indexOfText(body, unescaped);
+  if (broken >= 0) return near(broken, "line_endings");
   const spaced = tolerantMatch(body, old, "", ["trimmed_lines", "collapsed", "trimmed", "flowed"], likely)
     ?.splices[0];
   if (spaced !== undefined) return near(spaced.start, "whitespace");
@@ -49,7 +51,7 @@ export function placesFrom(body: string, index: LineIndex, line: number, count: 
 }
 
 function placeOf(body: string, old: string): number | undefined {
-  const at = body.indexOf(old);
+  const at = indexOfText(body, old);
   return at >= 0 ? at : tolerantMatch(body, old, "", ["trimmed_lines", "trimmed"])?.splices[0]?.start;
 }
 
@@ -69,7 +71,7 @@ function similarPlace(body: string, index: LineIndex, old: string): number | und
   const lines = old.split("\n");
   const longest = lines.reduce((a, b) => (b.trim().length > a.trim().length ? b : a), "");
   const offset = lines.indexOf(longest);
-  const exact = body.indexOf(longest.trim());
+  const exact = indexOfText(body, longest.trim());
   if (exact >= 0) return index.start(Math.max(1, index.lineAt(exact) - offset));
   const words = new Set(longest.match(/\w{2,}/g) ?? []);
   if (words.size === 0 || body.length > largest) return undefined;

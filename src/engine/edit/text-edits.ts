@@ -1,10 +1,10 @@
 // Edits that find their place by what stands there: literally, with tolerance, or by a regular expression.
 import { Fault } from "../fault.ts";
-import { type FindOptions, findAll } from "../regex/find.ts";
-import { expand, readReplacement } from "../regex/replacement.ts";
+import { type FindOptions, findAll, type Match } from "../regex/find.ts";
+import { expand, expandedLength, readReplacement } from "../regex/replacement.ts";
 import { likeBody } from "../text/endings.ts";
 import { LineIndex } from "../text/lines.ts";
-import type { Splice } from "../text/splice.ts";
+import { isBetweenHalves, type Splice } from "../text/splice.ts";
 import type { Text } from "../text/text.ts";
 import type { LineRange, RegexEdit, ReplaceEdit, Tolerance } from "./edits.ts";
 import { hasLoneBreaks, keepLoneBreaks, occurrences, type Region } from "./literal.ts";
@@ -29,6 +29,8 @@ interface Replaced {
 const mostLines = 20;
 /** What a replacement may grow a file to, in characters. */
 const largest = 128 * 1024 * 1024;
+/** How many pieces of replacements to put together before others get their turn. */
+const mostPieces = 100_000;
 
 export function replaceText(edit: ReplaceEdit, context: TextContext): Replaced {
   const { text } = context;
@@ -99,6 +101,13 @@ export async function replaceRegex(
   const matches = found.matches.filter(
     m => m.end > m.start || m.start === 0 || offset + m.start < body.length || !body.endsWith("\n"),
   );
+  // There is a bound on what the search can hand over; a part of what was asked for is not it.
+  if (found.more && edit.times === "all")
+    throw new Fault("too_large", {
+      path: text.path,
+      size: body.length,
+      limit: offset + (found.matches.at(-1)?.end ?? 0),
+    });
   if (matches.length === 0)
     throw new Fault("no_match", { path: text.path, old: edit.pattern, edit: context.edit });
   if (edit.times === "unique" && matches.length > 1) {
@@ -110,13 +119,32 @@ export async function replaceRegex(
     );
   }
   let size = body.length;
-  const splices = matches.map(match => {
-    const added = likeBody(text, expand(replacement, part, match));
-    size += added.length;
+  let pieces = 0;
+  const splices: Splice[] = [];
+  for (const match of matches) {
+    size += expandedLength(replacement, match);
     if (size > largest) throw new Fault("too_large", { path: text.path, size, limit: largest });
-    return { start: offset + match.start, end: offset + match.end, text: added };
-  });
+    const added = likeBody(text, expand(replacement, part, match));
+    if (!added.isWellFormed()) refuseHalves(part, match, text);
+    splices.push({ start: offset + match.start, end: offset + match.end, text: added });
+    pieces += replacement.length;
+    if (pieces > mostPieces) {
+      pieces = 0;
+      await new Promise(resolve => setImmediate(resolve));
+      signal?.throwIfAborted();
+    }
+  }
   return { splices };
+}
+
+/** Without the flag `u` an expression can take half of a character, which must not get anywhere else. */
+function refuseHalves(part: string, match: Match, text: Text): void {
+  for (const span of [match, ...match.groups]) {
+    if (span === undefined) continue;
+    if (!isBetweenHalves(part, span.start) && !isBetweenHalves(part, span.end)) continue;
+    const line = new LineIndex(part).lineAt(match.start);
+    throw new Fault("unencodable", { path: text.path, encoding: text.codec.name, character: "\ufffd", line });
+  }
 }
 
 /** A pattern's "\r\n" as "\n": in the body every break is one. Other escapes are left alone. */

@@ -1,11 +1,11 @@
 // Matching that overlooks a little, step by step. The caller lists the steps; the first with a region that fits
 // decides, and if several fit there, all are returned and the edit is refused: tolerance is never a guess.
-import { literalPattern } from "../regex/find.ts";
+import { indexOfText } from "../text/index-of.ts";
 import { LineIndex } from "../text/lines.ts";
 import type { Splice } from "../text/splice.ts";
 import type { Stretch, Tolerance } from "./edits.ts";
-import { dedent, indentMap, isBlank, mapIndent, reindent } from "./indent.ts";
-import { occurrences } from "./literal.ts";
+import { dedent, indentMap, indentOf, isBlank, mapIndent, reindent } from "./indent.ts";
+import { occurrences, type Region } from "./literal.ts";
 
 export interface TolerantMatch {
   readonly tolerance: Tolerance;
@@ -15,6 +15,10 @@ export interface TolerantMatch {
 
 /** Enough to say that there are many. */
 const most = 1000;
+/** How many lines, or characters, to compare for one step. A file of nothing but the same word could cost lines
+ * times lines; better no tolerance than that. */
+const mostLines = 500_000;
+const mostCharacters = 5_000_000;
 
 export function tolerantMatch(
   body: string,
@@ -51,31 +55,22 @@ const find: Readonly<Record<Tolerance, (task: Task) => Splice[]>> = {
       task,
       byLine(line => line.trimEnd()),
     ),
-  trimmed_lines: task =>
-    verbatim(
-      task,
-      byLine(line => line.trim()),
-    ),
+  trimmed_lines: task => verbatim(task, trimmedLines),
   collapsed: task =>
     verbatim(
       task,
       byLine(line => line.trim().replace(/\s+/g, " ")),
     ),
-  dedented: task => verbatim(task, sameDedented),
-  reindented: task => fitted(task, sameDedented, (lines, place) => reindent(lines, place)),
+  dedented: task => verbatim(task, dedented),
+  reindented: task => fitted(task, dedented, (lines, place) => reindent(lines, place)),
   indentation: task => {
     const old = blockLines(task.old);
-    return fitted(
-      task,
-      (a, b) => indentMap(a, b) !== undefined,
-      (lines, place) => mapIndent(lines, indentMap(old, place) ?? new Map()),
-    );
+    return fitted(task, trimmedLines, (lines, place) => {
+      const map = indentMap(old, place);
+      return map && mapIndent(lines, map);
+    });
   },
-  flowed: ({ body, old, text }) => {
-    const words = old.trim().split(/\s+/);
-    const regex = new RegExp(words.map(literalPattern).join("\\s+"), "gu");
-    return Array.from(body.matchAll(regex), m => ({ start: m.index, end: m.index + m[0].length, text }));
-  },
+  flowed: ({ body, old, text }) => flowed(body, old.trim().split(/\s+/)).map(r => ({ ...r, text })),
   trimmed: ({ body, old, text }) => {
     const core = old.trim();
     return core === old
@@ -86,20 +81,35 @@ const find: Readonly<Record<Tolerance, (task: Task) => Splice[]>> = {
     occurrences(plainType(body), plainType(old), { most, overlapping: true }).map(r => ({ ...r, text })),
 };
 
-type SameBlock = (old: readonly string[], place: readonly string[]) => boolean;
+/** How the lines of a place are compared with the old ones: asked anew for each place, then line after line. */
+type Comparison = (old: readonly string[]) => () => (line: string, i: number) => boolean;
 
-function byLine(simplified: (line: string) => string): SameBlock {
-  return (old, place) => old.every((line, i) => simplified(line) === simplified(place[i] ?? ""));
+function byLine(simplified: (line: string) => string): Comparison {
+  return old => {
+    const wanted = old.map(simplified);
+    return () => (line, i) => simplified(line) === wanted[i];
+  };
 }
 
-const sameDedented: SameBlock = (old, place) => {
-  const other = dedent(place);
-  return dedent(old).every((line, i) => line === other[i]);
+const trimmedLines = byLine(line => line.trim());
+
+const dedented: Comparison = old => {
+  const wanted = dedent(old);
+  return () => {
+    let depth: number | undefined;
+    return (line, i) => {
+      const text = wanted[i] ?? "";
+      if (text === "") return isBlank(line);
+      depth ??= line.length - text.length;
+      const deepEnough = depth >= 0 && indentOf(line).length >= depth;
+      return deepEnough && line.length === depth + text.length && line.endsWith(text);
+    };
+  };
 };
 
 /** The new text goes in as it is, for the lines that fit; their last break is replaced if the old text has one. */
-function verbatim(task: Task, same: SameBlock): Splice[] {
-  return windows(task, same).map(({ start, end }) => {
+function verbatim(task: Task, compare: Comparison): Splice[] {
+  return windows(task, compare).map(({ start, end }) => {
     if (!task.old.endsWith("\n")) return { start, end, text: task.text };
     if (task.body[end] === "\n") return { start, end: end + 1, text: task.text };
     return { start, end, text: task.text.replace(/\n$/, "") };
@@ -107,37 +117,83 @@ function verbatim(task: Task, same: SameBlock): Splice[] {
 }
 
 /** The new text is made to fit the place; the last break of the place is neither lost nor doubled. */
-function fitted(task: Task, same: SameBlock, adapt: (text: string[], place: string[]) => string[]): Splice[] {
-  return windows(task, same).map(({ start, end }) => {
-    if (task.text === "")
-      return { start, end: task.old.endsWith("\n") && task.body[end] === "\n" ? end + 1 : end, text: "" };
-    const place = task.body.slice(start, end).split("\n");
-    return { start, end, text: adapt(blockLines(task.text), place).join("\n") };
+function fitted(
+  task: Task,
+  compare: Comparison,
+  adapt: (text: string[], place: string[]) => string[] | undefined,
+): Splice[] {
+  return windows(task, compare).flatMap(({ start, end }) => {
+    const adapted = adapt(blockLines(task.text), task.body.slice(start, end).split("\n"));
+    if (adapted === undefined) return [];
+    if (task.text !== "") return [{ start, end, text: adapted.join("\n") }];
+    const whole = task.old.endsWith("\n") && task.body[end] === "\n";
+    return [{ start, end: whole ? end + 1 : end, text: "" }];
   });
 }
 
-/** Runs of whole lines that are the same as the old text, as `same` sees it. */
-function windows({ body, index, old }: Task, same: SameBlock): { start: number; end: number }[] {
+/** Runs of whole lines that are the same as the old text, as the comparison sees it. */
+function windows({ body, index, old }: Task, compare: Comparison): Region[] {
   const lines = blockLines(old);
-  const found: { start: number; end: number }[] = [];
-  // Only where the longest word stands can the block stand.
-  const words = lines.flatMap((line, at) => line.split(/\s+/).map(word => ({ word, at })));
-  const rarest = words.reduce((a, b) => (b.word.length > a.word.length ? b : a), { word: "", at: 0 });
-  if (rarest.word === "") return [];
-  let work = 4_000_000;
-  for (let at = body.indexOf(rarest.word); at >= 0 && found.length < most; ) {
+  const found: Region[] = [];
+  const rarest = rarestWord(body, lines);
+  if (rarest === undefined || rarest.count === 0) return [];
+  const begin = compare(lines);
+  const count = index.count("split");
+  let left = mostLines;
+  for (let at = indexOfText(body, rarest.word); at >= 0 && found.length < most; ) {
     const line = index.lineAt(at);
     const first = line - rarest.at;
-    const last = first + lines.length - 1;
-    if (first >= 1 && last <= index.count("split")) {
-      const region = { start: index.start(first), end: index.end(last) };
-      if (same(lines, body.slice(region.start, region.end).split("\n"))) found.push(region);
-      work -= lines.length;
+    if (first >= 1 && first + lines.length - 1 <= count) {
+      const same = begin();
+      let i = 0;
+      while (i < lines.length && same(body.slice(index.start(first + i), index.end(first + i)), i)) i += 1;
+      if (i === lines.length) found.push({ start: index.start(first), end: index.end(first + i - 1) });
+      left -= i + 1;
+      if (left < 0) return [];
     }
     const next = index.starts[line];
-    // A file of nothing but the same word could cost lines times lines; better no tolerance than that.
-    if (work < 0) return [];
-    at = next === undefined ? -1 : body.indexOf(rarest.word, next);
+    at = next === undefined ? -1 : indexOfText(body, rarest.word, next);
+  }
+  return found;
+}
+
+/** The block can only stand where this word of it does: one of its longest, with the fewest places. */
+function rarestWord(
+  body: string,
+  lines: readonly string[],
+): { readonly word: string; readonly at: number; readonly count: number } | undefined {
+  const words = new Map<string, number>();
+  for (const [at, line] of lines.entries()) {
+    for (const word of line.split(/\s+/)) if (word !== "" && !words.has(word)) words.set(word, at);
+  }
+  const longest = [...words].sort(([a], [b]) => b.length - a.length).slice(0, 8);
+  const counted = longest.map(([word, at]) => ({
+    word,
+    at,
+    count: occurrences(body, word, { most }).length,
+  }));
+  return counted.sort((a, b) => a.count - b.count)[0];
+}
+
+/** Where words follow each other with any blanks and line breaks between them. */
+function flowed(body: string, words: readonly string[]): Region[] {
+  const [first = ""] = words;
+  if (rarestWord(body, words)?.count === 0) return [];
+  const blanks = /\s+/y;
+  const found: Region[] = [];
+  let left = mostCharacters;
+  for (let start = indexOfText(body, first); start >= 0; start = indexOfText(body, first, start + 1)) {
+    let end = start + first.length;
+    let i = 1;
+    for (; i < words.length; i++) {
+      const word = words[i] ?? "";
+      blanks.lastIndex = end;
+      if (!blanks.test(body) || !body.startsWith(word, blanks.lastIndex)) break;
+      end = blanks.lastIndex + word.length;
+    }
+    if (i >= words.length && found.push({ start, end }) >= most) break;
+    left -= Math.max(end, blanks.lastIndex) - start;
+    if (left < 0) return [];
   }
   return found;
 }

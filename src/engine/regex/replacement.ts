@@ -79,6 +79,19 @@ export function readReplacement(
   return parts;
 }
 
+/** How long the text is that a match is replaced by. */
+export function expandedLength(replacement: Replacement, match: Match): number {
+  let length = 0;
+  for (const part of replacement) {
+    if (typeof part === "string") length += part.length;
+    else {
+      const span = part === 0 ? match : match.groups[part - 1];
+      if (span !== undefined) length += span.end - span.start;
+    }
+  }
+  return length;
+}
+
 /** What a match is replaced by. A group that took no part stands for nothing. */
 export function expand(replacement: Replacement, text: string, match: Match): string {
   let result = "";

@@ -33,10 +33,8 @@ export function runInWorker(port: MessagePort): void {
       regex.lastIndex = 0;
       for (let match = regex.exec(part); match !== null; match = regex.exec(part)) {
         if (!each(match)) return;
-        if (match[0] === "") {
-          const wide = /[uv]/.test(regex.flags) && (part.codePointAt(regex.lastIndex) ?? 0) > 0xffff;
-          regex.lastIndex += wide ? 2 : 1;
-        }
+        // Nothing is found between the two halves of a character, also where the flags would allow it.
+        if (match[0] === "") regex.lastIndex += (part.codePointAt(regex.lastIndex) ?? 0) > 0xffff ? 2 : 1;
       }
     },
     /** Calls `each` with every line, its offset and number, until it says no. Behind a final break is no line. */

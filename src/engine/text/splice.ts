@@ -42,6 +42,34 @@ export function trimmed(source: string, splice: Splice): Splice {
   return { start, end, text: splice.text.slice(from, to) };
 }
 
+/** Where splices would leave half of a character beyond U+FFFF behind; -1 where they do not. */
+export function halvedAt(source: string, splices: readonly Splice[]): number {
+  for (const { start, end, text } of joined(splices)) {
+    const after = text === "" ? source.charCodeAt(end) : text.charCodeAt(0);
+    if (isBetweenHalves(source, start) && !isLowSurrogate(after)) return start - 1;
+    const before = text === "" ? source.charCodeAt(start - 1) : text.charCodeAt(text.length - 1);
+    if (isBetweenHalves(source, end) && !isHighSurrogate(before)) return end - 1;
+  }
+  return -1;
+}
+
+export function isBetweenHalves(text: string, at: number): boolean {
+  return isLowSurrogate(text.charCodeAt(at)) && isHighSurrogate(text.charCodeAt(at - 1));
+}
+
+/** Splices that touch each other as one. */
+function* joined(splices: readonly Splice[]): Generator<Splice> {
+  let last: Splice | undefined;
+  for (const splice of splices) {
+    if (last?.end === splice.start) last = { ...last, end: splice.end, text: last.text + splice.text };
+    else {
+      if (last !== undefined) yield last;
+      last = splice;
+    }
+  }
+  if (last !== undefined) yield last;
+}
+
 function isHighSurrogate(unit: number): boolean {
   return unit >= 0xd800 && unit <= 0xdbff;
 }

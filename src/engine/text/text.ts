@@ -5,7 +5,7 @@ import { Fault } from "../fault.ts";
 import { type Codec, codecNamed, utf8 } from "./codec.ts";
 import { detect } from "./detect.ts";
 import { breaksOf, type NewLines, rawSplices } from "./endings.ts";
-import { type Splice, spliced, trimmed } from "./splice.ts";
+import { halvedAt, type Splice, spliced, trimmed } from "./splice.ts";
 
 export interface Text {
   /** Only for faults, as the caller wants to see it there. */
@@ -65,6 +65,8 @@ export function rewriteRaw(text: Text, splices: readonly Splice[]): Text {
     const at = text.codec.unencodable(added);
     if (at >= 0) refuseUnencodable(text.path, text.codec, added, at, lineAt(text.raw, start));
   }
+  const halved = halvedAt(text.raw, changes);
+  if (halved >= 0) refuseUnencodable(text.path, text.codec, "\ufffd", 0, lineAt(text.raw, halved));
   const raw = spliced(text.raw, changes);
   const bytes = text.codec.token === undefined ? encodeWhole(text, raw) : spliceBytes(text, changes);
   return { ...text, bytes, raw, ...breaksOf(raw) };

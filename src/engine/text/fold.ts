@@ -1,0 +1,39 @@
+// Letters without their case, unit for unit, so that offsets stay: two texts are the same here if a regular
+// expression with the flags `iu` takes one for the other. A regular expression of a long text is no way to find it:
+// it can be too large to compile, and takes quadratic time.
+
+export function foldCase(text: string): string {
+  // Two letters have a lower case that depends on what is around them, or takes two units.
+  const lower = text
+    .replaceAll("Σ", "σ")
+    .split("İ")
+    .map(part => part.toLowerCase())
+    .join("İ");
+  if (isPlain(lower)) return lower;
+  oddities ??= findOddities();
+  const { pattern, folded } = oddities;
+  return lower.replace(pattern, char => folded.get(char) ?? char);
+}
+
+function isPlain(text: string): boolean {
+  return !/[^\0-\x7f]/.test(text);
+}
+
+interface Oddities {
+  readonly pattern: RegExp;
+  readonly folded: ReadonlyMap<string, string>;
+}
+
+let oddities: Oddities | undefined;
+
+/** Small letters that share their capital with another one, as "ς" and "ſ" do. */
+function findOddities(): Oddities {
+  const folded = new Map<string, string>();
+  for (let code = 0x80; code < 0xd800; code++) {
+    const char = String.fromCharCode(code);
+    const other = char.toUpperCase().toLowerCase();
+    if (char.toLowerCase() !== char || other === char || other.length !== 1) continue;
+    if (new RegExp(char, "iu").test(other)) folded.set(char, other);
+  }
+  return { pattern: new RegExp(`[${[...folded.keys()].join("")}]`, "g"), folded };
+}
