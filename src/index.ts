@@ -1,7 +1,14 @@
 // The public library: open an engine, choose or make a dialect, call its tools or serve them. What is not named
 // here is free to change.
-export { type CallContext, call, offeredTools } from "./contract/call.ts";
+export type { CallContext } from "./contract/call.ts";
 export type { Dialect, Outcome, ProtocolError, Site } from "./contract/dialect.ts";
+export {
+  callEmbedded as call,
+  type Definition,
+  definitions,
+  type EmbeddedContext,
+  outcomeText,
+} from "./contract/embedded.ts";
 export type { Infer, ObjectSchema, Schema } from "./contract/schema.ts";
 export { Session, type Slot } from "./contract/session.ts";
 export { defaultSettings, type Settings } from "./contract/settings.ts";
@@ -12,5 +19,6 @@ export { type Engine, type EngineOptions, openEngine } from "./engine/engine.ts"
 export { Fault, type FaultCode, type Faults } from "./engine/fault.ts";
 export type { Access } from "./engine/workspace/root.ts";
 export type { Grant, Workspace } from "./engine/workspace/workspace.ts";
+export { createLog, type Log } from "./mcp/log.ts";
 export { serveStdio } from "./mcp/stdio.ts";
 export { version } from "./version.ts";

@@ -1,7 +1,16 @@
-// Checks the package as its users get it: packs it, lints the tarball, installs it into an empty directory, runs
-// the program there, and compiles a small program against its types.
+// Checks the package as its users get it: packs it, lints the tarball, installs it into an empty directory, uses the
+// program there as the README says, and compiles and runs the documented examples against it.
 import { spawnSync } from "node:child_process";
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import {
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -38,7 +47,9 @@ try {
   ).trim();
   if (said !== version) fail(`polyfs --version says ${said}, not ${version}`);
   run(process.execPath, ["--input-type=module", "--eval", 'await import("polyfs")'], home);
+  firstMinutes(home);
   compileAgainst(home);
+  await runExample(home);
 } finally {
   rmSync(scratch, { recursive: true, force: true });
 }
@@ -63,41 +74,56 @@ function installInto(home, tarball) {
   }
 }
 
+/** What somebody does first, in a directory with nothing but Node. */
+function firstMinutes(home) {
+  const project = join(home, "project");
+  mkdirSync(project);
+  writeFileSync(join(project, "hello.txt"), "hello\nworld\n");
+  const polyfs = (...args) =>
+    run(process.execPath, [join(home, "node_modules/polyfs/dist/polyfs.js"), ...args], project);
+  const expect = (found, wanted) => {
+    if (!found.includes(wanted)) fail(`expected ${JSON.stringify(wanted)} in:\n${found}`);
+  };
+  expect(polyfs("setup", "--print", "claude-desktop"), '"mcpServers"');
+  expect(polyfs("tools"), "read_file");
+  expect(JSON.parse(polyfs("call", "read_file", '{"path":"hello.txt"}')).content[0].text, "world");
+  polyfs("call", "edit_file", '{"path":"hello.txt","edits":[{"old":"world","new":"you"}]}');
+  expect(polyfs("history", "--diff"), "+you");
+  polyfs("undo");
+  expect(readFileSync(join(project, "hello.txt"), "utf8"), "world");
+  polyfs("doctor");
+}
+
 function compileAgainst(home) {
   const types = join(root, "node_modules/@types");
-  writeFileSync(
-    join(home, "use.ts"),
-    'import * as polyfs from "polyfs";\nexport const names: string[] = Object.keys(polyfs);\n',
-  );
+  const examples = readdirSync(join(root, "docs/examples"));
+  for (const name of examples) cpSync(join(root, "docs/examples", name), join(home, name));
   const flags = [
-    "--strict",
-    "--noEmit",
-    "--module",
-    "nodenext",
-    "--target",
-    "es2023",
-    "--lib",
-    "es2023,esnext.disposable",
+    ...["--strict", "--noEmit", "--module", "nodenext", "--target", "es2023", "--allowImportingTsExtensions"],
+    ...["--lib", "es2023,esnext.disposable", "--types", "node", "--typeRoots", types],
   ];
-  run(
-    process.execPath,
-    [
-      join(root, "node_modules/typescript/bin/tsc"),
-      ...flags,
-      "--types",
-      "node",
-      "--typeRoots",
-      types,
-      "use.ts",
-    ],
-    home,
-  );
+  run(process.execPath, [join(root, "node_modules/typescript/bin/tsc"), ...flags, ...examples], home);
   statSync(join(home, "node_modules/polyfs/dist/types/index.d.ts"));
+  console.log(`${examples.length} examples compile`);
+}
+
+/** The documented loop, with a model that reads one file. */
+async function runExample(home) {
+  const { transform } = await import("esbuild");
+  const source = readFileSync(join(home, "agent-loop.ts"), "utf8");
+  writeFileSync(join(home, "agent-loop.mjs"), (await transform(source, { loader: "ts" })).code);
+  const program = `import { ask } from "./agent-loop.mjs";
+    const model = async (tools, said) => said.length > 2 ? { text: said[2] }
+      : { call: { name: tools[0].name, params: { path: "hello.txt" } } };
+    console.log(await ask(model, "What is in hello.txt?", "project"));`;
+  const said = run(process.execPath, ["--input-type=module", "--eval", program], home);
+  if (!said.includes("world")) fail(`the example says ${said}`);
 }
 
 function run(command, args, cwd) {
   const shell = process.platform === "win32" && command === "npm";
-  const { status, stdout, stderr, error } = spawnSync(command, args, { cwd, encoding: "utf8", shell });
+  const env = { ...process.env, POLYFS_STATE_DIR: join(scratch, "state") };
+  const { status, stdout, stderr, error } = spawnSync(command, args, { cwd, encoding: "utf8", shell, env });
   if (status !== 0) fail(`${command} ${args.join(" ")}\n${error?.message ?? ""}${stdout}${stderr}`);
   return stdout;
 }

@@ -2,7 +2,9 @@
 // one costs nothing for the others: adding a dialect is one folder and one line here.
 import type { Dialect } from "../contract/dialect.ts";
 
-export const dialects: { readonly [name: string]: () => Promise<Dialect> } = {
+type Load = () => Promise<Dialect>;
+
+const named = {
   polyfs: async () => (await import("./polyfs/index.ts")).polyfs,
   fs: async () => (await import("./fs/index.ts")).fs,
   "agent-tools": async () => (await import("./agent-tools/index.ts")).agentTools,
@@ -10,7 +12,10 @@ export const dialects: { readonly [name: string]: () => Promise<Dialect> } = {
   "file-editor": async () => (await import("./file-editor/index.ts")).fileEditor,
   "fs-context": async () => (await import("./fs-context/index.ts")).fsContext,
   reference: async () => (await import("./reference/index.ts")).reference,
-};
+} satisfies Record<string, Load>;
+
+/** The dialects by name: `await dialects.polyfs()` loads one. */
+export const dialects: Readonly<typeof named> & { readonly [name: string]: Load } = named;
 
 /** What is served when nobody chooses. */
 export const defaultDialect: string | undefined = "polyfs";

@@ -17,12 +17,18 @@ export interface Engine extends Disposable {
 }
 
 export interface EngineOptions {
+  /** The directories, the most important one first: relative paths start there. */
   readonly roots: readonly Grant[];
   /** Where journals, locks and history are kept. Default: the user's state directory. */
   readonly state?: string | undefined;
   readonly confine?: Engine["confine"];
 }
 
+/**
+ * Opens directories for use. Nothing outside of them can be reached through the engine, whatever a caller asks for.
+ * Dispose of it when done (`using`, or `engine[Symbol.dispose]()`). Faults: `not_found`, `not_a_directory`,
+ * `permission_denied` where a root cannot be served.
+ */
 export function openEngine({ roots, state, confine }: EngineOptions): Engine {
   const workspace = Workspace.open(roots, { state, copyAttributes: attributeCopier(fileIdentity) });
   return { workspace, confine, [Symbol.dispose]: () => workspace[Symbol.dispose]() };
