@@ -1,7 +1,8 @@
 // Runs the protocol's official conformance suite against the real HTTP stack: first with the fixtures that the
 // suite looks for, which must pass without exception, then against the program as it is shipped, where what needs
-// those fixtures is listed in a baseline. The suite needs Node 22, which comes as a package; both are kept in a
-// cache outside the repository. Without them (no network) it is skipped, and says so.
+// those fixtures is listed in a baseline. The Inspector, as a client with a token, has its turn too. They need Node
+// 22, which comes as a package; all are kept in a cache outside the repository. Without them (no network) it is
+// skipped, and says so.
 import { execFile, spawn } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { homedir, tmpdir } from "node:os";
@@ -13,6 +14,7 @@ import { build } from "./build.mjs";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
 const suite = "@modelcontextprotocol/conformance@0.2.0-alpha.12";
+const inspector = "@modelcontextprotocol/inspector@2.12.0";
 const runtime = `node-${process.platform}-${process.arch}@22`;
 const revisions = ["2025-11-25", "2026-07-28"];
 const run = promisify(execFile);
@@ -46,29 +48,27 @@ const failed = [
     join(root, `test/http/conformance/shipped-${revision}.yml`),
   ])),
 ];
+if (!(await inspect())) failed.push("the Inspector");
 process.exit(failed.length === 0 ? 0 : 1);
 
 /** Where the suite and its runtime are; undefined where they cannot be had. */
 async function install() {
-  const cache = join(
-    process.env.XDG_CACHE_HOME ?? join(homedir(), ".cache"),
-    "polyfs",
-    "conformance-0.2.0-alpha.12",
-  );
+  const cache = join(process.env.XDG_CACHE_HOME ?? join(homedir(), ".cache"), "polyfs", "conformance-1");
   const modules = join(cache, "node_modules");
   const command = join(modules, "@modelcontextprotocol/conformance/dist/index.js");
   const node =
     Number(process.versions.node.split(".")[0]) >= 22
       ? process.execPath
       : join(modules, runtime.replace(/@22$/, ""), "bin", process.platform === "win32" ? "node.exe" : "node");
-  if (existsSync(command) && existsSync(node)) return { command, node };
+  const look = join(modules, "@modelcontextprotocol/inspector/clients/launcher/build/index.js");
+  if (existsSync(command) && existsSync(node) && existsSync(look)) return { command, node, look };
   try {
     mkdirSync(cache, { recursive: true });
     writeFileSync(join(cache, "package.json"), "{}");
-    const packages = node === process.execPath ? [suite] : [suite, runtime];
+    const packages = [suite, inspector, ...(node === process.execPath ? [] : [runtime])];
     const args = ["install", "--no-audit", "--no-fund", "--ignore-scripts", "--no-save", ...packages];
     await run("npm", args, { cwd: cache, timeout: 300_000 });
-    return { command, node };
+    return { command, node, look };
   } catch (error) {
     console.log(
       `skipped: the conformance suite cannot be installed (${String(error.message).split("\n")[0]})`,
@@ -99,6 +99,44 @@ async function check(what, args, options) {
     child.kill("SIGKILL");
   }
   return bad;
+}
+
+/** The Inspector's command line, in each era, with a token; its strict mode also reads our schemas. */
+async function inspect() {
+  const tokens = join(scratch, "tokens.json");
+  const added = await run(process.execPath, [served, "token", "add", "inspector", "--tokens", tokens]);
+  const child = spawn(
+    process.execPath,
+    [served, "--http", "0", "--tokens", tokens, join(scratch, "served")],
+    {
+      stdio: ["pipe", "pipe", "pipe"],
+      env: { ...process.env, POLYFS_STATE_DIR: join(scratch, "state") },
+    },
+  );
+  let ok = true;
+  try {
+    const url = await firstUrl(child);
+    const header = `Authorization: Bearer ${added.stdout.trim()}`;
+    for (const era of ["legacy", "auto", "modern"]) {
+      const { look, node } = installed;
+      const args = [look, "--cli", url, "--transport", "http", "--header", header, "--protocol-era", era];
+      const listed = await run(node, [...args, "--strict", "--method", "tools/list"], {
+        timeout: 60_000,
+        maxBuffer: 64 * 1024 * 1024,
+        env: { ...process.env, MCP_CATALOG_PATH: join(scratch, "catalog.json") },
+      }).then(
+        ({ stdout }) => stdout,
+        error => `${error.message}\n${error.stdout ?? ""}`,
+      );
+      const good = listed.includes('"inputSchema"') && !listed.startsWith("Command failed");
+      console.log(`${good ? "ok" : "FAILED"}: the Inspector, ${era}`);
+      if (!good) console.log(listed.slice(0, 2000));
+      ok &&= good;
+    }
+  } finally {
+    child.kill("SIGKILL");
+  }
+  return ok;
 }
 
 async function firstUrl(child) {

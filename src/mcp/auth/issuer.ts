@@ -66,7 +66,7 @@ async function fetchJson(url: string): Promise<Record<string, unknown> | undefin
 }
 
 /** Keys that came over a plain connection prove nothing, unless it never left the machine. */
-export function trusted(text: string): URL {
+function trusted(text: string): URL {
   const url = new URL(text);
   const local = url.protocol === "http:" && isLoopback(url.hostname.replace(/^\[|\]$/g, ""));
   if (url.protocol !== "https:" && !local) throw new Error(`${text} must begin with https:`);
