@@ -97,6 +97,14 @@ describe("a window of lines", () => {
     expect(first.full).toBe(true);
   });
 
+  it("says that the first of the last lines was cut where the limit falls into it", async () => {
+    using file = fileOf("12345\n67890\nabcde\n");
+    const cut = await lastLines(file, 2, { maxBytes: 9 });
+    expect(cut.lines.map(line => line.bytes.toString())).toEqual(["90", "abcde"]);
+    expect(cut.full).toBe(true);
+    expect((await lastLines(file, 1, { maxBytes: 9 })).full).toBe(false);
+  });
+
   it("finds the lines of UTF-16 in both byte orders", async () => {
     const text = "a\u0a0a\r\nbĊ\n\nc";
     for (const encoding of ["utf-16le", "utf-16be"] as const) {

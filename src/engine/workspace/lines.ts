@@ -115,7 +115,8 @@ export async function lastLines(
     first: whole ? collector.lines.length - lines.length + 1 : undefined,
     more: !whole || lines.length < collector.lines.length,
     total: whole ? collector.lines.length : undefined,
-    full: !whole && kept >= limit && lines.length < count,
+    // The first piece that was read is rarely the beginning of a line.
+    full: !whole && kept >= limit && known.length <= count,
   };
 }
 

@@ -273,6 +273,9 @@ describe("large and moving files", () => {
     expect((await read({ path, head: 1, maxSize: 1000 })).content).toBe("x".repeat(1000));
     const last = await read({ path, tail: 1, maxSize: 1000 });
     expect(last).toMatchObject({ content: "x".repeat(1000), truncated: true });
+    expect(await ground.text("read_file", { path, tail: 1, maxSize: 1000 })).toContain(
+      "Showing last 1 lines (cut at maxSize, 1000 bytes)",
+    );
     const range = await read({ path, lineStart: 2, lineEnd: 3 });
     expect(range.content).toBe("");
   });
