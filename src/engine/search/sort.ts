@@ -20,7 +20,7 @@ export type Comparison = (a: Sortable, b: Sortable) => number;
 const orders: { readonly [K in SortKey]: Comparison } = {
   path: () => 0,
   name: (a, b) => compareBytes(a.name, b.name),
-  size: (a, b) => b.size - a.size,
+  size: (a, b) => bytes(b) - bytes(a),
   modified: (a, b) => b.modified.getTime() - a.modified.getTime(),
   type: (a, b) => rank(a.kind) - rank(b.kind) || compareBytes(a.name, b.name),
 };
@@ -52,6 +52,11 @@ export class First<T> {
   sorted(): T[] {
     return this.#kept.toSorted(this.#compare).slice(0, this.#limit);
   }
+}
+
+/** What a file system says about the size of directories and links differs from one to the next. */
+function bytes({ kind, size }: Sortable): number {
+  return kind === "file" ? size : 0;
 }
 
 function rank(kind: Kind): number {

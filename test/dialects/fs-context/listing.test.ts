@@ -148,6 +148,14 @@ describe("a directory", () => {
     expect(paths).toHaveLength(3);
   });
 
+  it("directories and links have no size to be sorted by", async () => {
+    const paths = await listed({ sortBy: "size" });
+    const { entries } = await ground.done("list_directory", { path: ".", sortBy: "size" });
+    const sizes = entries.map(({ size }) => size ?? 0);
+    expect(sizes).toEqual(sizes.toSorted((a, b) => b - a));
+    expect(paths.indexOf("README.md")).toBeLessThan(paths.indexOf("src"));
+  });
+
   it("gives the first of the whole order when maxEntries cuts it, and says so", async () => {
     expect(await listed({ sortBy: "size", maxEntries: 1, recursive: true })).toEqual(["big.bin"]);
     const { summary } = await ground.done("list_directory", { path: ".", maxEntries: 3 });
