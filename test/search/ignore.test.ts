@@ -76,6 +76,30 @@ describe("ignore rules", () => {
     }
   });
 
+  it("question marks and classes are about bytes, as for git and ripgrep", async () => {
+    using tree = new Tree({
+      ".gitignore": "??\n[é]z\ná?c\n",
+      ab: "x\n",
+      éz: "x\n",
+      ábc: "x\n",
+      "á.d": "x\n",
+    });
+    tree.git("init", "-q");
+    const expected = [".gitignore", "á.d", "éz"];
+    expect(byteSorted(expected.concat([...tree.gitIgnored(["ab", "éz", "ábc", "á.d"])]))).toEqual(
+      byteSorted([...expected, "ab", "ábc"]),
+    );
+    expect(await walked(tree)).toEqual(expected);
+    expect(await searched(tree)).toEqual(expected);
+  });
+
+  it("very many lines do not keep a search further below from its work", async () => {
+    const many = "another\n".repeat(130_000);
+    using tree = new Tree({ ".gitignore": `*.log\n${many}`, "sub/a.txt": "x\n", "sub/b.log": "x\n" });
+    expect(await walked(tree, "sub")).toEqual(["a.txt"]);
+    expect(await searched(tree, "sub")).toEqual(["a.txt"]);
+  });
+
   it(".ignore wins over .gitignore, also from further up", async () => {
     using tree = new Tree({
       ".ignore": "!keep.log\n",

@@ -95,12 +95,13 @@ export class IgnoreRules {
 
   /** What they mean for anything further down, as an ignore file that leaves out no more than they do. */
   get anywhere(): string {
-    const lines: string[] = [];
+    const files: (readonly string[])[] = [];
     for (const source of sources) {
       for (let layer = this.#layers[source]; layer !== undefined; layer = layer.parent) {
-        lines.unshift(...layer.rules.anywhere); // later lines win
+        files.unshift(layer.rules.anywhere); // later lines win
       }
     }
+    const lines = files.flat();
     return lines.length === 0 ? "" : `${lines.join("\n")}\n`;
   }
 

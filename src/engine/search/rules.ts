@@ -66,12 +66,13 @@ export class RuleFile {
       }
     }
     if (this.#patterns.length === 0) return best?.ignores;
-    const path = prefix.slice(base) + name;
+    const path = bytesOf(prefix.slice(base) + name);
+    const bare = bytesOf(name);
     for (let i = this.#patterns.length - 1; i >= 0; i--) {
       const rule = this.#patterns[i] as PatternRule;
       if (best !== undefined && rule.order < best.order) break;
       if (rule.directoriesOnly && !isDirectory) continue;
-      if (rule.pattern.matches(rule.onName ? name : path)) {
+      if (rule.pattern.matches(rule.onName ? bare : path)) {
         best = rule;
         break;
       }
@@ -100,7 +101,7 @@ export class RuleFile {
     const onName = !body.includes("/");
     if (onName && !/[*?[\\]/.test(body)) push(this.#names, body, rule);
     else if (/^\*\.[^*?[\\/]+$/.test(body)) push(this.#extensions, body.slice(1), rule);
-    else this.#patterns.push({ ...rule, pattern: new Pattern(body.replace(/^\//, "")), onName });
+    else this.#patterns.push({ ...rule, pattern: new Pattern(bytesOf(body.replace(/^\//, ""))), onName });
   }
 }
 
@@ -122,6 +123,11 @@ function push(map: Map<string, Rule[]>, key: string, rule: Rule): void {
   const rules = map.get(key);
   if (rules === undefined) map.set(key, [rule]);
   else rules.push(rule);
+}
+
+/** A character for each byte: `?` and classes are about bytes, to git and to ripgrep. */
+function bytesOf(text: string): string {
+  return /[^\0-\x7f]/.test(text) ? Buffer.from(text).toString("latin1") : text;
 }
 
 /** Blanks at the end do not count, unless escaped. */
