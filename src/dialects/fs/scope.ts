@@ -44,7 +44,8 @@ export function covered(params: ScopeParams, { workspace }: CallContext): Covere
     directory,
     scope: {
       ignore: { rules: true, hidden: false },
-      include: params.include_globs && includeGlobs(params.include_globs, rules),
+      // Clients that fill in every parameter send an empty list where they mean none.
+      include: params.include_globs?.length ? includeGlobs(params.include_globs, rules) : undefined,
       exclude: params.exclude_globs && excludeGlobs(params.exclude_globs, rules),
     },
     named: path => (below === "" ? path : `${below}/${path}`),

@@ -45,6 +45,7 @@ export const searchText = tool({
       pattern: params.query,
       literal: params.mode === "literal",
       ignoreCase: !params.case_sensitive,
+      lineByLine: true,
     };
     const context = Math.min(params.context_lines, 1000);
     const search = grep(tree.directory, query, {
@@ -67,8 +68,10 @@ export const searchText = tool({
         hits.push(hitAt(tree.named(file.path), file.lines, i, line.column, context));
       }
     }
-    // A search that had to stop early knows of no further hit, but there may be some.
-    return text(JSON.stringify({ hits, has_more: more || search.report.stopped !== undefined }));
+    // A search that had to stop early knows of no further hit, but there may be some. An empty page is the last one
+    // all the same: whoever goes on while there is more would never end.
+    const mayHaveMore = search.report.stopped !== undefined && hits.length > 0;
+    return text(JSON.stringify({ hits, has_more: more || mayHaveMore }));
   },
 });
 

@@ -10,6 +10,7 @@ import { UnnamedFile } from "../workspace/unnamed-file.ts";
 import type { Standpoint } from "./above.ts";
 import { userExcludes } from "./excludes.ts";
 import type { Globs } from "./globs.ts";
+import { seeksCarriageReturn, withoutLineBreaks } from "./line-breaks.ts";
 import type { Scope } from "./walker.ts";
 
 export interface Query {
@@ -18,6 +19,8 @@ export interface Query {
   readonly literal?: boolean | undefined;
   readonly ignoreCase?: boolean | undefined;
   readonly wholeWord?: boolean | undefined;
+  /** A line break in the expression matches nothing, as no line holds one; otherwise it is refused. */
+  readonly lineByLine?: boolean | undefined;
   /** A match may span lines, and `.` matches line breaks. */
   readonly multiline?: boolean | undefined;
   /** Allow look-around and back-references, at the price of linear time. Give such a search a time limit. */
@@ -86,7 +89,8 @@ export function searchArguments(
   files?: readonly string[],
 ): string[] {
   const args = ["--no-config", "--color=never", "--no-heading", "--with-filename", "--null", "--line-number"];
-  args.push("--column", "--no-context-separator", "--text", "--crlf", "--no-ignore-messages", "--stats");
+  args.push("--column", "--no-context-separator", "--text", "--no-ignore-messages", "--stats");
+  if (!seeksCarriageReturn(query.pattern, query.literal)) args.push("--crlf");
   args.push(query.ignoreCase ? "--ignore-case" : "--case-sensitive");
   if (query.wholeWord) args.push("--word-regexp");
   if (query.multiline) args.push("--multiline", "--multiline-dotall");
@@ -137,7 +141,8 @@ function wider(ending: string): string {
   });
 }
 
-function patternArguments({ pattern, literal }: Query): string[] {
+function patternArguments({ pattern: written, literal, lineByLine }: Query): string[] {
+  const pattern = lineByLine && !literal ? withoutLineBreaks(written) : written;
   if (!pattern.includes("\0")) return literal ? ["--fixed-strings", "-e", pattern] : ["-e", pattern];
   const source = literal ? pattern.replace(/[\\^$.*+?()[\]{}|#&~-]/g, "\\$&") : pattern;
   return ["-e", source.replaceAll("\0", "\\x00")];

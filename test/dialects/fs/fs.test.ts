@@ -211,6 +211,7 @@ describe("fs.list_files", () => {
     ]);
     expect(await paths({ root: "src", include_globs: ["src/c*"] })).toEqual(["src/crlf.rs"]);
     expect(await paths({ include_globs: ["*.RS"] })).toEqual([]);
+    expect(await paths({ include_globs: [], exclude_globs: [] })).toEqual(await paths({}));
     expect(await paths({ include_globs: ["src/?rlf.rs", "[Cc]argo*"] })).toEqual([
       "Cargo.toml",
       "src/crlf.rs",
@@ -454,6 +455,7 @@ describe("fs.search_text", () => {
     });
     expect(hits).toMatchObject([{ path: "src/backend.rs", line: 1, column: 0 }]);
     expect((await search({ query: "anyhow.*root", mode: "regex" })).hits).toEqual([]);
+    expect((await search({ query: "one\\r?\\ntwo", mode: "regex" })).hits).toEqual([]);
     expect((await search({ query: "three$", mode: "regex" })).hits).toMatchObject([
       { path: "src/crlf.rs", line_text: "three" },
     ]);
@@ -487,6 +489,13 @@ describe("fs.search_text", () => {
     }
     expect(joined).toEqual(whole);
     expect((await search({ query: "e" })).hits).toHaveLength(200);
+  });
+
+  it("a client that goes on while there is more comes to an end, however much there is", async () => {
+    writeFileSync(join(tree, "many.txt"), "needle\n".repeat(250_000));
+    const page = await search({ query: "needl[e]", mode: "regex", context_lines: 0, skip: 240_000 });
+    expect(page).toEqual({ hits: [], has_more: false });
+    rmSync(join(tree, "many.txt"));
   });
 
   it("skips files that are not UTF-8", async () => {

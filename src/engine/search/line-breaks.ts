@@ -1,0 +1,42 @@
+// Line breaks in expressions that are matched line by line. Ripgrep refuses an expression that speaks of the end of
+// lines, which has CR in it when it is told that lines may end with CRLF. In a class it simply leaves them out.
+
+// A character as it can be written in Rust's syntax; `[` with what is plain right behind it.
+const tokens = /\\(?:[xu]\{[0-9a-f]+\}|x[0-9a-f]{2}|u[0-9a-f]{4}|.)|\[\^?\]?|./gis;
+const never = "[a&&b]";
+
+/** Whether CR is sought by itself, so that it cannot count as part of a line's end. */
+export function seeksCarriageReturn(pattern: string, literal = false): boolean {
+  if (literal || !/\r|\\[rxu]/i.test(pattern)) return pattern.includes("\r");
+  let found = false;
+  replaceOutsideClasses(pattern, token => {
+    found ||= codeOf(token) === 13;
+    return token;
+  });
+  return found;
+}
+
+/** The same expression, where a line break matches nothing. */
+export function withoutLineBreaks(pattern: string): string {
+  // With the flag x, line breaks are blanks that do not count.
+  if (!/\n|\\[nxu]/i.test(pattern) || /\(\?[a-z]*x/i.test(pattern)) return pattern;
+  return replaceOutsideClasses(pattern, token => (codeOf(token) === 10 ? never : token));
+}
+
+function replaceOutsideClasses(pattern: string, replace: (token: string) => string): string {
+  let depth = 0;
+  return pattern.replace(tokens, token => {
+    if (token.startsWith("[")) depth++;
+    else if (token === "]" && depth > 0) depth--;
+    else if (depth === 0) return replace(token);
+    return token;
+  });
+}
+
+function codeOf(token: string): number | undefined {
+  if (token === "\\n") return 10;
+  if (token === "\\r") return 13;
+  const hexadecimal = /^\\[xu]\{?([0-9a-f]+)/i.exec(token)?.[1];
+  if (hexadecimal !== undefined) return Number.parseInt(hexadecimal, 16);
+  return token.length === 1 ? token.charCodeAt(0) : undefined;
+}
