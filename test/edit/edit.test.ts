@@ -88,6 +88,12 @@ describe("replacing a text", () => {
     );
   });
 
+  it("by what would not fit into memory is refused before it is built", async () => {
+    const growing = regex("x", "$&".repeat(200_000), { flags: "" });
+    const data = await refusal("too_large", "x".repeat(500_000), [growing]);
+    expect(data.size).toBe(500_000 + 500_000 * 200_000);
+  });
+
   it("never leaves half of a character behind", async () => {
     for (const [content, edit] of [
       ["a\u{1f600}b", replace("\ud83d", "x")],

@@ -118,12 +118,11 @@ export async function replaceRegex(
       context,
     );
   }
-  let size = body.length;
+  const size = body.length + expandedLength(replacement, matches);
+  if (size > largest) throw new Fault("too_large", { path: text.path, size, limit: largest });
   let pieces = 0;
   const splices: Splice[] = [];
   for (const match of matches) {
-    size += expandedLength(replacement, match);
-    if (size > largest) throw new Fault("too_large", { path: text.path, size, limit: largest });
     const added = likeBody(text, expand(replacement, part, match));
     if (!added.isWellFormed()) refuseHalves(part, match, text);
     splices.push({ start: offset + match.start, end: offset + match.end, text: added });

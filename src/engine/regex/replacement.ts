@@ -79,14 +79,19 @@ export function readReplacement(
   return parts;
 }
 
-/** How long the text is that a match is replaced by. */
-export function expandedLength(replacement: Replacement, match: Match): number {
-  let length = 0;
+/** How much text the replacements of all matches are together. Counted, not built: it can be more than there is room. */
+export function expandedLength(replacement: Replacement, matches: readonly Match[]): number {
+  const times = new Map<number, number>();
+  let plain = 0;
   for (const part of replacement) {
-    if (typeof part === "string") length += part.length;
-    else {
-      const span = part === 0 ? match : match.groups[part - 1];
-      if (span !== undefined) length += span.end - span.start;
+    if (typeof part === "string") plain += part.length;
+    else times.set(part, (times.get(part) ?? 0) + 1);
+  }
+  let length = plain * matches.length;
+  for (const match of matches) {
+    for (const [group, count] of times) {
+      const span = group === 0 ? match : match.groups[group - 1];
+      if (span !== undefined) length += count * (span.end - span.start);
     }
   }
   return length;
