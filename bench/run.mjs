@@ -1,5 +1,6 @@
-// `node bench/run.mjs <name> [arguments]` builds the program, bundles bench/<name>.ts in the same way, and runs it.
-import { spawnSync } from "node:child_process";
+// `node bench/run.mjs [name] [arguments]` bundles bench/<name>.ts as the program itself is bundled, and runs it; the
+// program is built first, so that what is measured is what the sources say.
+import { spawn } from "node:child_process";
 import { mkdirSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -7,10 +8,12 @@ import { build } from "esbuild";
 import { build as buildProgram } from "../tools/build.mjs";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
-const [name = "search", ...rest] = process.argv.slice(2);
+const named = /^\w/.test(process.argv[2] ?? "");
+const name = named ? process.argv[2] : "main";
+const rest = process.argv.slice(named ? 3 : 2);
 const outfile = join(root, "node_modules/.bench", `${name}.mjs`);
-await buildProgram();
 mkdirSync(dirname(outfile), { recursive: true });
+if (!rest.some(option => option.startsWith("--dist"))) await buildProgram();
 await build({
   absWorkingDir: root,
   entryPoints: [`bench/${name}.ts`],
@@ -23,8 +26,9 @@ await build({
   banner: { js: "const require=process.getBuiltinModule;" },
   logLevel: "warning",
 });
-const { status } = spawnSync(process.execPath, ["--expose-gc", outfile, ...rest], {
-  cwd: root,
-  stdio: "inherit",
+// Signals reach the child by themselves from a terminal, and through us from elsewhere.
+const child = spawn(process.execPath, ["--expose-gc", outfile, ...rest], { stdio: "inherit" });
+for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.on(signal, () => child.kill(signal));
+child.on("close", code => {
+  process.exitCode = code ?? 1;
 });
-process.exitCode = status ?? 1;

@@ -1,0 +1,85 @@
+// `npm run bench`: polyfs, what it is compared with, and the limits, on the same files in one run. See options.ts.
+import { writeFileSync } from "node:fs";
+import { cpus, totalmem } from "node:os";
+import { join, resolve } from "node:path";
+import { floor } from "./adapters/floor.ts";
+import { polyfs } from "./adapters/polyfs.ts";
+import { rivals, rivalVersions } from "./adapters/rivals.ts";
+import { full, makeCorpus } from "./corpus.ts";
+import { type Lane, limitLane, ServerLane } from "./lane.ts";
+import { type Options, readOptions, usage } from "./options.ts";
+import { repository, snapshot } from "./places.ts";
+import { race } from "./race.ts";
+import { chart } from "./report/chart.ts";
+import { markdown } from "./report/markdown.ts";
+import type { Row, Run } from "./report/run.ts";
+import type { Scenario } from "./scenario.ts";
+import { scenarios } from "./scenarios/all.ts";
+
+// Files and servers are cleared away when the process exits, also on these.
+for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.once(signal, () => process.exit(130));
+
+const options = readOptions(process.argv.slice(2));
+if (options.help) process.stdout.write(usage);
+else await main(options);
+
+async function main(options: Options): Promise<void> {
+  const size = { files: full.files / 10, ignored: full.ignored / 10, hugeLines: full.hugeLines / 10 };
+  using corpus = makeCorpus(options.small ? size : full);
+  const built = resolve(options.dist ?? join(repository, "dist"));
+  const adapters = [
+    floor,
+    ...polyfs(snapshot(built, "now")),
+    ...(options.before === undefined ? [] : polyfs(snapshot(resolve(options.before), "before"), "before")),
+    ...(options.peers === undefined ? [] : rivals(options.peers)),
+  ];
+  const wanted = (name: string, words: readonly string[]) =>
+    words.length === 0 || words.some(word => name.includes(word));
+  const all: Lane[] = [limitLane, ...adapters.map(adapter => new ServerLane(adapter, corpus))];
+  const { lanes, absent } = await present(all.filter(({ name }) => wanted(name, options.lane)));
+
+  const rows: Row[] = [];
+  for (const scenario of scenarios.filter(({ id }) => wanted(id, options.scenario))) {
+    process.stderr.write(`${scenario.id}\n`);
+    const results = await race(scenario, lanes, corpus, options.rounds);
+    rows.push({ scenario, results, content: scenario.content?.(corpus) });
+  }
+  const memory = [];
+  for (const lane of lanes) memory.push({ lane: lane.name, family: lane.family, ...(await lane.close()) });
+  const run: Run = {
+    date: new Date().toISOString().slice(0, 10),
+    machine: `${cpus().length} × ${process.arch}, ${Math.round(totalmem() / 2 ** 30)} GB, ${process.platform}, Node ${process.version.slice(1)}`,
+    rounds: options.rounds,
+    rows,
+    memory,
+    absent,
+    versions: options.peers === undefined ? {} : rivalVersions(options.peers),
+  };
+  const report = markdown(run);
+  process.stdout.write(report);
+  if (options.report !== undefined) writeFileSync(options.report, report);
+  if (options.chart !== undefined) writeFileSync(options.chart, chart(run));
+  if (options.json !== undefined) writeFileSync(options.json, `${JSON.stringify(run, undefined, 1)}\n`);
+}
+
+/** Those that start; a dialect that this build does not have, or a rival that cannot be installed, is told. */
+async function present(lanes: readonly Lane[]): Promise<{ lanes: Lane[]; absent: Run["absent"] }> {
+  const start: Scenario = { ...scenarioOfStart() };
+  const there: Lane[] = [];
+  const absent: { lane: string; why: string }[] = [];
+  for (const lane of lanes) {
+    try {
+      await lane.sample(start, []);
+      there.push(lane);
+    } catch (error) {
+      absent.push({ lane: lane.name, why: error instanceof Error ? error.message : String(error) });
+    }
+  }
+  return { lanes: there, absent };
+}
+
+function scenarioOfStart(): Scenario {
+  const start = scenarios.find(scenario => scenario.start);
+  if (start === undefined) throw new Error("there is no scenario of starting");
+  return start;
+}

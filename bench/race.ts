@@ -1,0 +1,85 @@
+// Runs a scenario: rounds in which every lane has its turn, so that whatever else the machine does hits all alike.
+import type { Corpus } from "./corpus.ts";
+import type { Lane, Sample } from "./lane.ts";
+import type { Scenario } from "./scenario.ts";
+import { right, type Verdict, wrong } from "./verdict.ts";
+
+export interface Result {
+  readonly lane: string;
+  readonly family: Lane["family"];
+  /** The median, in milliseconds; undefined where there is none to tell. */
+  readonly ms: number | undefined;
+  readonly samples: readonly number[];
+  /** Of the answer to one job. */
+  readonly bytes: number;
+  readonly verdict: Verdict;
+}
+
+/** A lane that has had this much time in a scenario sits out the rounds that are left. */
+const enoughMs = 5000;
+
+let turn = 0;
+
+export async function race(
+  scenario: Scenario,
+  lanes: readonly Lane[],
+  corpus: Corpus,
+  rounds: number,
+): Promise<Result[]> {
+  const runners = lanes.map(lane => ({
+    lane,
+    samples: [] as number[],
+    bytes: 0,
+    verdict: right,
+    spent: 0,
+    out: false,
+  }));
+  for (let round = scenario.fresh ? 0 : -1; round < rounds; round++) {
+    for (const runner of runners) {
+      if (runner.out || (runner.spent > enoughMs && runner.samples.length > 0)) continue;
+      scenario.prepare?.(corpus);
+      const jobs = scenario.jobs(corpus, ++turn);
+      const started = performance.now();
+      const sample = await attempt(runner.lane, scenario, jobs);
+      runner.spent += performance.now() - started;
+      if (sample === undefined || sample instanceof Error) {
+        runner.out = true;
+        if (sample !== undefined) runner.verdict = wrong(sample.message);
+        continue;
+      }
+      const verdict = judged(sample, scenario, corpus);
+      if (verdict.is !== "right") runner.verdict = verdict;
+      runner.out = verdict.is === "wrong";
+      runner.bytes = sample.bytes / Math.max(1, jobs.length);
+      // The first round warms up; a lane that it took too long counts it.
+      if (round >= 0 || runner.spent > enoughMs)
+        runner.samples.push(sample.ms / (scenario.perJob ? Math.max(1, jobs.length) : 1));
+    }
+  }
+  return runners
+    .filter(({ samples, verdict }) => samples.length > 0 || verdict.is === "wrong")
+    .map(({ lane, samples, bytes, verdict }) => ({
+      lane: lane.name,
+      family: lane.family,
+      ms: median(samples),
+      samples,
+      bytes,
+      verdict,
+    }));
+}
+
+async function attempt(lane: Lane, scenario: Scenario, jobs: Parameters<Lane["sample"]>[1]) {
+  try {
+    return await lane.sample(scenario, jobs);
+  } catch (error) {
+    return error instanceof Error ? error : new Error(String(error));
+  }
+}
+
+function judged({ failure, answers }: Sample, scenario: Scenario, corpus: Corpus): Verdict {
+  return failure === undefined ? scenario.check(answers, corpus, turn) : wrong(failure.slice(0, 300));
+}
+
+function median(samples: readonly number[]): number | undefined {
+  return samples.toSorted((a, b) => a - b)[Math.floor(samples.length / 2)];
+}

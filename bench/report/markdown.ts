@@ -1,0 +1,129 @@
+// The run as Markdown: one table to see where we are, one with everybody, and what was left out.
+import type { Result } from "../race.ts";
+import { best, type Row, type Run, referenceServer, time } from "./run.ts";
+import { targetWords } from "./targets.ts";
+
+export function markdown(run: Run): string {
+  return [
+    `Measured on ${run.date}, ${run.machine}; all in one run, ${run.rounds} interleaved rounds, medians in milliseconds.`,
+    "Read them as ratios. *limit* is the same work without a server, *node floor* a minimal server by hand.",
+    "",
+    ...summary(run),
+    "",
+    ...memory(run),
+    "",
+    ...everybody(run),
+    "",
+    ...notes(run),
+    "",
+  ].join("\n");
+}
+
+function summary({ rows }: Run): string[] {
+  return table(
+    [
+      "scenario",
+      "limit",
+      "node floor",
+      "polyfs",
+      "dialect",
+      "best rival",
+      "which",
+      "÷ rival",
+      "÷ limit",
+      "target",
+    ],
+    rows.map(row => {
+      const [limit, floor, ours, rival] = (["limit", "floor", "ours", "rival"] as const).map(family =>
+        best(row, family),
+      );
+      return [
+        row.scenario.title,
+        time(limit?.ms),
+        time(floor?.ms),
+        time(ours?.ms) + mark(ours),
+        ours?.lane ?? "–",
+        time(rival?.ms),
+        rival === undefined ? "–" : short(rival.lane),
+        ratio(ours, rival),
+        ratio(ours, limit),
+        targetWords(row),
+      ];
+    }),
+  );
+}
+
+function everybody({ rows }: Run): string[] {
+  const lanes = [...new Set(rows.flatMap(({ results }) => results.map(({ lane }) => lane)))];
+  return [
+    "In each cell: the time, and where the content is the answer the size of the answer by the size of the content.",
+    "`✗` answers wrongly or refuses, `~` answers a part, `–` has no such tool.",
+    "",
+    ...table(
+      ["scenario", ...lanes.map(short)],
+      rows.map(row => [row.scenario.title, ...lanes.map(lane => cell(row, lane))]),
+    ),
+  ];
+}
+
+function cell(row: Row, lane: string): string {
+  const result = row.results.find(result => result.lane === lane);
+  if (result === undefined) return "–";
+  if (result.verdict.is === "wrong") return "✗";
+  const size =
+    row.content === undefined || result.bytes === 0 ? "" : ` (${(result.bytes / row.content).toFixed(2)})`;
+  return `${time(result.ms)}${mark(result)}${size}`;
+}
+
+function memory({ memory }: Run): string[] {
+  const known = memory.filter(({ start, end }) => start !== undefined || end !== undefined);
+  if (known.length === 0) return [];
+  const megabytes = (value: number | undefined) => (value === undefined ? "–" : value.toFixed(0));
+  return table(
+    ["memory, MB", "after start", "after the run", "at most"],
+    known.map(({ lane, start, end, most }) => [
+      short(lane),
+      megabytes(start),
+      megabytes(end),
+      megabytes(most),
+    ]),
+  );
+}
+
+function notes({ rows, absent, versions }: Run): string[] {
+  const wrongs = rows.flatMap(({ scenario, results }) =>
+    results
+      .filter(({ verdict }) => verdict.is !== "right")
+      .map(
+        ({ lane, verdict }) =>
+          `- ${short(lane)}, ${scenario.id}: ${verdict.is}: ${oneLine(verdict.why ?? "")}`,
+      ),
+  );
+  return [
+    ...absent.map(({ lane, why }) => `- ${lane} did not start: ${oneLine(why)}`),
+    ...wrongs,
+    ...Object.entries(versions).map(([name, version]) => `- ${name} ${version}`),
+  ];
+}
+
+function ratio(ours: Result | undefined, other: Result | undefined): string {
+  return ours?.ms === undefined || other?.ms === undefined ? "–" : (ours.ms / other.ms).toFixed(2);
+}
+
+function mark(result: Result | undefined): string {
+  return result?.verdict.is === "partial" ? " ~" : "";
+}
+
+/** Names without the scope; the reference server by what it is called everywhere. */
+function short(lane: string): string {
+  return lane === referenceServer ? "reference server" : lane.replace(/^@[^/]+\//, "");
+}
+
+function oneLine(text: string): string {
+  return text.replaceAll(/\s+/g, " ").replaceAll("|", "/").slice(0, 160);
+}
+
+function table(head: readonly string[], rows: readonly (readonly string[])[]): string[] {
+  const line = (cells: readonly string[]) => `| ${cells.join(" | ")} |`;
+  return [line(head), line(head.map((_, i) => (i === 0 ? "---" : "---:"))), ...rows.map(line)];
+}

@@ -1,0 +1,53 @@
+// Whether an answer is right. A wrong one is fast for nothing, so it is told and never counted as a win; a part of
+// the answer (a server that has a budget) is told apart.
+
+export interface Verdict {
+  readonly is: "right" | "partial" | "wrong";
+  readonly why?: string;
+}
+
+export const right: Verdict = { is: "right" };
+
+export function wrong(why: string): Verdict {
+  return { is: "wrong", why };
+}
+
+/** Whether the pieces stand in the text, in this order. */
+export function inOrder(text: string, pieces: Iterable<string>): Verdict {
+  let at = 0;
+  let found = 0;
+  for (const piece of pieces) {
+    const next = text.indexOf(piece, at);
+    if (next < 0)
+      return found === 0 ? wrong(`${piece} is missing`) : { is: "partial", why: `cut before ${piece}` };
+    at = next + piece.length;
+    found++;
+  }
+  return right;
+}
+
+/** Whether all of these names are in the text; more are welcome, fewer are a part. */
+export function named(text: string, names: ReadonlySet<string>): Verdict {
+  const seen = new Set(text.match(/\bf\d{6}\.\w+/g));
+  let missing = 0;
+  for (const name of names) if (!seen.has(name)) missing++;
+  if (missing === 0) return right;
+  const why = `${missing} of ${names.size} are missing`;
+  return seen.size > 0 ? { is: "partial", why } : wrong(why);
+}
+
+export function counted(
+  text: string,
+  pattern: RegExp,
+  least: number,
+  most = Number.POSITIVE_INFINITY,
+): Verdict {
+  const found = text.match(pattern)?.length ?? 0;
+  if (found < least)
+    return found === 0 ? wrong("nothing found") : { is: "partial", why: `${found} of ${least}` };
+  return found > most ? wrong(`${found} instead of ${least}`) : right;
+}
+
+export function worst(verdicts: readonly Verdict[]): Verdict {
+  return verdicts.find(({ is }) => is === "wrong") ?? verdicts.find(({ is }) => is === "partial") ?? right;
+}
