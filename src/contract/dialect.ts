@@ -27,6 +27,8 @@ export interface Dialect {
   readonly prefix?: string;
   readonly tools: readonly Tool[];
   readonly wording: Wording;
+  /** Whether the files are offered as resources, too. */
+  readonly resources?: boolean;
   /** What the model is told about the server; under 2 KB where clients cut. */
   readonly instructions?: string;
   /**
@@ -34,6 +36,8 @@ export interface Dialect {
    * directory the caller chooses, or none.
    */
   readonly withoutRoots: "working-directory" | "client-roots" | "callers-choice" | "none" | "usage";
+  /** What a directory does that the start names and that is not there: end it (the default), or nothing. */
+  readonly missingRoots?: "skip";
   /** Whether the client's roots narrow the directories that the command line names. By default they do not count then. */
   readonly narrowedByClient?: boolean;
   /** Tells a fault in the contract's words, by the contract's channel. */

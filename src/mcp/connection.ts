@@ -84,6 +84,7 @@ export class Connection {
   /** No more messages will come: what we asked of the client stays unanswered. */
   inputEnded(): void {
     this.#outgoing.close();
+    for (const running of this.#running) if (running.listens) running.abort();
   }
 
   /** Stops what is running; each request is still answered as its tool ends it. */
@@ -130,6 +131,7 @@ export class Connection {
   async #answer({ id, method: name, params }: Request): Promise<Frame | undefined> {
     // A client that uses an id twice at a time is answered twice.
     const running = new Running(id, this.#session, this.#notify);
+    running.listens = name === "subscriptions/listen";
     this.#running.add(running);
     try {
       const method = this.#admit(name, params, running);

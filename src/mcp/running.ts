@@ -10,6 +10,8 @@ export class Running implements Caller {
   readonly session: Session;
   readonly notify: Caller["notify"];
   revision: Revision = defaultRevision;
+  /** It stays open until the client leaves or ends it. */
+  listens = false;
   /** The client wants no answer any more. */
   cancelled = false;
   #aborted = false;

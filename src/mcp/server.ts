@@ -1,13 +1,15 @@
 // What the server answers, whatever the transport: a table of methods made once from (dialect, engine, settings).
 // The stdio core runs the whole table; the HTTP side registers the same methods with the SDK's server, which keeps
-// the stamps of the modern era that are put on here. Resources, completion and subscriptions are further rows.
+// the stamps of the modern era that are put on here.
 import type { Dialect } from "../contract/dialect.ts";
 import type { Session } from "../contract/session.ts";
 import type { Settings } from "../contract/settings.ts";
 import type { Engine } from "../engine/engine.ts";
 import type { Workspace } from "../engine/workspace/workspace.ts";
-import { InvalidParams, isRecord, RpcError } from "./jsonrpc.ts";
+import { type Id, InvalidParams, isRecord, RpcError } from "./jsonrpc.ts";
+import { resourceMethods } from "./resources.ts";
 import { type Era, eraOf, modernRevisions, negotiate, type Revision, serverInfoKey } from "./revision.ts";
+import { subscriptionMethods } from "./subscriptions.ts";
 import { toolMethods } from "./tools.ts";
 
 /** Who we say we are. It goes out with every result of the modern era, so it is short. */
@@ -22,10 +24,14 @@ export interface ServerOptions {
   readonly engine: Engine;
   readonly settings: Settings;
   readonly info: ServerInfo;
+  /** Whether changes can be told between requests; that takes a connection that lasts. */
+  readonly subscriptions?: boolean;
 }
 
 /** Who asks, and how to reach them while the request runs. */
 export interface Caller {
+  /** The id of the request, where the transport is ours. */
+  readonly id?: Id;
   readonly session: Session;
   readonly revision: Revision;
   readonly signal: AbortSignal;
@@ -66,8 +72,9 @@ export interface Server {
 
 export function createServer(options: ServerOptions): Server {
   const { info } = options;
-  const { instructions } = options.dialect;
-  const capabilities = { tools: {} };
+  const { instructions, resources = false } = options.dialect;
+  const subscribe = options.subscriptions ?? false;
+  const capabilities = { tools: {}, ...(resources && { resources: { subscribe }, completions: {} }) };
   const about = instructions === undefined ? {} : { instructions };
   const methods = new Map<string, Method>(
     Object.entries({
@@ -89,6 +96,8 @@ export function createServer(options: ServerOptions): Server {
         run: () => ({ result: { supportedVersions: modernRevisions, capabilities, ...about } }),
       },
       ...toolMethods(options),
+      ...(resources && resourceMethods(options)),
+      ...(resources && subscribe && subscriptionMethods(options)),
     } satisfies Record<string, Method>),
   );
   return {

@@ -46,7 +46,12 @@ export function serveStream(
 
   const output = new Output(stream, stop, write);
   const send = output.send.bind(output);
-  const connection = new Connection({ ...options, server: createServer(options), send, settled: regulate });
+  const connection = new Connection({
+    ...options,
+    server: createServer({ ...options, subscriptions: true }),
+    send,
+    settled: regulate,
+  });
   const lines = new Lines(maxLineBytes, {
     line: line => connection.receive(line),
     tooLong: () => connection.refuse(`a line may have up to ${maxLineBytes} bytes`),

@@ -51,6 +51,7 @@ export const polyfs: Dialect = {
   ],
   wording,
   instructions,
+  resources: true,
   withoutRoots: "usage",
   failure,
   offers({ effect }, { workspace, settings }) {

@@ -1,0 +1,64 @@
+// Tells when files change, whoever changes them. Only what somebody asked about is looked at, by asking the system
+// every now and then: that works on every file system, needs no handle per file, and follows no name out of a root.
+import { Fault } from "../fault.ts";
+import type { WorkspacePath } from "./path.ts";
+import type { Workspace } from "./workspace.ts";
+
+const intervalMs = 500;
+
+interface Watched {
+  readonly path: WorkspacePath;
+  state: string;
+}
+
+export class Watch implements Disposable {
+  readonly #workspace: Workspace;
+  readonly #changed: (key: string) => void;
+  readonly #watched = new Map<string, Watched>();
+  #timer: NodeJS.Timeout | undefined;
+
+  /** `changed` is told the key of what changed: its content, its mode, or whether it is there at all. */
+  constructor(workspace: Workspace, changed: (key: string) => void) {
+    this.#workspace = workspace;
+    this.#changed = changed;
+  }
+
+  get size(): number {
+    return this.#watched.size;
+  }
+
+  add(key: string, path: WorkspacePath): void {
+    this.#watched.set(key, { path, state: this.#stateOf(path) });
+    this.#timer ??= setInterval(() => this.#look(), intervalMs).unref();
+  }
+
+  delete(key: string): void {
+    this.#watched.delete(key);
+    if (this.#watched.size === 0) this[Symbol.dispose]();
+  }
+
+  #look(): void {
+    for (const [key, watched] of this.#watched) {
+      const state = this.#stateOf(watched.path);
+      if (state === watched.state) continue;
+      watched.state = state;
+      this.#changed(key);
+    }
+  }
+
+  #stateOf(path: WorkspacePath): string {
+    try {
+      const { kind, size, mode, modified, inode, device } = this.#workspace.stat(path);
+      return [kind, size, mode, modified.getTime(), inode, device].join(" ");
+    } catch (error) {
+      if (error instanceof Fault) return error.code;
+      throw error;
+    }
+  }
+
+  [Symbol.dispose](): void {
+    clearInterval(this.#timer);
+    this.#timer = undefined;
+    this.#watched.clear();
+  }
+}
