@@ -6,6 +6,7 @@ import { fileURLToPath } from "node:url";
 import { plainWording, say } from "../contract/wording.ts";
 import type { Engine } from "../engine/engine.ts";
 import { Fault } from "../engine/fault.ts";
+import { Root } from "../engine/workspace/root.ts";
 import { type Grant, Workspace } from "../engine/workspace/workspace.ts";
 import type { Log } from "../mcp/log.ts";
 import type { ClientRoot } from "../mcp/roots.ts";
@@ -68,7 +69,7 @@ function narrowed(paths: readonly string[], _: Config, log: Log, named: Workspac
 
 function isDirectory(path: string, log: Log): boolean {
   try {
-    Workspace.open([{ path, access: "read-only" }])[Symbol.dispose]();
+    new Root(path, "read-only")[Symbol.dispose]();
     return true;
   } catch (error) {
     if (!(error instanceof Fault)) throw error;

@@ -4,16 +4,19 @@ import type { Dialect } from "../contract/dialect.ts";
 import { plainWording, say } from "../contract/wording.ts";
 import { type Engine, type EngineOptions, openEngine } from "../engine/engine.ts";
 import { Fault } from "../engine/fault.ts";
+import { Root } from "../engine/workspace/root.ts";
 import type { Grant } from "../engine/workspace/workspace.ts";
+import { createLog } from "../mcp/log.ts";
 import type { Config } from "./config.ts";
 import { UsageError } from "./usage-error.ts";
 
 export function openDirectories(
   config: Config,
-  dialect: Pick<Dialect, "withoutRoots">,
+  dialect: Pick<Dialect, "withoutRoots" | "missingRoots">,
   confine: Engine["confine"],
 ): Engine {
-  const named = config.grants.length > 0 ? config.grants : withoutAny(config, dialect);
+  const grants = dialect.missingRoots === "skip" ? present(config) : config.grants;
+  const named = grants.length > 0 ? grants : withoutAny(config, dialect);
   const roots = config["allow-outside-workspace"] ? [...named, everywhere(config)] : named;
   const engine = open({ roots, confine, state: config["state-dir"] });
   const whole = engine.workspace.roots.find(({ path }) => parse(path).root === path);
@@ -34,6 +37,22 @@ function open(options: EngineOptions): Engine {
     if (Fault.is(error, "not_a_directory")) throw new UsageError(`not a directory: ${error.data.path}`);
     throw new UsageError(`a directory cannot be served: ${say(plainWording, error)}`);
   }
+}
+
+/** The directories that can be served, where any of them can. */
+function present(config: Config): readonly Grant[] {
+  const log = createLog(config["log-level"]);
+  const found = config.grants.filter(grant => {
+    try {
+      new Root(grant.path, grant.access)[Symbol.dispose]();
+      return true;
+    } catch (error) {
+      if (!(error instanceof Fault)) throw error;
+      log.warn(`left out: ${say(plainWording, error)}`);
+      return false;
+    }
+  });
+  return found.length > 0 ? found : config.grants;
 }
 
 function everywhere(config: Config): Grant {

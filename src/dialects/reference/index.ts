@@ -44,6 +44,7 @@ export const reference: Dialect = {
   ],
   wording,
   withoutRoots: "client-roots",
+  missingRoots: "skip",
   narrowedByClient: true,
   failure(fault, { tool }) {
     const sentence = say(wording, fault);

@@ -1,0 +1,98 @@
+// Nothing is too large: parts of huge files come at once, and what would not fit is cut, or refused, with a word.
+import { appendFileSync, mkdirSync, truncateSync, writeFileSync } from "node:fs";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { Ground } from "./ground.ts";
+
+let ground: Ground;
+beforeAll(async () => {
+  ground = await Ground.open();
+});
+afterAll(() => ground[Symbol.asyncDispose]());
+
+const megabyte = 1024 * 1024;
+
+describe("a line of 50 MB", () => {
+  beforeAll(() => ground.write("line.txt", `${"é".repeat(25 * megabyte)}\nlast\n`));
+
+  it("is cut by head, between two characters, and the answer says so", async () => {
+    const answer = await ground.says("read_text_file", { path: ground.path("line.txt"), head: 1 });
+    expect(answer).toMatch(/^é{524288}\n\n\[cut: 1 MB of these lines are shown; the file has 50 MB\]$/);
+  });
+
+  it("is cut by tail from its end", async () => {
+    const answer = await ground.says("read_text_file", { path: ground.path("line.txt"), tail: 3 });
+    expect(answer).toMatch(/^\[cut: 1 MB [^\]]*\]\n\né+\nlast\n$/);
+    expect(await ground.says("read_text_file", { path: ground.path("line.txt"), tail: 2 })).toBe("last\n");
+  });
+
+  it("is refused whole, with what to do instead, also among others", async () => {
+    const refusal = /^File too large: .*line\.txt has \d+ bytes, .* Read a part of it with head or tail\.$/;
+    expect(await ground.fails("read_text_file", { path: ground.path("line.txt") })).toMatch(refusal);
+    expect(await ground.fails("edit_file", ground.edit("line.txt", "last", "x"))).toMatch(refusal);
+    ground.write("small.txt", "small");
+    const paths = [ground.path("line.txt"), ground.path("small.txt")];
+    const [large, small] = (await ground.says("read_multiple_files", { paths })).split("\n---\n");
+    expect(large).toMatch(/line\.txt: Error - File too large/);
+    expect(small).toBe(`${paths[1]}:\nsmall\n`);
+  });
+});
+
+describe("a file of 300 MB", () => {
+  beforeAll(() => {
+    ground.write("huge.txt", "first\nsecond\n");
+    truncateSync(ground.path("huge.txt"), 300 * megabyte);
+    appendFileSync(ground.path("huge.txt"), "\nbefore\nlast");
+  });
+
+  it("shows its first and its last lines", async () => {
+    const path = ground.path("huge.txt");
+    expect(await ground.says("read_text_file", { path, head: 2 })).toBe("first\nsecond");
+    expect(await ground.says("read_text_file", { path, tail: 2 })).toBe("before\nlast");
+  });
+});
+
+describe("a tree with more names than an answer holds", () => {
+  beforeAll(() => {
+    mkdirSync(ground.path("wide/many"), { recursive: true });
+    mkdirSync(ground.path("wide/other/deep/er"), { recursive: true });
+    for (let i = 0; i < 4400; i++)
+      writeFileSync(ground.path(`wide/many/${String(i).padStart(5, "0")}${"n".repeat(240)}`), "");
+    ground.write("wide/z.txt", "");
+  });
+
+  it("is cut where it is deepest, and stays JSON", async () => {
+    const answer = await ground.says("directory_tree", { path: ground.path("wide") });
+    expect(answer.length).toBeLessThan(1.1 * megabyte);
+    const tree = JSON.parse(answer);
+    expect(tree.map(({ name }: { name: string }) => name).slice(0, 3)).toEqual(["many", "other", "z.txt"]);
+    expect(tree.at(-1)).toEqual({
+      name: expect.stringMatching(/^… cut after \d+ entries: .*excludePatterns/),
+      type: "truncated",
+    });
+    expect(tree[0].children.at(-1)).toEqual({ name: "…", type: "truncated" });
+    expect(tree[0].children.length).toBeGreaterThan(2000);
+    expect(tree[1].children).toEqual([{ name: "…", type: "truncated" }]);
+  });
+
+  it("is whole again with less in it", async () => {
+    const params = { path: ground.path("wide"), excludePatterns: ["many"] };
+    const children = [
+      { name: "deep", type: "directory", children: [{ name: "er", type: "directory", children: [] }] },
+    ];
+    expect(JSON.parse(await ground.says("directory_tree", params))).toEqual([
+      { name: "other", type: "directory", children },
+      { name: "z.txt", type: "file" },
+    ]);
+  });
+
+  it("is listed and searched as far as there is room", async () => {
+    const listing = await ground.says("list_directory", { path: ground.path("wide/many") });
+    expect(listing).toMatch(/\n\n\[cut: \d+ of 4400 entries; [^\]]*\]$/);
+    const found = await ground.says("search_files", { path: ground.path("wide"), pattern: "**" });
+    expect(found).toMatch(/\n\n\[cut after \d+ matches: [^\]]*\]$/);
+    const sizes = await ground.says("list_directory_with_sizes", { path: ground.path("wide/many") });
+    expect(sizes).toMatch(
+      /\n\n\[cut: \d+ of 4400 entries\]\n\nTotal: 4400 files, 0 directories\nCombined size: 0 B$/,
+    );
+  });
+});
