@@ -25,7 +25,7 @@ interface Waiting {
   readonly reject: (error: Error) => void;
 }
 
-const patienceMs = 60_000;
+const patienceMs = 20_000;
 
 export class Client {
   readonly #child: ChildProcessWithoutNullStreams;

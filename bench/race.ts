@@ -16,7 +16,7 @@ export interface Result {
 }
 
 /** A lane that has had this much time in a scenario sits out the rounds that are left. */
-const enoughMs = 5000;
+const enoughMs = 3000;
 
 let turn = 0;
 

@@ -19,6 +19,8 @@ interface Rival {
 }
 
 const everything = 1_000_000;
+/** Some expect ripgrep to be installed. */
+const withRipgrep = { PATH: `${dirname(rgPath)}${delimiter}${process.env.PATH ?? ""}` };
 
 const older: Calls = {
   ...reference,
@@ -38,7 +40,12 @@ const fast: Calls = {
   list: ({ path }) => call("fast_list_directory", { path, page_size: 20_000, auto_chunk: false }),
   tree: ({ path }) => call("fast_get_directory_tree", { path, max_depth: 50 }),
   glob: ({ path, ending }) =>
-    call("fast_search_files", { path, pattern: `*${ending}`, max_results: everything, auto_chunk: false }),
+    call("fast_search_files", {
+      path,
+      pattern: `.*\\${ending}$`,
+      max_results: everything,
+      auto_chunk: false,
+    }),
   search: ({ path, pattern, limit = 10_000, single = false }) =>
     single
       ? undefined
@@ -160,7 +167,7 @@ const table: readonly Rival[] = [
       await mkdir(directory, { recursive: true });
       const settings = { telemetryEnabled: false, allowedDirectories: [root], fileReadLineLimit: everything };
       await writeFile(join(directory, "config.json"), JSON.stringify(settings));
-      return { HOME: state, USERPROFILE: state };
+      return { HOME: state, USERPROFILE: state, ...withRipgrep };
     },
   },
   { package: { name: "fast-filesystem-mcp" }, calls: fast },
@@ -168,7 +175,7 @@ const table: readonly Rival[] = [
   {
     package: { name: "mcp-ripgrep" },
     calls: wrapper,
-    env: async () => ({ PATH: `${dirname(rgPath)}${delimiter}${process.env.PATH ?? ""}` }),
+    env: async () => withRipgrep,
   },
   {
     package: { name: "@j0hanz/filesystem-mcp", overrides: { "@adguard/re2-wasm": ">=1.0.0" } },

@@ -40,7 +40,7 @@ export const searching: readonly Scenario[] = [
     id: "search-common",
     title: "search, common word, first 100",
     ...inRepository({ pattern: "compute", limit: 100 }, ([answer = ""]) =>
-      counted(answer, /= compute\(/g, 100),
+      counted(answer, /\bcompute\b/g, 100),
     ),
     targets: [{ of: "rival", atMost: 1.5 }],
   },
@@ -55,7 +55,7 @@ export const searching: readonly Scenario[] = [
     id: "search-file",
     title: "search in a file of 1 MB",
     jobs: ({ files }) => [job("search", { path: files.single, pattern: "value_00011000", single: true })],
-    check: ([answer = ""]) => counted(answer, /value_00011000 = compute/g, 1, 2),
+    check: ([answer = ""]) => counted(answer, /value_00011000/g, 1),
     targets: [{ of: "rival", atMost: 1 }],
   },
 ];
