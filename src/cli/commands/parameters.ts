@@ -31,7 +31,7 @@ export function signatureOf(input: ObjectSchema): string {
 }
 
 /** `"a" | "b"`, `string[]`, `{ old: string, new?: string }[]`. */
-export function typeOf(schema: Schema): string {
+function typeOf(schema: Schema): string {
   if (schema.enum !== undefined) return schema.enum.map(value => JSON.stringify(value)).join(" | ");
   if (schema.const !== undefined) return JSON.stringify(schema.const);
   const options = schema.oneOf ?? schema.anyOf;
