@@ -4,8 +4,9 @@ import { Fault } from "../fault.ts";
 import type { Directory } from "../workspace/directory.ts";
 import { isTemporaryName } from "../workspace/temporary.ts";
 import type { Standpoint } from "./above.ts";
+import { hitsOf, wantedLines } from "./give.ts";
 import type { GrepOptions, GrepReport } from "./grep.ts";
-import { HitParser } from "./hits.ts";
+import { type FileBlock, HitParser } from "./hits.ts";
 import { type Block, Kept, type Place } from "./kept.ts";
 import { placeOf, type Query, searchArguments, startRipgrep } from "./ripgrep.ts";
 import type { Scope } from "./walker.ts";
@@ -43,8 +44,9 @@ export async function launch(
   above: Standpoint,
   { files, behind, enough = Number.POSITIVE_INFINITY }: Range = {},
 ): Promise<Run> {
-  const { before = 0, after = 0, limit, maxFileSize, maxLineBytes = 64 * 1024, signal, timeoutMs } = options;
-  const printing = { before, after, maxPerFile: options.perFile ?? limit, maxFileSize };
+  const { maxFileSize, signal, timeoutMs } = options;
+  const { before, after, most, maxLineBytes, sample } = wantedLines(options);
+  const printing = { before, after, maxPerFile: Number.isFinite(most) ? most : undefined, maxFileSize };
   const args = searchArguments(query, options, placeOf(above), printing, files);
   const child = await startRipgrep(start, args, above, signal);
   const tooLate = (): void => {
@@ -58,11 +60,13 @@ export async function launch(
   };
   const blocks = async (): Promise<Found> => {
     const kept = new Kept(enough, behind);
-    const parser = new HitParser(maxLineBytes, ({ path: dotted, lines, cut }) => {
+    const add = ({ path: dotted, lines, count, cut }: FileBlock): void => {
       const bytes = dotted.subarray(2); // behind "./"
       const path = bytes.toString("utf8");
-      if (files !== undefined || isInScope(path, options)) kept.add({ path, bytes, lines, cut });
-    });
+      if (files === undefined && !isInScope(path, options)) return;
+      kept.add({ path, bytes, lines, count, hits: hitsOf(count, options), cut });
+    };
+    const parser = new HitParser(maxLineBytes, add, sample);
     for await (const chunk of child.output) parser.push(chunk);
     const { code, errors } = await child.exit;
     clearTimeout(timer);
@@ -75,13 +79,18 @@ export async function launch(
   return { blocks, kill };
 }
 
-/** Ripgrep's failures about single files end with the system's error; any other is about the pattern. */
-function unreadable({ pattern, literal }: Query, errors: string): number {
-  const lines = errors.split("\n").filter(line => line !== "");
+/**
+ * Ripgrep's failures about single files end with the system's error. What it says about lines of ignore files that it
+ * cannot read is of no interest. Anything else is about the pattern.
+ */
+function unreadable({ pattern }: Query, errors: string): number {
+  const lines = errors
+    .split("\n")
+    .filter(line => line !== "" && !/: line \d+: error parsing glob/.test(line));
   const single = lines.filter(line => /\(os error \d+\)$/.test(line)).length;
   if (single > 0 || lines.length === 0) return single;
   const reason = errors.replace(/^rg: /, "").trim();
-  throw new Fault("invalid_pattern", { pattern, kind: literal ? "glob" : "regex", reason });
+  throw new Fault("invalid_pattern", { pattern, kind: "regex", reason });
 }
 
 /** Whether globs and the rule on hidden names let a path in. Ignore files are another matter. */

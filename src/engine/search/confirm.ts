@@ -1,7 +1,8 @@
 // Proof that lines which a child process reported stand in a file that we opened ourselves. Ripgrep opens by
 // path, and a path can be swapped for a link while it runs; nothing it read through one may be passed on.
 import type { OpenFile } from "../workspace/file.ts";
-import type { FileHits, FoundLine, GrepOptions, GrepReport } from "./grep.ts";
+import { given } from "./give.ts";
+import type { FileHits, GrepOptions, GrepReport } from "./grep.ts";
 import type { GrepLine } from "./hits.ts";
 import type { Block } from "./kept.ts";
 import type { Pace } from "./pace.ts";
@@ -13,12 +14,13 @@ const smallBytes = 4 * 1024 * 1024;
 export async function* confirmed(
   blocks: readonly Block[],
   trail: Trail,
-  { binary, limit = Number.POSITIVE_INFINITY }: GrepOptions,
+  options: GrepOptions,
   report: GrepReport,
   pace: Pace,
 ): AsyncGenerator<FileHits, void, undefined> {
+  const { binary, limit = Number.POSITIVE_INFINITY } = options;
   let hits = 0;
-  for (const { path, bytes, lines } of blocks) {
+  for (const { path, bytes, lines, count, hits: more } of blocks) {
     if (pace.isDue) await pace.rest();
     if (hits >= limit) {
       report.stopped ??= "limit";
@@ -26,15 +28,10 @@ export async function* confirmed(
     }
     using file = trail.open(bytes);
     if (file === undefined || (await binary?.(file)) || !(await confirms(file, lines))) continue;
-    for (const line of lines) if (line.column !== undefined) hits++;
-    const found = { path, lines: lines.map(foundLine) };
+    hits += more;
+    const found = given(path, lines, count, options);
     yield path.includes("\ufffd") ? { ...found, raw: bytes } : found;
   }
-}
-
-export function foundLine({ number, column, bytes, cut }: GrepLine): FoundLine {
-  const text = bytes.toString("utf8");
-  return { number, column, text: cut ? text.replace(/\ufffd$/, "") : text, cut };
 }
 
 /** Whether every line stands in the file. */
@@ -44,7 +41,7 @@ async function confirms(file: OpenFile, lines: readonly GrepLine[]): Promise<boo
     return holdsAll(bytes, lines) || holdsAll(transcoded(bytes), lines);
   }
   const missing = new Set(lines.filter(line => line.bytes.length > 0));
-  const longest = Math.max(0, ...lines.map(line => line.bytes.length));
+  const longest = lines.reduce((most, { bytes }) => Math.max(most, bytes.length), 0);
   let kept = Buffer.alloc(0);
   for (let at = 0; at < file.size; at += smallBytes) {
     const piece = await file.read(at, smallBytes);

@@ -6,6 +6,7 @@ import type { Directory } from "../workspace/directory.ts";
 import type { Standpoint } from "./above.ts";
 import { launch, type Run } from "./collect.ts";
 import { confirmed } from "./confirm.ts";
+import { hitsOf } from "./give.ts";
 import type { FileHits, GrepOptions, GrepReport } from "./grep.ts";
 import type { Pace } from "./pace.ts";
 import type { Query } from "./ripgrep.ts";
@@ -42,7 +43,7 @@ export async function firstHits(
   let hits = 0;
   for await (const file of confirmed(blocks, trail, options, emptyReport(), pace)) {
     found.push(file);
-    for (const line of file.lines) if (line.column !== undefined) hits++;
+    hits += hitsOf(file.count ?? 1, options);
     if (hits >= limit) return found;
   }
   return undefined;

@@ -8,6 +8,7 @@ import type { BinaryRule } from "./binary.ts";
 import { launch, type Run } from "./collect.ts";
 import { confirmed } from "./confirm.ts";
 import { firstHits, launchFirst } from "./first.ts";
+import { type Give, hitsOf } from "./give.ts";
 import { rememberSize, searchFile, searchHere } from "./here.ts";
 import { everything, IgnoreRules } from "./ignore.ts";
 import type { Block, Place } from "./kept.ts";
@@ -25,9 +26,11 @@ export interface GrepOptions extends Scope, Patience {
   readonly after?: number | undefined;
   /** Search only this file of the start, by its name, whatever the scope says. */
   readonly file?: string | undefined;
+  /** What to give of each file: its lines (default), only its name, or how many lines match. */
+  readonly give?: Give | undefined;
   /**
-   * How many matching lines are enough. The search ends at the file that holds the last of them, and often before
-   * the whole tree was looked at; the report then says so.
+   * How many matching lines are enough; where no lines are given, how many files. The search ends at the file that
+   * holds the last of them, and often before the whole tree was looked at; the report then says so.
    */
   readonly limit?: number | undefined;
   /** How many matching lines of one file are of use; by default all. */
@@ -59,8 +62,10 @@ export interface FileHits {
   readonly path: string;
   /** Where the path is not valid UTF-8. */
   readonly raw?: Buffer;
-  /** Matching lines and their context, by number. */
+  /** Matching lines and their context, by number. None where names or numbers were asked for. */
   readonly lines: readonly FoundLine[];
+  /** How many lines match, among those that were of use. */
+  readonly count?: number | undefined;
 }
 
 export interface GrepReport {
@@ -147,7 +152,7 @@ async function* hits(
       const within = await withinFiles(blocks, start, options, report);
       const left = { ...options, limit: limit - given };
       for await (const file of confirmed(within, trail, left, report, pace)) {
-        given += hitsIn(file);
+        given += hitsOf(file.count ?? 1, options);
         yield file;
       }
       if (!trimmed || given >= limit || report.stopped !== undefined) return;
@@ -157,12 +162,6 @@ async function* hits(
       whole?.kill();
     }
   }
-}
-
-function hitsIn({ lines }: FileHits): number {
-  let hits = 0;
-  for (const line of lines) if (line.column !== undefined) hits++;
-  return hits;
 }
 
 /** Those of the blocks that lie in the first `maxFiles` files. Only where there are more, a walk has to tell. */

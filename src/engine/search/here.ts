@@ -5,7 +5,7 @@ import { Fault } from "../fault.ts";
 import type { Directory, Entry } from "../workspace/directory.ts";
 import type { OpenFile } from "../workspace/file.ts";
 import type { Root } from "../workspace/root.ts";
-import { foundLine } from "./confirm.ts";
+import { given, hitsOf, wantedLines } from "./give.ts";
 import type { FileHits, GrepOptions, GrepReport } from "./grep.ts";
 import type { GrepLine } from "./hits.ts";
 import type { Place } from "./kept.ts";
@@ -67,8 +67,9 @@ export async function* searchHere(
       const lines = (await binary?.(file)) ? [] : search(file, find, options);
       if (lines === undefined) return { behind, hits };
       if (lines.length > 0) {
-        yield { path: entry.path, lines: lines.map(foundLine) };
-        for (const line of lines) if (line.column !== undefined) hits++;
+        const count = matching(lines);
+        yield given(entry.path, lines, count, options);
+        hits += hitsOf(count, options);
       }
     }
     behind = { path: entry.path, bytes: Buffer.from(entry.path) };
@@ -107,7 +108,7 @@ export async function searchFile(
   const lines = (await options.binary?.(file)) ? [] : search(file, find, options);
   if (lines === undefined) return undefined;
   report.files = 1;
-  return lines.length === 0 ? [] : [{ path: name, lines: lines.map(foundLine) }];
+  return lines.length === 0 ? [] : [given(name, lines, matching(lines), options)];
 }
 
 /** The lines of one file; undefined where it is not for us to read. */
@@ -115,9 +116,13 @@ function search(file: OpenFile, find: Finder, options: GrepOptions): GrepLine[] 
   if (file.size > largestFile) return undefined;
   const bytes = file.readNow(0, file.size);
   if (isWide(bytes)) return undefined;
-  const { before = 0, after = 0, limit = Number.POSITIVE_INFINITY, perFile = limit } = options;
-  const { maxLineBytes = 64 * 1024 } = options;
-  return linesWith(find, bytes, { before, after, most: perFile, maxLineBytes });
+  return linesWith(find, bytes, wantedLines(options));
+}
+
+function matching(lines: readonly GrepLine[]): number {
+  let count = 0;
+  for (const line of lines) if (line.column !== undefined) count++;
+  return count;
 }
 
 function opened(parent: Directory | undefined, entry: Entry): OpenFile | undefined {

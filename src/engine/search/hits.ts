@@ -16,6 +16,8 @@ export interface GrepLine {
 export interface FileBlock {
   readonly path: Buffer;
   readonly lines: GrepLine[];
+  /** How many lines match, held or not. */
+  count: number;
   /** Whether there were more lines than are held of one file. */
   cut: boolean;
 }
@@ -28,6 +30,7 @@ const maxBlockBytes = 32 * 1024 * 1024;
 export class HitParser {
   readonly #limit: number;
   readonly #done: (block: FileBlock) => void;
+  readonly #sample: number;
   #pending: Buffer[] = [];
   #pendingBytes = 0;
   #inLine = false;
@@ -35,9 +38,11 @@ export class HitParser {
   #block: FileBlock | undefined;
   #blockBytes = 0;
 
-  constructor(maxLineBytes: number, done: (block: FileBlock) => void) {
+  /** With `sample`, only so many lines of a file are held and the others counted. */
+  constructor(maxLineBytes: number, done: (block: FileBlock) => void, sample = Number.POSITIVE_INFINITY) {
     this.#limit = maxLineBytes + maxHeader;
     this.#done = done;
+    this.#sample = sample;
   }
 
   push(chunk: Buffer): void {
@@ -86,25 +91,33 @@ export class HitParser {
     const isMatch = record[at++] === 58;
     let column: number | undefined;
     if (isMatch) {
+      const written = at;
       column = number() - 1;
-      at++;
+      if (column >= 0 && record[at] === 58) at++;
+      else {
+        // Ripgrep leaves the column out where it finds the match in the file, but not again in the line by itself.
+        column = 0;
+        at = written;
+      }
     }
+    const block = this.#current();
+    if (isMatch) block.count++;
+    if (block.lines.length >= this.#sample) return;
     const whole = record.at(-1) === 13 ? record.subarray(at, -1) : record.subarray(at);
     const bytes = Buffer.from(whole.subarray(0, this.#limit - maxHeader));
-    this.#add({ number: line, column, bytes, cut: bytes.length < whole.length });
+    block.cut ||= block.lines.length >= maxBlockLines || this.#blockBytes > maxBlockBytes;
+    if (block.cut) return;
+    this.#blockBytes += bytes.length;
+    block.lines.push({ number: line, column, bytes, cut: bytes.length < whole.length });
   }
 
-  #add(line: GrepLine): void {
-    if (this.#block === undefined || !this.#block.path.equals(this.#path)) {
-      this.#flush();
-      this.#block = { path: Buffer.from(this.#path), lines: [], cut: false };
-      this.#blockBytes = 0;
-    }
-    const { lines } = this.#block;
-    this.#block.cut ||= lines.length >= maxBlockLines || this.#blockBytes > maxBlockBytes;
-    if (this.#block.cut) return;
-    this.#blockBytes += line.bytes.length;
-    lines.push(line);
+  /** The block of the file whose lines are being read. */
+  #current(): FileBlock {
+    if (this.#block?.path.equals(this.#path)) return this.#block;
+    this.#flush();
+    this.#block = { path: Buffer.from(this.#path), lines: [], count: 0, cut: false };
+    this.#blockBytes = 0;
+    return this.#block;
   }
 
   #flush(): void {

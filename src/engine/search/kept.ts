@@ -15,6 +15,10 @@ export interface Place {
 /** A file with hits, not yet opened by us. */
 export interface Block extends Place {
   readonly lines: FileBlock["lines"];
+  /** How many lines match. */
+  readonly count: number;
+  /** How much of the limit it takes. */
+  readonly hits: number;
   /** Whether there were more lines than memory allows. */
   readonly cut: boolean;
 }
@@ -46,12 +50,12 @@ export class Kept {
     if (this.#end !== undefined && compare(block, this.#end) >= 0) return;
     this.#blocks.push(block);
     this.#bytes += costOf(block);
-    this.#hits += hitsIn(block);
+    this.#hits += block.hits;
     this.overflowed ||= block.cut;
     if (this.#bytes > maxHeldBytes) {
       this.#drop(() => this.#bytes > maxHeldBytes / 2);
       this.overflowed ||= this.#hits < this.#enough;
-    } else if (this.#hits > 2 * this.#enough) this.#drop(last => this.#hits - hitsIn(last) > this.#enough);
+    } else if (this.#hits > 2 * this.#enough) this.#drop(last => this.#hits - last.hits > this.#enough);
   }
 
   /** Lets go of blocks at the end while `more` says so. */
@@ -62,7 +66,7 @@ export class Kept {
       this.#blocks.pop();
       this.#end = last;
       this.#bytes -= costOf(last);
-      this.#hits -= hitsIn(last);
+      this.#hits -= last.hits;
     }
   }
 
@@ -73,12 +77,6 @@ export class Kept {
 
 function compare(a: Place, b: Place): number {
   return compareBytes(a.path, b.path) || Buffer.compare(a.bytes, b.bytes);
-}
-
-function hitsIn({ lines }: Block): number {
-  let hits = 0;
-  for (const line of lines) if (line.column !== undefined) hits++;
-  return hits;
 }
 
 function costOf({ path, lines }: Block): number {

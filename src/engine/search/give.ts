@@ -1,0 +1,61 @@
+// What a search gives of each file: its lines, its name, or how many lines match. Names and numbers are taken from
+// lines all the same, a few of which are held: whoever reports that a file matches has to prove it (confirm.ts), and
+// a bare number from a child process that was led astray by a link could not be told from a true one.
+import type { FileHits, GrepOptions } from "./grep.ts";
+import type { GrepLine } from "./hits.ts";
+
+export type Give = "lines" | "files" | "counts";
+
+export interface WantedLines {
+  readonly before: number;
+  readonly after: number;
+  /** The most matching lines of one file that are of use. */
+  readonly most: number;
+  /** Lines are cut here. */
+  readonly maxLineBytes: number;
+  /** How many lines of one file are held; the others are counted. */
+  readonly sample: number;
+}
+
+const proof = { before: 0, after: 0, maxLineBytes: 256 };
+
+export function wantedLines({
+  give,
+  before = 0,
+  after = 0,
+  limit,
+  perFile,
+  maxLineBytes,
+}: GrepOptions): WantedLines {
+  const all = Number.POSITIVE_INFINITY;
+  if (give === "files") return { ...proof, most: 1, sample: 1 };
+  if (give === "counts") return { ...proof, most: perFile ?? all, sample: 16 };
+  return {
+    before,
+    after,
+    most: perFile ?? limit ?? all,
+    maxLineBytes: maxLineBytes ?? 64 * 1024,
+    sample: all,
+  };
+}
+
+/** How much of the limit a file takes that has so many matching lines. */
+export function hitsOf(count: number, { give = "lines" }: GrepOptions): number {
+  return give === "lines" ? count : 1;
+}
+
+/** A file as it is given. */
+export function given(
+  path: string,
+  lines: readonly GrepLine[],
+  count: number,
+  { give }: GrepOptions,
+): FileHits {
+  if (give === "files") return { path, lines: [] };
+  return give === "counts" ? { path, lines: [], count } : { path, lines: lines.map(foundLine), count };
+}
+
+function foundLine({ number, column, bytes, cut }: GrepLine): FileHits["lines"][number] {
+  const text = bytes.toString("utf8");
+  return { number, column, text: cut ? text.replace(/\ufffd$/, "") : text, cut };
+}

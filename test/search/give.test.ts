@@ -1,0 +1,94 @@
+import { execFileSync } from "node:child_process";
+import { readdirSync, readlinkSync, unlinkSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { Fault } from "../../src/engine/fault.ts";
+import { launch } from "../../src/engine/search/collect.ts";
+import { type GrepReport, grep } from "../../src/engine/search/grep.ts";
+import { everything, IgnoreRules } from "../../src/engine/search/ignore.ts";
+import { all, byteSorted, chance, Tree } from "./tree.ts";
+
+const ignore = { rules: true, hidden: false };
+
+describe("a search for names or numbers", () => {
+  it("gives those that ripgrep gives, limited by files", async () => {
+    const random = chance(9);
+    const body = () =>
+      Array.from({ length: random.below(9) }, () => random.pick(["alpha", "Beta", ""])).join("\n");
+    using tree = new Tree({ ".gitignore": "out/\n" });
+    for (let i = 0; i < 300; i++)
+      tree.add({ [`${random.pick(["", "src/", "out/", "a b/"])}file${i}.txt`]: body() });
+    const told = tree
+      .rg(["-c", "--null", "--no-require-git", "alpha"])
+      .toString()
+      .split("\n")
+      .filter(Boolean);
+    const number = new Map(told.map(line => line.split("\0") as [string, string]));
+    using directory = tree.directory();
+    for (const query of [{ pattern: "alpha", literal: true }, { pattern: "alph[a]" }]) {
+      const counts = await all(grep(directory, query, { ignore, give: "counts" }));
+      const names = await all(grep(directory, query, { ignore, give: "files" }));
+      expect(names).toEqual(byteSorted([...number.keys()]).map(path => ({ path, lines: [] })));
+      expect(counts).toEqual(names.map(file => ({ ...file, count: Number(number.get(file.path)) })));
+      for (const [give, whole] of [
+        ["files", names],
+        ["counts", counts],
+      ] as const) {
+        const few = grep(directory, query, { ignore, give, limit: 3 });
+        expect((await all(few)).slice(0, 3)).toEqual(whole.slice(0, 3));
+        expect(few.report.stopped).toBe("limit");
+      }
+    }
+  });
+
+  it("counts lines where there are more of them than can be held", async () => {
+    using tree = new Tree({ "a.txt": "needle\n".repeat(300_000) });
+    using directory = tree.directory();
+    const search = grep(directory, { pattern: "needl[e]" }, { give: "counts" });
+    expect(await all(search)).toEqual([{ path: "a.txt", lines: [], count: 300_000 }]);
+    expect(search.report.stopped).toBeUndefined();
+  });
+});
+
+describe("a FIFO that takes a file's place", () => {
+  it("is not read where it is asked for by name", async () => {
+    using tree = new Tree();
+    execFileSync("mkfifo", [join(tree.path, "pipe")]);
+    using directory = tree.directory();
+    for (const query of [{ pattern: "needle", literal: true }, { pattern: "needl[e]" }]) {
+      const search = grep(directory, query, { file: "pipe" });
+      expect(await all(search)).toEqual([]);
+      expect(search.report.inaccessible).toBe(1);
+    }
+  });
+
+  it("holds ripgrep up until the time is over or the caller gives up, and no longer", async () => {
+    using tree = new Tree({ "a.txt": "needle\n", "b.txt": "needle\n" });
+    using directory = tree.directory();
+    unlinkSync(join(tree.path, "b.txt"));
+    execFileSync("mkfifo", [join(tree.path, "b.txt")]);
+    const above = { prefix: "", rules: IgnoreRules.of(everything) };
+    // What is named to ripgrep it opens, whatever it is: as it does with a file that was swapped after it was seen.
+    const range = { files: ["a.txt", "b.txt"] };
+    const query = { pattern: "needl[e]" };
+    const report: GrepReport = { files: 0, inaccessible: 0, stopped: undefined };
+    const late = await launch(directory, query, { timeoutMs: 300 }, report, above, range);
+    await late.blocks();
+    expect(report.stopped).toBe("time");
+    const abort = new AbortController();
+    const held = await launch(directory, query, { signal: abort.signal }, report, above, range);
+    setTimeout(() => abort.abort(), 100);
+    expect(Fault.is(await held.blocks().catch(error => error), "cancelled")).toBe(true);
+    while (ripgrepRunsIn(tree.path)) await new Promise(resolve => setTimeout(resolve, 5));
+  });
+});
+
+function ripgrepRunsIn(path: string): boolean {
+  return readdirSync("/proc").some(pid => {
+    try {
+      return readlinkSync(`/proc/${pid}/cwd`) === path && readlinkSync(`/proc/${pid}/exe`).endsWith("/rg");
+    } catch {
+      return false;
+    }
+  });
+}
