@@ -76,6 +76,7 @@ export function listed(tool: Tool, name: string): Result {
       idempotentHint: tool.idempotent ?? reads,
       openWorldHint: effect === "runs",
     },
+    ...(tool.meta === undefined ? {} : { _meta: tool.meta }),
   };
 }
 

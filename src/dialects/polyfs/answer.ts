@@ -7,6 +7,9 @@ import type { Settings } from "../../contract/settings.ts";
 const mostBytes = 64_000;
 const longestLine = 2000;
 
+/** Tells clients that know it how large an answer may get, so that they do not cut one that is mostly digits or Chinese. */
+export const sizeHint = { "anthropic/maxResultSizeChars": mostBytes };
+
 export function answerBytes({ maxOutputBytes }: Settings): number {
   return Math.min(mostBytes, maxOutputBytes);
 }

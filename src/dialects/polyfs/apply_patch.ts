@@ -8,7 +8,7 @@ import { PatchBlock, patchChanges } from "../../engine/workspace/patch-block.ts"
 import { pathAt } from "./paths.ts";
 import { polyfsTool } from "./polyfs-tool.ts";
 import { textOf } from "./text-file.ts";
-import { dryRunProperty, notes, undoHint, writing } from "./writing.ts";
+import { dryRunProperty, ending, writing } from "./writing.ts";
 
 export const applyPatch = polyfsTool({
   name: "apply_patch",
@@ -40,7 +40,7 @@ export const applyPatch = polyfsTool({
       writing(call),
     );
     const lines = blocks.map(block => summary(block, changes));
-    const end = dry_run ? ["[dry run: nothing was written]"] : [...notes(commit, call), undoHint(commit)];
+    const end = dry_run ? ["[dry run: nothing was written]"] : ending(commit, call);
     return text([...lines, ...end].join("\n"));
   },
 });

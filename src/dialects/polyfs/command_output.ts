@@ -15,7 +15,7 @@ export const commandOutput = polyfsTool({
     properties: {
       job: { type: "string" },
       offset: { type: "integer", minimum: 0, default: 0, description: "Bytes." },
-      wait_ms: { type: "integer", minimum: 0, default: 0, description: "For output to come." },
+      wait_ms: { type: "integer", minimum: 0, default: 0 },
     },
     required: ["job"],
   },

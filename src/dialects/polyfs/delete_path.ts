@@ -2,12 +2,14 @@
 import type { CallContext } from "../../contract/call.ts";
 import { text } from "../../contract/tool.ts";
 import { printable } from "../../contract/wording.ts";
+import { Fault, type Kind } from "../../engine/fault.ts";
 import { walk } from "../../engine/search/walk.ts";
+import { humanSize } from "../../engine/text/size.ts";
 import type { WorkspacePath } from "../../engine/workspace/path.ts";
 import { counted } from "./answer.ts";
 import { pathAt } from "./paths.ts";
 import { polyfsTool } from "./polyfs-tool.ts";
-import { notes, refuseStale, undoHint, versionProperty, writing } from "./writing.ts";
+import { ending, refuseStale, versionProperty, writing } from "./writing.ts";
 
 const maxEntries = 100_000;
 
@@ -29,7 +31,8 @@ export const deletePath = polyfsTool({
   async run({ path: written, recursive, if_version }, call) {
     const path = pathAt(call, written);
     const { workspace } = call;
-    const what = await describe(path, call);
+    const doomed = await measure(path, call);
+    if (recursive || doomed.kind === "file") refuseUnkept(doomed, call);
     const change = { kind: "remove", path, recursive } as const;
     const commit =
       if_version === undefined
@@ -42,18 +45,44 @@ export const deletePath = polyfsTool({
             },
             writing(call),
           );
-    return text([`deleted ${what}`, ...notes(commit, call), undoHint(commit)].join("\n"));
+    return text([`deleted ${doomed.what}`, ...ending(commit, call)].join("\n"));
   },
 });
 
-/** `src/a.ts`, `link (a link)`, `build/ (120 entries)` */
-async function describe(path: WorkspacePath, { workspace, signal }: CallContext): Promise<string> {
+interface Doomed {
+  readonly kind: Kind;
+  /** `src/a.ts`, `link (a link)`, `build/ (120 entries)` */
+  readonly what: string;
+  readonly bytes: number;
+  /** The size of the largest file. */
+  readonly largest: number;
+}
+
+async function measure(path: WorkspacePath, { workspace, signal }: CallContext): Promise<Doomed> {
   const name = printable(path.given);
-  const { kind } = workspace.lstat(path);
-  if (kind === "symlink") return `${name} (a link)`;
-  if (kind !== "directory" || path.isRoot) return name;
+  const { kind, size } = workspace.lstat(path);
+  if (kind === "symlink") return { kind, what: `${name} (a link)`, bytes: 0, largest: 0 };
+  if (kind !== "directory" || path.isRoot) return { kind, what: name, bytes: size, largest: size };
   using directory = workspace.directory(path);
   let entries = 0;
-  for await (const _ of walk(directory, { maxEntries, signal })) entries++;
-  return `${name}/ (${entries === maxEntries ? "at least " : ""}${counted(entries, "entry", "entries")})`;
+  let bytes = 0;
+  let largest = 0;
+  for await (const entry of walk(directory, { maxEntries, signal })) {
+    entries++;
+    const own = entry.kind === "file" ? (entry.stat()?.size ?? 0) : 0;
+    bytes += own;
+    largest = Math.max(largest, own);
+  }
+  const count = `${entries === maxEntries ? "at least " : ""}${counted(entries, "entry", "entries")}`;
+  return { kind, what: `${name}/ (${count})`, bytes, largest };
+}
+
+/** What is too large to be kept would be gone for good: that is for the user to say. */
+function refuseUnkept({ what, bytes, largest }: Doomed, { workspace }: CallContext): void {
+  const { maxFileBytes, maxChangeBytes } = workspace.archive.limits;
+  if (largest <= maxFileBytes && bytes <= maxChangeBytes) return;
+  const limits = `${humanSize(maxFileBytes)} in a file, ${humanSize(maxChangeBytes)} in all`;
+  throw new Fault("denied", {
+    what: `${what} has ${humanSize(bytes)}, more than undo keeps (${limits}): it would be gone for good`,
+  });
 }

@@ -22,7 +22,7 @@ type Rows = [name: string, value: string][];
 export const fileInfo = polyfsTool({
   name: "file_info",
   title: "File info",
-  description: "Type, size, times, mode, MIME type, encoding, line endings, lines, version, link target.",
+  description: "Type, size, times, mode, MIME type, encoding, line endings, version.",
   input: {
     type: "object",
     properties: { path: { type: "string" }, paths: { type: "array", items: { type: "string" } } },

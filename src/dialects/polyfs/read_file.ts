@@ -5,7 +5,7 @@ import type { Infer } from "../../contract/schema.ts";
 import type { Content } from "../../contract/tool.ts";
 import { printable } from "../../contract/wording.ts";
 import type { OpenFile } from "../../engine/workspace/file.ts";
-import { answerBytes, counted } from "./answer.ts";
+import { answerBytes, counted, sizeHint } from "./answer.ts";
 import { refused, toldInline } from "./failure.ts";
 import { isMedia, mediaOf } from "./media.ts";
 import { pathAt, withNearest } from "./paths.ts";
@@ -36,6 +36,7 @@ export const readFile = polyfsTool({
   description: "Read text (`12: text`), images, audio. The head line has the version.",
   input,
   effect: "reads",
+  meta: sizeHint,
   paths: ["path", "paths"],
   async run({ path, paths, ...reading }, call) {
     if (reading.offset === 0) throw refused("offset is 0", "Lines count from 1; -1 is the last line.");

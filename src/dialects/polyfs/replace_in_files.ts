@@ -16,7 +16,7 @@ import { answerBytes, counted, Lines } from "./answer.ts";
 import { regexEdit } from "./edits.ts";
 import { filesMatching } from "./files-matching.ts";
 import { polyfsTool } from "./polyfs-tool.ts";
-import { dryRunProperty, notes, undoHint, writing } from "./writing.ts";
+import { dryRunProperty, ending, writing } from "./writing.ts";
 
 export const replaceInFiles = polyfsTool({
   name: "replace_in_files",
@@ -72,10 +72,7 @@ export const replaceInFiles = polyfsTool({
     if (lines.count <= replaced.length)
       lines.note(`[${counted(replaced.length + 1 - lines.count, "more file")}]`);
     for (const line of skipped) lines.note(line);
-    for (const line of dry_run
-      ? ["[dry run: nothing was written]"]
-      : [...notes(commit, call), undoHint(commit)])
-      lines.note(line);
+    for (const line of dry_run ? ["[dry run: nothing was written]"] : ending(commit, call)) lines.note(line);
     return text(lines.toString());
   },
 });

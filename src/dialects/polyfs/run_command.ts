@@ -19,7 +19,7 @@ const ceiling = 16 * 1024 * 1024;
 export const runCommand = polyfsTool({
   name: "run_command",
   title: "Run command",
-  description: "Run a shell command (sh). Answers exit code, output, what it changed; undo takes that back.",
+  description: "Run a shell command; what it changed is told and can be undone.",
   input: {
     type: "object",
     properties: {

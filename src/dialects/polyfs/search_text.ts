@@ -4,7 +4,7 @@ import { nameBelow } from "../../contract/render/paths.ts";
 import { text } from "../../contract/tool.ts";
 import { type FileHits, grep } from "../../engine/search/grep.ts";
 import { isBinary } from "../../engine/text/detect.ts";
-import { answerBytes } from "./answer.ts";
+import { answerBytes, sizeHint } from "./answer.ts";
 import { pathAt } from "./paths.ts";
 import { polyfsTool } from "./polyfs-tool.ts";
 import { globsOf, scopeOf, scopeProperties } from "./scope.ts";
@@ -18,11 +18,11 @@ const sample = 8000;
 export const searchText = polyfsTool({
   name: "search_text",
   title: "Search text",
-  description: "Search file contents (ripgrep). `12: match`, `11- context`, by file with its version.",
+  description: "Search contents. `12: match`, `11- context`, by file with version.",
   input: {
     type: "object",
     properties: {
-      pattern: { type: "string", minLength: 1, description: "Regex (Rust syntax, look-around too)." },
+      pattern: { type: "string", minLength: 1, description: "Rust regex; look-around too." },
       literal: { type: "boolean" },
       path: { type: "string", default: ".", description: "Directory or file." },
       glob: { type: "string" },
@@ -38,6 +38,7 @@ export const searchText = polyfsTool({
     required: ["pattern"],
   },
   effect: "reads",
+  meta: sizeHint,
   paths: ["path"],
   async run(params, call) {
     const { output, limit, offset } = params;

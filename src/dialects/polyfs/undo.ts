@@ -9,7 +9,7 @@ import { answerBytes, counted, Lines } from "./answer.ts";
 import { diffOf } from "./diff.ts";
 import { pathAt, shownAt } from "./paths.ts";
 import { polyfsTool } from "./polyfs-tool.ts";
-import { dryRunProperty, notes, undoHint } from "./writing.ts";
+import { dryRunProperty, ending } from "./writing.ts";
 
 const diffBytes = 2000;
 
@@ -37,7 +37,7 @@ export const undo = polyfsTool({
       shown++;
     }
     if (shown < restored.length) lines.note(`[${counted(restored.length - shown, "more path")}]`);
-    if (commit !== undefined) for (const line of [...notes(commit, call), undoHint(commit)]) lines.note(line);
+    if (commit !== undefined) for (const line of ending(commit, call)) lines.note(line);
     if (dry_run) lines.note("[dry run: nothing was written]");
     return text(lines.toString());
   },

@@ -31,7 +31,11 @@ export function notes({ files, recorded }: Commit, { settings }: CallContext): s
   ];
 }
 
-/** What a caller can take back. */
+/** The same, and how to take the change back. */
+export function ending(commit: Commit, call: CallContext): string[] {
+  return [...notes(commit, call), ...(commit.recorded ? [undoHint(commit)] : [])];
+}
+
 export function undoHint({ id }: Pick<Commit, "id">): string {
   return `change ${id} (undo takes it back)`;
 }

@@ -1,5 +1,5 @@
 // Writing, replacing in many files, patching, moving, copying, deleting: all or none, and small answers.
-import { chmodSync, existsSync, lstatSync, readlinkSync, statSync, symlinkSync } from "node:fs";
+import { chmodSync, existsSync, lstatSync, readlinkSync, statSync, symlinkSync, truncateSync } from "node:fs";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { changeIn, Ground, type Server, versionIn } from "./ground.ts";
 
@@ -338,6 +338,18 @@ describe("delete_path and create_directory", () => {
     expect(ground.read("a.txt")).toBe("other\n");
     await server.says("delete_path", { path: "a.txt", if_version: await server.version("a.txt") });
     expect(ground.has("a.txt")).toBe(false);
+  });
+
+  it("refuse to delete what is too large to be kept: that would be for good", async () => {
+    ground.write("dir/huge.bin", "");
+    truncateSync(ground.path("dir/huge.bin"), 100 * 1024 * 1024);
+    for (const path of ["dir/huge.bin", "dir"]) {
+      const lines = await server.refuses("delete_path", { path, recursive: true });
+      expect(lines[0]).toMatch(
+        /^denied: dir.* has 100 MB, more than undo keeps \(64 MB in a file, 512 MB in all\)/,
+      );
+    }
+    expect(ground.has("dir/huge.bin")).toBe(true);
   });
 
   it("make directories with their parents, and take those that are there", async () => {
