@@ -60,8 +60,8 @@ export const httpOptions = {
   "max-sessions": { kind: "number", default: 1000, help: "With --http: sessions at once, of all callers" },
   "max-concurrent-calls": {
     kind: "number",
-    default: 16,
-    help: "With --http: calls of one caller that run at once, where its token does not say; others wait",
+    default: 4,
+    help: "With --http: calls of one caller that run at once, where its token does not say; the rest wait",
   },
   "max-requests-per-minute": {
     kind: "number",

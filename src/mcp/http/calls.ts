@@ -10,7 +10,7 @@ const fileSlots = 64;
 /** Commands wait more than they work, and may take minutes: they do not take turns from calls on files. */
 const commandSlots = 64;
 /** What one caller may have running, where nothing else is said. */
-const defaultConcurrency = 16;
+const defaultConcurrency = 4;
 
 export class Calls {
   readonly files = new Lane(fileSlots);

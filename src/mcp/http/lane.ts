@@ -1,5 +1,6 @@
-// Turns. So many calls run at once, and so many of each caller; the others wait in their caller's own line, and
-// callers are served one after the other. One that sends thousands waits for itself and for nobody else.
+// Turns. So many calls run at once, and so many of each caller, half of that while there are others; the rest wait
+// in their caller's own line, and callers are served one after the other. One that sends thousands waits for itself
+// and for nobody else.
 
 interface Ticket {
   readonly limit: number;
@@ -68,7 +69,9 @@ export class Lane {
     for (const [caller, line] of this.#lines) {
       if (this.#free === 0) return;
       const [ticket] = line.waiting;
-      if (ticket === undefined || line.running >= ticket.limit) continue;
+      if (ticket === undefined) continue;
+      const share = this.#lines.size > 1 ? Math.ceil(ticket.limit / 2) : ticket.limit;
+      if (line.running >= share) continue;
       line.waiting.shift();
       line.running++;
       this.#free--;
