@@ -14,10 +14,11 @@ RUN npm ci --no-audit --no-fund \
 
 FROM node:22-slim
 COPY --from=build /opt/polyfs /opt/polyfs
-RUN mkdir /state /workspace && chown node:node /state /workspace && chmod 1777 /state
+# Whoever runs it makes a folder of their own in /state: the state must belong to them.
+RUN mkdir -m 1777 /state && mkdir -m 755 /workspace
 ENV PATH=/opt/polyfs/bin:$PATH \
     NODE_ENV=production \
-    POLYFS_STATE_DIR=/state
+    POLYFS_STATE_DIR=/state/polyfs
 USER node
 WORKDIR /workspace
 VOLUME ["/state"]

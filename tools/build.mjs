@@ -73,7 +73,9 @@ function stamp(part, now) {
   writeFileSync(join(dist, `.${part}`), now);
 }
 
-const entries = { "polyfs.js": "src/cli/polyfs.ts", "index.js": "src/index.ts" };
+/** The tables of old encodings are half of everything, so the program and the library share them (`imports` in package.json). */
+const tables = "iconv-lite";
+const entries = { "encodings.js": tables, "polyfs.js": "src/cli/polyfs.ts", "index.js": "src/index.ts" };
 
 /** The program and the library apart: together they would share more and smaller chunks, each a file to load. */
 async function bundle() {
@@ -93,6 +95,7 @@ async function bundle() {
         minify: true,
         legalComments: "none",
         external: ["@vscode/ripgrep"],
+        plugins: source === tables ? [] : [sharedTables],
         // CommonJS packages inside an ES module bundle ask for Node's own modules by `require`.
         banner: { js: "const require=process.getBuiltinModule;" },
         logLevel: "warning",
@@ -113,6 +116,13 @@ async function bundle() {
     if (!kept.has(join("chunks", name))) rmSync(join(dist, "chunks", name), { force: true });
   }
 }
+
+const sharedTables = {
+  name: "shared tables",
+  setup(build) {
+    build.onResolve({ filter: new RegExp(`^${tables}$`) }, () => ({ path: "#encodings", external: true }));
+  },
+};
 
 function put({ name, contents }) {
   const target = join(dist, name);

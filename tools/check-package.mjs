@@ -91,6 +91,8 @@ function firstMinutes(home) {
   expect(polyfs("history", "--diff"), "+you");
   polyfs("undo");
   expect(readFileSync(join(project, "hello.txt"), "utf8"), "world");
+  writeFileSync(join(project, "old.txt"), Buffer.from("caf\u00e9 cr\u00e8me br\u00fbl\u00e9e\n", "latin1"));
+  expect(polyfs("call", "read_file", '{"path":"old.txt"}'), "café crème");
   polyfs("doctor");
 }
 
