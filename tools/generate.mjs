@@ -201,7 +201,9 @@ function shown(text) {
   return text
     .split("\n")
     .filter(line => line !== "")
-    .map(code)
+    .map(line =>
+      code(line.replace(/[\0-\x1f]/g, sign => `\\x${sign.charCodeAt(0).toString(16).padStart(2, "0")}`)),
+    )
     .join("<br>");
 }
 
