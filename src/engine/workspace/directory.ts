@@ -82,10 +82,15 @@ export class Directory implements Disposable {
     }
   }
 
-  /** About an entry itself; links are not followed. Undefined where it is gone. */
+  /** About an entry itself; links are not followed. Undefined where it is gone, or may only be seen by name. */
   stat(entry: Entry): Stat | undefined {
-    const stats = lstatSync(this.#handle.below(addressOf(entry)), { throwIfNoEntry: false });
-    return stats === undefined ? undefined : statOf(stats);
+    try {
+      const stats = lstatSync(this.#handle.below(addressOf(entry)), { throwIfNoEntry: false });
+      return stats === undefined ? undefined : statOf(stats);
+    } catch (error) {
+      if (errnoOf(error) === "EACCES") return undefined;
+      throw faultOf(error, `${this.given}/${entry.name}`);
+    }
   }
 
   /** Where a link in it points, as it is written there. */

@@ -1,6 +1,6 @@
 // Every code of the contract over the wire, with its message and suggestion; and a server that answers others
 // while a search runs into its time limit.
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -143,6 +143,28 @@ describe("each code is said with its message, path and suggestion", () => {
     rmSync(root, { recursive: true });
   });
 
+  it("what may be seen only by its name does not spoil a listing or a search", async () => {
+    const root = mkdtempSync(join(tmpdir(), "polyfs-seen-"));
+    mkdirSync(join(root, "seen"));
+    writeFileSync(join(root, "seen/name.txt"), "word");
+    writeFileSync(join(root, "open.txt"), "word");
+    chmodSync(join(root, "seen"), 0o644);
+    await using served = await asNobody(root);
+    expect(await served.call("list_directory", { path: root, recursive: true })).toMatchObject({
+      structuredContent: { ok: true, entries: [{ name: "open.txt" }, { name: "seen" }] },
+    });
+    for (const pattern of ["word", "wor[d]"]) {
+      expect(await served.call("search_content", { path: root, pattern })).toMatchObject({
+        structuredContent: { ok: true, matches: [{ file: join(root, "open.txt") }] },
+      });
+    }
+    expect(await served.call("search_files", { path: root, pattern: "**/*.txt" })).toMatchObject({
+      structuredContent: { ok: true, results: [{ path: join(root, "open.txt") }] },
+    });
+    chmodSync(join(root, "seen"), 0o755);
+    rmSync(root, { recursive: true });
+  });
+
   it.runIf(process.platform === "linux")("E_UNKNOWN for what the system alone can explain", async () => {
     const path = `/proc/${process.pid}/mem`;
     await using wire = await start({ dialect: "fs-context", roots: [`/proc/${process.pid}`] });
@@ -221,7 +243,6 @@ describe("a search that takes too long", () => {
 /** A server without the superuser's rights. */
 async function asNobody(root: string) {
   const { spawn } = await import("node:child_process");
-  const { chmodSync } = await import("node:fs");
   const { ProcessWire } = await import("../../mcp/wire.ts");
   chmodSync(root, 0o755);
   const program = join(import.meta.dirname, "../../../dist/polyfs.js");
