@@ -13,6 +13,16 @@ async function lines(tree: Tree, query: Query, options: GrepOptions = {}): Promi
 }
 
 describe("lines of a search", () => {
+  it("a large file with very many matching lines is searched all the same", async () => {
+    using tree = new Tree({ "a.txt": `needle ${"x".repeat(20)}\n`.repeat(180_000) });
+    expect(await lines(tree, { pattern: "needl[e]" }, { limit: 170_000 })).toHaveLength(170_000);
+  });
+
+  it("a match that lies in no column has the first one, and the line is whole", async () => {
+    using tree = new Tree({ "a.txt": "one\ntwo\n" });
+    expect(await lines(tree, { pattern: "\\A" })).toEqual(["a.txt:1:1:one", "a.txt:2:1:two"]);
+  });
+
   it("a carriage return can be sought, plainly and in an expression", async () => {
     using tree = new Tree({ "a.txt": "one\rtwo\nthree\n", "b.txt": "one\r\ntwo\r\n" });
     for (const query of [{ pattern: "e\rt", literal: true }, { pattern: "e\\rt" }, { pattern: "e\\x0Dt" }])

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { Fault } from "../../src/engine/fault.ts";
 import { excludeGlobs, includeGlobs } from "../../src/engine/search/globs.ts";
+import { Pace } from "../../src/engine/search/pace.ts";
 import { comparison, First, type Sortable } from "../../src/engine/search/sort.ts";
 import { type WalkOptions, walk } from "../../src/engine/search/walk.ts";
 import { all, byteSorted, Tree } from "./tree.ts";
@@ -167,6 +168,21 @@ describe("a walk", () => {
     expect(handles()).toBe(before);
     for await (const entry of walk(directory)) if (entry.depth === 1) break;
     expect(handles()).toBe(before);
+  });
+});
+
+describe("many at once", () => {
+  it("rest in turn: whoever else waits for the event loop has it after one of them", async () => {
+    let resumed = 0;
+    const paces = Array.from({ length: 20 }, () => new Pace({}).rest().then(() => resumed++));
+    const between: number[] = [];
+    while (resumed < paces.length) {
+      const before = resumed;
+      await new Promise(resolve => setImmediate(resolve));
+      between.push(resumed - before);
+    }
+    await Promise.all(paces);
+    expect(Math.max(...between)).toBe(1);
   });
 });
 
