@@ -64,7 +64,10 @@ export const wording: Wording = {
         ? "list_directory shows what is in it."
         : "Only regular files are read and written.",
   ),
-  not_a_directory: say(at("is not a directory"), "Name a directory; file_info tells what a path is."),
+  not_a_directory: say(
+    at("is not a directory, or runs through a file"),
+    "Name a directory; file_info tells what a path is.",
+  ),
   not_empty: say(
     at("is a directory with something in it"),
     "Set recursive: true to delete it with all that it holds.",

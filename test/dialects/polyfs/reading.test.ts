@@ -245,7 +245,7 @@ describe("what is not there is told with what may have been meant", () => {
       "not_a_file: src is a directory, not a file",
     );
     expect((await server.refuses("list_directory", { path: "a.txt" }))[0]).toBe(
-      "not_a_directory: a.txt is not a directory",
+      "not_a_directory: a.txt is not a directory, or runs through a file",
     );
   });
 });
