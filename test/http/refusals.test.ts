@@ -174,6 +174,12 @@ describe("a caller", () => {
     };
     expect(await get(join(root, "a/mine.txt"), ann)).toContain("mine");
     expect(await get("mine.txt", ann)).toContain("mine");
+    // Also in contracts where relative paths start at the working directory.
+    const relative = { name: "read_file", arguments: { path: "mine.txt" } };
+    for (const dialect of ["reference", "fs-context"]) {
+      const reply = await modern(`${url}/mcp/${dialect}`, "tools/call", relative, ann);
+      expect(JSON.stringify(reply.message.result)).toContain("mine");
+    }
     expect(await get(join(root, "b/theirs.txt"), bob)).toContain("theirs");
     for (const path of [join(root, "b/theirs.txt"), "../b/theirs.txt", "theirs.txt"]) {
       const answer = await get(path, ann);

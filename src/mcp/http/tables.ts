@@ -61,7 +61,12 @@ export class Tables {
     const given = this.#options.settings(dialect);
     // Outside of a sandbox a command reaches everything, whatever its caller may reach.
     const loose = principal.is.narrowed && given.commands !== "sandboxed";
-    const settings = loose ? { ...given, commands: "none" as const } : given;
+    const settings: Settings = {
+      ...given,
+      commands: loose ? "none" : given.commands,
+      // Where the server was started means nothing to a caller from elsewhere.
+      workingDirectory: principal.is.workspace.roots[0]?.path ?? given.workingDirectory,
+    };
     const tools = dialect.tools.filter(
       tool => principal.is.permits(tool) && (tool.effect !== "runs" || settings.commands !== "none"),
     );
