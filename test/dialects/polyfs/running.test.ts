@@ -5,8 +5,9 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { changeIn, Ground, numbered } from "./ground.ts";
 
+const bubblewrap = "/usr/bin/bwrap";
 const openly = { args: ["--allow-run=unsandboxed"] };
-const hasSandbox = process.platform === "linux" && spawnSync("bwrap", ["--version"]).status === 0;
+const hasSandbox = process.platform === "linux" && spawnSync(bubblewrap, ["--version"]).status === 0;
 
 describe("run_command", () => {
   it("answers exit code and output, both streams in order; failing is no error", async () => {
@@ -147,10 +148,13 @@ describe("without leave", () => {
     async () => {
       await using ground = new Ground();
       // A machine without bubblewrap: ours, with nothing where it stands.
-      const machine = ["--dev-bind", "/", "/", "--ro-bind", "/dev/null", "/usr/bin/bwrap"];
+      const machine = ["--dev-bind", "/", "/", "--ro-bind", "/dev/null", bubblewrap];
       const program = join(import.meta.dirname, "../../../dist/polyfs.js");
       const server = [process.execPath, program, "--allow-run", ground.root];
-      const { status, stderr } = spawnSync("bwrap", [...machine, ...server], { input: "", encoding: "utf8" });
+      const { status, stderr } = spawnSync(bubblewrap, [...machine, ...server], {
+        input: "",
+        encoding: "utf8",
+      });
       expect(status).toBe(2);
       expect(stderr).toMatch(/no sandbox.*bubblewrap.*--allow-run=unsandboxed/s);
     },
