@@ -1,10 +1,12 @@
 // Who may change a name now. In this process callers queue up in the order they came; between processes a lock
-// file in the state directory decides. Locks are taken in one fixed order, so that no two can wait for each
-// other. The key folds case and Unicode form: one lock too many is harmless, one too few is not.
+// file in the state directory decides, and between those that keep their state apart the gate does. Locks are
+// taken in one fixed order, so that no two can wait for each other. The key folds case and Unicode form: one lock
+// too many is harmless, one too few is not.
 import { hash } from "node:crypto";
 import { setTimeout as pause } from "node:timers/promises";
 import { Fault } from "../fault.ts";
 import { errnoOf, faultOf } from "./errno.ts";
+import { passGate } from "./gate.ts";
 import { display } from "./handle.ts";
 import { type StateDirectory, unlinkIfThere } from "./state.ts";
 import { sys } from "./syscalls.ts";
@@ -45,7 +47,9 @@ export class Locks implements Disposable {
       for (const [key, given] of [...keys].sort(([a], [b]) => (a < b ? -1 : 1))) {
         if (!takeNow(key)) await turn(key, signal);
         locks.#held.push(key);
-        await locks.#takeFile(state, key, given, recover, signal);
+        const name = hash("sha256", key).slice(0, 40);
+        await locks.#takeFile(state, name, given, recover, signal);
+        await locks.#passGate(name, given, signal);
       }
       return locks;
     } catch (error) {
@@ -56,12 +60,12 @@ export class Locks implements Disposable {
 
   async #takeFile(
     state: StateDirectory,
-    key: string,
+    name: string,
     given: string,
     recover: () => void,
     signal?: AbortSignal,
   ): Promise<void> {
-    const file = state.lockPath(hash("sha256", key).slice(0, 40));
+    const file = state.lockPath(name);
     const deadline = Date.now() + patienceMs;
     for (let round = 0; ; round++) {
       try {
@@ -86,8 +90,28 @@ export class Locks implements Disposable {
     }
   }
 
+  async #passGate(name: string, given: string, signal?: AbortSignal): Promise<void> {
+    const deadline = Date.now() + patienceMs;
+    for (let round = 0; ; round++) {
+      let file: string | undefined;
+      try {
+        file = passGate(name);
+      } catch {
+        return; // no place for a gate here: those who share the state directory are kept apart all the same
+      }
+      if (file !== undefined) {
+        leftover.delete(file);
+        this.#files.push(file);
+        return;
+      }
+      if (Date.now() > deadline) throw new Fault("locked", { path: given });
+      await pause(Math.min(1 + round / 4, 10) * (0.5 + Math.random()), undefined, { signal });
+    }
+  }
+
+  /** The last one taken is the first to go: nobody who gets a lock finds the gate behind it closed. */
   [Symbol.dispose](): void {
-    for (const file of [...leftover, ...this.#files.splice(0)]) {
+    for (const file of [...leftover, ...this.#files.splice(0).reverse()]) {
       try {
         unlinkIfThere(file);
         leftover.delete(file);

@@ -161,7 +161,7 @@ function usable(wanted: string | undefined): string {
   }
 }
 
-function privateDirectory(path: string): string {
+export function privateDirectory(path: string): string {
   makeDirectory(path);
   return system(path, () => {
     using handle = Handle.open(path);

@@ -1,6 +1,7 @@
 // Many edits at once, from one client and from several processes: what was reported as done is in the files, what
 // was refused is not, and nobody waits for ever.
 import { readdirSync } from "node:fs";
+import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { Ground, type Server } from "./ground.ts";
 
@@ -25,14 +26,18 @@ async function race(
   );
 }
 
-const gatherings: readonly (readonly [string, number])[] = [
-  ["one client", 1],
-  ["four processes", 4],
+const gatherings: readonly (readonly [string, number, "together" | "apart"])[] = [
+  ["one client", 1, "together"],
+  ["four processes", 4, "together"],
+  ["four processes that keep their state apart", 4, "apart"],
 ];
 
-describe.each(gatherings)("a hundred calls at once from %s", (_, processes) => {
+describe.each(gatherings)("a hundred calls at once from %s", (_, processes, state) => {
   async function gathered(ground: Ground): Promise<Server[]> {
-    return Promise.all(Array.from({ length: processes }, () => ground.serve()));
+    const own = (i: number) => ({ POLYFS_STATE_DIR: join(ground.base, `state-${i}`) });
+    return Promise.all(
+      Array.from({ length: processes }, (_, i) => ground.serve(state === "apart" ? { env: own(i) } : {})),
+    );
   }
   /** What is left in the workspace when everybody has gone. */
   async function leftovers(ground: Ground): Promise<string[]> {
