@@ -274,4 +274,38 @@ describe("answers", () => {
     );
     expect(body.match(/ü/g)?.length).toBe(5_000_000);
   });
+
+  it("that take long become a stream with signs of life, in both eras", async () => {
+    const { url } = await serveFixture({ keepAliveMs: 20 });
+    const params = call("slow", { steps: 4, ms: 100 });
+    const alone = await modern(`${url}/mcp`, "tools/call", params);
+    const session = await initialize(`${url}/mcp`);
+    const kept = await legacy(`${url}/mcp`, { id: 1, method: "tools/call", params }, session);
+    for (const { headers, body, message } of [alone, kept]) {
+      expect(headers["content-type"]).toBe("text/event-stream");
+      expect(body).toMatch(/^: keepalive\n\n/);
+      expect(message.result?.content).toEqual([{ type: "text", text: "counted to 4" }]);
+    }
+    // A client that takes no stream waits.
+    const plain = await modern(`${url}/mcp`, "tools/call", params, { accept: "application/json" });
+    expect(plain.headers["content-type"]).toBe("application/json");
+    expect(plain.message.result?.content).toEqual([{ type: "text", text: "counted to 4" }]);
+  });
+});
+
+describe("a session", () => {
+  it("that nobody uses ends after a while; one that is listened to does not", async () => {
+    const { url } = await serveFixture({ idleMs: 100 });
+    const [idle, busy] = await Promise.all([initialize(`${url}/mcp`), initialize(`${url}/mcp`)]);
+    const leave = new AbortController();
+    const headers = { ...busy, accept: "text/event-stream" };
+    const stream = send(`${url}/mcp`, { headers, signal: leave.signal }).catch(() => "left");
+    const sessions = async () => /^polyfs_sessions (\d+)$/m.exec((await send(`${url}/metrics`)).body)?.[1];
+    for (let n = 0; n < 500 && (await sessions()) !== "1"; n++) await sleep(10);
+    const list = { id: 1, method: "tools/list" };
+    expect((await legacy(`${url}/mcp`, list, idle)).status).toBe(404);
+    expect((await legacy(`${url}/mcp`, list, busy)).status).toBe(200);
+    leave.abort();
+    expect(await stream).toBe("left");
+  });
 });

@@ -2,7 +2,6 @@
 // those of 2025 belong to a session, or where the server is to keep nothing, stand alone too.
 import { createMcpHandler, isLegacyRequest, type McpHttpHandler } from "@modelcontextprotocol/server";
 import { isRecord } from "../jsonrpc.ts";
-import { keepAliveMs } from "./keep-alive.ts";
 import { type SessionLimits, Sessions } from "./sessions.ts";
 import { TableServer, type TableServerOptions } from "./table-server.ts";
 import type { Visit } from "./visit.ts";
@@ -30,7 +29,7 @@ export class Endpoint {
       },
       {
         legacy: options.stateless ? "stateless" : "reject",
-        keepAliveMs,
+        keepAliveMs: options.keepAliveMs,
         onerror: error => options.log.debug("http", error),
       },
     );

@@ -24,6 +24,7 @@ interface FrontOptions {
   readonly endpoint: Endpoint;
   readonly metrics: Metrics;
   readonly log: Log;
+  readonly keepAliveMs: number;
   printMetrics(): string;
 }
 
@@ -74,7 +75,7 @@ export class Front {
     response: ServerResponse,
     headers: Readonly<Record<string, string>>,
   ): Promise<void> {
-    const { access, tables, endpoint, printMetrics } = this.#options;
+    const { access, tables, endpoint, printMetrics, keepAliveMs } = this.#options;
     const document = access.documents.get(path);
     if (document !== undefined) return send(response, 200, { ...json, ...headers }, document);
     const principal = await access.identify(request.headers.authorization);
@@ -94,7 +95,7 @@ export class Front {
     const visit: Visit = { ...open, principal, table, method, bytes };
     const answer = endpoint.fetch(webRequest(request, path, open.signal), visit, message);
     const streams = request.method === "POST" && /text\/event-stream/i.test(request.headers.accept ?? "");
-    await respond(response, answer, { headers, streams });
+    await respond(response, answer, { headers, streams, keepAliveMs });
   }
 
   /** The message of a POST; nothing for the others. */

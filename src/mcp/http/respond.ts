@@ -1,7 +1,6 @@
 // Writes an answer of the SDK to the client: no faster than it is read, and with a sign of life where it takes
 // long. A client that does not read for a minute is let go.
 import type { ServerResponse } from "node:http";
-import { keepAliveMs } from "./keep-alive.ts";
 
 const stalledMs = 60_000;
 
@@ -9,14 +8,15 @@ interface RespondOptions {
   readonly headers: Readonly<Record<string, string>>;
   /** Whether the client takes a stream. */
   readonly streams: boolean;
+  readonly keepAliveMs: number;
 }
 
 export async function respond(
   response: ServerResponse,
   answer: Promise<Response>,
-  { headers, streams }: RespondOptions,
+  { headers, streams, keepAliveMs }: RespondOptions,
 ): Promise<void> {
-  const pace = streams ? new Pace(response, headers) : undefined;
+  const pace = streams ? new Pace(response, headers, keepAliveMs) : undefined;
   let given: Response;
   try {
     given = await answer;
@@ -37,7 +37,7 @@ class Pace {
   begun = false;
   readonly #timer: NodeJS.Timeout;
 
-  constructor(response: ServerResponse, headers: Readonly<Record<string, string>>) {
+  constructor(response: ServerResponse, headers: Readonly<Record<string, string>>, everyMs: number) {
     this.#timer = setInterval(() => {
       if (response.destroyed) return;
       if (!this.begun) {
@@ -50,7 +50,7 @@ class Pace {
         });
       }
       response.write(": keepalive\n\n");
-    }, keepAliveMs);
+    }, everyMs);
   }
 
   stop(): void {

@@ -13,6 +13,7 @@ import { Calls } from "./calls.ts";
 import { Endpoint } from "./endpoint.ts";
 import { Front } from "./front.ts";
 import { Gate, type GateOptions } from "./gate.ts";
+import { defaultKeepAliveMs } from "./keep-alive.ts";
 import { Metrics } from "./metrics.ts";
 import { type Audit, Recorder } from "./recorder.ts";
 import type { SessionLimits } from "./sessions.ts";
@@ -56,7 +57,8 @@ export async function serveHttp(options: HttpOptions): Promise<HttpService> {
   const recorder = new Recorder(engine.workspace, { metrics, audit: options.audit });
   const calls = new Calls(recorder);
   const { sessions = 1000, sessionsPerCaller = 100, idleMs = 30 * 60_000, stateless = false } = options;
-  const limits = { sessions, sessionsPerCaller, idleMs };
+  const { keepAliveMs = defaultKeepAliveMs } = options;
+  const limits = { sessions, sessionsPerCaller, idleMs, keepAliveMs };
   const endpoint = new Endpoint({ visits: new Visits(), calls, log, stateless, ...limits });
   const front = new Front({
     gate: new Gate(options),
@@ -66,6 +68,7 @@ export async function serveHttp(options: HttpOptions): Promise<HttpService> {
     endpoint,
     metrics,
     log,
+    keepAliveMs,
     printMetrics: () =>
       metrics.print([
         gauge("polyfs_sessions", "Open sessions", () => endpoint.sessions.count),

@@ -5,7 +5,6 @@ import { randomUUID } from "node:crypto";
 import { WebStandardStreamableHTTPServerTransport } from "@modelcontextprotocol/server";
 import { Session } from "../../contract/session.ts";
 import type { Principal } from "../auth/principal.ts";
-import { keepAliveMs } from "./keep-alive.ts";
 import { Refusal } from "./refusal.ts";
 import { TableServer, type TableServerOptions } from "./table-server.ts";
 import type { Visit } from "./visit.ts";
@@ -15,6 +14,8 @@ export interface SessionLimits {
   readonly sessions: number;
   readonly sessionsPerCaller: number;
   readonly idleMs: number;
+  /** How often a stream says that it lives. */
+  readonly keepAliveMs: number;
 }
 
 interface Open {
@@ -39,7 +40,7 @@ export class Sessions {
 
   constructor(options: TableServerOptions & SessionLimits) {
     this.#options = options;
-    this.#timer = setInterval(() => this.#endIdle(options.idleMs), 10_000).unref();
+    this.#timer = setInterval(() => this.#endIdle(options.idleMs), Math.min(options.idleMs, 10_000)).unref();
   }
 
   get count(): number {
@@ -88,7 +89,7 @@ export class Sessions {
     const kept = new Session();
     const transport = new WebStandardStreamableHTTPServerTransport({
       sessionIdGenerator: () => id,
-      keepAliveMs,
+      keepAliveMs: this.#options.keepAliveMs,
     });
     const server = new TableServer("legacy", table.server, this.#options);
     const open: Open = {
