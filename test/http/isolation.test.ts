@@ -96,6 +96,53 @@ describe("what is kept for a caller", () => {
     ]);
   });
 
+  it("jobs are their session's alone, and end with it", async () => {
+    const { url } = await serve([tree()], run);
+    const own = `${url}/mcp/polyfs`;
+    const [ann, bob] = await Promise.all([initialize(own), initialize(own)]);
+    const call = async (session: Record<string, string>, name: string, args: unknown) => {
+      const message = { id: 1, method: "tools/call", params: { name, arguments: args } };
+      return (await legacy(own, message, session)).body;
+    };
+    const mark = `${700 + Math.random()}`;
+    const command = `echo secret of ann; exec sleep ${mark}`;
+    expect(await call(ann, "run_command", { command, background: true })).toContain("job 1");
+    await expect.poll(() => call(ann, "command_output", { job: "1" })).toContain("secret of ann");
+    for (const name of ["command_output", "stop_command"]) {
+      const answer = await call(bob, name, { job: "1" });
+      expect(answer).toContain('"isError":true');
+      expect(answer).not.toContain("secret");
+    }
+    const sleeping = () => descendants().some(line => line.startsWith(`sleep\0${mark}`));
+    expect(sleeping()).toBe(true);
+    await send(own, { method: "DELETE", headers: ann });
+    await until(() => !sleeping());
+  });
+
+  it("changes in directories of another can be neither seen nor taken back", async () => {
+    const root = tree({ "a/x.txt": "old of ann\n", "b/x.txt": "old of bob\n" });
+    const tokens = tokenFile();
+    const { ann, bob } = tokens.write(
+      { name: "ann", roots: [{ path: join(root, "a"), access: "read-write" }] },
+      { name: "bob", roots: [{ path: join(root, "b"), access: "read-write" }] },
+    );
+    const { url, engine } = await serve([root], { access: byTokens(tokens) });
+    const ids: string[] = [];
+    engine.workspace.onCommit(({ id }) => void ids.push(id));
+    const call = async (who: object | undefined, name: string, args: unknown) =>
+      (await modern(`${url}/mcp/polyfs`, "tools/call", { name, arguments: args }, { ...who })).body;
+    await call(ann, "write_file", { path: "x.txt", content: "new of ann\n" });
+    expect(readFileSync(join(root, "a/x.txt"), "utf8")).toBe("new of ann\n");
+    expect(await call(ann, "list_changes", {})).toContain(ids[0]);
+    const seen = await call(bob, "list_changes", {});
+    expect(seen).not.toContain(ids[0]);
+    expect(seen).not.toContain("ann");
+    expect(await call(bob, "undo", { change: ids[0] })).toContain('"isError":true');
+    expect(readFileSync(join(root, "a/x.txt"), "utf8")).toBe("new of ann\n");
+    await call(ann, "undo", { change: ids[0] });
+    expect(readFileSync(join(root, "a/x.txt"), "utf8")).toBe("old of ann\n");
+  });
+
   it("commands are not for callers whose directories are fewer, where there is no sandbox", async () => {
     const root = tree({ "a/x.txt": "" });
     const tokens = tokenFile();
