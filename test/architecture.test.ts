@@ -8,7 +8,18 @@ import { describe, expect, it } from "vitest";
 type Sources = ReadonlyMap<string, string>;
 
 /** Each may import those before it. Above them stand the dialects and mcp, beside each other, then cli. */
-const chain = ["fault", "text", "regex", "edit", "workspace", "history", "shell", "search", "engine", "contract"];
+const chain = [
+  "fault",
+  "text",
+  "regex",
+  "edit",
+  "workspace",
+  "history",
+  "shell",
+  "search",
+  "engine",
+  "contract",
+];
 
 const modulesOfOneArea: readonly (readonly [RegExp, string])[] = [
   [/^(node:)?fs(\/promises)?$/, "workspace"],

@@ -11,7 +11,7 @@ export function isBlank(line: string): boolean {
 }
 
 /** The smallest number of leading blanks over the lines that are not blank. */
-export function smallestIndent(lines: readonly string[]): number {
+function smallestIndent(lines: readonly string[]): number {
   let smallest = Number.POSITIVE_INFINITY;
   for (const line of lines) if (!isBlank(line)) smallest = Math.min(smallest, indentOf(line).length);
   return Number.isFinite(smallest) ? smallest : 0;

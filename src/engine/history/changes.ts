@@ -30,7 +30,7 @@ export function changeNamed(workspace: Workspace, id: string): ChangeRecord {
   return record;
 }
 
-export function touches(record: ChangeRecord, at: string): boolean {
+function touches(record: ChangeRecord, at: string): boolean {
   return record.files.some(file => concerns(file, at));
 }
 

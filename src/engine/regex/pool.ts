@@ -15,11 +15,6 @@ const idle: Worker[] = [];
 const waiting: (() => void)[] = [];
 let started = 0;
 
-/** Starts a thread ahead of need: the first one costs tens of milliseconds. */
-export function warmUp(): void {
-  if (started === 0) idle.push(start());
-}
-
 /** Runs a job, giving answers as they come. Throws `invalid_pattern`, `timeout` or `cancelled`; answers stand. */
 export async function runJob(
   job: Job,

@@ -29,7 +29,7 @@ export const utf8: Codec = {
   unencodable: text => text.search(/[\ud800-\udc7f\udd00-\udfff]/u),
 };
 
-export const utf16le: Codec = {
+const utf16le: Codec = {
   name: "utf-16le",
   mark: Buffer.from([0xff, 0xfe]),
   decode: bytes => bytes.toString("utf16le"),
@@ -37,7 +37,7 @@ export const utf16le: Codec = {
   unencodable: () => -1,
 };
 
-export const utf16be: Codec = {
+const utf16be: Codec = {
   name: "utf-16be",
   mark: Buffer.from([0xfe, 0xff]),
   decode: bytes =>

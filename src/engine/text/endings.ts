@@ -30,12 +30,12 @@ export function likeBody(text: Text, given: string): string {
 }
 
 /** Where an offset of the body lies in `raw`. */
-export function rawOffset(text: Text, offset: number): number {
+function rawOffset(text: Text, offset: number): number {
   return text.breaks === "cr" ? offset : offset + rank(text.breaks, offset);
 }
 
 /** The ending of the break at an offset of the body. */
-export function endingAt(text: Text, offset: number): Ending {
+function endingAt(text: Text, offset: number): Ending {
   if (text.breaks === "cr") return "\r";
   return text.breaks[rank(text.breaks, offset)] === offset ? "\r\n" : "\n";
 }

@@ -190,6 +190,6 @@ export function describe(stat: Stats, plan?: Plan, target?: Target) {
   return { ...told, target: link.toString("utf8") };
 }
 
-export function knownOf(stat: Stats): Known {
+function knownOf(stat: Stats): Known {
   return { inode: stat.ino, size: stat.size, modified: stat.mtimeMs };
 }

@@ -281,7 +281,7 @@ function asideOf(step: MoveStep, scene: Scene): Address {
   return scene.places.address({ place: step.to.place, name: step.replaces?.aside ?? "" });
 }
 
-export function isSame(stat: { ino: number; size: number; mtimeMs: number }, known: Known): boolean {
+function isSame(stat: { ino: number; size: number; mtimeMs: number }, known: Known): boolean {
   return stat.ino === known.inode && stat.size === known.size && stat.mtimeMs === known.modified;
 }
 

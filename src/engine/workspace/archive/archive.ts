@@ -13,7 +13,7 @@ export interface ArchiveLimits extends Keeping {
   readonly maxChanges: number;
 }
 
-export const defaultLimits: ArchiveLimits = {
+const defaultLimits: ArchiveLimits = {
   maxFileBytes: 64 * 1024 * 1024,
   maxChangeBytes: 512 * 1024 * 1024,
   maxBytes: 2 * 1024 * 1024 * 1024,

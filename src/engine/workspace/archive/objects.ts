@@ -9,7 +9,7 @@ import { readAll, sys, writeAll } from "../syscalls.ts";
 import { makeDirectory, namesIn, removeIfThere } from "./folder.ts";
 
 /** The hash under which bytes are kept: SHA-256, in hexadecimal. */
-export function hashOf(bytes: Uint8Array): string {
+function hashOf(bytes: Uint8Array): string {
   return createHash("sha256").update(bytes).digest("hex");
 }
 
