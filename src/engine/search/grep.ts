@@ -17,6 +17,7 @@ import { compareBytes } from "./order.ts";
 import { Pace, type Patience } from "./pace.ts";
 import type { Query } from "./ripgrep.ts";
 import { Trail } from "./trail.ts";
+import { turn } from "./turns.ts";
 import { walk } from "./walk.ts";
 import type { Scope } from "./walker.ts";
 
@@ -125,14 +126,16 @@ async function* hits(
   const above = standpoint(start, files === undefined ? (options.ignore ?? everything) : everything);
   const { prefix, rules } = above;
   const decidesAgain = prefix !== "" && !rules.isEmpty;
+  using _ = await turn(pace.left, options.signal);
+  const limits = options.timeoutMs === undefined ? options : { ...options, timeoutMs: pace.left };
   const narrowed =
-    decidesAgain && rules.overridesBelow ? { ...options, ignore: { rules: false, hidden: true } } : options;
+    decidesAgain && rules.overridesBelow ? { ...limits, ignore: { rules: false, hidden: true } } : limits;
   const open = (): Trail => new Trail(start, prefix, decidesAgain ? rules : IgnoreRules.of(everything));
   const { limit = Number.POSITIVE_INFINITY } = options;
   // Some of what is found may not be confirmed; where that leaves too few, there is another round for the rest.
   for (let enough = limit + slack; ; enough *= 8) {
     const isFirst = limit < Number.POSITIVE_INFINITY && files === undefined && find === undefined && !behind;
-    const ahead = isFirst ? await launchFirst(start, query, options, above) : undefined;
+    const ahead = isFirst ? await launchFirst(start, query, limits, above) : undefined;
     let whole: Run | undefined;
     try {
       whole = await launch(start, query, narrowed, report, above, { files, behind, enough });
