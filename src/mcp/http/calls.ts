@@ -1,24 +1,38 @@
 // Every request that a method answers passes here: calls of tools wait for their turn, and are counted and
 // recorded. It holds what the caller may reach open for as long as the call runs, also when nobody waits for it.
+import type { Effect } from "../../contract/tool.ts";
 import type { Answer, Caller, Method, Params } from "../server.ts";
 import { Lane } from "./lane.ts";
 import type { Recorder } from "./recorder.ts";
 import type { Visit } from "./visit.ts";
 
-/** Calls on files that run at once, of all callers. More would only wait for the same disk. */
-const fileSlots = 64;
-/** Commands wait more than they work, and may take minutes: they do not take turns from calls on files. */
-const commandSlots = 64;
+/**
+ * How many run at once, of all callers. More reads would only wait for the same disk and the same processors. Writes
+ * wait for each other where they are about one file, and must not take turns from reads meanwhile; nor may commands,
+ * which take minutes.
+ */
+const slots: Readonly<Record<Effect, number>> = { reads: 64, writes: 256, runs: 64 };
 /** What one caller may have running, where nothing else is said. */
 const defaultConcurrency = 4;
 
 export class Calls {
-  readonly files = new Lane(fileSlots);
-  readonly commands = new Lane(commandSlots);
+  readonly #lanes: Readonly<Record<Effect, Lane>> = {
+    reads: new Lane(slots.reads),
+    writes: new Lane(slots.writes),
+    runs: new Lane(slots.runs),
+  };
   readonly #recorder: Recorder;
 
   constructor(recorder: Recorder) {
     this.#recorder = recorder;
+  }
+
+  get running(): number {
+    return Object.values(this.#lanes).reduce((sum, { running }) => sum + running, 0);
+  }
+
+  get waiting(): number {
+    return Object.values(this.#lanes).reduce((sum, { waiting }) => sum + waiting, 0);
   }
 
   async answer(visit: Visit, name: string, method: Method, params: Params, caller: Caller): Promise<Answer> {
@@ -27,7 +41,7 @@ export class Calls {
     using _kept = visit.hold?.();
     if (name !== "tools/call") return await table.server.answer(method, params, caller);
     const tool = table.tool(params.name);
-    const lane = tool?.effect === "runs" ? this.commands : this.files;
+    const lane = this.#lanes[tool?.effect ?? "reads"];
     using _turn = await lane.enter(visit.line, principal.is.concurrency ?? defaultConcurrency, caller.signal);
     return await this.#recorder.record(visit, tool, params, caller, () =>
       table.server.answer(method, params, caller),

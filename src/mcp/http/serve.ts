@@ -73,8 +73,8 @@ export async function serveHttp(options: HttpOptions): Promise<HttpService> {
       metrics.print([
         gauge("polyfs_sessions", "Open sessions", () => endpoint.sessions.count),
         gauge("polyfs_requests_open", "Requests being answered, streams included", () => front.visits.count),
-        gauge("polyfs_calls_running", "Calls running", () => calls.files.running + calls.commands.running),
-        gauge("polyfs_calls_waiting", "Calls waiting", () => calls.files.waiting + calls.commands.waiting),
+        gauge("polyfs_calls_running", "Calls running", () => calls.running),
+        gauge("polyfs_calls_waiting", "Calls waiting", () => calls.waiting),
         gauge("polyfs_jobs", "Commands running, those in the background included", runningCommands),
         gauge("polyfs_open_files", "Open files of the process", openFiles),
         gauge("process_resident_memory_bytes", "Resident memory", () => process.memoryUsage.rss()),
