@@ -46,6 +46,7 @@ function drawn(lines) {
     return `<text x="${margin}" y="${margin + step * (i + 0.7)}" fill="${colour(line)}">${text}</text>`;
   });
   return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${Math.ceil(width)} ${height}" width="${Math.ceil(width)}" font-family="ui-monospace, SFMono-Regular, Menlo, Consolas, monospace" font-size="${size}" xml:space="preserve">
+<title>polyfs edits a file, lists its changes and takes one back</title>
 <rect width="100%" height="100%" rx="8" fill="#0d1117"/>
 ${rows.join("\n")}
 </svg>
