@@ -28,6 +28,15 @@ const refusal = async <C extends FaultCode>(code: C, run: () => unknown): Promis
 const ten = Array.from({ length: 10 }, (_, i) => `line ${i + 1}\n`).join("");
 
 describe("a unified diff", () => {
+  it("of many lines finds its place, or none, in a file of many more that are the same", async () => {
+    const context = Array.from({ length: 20_000 }, () => " a");
+    const header = `@@ -5,${context.length + 2} +5,${context.length + 2} @@`;
+    const same = "a\n".repeat(300_000);
+    const patch = hunk(header, ...context, "-b", "+c", " a");
+    await refusal("patch_conflict", () => patched(same, patch));
+    expect(await patched(`${same}b\na\n`, patch)).toBe(`${same}c\na\n`);
+  });
+
   it("is read in all the shapes that git and diff give it", () => {
     const patch = [
       "From 1234 Mon Sep 17 00:00:00 2001",

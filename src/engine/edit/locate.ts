@@ -61,8 +61,8 @@ function locateByNumber(
   if (old.every(line => line.sign === "-")) return "no_match";
   const toEnd = hunk.lines.at(-1)?.sign !== " ";
   const places: number[] = [];
-  for (let at = 0; at + old.length <= lines.length && places.length < 1000; at++) {
-    if (oldStart <= 1 && at > 0) break;
+  for (const at of likelyPlaces(old, lines)) {
+    if (places.length === 1000 || (oldStart <= 1 && at > 0)) break;
     if (toEnd && at + old.length !== lines.length) continue;
     if (fits(at) && used.every(range => at + old.length <= range.start || at >= range.end)) places.push(at);
   }
@@ -87,6 +87,7 @@ function locateByContext(hunk: Hunk, target: Target, floor: number): Located | "
     if (starts !== undefined && starts.length > 1) return "ambiguous";
     return { at: starts?.[0] === undefined ? lines.length : starts[0] + 1, offset: 0 };
   }
+  const likely = likelyPlaces(old, lines).filter(at => at >= floor);
   // First as it is, then without regard to blanks at line ends.
   for (const simple of [(text: string) => text, (text: string) => text.trimEnd()]) {
     const wanted = old.map((line): SameLine => {
@@ -94,7 +95,8 @@ function locateByContext(hunk: Hunk, target: Target, floor: number): Located | "
       return other => text === simple(other.text);
     });
     const places: number[] = [];
-    for (let at = floor; at + old.length <= lines.length && places.length < 1000; at++) {
+    for (const at of likely) {
+      if (places.length === 1000) break;
       if (hunk.atEnd && at + old.length !== lines.length) continue;
       if (matches(wanted, lines, at)) places.push(at);
     }
@@ -107,6 +109,17 @@ function locateByContext(hunk: Hunk, target: Target, floor: number): Located | "
     if (only !== undefined) return { at: only, offset: 0 };
   }
   return "no_match";
+}
+
+/** Where the old lines can stand at all, in order: where the rarest of them does. Others cost lines times lines. */
+function likelyPlaces(old: readonly PatchLine[], lines: readonly FileLine[]): number[] {
+  const found = new Map<string, { readonly i: number; readonly at: number[] }>();
+  for (const [i, { text }] of old.entries()) found.set(text.trimEnd(), { i, at: [] });
+  for (const [at, { text }] of lines.entries()) found.get(text.trimEnd())?.at.push(at);
+  const [first, ...others] = found.values();
+  if (first === undefined) return [];
+  const { i, at: rarest } = others.reduce((a, b) => (b.at.length < a.at.length ? b : a), first);
+  return rarest.map(at => at - i).filter(at => at >= 0 && at + old.length <= lines.length);
 }
 
 /** The lines at which a chain of anchors ends, for each place where it can begin. */
