@@ -1,6 +1,7 @@
 // `edit_file`: replaces text in one file, all edits or none.
 import { text, tool } from "../../contract/tool.ts";
 import { dryRunProperty, editFile as edit, editsProperty, preview } from "./editing.ts";
+import { written } from "./other-names.ts";
 import { readable, writable } from "./paths.ts";
 
 export const editFile = tool({
@@ -24,7 +25,7 @@ export const editFile = tool({
   async run({ path: given, edits, dryRun }, call) {
     if (dryRun) return text(await preview(readable(call.workspace, given), edits, call));
     const file = writable(call.workspace, given);
-    await edit(file, edits, call);
-    return text(`Successfully edited ${file.at}`);
+    const commit = await edit(file, edits, call);
+    return written(`Successfully edited ${file.at}`, commit, call.settings);
   },
 });

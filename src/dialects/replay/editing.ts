@@ -9,6 +9,7 @@ import { sedStyle } from "../../engine/regex/replacement.ts";
 import { unifiedDiff } from "../../engine/text/diff.ts";
 import { shown } from "../../engine/text/escape.ts";
 import { decode, type Text } from "../../engine/text/text.ts";
+import type { Commit } from "../../engine/workspace/change.ts";
 import type { Allowed } from "./paths.ts";
 import { maxAnswerBytes } from "./room.ts";
 
@@ -52,10 +53,10 @@ export async function editFile(
   { path }: Allowed,
   edits: readonly AskedEdit[],
   { workspace, settings, signal }: CallContext,
-): Promise<void> {
+): Promise<Commit> {
   using file = workspace.file(path);
   refuseLarge(file.size, path.given);
-  await workspace.edit(
+  return await workspace.edit(
     path,
     async bytes => {
       const text = await decode(path.given, bytes, { legacy: true });

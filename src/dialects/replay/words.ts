@@ -43,7 +43,7 @@ export const wording: Wording = {
 
 /** A parameter of the wrong type counts as missing. Where it could have been left out, more has to be said. */
 function sayIssue({ at, rule, expected, got }: ParameterIssue, required: readonly string[] = []): string {
-  const missing = `Missing required param: ${at}`;
+  const missing = `Missing required param: ${at || "arguments"}`;
   if (at === "regex" && /^(true|false)$/.test(got)) {
     return `${missing} (the boolean flag is gone: regex is now the pattern itself)`;
   }

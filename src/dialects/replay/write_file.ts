@@ -1,6 +1,7 @@
 // `write_file`: a whole file, with the directories above it.
-import { text, tool } from "../../contract/tool.ts";
+import { tool } from "../../contract/tool.ts";
 import { encode } from "../../engine/text/text.ts";
+import { written } from "./other-names.ts";
 import { writable } from "./paths.ts";
 
 export const writeFile = tool({
@@ -24,7 +25,7 @@ export const writeFile = tool({
     const { path } = writable(workspace, given);
     const bytes = await encode(given, content);
     const options = { parents: true, hardLinks: settings.hardLinks, signal };
-    const { files } = await workspace.commit([{ kind: "write", path, bytes }], options);
-    return text(`Successfully wrote ${files[0]?.at}`);
+    const commit = await workspace.commit([{ kind: "write", path, bytes }], options);
+    return written(`Successfully wrote ${commit.files[0]?.at}`, commit, settings);
   },
 });

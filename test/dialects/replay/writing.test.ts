@@ -30,10 +30,21 @@ describe("write_file", () => {
     expect(lstatSync(ground.path("link")).isSymbolicLink()).toBe(true);
   });
 
-  it("leaves the other names of a file alone", async () => {
-    linkSync(ground.path("a.txt"), ground.path("other"));
-    await ground.says("write_file", { path: ground.path("a.txt"), content: "new" });
-    expect(ground.read("other")).toBe("old\n");
+  it("leaves the other names of a file alone, and says that there are some; so does an edit", async () => {
+    const path = ground.path("a.txt");
+    for (const [tool, params, done] of [
+      ["write_file", { path, content: "new" }, "wrote"],
+      ["edit_file", { path, edits: [{ oldText: "old", newText: "new" }] }, "edited"],
+    ] as const) {
+      ground.reset({ "a.txt": "old\n" });
+      linkSync(path, ground.path("other"));
+      const items = await ground.items(tool, params);
+      expect(items.map(item => item.text)).toEqual([
+        `Successfully ${done} ${path}`,
+        "[other hard links to the file, not changed: 1]",
+      ]);
+      expect(ground.read("other")).toBe("old\n");
+    }
   });
 
   it("says what is wrong by code, and writes nothing then", async () => {
