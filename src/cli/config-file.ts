@@ -2,7 +2,7 @@
 import { dirname } from "node:path";
 import { plainWording, say } from "../contract/wording.ts";
 import { Fault } from "../engine/fault.ts";
-import { readNamedFile } from "../engine/workspace/named-file.ts";
+import { readNamedFile } from "../engine/workspace/system/named-file.ts";
 import { Layer } from "./layer.ts";
 import { suggestion } from "./nearest.ts";
 import { isOptionName, type Option, type OptionName, optionNames, options } from "./options.ts";

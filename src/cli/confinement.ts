@@ -4,7 +4,7 @@ import type { Engine } from "../engine/engine.ts";
 import { gitIdentity } from "../engine/shell/git-identity.ts";
 import { findSandbox, openSandbox } from "../engine/shell/sandbox.ts";
 import { secretsOf } from "../engine/shell/secrets.ts";
-import { statePath } from "../engine/workspace/state.ts";
+import { statePath } from "../engine/workspace/commit/state.ts";
 import type { Config } from "./config.ts";
 import { UsageError } from "./usage-error.ts";
 

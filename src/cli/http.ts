@@ -2,7 +2,7 @@
 import { plainWording, say } from "../contract/wording.ts";
 import { defaultDialect, dialects } from "../dialects/index.ts";
 import { Fault } from "../engine/fault.ts";
-import { LogFile } from "../engine/workspace/log-file.ts";
+import { LogFile } from "../engine/workspace/system/log-file.ts";
 import { isLoopback, parseAddress } from "../mcp/http/address.ts";
 import { type HttpService, serveHttp } from "../mcp/http/serve.ts";
 import type { Log } from "../mcp/log.ts";

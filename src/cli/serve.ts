@@ -1,5 +1,5 @@
 // Serving: opens the directories and hands them, with the dialect, to the protocol.
-import { closeInherited } from "../engine/workspace/inherited.ts";
+import { closeInherited } from "../engine/workspace/system/inherited.ts";
 import { createLog } from "../mcp/log.ts";
 import { serveStdio } from "../mcp/stdio.ts";
 import { version } from "../version.ts";

@@ -2,7 +2,7 @@
 // process; dialects and transports share it.
 import { attributeCopier } from "./shell/attributes.ts";
 import type { Sandbox } from "./shell/launch.ts";
-import { fileIdentity } from "./workspace/stage.ts";
+import { fileIdentity } from "./workspace/commit/stage.ts";
 import { type Grant, Workspace } from "./workspace/workspace.ts";
 
 /** What a command asks for. It gets no more than was allowed; where nothing is said, all of that. */

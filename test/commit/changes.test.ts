@@ -12,8 +12,8 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import type { Commit } from "../../src/engine/workspace/change.ts";
-import { isTemporaryName } from "../../src/engine/workspace/temporary.ts";
+import type { Commit } from "../../src/engine/workspace/commit/change.ts";
+import { isTemporaryName } from "../../src/engine/workspace/commit/temporary.ts";
 import { Workspace } from "../../src/engine/workspace/workspace.ts";
 import { faultOf, Ground } from "./ground.ts";
 

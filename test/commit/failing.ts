@@ -1,5 +1,5 @@
 // Makes the n-th system call of the write path fail, or kills the process in it.
-import { sys } from "../../src/engine/workspace/syscalls.ts";
+import { sys } from "../../src/engine/workspace/commit/syscalls.ts";
 
 type Calls = Record<string, (...args: never[]) => unknown>;
 

@@ -11,8 +11,8 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import type { Change, CommitOptions } from "../../src/engine/workspace/change.ts";
-import type { CopyAttributes } from "../../src/engine/workspace/stage.ts";
+import type { Change, CommitOptions } from "../../src/engine/workspace/commit/change.ts";
+import type { CopyAttributes } from "../../src/engine/workspace/commit/stage.ts";
 import { Workspace } from "../../src/engine/workspace/workspace.ts";
 
 export class Ground implements Disposable {

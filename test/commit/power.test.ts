@@ -10,8 +10,8 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { Journal, readJournal } from "../../src/engine/workspace/journal.ts";
-import { sys } from "../../src/engine/workspace/syscalls.ts";
+import { Journal, readJournal } from "../../src/engine/workspace/commit/journal.ts";
+import { sys } from "../../src/engine/workspace/commit/syscalls.ts";
 import { bundle } from "./bundle.ts";
 import { errno } from "./failing.ts";
 import { Ground } from "./ground.ts";

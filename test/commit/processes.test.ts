@@ -3,7 +3,7 @@ import { chmodSync, chownSync, existsSync, mkdirSync, readdirSync, writeFileSync
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { isTemporaryName } from "../../src/engine/workspace/temporary.ts";
+import { isTemporaryName } from "../../src/engine/workspace/commit/temporary.ts";
 import { bundle } from "./bundle.ts";
 import { Ground } from "./ground.ts";
 import { outlook, scenarios } from "./scenarios.ts";

@@ -1,7 +1,7 @@
 // Commits that use every kind of step, for tests that break them at each point in turn.
 import { linkSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
-import type { Change, CommitOptions } from "../../src/engine/workspace/change.ts";
+import type { Change, CommitOptions } from "../../src/engine/workspace/commit/change.ts";
 import type { Ground } from "./ground.ts";
 
 export interface Scenario {

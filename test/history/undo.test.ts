@@ -18,7 +18,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { Fault } from "../../src/engine/fault.ts";
 import { listChanges } from "../../src/engine/history/changes.ts";
 import { undo } from "../../src/engine/history/undo.ts";
-import type { Change } from "../../src/engine/workspace/change.ts";
+import type { Change } from "../../src/engine/workspace/commit/change.ts";
 import { Workspace } from "../../src/engine/workspace/workspace.ts";
 
 let base: string;

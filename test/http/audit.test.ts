@@ -2,7 +2,7 @@
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { LogFile } from "../../src/engine/workspace/log-file.ts";
+import { LogFile } from "../../src/engine/workspace/system/log-file.ts";
 import { byTokens, serve, tokenFile, tree } from "./ground.ts";
 import { modern, send } from "./wire.ts";
 

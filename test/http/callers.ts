@@ -19,6 +19,7 @@ export function byName(workspace: Workspace, concurrency = 4): Access {
           name,
           workspace,
           narrowed: false,
+          browses: true,
           concurrency,
           permits: () => true,
           refuse: () => new Refusal(403, "Forbidden"),

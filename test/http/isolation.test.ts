@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import { defaultSettings } from "../../src/contract/settings.ts";
-import type { Commit } from "../../src/engine/workspace/change.ts";
+import type { Commit } from "../../src/engine/workspace/commit/change.ts";
 import { byTokens, serve, tokenFile, tree } from "./ground.ts";
 import { initialize, legacy, modern, send } from "./wire.ts";
 

@@ -2,8 +2,8 @@
 import { chmodSync, mkdirSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
 import { join, relative } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { compareTrees, type TreeComparison } from "../../src/engine/workspace/compare-trees.ts";
-import { type SnapshotOptions, snapshotTree } from "../../src/engine/workspace/tree-snapshot.ts";
+import { compareTrees, type TreeComparison } from "../../src/engine/workspace/footprint/compare-trees.ts";
+import { type SnapshotOptions, snapshotTree } from "../../src/engine/workspace/footprint/tree-snapshot.ts";
 import { Ground } from "./ground.ts";
 
 let ground: Ground;

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { build } from "esbuild";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { run } from "../../src/engine/shell/run.ts";
-import { inheritedDescriptors } from "../../src/engine/workspace/inherited.ts";
+import { inheritedDescriptors } from "../../src/engine/workspace/system/inherited.ts";
 import { end, Ground, odd, running } from "./ground.ts";
 
 let ground: Ground;

@@ -18,7 +18,7 @@ import type { SandboxFound, SandboxPolicy } from "../../src/engine/shell/policy.
 import type { RunOptions, RunResult } from "../../src/engine/shell/run.ts";
 import { findSandbox, openSandbox } from "../../src/engine/shell/sandbox.ts";
 import { secretsOf } from "../../src/engine/shell/secrets.ts";
-import { inheritedDescriptors } from "../../src/engine/workspace/inherited.ts";
+import { inheritedDescriptors } from "../../src/engine/workspace/system/inherited.ts";
 import { Workspace } from "../../src/engine/workspace/workspace.ts";
 import { end, Ground, odd, running } from "./ground.ts";
 

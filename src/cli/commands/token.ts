@@ -3,7 +3,7 @@ import { parseArgs } from "node:util";
 import { plainWording, say } from "../../contract/wording.ts";
 import { dialects } from "../../dialects/index.ts";
 import { Fault } from "../../engine/fault.ts";
-import { readNamedFile, writeNamedFile } from "../../engine/workspace/named-file.ts";
+import { readNamedFile, writeNamedFile } from "../../engine/workspace/system/named-file.ts";
 import {
   hashText,
   newToken,

@@ -3,7 +3,7 @@
 import { isUtf8 } from "node:buffer";
 import { basename, dirname, join, resolve } from "node:path";
 import { Fault } from "../../engine/fault.ts";
-import type { Change } from "../../engine/workspace/change.ts";
+import type { Change } from "../../engine/workspace/commit/change.ts";
 import { type Grant, Workspace } from "../../engine/workspace/workspace.ts";
 import { Unfit } from "./unfit.ts";
 

@@ -1,7 +1,7 @@
 // `apply_patch`: a patch over any number of files, all of it or nothing.
 import { text, tool } from "../../contract/tool.ts";
 import { parsePatch } from "../../engine/edit/patch.ts";
-import { PatchBlock, patchChanges } from "../../engine/workspace/patch-block.ts";
+import { PatchBlock, patchChanges } from "../../engine/workspace/commit/patch-block.ts";
 import { pathAt } from "./names.ts";
 import { editableTextOf } from "./text-file.ts";
 import { otherNames, writing } from "./writing.ts";

@@ -2,7 +2,7 @@
 // user decided otherwise; either way the answer says that there are some.
 import type { CallContext } from "../../contract/call.ts";
 import type { Settings } from "../../contract/settings.ts";
-import type { Commit, CommitOptions } from "../../engine/workspace/change.ts";
+import type { Commit, CommitOptions } from "../../engine/workspace/commit/change.ts";
 
 export function writing({ settings, signal }: CallContext): CommitOptions {
   return {

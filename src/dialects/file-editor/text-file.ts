@@ -2,7 +2,7 @@
 import { Fault } from "../../engine/fault.ts";
 import { detect, isBinary } from "../../engine/text/detect.ts";
 import { decode, type Text } from "../../engine/text/text.ts";
-import type { Commit, CommitOptions } from "../../engine/workspace/change.ts";
+import type { Commit, CommitOptions } from "../../engine/workspace/commit/change.ts";
 import type { Workspace } from "../../engine/workspace/workspace.ts";
 import type { Call } from "./workspace-tool.ts";
 

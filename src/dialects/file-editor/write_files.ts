@@ -3,7 +3,7 @@ import { text } from "../../contract/tool.ts";
 import { Fault } from "../../engine/fault.ts";
 import { countLines } from "../../engine/text/lines.ts";
 import { encode } from "../../engine/text/text.ts";
-import type { Change } from "../../engine/workspace/change.ts";
+import type { Change } from "../../engine/workspace/commit/change.ts";
 import { pathForms, pathsOf, valuesFor } from "./forms.ts";
 import { otherNames, writing } from "./text-file.ts";
 import { workspaceTool } from "./workspace-tool.ts";

@@ -10,7 +10,7 @@ import { isNoText } from "../../engine/text/detect.ts";
 import { likeBody } from "../../engine/text/endings.ts";
 import { decode } from "../../engine/text/text.ts";
 import { version } from "../../engine/text/version.ts";
-import type { Change } from "../../engine/workspace/change.ts";
+import type { Change } from "../../engine/workspace/commit/change.ts";
 import type { WorkspacePath } from "../../engine/workspace/path.ts";
 import { answerBytes, counted, Lines } from "./answer.ts";
 import { regexEdit } from "./edits.ts";

@@ -6,7 +6,7 @@ import { rebased } from "../../engine/history/versions.ts";
 import { detect, isNoText } from "../../engine/text/detect.ts";
 import { decode, encode, rewrite, type Text } from "../../engine/text/text.ts";
 import { version } from "../../engine/text/version.ts";
-import type { Commit } from "../../engine/workspace/change.ts";
+import type { Commit } from "../../engine/workspace/commit/change.ts";
 import type { WorkspacePath } from "../../engine/workspace/path.ts";
 import { pathAt } from "./paths.ts";
 import { polyfsTool } from "./polyfs-tool.ts";

@@ -4,7 +4,7 @@ import type { CallContext } from "../../contract/call.ts";
 import { Fault } from "../../engine/fault.ts";
 import { sameVersion } from "../../engine/history/versions.ts";
 import { version } from "../../engine/text/version.ts";
-import type { Commit, CommitOptions } from "../../engine/workspace/change.ts";
+import type { Commit, CommitOptions } from "../../engine/workspace/commit/change.ts";
 import type { WorkspacePath } from "../../engine/workspace/path.ts";
 import { counted } from "./answer.ts";
 

@@ -9,7 +9,7 @@ import { sedStyle } from "../../engine/regex/replacement.ts";
 import { unifiedDiff } from "../../engine/text/diff.ts";
 import { shown } from "../../engine/text/escape.ts";
 import { decode, type Text } from "../../engine/text/text.ts";
-import type { Commit } from "../../engine/workspace/change.ts";
+import type { Commit } from "../../engine/workspace/commit/change.ts";
 import type { Allowed } from "./paths.ts";
 import { maxAnswerBytes } from "./room.ts";
 

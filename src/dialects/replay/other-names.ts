@@ -1,7 +1,7 @@
 // The contract's sentence says that a file was written. That the file has other names (hard links), and what became
 // of them, is told in an item behind it.
 import { type Reply, text } from "../../contract/tool.ts";
-import type { Commit } from "../../engine/workspace/change.ts";
+import type { Commit } from "../../engine/workspace/commit/change.ts";
 
 export function written(
   sentence: string,

@@ -4,16 +4,16 @@
 import { type ChangeRecord, newChangeId, type RecordedFile } from "../workspace/archive/log.ts";
 import type { Objects } from "../workspace/archive/objects.ts";
 import type { Listed, Snapshot } from "../workspace/archive/snapshot.ts";
-import type { By } from "../workspace/change.ts";
-import { compareTrees, type TreeChange } from "../workspace/compare-trees.ts";
-import { bytesOf, display } from "../workspace/handle.ts";
-import { isWithin } from "../workspace/root.ts";
+import type { By } from "../workspace/commit/change.ts";
+import { compareTrees, type TreeChange } from "../workspace/footprint/compare-trees.ts";
 import {
   type EntryRecord,
   type Keeper,
   snapshotTree,
   type TreeSnapshot,
-} from "../workspace/tree-snapshot.ts";
+} from "../workspace/footprint/tree-snapshot.ts";
+import { bytesOf, display } from "../workspace/handle.ts";
+import { isWithin } from "../workspace/root.ts";
 import type { Workspace } from "../workspace/workspace.ts";
 
 const maxEntries = 20_000;

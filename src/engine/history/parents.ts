@@ -1,7 +1,7 @@
 // A change may have made directories on its way. Taking it back takes them away again where nothing else has come
 // into them: then the outermost one goes as a whole, instead of each file in it.
 import { Fault } from "../fault.ts";
-import type { Change } from "../workspace/change.ts";
+import type { Change } from "../workspace/commit/change.ts";
 import type { WorkspacePath } from "../workspace/path.ts";
 import { isWithin } from "../workspace/root.ts";
 import type { Workspace } from "../workspace/workspace.ts";

@@ -2,7 +2,7 @@
 import { Fault } from "../fault.ts";
 import type { Objects } from "../workspace/archive/objects.ts";
 import { listedIn, type Snapshot } from "../workspace/archive/snapshot.ts";
-import type { Change } from "../workspace/change.ts";
+import type { Change } from "../workspace/commit/change.ts";
 import type { WorkspacePath } from "../workspace/path.ts";
 import type { Workspace } from "../workspace/workspace.ts";
 

@@ -10,7 +10,7 @@ import { version } from "../text/version.ts";
 import type { ChangeRecord, RecordedFile } from "../workspace/archive/log.ts";
 import type { Objects } from "../workspace/archive/objects.ts";
 import type { Snapshot } from "../workspace/archive/snapshot.ts";
-import type { Change, Commit } from "../workspace/change.ts";
+import type { Change, Commit } from "../workspace/commit/change.ts";
 import type { WorkspacePath } from "../workspace/path.ts";
 import type { Workspace } from "../workspace/workspace.ts";
 import { changeNamed, concerns, listChanges } from "./changes.ts";

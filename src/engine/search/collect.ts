@@ -1,8 +1,8 @@
 // Runs ripgrep to its end, its time or its limit, and keeps what it found, file by file, within bounded memory.
 // It searches in parallel and reports in no order, so the first hits are only known when it has finished.
 import { Fault } from "../fault.ts";
+import { isTemporaryName } from "../workspace/commit/temporary.ts";
 import type { Directory } from "../workspace/directory.ts";
-import { isTemporaryName } from "../workspace/temporary.ts";
 import type { Standpoint } from "./above.ts";
 import { hitsOf, wantedLines } from "./give.ts";
 import type { GrepOptions, GrepReport } from "./grep.ts";

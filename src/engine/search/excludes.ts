@@ -1,7 +1,7 @@
 // The ignore rules that a user has for every repository: git's `core.excludesFile`, by default
 // `~/.config/git/ignore`. The only files outside the granted roots that a search reads.
 import { join } from "node:path";
-import { readNamedFile } from "../workspace/named-file.ts";
+import { readNamedFile } from "../workspace/system/named-file.ts";
 
 export interface UserExcludes {
   readonly path: string;

@@ -6,7 +6,7 @@
 import { Fault } from "../fault.ts";
 import { type Process, startProcess } from "../shell/process.ts";
 import type { Directory } from "../workspace/directory.ts";
-import { UnnamedFile } from "../workspace/unnamed-file.ts";
+import { UnnamedFile } from "../workspace/system/unnamed-file.ts";
 import type { Standpoint } from "./above.ts";
 import { userExcludes } from "./excludes.ts";
 import type { Globs } from "./globs.ts";

@@ -2,7 +2,7 @@
 // it is handed, so that no name is followed. Asking costs a process, so each file is asked once: copying onto
 // a file in /proc, where attributes cannot be set, fails exactly where there are some.
 import { spawn } from "node:child_process";
-import type { CopyAttributes } from "../workspace/stage.ts";
+import type { CopyAttributes } from "../workspace/commit/stage.ts";
 
 const maxKnown = 10_000;
 

@@ -6,12 +6,12 @@
 // - Roots are handed over as the handles that are held, where bubblewrap can take them, and not by path.
 import { randomBytes } from "node:crypto";
 import { Fault } from "../fault.ts";
-import { makeControlGroup } from "../workspace/control-group.ts";
 import type { Directory } from "../workspace/directory.ts";
-import { freeSpace } from "../workspace/free-space.ts";
 import { display } from "../workspace/handle.ts";
 import type { Root } from "../workspace/root.ts";
-import { systemLink } from "../workspace/system-link.ts";
+import { makeControlGroup } from "../workspace/system/control-group.ts";
+import { freeSpace } from "../workspace/system/free-space.ts";
+import { systemLink } from "../workspace/system/system-link.ts";
 import type { Workspace } from "../workspace/workspace.ts";
 import type { Environment } from "./environment.ts";
 import { gitConfiguration } from "./git-identity.ts";

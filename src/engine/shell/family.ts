@@ -3,7 +3,7 @@
 // child inherits. Only a process that left the group, lost its parent and wiped its environment, all before
 // the first look, gets away; in a sandbox not even that one. Where there is no list of processes (macOS), the
 // family is the process group.
-import { carriesMark, findProcess, listProcesses, type ProcessEntry } from "../workspace/processes.ts";
+import { carriesMark, findProcess, listProcesses, type ProcessEntry } from "../workspace/system/processes.ts";
 
 /** Within this time no machine starts as many processes as there are numbers. */
 const youthMs = 1000;

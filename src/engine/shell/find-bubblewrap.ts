@@ -1,5 +1,5 @@
 // Whether bubblewrap is here and may work: many systems have it, some forbid what it needs.
-import { makeControlGroup, sweepControlGroups } from "../workspace/control-group.ts";
+import { makeControlGroup, sweepControlGroups } from "../workspace/system/control-group.ts";
 import { defaultLimits } from "./limits.ts";
 import type { SandboxFound, SandboxMissing } from "./policy.ts";
 import { startProcess } from "./process.ts";

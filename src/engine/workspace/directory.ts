@@ -2,13 +2,13 @@
 // whatever is swapped underneath its name.
 import { lstatSync, readdirSync, readlinkSync } from "node:fs";
 import { Fault, type Kind } from "../fault.ts";
+import { isTemporaryName } from "./commit/temporary.ts";
 import { errnoOf, faultOf, system } from "./errno.ts";
 import { OpenFile } from "./file.ts";
 import { type Address, Handle, raceFree } from "./handle.ts";
 import type { Landing } from "./resolve.ts";
 import type { Root } from "./root.ts";
 import { kindOf, type Stat, statOf } from "./stat.ts";
-import { isTemporaryName } from "./temporary.ts";
 
 /** An entry of a directory. `raw` is there where the name is not valid UTF-8; `name` then shows marks. */
 export interface Entry {

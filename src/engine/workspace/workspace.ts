@@ -6,8 +6,10 @@ import { readlinkSync } from "node:fs";
 import { isAbsolute, resolve } from "node:path";
 import { Fault } from "../fault.ts";
 import type { Archive } from "./archive/archive.ts";
-import type { By, Change, Commit, CommitListener, CommitOptions } from "./change.ts";
-import { Committer, type Current } from "./commit.ts";
+import type { By, Change, Commit, CommitListener, CommitOptions } from "./commit/change.ts";
+import { Committer, type Current } from "./commit/commit.ts";
+import type { CopyAttributes } from "./commit/stage.ts";
+import { openStore, recoverAtStart } from "./commit/store.ts";
 import { Directory } from "./directory.ts";
 import { system } from "./errno.ts";
 import { OpenFile } from "./file.ts";
@@ -16,9 +18,7 @@ import { narrow } from "./narrow.ts";
 import { type PathForms, parsePath, type WorkspacePath } from "./path.ts";
 import { land, seat } from "./resolve.ts";
 import { type Access, Root } from "./root.ts";
-import type { CopyAttributes } from "./stage.ts";
 import { type Stat, statOf } from "./stat.ts";
-import { openStore, recoverAtStart } from "./store.ts";
 
 /** A directory to grant. */
 export interface Grant {

@@ -16,6 +16,7 @@ export function openAccess(workspace: Workspace): Access {
     owner: "",
     workspace,
     narrowed: false,
+    browses: true,
     permits: () => true,
     refuse: () => new Refusal(403, "Forbidden"),
   });

@@ -140,6 +140,7 @@ export class OAuth implements Access {
       ...this.#reach(claims[rootsClaim], granted),
       perMinute,
       concurrency,
+      browses: granted.includes("reads"),
       permits: permits(granted),
       refuse: tool =>
         this.#insufficient(`Forbidden: ${tool.name} needs the scope ${scopeOf[tool.effect]}`, tool.effect),

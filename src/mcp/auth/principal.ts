@@ -19,6 +19,8 @@ export interface PrincipalOptions {
   /** Calls at once, and in a minute; absent: no limit of its own. */
   readonly concurrency?: number;
   readonly perMinute?: number;
+  /** Whether it may read files otherwise than by tools: as resources. */
+  readonly browses: boolean;
   permits(tool: Tool): boolean;
   /** What is answered to a call of a tool that is not permitted. */
   refuse(tool: Tool): Refusal;

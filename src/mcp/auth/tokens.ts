@@ -3,7 +3,7 @@
 import { timingSafeEqual } from "node:crypto";
 import { plainWording, say } from "../../contract/wording.ts";
 import { Fault } from "../../engine/fault.ts";
-import { WatchedFile } from "../../engine/workspace/watched-file.ts";
+import { WatchedFile } from "../../engine/workspace/system/watched-file.ts";
 import type { Workspace } from "../../engine/workspace/workspace.ts";
 import { Refusal } from "../http/refusal.ts";
 import type { Log } from "../log.ts";
@@ -99,6 +99,7 @@ export class Tokens implements Access {
       expires: expires === undefined ? undefined : Date.parse(expires),
       perMinute: record.perMinute ?? this.#options.perMinute,
       concurrency: record.concurrency ?? this.#options.concurrency,
+      browses: effects.includes("reads") && tools === undefined,
       permits: permits(effects, tools),
       refuse: tool => new Refusal(403, `Forbidden: this token does not permit ${tool.name}`),
     });

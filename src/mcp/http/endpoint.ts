@@ -1,7 +1,14 @@
 // /mcp: a request that has been let in, answered in the era that it is in. Requests of 2026-07-28 stand alone;
 // those of 2025 belong to a session, or where the server is to keep nothing, stand alone too.
-import { createMcpHandler, isLegacyRequest, type McpHttpHandler } from "@modelcontextprotocol/server";
+import {
+  classifyInboundRequest,
+  createMcpHandler,
+  isLegacyRequest,
+  type McpHttpHandler,
+  PerRequestHTTPServerTransport,
+} from "@modelcontextprotocol/server";
 import { isRecord } from "../jsonrpc.ts";
+import { modernRevisions } from "../revision.ts";
 import { type SessionLimits, Sessions } from "./sessions.ts";
 import { TableServer, type TableServerOptions } from "./table-server.ts";
 import type { Visit } from "./visit.ts";
@@ -38,11 +45,39 @@ export class Endpoint {
   /** `message` is the parsed body, where there is one. */
   async fetch(request: Request, visit: Visit, message: unknown): Promise<Response> {
     this.#options.visits.set(request, visit);
+    const listening = await this.#listen(request, visit, message);
+    if (listening !== undefined) return listening;
     const parsed = message === undefined ? {} : { parsedBody: message };
     const alone = this.#options.stateless || !(await isLegacyRequest(request, message));
     if (alone) return await this.#alone.fetch(request, parsed);
     const opens = isRecord(message) && message.method === "initialize";
     return await this.sessions.fetch(request, visit, message, opens);
+  }
+
+  /**
+   * The SDK answers `subscriptions/listen` itself, with events that are the same for all callers. Ours are about
+   * what the caller may reach, so a request that is in order goes to our table; the others are refused by the SDK.
+   */
+  async #listen(request: Request, visit: Visit, message: unknown): Promise<Response | undefined> {
+    const { method = "", table } = visit;
+    if (method !== "subscriptions/listen" || !table.server.methods.has(method)) return undefined;
+    const version = request.headers.get("mcp-protocol-version");
+    const named = request.headers.get("mcp-method");
+    if (version === null || named === null || !modernRevisions.some(known => known === version))
+      return undefined;
+    const outcome = classifyInboundRequest({
+      httpMethod: request.method,
+      protocolVersionHeader: version,
+      mcpMethodHeader: named,
+      body: message,
+    });
+    if (outcome.kind !== "modern" || outcome.messageKind !== "request") return undefined;
+    const server = new TableServer("modern", table.server, this.#options);
+    const { classification } = outcome;
+    const { keepAliveMs } = this.#options;
+    const transport = new PerRequestHTTPServerTransport({ classification, responseMode: "sse", keepAliveMs });
+    await server.connect(transport);
+    return await transport.handleMessage(outcome.message, { request });
   }
 
   async close(): Promise<void> {

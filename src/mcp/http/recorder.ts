@@ -1,16 +1,24 @@
 // What is remembered of a call: a line in the audit file, and the counters. Which changes a call made is known
 // from the commits that happen while it runs, whatever the tool; never from what it says about itself.
 import { AsyncLocalStorage } from "node:async_hooks";
-import type { Tool } from "../../contract/tool.ts";
-import type { Commit } from "../../engine/workspace/change.ts";
+import type { Commit } from "../../engine/workspace/commit/change.ts";
 import type { Workspace } from "../../engine/workspace/workspace.ts";
 import { isRecord, RpcError } from "../jsonrpc.ts";
-import type { Answer, Caller, Params } from "../server.ts";
+import type { Answer, Caller } from "../server.ts";
 import type { Metrics } from "./metrics.ts";
 import type { Visit } from "./visit.ts";
 
 /** Takes one line of the audit, without its end. */
 export type Audit = (line: string) => void;
+
+/** A call, for the record. */
+export interface Recorded {
+  readonly name: string;
+  /** Whether there is such a tool. */
+  readonly known: boolean;
+  /** Those that it names. */
+  readonly paths: readonly string[];
+}
 
 interface RecorderOptions {
   readonly metrics: Metrics;
@@ -35,8 +43,7 @@ export class Recorder implements Disposable {
 
   async record(
     visit: Visit,
-    tool: Tool | undefined,
-    params: Params,
+    { name, known, paths }: Recorded,
     caller: Caller,
     run: () => Promise<Answer>,
   ): Promise<Answer> {
@@ -47,7 +54,7 @@ export class Recorder implements Disposable {
     try {
       const answer = await (this.#options.audit ? this.#running.run(commits, run) : run());
       if (answer.result.isError === true) outcome = "error";
-      bytesOut = contentBytes(answer.result.content);
+      bytesOut = contentBytes(answer.result.content ?? answer.result.contents);
       return answer;
     } catch (error) {
       outcome = error instanceof RpcError ? `error ${error.code}` : "failed";
@@ -59,7 +66,7 @@ export class Recorder implements Disposable {
       const bytesIn = visit.bytes;
       this.#options.metrics.call({
         dialect: dialect.name,
-        tool: tool?.name,
+        tool: known ? name : undefined,
         outcome,
         ms,
         bytesIn,
@@ -71,8 +78,8 @@ export class Recorder implements Disposable {
           caller: visit.principal.is.name,
           client: caller.session.client,
           dialect: dialect.name,
-          tool: tool?.name ?? String(params.name).slice(0, 100),
-          paths: pathsOf(tool, params.arguments, commits),
+          tool: name,
+          paths: pathsOf(paths, commits),
           outcome,
           bytesIn,
           bytesOut,
@@ -89,10 +96,8 @@ export class Recorder implements Disposable {
 }
 
 /** The paths that the call names, and those that it changed. */
-function pathsOf(tool: Tool | undefined, args: unknown, commits: readonly Commit[]): string[] {
-  const paths = new Set<string>();
-  const named = isRecord(args) ? args : {};
-  for (const name of tool?.paths ?? []) for (const path of textsIn(named[name])) paths.add(path);
+function pathsOf(named: readonly string[], commits: readonly Commit[]): string[] {
+  const paths = new Set(named);
   for (const { files } of commits) {
     for (const { at, from } of files) {
       paths.add(at);
@@ -102,18 +107,13 @@ function pathsOf(tool: Tool | undefined, args: unknown, commits: readonly Commit
   return [...paths].slice(0, mostPaths).map(path => path.slice(0, longestPath));
 }
 
-function textsIn(value: unknown): string[] {
-  if (typeof value === "string") return [value];
-  return Array.isArray(value) ? value.filter(one => typeof one === "string") : [];
-}
-
 function contentBytes(content: unknown): number {
   if (!Array.isArray(content)) return 0;
   let bytes = 0;
   for (const item of content) {
     if (!isRecord(item)) continue;
     if (typeof item.text === "string") bytes += Buffer.byteLength(item.text);
-    if (typeof item.data === "string") bytes += item.data.length;
+    for (const data of [item.data, item.blob]) if (typeof data === "string") bytes += data.length;
   }
   return bytes;
 }

@@ -2,6 +2,7 @@
 import type { ServerContext } from "@modelcontextprotocol/server";
 import type { Session } from "../../contract/session.ts";
 import type { Workspace } from "../../engine/workspace/workspace.ts";
+import type { Id } from "../jsonrpc.ts";
 import type { Revision } from "../revision.ts";
 import type { Caller, Params } from "../server.ts";
 
@@ -16,9 +17,12 @@ interface SdkCallerOptions {
   readonly asks: boolean;
   /** Whether it wants log messages. */
   readonly logs: boolean;
+  /** Tells the client something when the request has been answered; nobody is told where it has no session. */
+  readonly tellLater: Caller["notify"];
 }
 
 export class SdkCaller implements Caller, Disposable {
+  readonly id: Id;
   readonly session: Session;
   readonly revision: Revision;
   readonly workspace: Workspace;
@@ -27,8 +31,11 @@ export class SdkCaller implements Caller, Disposable {
   readonly ask: Caller["ask"];
   readonly #context: ServerContext;
   readonly #logs: boolean;
+  readonly #tellLater: Caller["notify"];
+  #answered = false;
 
   constructor(context: ServerContext, options: SdkCallerOptions) {
+    this.id = JSON.stringify(context.mcpReq.id);
     this.session = options.session;
     this.revision = options.revision;
     this.workspace = options.workspace;
@@ -38,10 +45,12 @@ export class SdkCaller implements Caller, Disposable {
     this.ask = options.asks ? (method, params) => this.#ask(method, params) : undefined;
     this.#context = context;
     this.#logs = options.logs;
+    this.#tellLater = options.tellLater;
   }
 
   readonly notify: Caller["notify"] = (method, params) => {
     if (method === "notifications/message" && !this.#logs) return;
+    if (this.#answered) return this.#tellLater(method, params);
     // A client that is gone misses it; its call is being stopped anyway.
     this.#context.mcpReq.notify({ method, params }).catch(() => {});
   };
@@ -53,6 +62,7 @@ export class SdkCaller implements Caller, Disposable {
 
   /** The request is answered: what is kept for nobody is let go of. */
   [Symbol.dispose](): void {
+    this.#answered = true;
     if (!this.session.lasting) this.session[Symbol.dispose]();
   }
 }

@@ -3,7 +3,7 @@
 import { createServer as createHttpServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { runningCommands } from "../../engine/shell/living.ts";
-import { openFiles } from "../../engine/workspace/open-files.ts";
+import { openFiles } from "../../engine/workspace/system/open-files.ts";
 import type { Access } from "../auth/access.ts";
 import type { Log } from "../log.ts";
 import { createServer } from "../server.ts";
@@ -21,7 +21,7 @@ import { Tables, type TablesOptions } from "./tables.ts";
 import { Visits } from "./visit.ts";
 
 export interface HttpOptions
-  extends Omit<TablesOptions, "create">,
+  extends Omit<TablesOptions, "create" | "subscriptions">,
     Partial<Pick<TablesOptions, "create">>,
     Omit<GateOptions, "address">,
     Partial<SessionLimits> {
@@ -63,7 +63,7 @@ export async function serveHttp(options: HttpOptions): Promise<HttpService> {
   const front = new Front({
     gate: new Gate(options),
     access,
-    tables: new Tables({ ...options, create }),
+    tables: new Tables({ ...options, create, subscriptions: !stateless }),
     bodies: new Bodies(options.maxBodyBytes ?? 64 * 1024 * 1024),
     endpoint,
     metrics,

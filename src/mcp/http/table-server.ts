@@ -35,7 +35,11 @@ export class TableServer extends SdkServer {
   readonly #codes = new Map<string | number, number>();
 
   constructor(era: Era, { info, capabilities, instructions }: Server, options: TableServerOptions) {
-    super(info, { capabilities, instructions, enforceStrictCapabilities: false });
+    super(info, {
+      capabilities,
+      instructions,
+      ...(era === "modern" ? { supportedProtocolVersions: [...modernRevisions] } : {}),
+    });
     this.#era = era;
     this.#options = options;
     this.onerror = error => options.log.debug("http", error);
@@ -92,6 +96,10 @@ export class TableServer extends SdkServer {
       gone: visit.session === undefined ? undefined : visit.signal,
       capabilities: modern ? (isRecord(stated) ? stated : undefined) : this.getClientCapabilities(),
       asks: !modern && visit.session !== undefined,
+      // By the stream that the client listens to, if it does.
+      tellLater: (method, params) => {
+        if (visit.session !== undefined) this.notification({ method, params }).catch(() => {});
+      },
       logs: !modern || envelope[LOG_LEVEL_META_KEY] !== undefined,
     });
   }

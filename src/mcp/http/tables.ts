@@ -16,6 +16,8 @@ export interface TablesOptions {
   /** What is served at /mcp; absent where nobody chose: then the caller's own, or none. */
   readonly dialect?: string;
   settings(dialect: Dialect): Settings;
+  /** Whether changes can be told to a client between its requests. */
+  readonly subscriptions: boolean;
   /** Makes the methods of a dialect. */
   readonly create: typeof createServer;
 }
@@ -56,7 +58,7 @@ export class Tables {
 
   async #make(principal: Principal, load: (() => Promise<Dialect>) | undefined): Promise<Table> {
     if (load === undefined) throw new Refusal(404, "Not found");
-    const { engine, info, create } = this.#options;
+    const { engine, info, create, subscriptions } = this.#options;
     const dialect = await load();
     const given = this.#options.settings(dialect);
     // Outside of a sandbox a command reaches everything, whatever its caller may reach.
@@ -70,7 +72,9 @@ export class Tables {
     const tools = dialect.tools.filter(
       tool => principal.is.permits(tool) && (tool.effect !== "runs" || settings.commands !== "none"),
     );
-    const server = create({ dialect: { ...dialect, tools }, engine, settings, info });
+    const resources = dialect.resources && principal.is.browses;
+    const narrowed = { ...dialect, tools, resources };
+    const server = create({ dialect: narrowed, engine, settings, info, subscriptions });
     const prefix = dialect.prefix ?? "";
     return {
       dialect,

@@ -1,9 +1,9 @@
 // What a commit does, as plain data that its journal can hold: after a crash, what was done can still be recorded.
 import type { Kind } from "../../fault.ts";
-import type { By, Effect } from "../change.ts";
-import type { Held, Outcome } from "../outcome.ts";
-import type { Spot } from "../place.ts";
-import type { Range } from "../step.ts";
+import type { By, Effect } from "../commit/change.ts";
+import type { Held, Outcome } from "../commit/outcome.ts";
+import type { Spot } from "../commit/place.ts";
+import type { Range } from "../commit/step.ts";
 
 /** Something that stands at a spot, or whose bytes the journal holds. */
 export interface Kept {

@@ -1,7 +1,7 @@
 // What is remembered of the past: contents that were read or replaced, and the changes that were made. It lies in
 // the user's state directory, never in a workspace, within limits on size and age.
-import type { Places } from "../place.ts";
-import type { Range } from "../step.ts";
+import type { Places } from "../commit/place.ts";
+import type { Range } from "../commit/step.ts";
 import type { Account, Kept } from "./account.ts";
 import { ChangeLog, type RecordedFile } from "./log.ts";
 import { Objects } from "./objects.ts";

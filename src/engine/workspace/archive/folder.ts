@@ -1,6 +1,7 @@
 // The folders of the archive: made when first needed, listed where they are there.
+
+import { sys } from "../commit/syscalls.ts";
 import { errnoOf } from "../errno.ts";
-import { sys } from "../syscalls.ts";
 
 export function namesIn(directory: string): string[] {
   try {

@@ -4,8 +4,8 @@ import { randomInt } from "node:crypto";
 import { constants } from "node:fs";
 import { join } from "node:path";
 import type { Kind } from "../../fault.ts";
-import type { Effect } from "../change.ts";
-import { readAll, sys, writeAll } from "../syscalls.ts";
+import type { Effect } from "../commit/change.ts";
+import { readAll, sys, writeAll } from "../commit/syscalls.ts";
 import { makeDirectory, namesIn, removeIfThere } from "./folder.ts";
 import type { Snapshot } from "./snapshot.ts";
 

@@ -5,7 +5,7 @@ import { createHash, randomBytes } from "node:crypto";
 import { constants } from "node:fs";
 import { join } from "node:path";
 import { deflateRawSync, inflateRawSync } from "node:zlib";
-import { readAll, sys, writeAll } from "../syscalls.ts";
+import { readAll, sys, writeAll } from "../commit/syscalls.ts";
 import { makeDirectory, namesIn, removeIfThere } from "./folder.ts";
 
 /** The hash under which bytes are kept: SHA-256, in hexadecimal. */

@@ -5,8 +5,8 @@
 // crash, recovery runs it through at once.
 import { isUtf8 } from "node:buffer";
 import { constants } from "node:fs";
+import { readAll, sys } from "../commit/syscalls.ts";
 import { type Address, Handle } from "../handle.ts";
-import { readAll, sys } from "../syscalls.ts";
 import type { Objects } from "./objects.ts";
 
 export type Snapshot =

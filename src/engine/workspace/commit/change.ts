@@ -1,0 +1,120 @@
+// What can be asked of the disk, and what was done. Whoever wants to write says so as a list of Changes;
+// `Workspace.commit` does all of them or none.
+import type { Kind } from "../../fault.ts";
+import type { Directory } from "../directory.ts";
+import type { WorkspacePath } from "../path.ts";
+
+/**
+ * What a change was computed from. Bytes: the file must still hold exactly these. A function: it is asked about
+ * the bytes that are there. "absent": nothing may be there. Left out: the last writer wins, whole.
+ */
+export type Expectation = Uint8Array | ((bytes: Buffer) => boolean) | "absent";
+
+export type Change =
+  | {
+      readonly kind: "write";
+      readonly path: WorkspacePath;
+      readonly bytes: Uint8Array;
+      readonly expect?: Expectation;
+      /** Permission bits. Left out: those of the file that is there, or what the system gives new files. */
+      readonly mode?: number;
+      /** When it was last modified, where that is to be put back. */
+      readonly modified?: Date;
+    }
+  | {
+      readonly kind: "remove";
+      readonly path: WorkspacePath;
+      /** Without it, a directory must be empty. */
+      readonly recursive?: boolean;
+      readonly expect?: Expectation;
+    }
+  | {
+      readonly kind: "move";
+      readonly from: WorkspacePath;
+      readonly to: WorkspacePath;
+      /** Replace a file that is there. */
+      readonly overwrite?: boolean;
+      /** New content on the way: a move and an edit in one step. Mode and owner stay. */
+      readonly bytes?: Uint8Array;
+      /** About the file that is moved. */
+      readonly expect?: Expectation;
+    }
+  | {
+      readonly kind: "copy";
+      readonly from: WorkspacePath;
+      readonly to: WorkspacePath;
+      readonly overwrite?: boolean;
+    }
+  | { readonly kind: "mkdir"; readonly path: WorkspacePath; readonly mode?: number }
+  | {
+      readonly kind: "symlink";
+      readonly path: WorkspacePath;
+      /** As it is to be written in the link; it may lead anywhere, following it is another matter. */
+      readonly target: string;
+    };
+
+/** Who asks, for history and audit; never for decisions. */
+export interface By {
+  readonly action: string;
+  readonly client: string;
+  /** The change that this one takes back. */
+  readonly undoes?: string;
+}
+
+export interface CommitOptions {
+  readonly by?: By;
+  /** Make missing directories above what is created. Default false: `parent_not_found`. */
+  readonly parents?: boolean;
+  /** A write to a symbolic link: change what it leads to (default), or refuse it (`is_a_link`). */
+  readonly links?: "follow" | "refuse";
+  /** A write to a file with other names: this name only (default), or all of them, by rewriting it in place. */
+  readonly hardLinks?: "replace" | "keep";
+  readonly signal?: AbortSignal;
+}
+
+/** What a name held before or holds now. `before` can be read only while listeners run. */
+export interface Content {
+  readonly kind: Kind;
+  readonly size: number;
+  readonly mode: number;
+  readonly modified?: Date;
+  /** Where a symbolic link points. */
+  readonly target?: string;
+  /** The bytes of a file. */
+  bytes(): Promise<Buffer>;
+  /** A directory, held open; the caller closes it. */
+  directory(): Directory;
+}
+
+export type Effect = "created" | "modified" | "removed" | "moved" | "copied" | "none";
+
+/** What became of one Change. */
+export interface Changed {
+  /** As the caller named it; for moves and copies the destination. */
+  readonly path: WorkspacePath;
+  /** Where it really is, links resolved. */
+  readonly at: string;
+  readonly effect: Effect;
+  readonly kind: Kind;
+  /** Where a move or a copy took it from. */
+  readonly from?: { readonly path: WorkspacePath; readonly at: string };
+  readonly before?: Content;
+  readonly after?: Content;
+  /** How many other names the file has (hard links): with "replace" they keep the old bytes. */
+  readonly otherNames: number;
+}
+
+export interface Commit {
+  readonly id: string;
+  readonly time: Date;
+  readonly by: By;
+  /** One for each Change, in order. */
+  readonly files: readonly Changed[];
+  /** Directories that were made because they were missing, outermost first. */
+  readonly parents: readonly string[];
+  /** Whether the archive has all that is needed to take it back. */
+  readonly recorded: boolean;
+}
+
+/** Called after a commit has happened and before the old bytes are let go; the answer waits for it. */
+export type CommitListener = (commit: Commit) => void | Promise<void>;

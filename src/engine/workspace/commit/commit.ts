@@ -1,0 +1,309 @@
+// The one way to write. Resolve, lock, look, stage, compare, journal, rename: either all of a commit's changes
+// are on the disk, or none is, whatever fails and whenever the process is killed.
+//
+//   intent   the journal holds what is about to happen, new bytes included
+//   stage    new content beside its targets, under temporary names
+//   compare  nobody else has changed what the changes were computed from
+//   commit   a mark in the journal, flushed: from here on it has happened
+//   apply    renames; what they replace is kept aside
+//   done     listeners see old and new; then the old is let go, and files are flushed in the background
+import { Fault } from "../../fault.ts";
+import { type Account, accountOf } from "../archive/account.ts";
+import { gently } from "../archive/archive.ts";
+import { newChangeId } from "../archive/log.ts";
+import { faultOf } from "../errno.ts";
+import { Handle } from "../handle.ts";
+import type { WorkspacePath } from "../path.ts";
+import type { Root } from "../root.ts";
+import { kindOf } from "../stat.ts";
+import type { By, Change, Commit, CommitListener, CommitOptions, Expectation } from "./change.ts";
+import { aimAll, Draft, type Resolved } from "./draft.ts";
+import { bootId } from "./identity.ts";
+import type { Book } from "./ledger.ts";
+import { Locks } from "./lock.ts";
+import { changedBy } from "./outcome.ts";
+import { Overtaken } from "./overtaken.ts";
+import { addressOf, Places, type Spot } from "./place.ts";
+import type { Check, Plan } from "./plan.ts";
+import { planOf } from "./planning.ts";
+import { purgeLater } from "./purge.ts";
+import type { Intent, Tale } from "./record.ts";
+import { recover, removeAll, takeBack } from "./recover.ts";
+import { type CopyAttributes, readSpot, stage } from "./stage.ts";
+
+import { apply, type Range, type Scene } from "./step.ts";
+import type { Store } from "./store.ts";
+import { sys } from "./syscalls.ts";
+
+const attempts = 20;
+const nobody: By = { action: "", client: "" };
+
+/** A file as an edit finds it: undefined bytes where nothing is there. */
+export interface Current {
+  readonly path: WorkspacePath;
+  readonly bytes: Buffer | undefined;
+}
+
+export class Committer {
+  readonly #roots: readonly Root[];
+  readonly #store: Store;
+  readonly #listeners: ReadonlySet<CommitListener>;
+  readonly #copyAttributes: CopyAttributes | undefined;
+
+  constructor(
+    roots: readonly Root[],
+    store: Store,
+    listeners: ReadonlySet<CommitListener>,
+    copyAttributes: CopyAttributes | undefined,
+  ) {
+    this.#roots = roots;
+    this.#store = store;
+    this.#listeners = listeners;
+    this.#copyAttributes = copyAttributes;
+  }
+
+  commit(changes: readonly Change[], options: CommitOptions): Promise<Commit> {
+    const first = changes[0];
+    const path = first && ("path" in first ? first.path : first.from);
+    return again(options, path, async () => {
+      using draft = this.#draft(changes, options);
+      using _ = await this.#lock(draft.keys, options);
+      draft.confirm();
+      return await this.#carryOut(draft, options);
+    });
+  }
+
+  /**
+   * Reads files, lets `transform` make changes of them, and commits these, all under the files' locks: edits of
+   * one file queue up, and none is lost. When somebody without our locks changes a file meanwhile, it starts over
+   * with what is there now, so `transform` may be called several times.
+   */
+  edit(
+    paths: readonly WorkspacePath[],
+    transform: (files: readonly Current[]) => readonly Change[] | Promise<readonly Change[]>,
+    options: CommitOptions,
+  ): Promise<Commit> {
+    const also = new Map<string, string>();
+    return again(options, paths[0], async () => {
+      using places = new Places();
+      const way = { roots: this.#roots, places, state: this.#store.state.path };
+      const targets = aimAll(paths, way, options);
+      const keys = new Map([...also, ...targets.map(({ key, path }) => [key, path.given] as const)]);
+      using locks = await this.#lock(keys, options);
+      if (!places.areCurrent()) throw new Overtaken(paths[0]?.given ?? "");
+      const bases = new Map<string, Buffer | "absent">();
+      const files = targets.map(({ path, spot, at }) => {
+        const bytes = places.isNew(spot.place) ? undefined : currentBytes(places, spot, path.given);
+        bases.set(at, bytes ?? "absent");
+        return { path, bytes };
+      });
+      const changes = await transform(files);
+      using draft = this.#draft(changes, options);
+      for (const [key, given] of draft.keys) {
+        if (!locks.keys.has(key)) also.set(key, given);
+      }
+      if (also.size > 0 && ![...also.keys()].every(key => locks.keys.has(key))) throw new Overtaken("");
+      draft.confirm();
+      for (const [i, one] of draft.changes.entries()) draft.changes[i] = withBase(one, bases);
+      return await this.#carryOut(draft, options);
+    });
+  }
+
+  #draft(changes: readonly Change[], options: CommitOptions): Draft {
+    return Draft.of(this.#roots, this.#store.state.path, changes, options);
+  }
+
+  #lock(keys: ReadonlyMap<string, string>, options: CommitOptions): Promise<Locks> {
+    return Locks.take(this.#store.state, keys, () => recover(this.#store.state), options.signal);
+  }
+
+  async #carryOut(draft: Draft, options: CommitOptions): Promise<Commit> {
+    const { ledger } = this.#store;
+    if (draft.changes.some(({ change }) => change.kind === "remove" && !change.recursive)) {
+      await ledger.settled(); // what past commits have yet to clear away must not make a directory look full
+    }
+    const plan = planOf(draft, options);
+    const id = newChangeId();
+    const by = options.by ?? nobody;
+    const account = accountOf(plan.outcomes, by, plan.parents);
+    const report = (): Commit => ({
+      id,
+      time: new Date(),
+      by,
+      files: plan.outcomes.map(outcome => changedBy(outcome, plan.places)),
+      parents: plan.parents,
+      recorded: true,
+    });
+    if (plan.steps.length === 0) return report();
+    await ledger.ease();
+    const book = ledger.enter();
+    try {
+      const tale = await this.#write(plan, id, account, book, options);
+      try {
+        const recorded = await this.#remember(tale, plan);
+        const commit = { ...report(), recorded };
+        await this.#tell(commit);
+        return commit;
+      } finally {
+        await letGo(plan, tale, book);
+      }
+    } finally {
+      ledger.leave(book);
+    }
+  }
+
+  /** From intent to done. Throws with everything as it was. */
+  async #write(plan: Plan, id: string, account: Account, book: Book, options: CommitOptions): Promise<Tale> {
+    const { journal } = book;
+    const { ledger } = this.#store;
+    const given = plan.steps[0]?.given ?? "";
+    const { places, steps, temps, trash } = plan;
+    const at = { places: places.records, steps, temps, trash };
+    const intent: Intent = { is: "intent", id, boot: bootId(), ...at, account };
+    const inodes: number[] = [];
+    const blob = Buffer.concat(plan.blobs);
+    const scene: Scene = {
+      places,
+      inodes,
+      blob: range => blob.subarray(range.at, range.at + range.length),
+      single: steps.length === 1,
+      powerCut: false,
+    };
+    let begun = false;
+    try {
+      ledger.retry();
+      journal.append(intent, plan.blobs);
+      for (const one of plan.stages) await stage(one, places, this.#copyAttributes);
+      for (const step of steps) inodes.push(step.do === "move" ? inodeAt(places, step.from) : 0);
+      for (const check of plan.checks) verify(check, places);
+      options.signal?.throwIfAborted();
+      begun = true;
+      journal.append({ is: "commit", id, inodes });
+      await journal.flush();
+      for (const step of steps) apply(step, scene);
+      book.note(steps, places);
+    } catch (error) {
+      const tale: Tale = { intent, inodes, blob, state: begun ? "abort" : "staged" };
+      if (begun) await noteAbort(id, book);
+      const full = Fault.is(faultOf(error, given), "no_space") && ledger.isClearing;
+      try {
+        if (begun) takeBack(tale, scene);
+        removeAll(temps, places);
+        if (begun) journal.append({ is: "done", id });
+      } catch {
+        book.unsettled.push(tale); // tried again before the next commit, and after a restart
+      }
+      if (!full) throw faultOf(error, given);
+      await ledger.settled(); // what past commits let go of makes room
+      throw new Overtaken(given);
+    }
+    try {
+      journal.append({ is: "done", id });
+    } catch {
+      // Recovery would find every step done.
+    }
+    return { intent, inodes, blob, state: "done" };
+  }
+
+  /** The archive keeps what was there. Where it cannot, what was done has been done all the same. */
+  async #remember({ intent, blob }: Tale, { places }: Plan): Promise<boolean> {
+    const bytes = (range: Range) => blob.subarray(range.at, range.at + range.length);
+    try {
+      return await gently(this.#store.archive.record(intent.id, intent.account, places, bytes));
+    } catch {
+      return false;
+    }
+  }
+
+  async #tell(commit: Commit): Promise<void> {
+    for (const listener of this.#listeners) {
+      try {
+        await listener(commit);
+      } catch (error) {
+        process.emitWarning(error instanceof Error ? error : String(error)); // it has happened all the same
+      }
+    }
+  }
+}
+
+/** Runs `action` until nobody gets in its way. */
+async function again<T>(
+  options: CommitOptions,
+  path: WorkspacePath | undefined,
+  action: () => Promise<T>,
+): Promise<T> {
+  for (let round = 1; ; round++) {
+    options.signal?.throwIfAborted();
+    try {
+      return await action();
+    } catch (error) {
+      if (!(error instanceof Overtaken)) throw faultOf(error, path?.given ?? "");
+      if (round >= attempts) throw new Fault("changed_meanwhile", { path: error.path });
+    }
+  }
+}
+
+/** A change to a file that an edit has read holds only for what it read. */
+function withBase(one: Resolved, read: ReadonlyMap<string, Buffer | "absent">): Resolved {
+  const base = read.get((one.source ?? one.target)?.at ?? "");
+  return base === undefined ? one : { ...one, base };
+}
+
+async function noteAbort(id: string, book: Book): Promise<void> {
+  try {
+    book.journal.append({ is: "abort", id });
+    await book.journal.flush();
+  } catch {
+    // The journal fails too; what can be done without it is done.
+  }
+}
+
+/** The bytes that an edit starts from. Something that is no file cannot be edited. */
+function currentBytes(places: Places, spot: Spot, given: string): Buffer | undefined {
+  const stat = sys.lstat(places.address(spot));
+  if (stat !== undefined && !stat.isFile())
+    throw new Fault("not_a_file", { path: given, kind: kindOf(stat) });
+  return readSpot(places, spot, given)?.bytes;
+}
+
+/** The last look before the commit. */
+function verify(check: Check, places: Places): void {
+  const { spot, given, known, expect, base } = check;
+  const stat = sys.lstat(places.address(spot));
+  if (stat?.ino !== known?.inode) throw new Overtaken(given);
+  if ((expect === undefined || expect === "absent") && !Buffer.isBuffer(base)) return;
+  const found = readSpot(places, spot, given);
+  if (found === undefined || found.inode !== known?.inode) throw new Overtaken(given);
+  if (Buffer.isBuffer(base) && !found.bytes.equals(base)) throw new Overtaken(given);
+  if (!meets(found.bytes, expect)) throw new Fault("changed_meanwhile", { path: given });
+}
+
+function meets(bytes: Buffer, expect: Expectation | undefined): boolean {
+  if (expect === undefined || expect === "absent") return true;
+  return typeof expect === "function" ? expect(bytes) : bytes.equals(expect);
+}
+
+function inodeAt(places: Places, spot: Spot): number {
+  return sys.lstat(places.address(spot))?.ino ?? 0;
+}
+
+/**
+ * Removes what the commit put aside. The answer waits for it, so that nobody who has it finds a temporary name in a
+ * directory; the journal remembers it until it is done.
+ */
+async function letGo(plan: Plan, tale: Tale, book: Book): Promise<void> {
+  const purging = async ({ place, name }: Spot): Promise<void> => {
+    try {
+      using directory = Handle.open(plan.places.handle(place).address);
+      await purgeLater(directory, addressOf(name));
+    } catch {
+      book.unsettled.push(tale);
+    }
+  };
+  const purges = plan.trash.map(spot => {
+    const purged: Promise<void> = purging(spot).finally(() => book.purges.delete(purged));
+    book.purges.add(purged);
+    return purged;
+  });
+  await Promise.all(purges);
+}

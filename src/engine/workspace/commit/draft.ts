@@ -1,0 +1,131 @@
+// The changes of a commit with their paths resolved to spots, before anything is locked or looked at.
+import { Fault } from "../../fault.ts";
+import type { Handle } from "../handle.ts";
+import type { WorkspacePath } from "../path.ts";
+import { land } from "../resolve.ts";
+import type { Root } from "../root.ts";
+import type { Change, CommitOptions } from "./change.ts";
+import type { Keys } from "./lock.ts";
+import { Overtaken } from "./overtaken.ts";
+import { Places } from "./place.ts";
+import { type Aim, aim, isStillMissing, type Target } from "./target.ts";
+
+export interface Resolved {
+  readonly change: Change;
+  /** What is written, removed, made, or moved and copied to. Undefined for a root that is to be made: it is there. */
+  readonly target: Target | undefined;
+  /** What is moved. */
+  readonly source?: Target;
+  /** What is copied, held. */
+  readonly original?: { readonly handle: Handle; readonly at: string };
+  /** What an edit read there before it made this change. */
+  readonly base?: Buffer | "absent";
+}
+
+export class Draft implements Disposable {
+  readonly roots: readonly Root[];
+  readonly places = new Places();
+  readonly changes: Resolved[] = [];
+  /** Our own state directory. */
+  readonly state: string;
+
+  private constructor(roots: readonly Root[], state: string) {
+    this.roots = roots;
+    this.state = state;
+  }
+
+  static of(
+    roots: readonly Root[],
+    state: string,
+    changes: readonly Change[],
+    options: CommitOptions,
+  ): Draft {
+    const draft = new Draft(roots, state);
+    try {
+      const way = { roots, places: draft.places, state };
+      for (const change of changes) draft.changes.push(resolved(change, way, options));
+      draft.#refuseDuplicates();
+      return draft;
+    } catch (error) {
+      draft[Symbol.dispose]();
+      throw error;
+    }
+  }
+
+  /** The names that must be held. */
+  get keys(): Keys {
+    const keys = new Map<string, string>();
+    for (const target of this.targets) keys.set(target.key, target.path.given);
+    return keys;
+  }
+
+  /** Everything must still be where it was resolved to. Asked once the locks are held. */
+  confirm(): void {
+    const targets = this.targets;
+    if (this.places.areCurrent() && targets.every(target => isStillMissing(target, this.places))) return;
+    throw new Overtaken(targets[0]?.path.given ?? "");
+  }
+
+  get targets(): Target[] {
+    return this.changes.flatMap(({ target, source }) => [source, target].filter(one => one !== undefined));
+  }
+
+  [Symbol.dispose](): void {
+    this.places[Symbol.dispose]();
+    for (const { original } of this.changes) original?.handle.close();
+  }
+
+  #refuseDuplicates(): void {
+    const seen = new Set<string>();
+    for (const { change, target, source } of this.changes) {
+      for (const one of source?.at === target?.at ? [target] : [source, target]) {
+        if (one === undefined) continue;
+        const key = `${one.spot.place}/${one.spot.name}`;
+        const made = this.places.newAt(one.spot) !== undefined && change.kind !== "mkdir";
+        if (seen.has(key) || made) throw new Fault("duplicate_path", { path: one.path.given });
+        seen.add(key);
+      }
+    }
+  }
+}
+
+function resolved(change: Change, way: Omit<Aim, "missing">, options: CommitOptions): Resolved {
+  const missing = options.parents ? ("make" as const) : ("parent_not_found" as const);
+  const there = { ...way, missing: "not_found" as const };
+  const anew = { ...way, missing };
+  switch (change.kind) {
+    case "write":
+      return { change, target: aim(change.path, { ...anew, links: options.links ?? "follow" }) };
+    case "remove":
+      return { change, target: aim(change.path, there) };
+    case "move":
+      return { change, source: aim(change.from, there), target: aim(change.to, anew) };
+    case "copy": {
+      const landing = land(way.roots, change.from);
+      try {
+        return {
+          change,
+          original: { handle: landing.handle, at: landing.path },
+          target: aim(change.to, anew),
+        };
+      } catch (error) {
+        landing.handle.close();
+        throw error;
+      }
+    }
+    case "mkdir":
+      return { change, target: change.path.isRoot ? undefined : aim(change.path, anew) };
+    case "symlink":
+      return { change, target: aim(change.path, anew) };
+  }
+}
+
+/** The spots of some paths, as a write to them would find them. */
+export function aimAll(
+  paths: readonly WorkspacePath[],
+  way: Omit<Aim, "missing">,
+  options: CommitOptions,
+): Target[] {
+  const missing = options.parents ? ("make" as const) : ("parent_not_found" as const);
+  return paths.map(path => aim(path, { ...way, missing, links: options.links ?? "follow" }));
+}

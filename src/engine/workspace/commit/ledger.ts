@@ -1,0 +1,219 @@
+// The journals of this process, two of them in turn: while one is being checkpointed (every file that it speaks
+// of flushed to its place, old content removed), the other takes new commits. Then it starts anew.
+import { constants } from "node:fs";
+import { join } from "node:path";
+import { errnoOf } from "../errno.ts";
+import type { Handle } from "../handle.ts";
+import { Journal } from "./journal.ts";
+import { addressOf, identified, type Places } from "./place.ts";
+import type { Tale } from "./record.ts";
+import { settle } from "./recover.ts";
+import { flushDirectory } from "./stage.ts";
+import type { StateDirectory } from "./state.ts";
+import type { Step } from "./step.ts";
+import { sys } from "./syscalls.ts";
+
+const checkpointMs = 50;
+const hurryBytes = 32 * 1024 * 1024;
+
+/** A directory to flush, and files in it. */
+interface Unflushed {
+  readonly at: string;
+  readonly device: number;
+  readonly inode: number;
+  readonly names: Set<string>;
+}
+
+/** One of the two journals, and what must happen before it can start anew. */
+export class Book {
+  readonly journal: Journal;
+  readonly unflushed = new Map<string, Unflushed>();
+  readonly purges = new Set<Promise<void>>();
+  /** Commits that could not be taken back yet. */
+  readonly unsettled: Tale[] = [];
+  /** Commits under way. */
+  open = 0;
+  /** Whether anything was written into it since it was started. */
+  isWritten = false;
+
+  constructor(journal: Journal) {
+    this.journal = journal;
+  }
+
+  /** Notes what a commit has put in place, to be flushed. */
+  note(steps: readonly Step[], places: Places): void {
+    for (const step of steps) {
+      if (step.do === "make") this.#place(places.handle(step.at.place));
+      else if (step.do === "rewrite") this.#place(places.handle(step.at.place)).names.add(step.at.name);
+      else {
+        const names = this.#place(places.handle(step.to.place)).names;
+        if (step.staged?.blob !== undefined) names.add(step.to.name);
+        if (step.from.place !== step.to.place) this.#place(places.handle(step.from.place));
+      }
+    }
+  }
+
+  #place(handle: Handle): Unflushed {
+    const stat = handle.stat();
+    const key = `${stat.dev}:${stat.ino}`;
+    const known = this.unflushed.get(key);
+    if (known !== undefined) return known;
+    const fresh = { at: handle.whereabouts(), device: stat.dev, inode: stat.ino, names: new Set<string>() };
+    this.unflushed.set(key, fresh);
+    return fresh;
+  }
+}
+
+export class Ledger {
+  readonly #state: StateDirectory;
+  readonly #books: [Book, Book];
+  #current = 0;
+  #generation = 2;
+  #timer: NodeJS.Timeout | undefined;
+  #running: Promise<void> | undefined;
+
+  constructor(state: StateDirectory) {
+    this.#state = state;
+    this.#books = [this.#book(0), this.#book(1)];
+  }
+
+  #book(index: 0 | 1): Book {
+    return new Book(new Journal(join(this.#state.own, `journal-${index}`), index + 1));
+  }
+
+  /** The journal for a commit that begins. */
+  enter(): Book {
+    const book = this.#books[this.#current === 0 ? 0 : 1];
+    book.open++;
+    book.isWritten = true;
+    return book;
+  }
+
+  leave(book: Book): void {
+    book.open--;
+    this.#schedule();
+  }
+
+  #schedule(): void {
+    this.#timer ??= setTimeout(() => {
+      this.#timer = undefined;
+      void this.checkpoint();
+    }, checkpointMs).unref();
+  }
+
+  /** Waits where so much stands unflushed that recovery would take long. */
+  async ease(): Promise<void> {
+    for (let round = 0; round < 2 && this.#books.some(book => book.journal.size > hurryBytes); round++) {
+      await this.checkpoint();
+    }
+  }
+
+  /** Whether old content of past commits is still being removed. */
+  get isClearing(): boolean {
+    return this.#books.some(book => book.purges.size > 0);
+  }
+
+  /** When all old content of past commits is gone from the workspace. */
+  async settled(): Promise<void> {
+    for (const book of this.#books) await Promise.allSettled(book.purges);
+  }
+
+  /** Tries again to bring to an end what could not be. */
+  retry(): void {
+    for (const book of this.#books) {
+      for (const tale of book.unsettled.splice(0)) {
+        try {
+          settle(tale);
+        } catch {
+          if (book.unsettled.length < 100) book.unsettled.push(tale);
+        }
+      }
+    }
+  }
+
+  /** At the end of the process: whether nothing is left to do, having flushed what was still to be flushed. */
+  closeNow(): boolean {
+    for (const book of this.#books) {
+      if (book.open > 0 || book.purges.size > 0 || book.unsettled.length > 0) return false;
+      for (const one of book.unflushed.values()) flushNow(one);
+    }
+    return true;
+  }
+
+  /** Flushes and forgets the current journal, while the other one takes over. One at a time. */
+  checkpoint(): Promise<void> {
+    this.#running ??= this.#checkpoint().finally(() => {
+      this.#running = undefined;
+    });
+    return this.#running;
+  }
+
+  async #checkpoint(): Promise<void> {
+    const [book, other] = this.#current === 0 ? this.#books : this.#books.toReversed();
+    if (book === undefined || other === undefined) return;
+    // A journal that could not be cleared the last time comes first: its records are older.
+    if (other.isWritten && !(await this.#clear(other))) return;
+    this.#current = 1 - this.#current;
+    while (book.open > 0) await new Promise(resolve => setTimeout(resolve, 5));
+    if ((await this.#clear(book)) && other.isWritten) this.#schedule();
+  }
+
+  /** Whether all that a journal speaks of is in its place for good. Where not, it keeps what it has. */
+  async #clear(book: Book): Promise<boolean> {
+    try {
+      await Promise.allSettled(book.purges);
+      this.retry();
+      for (const [key, one] of book.unflushed) {
+        await flushAll(one);
+        book.unflushed.delete(key);
+      }
+      if (book.unsettled.length > 0) return false;
+      await book.journal.restart(++this.#generation);
+      book.isWritten = false;
+      return true;
+    } catch {
+      return false;
+    }
+  }
+}
+
+async function flushAll(one: Unflushed): Promise<void> {
+  using directory = identified(one, true);
+  if (directory === undefined) return;
+  for (const name of one.names) {
+    const fd = openIfThere(directory, name);
+    if (fd === undefined) continue;
+    try {
+      await sys.flushLater(fd);
+    } finally {
+      sys.close(fd);
+    }
+  }
+  await flushDirectory(directory);
+}
+
+function flushNow(one: Unflushed): void {
+  using directory = identified(one, true);
+  if (directory === undefined) return;
+  for (const name of one.names) {
+    const fd = openIfThere(directory, name);
+    if (fd === undefined) continue;
+    sys.flush(fd);
+    sys.close(fd);
+  }
+  const fd = sys.open(directory.address, constants.O_RDONLY);
+  sys.flush(fd);
+  sys.close(fd);
+}
+
+function openIfThere(directory: Handle, name: string): number | undefined {
+  try {
+    const address = directory.below(addressOf(name));
+    if (!sys.lstat(address)?.isFile()) return undefined;
+    return sys.open(address, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+  } catch (error) {
+    if (errnoOf(error) === "ENOENT" || errnoOf(error) === "EACCES" || errnoOf(error) === "ELOOP")
+      return undefined;
+    throw error;
+  }
+}

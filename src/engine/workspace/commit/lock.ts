@@ -1,0 +1,153 @@
+// Who may change a name now. In this process callers queue up in the order they came; between processes a lock
+// file in the state directory decides, and between those that keep their state apart the gate does. Locks are
+// taken in one fixed order, so that no two can wait for each other. The key folds case and Unicode form: one lock
+// too many is harmless, one too few is not.
+import { hash } from "node:crypto";
+import { setTimeout as pause } from "node:timers/promises";
+import { Fault } from "../../fault.ts";
+import { errnoOf, faultOf } from "../errno.ts";
+import { display } from "../handle.ts";
+import { passGate } from "./gate.ts";
+import { type StateDirectory, unlinkIfThere } from "./state.ts";
+import { sys } from "./syscalls.ts";
+
+const patienceMs = 15_000;
+
+/** Those who wait for a name in this process, first come first. The one who holds it is not among them. */
+const queues = new Map<string, (() => void)[]>();
+
+/** Files of locks that were given back but could not be removed. */
+const leftover = new Set<string>();
+
+export function lockKey(device: number, inode: number, name: string): string {
+  return `${device}:${inode}:${display(name).normalize("NFC").toLowerCase()}`;
+}
+
+/** What to lock: the key, and the path as the caller wrote it, for faults. */
+export type Keys = ReadonlyMap<string, string>;
+
+export class Locks implements Disposable {
+  readonly #held: string[] = [];
+  readonly #files: string[] = [];
+  readonly keys: ReadonlySet<string>;
+
+  private constructor(keys: Keys) {
+    this.keys = new Set(keys.keys());
+  }
+
+  /** Waits for all of them. `recover` is called when the holder of a lock is dead. */
+  static async take(
+    state: StateDirectory,
+    keys: Keys,
+    recover: () => void,
+    signal?: AbortSignal,
+  ): Promise<Locks> {
+    const locks = new Locks(keys);
+    try {
+      for (const [key, given] of [...keys].sort(([a], [b]) => (a < b ? -1 : 1))) {
+        if (!takeNow(key)) await turn(key, signal);
+        locks.#held.push(key);
+        const name = hash("sha256", key).slice(0, 40);
+        await locks.#takeFile(state, name, given, recover, signal);
+        await locks.#passGate(name, given, signal);
+      }
+      return locks;
+    } catch (error) {
+      locks[Symbol.dispose]();
+      throw error;
+    }
+  }
+
+  async #takeFile(
+    state: StateDirectory,
+    name: string,
+    given: string,
+    recover: () => void,
+    signal?: AbortSignal,
+  ): Promise<void> {
+    const file = state.lockPath(name);
+    const deadline = Date.now() + patienceMs;
+    for (let round = 0; ; round++) {
+      try {
+        sys.link(state.owner, file);
+        this.#files.push(file);
+        return;
+      } catch (error) {
+        if (errnoOf(error) !== "EEXIST") throw faultOf(error, given);
+      }
+      // The queue above admits one at a time: a file of our own was left by a release that failed.
+      if (sys.lstat(file)?.ino === state.ownerInode) {
+        leftover.delete(file);
+        this.#files.push(file);
+        return;
+      }
+      if (round % 8 === 0 && state.isAbandoned(file)) {
+        recover();
+        if (round > 100 && state.isAbandoned(file)) unlinkIfThere(file); // nobody's: its process left no folder
+      }
+      if (Date.now() > deadline) throw new Fault("locked", { path: given });
+      await pause(Math.min(1 + round / 4, 10) * (0.5 + Math.random()), undefined, { signal });
+    }
+  }
+
+  async #passGate(name: string, given: string, signal?: AbortSignal): Promise<void> {
+    const deadline = Date.now() + patienceMs;
+    for (let round = 0; ; round++) {
+      let file: string | undefined;
+      try {
+        file = passGate(name);
+      } catch {
+        return; // no place for a gate here: those who share the state directory are kept apart all the same
+      }
+      if (file !== undefined) {
+        leftover.delete(file);
+        this.#files.push(file);
+        return;
+      }
+      if (Date.now() > deadline) throw new Fault("locked", { path: given });
+      await pause(Math.min(1 + round / 4, 10) * (0.5 + Math.random()), undefined, { signal });
+    }
+  }
+
+  /** The last one taken is the first to go: nobody who gets a lock finds the gate behind it closed. */
+  [Symbol.dispose](): void {
+    for (const file of [...leftover, ...this.#files.splice(0).reverse()]) {
+      try {
+        unlinkIfThere(file);
+        leftover.delete(file);
+      } catch {
+        leftover.add(file);
+      }
+    }
+    for (const key of this.#held.splice(0)) release(key);
+  }
+}
+
+function takeNow(key: string): boolean {
+  if (queues.has(key)) return false;
+  queues.set(key, []);
+  return true;
+}
+
+function turn(key: string, signal?: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const queue = queues.get(key);
+    const go = () => {
+      signal?.removeEventListener("abort", leave);
+      resolve();
+    };
+    const leave = () => {
+      queue?.splice(queue.indexOf(go), 1);
+      reject(signal?.reason);
+    };
+    signal?.throwIfAborted();
+    signal?.addEventListener("abort", leave, { once: true });
+    queue?.push(go);
+  });
+}
+
+function release(key: string): void {
+  const next = queues.get(key)?.shift();
+  if (next === undefined) queues.delete(key);
+  else next();
+}

@@ -1,0 +1,52 @@
+// Plans directories and symbolic links.
+import { Fault, type Kind } from "../../fault.ts";
+import { system } from "../errno.ts";
+import { Handle } from "../handle.ts";
+import { kindOf } from "../stat.ts";
+import type { Plan } from "./plan.ts";
+import type { Target } from "./target.ts";
+
+export function planMkdir(plan: Plan, mode: number | undefined, target: Target): void {
+  const { given } = target.path;
+  const stat = plan.at(target);
+  if (stat !== undefined) {
+    const followed = stat.isSymbolicLink() ? system(given, () => kindBehind(plan, target)) : kindOf(stat);
+    if (followed !== "directory") throw new Fault("exists", { path: given });
+    plan.outcomes.push({ change: target, effect: "none", kind: "directory", otherNames: 0 });
+    return;
+  }
+  plan.makeParents(target.spot.place, given);
+  if (plan.makes(target.spot))
+    plan.steps.push({ do: "make", given, at: target.spot, ...(mode !== undefined && { mode }) });
+  plan.outcomes.push({
+    change: target,
+    effect: "created",
+    kind: "directory",
+    otherNames: 0,
+    after: { kind: "directory", size: 0, mode, spot: target.spot },
+  });
+}
+
+export function planSymlink(plan: Plan, to: string, target: Target): void {
+  const { given } = target.path;
+  if (plan.at(target) !== undefined) throw new Fault("exists", { path: given });
+  const temp = plan.temp(target.spot);
+  plan.stages.push({ kind: "symlink", given, spot: temp, target: to });
+  plan.move({ given, from: temp, to: target.spot, kind: "symlink", staged: {} });
+  plan.outcomes.push({
+    change: target,
+    effect: "created",
+    kind: "symlink",
+    otherNames: 0,
+    after: { kind: "symlink", size: Buffer.byteLength(to), mode: 0o777, target: to, spot: target.spot },
+  });
+}
+
+function kindBehind(plan: Plan, target: Target): Kind {
+  try {
+    using handle = Handle.open(plan.places.address(target.spot));
+    return kindOf(handle.stat());
+  } catch {
+    return "symlink";
+  }
+}

@@ -1,0 +1,149 @@
+// The directories that a commit works in, each held open once, and spots in them: a directory and a name. A
+// journal names a directory by where it was and which one it was, so that recovery acts on the same directory
+// or on none.
+import { Fault } from "../../fault.ts";
+import { type Address, bytesOf, display, Handle } from "../handle.ts";
+import { Overtaken } from "./overtaken.ts";
+
+/** A name in a directory. The name is its bytes as Latin-1, exact for names that are not UTF-8. */
+export interface Spot {
+  readonly place: number;
+  readonly name: string;
+}
+
+/** A directory that was there, or one that the commit makes in another. */
+export type PlaceRecord =
+  | { readonly at: string; readonly device: number; readonly inode: number }
+  | { readonly within: number; readonly name: string };
+
+export class Places implements Disposable {
+  readonly records: PlaceRecord[] = [];
+  readonly #handles: (Handle | undefined)[] = [];
+  readonly #known = new Map<string, number>();
+
+  /** Takes over the handle of a directory that was found at `path`, as people see it. */
+  add(handle: Handle, path: string, stat: { readonly dev: number; readonly ino: number }): number {
+    const at = path.includes("\ufffd") ? handle.whereabouts() : bytesOf(path);
+    if (display(at) !== path) {
+      handle.close();
+      throw new Overtaken(path);
+    }
+    const key = `${stat.dev}:${stat.ino}`;
+    const same = this.#known.get(key);
+    if (same !== undefined) {
+      handle.close();
+      return same;
+    }
+    return this.#push(key, { at, device: stat.dev, inode: stat.ino }, handle);
+  }
+
+  /** A directory that is still to be made. */
+  addNew(within: number, name: string): number {
+    const key = `${within}/${name}`;
+    return this.#known.get(key) ?? this.#push(key, { within, name }, undefined);
+  }
+
+  /** The new directory at a spot, where there is one. */
+  newAt(spot: Spot): number | undefined {
+    return this.#known.get(`${spot.place}/${spot.name}`);
+  }
+
+  /** The nearest directory that is there already: new bytes for a directory still to be made are staged in it. */
+  existing(place: number): number {
+    const record = this.records[place];
+    return record !== undefined && "within" in record ? this.existing(record.within) : place;
+  }
+
+  isNew(place: number): boolean {
+    const record = this.records[place];
+    return record !== undefined && "within" in record;
+  }
+
+  handle(place: number): Handle {
+    const held = this.#handles[place] ?? this.#enter(place);
+    if (held === undefined) throw new Fault("not_found", { path: "" });
+    return held;
+  }
+
+  address(spot: Spot): Address {
+    return this.handle(spot.place).below(addressOf(spot.name));
+  }
+
+  /** Whether every directory that was there is still where it was found. */
+  areCurrent(): boolean {
+    return this.records.every((record, place) => {
+      const handle = this.#handles[place];
+      return "within" in record || handle === undefined || isStill(handle, record.at);
+    });
+  }
+
+  /** The same directories for a journal's record of them; those that are gone stay closed. */
+  static reopen(records: readonly PlaceRecord[], sameBoot: boolean): Places {
+    const places = new Places();
+    for (const [place, record] of records.entries()) {
+      let handle: Handle | undefined;
+      if ("at" in record) handle = identified(record, sameBoot);
+      places.#push(String(place), record, handle);
+    }
+    return places;
+  }
+
+  [Symbol.dispose](): void {
+    for (const handle of this.#handles) handle?.close();
+    this.#handles.length = 0;
+  }
+
+  #push(key: string, record: PlaceRecord, handle: Handle | undefined): number {
+    this.records.push(record);
+    this.#known.set(key, this.records.length - 1);
+    return this.#handles.push(handle) - 1;
+  }
+
+  /** Opens a directory that this commit made. */
+  #enter(place: number): Handle | undefined {
+    const record = this.records[place];
+    if (record === undefined || !("within" in record)) return undefined;
+    const handle = Handle.open(this.address({ place: record.within, name: record.name }), { follow: false });
+    if (!handle.stat().isDirectory()) {
+      handle.close();
+      return undefined;
+    }
+    this.#handles[place] = handle;
+    return handle;
+  }
+}
+
+/** The directory that a record names, held; undefined where it is gone or another one stands there. */
+export function identified(
+  record: { readonly at: string; readonly device: number; readonly inode: number },
+  sameBoot: boolean,
+): Handle | undefined {
+  try {
+    const handle = Handle.open(addressOf(record.at), { follow: false });
+    const stat = handle.stat();
+    if (stat.isDirectory() && stat.ino === record.inode && (!sameBoot || stat.dev === record.device)) {
+      return handle;
+    }
+    handle.close();
+  } catch {
+    // gone
+  }
+  return undefined;
+}
+
+/** A name for system calls, from its bytes as Latin-1. */
+export function addressOf(name: string): Address {
+  return /[\x80-\xff]/.test(name) ? Buffer.from(name, "latin1") : name;
+}
+
+export function nameOf(address: Address): string {
+  return typeof address === "string" ? bytesOf(address) : address.toString("latin1");
+}
+
+function isStill(handle: Handle, at: string): boolean {
+  try {
+    return handle.whereabouts() === at;
+  } catch {
+    return false;
+  }
+}

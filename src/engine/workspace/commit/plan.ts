@@ -1,0 +1,195 @@
+// What a commit will do, as plain data: the steps, what to stage for them, and what to let go afterwards.
+import { Fault } from "../../fault.ts";
+import { system } from "../errno.ts";
+import { bytesOf, Handle } from "../handle.ts";
+import { isWithin, type Root } from "../root.ts";
+import { kindOf } from "../stat.ts";
+import type { Expectation } from "./change.ts";
+import type { Draft } from "./draft.ts";
+import type { Outcome } from "./outcome.ts";
+import { Overtaken } from "./overtaken.ts";
+import type { Places, Spot } from "./place.ts";
+import type { Stage } from "./stage.ts";
+import type { Known, MoveStep, Range, Step } from "./step.ts";
+import { sys } from "./syscalls.ts";
+import type { Target } from "./target.ts";
+import { temporaryName } from "./temporary.ts";
+
+const inlineBytes = 1024 * 1024; // up to here the journal holds the bytes; larger files are flushed one by one
+const inlineTotal = 32 * 1024 * 1024;
+
+export type Stats = NonNullable<ReturnType<typeof sys.lstat>>;
+
+/** What must still be so just before the commit. */
+export interface Check {
+  readonly spot: Spot;
+  readonly given: string;
+  readonly expect?: Expectation;
+  /** What an edit was made from: where this has changed, the edit is made anew. */
+  readonly base?: Buffer | "absent";
+  readonly known: Known | undefined;
+}
+
+export class Plan {
+  readonly places: Places;
+  readonly roots: readonly Root[];
+  readonly steps: Step[] = [];
+  readonly stages: Stage[] = [];
+  readonly checks: Check[] = [];
+  readonly outcomes: Outcome[] = [];
+  /** New content that is not in place yet: removed when the commit fails. */
+  readonly temps: Spot[] = [];
+  /** Old content: removed when the commit is done. */
+  readonly trash: Spot[] = [];
+  readonly blobs: Uint8Array[] = [];
+  readonly parents: string[] = [];
+  /** Of the change that is being planned. */
+  base: Buffer | "absent" | undefined;
+  readonly #made = new Set<number>();
+  readonly #leaving: string[] = [];
+  readonly #state: string;
+  #blobBytes = 0;
+
+  constructor(draft: Draft) {
+    this.places = draft.places;
+    this.roots = draft.roots;
+    this.#state = bytesOf(draft.state);
+  }
+
+  /** Refuses changes in a directory that leaves with another change. */
+  refuseInside(target: Target): void {
+    const record = this.places.records[this.places.existing(target.spot.place)];
+    if (record !== undefined && "at" in record && this.#leaving.some(gone => isWithin(record.at, gone))) {
+      throw new Fault("duplicate_path", { path: target.path.given });
+    }
+  }
+
+  /** What stands at a spot now. */
+  at(target: Target): Stats | undefined {
+    if (this.places.isNew(target.spot.place)) return undefined;
+    return system(target.path.given, () => sys.lstat(this.places.address(target.spot)));
+  }
+
+  /** A temporary name for content that is to come to `spot`. */
+  temp(spot: Spot): Spot {
+    const temp = { place: this.places.existing(spot.place), name: temporaryName() };
+    this.temps.push(temp);
+    return temp;
+  }
+
+  /** Keeps bytes in the journal, where they are few. */
+  inline(bytes: Uint8Array, always = false): Range | undefined {
+    if (!always && (bytes.length > inlineBytes || this.#blobBytes + bytes.length > inlineTotal)) {
+      return undefined;
+    }
+    const range = { at: this.#blobBytes, length: bytes.length };
+    this.blobs.push(bytes);
+    this.#blobBytes += bytes.length;
+    return range;
+  }
+
+  /** Adds a move; what stands at its end is kept aside. */
+  move(step: Omit<MoveStep, "do" | "replaces">, replaced?: Stats): Spot | undefined {
+    this.makeParents(step.to.place, step.given);
+    if (replaced === undefined) {
+      this.steps.push({ do: "move", ...step });
+      return undefined;
+    }
+    const aside = temporaryName();
+    const trash = { place: step.to.place, name: aside };
+    this.trash.push(trash);
+    this.steps.push({
+      do: "move",
+      ...step,
+      replaces: { known: knownOf(replaced), kind: kindOf(replaced), aside },
+    });
+    return trash;
+  }
+
+  /** Takes something out of its directory; it is let go when the commit is done. */
+  takeAway(target: Target, stat: Stats, away: "tree" | "empty" = "tree"): Spot {
+    const trash = { place: target.spot.place, name: temporaryName() };
+    this.trash.push(trash);
+    this.steps.push({
+      do: "move",
+      given: target.path.given,
+      from: target.spot,
+      to: trash,
+      kind: kindOf(stat),
+      away,
+    });
+    return trash;
+  }
+
+  /** Refuses to let go of a root or of what holds one, and of what other changes work in. */
+  leaving(target: Target): void {
+    const { given } = target.path;
+    using handle = system(given, () => Handle.open(this.places.address(target.spot), { follow: false }));
+    const where = handle.whereabouts();
+    const held = [this.#state, ...this.roots.map(root => root.handle.whereabouts())];
+    if (held.some(path => isWithin(path, where))) {
+      throw new Fault("protected_root", { path: given });
+    }
+    this.#leaving.push(where);
+  }
+
+  makeParents(place: number, given: string): void {
+    const record = this.places.records[place];
+    if (record === undefined || !("within" in record) || this.#made.has(place)) return;
+    this.makeParents(record.within, given);
+    this.#made.add(place);
+    this.steps.push({ do: "make", given, at: { place: record.within, name: record.name } });
+    this.parents.push(this.pathOf(place));
+  }
+
+  /** Where a directory is or will be, for people. */
+  pathOf(place: number): string {
+    const record = this.places.records[place];
+    if (record === undefined) return "";
+    if ("at" in record) return Buffer.from(record.at, "latin1").toString("utf8");
+    return `${this.pathOf(record.within)}/${Buffer.from(record.name, "latin1").toString("utf8")}`;
+  }
+
+  /** Claims a new directory for a change that asks for it by name. */
+  makes(spot: Spot): boolean {
+    const place = this.places.newAt(spot);
+    if (place === undefined) return true;
+    if (this.#made.has(place)) return false;
+    this.#made.add(place);
+    return true;
+  }
+}
+
+export function check(
+  plan: Plan,
+  target: Target,
+  stat: Stats | undefined,
+  expect: Expectation | undefined,
+): void {
+  const { given } = target.path;
+  if (expect !== undefined && expect !== "absent" && !stat?.isFile()) {
+    throw new Fault("changed_meanwhile", { path: given });
+  }
+  if (plan.places.isNew(target.spot.place)) return;
+  if (plan.base !== undefined && (plan.base === "absent") !== (stat === undefined))
+    throw new Overtaken(given);
+  plan.checks.push({
+    spot: target.spot,
+    given,
+    known: stat && knownOf(stat),
+    ...(plan.base !== undefined && { base: plan.base }),
+    ...(expect !== undefined && { expect }),
+  });
+}
+
+/** What is known about the content at a spot before the commit moves it. */
+export function describe(stat: Stats, plan?: Plan, target?: Target) {
+  const told = { kind: kindOf(stat), size: stat.size, mode: stat.mode & 0o7777, modified: stat.mtime };
+  if (!stat.isSymbolicLink() || plan === undefined || target === undefined) return told;
+  const link = system(target.path.given, () => sys.readlink(plan.places.address(target.spot)));
+  return { ...told, target: link.toString("utf8") };
+}
+
+function knownOf(stat: Stats): Known {
+  return { inode: stat.ino, size: stat.size, modified: stat.mtimeMs };
+}

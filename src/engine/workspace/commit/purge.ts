@@ -1,0 +1,89 @@
+// Removing for good what a commit moved aside. A tree is taken down from its top: directories that are not empty
+// are lifted to the top first, so that two handles are enough for any depth, and nothing is ever resolved by
+// more than one name below a held directory.
+import { errnoOf } from "../errno.ts";
+import { type Address, Handle } from "../handle.ts";
+import { sys } from "./syscalls.ts";
+import { temporaryName } from "./temporary.ts";
+
+/** Removes `name` from a held directory, whatever it is; nothing there is fine. */
+export function purge(directory: Handle, name: Address): void {
+  for (const _ of purging(directory, name)) {
+    // all at once
+  }
+}
+
+/** The same in pieces, letting others run in between. */
+export async function purgeLater(directory: Handle, name: Address): Promise<void> {
+  const stat = sys.lstat(directory.below(name));
+  if (stat === undefined) return;
+  if (!stat.isDirectory()) return sys.unlinkLater(directory.below(name)).catch(unlessGone);
+  let count = 0;
+  for (const _ of purging(directory, name)) {
+    if (++count % 64 === 0) await new Promise(resolve => setImmediate(resolve));
+  }
+}
+
+function* purging(directory: Handle, name: Address): Generator<void> {
+  const address = directory.below(name);
+  const stat = sys.lstat(address);
+  if (stat === undefined) return;
+  if (!stat.isDirectory()) return attempt(() => sys.unlink(address));
+  for (let round = 0; round < 100; round++) {
+    using top = Handle.open(address, { follow: false });
+    yield* emptying(top);
+    try {
+      sys.rmdir(address);
+      return;
+    } catch (error) {
+      if (errnoOf(error) === "ENOENT") return;
+      if (errnoOf(error) !== "ENOTEMPTY") throw error; // something was written into it meanwhile
+    }
+  }
+}
+
+function* emptying(top: Handle): Generator<void> {
+  const names: Address[] = writable(top, () => sys.names(top.address));
+  for (let name = names.pop(); name !== undefined; name = names.pop()) {
+    yield;
+    const address = top.below(name);
+    if (!sys.lstat(address)?.isDirectory()) {
+      writable(top, () => attempt(() => sys.unlink(address)));
+      continue;
+    }
+    using directory = Handle.open(address, { follow: false });
+    for (const inner of writable(directory, () => sys.names(directory.address))) {
+      const below = directory.below(inner);
+      yield;
+      if (sys.lstat(below)?.isDirectory()) {
+        const lifted = temporaryName();
+        writable(directory, () => sys.rename(below, top.below(lifted)));
+        names.push(lifted);
+      } else writable(directory, () => attempt(() => sys.unlink(below)));
+    }
+    writable(top, () => attempt(() => sys.rmdir(address)));
+  }
+}
+
+/** A directory that its owner made read-only is opened up; it is going away with all that is in it. */
+function writable<T>(directory: Handle, action: () => T): T {
+  try {
+    return action();
+  } catch (error) {
+    if (errnoOf(error) !== "EACCES") throw error;
+    sys.chmodAt(directory.address, 0o700);
+    return action();
+  }
+}
+
+function attempt(action: () => void): void {
+  try {
+    action();
+  } catch (error) {
+    unlessGone(error);
+  }
+}
+
+function unlessGone(error: unknown): void {
+  if (errnoOf(error) !== "ENOENT") throw error;
+}

@@ -1,0 +1,51 @@
+// What the journal holds about commits. An intent says all that is about to happen; what follows it under the
+// same id says how far it came:
+//   nothing   it never happened: remove what was staged
+//   "commit"  it happened: bring it to its end
+//   "abort"   it failed: take it back
+//   "done"    nothing is left but old content to remove, and files to flush
+import type { Account } from "../archive/account.ts";
+import type { JournalRecord } from "./journal.ts";
+import type { PlaceRecord, Spot } from "./place.ts";
+import type { Step } from "./step.ts";
+
+export interface Intent {
+  readonly is: "intent";
+  readonly id: string;
+  readonly boot: string;
+  readonly places: readonly PlaceRecord[];
+  readonly steps: readonly Step[];
+  readonly temps: readonly Spot[];
+  readonly trash: readonly Spot[];
+  /** For the archive: what will have been done. */
+  readonly account: Account;
+}
+
+export type Mark =
+  | { readonly is: "commit"; readonly id: string; readonly inodes: readonly number[] }
+  | { readonly is: "abort"; readonly id: string }
+  | { readonly is: "done"; readonly id: string };
+
+/** A commit as a journal tells it. */
+export interface Tale {
+  readonly intent: Intent;
+  readonly blob: Buffer;
+  inodes: readonly number[];
+  state: "staged" | "commit" | "abort" | "done";
+}
+
+export function talesOf(records: readonly JournalRecord[]): Tale[] {
+  const tales = new Map<string, Tale>();
+  for (const { body, blob } of records) {
+    const entry = body as Intent | Mark | { is: "start" };
+    if (entry.is === "intent") tales.set(entry.id, { intent: entry, blob, inodes: [], state: "staged" });
+    if (entry.is === "start" || entry.is === "intent") continue;
+    const tale = tales.get(entry.id);
+    if (tale === undefined) continue;
+    if (entry.is === "commit") tale.inodes = entry.inodes;
+    // An abort that came to its end is nothing any more: only its temporary files may be left.
+    if (entry.is === "done" && tale.state === "abort") tale.state = "staged";
+    else tale.state = entry.is;
+  }
+  return [...tales.values()];
+}

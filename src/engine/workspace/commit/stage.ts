@@ -1,0 +1,240 @@
+// Puts new content beside its target under a temporary name: made exclusively, never through a link, unreadable
+// to others until it has the mode of what it replaces.
+import { constants } from "node:fs";
+import { Fault } from "../../fault.ts";
+import { faultOf, system } from "../errno.ts";
+import { Handle } from "../handle.ts";
+import { kindOf } from "../stat.ts";
+import type { Places, Spot } from "./place.ts";
+import { type Staged, setModified } from "./step.ts";
+import { readAll, sys, writeAll } from "./syscalls.ts";
+
+export type Stage =
+  | (Staged & {
+      readonly kind: "bytes";
+      readonly given: string;
+      readonly spot: Spot;
+      readonly bytes: Uint8Array;
+      /** Whether it must be flushed now, since the journal does not hold its bytes. */
+      readonly flush: boolean;
+      /** The file whose extended attributes it takes over. */
+      readonly like?: Spot;
+    })
+  | { readonly kind: "symlink"; readonly given: string; readonly spot: Spot; readonly target: string }
+  | {
+      readonly kind: "copy";
+      readonly given: string;
+      readonly spot: Spot;
+      readonly from: Handle | Spot;
+      /** Compare with the original afterwards, because that is going to be removed. */
+      readonly verify: boolean;
+    };
+
+/** Copies extended attributes and ACLs from one open file to another. Node has no call for it. */
+export type CopyAttributes = (from: number, to: number) => void | Promise<void>;
+
+/** Which file an open one is, whatever its name. */
+export function fileIdentity(fd: number): string {
+  const { dev, ino } = sys.stat(fd);
+  return `${dev}:${ino}`;
+}
+
+const { O_RDONLY, O_WRONLY, O_CREAT, O_EXCL, O_NOFOLLOW, O_NONBLOCK, O_DIRECTORY } = constants;
+const pieceBytes = 4 * 1024 * 1024;
+
+export async function stage(one: Stage, places: Places, copyAttributes?: CopyAttributes): Promise<void> {
+  try {
+    if (one.kind === "symlink") sys.symlink(one.target, places.address(one.spot));
+    else if (one.kind === "bytes") await stageBytes(one, places, copyAttributes);
+    else await stageCopy(one, places, copyAttributes);
+    if (one.kind === "copy" || (one.kind === "bytes" && one.flush)) {
+      await flushDirectory(places.handle(one.spot.place));
+    }
+  } catch (error) {
+    throw faultOf(error, one.given);
+  }
+}
+
+async function stageBytes(
+  one: Extract<Stage, { kind: "bytes" }>,
+  places: Places,
+  copyAttributes?: CopyAttributes,
+): Promise<void> {
+  // What replaces nothing gets what the system gives new files: umask and default ACLs.
+  const fd = sys.open(
+    places.address(one.spot),
+    O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW,
+    one.owner ? 0o600 : 0o666,
+  );
+  try {
+    for (let at = 0; at < one.bytes.length; at += pieceBytes) {
+      if (at > 0) await new Promise(resolve => setImmediate(resolve));
+      writeAll(fd, one.bytes.subarray(at, at + pieceBytes), at);
+    }
+    if (one.owner !== undefined) {
+      const { uid, gid } = sys.stat(fd);
+      if (uid !== one.owner.user || gid !== one.owner.group) sys.chown(fd, one.owner.user, one.owner.group);
+    }
+    if (one.like !== undefined && copyAttributes !== undefined) {
+      await withFile(places, one.like, from => copyAttributes(from, fd));
+    }
+    if (one.mode !== undefined) sys.chmod(fd, one.mode);
+    if (one.modified !== undefined) setModified(fd, one.modified);
+    if (one.flush) await sys.flushLater(fd);
+  } finally {
+    sys.close(fd);
+  }
+}
+
+async function stageCopy(
+  one: Extract<Stage, { kind: "copy" }>,
+  places: Places,
+  copyAttributes?: CopyAttributes,
+): Promise<void> {
+  const original =
+    one.from instanceof Handle ? one.from : Handle.open(places.address(one.from), { follow: false });
+  try {
+    using into = Handle.open(places.handle(one.spot.place).address);
+    await copyAny(original, into, one.spot.name, one, copyAttributes);
+  } finally {
+    if (original !== one.from) original.close();
+  }
+}
+
+type Copying = Pick<Extract<Stage, { kind: "copy" }>, "given" | "verify">;
+
+/** Copies a file or a tree under `name` into a held directory, by loops on handles. */
+async function copyAny(
+  original: Handle,
+  into: Handle,
+  name: string | Buffer,
+  how: Copying,
+  attributes?: CopyAttributes,
+): Promise<void> {
+  const stat = original.stat();
+  const address = into.below(name);
+  if (stat.isFile()) return copyFile(original, into, name, how, attributes);
+  if (!stat.isDirectory()) throw new Fault("not_a_file", { path: how.given, kind: kindOf(stat) });
+  const names = sys.names(original.address);
+  sys.mkdir(address, 0o700);
+  using copy = Handle.open(address, { follow: false });
+  for (const inner of names) {
+    using child = Handle.open(original.below(inner), { follow: false });
+    if (child.stat().isSymbolicLink()) sys.symlink(sys.readlink(original.below(inner)), copy.below(inner));
+    else await copyAny(child, copy, inner, how, attributes);
+  }
+  const fd = sys.open(copy.address, O_RDONLY | O_DIRECTORY);
+  try {
+    if (how.verify) keepOwner(fd, stat);
+    sys.chmod(fd, stat.mode & 0o7777);
+    sys.times(fd, stat.atime, stat.mtime);
+    await sys.flushLater(fd);
+  } finally {
+    sys.close(fd);
+  }
+}
+
+async function copyFile(
+  original: Handle,
+  into: Handle,
+  name: string | Buffer,
+  how: Copying,
+  attributes?: CopyAttributes,
+): Promise<void> {
+  const stat = original.stat();
+  const address = into.below(name);
+  const from = sys.open(original.address, O_RDONLY | O_NONBLOCK);
+  try {
+    const to = sys.open(address, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0o600);
+    try {
+      await copyBytes(from, to);
+      await attributes?.(from, to);
+      if (how.verify) keepOwner(to, stat);
+      sys.chmod(to, stat.mode & 0o7777);
+      if (how.verify) sys.times(to, stat.atime, stat.mtime);
+      await sys.flushLater(to);
+    } finally {
+      sys.close(to);
+    }
+    if (how.verify) await verifyCopy(from, address, how.given);
+  } finally {
+    sys.close(from);
+  }
+}
+
+async function copyBytes(from: number, to: number): Promise<void> {
+  const piece = Buffer.allocUnsafe(Math.min(pieceBytes, Math.max(4096, sys.stat(from).size)));
+  for (let at = 0; ; ) {
+    const count = sys.read(from, piece, 0, piece.length, at);
+    if (count === 0) return;
+    writeAll(to, piece.subarray(0, count), at);
+    at += count;
+    if (at % pieceBytes === 0) await new Promise(resolve => setImmediate(resolve));
+  }
+}
+
+async function verifyCopy(from: number, address: string | Buffer, given: string): Promise<void> {
+  const fd = sys.open(address, O_RDONLY | O_NOFOLLOW);
+  try {
+    const size = sys.stat(from).size;
+    if (sys.stat(fd).size !== size) throw new Fault("changed_meanwhile", { path: given });
+    const [a, b] = [Buffer.allocUnsafe(pieceBytes), Buffer.allocUnsafe(pieceBytes)];
+    for (let at = 0; at < size; ) {
+      const count = sys.read(from, a, 0, a.length, at);
+      sys.read(fd, b, 0, count, at);
+      if (count === 0 || !a.subarray(0, count).equals(b.subarray(0, count))) {
+        throw new Fault("changed_meanwhile", { path: given });
+      }
+      at += count;
+      await new Promise(resolve => setImmediate(resolve));
+    }
+  } finally {
+    sys.close(fd);
+  }
+}
+
+/** What is moved keeps its owner where we may give it; a copy belongs to whoever makes it. */
+function keepOwner(fd: number, stat: { uid: number; gid: number }): void {
+  if (process.geteuid?.() === 0) sys.chown(fd, stat.uid, stat.gid);
+}
+
+async function withFile(
+  places: Places,
+  spot: Spot,
+  action: (fd: number) => void | Promise<void>,
+): Promise<void> {
+  const fd = sys.open(places.address(spot), O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
+  try {
+    await action(fd);
+  } finally {
+    sys.close(fd);
+  }
+}
+
+/** The bytes of the regular file at a spot; undefined where there is none. */
+export function readSpot(
+  places: Places,
+  spot: Spot,
+  given: string,
+): { bytes: Buffer; inode: number } | undefined {
+  return system(given, () => {
+    const address = places.address(spot);
+    if (!sys.lstat(address)?.isFile()) return undefined;
+    const fd = sys.open(address, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
+    try {
+      return { bytes: readAll(fd), inode: sys.stat(fd).ino };
+    } finally {
+      sys.close(fd);
+    }
+  });
+}
+
+export async function flushDirectory(directory: Handle): Promise<void> {
+  if (process.platform === "win32") return; // there a directory cannot be flushed
+  const fd = sys.open(directory.address, O_RDONLY | O_DIRECTORY);
+  try {
+    await sys.flushLater(fd);
+  } finally {
+    sys.close(fd);
+  }
+}

@@ -1,0 +1,318 @@
+// The few things that a commit does to a directory, each of which can be done, taken back, and recognised half
+// done. What is replaced or removed is first kept aside under a temporary name: taking back is a rename, and the
+// old bytes can be read until the commit is over.
+import { hash } from "node:crypto";
+import { constants } from "node:fs";
+import { Fault, type Kind } from "../../fault.ts";
+import { errnoOf, system } from "../errno.ts";
+import type { Address } from "../handle.ts";
+import { Overtaken } from "./overtaken.ts";
+import type { Places, Spot } from "./place.ts";
+import { readAll, sys, writeAll } from "./syscalls.ts";
+
+/** Enough to tell whether something is still what it was. */
+export interface Known {
+  readonly inode: number;
+  readonly size: number;
+  readonly modified: number;
+}
+
+export interface Range {
+  readonly at: number;
+  readonly length: number;
+}
+
+/** New content under a temporary name. With `blob`, the journal holds the bytes too. */
+export interface Staged {
+  readonly hash?: string;
+  readonly blob?: Range;
+  readonly mode?: number;
+  readonly owner?: { readonly user: number; readonly group: number };
+  /** The time to give it, in milliseconds. */
+  readonly modified?: number;
+}
+
+export interface MoveStep {
+  readonly do: "move";
+  readonly given: string;
+  readonly from: Spot;
+  readonly to: Spot;
+  readonly kind: Kind;
+  readonly staged?: Staged;
+  /** What stands at `to` and is kept under the name `aside` beside it. */
+  readonly replaces?: { readonly known: Known; readonly kind: Kind; readonly aside: string };
+  /** `to` is a fresh temporary name: the thing is removed. */
+  readonly away?: "tree" | "empty";
+  /** `from` and `to` are one entry of a directory that does not tell case apart. */
+  readonly recase?: boolean;
+}
+
+export interface MakeStep {
+  readonly do: "make";
+  readonly given: string;
+  readonly at: Spot;
+  readonly mode?: number;
+}
+
+/** Writes into the file itself, so that all its names see it. */
+export interface RewriteStep {
+  readonly do: "rewrite";
+  readonly given: string;
+  readonly at: Spot;
+  readonly inode: number;
+  readonly before: Range;
+  readonly after: Range;
+}
+
+export type Step = MoveStep | MakeStep | RewriteStep;
+
+/** What the steps need besides themselves. */
+export interface Scene {
+  readonly places: Places;
+  /** For each step, the inode of what is moved. */
+  readonly inodes: readonly number[];
+  readonly blob: (range: Range) => Uint8Array;
+  /** A single step needs nothing kept aside to be taken back. */
+  readonly single: boolean;
+  /** Whether the machine may have lost power since: then a file can hold less than was written to it. */
+  readonly powerCut: boolean;
+}
+
+export function apply(step: Step, scene: Scene): void {
+  system(step.given, () => {
+    if (step.do === "make") make(step, scene.places.address(step.at));
+    else if (step.do === "rewrite") rewrite(step, scene, step.after);
+    else move(step, scene);
+  });
+}
+
+/** A mode that was asked for is given whatever the umask says. */
+function make({ mode }: MakeStep, address: Address): void {
+  sys.mkdir(address, mode);
+  if (mode !== undefined) sys.chmodAt(address, mode);
+}
+
+function move(step: MoveStep, scene: Scene): void {
+  const from = scene.places.address(step.from);
+  const to = scene.places.address(step.to);
+  if (step.replaces !== undefined) {
+    keepAside(step, scene, to);
+    sys.rename(from, to);
+  } else if (step.away !== undefined || step.recase) {
+    sys.rename(from, to);
+    if (step.away === "empty" && sys.names(to).length > 0) {
+      throw new Fault("not_empty", { path: step.given });
+    }
+  } else moveToFree(from, to, step);
+}
+
+/** Never replaces what appears at `to` meanwhile. */
+function moveToFree(from: Address, to: Address, step: MoveStep): void {
+  if (step.kind === "file") {
+    try {
+      sys.link(from, to);
+      sys.unlink(from);
+      return;
+    } catch (error) {
+      if (!isWithoutLinks(error)) throw error;
+    }
+  }
+  if (sys.lstat(to) !== undefined) throw new Fault("exists", { path: step.given });
+  sys.rename(from, to);
+}
+
+function keepAside(step: MoveStep, scene: Scene, to: Address): void {
+  if (step.replaces === undefined) return;
+  const { known, kind } = step.replaces;
+  if (sys.lstat(to)?.ino !== known.inode) throw new Overtaken(step.given);
+  const aside = asideOf(step, scene);
+  if (kind === "file" && step.kind === "file") {
+    try {
+      sys.link(to, aside);
+      return;
+    } catch (error) {
+      if (!isWithoutLinks(error)) throw error;
+      if (scene.single) return;
+    }
+  }
+  sys.rename(to, aside);
+}
+
+/** Takes a step back, as far as it was done. */
+export function undo(step: Step, index: number, scene: Scene): void {
+  if (step.do === "make") attemptRmdir(scene, step);
+  else if (step.do === "rewrite") rewrite(step, scene, step.before);
+  else undoMove(step, index, scene);
+}
+
+function undoMove(step: MoveStep, index: number, scene: Scene): void {
+  const inode = scene.inodes[index];
+  const from = scene.places.address(step.from);
+  const to = scene.places.address(step.to);
+  const there = sys.lstat(to);
+  const source = sys.lstat(from);
+  const arrived = there !== undefined && there.ino === inode;
+  if (step.recase) {
+    if (arrived) sys.rename(to, from);
+    return;
+  }
+  if (step.replaces === undefined) {
+    if (!arrived) return;
+    if (source === undefined) sys.rename(to, from);
+    else if (source.ino === inode) sys.unlink(to);
+    return;
+  }
+  const aside = asideOf(step, scene);
+  if (sys.lstat(aside)?.ino !== step.replaces.known.inode) return;
+  if (there?.ino === step.replaces.known.inode) {
+    sys.unlink(aside);
+    return;
+  }
+  if (arrived && step.staged === undefined && source === undefined) {
+    if (step.kind === "file") sys.link(to, from);
+    else sys.rename(to, from);
+  }
+  if (arrived || there === undefined) sys.rename(aside, to);
+}
+
+/** Whether a step is done already, or can still be: nothing that somebody else put there would be lost. */
+export function canRedo(step: Step, index: number, scene: Scene): boolean {
+  try {
+    if (step.do === "make") return true;
+    if (step.do === "rewrite") return sys.lstat(scene.places.address(step.at))?.ino === step.inode;
+    return isDone(step, index, scene) || isReady(step, index, scene);
+  } catch {
+    return false;
+  }
+}
+
+/** Brings a step to its end from wherever it stopped. */
+export function redo(step: Step, index: number, scene: Scene): void {
+  if (step.do === "make") {
+    if (sys.lstat(scene.places.address(step.at)) === undefined) apply(step, scene);
+  } else if (step.do === "rewrite") rewrite(step, scene, step.after);
+  else redoMove(step, index, scene);
+}
+
+function redoMove(step: MoveStep, index: number, scene: Scene): void {
+  const from = scene.places.address(step.from);
+  if (isDone(step, index, scene)) {
+    if (step.staged !== undefined && sys.lstat(from)?.nlink === 2) sys.unlink(from);
+    return;
+  }
+  if (step.staged !== undefined) restage(step, step.staged, index, scene);
+  if (step.replaces !== undefined) {
+    const to = scene.places.address(step.to);
+    const aside = sys.lstat(asideOf(step, scene));
+    const there = sys.lstat(to);
+    if (aside === undefined && there?.ino === step.replaces.known.inode) keepAside(step, scene, to);
+    sys.rename(from, to);
+  } else if (scene.powerCut) sys.rename(from, scene.places.address(step.to));
+  else move(step, scene);
+}
+
+function isDone(step: MoveStep, index: number, scene: Scene): boolean {
+  const to = scene.places.address(step.to);
+  const there = sys.lstat(to);
+  if (there === undefined) return false;
+  const wanted = step.staged?.hash;
+  if (wanted === undefined) return there.ino === scene.inodes[index];
+  return there.isFile() && hashAt(to) === wanted;
+}
+
+function isReady(step: MoveStep, index: number, scene: Scene): boolean {
+  const source = sys.lstat(scene.places.address(step.from));
+  const to = scene.places.address(step.to);
+  const there = sys.lstat(to);
+  if (step.staged?.blob === undefined && source?.ino !== scene.inodes[index]) return false;
+  if (there === undefined) return true;
+  const blob = step.staged?.blob;
+  if (scene.powerCut && blob !== undefined && isTorn(to, scene.blob(blob))) return true;
+  const known = step.replaces?.known;
+  return known !== undefined && isSame(there, known);
+}
+
+/** The staged file as it should be: after a power cut it may be gone, or hold less than was written. */
+function restage(step: MoveStep, staged: Staged, index: number, scene: Scene): void {
+  const { blob, mode, owner } = staged;
+  if (blob === undefined) return;
+  const address = scene.places.address(step.from);
+  const stat = sys.lstat(address);
+  if (stat?.ino === scene.inodes[index] && hashAt(address) === staged.hash) return;
+  if (stat !== undefined) sys.unlink(address);
+  const { O_WRONLY, O_CREAT, O_EXCL, O_NOFOLLOW } = constants;
+  const fd = sys.open(address, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, mode === undefined ? 0o666 : 0o600);
+  try {
+    writeAll(fd, scene.blob(blob));
+    if (owner !== undefined) sys.chown(fd, owner.user, owner.group);
+    if (mode !== undefined) sys.chmod(fd, mode);
+    if (staged.modified !== undefined) setModified(fd, staged.modified);
+    sys.flush(fd);
+  } finally {
+    sys.close(fd);
+  }
+}
+
+export function setModified(fd: number, modified: number): void {
+  sys.times(fd, new Date(), new Date(modified));
+}
+
+function rewrite(step: RewriteStep, scene: Scene, range: Range): void {
+  const fd = sys.open(scene.places.address(step.at), constants.O_WRONLY | constants.O_NOFOLLOW);
+  try {
+    if (sys.stat(fd).ino !== step.inode) throw new Overtaken(step.given);
+    const bytes = scene.blob(range);
+    writeAll(fd, bytes);
+    sys.truncate(fd, bytes.length);
+  } finally {
+    sys.close(fd);
+  }
+}
+
+function attemptRmdir(scene: Scene, step: MakeStep): void {
+  try {
+    sys.rmdir(scene.places.address(step.at));
+  } catch (error) {
+    if (errnoOf(error) !== "ENOENT" && errnoOf(error) !== "ENOTEMPTY") throw error;
+  }
+}
+
+function asideOf(step: MoveStep, scene: Scene): Address {
+  return scene.places.address({ place: step.to.place, name: step.replaces?.aside ?? "" });
+}
+
+function isSame(stat: { ino: number; size: number; mtimeMs: number }, known: Known): boolean {
+  return stat.ino === known.inode && stat.size === known.size && stat.mtimeMs === known.modified;
+}
+
+/** Nothing but the new bytes and zeros: what a power cut leaves of a file that was not flushed. */
+function isTorn(address: Address, wanted: Uint8Array): boolean {
+  const found = contentAt(address);
+  if (found === undefined || found.length > wanted.length) return false;
+  return found.every((byte, i) => byte === 0 || byte === wanted[i]);
+}
+
+function hashAt(address: Address): string | undefined {
+  const content = contentAt(address);
+  return content === undefined ? undefined : hashOf(content);
+}
+
+function contentAt(address: Address): Buffer | undefined {
+  if (!sys.lstat(address)?.isFile()) return undefined;
+  const fd = sys.open(address, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+  try {
+    return readAll(fd);
+  } finally {
+    sys.close(fd);
+  }
+}
+
+export function hashOf(bytes: Uint8Array): string {
+  return hash("sha256", bytes);
+}
+
+const withoutLinks = new Set(["EPERM", "ENOTSUP", "EOPNOTSUPP", "ENOSYS", "EMLINK", "EXDEV"]);
+
+function isWithoutLinks(error: unknown): boolean {
+  return withoutLinks.has(errnoOf(error) ?? "");
+}

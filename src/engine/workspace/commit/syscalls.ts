@@ -1,0 +1,90 @@
+// Every system call that changes something on the disk, in one object. The write path calls these and nothing
+// else, so that a test can make each of them fail, or kill the process in it, in turn.
+import {
+  accessSync,
+  chmodSync,
+  closeSync,
+  copyFileSync,
+  fchmodSync,
+  fchownSync,
+  fdatasync,
+  fdatasyncSync,
+  fstatSync,
+  fsync,
+  fsyncSync,
+  ftruncateSync,
+  futimesSync,
+  linkSync,
+  lstatSync,
+  lutimesSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readlinkSync,
+  readSync,
+  renameSync,
+  rmdirSync,
+  type Stats,
+  symlinkSync,
+  unlink,
+  unlinkSync,
+  writeSync,
+} from "node:fs";
+import type { Address } from "../handle.ts";
+
+export const sys = {
+  access: (address: Address, mode: number): void => accessSync(address, mode),
+  open: (address: Address, flags: number, mode?: number): number => openSync(address, flags, mode),
+  close: (fd: number): void => closeSync(fd),
+  read: (fd: number, into: Uint8Array, at: number, length: number, position: number): number =>
+    readSync(fd, into, at, length, position),
+  write: (fd: number, from: Uint8Array, at: number, length: number, position: number): number =>
+    writeSync(fd, from, at, length, position),
+  copyFile: (from: Address, to: Address, mode: number): void => copyFileSync(from, to, mode),
+  truncate: (fd: number, length: number): void => ftruncateSync(fd, length),
+  flush: (fd: number): void => fsyncSync(fd),
+  flushData: (fd: number): void => fdatasyncSync(fd),
+  flushLater: (fd: number): Promise<void> => promised(done => fsync(fd, done)),
+  flushDataLater: (fd: number): Promise<void> => promised(done => fdatasync(fd, done)),
+  stat: (fd: number): Stats => fstatSync(fd),
+  /** About a name itself; undefined where there is nothing. */
+  lstat: (address: Address): Stats | undefined => lstatSync(address, { throwIfNoEntry: false }),
+  chmod: (fd: number, mode: number): void => fchmodSync(fd, mode),
+  chmodAt: (address: Address, mode: number): void => chmodSync(address, mode),
+  chown: (fd: number, user: number, group: number): void => fchownSync(fd, user, group),
+  times: (fd: number, accessed: Date, modified: Date): void => futimesSync(fd, accessed, modified),
+  touch: (address: Address, time: Date): void => lutimesSync(address, time, time),
+  rename: (from: Address, to: Address): void => renameSync(from, to),
+  link: (from: Address, to: Address): void => linkSync(from, to),
+  unlink: (address: Address): void => unlinkSync(address),
+  unlinkLater: (address: Address): Promise<void> => promised(done => unlink(address, done)),
+  mkdir: (address: Address, mode?: number): void => void mkdirSync(address, { mode: mode ?? 0o777 }),
+  rmdir: (address: Address): void => rmdirSync(address),
+  symlink: (target: Address, address: Address): void => symlinkSync(target, address),
+  readlink: (address: Address): Buffer => readlinkSync(address, "buffer"),
+  names: (address: Address): Buffer[] => readdirSync(address, { encoding: "buffer" }),
+};
+
+function promised(start: (done: (error: Error | null) => void) => void): Promise<void> {
+  return new Promise((resolve, reject) => start(error => (error === null ? resolve() : reject(error))));
+}
+
+/** Writes all of it, however little each call takes. */
+export function writeAll(fd: number, bytes: Uint8Array, position = 0): void {
+  for (let done = 0; done < bytes.length; ) {
+    done += sys.write(fd, bytes, done, bytes.length - done, position + done);
+  }
+}
+
+/** Reads all of an open file. */
+export function readAll(fd: number): Buffer {
+  const size = sys.stat(fd).size;
+  const parts: Buffer[] = [];
+  for (let position = 0; ; ) {
+    const part = Buffer.allocUnsafe(position === 0 ? size + 1 : 65_536);
+    const count = sys.read(fd, part, 0, part.length, position);
+    if (count === 0) return parts.length === 1 ? (parts[0] as Buffer) : Buffer.concat(parts);
+    parts.push(part.subarray(0, count));
+    position += count;
+  }
+}

@@ -1,0 +1,130 @@
+// From the path of a change to the spot that it means: a held directory and a name in it, which is never
+// followed again. Decided here, on what was opened: the root and its access, links, missing parents.
+import { isAbsolute, normalize } from "node:path";
+import { Fault } from "../../fault.ts";
+import { display } from "../handle.ts";
+import { parsePath, type WorkspacePath } from "../path.ts";
+import { type Landing, land, storedName } from "../resolve.ts";
+import { isWithin, type Root } from "../root.ts";
+import { lockKey } from "./lock.ts";
+import { addressOf, nameOf, type Places, type Spot } from "./place.ts";
+import { sys } from "./syscalls.ts";
+
+const maxLinks = 40;
+/** Directories are not made where no program could name what is in them. */
+const longestNewPath = 4095;
+/** PATH_MAX: what is longer no other program could open, so nothing new is made there. */
+const maxNewPathBytes = 4095;
+
+export interface Target {
+  readonly path: WorkspacePath;
+  readonly spot: Spot;
+  /** Where it really is or will be, for people. */
+  readonly at: string;
+  /** What must be held to change it. */
+  readonly key: string;
+  /** The outermost directory that is missing above it. */
+  readonly missing?: Spot;
+}
+
+export interface Aim {
+  readonly roots: readonly Root[];
+  readonly places: Places;
+  /** Our own state, which no change may touch even where it lies in a root. */
+  readonly state: string;
+  /** What to do about directories that are missing above the name. */
+  readonly missing: "make" | "parent_not_found" | "not_found";
+  /** What to do where the name is a symbolic link. Default: the link itself is meant. */
+  readonly links?: "follow" | "refuse";
+}
+
+export function aim(path: WorkspacePath, way: Aim): Target {
+  const { given } = path;
+  for (let from = path, links = 0; links <= maxLinks; links++) {
+    const target = seatOf(from, path, way);
+    if (way.links === undefined || way.places.isNew(target.spot.place)) return target;
+    const address = way.places.address(target.spot);
+    if (!sys.lstat(address)?.isSymbolicLink()) return target;
+    if (way.links === "refuse") throw new Fault("is_a_link", { path: given });
+    from = behindLink(from, target, given, way);
+  }
+  throw new Fault("invalid_path", { path: given, reason: "symlink_loop" });
+}
+
+function seatOf(from: WorkspacePath, path: WorkspacePath, way: Aim): Target {
+  const { given } = path;
+  if (from.isRoot) throw new Fault("protected_root", { path: given });
+  const { landing, below } = nearest(from, given, way);
+  const stat = landing.handle.stat();
+  try {
+    if (!stat.isDirectory()) throw new Fault("not_a_directory", { path: given });
+    if (landing.root.access === "read-only") throw new Fault("read_only", { path: given });
+    if (isWithin(landing.path, way.state)) throw new Fault("protected_root", { path: given });
+  } catch (error) {
+    landing.handle.close();
+    throw error;
+  }
+  const stored = below.length === 0 ? storedName(landing.handle, from.name) : undefined;
+  const names = [...below, from.name].map(nameOf);
+  if (stored !== undefined) names[0] = nameOf(stored);
+  let place = way.places.add(landing.handle, landing.path, stat);
+  const first: Spot = { place, name: names[0] ?? "" };
+  for (const name of names.slice(0, -1)) place = way.places.addNew(place, name);
+  return {
+    path,
+    spot: { place, name: names.at(-1) ?? "" },
+    at: [landing.path === "/" ? "" : landing.path, ...names.map(display)].join("/"),
+    key: lockKey(stat.dev, stat.ino, first.name),
+    ...(names.length > 1 ? { missing: first } : {}),
+  };
+}
+
+/** The nearest directory above that is there, and the names between it and the last one. */
+function nearest(from: WorkspacePath, given: string, way: Aim): { landing: Landing; below: string[] } {
+  const below: string[] = [];
+  for (let directory = from.parent; ; directory = directory.parent) {
+    try {
+      return { landing: land(way.roots, directory), below };
+    } catch (error) {
+      if (!Fault.is(error, "not_found")) throw retold(error, given);
+      if (way.missing !== "make") throw new Fault(way.missing, { path: given });
+      if (Buffer.byteLength(from.absolute) > maxNewPathBytes)
+        throw new Fault("invalid_path", { path: given, reason: "too_long" });
+      if (directory.isRoot) throw retold(error, given);
+      if (Buffer.byteLength(from.absolute) > longestNewPath)
+        throw new Fault("invalid_path", { path: given.slice(0, 1000), reason: "too_long" });
+      below.unshift(directory.name);
+    }
+  }
+}
+
+/** The path that a link leads to. One that leads out is refused like any other outside. */
+function behindLink(from: WorkspacePath, link: Target, given: string, way: Aim): WorkspacePath {
+  let real: string;
+  try {
+    const landing = land(way.roots, from);
+    landing.handle.close();
+    real = landing.path;
+  } catch (error) {
+    if (!Fault.is(error, "not_found")) throw retold(error, given);
+    const written = sys.readlink(way.places.address(link.spot)).toString("utf8"); // it dangles
+    real = isAbsolute(written) ? written : `${link.at}/../${written}`;
+  }
+  try {
+    return parsePath(way.roots, normalize(real));
+  } catch (error) {
+    throw Fault.is(error, "outside_roots") ? new Fault("outside_roots", { path: given }) : error;
+  }
+}
+
+/** A fault about the path as the caller wrote it, not about where links led on the way. */
+function retold(error: unknown, given: string): unknown {
+  if (!(error instanceof Fault) || !("path" in error.data)) return error;
+  return new Fault(error.code, { ...error.data, path: given }, { cause: error });
+}
+
+/** The address of what is to be made missing: something there now means that the path must be resolved anew. */
+export function isStillMissing(target: Target, places: Places): boolean {
+  if (target.missing === undefined) return true;
+  return sys.lstat(places.handle(target.missing.place).below(addressOf(target.missing.name))) === undefined;
+}

@@ -1,0 +1,110 @@
+// Plans a write: new content beside the file and a rename over it, or, where the file itself must stay, a
+// rewrite in place that the journal can take back.
+import { constants } from "node:fs";
+import { Fault } from "../../fault.ts";
+import { errnoOf, system } from "../errno.ts";
+import { kindOf } from "../stat.ts";
+import type { CommitOptions, Expectation } from "./change.ts";
+import { check, describe, type Plan, type Stats } from "./plan.ts";
+import { hashOf } from "./step.ts";
+import { readAll, sys } from "./syscalls.ts";
+import type { Target } from "./target.ts";
+
+export function planWrite(
+  plan: Plan,
+  change: {
+    readonly bytes: Uint8Array;
+    readonly expect?: Expectation;
+    readonly mode?: number;
+    readonly modified?: Date;
+  },
+  target: Target,
+  options: CommitOptions,
+): void {
+  const { given } = target.path;
+  const { bytes, expect } = change;
+  const stat = plan.at(target);
+  if (stat !== undefined && expect === "absent") throw new Fault("exists", { path: given });
+  if (stat !== undefined && !stat.isFile()) {
+    throw new Fault("not_a_file", { path: given, kind: kindOf(stat) });
+  }
+  check(plan, target, stat, expect);
+  const base = { change: target, kind: "file" as const, otherNames: (stat?.nlink ?? 1) - 1 };
+  if (stat !== undefined && isKeptInPlace(plan, target, stat, options)) {
+    const before = contentOf(plan, target);
+    const blob = plan.inline(before, true) ?? { at: 0, length: 0 };
+    plan.steps.push({
+      do: "rewrite",
+      given,
+      at: target.spot,
+      inode: stat.ino,
+      before: blob,
+      after: plan.inline(bytes, true) ?? { at: 0, length: 0 },
+    });
+    const held = { ...describe(stat), bytes: before, blob };
+    plan.outcomes.push({
+      ...base,
+      effect: "modified",
+      before: held,
+      after: { ...describe(stat), size: bytes.length, bytes },
+    });
+    return;
+  }
+  const temp = plan.temp(target.spot);
+  const mode = change.mode ?? (stat && stat.mode & 0o7777);
+  const owner = stat && { user: stat.uid, group: stat.gid };
+  const blob = plan.inline(bytes);
+  const staged = {
+    ...(blob && { blob, hash: hashOf(bytes) }),
+    ...(mode !== undefined && { mode }),
+    ...(owner && { owner }),
+    ...(change.modified && { modified: change.modified.getTime() }),
+  };
+  plan.stages.push({
+    kind: "bytes",
+    given,
+    spot: temp,
+    bytes,
+    flush: blob === undefined,
+    ...staged,
+    ...(stat && { like: target.spot }),
+  });
+  const trash = plan.move({ given, from: temp, to: target.spot, kind: "file", staged }, stat);
+  plan.outcomes.push({
+    ...base,
+    effect: stat === undefined ? "created" : "modified",
+    ...(stat && trash && { before: { ...describe(stat), spot: trash } }),
+    after: { kind: "file", size: bytes.length, mode, bytes },
+  });
+}
+
+/** Whether a file must be written into itself: to keep its other names or its owner, or for want of leave to replace it. */
+function isKeptInPlace(plan: Plan, target: Target, stat: Stats, options: CommitOptions): boolean {
+  if (options.hardLinks === "keep" && stat.nlink > 1) return true;
+  const user = process.geteuid?.();
+  if (user === undefined || user === 0) return false;
+  const groups = [process.getegid?.(), ...(process.getgroups?.() ?? [])];
+  if (stat.uid === user && groups.includes(stat.gid)) return !mayWrite(plan, target);
+  return true;
+}
+
+function mayWrite(plan: Plan, target: Target): boolean {
+  try {
+    sys.access(plan.places.handle(target.spot.place).address, constants.W_OK | constants.X_OK);
+    return true;
+  } catch (error) {
+    if (errnoOf(error) === "EACCES") return false;
+    throw error;
+  }
+}
+
+function contentOf(plan: Plan, target: Target): Buffer {
+  return system(target.path.given, () => {
+    const fd = sys.open(plan.places.address(target.spot), constants.O_RDWR | constants.O_NOFOLLOW);
+    try {
+      return readAll(fd);
+    } finally {
+      sys.close(fd);
+    }
+  });
+}

@@ -1,0 +1,43 @@
+// What kind of file system a directory lies on: some do not keep what commits count on.
+import { statfsSync } from "node:fs";
+import { system } from "../errno.ts";
+
+export interface FileSystem {
+  /** As Linux calls it (`ext4`), or the number of its kind. */
+  readonly kind: string;
+  /** Reached over a network or through another program: locks and flushes may mean less there. */
+  readonly remote: boolean;
+  readonly freeBytes: number;
+}
+
+/** Numbers of Linux's statfs(2). */
+const kinds: ReadonlyMap<number, readonly [kind: string, remote?: true]> = new Map([
+  [0xef53, ["ext4"]],
+  [0x9123683e, ["btrfs"]],
+  [0x58465342, ["xfs"]],
+  [0x2fc12fc1, ["zfs"]],
+  [0xf2f52010, ["f2fs"]],
+  [0xca451a4e, ["bcachefs"]],
+  [0x01021994, ["tmpfs"]],
+  [0x858458f6, ["ramfs"]],
+  [0x794c7630, ["overlay"]],
+  [0x4d44, ["vfat"]],
+  [0x2011bab0, ["exfat"]],
+  [0x5346544e, ["ntfs"]],
+  [0x7366746e, ["ntfs3"]],
+  [0x6969, ["nfs", true]],
+  [0xff534d42, ["cifs", true]],
+  [0xfe534d42, ["smb", true]],
+  [0x01021997, ["9p", true]],
+  [0x65735546, ["fuse", true]],
+  [0x00c36400, ["ceph", true]],
+  [0x6a656a63, ["virtiofs", true]],
+]);
+
+export function fileSystemOf(path: string): FileSystem {
+  const { type, bavail, bsize } = system(path, () => statfsSync(path));
+  const number = type >>> 0;
+  const [kind, remote = false] =
+    (process.platform === "linux" ? kinds.get(number) : undefined) ?? ([`type ${number}`] as const);
+  return { kind, remote, freeBytes: bavail * bsize };
+}

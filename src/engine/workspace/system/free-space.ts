@@ -1,0 +1,17 @@
+// How much room is left on the disks of the roots, so that a command can be stopped before it takes the last.
+import { statfsSync } from "node:fs";
+import type { Root } from "../root.ts";
+
+/** The least that is free on any of them, in bytes; without end where that cannot be asked. */
+export function freeSpace(roots: readonly Root[]): number {
+  return Math.min(...roots.map(root => freeBelow(root.handle.address)));
+}
+
+function freeBelow(address: string): number {
+  try {
+    const { bavail, bsize } = statfsSync(address);
+    return bavail * bsize;
+  } catch {
+    return Number.POSITIVE_INFINITY;
+  }
+}

@@ -1,0 +1,28 @@
+// A file that the person who starts the program names (a configuration): what goes by a plain path, because that
+// person needs no permission from themselves. Nothing that a caller says may come here.
+import { closeSync, fsyncSync, openSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { system } from "../errno.ts";
+
+export function readNamedFile(path: string): string {
+  return system(path, () => readFileSync(path, "utf8"));
+}
+
+/** Puts a file in place whole, for its owner alone. Not for files that others may be writing. */
+export function writeNamedFile(path: string, text: string): void {
+  const temporary = `${path}.${process.pid}.new`;
+  system(path, () => {
+    try {
+      const fd = openSync(temporary, "wx", 0o600);
+      try {
+        writeFileSync(fd, text);
+        fsyncSync(fd);
+      } finally {
+        closeSync(fd);
+      }
+      renameSync(temporary, path);
+    } catch (error) {
+      rmSync(temporary, { force: true });
+      throw error;
+    }
+  });
+}

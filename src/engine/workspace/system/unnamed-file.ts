@@ -1,0 +1,34 @@
+// A file without a name, for handing text to a child process as its standard input: it can be read there more than
+// once and by its address, which a pipe cannot, and it is gone with the last who holds it.
+import { closeSync, openSync, unlinkSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { writeAll } from "../commit/syscalls.ts";
+import { temporaryName } from "../commit/temporary.ts";
+
+export class UnnamedFile implements Disposable {
+  readonly fd: number;
+
+  private constructor(fd: number) {
+    this.fd = fd;
+  }
+
+  /** Undefined where the system has no room for it. */
+  static of(text: string): UnnamedFile | undefined {
+    let file: UnnamedFile | undefined;
+    try {
+      const path = join(tmpdir(), temporaryName());
+      file = new UnnamedFile(openSync(path, "wx+", 0o600));
+      unlinkSync(path);
+      writeAll(file.fd, Buffer.from(text));
+      return file;
+    } catch {
+      file?.[Symbol.dispose]();
+      return undefined;
+    }
+  }
+
+  [Symbol.dispose](): void {
+    closeSync(this.fd);
+  }
+}
