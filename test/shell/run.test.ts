@@ -78,7 +78,7 @@ describe("a command has nothing but what it is given", () => {
           const before = inheritedDescriptors();
           closeInherited();
           console.log(JSON.stringify([before.includes(40), inheritedDescriptors()]));`,
-        resolveDir: join(import.meta.dirname, "../../src/engine/workspace"),
+        resolveDir: join(import.meta.dirname, "../../src/engine/workspace/system"),
       },
       bundle: true,
       platform: "node",
