@@ -3,6 +3,7 @@
 import { attributeCopier } from "./shell/attributes.ts";
 import type { Sandbox } from "./shell/launch.ts";
 import { fileIdentity } from "./workspace/commit/stage.ts";
+import { linkFarm } from "./workspace/system/link-farm.ts";
 import { type Grant, Workspace } from "./workspace/workspace.ts";
 
 /** What a command asks for. It gets no more than was allowed; where nothing is said, all of that. */
@@ -30,6 +31,9 @@ export interface EngineOptions {
  * `permission_denied` where a root cannot be served.
  */
 export function openEngine({ roots, state, confine }: EngineOptions): Engine {
-  const workspace = Workspace.open(roots, { state, copyAttributes: attributeCopier(fileIdentity) });
+  const workspace = Workspace.open(roots, {
+    state,
+    copyAttributes: attributeCopier({ identify: fileIdentity, links: linkFarm }),
+  });
   return { workspace, confine, [Symbol.dispose]: () => workspace[Symbol.dispose]() };
 }

@@ -29,7 +29,7 @@ import { planOf } from "./planning.ts";
 import { purgeLater } from "./purge.ts";
 import type { Intent, Tale } from "./record.ts";
 import { recover, removeAll, takeBack } from "./recover.ts";
-import { type CopyAttributes, readSpot, stage } from "./stage.ts";
+import { askAbout, type CopyAttributes, readSpot, stage } from "./stage.ts";
 
 import { apply, type Range, type Scene } from "./step.ts";
 import type { Store } from "./store.ts";
@@ -173,6 +173,7 @@ export class Committer {
     try {
       ledger.retry();
       journal.append(intent, plan.blobs);
+      await askAbout(plan.stages, places, this.#copyAttributes);
       for (const one of plan.stages) await stage(one, places, this.#copyAttributes);
       for (const step of steps) inodes.push(step.do === "move" ? inodeAt(places, step.from) : 0);
       for (const check of plan.checks) verify(check, places);

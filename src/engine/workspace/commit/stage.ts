@@ -31,7 +31,34 @@ export type Stage =
     };
 
 /** Copies extended attributes and ACLs from one open file to another. Node has no call for it. */
-export type CopyAttributes = (from: number, to: number) => void | Promise<void>;
+export interface CopyAttributes {
+  (from: number, to: number): void | Promise<void>;
+  /** Finds out about many files at once, so that each need not be asked about. */
+  readonly ask?: (files: readonly number[]) => Promise<void>;
+}
+
+const mostAsked = 200;
+
+/** Asks about all files that are going to be replaced. */
+export async function askAbout(
+  stages: readonly Stage[],
+  places: Places,
+  copyAttributes: CopyAttributes | undefined,
+): Promise<void> {
+  const spots = stages.flatMap(one => (one.kind === "bytes" && one.like !== undefined ? [one.like] : []));
+  if (copyAttributes?.ask === undefined || spots.length < 2) return;
+  for (let at = 0; at < spots.length; at += mostAsked) {
+    const files: number[] = [];
+    try {
+      for (const spot of spots.slice(at, at + mostAsked)) {
+        files.push(sys.open(places.address(spot), O_RDONLY | O_NOFOLLOW | O_NONBLOCK));
+      }
+      await copyAttributes.ask(files);
+    } finally {
+      for (const fd of files) sys.close(fd);
+    }
+  }
+}
 
 /** Which file an open one is, whatever its name. */
 export function fileIdentity(fd: number): string {
