@@ -1,6 +1,15 @@
 // A regular file, open for reading. It stays the same file whatever happens to its name, and every read says
 // which bytes it wants, so that memory does not grow with the file.
-import { closeSync, constants, fstatSync, openSync, read, readSync, statfsSync } from "node:fs";
+import {
+  type BigIntStats,
+  closeSync,
+  constants,
+  fstatSync,
+  openSync,
+  read,
+  readSync,
+  statfsSync,
+} from "node:fs";
 import { Fault } from "../fault.ts";
 import { faultOf, system } from "./errno.ts";
 import { raceFree } from "./handle.ts";
@@ -46,6 +55,11 @@ export class OpenFile implements Disposable {
 
   get size(): number {
     return this.stat.size;
+  }
+
+  /** How the file is now, to the nanosecond. */
+  statBig(): BigIntStats {
+    return fstatSync(this.#fd, { bigint: true });
   }
 
   /** Up to `length` bytes from `offset`; fewer at the end of the file. */

@@ -3,6 +3,7 @@
 // line of 50 MB or a file of 300 MB costs no more than what is asked for. Lines end with LF, as search counts
 // them; `width` is 2 for UTF-16.
 import type { OpenFile } from "./file.ts";
+import { LineMarks } from "./line-marks.ts";
 
 /** One line. `bytes` has no terminator; `end` is how the line ended, "" at the end of a file without one. */
 export interface FileLine {
@@ -45,16 +46,22 @@ export async function linesFrom(
 ): Promise<LineWindow> {
   const scan = new Scanner(options);
   const collector = new Collector(options);
-  let line = 1;
+  const marks = scan.width === 1 ? new LineMarks(file) : undefined;
+  const mark = marks?.before(start);
+  let line = mark?.line ?? 1;
+  let offset = mark?.offset ?? options.skip ?? 0;
   let pending = false; // bytes of an unfinished line were seen
-  for await (const chunk of file.stream(options.skip)) {
+  for await (const chunk of file.stream(offset)) {
     options.signal?.throwIfAborted();
     let at = 0;
+    offset += chunk.length;
     if (line < start) {
       const skipped = scan.skip(chunk, start - line);
       line += skipped.lines;
       at = skipped.end;
       pending = skipped.partial;
+      if (line < start) marks?.note(offset, line);
+      else marks?.keep();
     }
     while (at < chunk.length) {
       if (collector.lines.length === count)
@@ -70,6 +77,7 @@ export async function linesFrom(
       at = end < 0 ? chunk.length : end;
     }
   }
+  marks?.keep();
   if (collector.open) collector.finish(0);
   const total = line - 1 + (pending ? 1 : 0);
   return { lines: collector.lines, first: start, more: false, total, full: false };
@@ -126,10 +134,14 @@ export async function countLines(file: OpenFile, options: LineOptions = {}): Pro
   return window.total ?? 0;
 }
 
+const blockBytes = 16 * 1024;
+const shortLine = 12; // bytes
+
 /** Finds line ends: LF as a byte, or as a unit of two. */
 class Scanner {
   readonly width: 1 | 2;
   readonly #low: number; // offset of the 0x0a within a unit
+  #short = false;
 
   constructor({ encoding }: LineOptions) {
     this.width = encoding === undefined ? 1 : 2;
@@ -148,12 +160,10 @@ class Scanner {
     let lines = 0;
     let end = 0;
     if (this.width === 1) {
-      const { length } = chunk;
-      for (let i = 0; i < length && lines < most; i++) {
-        if (chunk[i] === 10) {
-          lines++;
-          end = i + 1;
-        }
+      for (let at = 0; at < chunk.length && lines < most; at += blockBytes) {
+        const passed = this.#skipBytes(chunk, at, Math.min(chunk.length, at + blockBytes), most - lines);
+        lines += passed.lines;
+        if (passed.lines > 0) end = passed.end;
       }
     } else {
       for (let i = 0; i + 1 < chunk.length && lines < most; i += 2) {
@@ -165,6 +175,27 @@ class Scanner {
     }
     if (lines < most) return { lines, end: chunk.length, partial: end < chunk.length };
     return { lines, end, partial: false };
+  }
+
+  /** The same for bytes from `at` to `stop`. The engine's own search wins where lines are long, a loop where they are short. */
+  #skipBytes(chunk: Buffer, at: number, stop: number, most: number): { lines: number; end: number } {
+    let lines = 0;
+    let end = at;
+    if (this.#short) {
+      for (let i = at; i < stop && lines < most; i++) {
+        if (chunk[i] === 10) {
+          lines++;
+          end = i + 1;
+        }
+      }
+    } else {
+      for (let i = chunk.indexOf(10, at); i >= 0 && i < stop && lines < most; i = chunk.indexOf(10, end)) {
+        lines++;
+        end = i + 1;
+      }
+    }
+    this.#short = lines * shortLine > stop - at;
+    return { lines, end };
   }
 
   #isBreak(chunk: Buffer, i: number): boolean {
