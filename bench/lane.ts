@@ -54,12 +54,25 @@ export class ServerLane implements Lane {
   async sample(scenario: Scenario, jobs: readonly Job[]): Promise<Sample | undefined> {
     if (scenario.start) return await this.#start();
     if (jobs.some(job => callsFor(this.#adapter.calls, job) === undefined)) return undefined;
-    if (!scenario.fresh) return await this.#measured(scenario, jobs, await this.#server());
+    if (!scenario.fresh) return await this.#lasting(scenario, jobs);
     const client = await this.#launched();
     try {
       return await this.#measured(scenario, jobs, client);
     } finally {
       await this.#ended(client);
+    }
+  }
+
+  /** On the server that serves all scenarios. One that does not answer is replaced, so that it misses only this one. */
+  async #lasting(scenario: Scenario, jobs: readonly Job[]): Promise<Sample> {
+    const client = await this.#server();
+    try {
+      return await this.#measured(scenario, jobs, client);
+    } catch (error) {
+      this.#client = undefined;
+      client.kill();
+      running.delete(client);
+      throw error;
     }
   }
 

@@ -1,5 +1,5 @@
 // Where things are, seen from the bundle that run.mjs makes (node_modules/.bench/main.mjs).
-import { cpSync, existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
@@ -11,9 +11,10 @@ export function snapshot(built: string, name: string): string {
     throw new Error(`${built} holds no polyfs.js: run npm run build`);
   const copy = join(repository, "node_modules/.bench", `${name}-${process.pid}`);
   mkdirSync(copy, { recursive: true });
-  for (const part of ["polyfs.js", "chunks"])
-    cpSync(join(built, part), join(copy, part), { recursive: true });
-  writeFileSync(join(copy, "package.json"), '{"type":"module"}');
+  const parts = readdirSync(built).filter(name => name.endsWith(".js") || name === "chunks");
+  for (const part of parts) cpSync(join(built, part), join(copy, part), { recursive: true });
+  const imports = { "#encodings": "./encodings.js" };
+  writeFileSync(join(copy, "package.json"), JSON.stringify({ type: "module", imports }));
   process.on("exit", () => rmSync(copy, { recursive: true, force: true }));
   return copy;
 }

@@ -38,7 +38,9 @@ export async function race(
     for (const runner of runners) {
       if (runner.out || (runner.spent > enoughMs && runner.samples.length > 0)) continue;
       scenario.prepare?.(corpus);
-      const jobs = scenario.jobs(corpus, ++turn);
+      const { repeat = 1 } = scenario;
+      const once = scenario.jobs(corpus, ++turn);
+      const jobs = Array.from({ length: repeat }, () => once).flat();
       const started = performance.now();
       const sample = await attempt(runner.lane, scenario, jobs);
       runner.spent += performance.now() - started;
@@ -53,7 +55,7 @@ export async function race(
       runner.bytes = sample.bytes / Math.max(1, jobs.length);
       // The first round warms up; a lane that it took too long counts it.
       if (round >= 0 || runner.spent > enoughMs)
-        runner.samples.push(sample.ms / (scenario.perJob ? Math.max(1, jobs.length) : 1));
+        runner.samples.push(sample.ms / (scenario.perJob ? jobs.length : repeat));
     }
   }
   return runners
@@ -77,7 +79,8 @@ async function attempt(lane: Lane, scenario: Scenario, jobs: Parameters<Lane["sa
 }
 
 function judged({ failure, answers }: Sample, scenario: Scenario, corpus: Corpus): Verdict {
-  return failure === undefined ? scenario.check(answers, corpus, turn) : wrong(failure.slice(0, 300));
+  if (failure !== undefined) return wrong(failure.slice(0, 300));
+  return scenario.check(answers.slice(-answers.length / (scenario.repeat ?? 1)), corpus, turn);
 }
 
 function median(samples: readonly number[]): number | undefined {

@@ -106,7 +106,7 @@ const commander: Calls = {
         maxResults: limit,
       }),
     ),
-  write: ({ path, content }) => call("write_file", { path, content }),
+  write: ({ path, content }) => call("write_file", { path, content, mode: "rewrite" }),
   edit: ({ path, edits: [edit, ...more] }) =>
     edit === undefined || more.length > 0
       ? undefined

@@ -17,11 +17,7 @@ const small: Omit<Scenario, "id" | "title" | "targets"> = {
 };
 
 /** The lines and no others, whatever stands beside them. */
-function huge(answer: string, from: number, wanted: number): Verdict {
-  // Some count the nothing behind the last line end as a line.
-  const short = Number(!answer.includes(hugeLine(from).slice(0, 15)));
-  const first = from + short;
-  const count = wanted - short;
+function huge(answer: string, first: number, count: number): Verdict {
   const expected = Array.from({ length: count }, (_, i) => hugeLine(first + i).slice(0, 15));
   const found = answer.match(/entry_\d{9}/g) ?? [];
   if (found.length > count || found.some((entry, i) => entry !== expected[i]))
@@ -36,7 +32,11 @@ const middle: Omit<Scenario, "id" | "title" | "targets"> = {
 
 const end: Omit<Scenario, "id" | "title" | "targets"> = {
   jobs: ({ files }) => [job("tail", { path: files.huge, count: 40 })],
-  check: ([answer = ""], { size }) => huge(answer, size.hugeLines - 40, 40),
+  check([answer = ""], { size }) {
+    // Some count the nothing behind the last line end as a line.
+    const count = answer.includes(hugeLine(size.hugeLines - 40).slice(0, 15)) ? 40 : 39;
+    return huge(answer, size.hugeLines - count, count);
+  },
 };
 
 export const reading: readonly Scenario[] = [
@@ -59,6 +59,7 @@ export const reading: readonly Scenario[] = [
   {
     id: "read-50",
     title: "read 50 files in a call",
+    repeat: 8,
     jobs: ({ files }) => [job("readMany", { paths: files.fifty })],
     check: ([answer = ""], { files }) =>
       inOrder(
@@ -75,7 +76,13 @@ export const reading: readonly Scenario[] = [
     ...middle,
     targets: [{ of: "rival", atMost: 0.3 }],
   },
-  { id: "range-again", title: "the same, repeated", ...middle, targets: [{ of: "ms", atMost: 2 }] },
+  {
+    id: "range-again",
+    title: "the same, repeated",
+    repeat: 4,
+    ...middle,
+    targets: [{ of: "ms", atMost: 2 }],
+  },
   {
     id: "tail-first",
     title: "last 40 lines of 200 MB, first",
@@ -83,5 +90,5 @@ export const reading: readonly Scenario[] = [
     ...end,
     targets: [{ of: "rival", atMost: 0.3 }],
   },
-  { id: "tail-again", title: "the same, repeated", ...end, targets: [{ of: "ms", atMost: 2 }] },
+  { id: "tail-again", title: "the same, repeated", repeat: 8, ...end, targets: [{ of: "ms", atMost: 2 }] },
 ];

@@ -47,6 +47,7 @@ export const searching: readonly Scenario[] = [
   {
     id: "search-small",
     title: "search in 200 files",
+    repeat: 8,
     jobs: ({ small }) => [job("search", { path: small, pattern: "needle in the" })],
     check: ([answer = ""]) => named(answer, new Set([nameOf(7)])),
     targets: [{ of: "rival", atMost: 1 }],
@@ -54,6 +55,7 @@ export const searching: readonly Scenario[] = [
   {
     id: "search-file",
     title: "search in a file of 1 MB",
+    repeat: 8,
     jobs: ({ files }) => [job("search", { path: files.single, pattern: "value_00011000", single: true })],
     check: ([answer = ""]) => counted(answer, /value_00011000/g, 1),
     targets: [{ of: "rival", atMost: 1 }],
