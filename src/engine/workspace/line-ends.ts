@@ -1,0 +1,90 @@
+// Where lines end in a piece of a file. Whole files are passed over here, so this is what looking for a line costs.
+import type { LineOptions } from "./lines.ts";
+
+const blockBytes = 16 * 1024;
+const shortLine = 12; // bytes
+
+/** Finds line ends: LF as a byte, or as a unit of two. */
+export class LineEnds {
+  readonly width: 1 | 2;
+  readonly #low: number; // offset of the 0x0a within a unit
+  #short = false;
+
+  constructor(encoding?: LineOptions["encoding"]) {
+    this.width = encoding === undefined ? 1 : 2;
+    this.#low = encoding === "utf-16be" ? 1 : 0;
+  }
+
+  /** The position behind the next line end from `at` on, or -1. */
+  next(chunk: Buffer, at: number): number {
+    if (this.width === 1) return chunk.indexOf(10, at) + 1 || -1;
+    for (let i = at; i + 1 < chunk.length; i += 2) if (this.#isBreak(chunk, i)) return i + 2;
+    return -1;
+  }
+
+  /** Where the last `count` lines begin. */
+  back(chunk: Buffer, count: number): number {
+    let at = chunk.length;
+    for (let line = 0; line < count && at > 0; line++) at = this.#behindBreakBefore(chunk, at - this.width);
+    return at;
+  }
+
+  endsWithBreak(chunk: Buffer): boolean {
+    const last = chunk.length - this.width;
+    return last >= 0 && (this.width === 1 ? chunk[last] === 10 : this.#isBreak(chunk, last));
+  }
+
+  /** The position behind the last line end in front of `limit`, or 0. */
+  #behindBreakBefore(chunk: Buffer, limit: number): number {
+    if (this.width === 1) return limit <= 0 ? 0 : chunk.lastIndexOf(10, limit - 1) + 1;
+    for (let i = limit - 2; i >= 0; i -= 2) if (this.#isBreak(chunk, i)) return i + 2;
+    return 0;
+  }
+
+  /** Passes over up to `most` line ends: how many there were, where the last one ended, and whether more follows it. */
+  skip(chunk: Buffer, most: number): { lines: number; end: number; partial: boolean } {
+    let lines = 0;
+    let end = 0;
+    if (this.width === 1) {
+      for (let at = 0; at < chunk.length && lines < most; at += blockBytes) {
+        const passed = this.#skipBytes(chunk, at, Math.min(chunk.length, at + blockBytes), most - lines);
+        lines += passed.lines;
+        if (passed.lines > 0) end = passed.end;
+      }
+    } else {
+      for (let i = 0; i + 1 < chunk.length && lines < most; i += 2) {
+        if (this.#isBreak(chunk, i)) {
+          lines++;
+          end = i + 2;
+        }
+      }
+    }
+    if (lines < most) return { lines, end: chunk.length, partial: end < chunk.length };
+    return { lines, end, partial: false };
+  }
+
+  /** The same for bytes from `at` to `stop`. The engine's own search wins where lines are long, a loop where they are short. */
+  #skipBytes(chunk: Buffer, at: number, stop: number, most: number): { lines: number; end: number } {
+    let lines = 0;
+    let end = at;
+    if (this.#short) {
+      for (let i = at; i < stop && lines < most; i++) {
+        if (chunk[i] === 10) {
+          lines++;
+          end = i + 1;
+        }
+      }
+    } else {
+      for (let i = chunk.indexOf(10, at); i >= 0 && i < stop && lines < most; i = chunk.indexOf(10, end)) {
+        lines++;
+        end = i + 1;
+      }
+    }
+    this.#short = lines * shortLine > stop - at;
+    return { lines, end };
+  }
+
+  #isBreak(chunk: Buffer, i: number): boolean {
+    return chunk[i + this.#low] === 10 && chunk[i + 1 - this.#low] === 0;
+  }
+}
