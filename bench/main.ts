@@ -29,8 +29,10 @@ async function main(options: Options): Promise<void> {
   const built = resolve(options.dist ?? join(repository, "dist"));
   const adapters = [
     floor,
-    ...polyfs(snapshot(built, "now")),
-    ...(options.before === undefined ? [] : polyfs(snapshot(resolve(options.before), "before"), "before")),
+    ...polyfs(snapshot(built, "now"), { flags: profiling(options.profile) }),
+    ...(options.before === undefined
+      ? []
+      : polyfs(snapshot(resolve(options.before), "before"), { family: "before" })),
     ...(options.peers === undefined ? [] : rivals(options.peers)),
   ];
   const wanted = (name: string, words: readonly string[]) =>
@@ -60,6 +62,12 @@ async function main(options: Options): Promise<void> {
   if (options.report !== undefined) writeFileSync(options.report, report);
   if (options.chart !== undefined) writeFileSync(options.chart, chart(run));
   if (options.json !== undefined) writeFileSync(options.json, `${JSON.stringify(run, undefined, 1)}\n`);
+}
+
+/** One profile for each server that runs; a server that serves all scenarios writes its own when it ends. */
+function profiling(directory: string | undefined): string[] {
+  if (directory === undefined) return [];
+  return ["--cpu-prof", "--heap-prof"].flatMap(flag => [flag, `${flag}-dir=${resolve(directory)}`]);
 }
 
 /** Those that start; a dialect that this build does not have, or a rival that cannot be installed, is told. */

@@ -9,6 +9,7 @@ export const usage = `npm run bench -- [options]
   --small            a tenth of the files, for a quick look
   --dist DIR         the build to measure (dist/, brought up to date)
   --before DIR       another build beside it, to compare a change with what was before
+  --profile DIR      CPU and allocation profiles of polyfs, with names that can be read (see CONTRIBUTING.md)
   --report FILE      the Markdown, also printed
   --chart FILE       the picture, SVG
   --json FILE        everything that was measured
@@ -23,6 +24,7 @@ export interface Options {
   readonly small: boolean;
   readonly dist: string | undefined;
   readonly before: string | undefined;
+  readonly profile: string | undefined;
   readonly report: string | undefined;
   readonly chart: string | undefined;
   readonly json: string | undefined;
@@ -43,6 +45,7 @@ export function readOptions(args: readonly string[]): Options {
       small: flag,
       dist: text,
       before: text,
+      profile: text,
       report: text,
       chart: text,
       json: text,
@@ -59,6 +62,7 @@ export function readOptions(args: readonly string[]): Options {
     small: values.small,
     dist: values.dist,
     before: values.before,
+    profile: values.profile,
     report: values.report,
     chart: values.chart,
     json: values.json,

@@ -6,8 +6,14 @@ import { type Calls, call } from "../jobs.ts";
 import { agentTools } from "./agent-tools.ts";
 import { reference } from "./reference.ts";
 
+interface PolyfsOptions {
+  readonly family?: "ours" | "before";
+  /** For Node. */
+  readonly flags?: readonly string[];
+}
+
 /** Each dialect of the program in a directory that was built. */
-export function polyfs(directory: string, family: "ours" | "before" = "ours"): Adapter[] {
+export function polyfs(directory: string, { family = "ours", flags = [] }: PolyfsOptions = {}): Adapter[] {
   return Object.entries(dialects).map(([dialect, calls]) => ({
     name: family === "ours" ? dialect : `${dialect} (before)`,
     family,
@@ -16,6 +22,7 @@ export function polyfs(directory: string, family: "ours" | "before" = "ours"): A
     command: async ({ root, state }) => ({
       command: process.execPath,
       args: [
+        ...flags,
         join(directory, "polyfs.js"),
         ...["--dialect", dialect, "--state-dir", state],
         ...["--max-output-bytes", String(64 * 1024 * 1024), root],
