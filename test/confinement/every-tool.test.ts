@@ -61,8 +61,10 @@ function sample(tool: Tool, parameter: string, value: unknown): Record<string, u
   const params: Record<string, unknown> = {};
   for (const [name, schema] of Object.entries(tool.input.properties)) {
     if (name === parameter) params[name] = value;
+    else if (!tool.input.required?.includes(name))
+      continue; // two ways to name a file would be refused as such
     else if (tool.paths?.includes(name as never)) params[name] = forms(schema, "pub.txt")[0];
-    else if (tool.input.required?.includes(name)) params[name] = accepted(schema);
+    else params[name] = accepted(schema);
   }
   return params;
 }
