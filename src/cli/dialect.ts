@@ -6,7 +6,6 @@ import { UsageError } from "./usage-error.ts";
 
 export async function chooseDialect(name = defaultDialect): Promise<Dialect> {
   const names = Object.keys(dialects);
-  if (name === undefined) throw new UsageError(`choose a dialect with --dialect: ${names.join(", ")}`);
   const load = Object.hasOwn(dialects, name) ? dialects[name] : undefined;
   if (load !== undefined) return load();
   throw new UsageError(

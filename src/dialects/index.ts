@@ -18,4 +18,4 @@ const named = {
 export const dialects: Readonly<typeof named> & { readonly [name: string]: Load } = named;
 
 /** What is served when nobody chooses. */
-export const defaultDialect: string | undefined = "polyfs";
+export const defaultDialect: string = "polyfs";
