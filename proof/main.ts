@@ -1,0 +1,18 @@
+// The command: runs one suite, tells what failed as it fails, and ends with one line that counts.
+import { readOptions, usage } from "./options.ts";
+import { prove } from "./prove.ts";
+import { suites } from "./suites.ts";
+
+// Servers and trees are cleared away when the process exits, also on these.
+for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.once(signal, () => process.exit(130));
+
+const { suite: name, help, ...run } = readOptions(process.argv.slice(2));
+const load = suites[name];
+if (help || load === undefined) {
+  process.stdout.write(usage);
+  process.exitCode = help ? 0 : 2;
+} else {
+  const tally = await prove(await load(), run, line => console.log(line));
+  console.log(tally.summary());
+  process.exitCode = tally.failures.length === 0 ? 0 : 1;
+}

@@ -1,0 +1,36 @@
+// What a run is asked to do.
+import { parseArgs } from "node:util";
+import type { Run } from "./suite.ts";
+
+export const usage = `npm run proof -- attack|fault|model|fuzz [options], npm run soak -- [options]
+  --long         more rounds of everything that is tried at random
+  --minutes N    go on for so long; implies --long
+  --seed S       repeat the choices of a run that failed
+  --case ID      only cases whose ids begin with this
+`;
+
+/** The options of a run, and the suite that they are for: "" where none is named. */
+export function readOptions(args: readonly string[]): Run & { suite: string; help: boolean } {
+  const text = { type: "string" } as const;
+  const flag = { type: "boolean", default: false } as const;
+  const { values, positionals } = parseArgs({
+    args: [...args],
+    allowPositionals: true,
+    options: { long: flag, minutes: text, seed: text, case: text, help: { ...flag, short: "h" } },
+  });
+  const minutes = values.minutes === undefined ? undefined : numberOf("--minutes", values.minutes);
+  return {
+    suite: positionals[0] ?? "",
+    help: values.help,
+    long: values.long || minutes !== undefined,
+    minutes,
+    seed: values.seed === undefined ? undefined : numberOf("--seed", values.seed),
+    only: values.case,
+  };
+}
+
+function numberOf(option: string, text: string): number {
+  const number = Number(text);
+  if (!(number > 0)) throw new Error(`${option} takes a number greater than 0, not ${text}`);
+  return number;
+}

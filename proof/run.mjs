@@ -1,0 +1,32 @@
+// `npm run proof -- attack|fault|model|fuzz [options]` and `npm run soak`: builds the program, bundles the suites,
+// and runs the one that is named. See options.ts.
+import { spawn } from "node:child_process";
+import { rmSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { build } from "esbuild";
+import { build as buildProgram } from "../tools/build.mjs";
+
+const root = join(dirname(fileURLToPath(import.meta.url)), "..");
+// One file directly below node_modules/.proof: what the suites share with the tests finds the repository from there.
+const outfile = join(root, `node_modules/.proof/main-${process.pid}.mjs`);
+await buildProgram();
+await build({
+  absWorkingDir: root,
+  entryPoints: ["proof/main.ts"],
+  outfile,
+  bundle: true,
+  format: "esm",
+  platform: "node",
+  target: "node20.19",
+  packages: "external",
+  logLevel: "warning",
+});
+const child = spawn(process.execPath, ["--expose-gc", outfile, ...process.argv.slice(2)], {
+  stdio: "inherit",
+});
+for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.on(signal, () => child.kill(signal));
+child.on("close", code => {
+  rmSync(outfile, { force: true });
+  process.exitCode = code ?? 1;
+});

@@ -1,0 +1,28 @@
+// What a suite is, and what it is told and given: the options of its run, chance that can be repeated, and a tally
+// for what it tried.
+import type { Chance } from "./chance.ts";
+import type { Tally } from "./tally.ts";
+
+export interface Run {
+  /** The long form, by hand; the short one is part of the tests. */
+  readonly long: boolean;
+  /** How long to go on, where a suite repeats itself. */
+  readonly minutes?: number;
+  /** Chosen at random where it is not given. */
+  readonly seed?: number;
+  /** Only cases whose ids begin with this. */
+  readonly only?: string;
+}
+
+export interface Trial extends Run {
+  readonly chance: Chance;
+  readonly tally: Tally;
+  /** For the long form: tells how far it is. Nobody listens in the short one. */
+  say(line: string): void;
+}
+
+export interface Suite {
+  readonly name: string;
+  /** Tries everything. What fails goes into the tally; what is thrown is a failure of the suite itself. */
+  run(trial: Trial): Promise<void>;
+}

@@ -1,0 +1,7 @@
+// The suites by name, each loaded when it is asked for.
+import type { Suite } from "./suite.ts";
+
+export const suites: { readonly [name: string]: () => Promise<Suite> } = {
+  attack: async () => (await import("./attack/suite.ts")).attack,
+  fault: async () => (await import("./fault/suite.ts")).fault,
+};
