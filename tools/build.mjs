@@ -13,6 +13,7 @@ import {
 } from "node:fs";
 import { basename, dirname, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
+import { notices, noticesName } from "./notices.mjs";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
 const dist = join(root, "dist");
@@ -47,6 +48,7 @@ function fingerprint() {
     .sort();
   for (const name of [
     "tools/build.mjs",
+    "tools/notices.mjs",
     "package.json",
     "package-lock.json",
     "tsconfig.json",
@@ -99,6 +101,7 @@ async function bundle() {
         // CommonJS packages inside an ES module bundle ask for Node's own modules by `require`.
         banner: { js: "const require=process.getBuiltinModule;" },
         logLevel: "warning",
+        metafile: true,
         write: false,
       }),
     ),
@@ -106,6 +109,8 @@ async function bundle() {
   const files = outputs.flatMap(({ outputFiles }) =>
     outputFiles.map(({ path, contents }) => ({ name: relative(dist, path), contents })),
   );
+  const metafiles = outputs.map(({ metafile }) => metafile);
+  files.push({ name: noticesName, contents: notices(root, metafiles) });
   // Chunks first and entries last, each put in place by a rename: whoever starts the program meanwhile gets the
   // old one or the new one, whole.
   mkdirSync(join(dist, "chunks"), { recursive: true });

@@ -16,6 +16,7 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { publint } from "publint";
 import { formatMessage } from "publint/utils";
+import { bundledPackages, noticesName } from "./notices.mjs";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
 const { version, scripts, dependencies } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
@@ -47,6 +48,7 @@ try {
   ).trim();
   if (said !== version) fail(`polyfs --version says ${said}, not ${version}`);
   run(process.execPath, ["--input-type=module", "--eval", 'await import("polyfs")'], home);
+  await noticesNameAll(home);
   firstMinutes(home);
   compileAgainst(home);
   await runExample(home);
@@ -72,6 +74,31 @@ function installInto(home, tarball) {
   for (const name of Object.keys(dependencies)) {
     cpSync(join(root, "node_modules", name), join(home, "node_modules", name), { recursive: true });
   }
+}
+
+/** Asked of the sources again, however the build puts them together. */
+async function noticesNameAll(home) {
+  const { build } = await import("esbuild");
+  const { metafile } = await build({
+    absWorkingDir: root,
+    entryPoints: ["src/cli/polyfs.ts", "src/index.ts"],
+    outdir: scratch,
+    bundle: true,
+    format: "esm",
+    platform: "node",
+    external: ["@vscode/ripgrep"],
+    metafile: true,
+    write: false,
+  });
+  const text = readFileSync(join(home, "node_modules/polyfs/dist", noticesName), "utf8");
+  const bundled = bundledPackages(root, [metafile]).map(({ name, version }) => `${name} ${version} (`);
+  const missing = bundled.filter(head => !text.includes(`\n${head}`));
+  if (missing.length > 0) fail(`${noticesName} lacks ${missing.join(", ")}`);
+  // A guard for the search itself: these are known to be in.
+  for (const name of ["ajv", "iconv-lite", "jose", "zod", "@modelcontextprotocol/server"]) {
+    if (!text.includes(`\n${name} `)) fail(`${noticesName} lacks ${name}`);
+  }
+  console.log(`the licences of ${bundled.length} bundled packages are in it`);
 }
 
 /** What somebody does first, in a directory with nothing but Node. */

@@ -8,6 +8,7 @@ import { dirname, join, relative, sep } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "./build.mjs";
 import { install } from "./install.mjs";
+import { noticesName } from "./notices.mjs";
 import { zip } from "./zip.mjs";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
@@ -23,6 +24,7 @@ const files = [
   inMemory("manifest.json", { ...manifest, compatibility: { ...manifest.compatibility, platforms } }),
   inMemory("server/package.json", { name, version, license, type, imports, dependencies }),
   ...["LICENSE", "README.md", "SECURITY.md"].map(file => onDisk(file, file)),
+  onDisk(`dist/${noticesName}`, noticesName),
   ...below("dist")
     .filter(file => /^dist\/(polyfs\.js|encodings\.js|chunks\/.*\.js)$/.test(file))
     .map(file => onDisk(file, `server/${file}`)),
