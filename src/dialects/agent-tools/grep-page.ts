@@ -1,7 +1,7 @@
-// One page of search results: those from `offset` on, as many as were asked for and fit into an answer. All of
-// them are counted, so that the footer can say where the page stands.
+// One page of search results: those from `offset` on, as many as were asked for and fit into an answer. What else
+// the search gives is counted, so that the footer can say where the page stands.
 import { firstBytes } from "../../contract/render/cut.ts";
-import type { FoundLine } from "../../engine/search/grep.ts";
+import type { FoundLine, GrepReport } from "../../engine/search/grep.ts";
 import { shownLine, truncation } from "./output.ts";
 
 export interface PageOptions {
@@ -12,6 +12,8 @@ export interface PageOptions {
   readonly after: number;
   /** Bytes of an answer. */
   readonly cap: number;
+  /** How many results the search was asked for: where it gave as many, there may be more. */
+  readonly sought: number;
 }
 
 /** What the footer may need. */
@@ -57,19 +59,18 @@ export class Page {
     }
   }
 
-  /** Everything together. `cut` says that the search itself was not completed. */
-  print(cut: boolean): string {
-    const { offset } = this.#options;
+  /** Everything together. `stopped` says why the search itself was not completed. */
+  print(stopped: GrepReport["stopped"]): string {
+    const { offset, sought } = this.#options;
     const end = offset + this.#shown;
+    const total = this.#count < sought ? this.#count : `${this.#count}+`;
     const lines = [...this.#parts];
     if (this.#count === 0) lines.push("(no matches)");
-    else if (this.#shown === 0) lines.push(`(no results at offset ${offset}; ${this.#count} total)`);
+    else if (this.#shown === 0) lines.push(`(no results at offset ${offset}; ${total} total)`);
     else if (end < this.#count) {
-      lines.push(
-        `[... showing ${offset}..${end} of ${this.#count}; call again with offset=${end} for more ...]`,
-      );
+      lines.push(`[... showing ${offset}..${end} of ${total}; call again with offset=${end} for more ...]`);
     }
-    if (cut) {
+    if (stopped !== undefined && stopped !== "limit") {
       lines.push(
         "[... warning: search incomplete: too much was found to hold all of it; narrow pattern, path or glob ...]",
       );

@@ -3,7 +3,7 @@ import type { CallContext } from "../../contract/call.ts";
 import { nameBelow } from "../../contract/render/paths.ts";
 import { text, tool } from "../../contract/tool.ts";
 import { includeGlobs } from "../../engine/search/globs.ts";
-import { type FileHits, grep as search } from "../../engine/search/grep.ts";
+import { grep as search } from "../../engine/search/grep.ts";
 import type { WorkspacePath } from "../../engine/workspace/path.ts";
 import type { Workspace } from "../../engine/workspace/workspace.ts";
 import { Page } from "./grep-page.ts";
@@ -13,6 +13,8 @@ import { binary } from "./text-file.ts";
 
 const maxContext = 1000;
 const maxLineBytes = 8192; // more than is shown of a line
+const counted = 1000; // results behind a page that are counted; whether there are more is all that is told of the rest
+const given = { files_with_matches: "files", content: "lines", count: "counts" } as const;
 const contextSchema = { type: "integer", minimum: 0 } as const;
 
 export const grep = tool({
@@ -78,6 +80,7 @@ export const grep = tool({
     const inContent = mode === "content";
     const before = inContent ? Math.min(params.before_context ?? context, maxContext) : 0;
     const after = inContent ? Math.min(params.after_context ?? context, maxContext) : 0;
+    const sought = limit === undefined ? Number.POSITIVE_INFINITY : offset + limit + counted;
     using place = placeOf(params, call);
     const query = { pattern: params.pattern, ignoreCase: params.ignore_case, multiline: params.multiline };
     const found = search(place.directory, query, {
@@ -88,25 +91,22 @@ export const grep = tool({
       after,
       binary,
       maxFileSize: call.settings.maxFileBytes,
-      maxLineBytes: inContent ? maxLineBytes : 1,
-      perFile: mode === "files_with_matches" ? 1 : undefined,
+      give: given[mode],
+      limit: sought,
+      maxLineBytes,
       signal: call.signal,
     });
-    const page = new Page({ offset, limit, before, after, cap: call.settings.maxOutputBytes });
+    const page = new Page({ offset, limit, sought, before, after, cap: call.settings.maxOutputBytes });
     if (!place.excluded) {
       for await (const file of found) {
         const name = place.named(file.path);
         if (inContent) page.addLines(name, file.lines);
-        else page.add(mode === "count" ? `${name}:${matchesIn(file)}` : name);
+        else page.add(mode === "count" ? `${name}:${file.count}` : name);
       }
     }
-    return text(page.print(found.report.stopped !== undefined));
+    return text(page.print(found.report.stopped));
   },
 });
-
-function matchesIn({ lines }: FileHits): number {
-  return lines.filter(line => line.column !== undefined).length;
-}
 
 /** Where to search: a directory, or one file in it. */
 function placeOf({ path = ".", glob }: { path?: string; glob?: string }, call: CallContext) {

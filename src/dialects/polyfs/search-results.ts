@@ -2,7 +2,7 @@
 import type { CallContext } from "../../contract/call.ts";
 import { Fault } from "../../engine/fault.ts";
 import { remember } from "../../engine/history/versions.ts";
-import type { FoundLine, GrepReport } from "../../engine/search/grep.ts";
+import type { FileHits, FoundLine, GrepReport } from "../../engine/search/grep.ts";
 import { LineIndex } from "../../engine/text/lines.ts";
 import { decode } from "../../engine/text/text.ts";
 import type { WorkspacePath } from "../../engine/workspace/path.ts";
@@ -10,8 +10,8 @@ import { counted, number, shownLine } from "./answer.ts";
 import { Page, type PageOptions } from "./search-page.ts";
 
 export interface Results {
-  /** Takes a file's lines; false where nothing more is needed. */
-  add(path: WorkspacePath, lines: readonly FoundLine[]): Promise<boolean>;
+  /** Takes a file's hits; false where nothing more is needed. */
+  add(path: WorkspacePath, hits: FileHits): Promise<boolean>;
   print(report: GrepReport): string;
 }
 
@@ -27,12 +27,11 @@ export class FileResults implements Results {
     this.#output = output;
   }
 
-  async add({ given }: WorkspacePath, lines: readonly FoundLine[]): Promise<boolean> {
-    const hits = lines.filter(isHit).length;
+  async add({ given }: WorkspacePath, { count = 0 }: FileHits): Promise<boolean> {
     this.#files++;
-    this.#matches += hits;
+    this.#matches += count;
     if (this.#page.takes())
-      this.#page.print(this.#output === "files" ? given : `${given}: ${number(hits)}`, 1);
+      this.#page.print(this.#output === "files" ? given : `${given}: ${number(count)}`, 1);
     return this.#output === "count" || !this.#page.full;
   }
 
@@ -57,7 +56,7 @@ export class LineResults implements Results {
     this.#call = call;
   }
 
-  async add(path: WorkspacePath, lines: readonly FoundLine[]): Promise<boolean> {
+  async add(path: WorkspacePath, { lines }: FileHits): Promise<boolean> {
     const hits = lines.filter(line => isHit(line) && this.#page.takes());
     if (hits.length > 0) await this.#print(path, lines, hits);
     return !this.#page.full;

@@ -14,6 +14,7 @@ const maxMs = 30_000;
 const maxLineBytes = 8000; // as many as the characters that are shown can have
 const maxContext = 100;
 const sample = 8000;
+const given = { content: "lines", files: "files", count: "counts" } as const;
 
 export const searchText = polyfsTool({
   name: "search_text",
@@ -60,8 +61,8 @@ export const searchText = polyfsTool({
       after: context,
       binary: file => isBinary(file.readNow(0, sample), { first: sample }),
       limit: output === "count" ? undefined : offset + limit + 1,
-      perFile: output === "files" ? 1 : undefined,
-      maxLineBytes: output === "content" ? maxLineBytes : 1,
+      give: given[output],
+      maxLineBytes,
       timeoutMs: maxMs,
       signal: call.signal,
     });
@@ -70,7 +71,7 @@ export const searchText = polyfsTool({
       output === "content" ? new LineResults(page, context, call) : new FileResults(page, output);
     if (!place.excluded) {
       for await (const file of search) {
-        if (!(await results.add(place.pathOf(file), file.lines))) break;
+        if (!(await results.add(place.pathOf(file), file))) break;
       }
     }
     return text(results.print(search.report));

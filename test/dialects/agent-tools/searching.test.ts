@@ -236,6 +236,23 @@ describe("grep", () => {
     ]);
   });
 
+  it("counts a thousand results behind the page, and of more than that says so", async () => {
+    await using many = new Ground({ "one.txt": "needle\n".repeat(5000) });
+    const other = await many.serve();
+    const footer = async (args: object) =>
+      lines(await other.says("grep", { pattern: "needle", output_mode: "content", ...args })).at(-1);
+    expect(await footer({ head_limit: 3 })).toBe(
+      "[... showing 0..3 of 1003+; call again with offset=3 for more ...]",
+    );
+    expect(await footer({ head_limit: 1, offset: 4500 })).toBe(
+      "[... showing 4500..4501 of 5000; call again with offset=4501 for more ...]",
+    );
+    expect(await footer({ head_limit: 1, offset: 9000 })).toBe("(no results at offset 9000; 5000 total)");
+    expect(await footer({ head_limit: 1, pattern: "n[e]edle" })).toBe(
+      "[... showing 0..1 of 1001+; call again with offset=1 for more ...]",
+    );
+  });
+
   it("says that nothing was found, whatever the offset", async () => {
     expect(await grep({ pattern: "nowhere" })).toEqual(["(no matches)"]);
     expect(await grep({ pattern: "nowhere", offset: 5 })).toEqual(["(no matches)"]);
@@ -266,9 +283,14 @@ describe("grep", () => {
     const file = "a\n".repeat(200_000);
     await using vast = new Ground({ "1.txt": file, "2.txt": file, "3.txt": file });
     const other = await vast.serve();
-    const found = lines(await other.says("grep", { pattern: "a", output_mode: "count" }));
-    expect(found[0]).toBe("1.txt:200000");
+    const found = lines(await other.says("grep", { pattern: "a", output_mode: "content" }));
+    expect(found[0]).toBe("1.txt:1:a");
     expect(found.at(-1)).toMatch(/^\[\.\.\. warning: search incomplete/);
+    expect(lines(await other.says("grep", { pattern: "a", output_mode: "count" }))).toEqual([
+      "1.txt:200000",
+      "2.txt:200000",
+      "3.txt:200000",
+    ]);
     expect(lines(await other.says("grep", { pattern: "a" }))).toEqual(["1.txt", "2.txt", "3.txt"]);
     expect(await other.says("grep", { pattern: "a", path: "1.txt", output_mode: "count" })).toBe(
       "1.txt:200000",
