@@ -236,12 +236,8 @@ function camel(name) {
 
 async function commandHelp() {
   const parts = [];
-  for (const [name, { summary, load }] of Object.entries(source.commands)) {
+  for (const [name, { load }] of Object.entries(source.commands)) {
     const { about } = await load();
-    if (about === undefined) {
-      parts.push(`## \`polyfs ${name}\`\n\n${summary}. See \`polyfs ${name} --help\`.\n`);
-      continue;
-    }
     const { operands, description, own, examples } = about;
     const options = Object.entries(own).map(
       ([option, { value, help }]) =>

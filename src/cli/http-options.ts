@@ -15,7 +15,7 @@ export const httpOptions = {
   tokens: {
     kind: "text",
     value: "FILE",
-    help: "With --http: callers need a token of this file (see polyfs token --help)",
+    help: "With --http: callers need a token of this file, which polyfs token makes",
   },
   "oauth-issuer": {
     kind: "text",

@@ -40,7 +40,7 @@ function flag(text: string, as: string): boolean {
   throw new UsageError(`${as} must be true or false, not ${JSON.stringify(text)}`);
 }
 
-function wholeNumber(text: string, as: string): number {
+export function wholeNumber(text: string, as: string): number {
   const value = Number(text);
   if (/^\d+$/.test(text) && value > 0 && Number.isSafeInteger(value)) return value;
   throw new UsageError(`${as} must be a whole number, 1 or more, not ${JSON.stringify(text)}`);

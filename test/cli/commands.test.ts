@@ -250,6 +250,7 @@ describe("every command", () => {
     };
     expect(complete("polyfs", "hi")).toEqual(["history"]);
     expect(complete("polyfs", "undo", "--dr")).toEqual(["--dry-run"]);
+    expect(complete("polyfs", "token", "add", "ci", "--to")).toEqual(["--tools", "--tokens"]);
     expect(complete("polyfs", "--dialect", "agent")).toEqual(["agent-tools"]);
     expect(complete("polyfs", "--read")).toEqual(["--read-only"]);
     for (const shell of ["zsh", "fish"])

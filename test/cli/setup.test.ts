@@ -30,6 +30,8 @@ function home(): {
     HOME: root,
     XDG_CONFIG_HOME: "",
     CODEX_HOME: "",
+    CLAUDE_CONFIG_DIR: "",
+    GEMINI_CLI_HOME: "",
     POLYFS_STATE_DIR: join(base, "state"),
   };
   const clients = clientsOn({ platform: process.platform, environment, home: root });
@@ -113,6 +115,21 @@ describe("polyfs setup", () => {
     expect(readFileSync(file("goose"), "utf8")).toContain("extensions:\n  polyfs:\n");
     expect(JSON.parse(readFileSync(file("zed"), "utf8")).context_servers.polyfs.source).toBe("custom");
     expect(existsSync(file("cursor"))).toBe(false);
+  });
+
+  it.each([
+    ["claude-code", "CLAUDE_CONFIG_DIR", ".claude.json"],
+    ["codex", "CODEX_HOME", "config.toml"],
+    ["gemini", "GEMINI_CLI_HOME", ".gemini/settings.json"],
+  ])("goes where %s looks when %s moves its settings", (client, variable, file) => {
+    const { root, project } = home();
+    const elsewhere = join(root, "elsewhere");
+    const { code, stderr } = polyfs(["setup", "--print", client], {
+      cwd: project,
+      env: { HOME: root, [variable]: elsewhere },
+    });
+    expect(code).toBe(0);
+    expect(stderr).toContain(join(elsewhere, file));
   });
 
   it("writes nothing without being told to, where there is nobody to ask", () => {

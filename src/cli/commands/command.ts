@@ -33,6 +33,8 @@ export interface Given {
   readonly operands: readonly string[];
   /** The values of the command's own options; "" for flags. */
   readonly own: ReadonlyMap<string, string>;
+  /** Every value of an option that can be repeated, in order. */
+  each(option: string): readonly string[];
   readonly config: Config;
   /** What the command line alone says. */
   readonly line: Layer;
@@ -40,7 +42,7 @@ export interface Given {
 
 export interface Run {
   (args: readonly string[], environment: NodeJS.ProcessEnv): Promise<number>;
-  readonly about?: About;
+  readonly about: About;
 }
 
 export interface Spec extends About {
@@ -64,13 +66,18 @@ export function command({ most, run, ...about }: Spec): Run {
     async (args: readonly string[], environment: NodeJS.ProcessEnv) => {
       const operands: string[] = [];
       const own = new Map<string, string>();
+      const given: [option: string, value: string][] = [];
+      const each = (option: string) => given.filter(([name]) => name === option).map(([, value]) => value);
       const line = readCommandLine(args, process.cwd(), {
         program,
         options,
         own: Object.fromEntries(
           Object.entries(about.own).map(([name, { value }]) => [name, value !== undefined]),
         ),
-        option: (name, value) => void own.set(name, value),
+        option(name, value) {
+          own.set(name, value);
+          given.push([name, value]);
+        },
         operand: word => void operands.push(word),
       });
       if (line.values.help) {
@@ -80,7 +87,7 @@ export function command({ most, run, ...about }: Spec): Run {
       if (operands.length > most)
         throw new UsageError(`too much: ${JSON.stringify(operands[most])}; see ${program} --help`);
       const config = configure(line, environment, process.cwd());
-      return await refusalsTold(() => run({ operands, own, config, line }));
+      return await refusalsTold(() => run({ operands, own, each, config, line }));
     },
     { about: { ...about, options } },
   );

@@ -41,8 +41,8 @@ async function wordsOfAll(): Promise<Words[]> {
   const all: Words[] = [{ name: "", summary: "", options: optionNames.flatMap(spellings) }];
   for (const [name, { summary, load }] of Object.entries(commands)) {
     const { about } = await load();
-    const own = Object.entries(about?.own ?? {}).map(([option, { help }]) => [`--${option}`, help] as const);
-    all.push({ name, summary, options: [...own, ...(about?.options ?? []).flatMap(spellings)] });
+    const own = Object.entries(about.own).map(([option, { help }]) => [`--${option}`, help] as const);
+    all.push({ name, summary, options: [...own, ...about.options.flatMap(spellings)] });
   }
   return all;
 }

@@ -1,12 +1,17 @@
 // The values of `polyfs token`: files, directories and moments, as people write them.
 import { resolve } from "node:path";
 import type { Grant } from "../../engine/workspace/workspace.ts";
-import { fromHome } from "../layer.ts";
+import { fromHome, wholeNumber } from "../layer.ts";
 import { UsageError } from "../usage-error.ts";
 
-export function fileIn(text: string | undefined): string {
-  if (text === undefined || text === "") throw new UsageError("name the file of tokens: --tokens FILE");
-  return resolve(fromHome(text));
+export function fileIn(tokens: string | undefined): string {
+  if (tokens === undefined) throw new UsageError("name the file of tokens: --tokens FILE");
+  return tokens;
+}
+
+export function countIn(own: ReadonlyMap<string, string>, option: string): number | undefined {
+  const text = own.get(option);
+  return text === undefined ? undefined : wholeNumber(text, `--${option}`);
 }
 
 export function grantsIn(

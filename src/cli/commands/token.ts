@@ -1,5 +1,4 @@
 // `polyfs token`: adds, lists and removes the tokens of a file. A new token is printed once, and nowhere kept.
-import { parseArgs } from "node:util";
 import { plainWording, say } from "../../contract/wording.ts";
 import { dialects } from "../../dialects/index.ts";
 import { Fault } from "../../engine/fault.ts";
@@ -14,82 +13,72 @@ import {
 import { columns } from "../columns.ts";
 import { print } from "../print.ts";
 import { UsageError } from "../usage-error.ts";
-import { fileIn, grantsIn, momentIn } from "./token-values.ts";
+import { command, type Given } from "./command.ts";
+import { countIn, fileIn, grantsIn, momentIn } from "./token-values.ts";
 
-const help = `Usage: polyfs token add NAME --tokens FILE [options]
-       polyfs token list --tokens FILE
-       polyfs token remove NAME --tokens FILE
-
-Adds a token for polyfs --http --tokens FILE, and prints it once. The file holds
-a hash of it. A server that runs sees the change at once.
-
-Options:
-${columns(
-  [
-    ["--tokens FILE", "The file of tokens; or POLYFS_TOKENS"],
-    ["--read DIR", "Let it read DIR (repeatable)"],
-    ["--write DIR", "Let it read and write DIR (repeatable); without any DIR, all that is served"],
-    ["--effects LIST", "What its tools may do: reads, writes, runs (default reads,writes)"],
-    ["--tools LIST", "The only tools that it may call"],
-    ["--dialect NAME", "The only dialect that it gets, also at /mcp"],
-    ["--expires WHEN", "A date (2027-01-31), a date and time, or a time from now (12h, 30d)"],
-    ["--per-minute N", "How many requests it may send in a minute"],
-    ["--concurrency N", "How many of its calls may run at once"],
+export const token = command({
+  name: "token",
+  operands: "add NAME | list | remove NAME",
+  description:
+    "Adds a token for polyfs --http --tokens FILE, and prints it once; the file holds a hash of it. Lists the tokens of the file, or removes one. A server that runs sees the change at once.",
+  own: {
+    read: { value: "DIR", help: "Let it read DIR (repeatable)" },
+    write: {
+      value: "DIR",
+      help: "Let it read and write DIR (repeatable); without any DIR, all that is served",
+    },
+    effects: { value: "LIST", help: "What its tools may do: reads, writes, runs (default reads,writes)" },
+    tools: { value: "LIST", help: "The only tools that it may call" },
+    dialect: { value: "NAME", help: "The only dialect that it gets, also at /mcp" },
+    expires: {
+      value: "WHEN",
+      help: "A date (2027-01-31), a date and time, or a time from now (12h, 30d)",
+    },
+    "per-minute": { value: "N", help: "How many requests it may send in a minute" },
+    concurrency: { value: "N", help: "How many of its calls may run at once" },
+  },
+  options: ["tokens"],
+  examples: [
+    ["polyfs token add alice --tokens tokens.json", "may use all that is served, and change it"],
+    [
+      "polyfs token add ci --tokens tokens.json --read ~/project --effects reads --expires 30d",
+      "may read one directory, for a month",
+    ],
+    ["polyfs token list --tokens tokens.json", "whose tokens there are, and what they permit"],
+    ["polyfs token remove ci --tokens tokens.json", "it is refused from now on"],
   ],
-  "  ",
-)}`;
+  most: 2,
+  async run(given) {
+    const [verb, name] = given.operands;
+    if (verb !== "add" && verb !== "list" && verb !== "remove")
+      throw new UsageError(
+        `unknown command ${["polyfs token", ...given.operands].join(" ")}; there are add, list and remove`,
+      );
+    const file = fileIn(given.config.tokens);
+    if (verb === "list") return await list(tokensIn(file));
+    if (name === undefined) throw new UsageError(`polyfs token ${verb} needs a NAME`);
+    return verb === "add" ? await add(file, name, given) : await remove(file, name);
+  },
+});
 
-const text = { type: "string" } as const;
-const texts = { type: "string", multiple: true } as const;
-const flags = {
-  tokens: text,
-  read: texts,
-  write: texts,
-  effects: text,
-  tools: text,
-  dialect: text,
-  expires: text,
-  "per-minute": text,
-  concurrency: text,
-  help: { type: "boolean", short: "h" },
-} as const;
-
-export async function token(args: readonly string[], environment: NodeJS.ProcessEnv): Promise<number> {
-  const { values, positionals } = read(args);
-  const [verb, name, ...more] = positionals;
-  if (values.help || verb === undefined) {
-    await print(values.help ? process.stdout : process.stderr, help);
-    return values.help ? 0 : 2;
-  }
-  if (more.length > 0) throw new UsageError(`unexpected ${JSON.stringify(more[0])}; see polyfs token --help`);
-  const file = fileIn(values.tokens ?? environment.POLYFS_TOKENS);
-  if (verb === "list") return await list(tokensIn(file));
-  if (verb !== "add" && verb !== "remove")
-    throw new UsageError(`unknown command polyfs token ${verb}; there are add, list and remove`);
-  if (name === undefined) throw new UsageError(`polyfs token ${verb} needs a NAME`);
-  return verb === "add" ? await add(file, name, values) : await remove(file, name);
-}
-
-type Values = ReturnType<typeof read>["values"];
-
-async function add(file: string, name: string, values: Values): Promise<number> {
+async function add(file: string, name: string, { own, each }: Given): Promise<number> {
   const before = tokensIn(file, []);
   if (before.some(record => record.name === name))
     throw new UsageError(`${file} has a token named ${JSON.stringify(name)} already; remove it first`);
-  const { dialect } = values;
+  const dialect = own.get("dialect");
   if (dialect !== undefined && !Object.hasOwn(dialects, dialect))
     throw new UsageError(`unknown dialect ${dialect}; there are: ${Object.keys(dialects).join(", ")}`);
   const secret = newToken();
   const record = {
     name,
     hash: hashText(secret),
-    roots: grantsIn(values.read, values.write),
-    effects: values.effects?.split(","),
-    tools: values.tools?.split(","),
+    roots: grantsIn(each("read"), each("write")),
+    effects: own.get("effects")?.split(","),
+    tools: own.get("tools")?.split(","),
     dialect,
-    expires: momentIn(values.expires),
-    perMinute: values["per-minute"] === undefined ? undefined : Number(values["per-minute"]),
-    concurrency: values.concurrency === undefined ? undefined : Number(values.concurrency),
+    expires: momentIn(own.get("expires")),
+    perMinute: countIn(own, "per-minute"),
+    concurrency: countIn(own, "concurrency"),
   };
   // The same check that the server makes.
   const [checked] = parsed(JSON.stringify({ tokens: [record] }), file);
@@ -121,14 +110,6 @@ async function list(records: readonly TokenRecord[]): Promise<number> {
   });
   if (rows.length > 0) await print(process.stdout, columns(rows));
   return 0;
-}
-
-function read(args: readonly string[]) {
-  try {
-    return parseArgs({ args: [...args], options: flags, allowPositionals: true, strict: true });
-  } catch (error) {
-    throw new UsageError(`${error instanceof Error ? error.message : error}; see polyfs token --help`);
-  }
 }
 
 /** `absent` is what a file that is not there holds; without it, it has to be there. */

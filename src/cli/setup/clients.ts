@@ -42,7 +42,9 @@ export function clientsOn({ platform, environment, home }: Surroundings): Readon
       : platform === "darwin"
         ? join(home, "Library/Application Support")
         : config;
+  const claudeCode = join(environment.CLAUDE_CONFIG_DIR || home, ".claude.json");
   const codex = environment.CODEX_HOME || join(home, ".codex");
+  const gemini = join(environment.GEMINI_CLI_HOME || home, ".gemini");
   const zed = platform === "win32" ? join(roaming, "Zed") : join(config, "zed");
   const goose = platform === "win32" ? join(roaming, "Block/goose/config") : join(config, "goose");
   return {
@@ -56,8 +58,8 @@ export function clientsOn({ platform, environment, home }: Surroundings): Readon
     },
     "claude-code": {
       title: "Claude Code",
-      file: join(home, ".claude.json"),
-      trace: join(home, ".claude.json"),
+      file: claudeCode,
+      trace: claudeCode,
       format: jsonFormat("mcpServers", strict),
       entry: stdio,
       afterwards: "Start a new session; /mcp lists the servers.",
@@ -96,8 +98,8 @@ export function clientsOn({ platform, environment, home }: Surroundings): Readon
     },
     gemini: {
       title: "Gemini CLI",
-      file: join(home, ".gemini/settings.json"),
-      trace: join(home, ".gemini"),
+      file: join(gemini, "settings.json"),
+      trace: gemini,
       format: jsonFormat("mcpServers", { comments: true, trailingCommas: false }),
       entry: plain,
       afterwards: "Start a new session; /mcp lists the servers.",
@@ -111,6 +113,7 @@ export function clientsOn({ platform, environment, home }: Surroundings): Readon
         enabled: true,
         type: "stdio",
         name,
+        description: "Files: read, search, edit, undo",
         cmd: command,
         args,
         timeout: 300,
