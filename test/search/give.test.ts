@@ -69,7 +69,7 @@ describe("a FIFO that takes a file's place", () => {
     execFileSync("mkfifo", [join(tree.path, "b.txt")]);
     const above = { prefix: "", rules: IgnoreRules.of(everything) };
     // What is named to ripgrep it opens, whatever it is: as it does with a file that was swapped after it was seen.
-    const range = { files: ["a.txt", "b.txt"] };
+    const range = ["a.txt", "b.txt"];
     const query = { pattern: "needl[e]" };
     const report: GrepReport = { files: 0, inaccessible: 0, stopped: undefined };
     const late = await launch(directory, query, { timeoutMs: 300 }, report, above, range);

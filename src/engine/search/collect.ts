@@ -13,8 +13,11 @@ import type { Scope } from "./walker.ts";
 
 /** A search under way. */
 export interface Run {
-  /** Reads what it finds, to the end; in path order. Until then it waits when it has much to say. */
-  blocks(): Promise<Found>;
+  /**
+   * Reads what it finds behind a place, to the end; in path order. Until then it waits when it has much to say. At
+   * least `enough` hits are kept, if there are as many.
+   */
+  blocks(behind?: Place, enough?: number): Promise<Found>;
   /** Ends it at once. */
   kill(): void;
 }
@@ -26,23 +29,14 @@ export interface Found {
   readonly trimmed: boolean;
 }
 
-export interface Range {
-  /** Only these files of the scope. */
-  readonly files?: readonly string[] | undefined;
-  /** Only what comes behind this one. */
-  readonly behind?: Place | undefined;
-  /** How many hits to keep. */
-  readonly enough?: number | undefined;
-}
-
-/** Starts a search of the whole scope, or of a range of it. */
+/** Starts a search of the whole scope, or of some files of it. */
 export async function launch(
   start: Directory,
   query: Query,
   options: GrepOptions,
   report: GrepReport,
   above: Standpoint,
-  { files, behind, enough = Number.POSITIVE_INFINITY }: Range = {},
+  files?: readonly string[],
 ): Promise<Run> {
   const { maxFileSize, signal, timeoutMs } = options;
   const { before, after, most, maxLineBytes, sample } = wantedLines(options);
@@ -58,7 +52,7 @@ export async function launch(
     clearTimeout(timer);
     child.kill();
   };
-  const blocks = async (): Promise<Found> => {
+  const blocks = async (behind?: Place, enough = Number.POSITIVE_INFINITY): Promise<Found> => {
     const kept = new Kept(enough, behind);
     const add = ({ path: dotted, lines, count, cut }: FileBlock): void => {
       const bytes = dotted.subarray(2); // behind "./"

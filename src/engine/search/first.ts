@@ -3,14 +3,13 @@
 // quickly by a walk of our own, and ripgrep can be asked about just these while it already searches the whole:
 // if they hold enough hits, the whole is ended unread. Both ways give the same answer.
 import type { Directory } from "../workspace/directory.ts";
-import type { Standpoint } from "./above.ts";
-import { launch, type Run } from "./collect.ts";
+import { launch } from "./collect.ts";
 import { confirmed } from "./confirm.ts";
 import { hitsOf } from "./give.ts";
 import type { FileHits, GrepOptions, GrepReport } from "./grep.ts";
 import type { Pace } from "./pace.ts";
 import type { Query } from "./ripgrep.ts";
-import type { Trail } from "./trail.ts";
+import type { Sight } from "./sight.ts";
 import { WalkEntry, Walker } from "./walker.ts";
 
 const mostFiles = 256;
@@ -18,35 +17,33 @@ const fewestFiles = 32;
 const maxArgumentBytes = 64 * 1024;
 const maxWalkMs = 20;
 
-/** Starts a search of the first files; undefined where it would be one of them all, or cannot be told which. */
-export async function launchFirst(
+/** Enough hits to reach the limit, or undefined where the whole search has to tell. */
+export async function firstHits(
   start: Directory,
   query: Query,
   options: GrepOptions,
-  above: Standpoint,
-): Promise<Run | undefined> {
-  const files = head(start, options);
-  if (files === undefined || files.length === 0) return undefined;
-  return await launch(start, query, options, emptyReport(), above, { files });
-}
-
-/** Enough hits to reach the limit, or undefined where the whole search has to tell. */
-export async function firstHits(
-  run: Run,
-  options: GrepOptions,
-  trail: Trail,
+  sight: Sight,
   pace: Pace,
 ): Promise<FileHits[] | undefined> {
+  const files = head(start, options);
+  if (files === undefined || files.length === 0) return undefined;
   const { limit = Number.POSITIVE_INFINITY } = options;
-  const { blocks } = await run.blocks();
-  const found: FileHits[] = [];
-  let hits = 0;
-  for await (const file of confirmed(blocks, trail, options, emptyReport(), pace)) {
-    found.push(file);
-    hits += hitsOf(file.count ?? 1, options);
-    if (hits >= limit) return found;
+  const limits = options.timeoutMs === undefined ? options : { ...options, timeoutMs: pace.left };
+  const run = await launch(start, query, limits, emptyReport(), sight.above, files);
+  try {
+    const { blocks } = await run.blocks();
+    using trail = sight.trail();
+    const found: FileHits[] = [];
+    let hits = 0;
+    for await (const file of confirmed(blocks, trail, options, emptyReport(), pace)) {
+      found.push(file);
+      hits += hitsOf(file.count ?? 1, options);
+      if (hits >= limit) return found;
+    }
+    return undefined;
+  } finally {
+    run.kill();
   }
-  return undefined;
 }
 
 function emptyReport(): GrepReport {

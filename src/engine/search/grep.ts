@@ -3,21 +3,20 @@
 // (trail.ts, confirm.ts), so that the order is ours, the policy is ours, and nothing leaks from outside.
 import { Fault } from "../fault.ts";
 import type { Directory } from "../workspace/directory.ts";
-import { standpoint } from "./above.ts";
 import type { BinaryRule } from "./binary.ts";
 import { launch, type Run } from "./collect.ts";
 import { confirmed } from "./confirm.ts";
-import { firstHits, launchFirst } from "./first.ts";
+import { firstHits } from "./first.ts";
 import { type Give, hitsOf } from "./give.ts";
+import { HeadStart } from "./head-start.ts";
 import { rememberSize, searchFile, searchHere } from "./here.ts";
-import { everything, IgnoreRules } from "./ignore.ts";
+import { everything } from "./ignore.ts";
 import type { Block, Place } from "./kept.ts";
 import { literalFinder } from "./literal.ts";
 import { compareBytes } from "./order.ts";
 import { Pace, type Patience } from "./pace.ts";
-import type { Query } from "./ripgrep.ts";
-import { Trail } from "./trail.ts";
-import { turn } from "./turns.ts";
+import { type Query, ripgrepPath } from "./ripgrep.ts";
+import { type Sight, sightOf } from "./sight.ts";
 import { walk } from "./walk.ts";
 import type { Scope } from "./walker.ts";
 
@@ -106,8 +105,21 @@ async function* hits(
     });
   }
   if (query.literal && !query.multiline && query.pattern.includes("\n")) return; // no line holds a line break
+  void ripgrepPath(); // to be known when it is needed
   const pace = new Pace(options);
   const find = literalFinder(query);
+  const files = options.file === undefined ? undefined : [options.file];
+  let known: Sight | undefined;
+  const sight = (): Sight => {
+    known ??= sightOf(start, files === undefined ? (options.ignore ?? everything) : everything);
+    return known;
+  };
+  const launched = (): Promise<Run> => {
+    const { above, narrowed } = sight();
+    const limits = options.timeoutMs === undefined ? options : { ...options, timeoutMs: pace.left };
+    return launch(start, query, narrowed ? { ...limits, ignore: everything } : limits, report, above, files);
+  };
+  using headStart = new HeadStart(launched, pace, options.signal);
   let given = 0;
   let behind: Place | undefined;
   if (options.file !== undefined) {
@@ -117,41 +129,27 @@ async function* hits(
       return;
     }
   } else if (find !== undefined) {
-    const handover = yield* searchHere(start, find, options, report, pace);
+    const handover = yield* searchHere(start, find, options, report, pace, headStart);
     if (handover === undefined) return;
     given = handover.hits;
     behind = handover.behind;
   }
-  const files = options.file === undefined ? undefined : [options.file];
-  const above = standpoint(start, files === undefined ? (options.ignore ?? everything) : everything);
-  const { prefix, rules } = above;
-  const decidesAgain = prefix !== "" && !rules.isEmpty;
-  using _ = await turn(pace.left, options.signal);
-  const limits = options.timeoutMs === undefined ? options : { ...options, timeoutMs: pace.left };
-  const narrowed =
-    decidesAgain && rules.overridesBelow ? { ...limits, ignore: { rules: false, hidden: true } } : limits;
-  const open = (): Trail => new Trail(start, prefix, decidesAgain ? rules : IgnoreRules.of(everything));
+  let whole = await headStart.run();
   const { limit = Number.POSITIVE_INFINITY } = options;
+  if (limit < Number.POSITIVE_INFINITY && files === undefined && find === undefined) {
+    const first = await firstHits(start, query, options, sight(), pace);
+    if (first !== undefined) {
+      report.stopped = "limit";
+      yield* first;
+      return;
+    }
+  }
   // Some of what is found may not be confirmed; where that leaves too few, there is another round for the rest.
   for (let enough = limit + slack; ; enough *= 8) {
-    const isFirst = limit < Number.POSITIVE_INFINITY && files === undefined && find === undefined && !behind;
-    const ahead = isFirst ? await launchFirst(start, query, limits, above) : undefined;
-    let whole: Run | undefined;
     try {
-      whole = await launch(start, query, narrowed, report, above, { files, behind, enough });
-      if (ahead !== undefined) {
-        using trail = open();
-        const first = await firstHits(ahead, options, trail, pace);
-        if (first !== undefined) {
-          whole.kill();
-          report.stopped = "limit";
-          yield* first;
-          return;
-        }
-      }
-      const { blocks, trimmed } = await whole.blocks();
+      const { blocks, trimmed } = await whole.blocks(behind, enough);
       if (find !== undefined) rememberSize(start, report.files);
-      using trail = open();
+      using trail = sight().trail();
       const within = await withinFiles(blocks, start, options, report);
       const left = { ...options, limit: limit - given };
       for await (const file of confirmed(within, trail, left, report, pace)) {
@@ -161,9 +159,9 @@ async function* hits(
       if (!trimmed || given >= limit || report.stopped !== undefined) return;
       behind = blocks.at(-1);
     } finally {
-      ahead?.kill();
-      whole?.kill();
+      whole.kill();
     }
+    whole = await launched();
   }
 }
 

@@ -7,6 +7,7 @@ import type { OpenFile } from "../workspace/file.ts";
 import type { Root } from "../workspace/root.ts";
 import { given, hitsOf, wantedLines } from "./give.ts";
 import type { FileHits, GrepOptions, GrepReport } from "./grep.ts";
+import type { HeadStart } from "./head-start.ts";
 import type { GrepLine } from "./hits.ts";
 import type { Place } from "./kept.ts";
 import { type Finder, isWide, linesWith } from "./literal.ts";
@@ -15,11 +16,12 @@ import { WalkEntry, Walker } from "./walker.ts";
 
 const largestFile = 1024 * 1024;
 const patienceMs = 12; // what ripgrep takes to start and to end
-const littleMs = 2; // where the tree is known to be large
+const sharedMs = 6; // where it began meanwhile
+const littleMs = 2; // where the tree is known to be large, or not known at all
 const mostMs = 60; // where hits come so often that the limit will be reached
 
-/** Where ripgrep had many files to search the last time. A guess about the next, and never more than that. */
-const large = new WeakMap<Root, Set<string>>();
+/** Where there were many files to search the last time, and where few. A guess about the next, and never more. */
+const sizes = new WeakMap<Root, Map<string, "large" | "small">>();
 const maxRemembered = 256;
 const manyFiles = 300;
 
@@ -37,10 +39,12 @@ export async function* searchHere(
   options: GrepOptions,
   report: GrepReport,
   pace: Pace,
+  headStart: HeadStart,
 ): AsyncGenerator<FileHits, Handover | undefined, undefined> {
   const { limit = Number.POSITIVE_INFINITY, maxFiles = Number.POSITIVE_INFINITY } = options;
   const { maxFileSize = Number.POSITIVE_INFINITY, binary } = options;
-  const patience = large.get(start.root)?.has(start.path) ? littleMs : patienceMs;
+  const size = sizes.get(start.root)?.get(start.path);
+  let patience = size === "small" ? patienceMs : littleMs;
   using walker = new Walker(start, { ...options, order: "paths" });
   const began = performance.now();
   let behind: Place | undefined;
@@ -51,7 +55,12 @@ export async function* searchHere(
   for (;;) {
     if (pace.isDue) await pace.rest();
     const spent = performance.now() - began;
-    if (spent > patience && (spent * limit) / hits > mostMs) return { behind, hits };
+    if (spent > patience && (spent * limit) / hits > mostMs) {
+      if (size !== undefined || patience > littleMs) return { behind, hits };
+      patience = sharedMs;
+      headStart.begin();
+      await pace.rest();
+    }
     const entry = walker.next();
     if (entry === undefined) break;
     if (!(entry instanceof WalkEntry) || entry.kind !== "file") continue;
@@ -80,15 +89,20 @@ export async function* searchHere(
   }
   report.files = report.stopped === "files" ? maxFiles : searched;
   report.inaccessible = walker.inaccessible + unreadable;
+  if (report.stopped === undefined) remember(start, "small");
   return undefined;
 }
 
 /** Takes note of how many files ripgrep searched after a handover. */
-export function rememberSize({ root, path }: Directory, files: number): void {
-  const known = large.get(root) ?? new Set();
-  large.set(root, known);
-  if (files > manyFiles && known.size < maxRemembered) known.add(path);
-  else known.delete(path);
+export function rememberSize(start: Directory, files: number): void {
+  remember(start, files > manyFiles ? "large" : undefined);
+}
+
+function remember({ root, path }: Directory, size: "large" | "small" | undefined): void {
+  const known = sizes.get(root) ?? new Map();
+  sizes.set(root, known);
+  if (size === undefined) known.delete(path);
+  else if (known.size < maxRemembered || known.has(path)) known.set(path, size);
 }
 
 /** The same for one file of the start; undefined where ripgrep has to search it. What is no file has no hits. */

@@ -38,8 +38,9 @@ export interface Printing {
 let found: Promise<string> | undefined;
 
 /** Where the program is. Looked up at the first search: starting up must not wait for it. */
-function ripgrepPath(): Promise<string> {
+export function ripgrepPath(): Promise<string> {
   found ??= import("@vscode/ripgrep").then(({ rgPath }) => rgPath);
+  found.catch(() => {}); // told to whoever starts it
   return found;
 }
 

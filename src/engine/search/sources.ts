@@ -6,13 +6,12 @@ import { roughPattern } from "../regex/rough.ts";
 import { decode } from "../text/text.ts";
 import type { Directory } from "../workspace/directory.ts";
 import type { OpenFile } from "../workspace/file.ts";
-import { standpoint } from "./above.ts";
 import { candidates } from "./candidates.ts";
-import { everything, IgnoreRules } from "./ignore.ts";
+import { everything } from "./ignore.ts";
 import type { LinePattern, MatchLinesOptions, MatchLinesReport } from "./match-lines.ts";
 import { compareBytes } from "./order.ts";
 import type { Pace } from "./pace.ts";
-import { Trail } from "./trail.ts";
+import { sightOf } from "./sight.ts";
 import { walk } from "./walk.ts";
 
 export interface Source {
@@ -133,12 +132,10 @@ async function hinted(
   rough: { readonly pattern: string; readonly ignoreCase: boolean },
   options: MatchLinesOptions,
 ) {
-  const { prefix, rules } = standpoint(start, options.ignore ?? everything);
-  const decidesAgain = prefix !== "" && !rules.isEmpty;
-  const scope = decidesAgain && rules.overridesBelow ? { ...options, ignore: everything } : options;
+  const sight = sightOf(start, options.ignore ?? everything);
+  const scope = sight.narrowed ? { ...options, ignore: everything } : options;
   const paths = await candidates(start, rough, scope, options.signal);
-  if (paths === undefined) return undefined;
-  return { paths, trail: new Trail(start, prefix, decidesAgain ? rules : IgnoreRules.of(everything)) };
+  return paths === undefined ? undefined : { paths, trail: sight.trail() };
 }
 
 /** Undefined where it is gone, or may not be read. */

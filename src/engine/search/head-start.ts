@@ -1,0 +1,52 @@
+// A search by ripgrep that may begin before it is known whether it is needed. Starting it takes a few milliseconds;
+// they are not lost where the search in this process turns out to be the longer way. It holds a turn as long as it
+// lives.
+import { Fault } from "../fault.ts";
+import type { Run } from "./collect.ts";
+import type { Pace } from "./pace.ts";
+import { turn } from "./turns.ts";
+
+export class HeadStart implements Disposable {
+  readonly #launch: () => Promise<Run>;
+  readonly #pace: Pace;
+  readonly #signal: AbortSignal | undefined;
+  #run: Promise<Run> | undefined;
+  #turn: Disposable | undefined;
+  #isOver = false;
+
+  constructor(launch: () => Promise<Run>, pace: Pace, signal: AbortSignal | undefined) {
+    this.#launch = launch;
+    this.#pace = pace;
+    this.#signal = signal;
+  }
+
+  /** Begins, if it has not begun; what goes wrong is told to whoever asks for the run. */
+  begin(): void {
+    this.#run ??= this.#begun();
+    this.#run.catch(() => {});
+  }
+
+  run(): Promise<Run> {
+    this.#run ??= this.#begun();
+    return this.#run;
+  }
+
+  async #begun(): Promise<Run> {
+    const held = await turn(this.#pace.left, this.#signal);
+    if (this.#isOver) {
+      held[Symbol.dispose]();
+      throw new Fault("cancelled", {});
+    }
+    this.#turn = held;
+    return await this.#launch();
+  }
+
+  [Symbol.dispose](): void {
+    this.#isOver = true;
+    this.#run?.then(
+      run => run.kill(),
+      () => {},
+    );
+    this.#turn?.[Symbol.dispose]();
+  }
+}
