@@ -1,20 +1,9 @@
 // A workspace on the disk and the program serving it, for the stories about the `agent-tools` contract.
-import {
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  realpathSync,
-  rmSync,
-  writeFileSync,
-} from "node:fs";
-import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
 import { expect } from "vitest";
-import { type ProcessWire, start } from "../../mcp/wire.ts";
+import type { ProcessWire } from "../../mcp/wire.ts";
+import { type Files, ServedTree } from "../served-tree.ts";
 
-export type Files = Readonly<Record<string, string | Uint8Array>>;
+export type { Files };
 
 export interface Circumstances {
   readonly args?: readonly string[];
@@ -32,65 +21,16 @@ interface Result {
   readonly isError?: boolean;
 }
 
-/** A temporary tree with these files. */
-export class Ground implements AsyncDisposable {
-  readonly base = realpathSync(mkdtempSync(join(tmpdir(), "polyfs-agent-tools-")));
-  readonly root = join(this.base, "workspace");
-  readonly #servers: Server[] = [];
-
+export class Ground extends ServedTree {
   constructor(files: Files = {}) {
-    mkdirSync(this.root);
-    this.reset(files);
-  }
-
-  /** Only these files, whatever was there. */
-  reset(files: Files): void {
-    for (const name of readdirSync(this.root)) rmSync(this.path(name), { recursive: true, force: true });
-    for (const [path, content] of Object.entries(files)) this.write(path, content);
-  }
-
-  path(path: string): string {
-    return join(this.root, path);
-  }
-
-  write(path: string, content: string | Uint8Array): void {
-    mkdirSync(dirname(this.path(path)), { recursive: true });
-    writeFileSync(this.path(path), content);
-  }
-
-  read(path: string): string {
-    return readFileSync(this.path(path), "utf8");
-  }
-
-  bytes(path: string): Buffer {
-    return readFileSync(this.path(path));
-  }
-
-  has(path: string): boolean {
-    return existsSync(this.path(path));
+    super("agent-tools", files);
   }
 
   /** A server of its own, which is a process of its own. */
-  async serve({ args = [], env = {} }: Circumstances = {}): Promise<Server> {
-    const state = { POLYFS_STATE_DIR: join(this.base, "state"), ...env };
-    const wire = await start({ dialect: "agent-tools", roots: [this.root], args, env: state });
+  async serve(circumstances: Circumstances = {}): Promise<Server> {
+    const wire = await this.start(circumstances);
     await wire.initialize();
-    const server = new Server(wire);
-    this.#servers.push(server);
-    return server;
-  }
-
-  /** Ends all servers, as clients do that go away. */
-  async leave(): Promise<void> {
-    for (const { wire } of this.#servers.splice(0)) {
-      await wire.close();
-      expect(wire.garbage).toEqual([]);
-    }
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    await this.leave();
-    rmSync(this.base, { recursive: true, force: true });
+    return new Server(wire);
   }
 }
 

@@ -1,20 +1,7 @@
 // A tree on the disk and the program serving it, for the stories about our own tool set.
-import {
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  realpathSync,
-  rmSync,
-  writeFileSync,
-} from "node:fs";
-import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
 import { expect } from "vitest";
-import { type ProcessWire, start } from "../../mcp/wire.ts";
-
-export type Files = Readonly<Record<string, string | Uint8Array>>;
+import type { ProcessWire, StartOptions } from "../../mcp/wire.ts";
+import { type Files, ServedTree } from "../served-tree.ts";
 
 interface Item {
   readonly type: string;
@@ -28,65 +15,16 @@ interface Result {
   readonly isError?: boolean;
 }
 
-export class Ground implements AsyncDisposable {
-  readonly base = realpathSync(mkdtempSync(join(tmpdir(), "polyfs-own-")));
-  readonly root = join(this.base, "root");
-  readonly #servers: Server[] = [];
-
+export class Ground extends ServedTree {
   constructor(files: Files = {}) {
-    mkdirSync(this.root);
-    this.reset(files);
-  }
-
-  /** Only these files, whatever was there. */
-  reset(files: Files): void {
-    for (const name of readdirSync(this.root)) rmSync(this.path(name), { recursive: true, force: true });
-    for (const [path, content] of Object.entries(files)) this.write(path, content);
-  }
-
-  path(path: string): string {
-    return join(this.root, path);
-  }
-
-  write(path: string, content: string | Uint8Array): void {
-    mkdirSync(dirname(this.path(path)), { recursive: true });
-    writeFileSync(this.path(path), content);
-  }
-
-  read(path: string): string {
-    return readFileSync(this.path(path), "utf8");
-  }
-
-  bytes(path: string): Buffer {
-    return readFileSync(this.path(path));
-  }
-
-  has(path: string): boolean {
-    return existsSync(this.path(path));
+    super("polyfs", files);
   }
 
   /** A server of its own, which is a process of its own; the past is shared by those of one ground. */
-  async serve({
-    args = [],
-    roots = [this.root],
-  }: {
-    readonly args?: readonly string[];
-    readonly roots?: readonly string[];
-  } = {}): Promise<Server> {
-    const env = { POLYFS_STATE_DIR: join(this.base, "state") };
-    const wire = await start({ dialect: "polyfs", roots, args, env });
+  async serve(options: Pick<StartOptions, "args" | "roots"> = {}): Promise<Server> {
+    const wire = await this.start(options);
     await wire.initialize();
-    const server = new Server(wire);
-    this.#servers.push(server);
-    return server;
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    for (const { wire } of this.#servers) {
-      await wire.close();
-      expect(wire.garbage).toEqual([]);
-    }
-    rmSync(this.base, { recursive: true, force: true });
+    return new Server(wire);
   }
 }
 

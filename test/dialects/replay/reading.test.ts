@@ -175,7 +175,7 @@ describe("directory_tree", () => {
   it("is the whole tree, sorted, links as files", async () => {
     expect(await tree({ path: ground.root })).toEqual(
       directory(
-        "project",
+        "root",
         directory(".hidden", file("h")),
         directory("a", directory("x", file("deep.txt"))),
         file("a.txt"),
@@ -186,10 +186,10 @@ describe("directory_tree", () => {
   });
 
   it("goes down as far as depth says", async () => {
-    expect(await tree({ path: ground.root, depth: 0 })).toEqual(directory("project"));
+    expect(await tree({ path: ground.root, depth: 0 })).toEqual(directory("root"));
     expect(await tree({ path: ground.root, depth: 1 })).toEqual(
       directory(
-        "project",
+        "root",
         directory(".hidden"),
         directory("a"),
         file("a.txt"),
