@@ -73,7 +73,8 @@ export function advertisedName(dialect: Dialect, tool: Tool, settings: Settings)
 function findTool(dialect: Dialect, name: string, context: CallContext): Tool | undefined {
   const prefix = dialect.prefix ?? "";
   const bare = name.startsWith(prefix) ? name.slice(prefix.length) : name;
-  return offeredTools(dialect, context).find(tool => tool.name === bare);
+  const tool = dialect.tools.find(one => one.name === bare);
+  return tool === undefined || (dialect.offers?.(tool, context) ?? true) ? tool : undefined;
 }
 
 /** Whatever was thrown, as a Fault: an abort as `cancelled`, a defect of ours as `internal`. */

@@ -6,8 +6,7 @@ import type { Tool } from "./tool.ts";
 
 export function validate(tool: Tool, params: unknown): unknown {
   const issues: ParameterIssue[] = [];
-  const schema = tool.closed ? { ...tool.input, additionalProperties: false } : tool.input;
-  const value = check(schema, renamed(params ?? {}, tool.aliases), "", issues);
+  const value = check(tool.input, renamed(params ?? {}, tool.aliases), "", issues, tool.closed);
   if (issues.length > 0) throw new Fault("invalid_params", { issues });
   return value;
 }
@@ -22,7 +21,14 @@ function renamed(params: unknown, aliases: Tool["aliases"]): unknown {
   return result;
 }
 
-function check(schema: Schema, value: unknown, at: string, issues: ParameterIssue[]): unknown {
+/** `closed`: unknown properties are refused, whatever the schema says about them. */
+function check(
+  schema: Schema,
+  value: unknown,
+  at: string,
+  issues: ParameterIssue[],
+  closed = schema.additionalProperties === false,
+): unknown {
   const fail = (rule: string, expected: string) => {
     issues.push({ at, rule, expected, got: describe(value) });
     return value;
@@ -70,7 +76,7 @@ function check(schema: Schema, value: unknown, at: string, issues: ParameterIssu
     const { items } = schema;
     return items === undefined ? value : value.map((item, i) => check(items, item, `${at}[${i}]`, issues));
   } else if (isObject(value) && schema.properties !== undefined) {
-    return checkObject(schema, schema.properties, value, at, issues);
+    return checkObject(schema, schema.properties, value, at, issues, closed);
   }
   return value;
 }
@@ -81,12 +87,13 @@ function checkObject(
   value: Record<string, unknown>,
   at: string,
   issues: ParameterIssue[],
+  closed: boolean,
 ): Record<string, unknown> {
   const result: Record<string, unknown> = {};
   const path = (name: string) => (at === "" ? name : `${at}.${name}`);
   for (const name in value) {
     if (Object.hasOwn(properties, name)) continue;
-    if (schema.additionalProperties === false) {
+    if (closed) {
       issues.push({
         at: path(name),
         rule: "unknown",

@@ -1,6 +1,7 @@
 // One client on a two-way channel (standard input and output, or any pair of streams): which era it speaks, which
 // of its requests are running, and what we asked of it. Framing and the process are the transport's business.
 import { Session } from "../contract/session.ts";
+import { jsonParts } from "./json-parts.ts";
 import {
   errorFrame,
   type Frame,
@@ -15,6 +16,7 @@ import {
   RpcError,
   readLine,
   resultFrame,
+  wholeText,
 } from "./jsonrpc.ts";
 import type { Log } from "./log.ts";
 import { Negotiation } from "./negotiation.ts";
@@ -60,7 +62,7 @@ export class Connection {
   receive(line: Buffer): void {
     const message = readLine(line);
     if (!("kind" in message)) this.#settle(this.#takeBatch(message));
-    else if (message.kind === "request") this.#settle(this.#take(message));
+    else if (message.kind === "request") this.#settle(this.#answer(message));
     else this.#send(this.#takeAtOnce(message));
   }
 
@@ -113,7 +115,7 @@ export class Connection {
   async #takeBatch(messages: readonly Message[]): Promise<Frame | undefined> {
     if (this.#negotiation.agreed !== "2025-03-26") return refusal("batches are not supported");
     const frames = await Promise.all(messages.map(message => this.#take(message)));
-    const answers = frames.filter(frame => frame !== undefined).map(frame => frame.join(""));
+    const answers = frames.filter(frame => frame !== undefined).map(wholeText);
     return answers.length === 0 ? undefined : [`[${answers.join(",")}]`];
   }
 
@@ -139,7 +141,7 @@ export class Connection {
       if (name === "tools/call" && this.#roots.known !== undefined) await this.#roots.known;
       if (running.cancelled) return undefined;
       const { json, result } = await this.#options.server.answer(method, asParams(params), running);
-      return running.cancelled ? undefined : resultFrame(id, json ?? JSON.stringify(result));
+      return running.cancelled ? undefined : resultFrame(id, json ?? jsonParts(result));
     } catch (error) {
       return running.cancelled ? undefined : errorFrame(id, this.#asRpcError(error, name));
     } finally {

@@ -127,11 +127,28 @@ function endOfString(line: Buffer, opening: number): number {
 }
 
 /** A message to be written, in parts, so that a large body is not copied to put a frame around it. */
-export type Frame = readonly string[];
+export type Frame = readonly Part[];
+
+/** JSON, or a text that is still to be written as JSON. */
+export type Part = string | LargeText;
+
+export class LargeText {
+  readonly text: string;
+
+  constructor(text: string) {
+    this.text = text;
+  }
+}
 
 /** The answer to a request. `json` is the result, encoded. */
-export function resultFrame(id: Id, json: string): Frame {
-  return [`{"jsonrpc":"2.0","id":${id},"result":`, json, "}"];
+export function resultFrame(id: Id, json: string | readonly Part[]): Frame {
+  const head = `{"jsonrpc":"2.0","id":${id},"result":`;
+  return typeof json === "string" ? [head + json, "}"] : [head, ...json, "}"];
+}
+
+/** A message as one text. */
+export function wholeText(frame: Frame): string {
+  return frame.map(part => (typeof part === "string" ? part : JSON.stringify(part.text))).join("");
 }
 
 export function errorFrame(

@@ -1,8 +1,10 @@
-// Writes messages to a stream, a line each. What is sent without waiting in between goes out in one write; the
-// parts of a large message go out as they are, so that none of it is copied to make it one string. The stream
-// queues what the client is slow to read: `pending` tells how much, and the reader of requests waits by it.
+// Writes messages to a stream, a line each. What is sent without waiting in between goes out in one write. A large
+// message goes out piece by piece, the next one made when the stream has taken the last, so that little of it is in
+// memory at a time; what is sent meanwhile waits behind it. `pending` tells how much the client has still to read,
+// and the reader of requests waits by it.
 import type { Writable } from "node:stream";
-import type { Frame } from "./jsonrpc.ts";
+import { jsonPieces } from "../engine/text/json-pieces.ts";
+import { type Frame, wholeText } from "./jsonrpc.ts";
 
 const large = 32_768;
 
@@ -12,6 +14,12 @@ export class Output {
   #batch = "";
   #scheduled = false;
   #gone = false;
+  /** Messages that are being written, or wait behind one that is. */
+  readonly #waiting: Frame[] = [];
+  #pieces: Generator<string | Buffer, void, undefined> | undefined;
+  /** What is to be done when all of it is written. */
+  readonly #behind: (() => void)[] = [];
+  #listener = () => {};
 
   /** `write` is the stream's own, for a stream whose `write` has been taken away from everybody else. */
   constructor(stream: Writable, onGone: () => void, write: Writable["write"] = stream.write.bind(stream)) {
@@ -20,34 +28,40 @@ export class Output {
     stream.on("error", () => {
       if (this.#gone) return;
       this.#gone = true;
+      this.#waiting.length = 0;
       onGone();
+    });
+    stream.on("drain", () => {
+      this.#pump();
+      this.#listener();
     });
   }
 
   /** How much is waiting to be read by the client, in bytes or nearly so. */
   get pending(): number {
-    return this.#stream.writableLength + this.#batch.length;
+    let waiting = 0;
+    for (const frame of this.#waiting) waiting += lengthOf(frame);
+    return this.#stream.writableLength + this.#batch.length + waiting;
   }
 
   send(frame: Frame): void {
     if (this.#gone) return;
-    if (frame.every(part => part.length < large)) {
-      for (const part of frame) this.#batch += part;
-      this.#batch += "\n";
+    if (this.#pieces !== undefined) this.#waiting.push(frame);
+    else if (lengthOf(frame) < large) {
+      this.#batch += `${wholeText(frame)}\n`;
       if (this.#batch.length >= large) this.#flush();
       else this.#schedule();
-      return;
+    } else {
+      this.#flush();
+      this.#waiting.push(frame);
+      this.#pieces = pieces(this.#waiting);
+      this.#pump();
     }
-    this.#stream.cork();
-    this.#flush();
-    for (const part of frame) this.#write(Buffer.from(part));
-    this.#write("\n");
-    this.#stream.uncork();
   }
 
   /** Calls back when the stream has taken what was waiting. */
   onDrain(listener: () => void): void {
-    this.#stream.on("drain", listener);
+    this.#listener = listener;
   }
 
   /** Settles when everything is written, or nobody is there to read it. */
@@ -56,8 +70,23 @@ export class Output {
     if (this.#gone) return;
     await new Promise<void>(resolve => {
       this.#stream.once("error", () => resolve());
-      this.#write("", () => resolve());
+      const end = () => this.#write("", () => resolve());
+      if (this.#pieces === undefined) end();
+      else this.#behind.push(end);
     });
+  }
+
+  /** Writes what is waiting, as far as the stream takes it. */
+  #pump(): void {
+    while (this.#pieces !== undefined && !this.#gone) {
+      const { done, value } = this.#pieces.next();
+      if (!done) {
+        if (!this.#write(value)) return;
+      } else {
+        this.#pieces = undefined;
+        for (const next of this.#behind.splice(0)) next();
+      }
+    }
   }
 
   #schedule(): void {
@@ -73,4 +102,25 @@ export class Output {
     this.#batch = "";
     this.#write(batch);
   }
+}
+
+/** The messages of a list that may grow meanwhile, in pieces. */
+function* pieces(waiting: Frame[]): Generator<string | Buffer, void, undefined> {
+  for (let frame = waiting[0]; frame !== undefined; frame = waiting[0]) {
+    if (lengthOf(frame) < large) yield wholeText(frame);
+    else {
+      for (const part of frame) {
+        if (typeof part !== "string") yield* jsonPieces(part.text);
+        else yield part.length < large ? part : Buffer.from(part);
+      }
+    }
+    yield "\n";
+    waiting.shift();
+  }
+}
+
+function lengthOf(frame: Frame): number {
+  let length = 0;
+  for (const part of frame) length += typeof part === "string" ? part.length : part.text.length;
+  return length;
 }

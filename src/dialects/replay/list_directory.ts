@@ -3,7 +3,6 @@ import { text, tool } from "../../contract/tool.ts";
 import { compareBytes } from "../../engine/search/order.ts";
 import type { Entry } from "../../engine/workspace/directory.ts";
 import { leadsTo } from "./leads-to.ts";
-import { readable } from "./paths.ts";
 import { Lines } from "./room.ts";
 
 export const listDirectory = tool({
@@ -19,7 +18,7 @@ export const listDirectory = tool({
   effect: "reads",
   paths: ["path"],
   run({ path: given }, { workspace }) {
-    const { path } = readable(workspace, given);
+    const path = workspace.at(given);
     using directory = workspace.directory(path);
     const isDirectory = ({ name, kind }: Entry) =>
       kind === "directory" || (kind === "symlink" && leadsTo(workspace, path.below(name)) === "directory");

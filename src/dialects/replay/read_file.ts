@@ -3,7 +3,6 @@ import { isUtf8 } from "node:buffer";
 import { pathToFileURL } from "node:url";
 import { type Content, text, tool } from "../../contract/tool.ts";
 import { mimeType } from "../../engine/text/mime.ts";
-import { readable } from "./paths.ts";
 import { maxAnswerBytes } from "./room.ts";
 
 export const readFile = tool({
@@ -19,8 +18,7 @@ export const readFile = tool({
   effect: "reads",
   paths: ["path"],
   async run({ path: given }, { workspace, revision }) {
-    const { path } = readable(workspace, given);
-    using file = workspace.file(path);
+    using file = workspace.file(workspace.at(given));
     const bytes = await file.bytes(maxAnswerBytes);
     return isText(bytes) ? text(bytes.toString("utf8")) : { content: [blob(bytes, file.path, revision)] };
   },

@@ -42,17 +42,24 @@ export const readMultipleFiles = tool({
 });
 
 async function read(workspace: Workspace, given: string, room: number): Promise<string> {
-  let at = given;
   try {
-    const allowed = readable(workspace, given);
-    at = allowed.at;
-    using file = workspace.file(allowed.path);
+    using file = workspace.file(workspace.at(given));
     const bytes = await file.bytes(maxFileBytes);
     const body = isText(bytes) ? bytes.toString("utf8") : `[binary, base64]\n${bytes.toString("base64")}`;
-    if (body.length > room) throw new Fault("too_large", { path: at, size: body.length, limit: room });
-    return `${at}:\n${body}`;
+    if (body.length > room) throw new Fault("too_large", { path: file.path, size: body.length, limit: room });
+    return `${file.path}:\n${body}`;
   } catch (error) {
-    return `${at}:\n[error: ${toldInline(error).message}]`;
+    return `${place(workspace, given)}:\n[error: ${toldInline(error).message}]`;
+  }
+}
+
+/** Where the file is, or would be; as it was written where nobody may know. */
+function place(workspace: Workspace, given: string): string {
+  try {
+    return readable(workspace, given).at;
+  } catch (error) {
+    if (error instanceof Fault) return given;
+    throw error;
   }
 }
 

@@ -8,6 +8,7 @@ import {
   openSync,
   read,
   readSync,
+  type Stats,
   statfsSync,
 } from "node:fs";
 import { Fault } from "../fault.ts";
@@ -45,12 +46,12 @@ export class OpenFile implements Disposable {
     const fd = system(given, () =>
       openSync(handle.address, constants.O_RDONLY | (raceFree ? constants.O_NONBLOCK : 0)),
     );
-    const opened = fstatSync(fd);
-    if (opened.dev !== stats.dev || opened.ino !== stats.ino) {
+    // A race-free handle is the object that was looked at; elsewhere another may stand under its name by now.
+    if (!raceFree && !isSame(stats, fstatSync(fd))) {
       closeSync(fd);
       throw new Fault("changed_meanwhile", { path: given });
     }
-    return new OpenFile(fd, given, landing.path, statOf(opened));
+    return new OpenFile(fd, given, landing.path, statOf(stats));
   }
 
   get size(): number {
@@ -93,6 +94,8 @@ export class OpenFile implements Disposable {
   async bytes(limit: number): Promise<Buffer> {
     const size = this.stat.size;
     if (size > limit) throw new Fault("too_large", { path: this.given, size, limit });
+    const small = size < smallBytes ? this.#smallBytes(size) : undefined;
+    if (small !== undefined) return small;
     const whole = await this.read(0, size + 1);
     if (whole.length <= size) return whole;
     const parts = [whole];
@@ -104,6 +107,13 @@ export class OpenFile implements Disposable {
       parts.push(more);
       total += more.length;
     }
+  }
+
+  /** All of a small file in one call to the system; undefined where it has changed since it was opened. */
+  #smallBytes(size: number): Buffer | undefined {
+    const buffer = Buffer.allocUnsafe(size + 1);
+    const count = system(this.given, () => readSync(this.#fd, buffer, 0, size + 1, 0));
+    return count === size ? buffer.subarray(0, size) : undefined;
   }
 
   /**
@@ -150,6 +160,10 @@ export class OpenFile implements Disposable {
   [Symbol.dispose](): void {
     this.close();
   }
+}
+
+function isSame(a: Stats, b: Stats): boolean {
+  return a.dev === b.dev && a.ino === b.ino;
 }
 
 // /proc, /sys and their like: files without size whose reading has effects or never ends.

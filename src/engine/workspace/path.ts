@@ -6,6 +6,10 @@ import { Fault } from "../fault.ts";
 import { bytesOf, Handle } from "./handle.ts";
 import { type Root, rootHolding, rootNamed } from "./root.ts";
 
+const maxNameBytes = 255;
+
+const onWindows = process.platform === "win32";
+
 const mint = Symbol("only a Workspace mints paths");
 
 export class WorkspacePath {
@@ -77,7 +81,8 @@ export function parsePath(roots: readonly Root[], given: string, forms: PathForm
   if (named === undefined) throw new Fault("outside_roots", { path: given });
   const segments = named.rest.split(sep).filter(name => name !== "");
   for (const name of segments) {
-    if (Buffer.byteLength(name) > 255) throw new Fault("invalid_path", { path: given, reason: "too_long" });
+    if (name.length * 3 > maxNameBytes && Buffer.byteLength(name) > maxNameBytes)
+      throw new Fault("invalid_path", { path: given, reason: "too_long" });
   }
   return new WorkspacePath(mint, named.root, segments, given);
 }
@@ -95,8 +100,10 @@ function spelled(given: string, forms: PathForms): string {
   if (forms.home !== undefined && (written === "~" || written.startsWith("~/"))) {
     written = join(forms.home, written.slice(1));
   }
-  if (process.platform === "win32" ? isReservedOnWindows(written) : /^[A-Za-z]:\\/.test(written))
-    refuse("reserved");
+  const reserved = onWindows
+    ? isReservedOnWindows(written)
+    : written[1] === ":" && /^[A-Za-z]:\\/.test(written);
+  if (reserved) refuse("reserved");
   return written;
 }
 

@@ -1,0 +1,61 @@
+// A result as JSON in which large texts are left to be encoded as they are written (see output.ts): a file of 10 MB
+// is then never in memory three times, and its beginning is with the client while the rest is being encoded.
+import { LargeText, type Part } from "./jsonrpc.ts";
+import type { Result } from "./server.ts";
+
+/** From here on a text is worth the trouble. */
+const largeText = 65_536;
+/** Large texts stand near the top (`content[0].text`, `structuredContent.results[0].content`), and in short lists. */
+const deepest = 4;
+const longestList = 200;
+
+/** The JSON of a result, as `JSON.stringify` has it. */
+export function jsonParts(result: Result): string | readonly Part[] {
+  if (!hasLargeText(result)) return JSON.stringify(result);
+  const parts: Part[] = [];
+  let plain = "";
+  const put = (value: unknown, depth: number): void => {
+    if (isLarge(value)) {
+      parts.push(plain, new LargeText(value));
+      plain = "";
+    } else if (depth === deepest || !isOpen(value)) {
+      plain += JSON.stringify(value) ?? "null";
+    } else if (!Array.isArray(value)) {
+      let between = "{";
+      for (const [key, item] of Object.entries(value)) {
+        if (item === undefined) continue;
+        plain += `${between}${JSON.stringify(key)}:`;
+        put(item, depth + 1);
+        between = ",";
+      }
+      plain += between === "{" ? "{}" : "}";
+    } else {
+      let between = "[";
+      for (const item of value) {
+        plain += between;
+        put(item, depth + 1);
+        between = ",";
+      }
+      plain += between === "[" ? "[]" : "]";
+    }
+  };
+  put(result, 0);
+  parts.push(plain);
+  return parts;
+}
+
+function isLarge(value: unknown): value is string {
+  return typeof value === "string" && value.length >= largeText;
+}
+
+/** A list or a plain object that is worth looking into. */
+function isOpen(value: unknown): value is object {
+  if (Array.isArray(value)) return value.length <= longestList;
+  return typeof value === "object" && value !== null && Object.getPrototypeOf(value) === Object.prototype;
+}
+
+/** What is large is, at least for the most part, in the content. */
+function hasLargeText({ content }: Result): boolean {
+  if (!Array.isArray(content)) return false;
+  return content.some((item: { readonly text?: unknown }) => isLarge(item.text));
+}
