@@ -41,56 +41,77 @@ const ruleFiles = new Map<string, Source>([
   [".gitignore", "git"],
 ]);
 
-/** The rules that hold in one directory. Paths are relative to the top (above.ts). */
+/** Whether rules may come from an entry. */
+export function mayHoldRules({ name }: Entry): boolean {
+  return name.charCodeAt(0) === 46 && (name === ".git" || ruleFiles.has(name));
+}
+
+/**
+ * The rules that hold in one directory. Paths are relative to the top (above.ts). Files are read each time; where they
+ * say the same as before, so are the rules the same object, and what was made with them still holds.
+ */
 export class IgnoreRules {
   readonly #layers: Layers;
   readonly #policy: IgnorePolicy;
+  /** All layers, the one that decides first at the start. */
+  readonly #deciding: readonly Layer[];
+  readonly #number = ++made;
 
   private constructor(policy: IgnorePolicy, layers: Layers) {
     this.#policy = policy;
     this.#layers = layers;
+    this.#deciding = sources.flatMap(source => [...chain(layers[source])]);
   }
 
   static of(policy: IgnorePolicy): IgnoreRules {
-    const text = policy.rules ? userExcludes()?.text : undefined;
-    const user = text === undefined ? undefined : { parent: undefined, base: 0, rules: new RuleFile(text) };
-    return new IgnoreRules(policy, { user });
+    const text = (policy.rules ? userExcludes()?.text : undefined) ?? "";
+    return remembered(`${policy.rules} ${policy.hidden} ${text}`, () => {
+      const user = text === "" ? undefined : { parent: undefined, base: 0, rules: new RuleFile(text) };
+      return new IgnoreRules(policy, { user });
+    });
   }
 
-  /** With what the ignore files of `directory`, whose path is `path`, add. */
-  in(directory: Directory, path: string, entries: readonly Entry[]): IgnoreRules {
+  /** With what the ignore files of a directory, whose path is `path`, add. It may be opened only where there are any. */
+  in(from: Directory | (() => Directory | undefined), path: string, entries: readonly Entry[]): IgnoreRules {
     if (!this.#policy.rules) return this;
-    let layers: { -readonly [S in Source]?: Layer | undefined } | undefined;
+    const base = path === "" ? 0 : path.length + 1;
+    let directory = typeof from === "function" ? undefined : from;
+    const added = new Map<Source, string>();
+    let key = `${this.#number} ${base}`;
     for (const entry of entries) {
-      if (entry.name.charCodeAt(0) !== 46) continue;
-      const source = entry.name === ".git" ? "exclude" : ruleFiles.get(entry.name);
-      if (source === undefined) continue;
+      if (!mayHoldRules(entry)) continue;
+      const source = ruleFiles.get(entry.name) ?? "exclude";
+      directory ??= typeof from === "function" ? from() : from;
+      if (directory === undefined) break; // gone
       const text = source === "exclude" ? gitExclude(directory, entry) : contents(directory, entry);
       if (text === undefined) continue;
-      layers ??= { ...this.#layers };
-      const base = path === "" ? 0 : path.length + 1;
-      layers[source] = { parent: this.#layers[source], base, rules: new RuleFile(text) };
+      added.set(source, text);
+      key += ` ${source} ${text.length} ${text}`;
     }
-    return layers === undefined ? this : new IgnoreRules(this.#policy, layers);
+    if (added.size === 0) return this;
+    return remembered(key, () => {
+      const layers: { -readonly [S in Source]?: Layer | undefined } = { ...this.#layers };
+      for (const [source, text] of added) {
+        layers[source] = { parent: this.#layers[source], base, rules: new RuleFile(text) };
+      }
+      return new IgnoreRules(this.#policy, layers);
+    });
   }
 
   /** `prefix` is the path of the directory that holds the name: "", or with a final slash. */
   ignores(prefix: string, name: string, isDirectory: boolean): boolean {
     if (name.charCodeAt(0) === 46 && (!this.#policy.hidden || (this.#policy.rules && name === ".git")))
       return true;
-    if (!this.#policy.rules) return false;
-    for (const source of sources) {
-      for (let layer = this.#layers[source]; layer !== undefined; layer = layer.parent) {
-        const decided = layer.rules.decide(prefix, layer.base, name, isDirectory);
-        if (decided !== undefined) return decided;
-      }
+    for (const { rules, base } of this.#deciding) {
+      const decided = rules.decide(prefix, base, name, isDirectory);
+      if (decided !== undefined) return decided;
     }
     return false;
   }
 
   /** Whether there are none at all. */
   get isEmpty(): boolean {
-    return sources.every(source => this.#layers[source] === undefined);
+    return this.#deciding.length === 0;
   }
 
   /** What they mean for anything further down, as an ignore file that leaves out no more than they do. */
@@ -114,6 +135,30 @@ export class IgnoreRules {
     }
     return false;
   }
+}
+
+let made = 0;
+const known = new Map<string, IgnoreRules>();
+const maxKnown = 10_000;
+const maxKnownLength = 4 * 1024 * 1024;
+let knownLength = 0;
+
+/** Rules by what they were made of, each once. */
+function remembered(key: string, make: () => IgnoreRules): IgnoreRules {
+  const before = known.get(key);
+  if (before !== undefined) return before;
+  const rules = make();
+  knownLength += key.length;
+  if (known.size === maxKnown || knownLength > maxKnownLength) {
+    known.clear();
+    knownLength = key.length;
+  }
+  known.set(key, rules);
+  return rules;
+}
+
+function* chain(layer: Layer | undefined): Generator<Layer> {
+  for (let next = layer; next !== undefined; next = next.parent) yield next;
 }
 
 function gitExclude(directory: Directory, entry: Entry): string | undefined {

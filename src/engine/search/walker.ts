@@ -1,20 +1,18 @@
-// Goes through a tree in path order, one step at a time, with every directory held while it is read: what is
-// swapped underneath is either gone or seen, never followed.
-//
-// The order is that of the printed paths as bytes. `a`, `a.txt`, `a/b` are in order, so a directory has two
-// places among its siblings: its own, under its name, and that of what lies in it, under its name and a slash.
-//
-// At most `maxHeld` directories are held open. In a deeper tree the upper ones are let go and, when the walk
-// comes back to one that has more to give, opened again from the start, name by name.
+// Goes through a tree in order (plan.ts), one step at a time, with every directory held while it is read: what is
+// swapped underneath is either gone or seen, never followed. A directory that is known from before (known.ts), and
+// did not change, is neither opened nor read, unless somebody wants to reach into it.
 import type { Kind } from "../fault.ts";
 import type { Directory, Entry } from "../workspace/directory.ts";
 import type { Stat } from "../workspace/stat.ts";
 import { type Standpoint, standpoint } from "./above.ts";
 import type { Globs } from "./globs.ts";
-import { everything, type IgnorePolicy, type IgnoreRules } from "./ignore.ts";
-import { compareBytes } from "./order.ts";
+import { everything, type IgnorePolicy } from "./ignore.ts";
+import { Knowledge } from "./known.ts";
+import { type Level, Levels } from "./levels.ts";
+import type { Listing } from "./listing.ts";
+import type { Order, Plan, Stretch } from "./plan.ts";
 
-const maxHeld = 64;
+const maxPathLength = 1000; // in bytes it stays below what a path may be long
 
 /** What a walk covers. */
 export interface Scope {
@@ -24,8 +22,8 @@ export interface Scope {
   readonly include?: Globs | undefined;
   /** These are left out, and directories among them not entered. */
   readonly exclude?: Globs | undefined;
-  /** "tree": what lies in a directory comes right behind it. By default the order is that of the printed paths. */
-  readonly order?: "paths" | "tree" | undefined;
+  /** By default that of the printed paths. */
+  readonly order?: Order | undefined;
   /** How many levels to go down: 0 is the start's own entries. */
   readonly maxDepth?: number | undefined;
 }
@@ -66,32 +64,29 @@ export class WalkEntry implements Entry {
   }
 }
 
-/** The place of what lies in a directory, among the directory's siblings. */
-class Descent {
-  readonly name: string;
-  readonly into: Entry;
-
-  constructor(into: Entry, order: Scope["order"]) {
-    this.name = order === "tree" ? into.name : `${into.name}/`; // equal names stay in order
-    this.into = into;
-  }
-}
-
-interface Level {
-  /** Undefined while let go. */
-  directory: Directory | undefined;
-  readonly entry: Entry;
-  /** "" or a path with a final slash. */
+/** Entries of one directory that follow each other: the cheapest way to be told of many. */
+export interface Group {
+  /** Of the directory, relative to the start: "", or with a final slash. The path of an entry is this and its name. */
   readonly prefix: string;
-  readonly rules: IgnoreRules;
-  readonly steps: readonly (Entry | Descent)[];
-  next: number;
+  readonly depth: number;
+  /** Never empty. */
+  readonly entries: readonly Entry[];
+  /** The directory, not to be closed; undefined where it is gone. Only while the group is the walk's latest. */
+  readonly parent: () => Directory | undefined;
 }
+
+const nothing: Stretch = { entries: [], files: 0, into: undefined };
+const noPlan: Plan = { stretches: [], leftOut: 0 };
 
 export class Walker implements Disposable {
+  readonly #start: Directory;
   readonly #scope: Scope;
   readonly #standpoint: Standpoint;
-  readonly #levels: Level[] = [];
+  readonly #knowledge = new Knowledge();
+  readonly #levels = new Levels();
+  #stretch = nothing;
+  /** The next entry of the stretch. */
+  #place = 0;
   /** Files met, whether given or not. */
   files = 0;
   /** Directories that could not be read. */
@@ -100,122 +95,108 @@ export class Walker implements Disposable {
   leftOut = 0;
 
   constructor(start: Directory, scope: Scope) {
+    this.#start = start;
     this.#scope = scope;
     this.#standpoint = standpoint(start, scope.ignore ?? everything);
-    this.#levels.push(this.#read(start, { name: "", kind: "directory" }, "", this.#standpoint.rules));
+    const known = this.#knowledge.placeOf(start);
+    const listing = known && this.#knowledge.recall(known, start.mark());
+    const entry = { name: "", kind: "directory" } as const;
+    const { rules } = this.#standpoint;
+    const level: Level = { directory: start, entry, prefix: "", known, rules, plan: noPlan, next: 0 };
+    this.#levels.push(level);
+    this.#open(level, listing ?? this.#knowledge.read(start, known));
   }
 
   /** The next entry, undefined at the end; "entered" after each directory, so that the caller may pause. */
   next(): WalkEntry | "entered" | undefined {
+    const { include } = this.#scope;
     for (;;) {
-      const level = this.#levels.at(-1);
-      if (level === undefined) return undefined;
-      const step = level.steps[level.next++];
-      if (step === undefined) this.#leave();
-      else if (step instanceof Descent) {
-        this.#enter(level, step.into);
-        return "entered";
-      } else {
-        if (step.kind === "file") this.files++;
-        const path = level.prefix + step.name;
-        if (this.#scope.include === undefined || this.#scope.include.matches(path)) {
-          return new WalkEntry(step, path, this.#levels.length - 1, this.#latest);
-        }
-      }
-    }
-  }
-
-  readonly #latest = (): Directory | undefined => this.#held(this.#levels.length - 1);
-
-  #enter(level: Level, entry: Entry): void {
-    const child = this.#held(this.#levels.length - 1)?.child(entry);
-    if (child === undefined) {
-      this.inaccessible++;
-      return;
-    }
-    try {
-      this.#levels.push(this.#read(child, entry, `${level.prefix}${entry.name}/`, level.rules));
-    } catch {
-      child.close();
-      this.inaccessible++;
-      return;
-    }
-    this.#letGo(this.#levels.length - 1 - maxHeld);
-  }
-
-  #read(directory: Directory, entry: Entry, prefix: string, rules: IgnoreRules): Level {
-    const entries = directory.entries();
-    const above = this.#standpoint.prefix + prefix;
-    const own = rules.in(directory, above.slice(0, -1), entries);
-    const { include, exclude, order, maxDepth = Number.POSITIVE_INFINITY } = this.#scope;
-    const goesOn = this.#levels.length < maxDepth;
-    const steps: (Entry | Descent)[] = [];
-    let plain = true;
-    for (const found of entries) {
-      const { name, kind } = found;
-      const isDirectory = kind === "directory";
-      if (own.ignores(above, name, isDirectory)) {
-        if (name !== ".git") this.leftOut++;
+      const entry = this.#stretch.entries[this.#place++];
+      if (entry === undefined) {
+        const moved = this.#move();
+        if (moved !== "moved") return moved;
         continue;
       }
-      if (exclude?.matches(prefix + name)) continue;
-      if (beyondUnits.test(name)) plain = false;
-      steps.push(found);
-      if (isDirectory && goesOn && (include === undefined || include.reaches(prefix + name))) {
-        steps.push(new Descent(found, order));
+      if (entry.kind === "file") this.files++;
+      const path = (this.#levels.last?.prefix ?? "") + entry.name;
+      if (include === undefined || include.matches(path))
+        return new WalkEntry(entry, path, this.#levels.length - 1, this.#levels.held);
+    }
+  }
+
+  /** The same, several entries at a time. For use instead of `next`, not in between. */
+  nextGroup(): Group | "entered" | undefined {
+    const { include } = this.#scope;
+    for (;;) {
+      const moved = this.#move();
+      if (moved !== "moved") return moved;
+      const prefix = this.#levels.last?.prefix ?? "";
+      let { entries } = this.#stretch;
+      this.files += this.#stretch.files;
+      if (include !== undefined) entries = entries.filter(({ name }) => include.matches(prefix + name));
+      if (entries.length > 0)
+        return { prefix, depth: this.#levels.length - 1, entries, parent: this.#levels.held };
+    }
+  }
+
+  /** To the next stretch, or into the directory behind the last. */
+  #move(): "moved" | "entered" | undefined {
+    const { into } = this.#stretch;
+    this.#stretch = nothing;
+    if (into !== undefined && this.#enter(into)) return "entered";
+    for (let level = this.#levels.last; level !== undefined; level = this.#levels.last) {
+      const stretch = level.plan.stretches[level.next++];
+      if (stretch !== undefined) {
+        this.#stretch = stretch;
+        this.#place = 0;
+        return "moved";
       }
+      this.#levels.pop();
     }
-    steps.sort(plain ? byUnits : byBytes);
-    return { directory, entry, prefix, rules: own, steps, next: 0 };
+    return undefined;
   }
 
-  #leave(): void {
-    this.#letGo(this.#levels.length - 1);
-    this.#levels.pop();
-  }
-
-  /** Closes a level's directory, but never the start's, which is the caller's. */
-  #letGo(index: number): void {
-    const level = this.#levels[index];
-    if (index <= 0 || level === undefined) return;
-    level.directory?.close();
-    level.directory = undefined;
-  }
-
-  /** The directory of a level, opened again where it was let go; undefined where it is gone. */
-  #held(index: number): Directory | undefined {
-    const level = this.#levels[index];
-    if (level === undefined || level.directory !== undefined) return level?.directory;
-    let from = index;
-    while (from > 0 && this.#levels[from]?.directory === undefined) from--;
-    for (let i = from + 1; i <= index; i++) {
-      const at = this.#levels[i] as Level;
-      at.directory = this.#levels[i - 1]?.directory?.child(at.entry);
-      if (at.directory === undefined) return undefined;
-      if (i - 1 <= index - maxHeld) this.#letGo(i - 1);
+  /** False where there is no need to. */
+  #enter(entry: Entry): boolean {
+    const above = this.#levels.last;
+    const { include, maxDepth = Number.POSITIVE_INFINITY } = this.#scope;
+    if (above === undefined || this.#levels.length > maxDepth) return false;
+    const path = above.prefix + entry.name;
+    if (include !== undefined && !include.reaches(path)) return false;
+    const isKnowable = above.known && entry.raw === undefined && path.length < maxPathLength;
+    const known = isKnowable ? this.#knowledge.below(above.known, entry.name) : undefined;
+    const listing = known?.mark && this.#knowledge.recall(known, this.#start.markBelow(path));
+    const directory = listing === undefined ? this.#levels.held()?.child(entry) : undefined;
+    if (listing === undefined && directory === undefined) {
+      this.inaccessible++;
+      return true;
     }
-    return level.directory;
+    const { rules } = above;
+    const level: Level = { directory, entry, prefix: `${path}/`, known, rules, plan: noPlan, next: 0 };
+    this.#levels.push(level);
+    try {
+      if (listing !== undefined) this.#open(level, listing);
+      else if (directory !== undefined) this.#open(level, this.#knowledge.read(directory, known));
+    } catch {
+      this.#levels.pop();
+      this.inaccessible++;
+    }
+    return true;
+  }
+
+  /** Decides how to go through the last level, whose names are those of `listing`. */
+  #open(level: Level, listing: Listing): void {
+    const { exclude, order = "paths" } = this.#scope;
+    const { prefix } = level;
+    const above = this.#standpoint.prefix + prefix;
+    if (listing.ruleEntries.length > 0)
+      level.rules = level.rules.in(this.#levels.held, above.slice(0, -1), listing.ruleEntries);
+    level.plan = listing.plan({ rules: level.rules, above, prefix, order, exclude });
+    this.leftOut += level.plan.leftOut;
   }
 
   [Symbol.dispose](): void {
-    for (let i = this.#levels.length - 1; i > 0; i--) this.#letGo(i);
-    this.#levels.length = 0;
+    this.#levels[Symbol.dispose]();
+    this.#stretch = nothing;
   }
 }
-
-/** Names for which the order of code units may not be that of bytes; among them those with marks for bytes. */
-const beyondUnits = /[\ud800-\uffff]/;
-
-function byUnits(a: Entry | Descent, b: Entry | Descent): number {
-  return a.name < b.name ? -1 : a.name > b.name ? 1 : 0;
-}
-
-function byBytes(a: Entry | Descent, b: Entry | Descent): number {
-  return compareBytes(a.name, b.name) || Buffer.compare(rawOf(a), rawOf(b));
-}
-
-function rawOf(step: Entry | Descent): Buffer {
-  return (step instanceof Descent ? step.into : step).raw ?? noBytes;
-}
-
-const noBytes = Buffer.alloc(0);

@@ -6,9 +6,11 @@ import { isTemporaryName } from "./commit/temporary.ts";
 import { errnoOf, faultOf, system } from "./errno.ts";
 import { OpenFile } from "./file.ts";
 import { type Address, Handle, raceFree } from "./handle.ts";
+import type { Mark } from "./mark.ts";
 import type { Landing } from "./resolve.ts";
 import type { Root } from "./root.ts";
 import { kindOf, type Stat, statOf } from "./stat.ts";
+import { keepsTimes } from "./system/file-system.ts";
 
 /** An entry of a directory. `raw` is there where the name is not valid UTF-8; `name` then shows marks. */
 export interface Entry {
@@ -66,6 +68,28 @@ export class Directory implements Disposable {
       return name.includes("\ufffd") ? { name, kind: kindOf(entry), raw } : { name, kind: kindOf(entry) };
     });
     return entries.filter(({ name }) => !isTemporaryName(name));
+  }
+
+  /** What its listing can be recognised by later (mark.ts). To be taken before the entries are read. */
+  mark(): Mark {
+    return this.#handle.stat();
+  }
+
+  /**
+   * The mark of a directory further down, to be compared and for nothing else: it is asked for by its path, so links
+   * are followed on the way. Whatever it is compared with was read from a held directory. Undefined where there is none.
+   */
+  markBelow(path: string): Mark | undefined {
+    try {
+      return lstatSync(`${this.path}/${path}`, { throwIfNoEntry: false });
+    } catch {
+      return undefined;
+    }
+  }
+
+  /** Whether marks mean anything here. */
+  get keepsTimes(): boolean {
+    return raceFree && keepsTimes(this.address);
   }
 
   /** A directory in it; undefined where it is gone, is no directory any more, or may not be entered. */

@@ -41,3 +41,15 @@ export function fileSystemOf(path: string): FileSystem {
     (process.platform === "linux" ? kinds.get(number) : undefined) ?? ([`type ${number}`] as const);
   return { kind, remote, freeBytes: bavail * bsize };
 }
+
+/** Those that set a directory's times with every change in it, at once, by the clock of this machine. */
+const timely = new Set(["ext4", "btrfs", "xfs", "zfs", "f2fs", "bcachefs", "tmpfs", "ramfs", "overlay"]);
+
+/** Whether the times of directories can be trusted. Not over a network, and not where nothing is known. */
+export function keepsTimes(path: string): boolean {
+  try {
+    return timely.has(fileSystemOf(path).kind);
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,73 @@
+// The directories from the start of a walk down to where it stands. At most `maxHeld` of them are held open. In a
+// deeper tree the upper ones are let go and, when somebody wants to reach into one, opened again from the start, name
+// by name; and so is one that was not opened at all.
+import type { Directory, Entry } from "../workspace/directory.ts";
+import type { IgnoreRules } from "./ignore.ts";
+import type { Known } from "./known.ts";
+import type { Plan } from "./plan.ts";
+
+const maxHeld = 64;
+
+export interface Level {
+  /** Undefined while it is not open. */
+  directory: Directory | undefined;
+  readonly entry: Entry;
+  /** "" or a path with a final slash. */
+  readonly prefix: string;
+  /** Its place among what is known from before. */
+  readonly known: Known | undefined;
+  rules: IgnoreRules;
+  plan: Plan;
+  /** The next stretch of the plan. */
+  next: number;
+}
+
+export class Levels implements Disposable {
+  readonly #levels: Level[] = [];
+
+  get length(): number {
+    return this.#levels.length;
+  }
+
+  get last(): Level | undefined {
+    return this.#levels[this.#levels.length - 1];
+  }
+
+  push(level: Level): void {
+    this.#levels.push(level);
+    this.#letGo(this.#levels.length - 1 - maxHeld);
+  }
+
+  pop(): void {
+    this.#letGo(this.#levels.length - 1);
+    this.#levels.pop();
+  }
+
+  /** The last directory, held; undefined where it is gone. */
+  readonly held = (): Directory | undefined => {
+    const index = this.#levels.length - 1;
+    const level = this.#levels[index];
+    if (level === undefined || level.directory !== undefined) return level?.directory;
+    let from = index;
+    while (from > 0 && this.#levels[from]?.directory === undefined) from--;
+    for (let i = from + 1; i <= index; i++) {
+      const at = this.#levels[i] as Level;
+      at.directory = this.#levels[i - 1]?.directory?.child(at.entry);
+      if (at.directory === undefined) return undefined;
+      if (i - 1 <= index - maxHeld) this.#letGo(i - 1);
+    }
+    return level.directory;
+  };
+
+  /** Closes a level's directory, but never the start's, which is the caller's. */
+  #letGo(index: number): void {
+    const level = this.#levels[index];
+    if (index <= 0 || level === undefined) return;
+    level.directory?.close();
+    level.directory = undefined;
+  }
+
+  [Symbol.dispose](): void {
+    while (this.#levels.length > 0) this.pop();
+  }
+}

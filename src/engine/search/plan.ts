@@ -1,0 +1,106 @@
+// How a walk goes through one directory: which of its entries the rules let in, in which order, and where among them
+// it goes down. It depends on the directory's names and the rules alone, so it can be kept beside them.
+//
+// The order is that of the printed paths as bytes. `a`, `a.txt`, `a/b` are in order, so a directory has two
+// places among its siblings: its own, under its name, and that of what lies in it, under its name and a slash.
+import type { Entry } from "../workspace/directory.ts";
+import type { Globs } from "./globs.ts";
+import type { IgnoreRules } from "./ignore.ts";
+import { compareBytes } from "./order.ts";
+
+/** "tree": what lies in a directory comes right behind it. "paths": the order is that of the printed paths. */
+export type Order = "paths" | "tree";
+
+/** Entries that follow each other, and the directory to go down into behind them. */
+export interface Stretch {
+  readonly entries: readonly Entry[];
+  /** How many of them are files. */
+  readonly files: number;
+  readonly into: Entry | undefined;
+}
+
+export interface Plan {
+  readonly stretches: readonly Stretch[];
+  /** Entries that the rules leave out; `.git` does not count. */
+  readonly leftOut: number;
+}
+
+/** What a plan is made for. Paths are "" or end with a slash: `above` is seen from the top, `prefix` from the start. */
+export interface Occasion {
+  readonly rules: IgnoreRules;
+  readonly above: string;
+  readonly prefix: string;
+  readonly order: Order;
+  readonly exclude: Globs | undefined;
+}
+
+/** `entries` are in order (`inOrder`). */
+export function planOf(entries: readonly Entry[], occasion: Occasion): Plan {
+  const { rules, above, prefix, order, exclude } = occasion;
+  const stretches: Stretch[] = [];
+  const waiting: Entry[] = []; // to go down into, the next one last
+  let stretch: Entry[] = [];
+  let files = 0;
+  let leftOut = 0;
+  const descend = (into: Entry | undefined): void => {
+    stretches.push({ entries: stretch, files, into });
+    stretch = [];
+    files = 0;
+  };
+  for (const entry of entries) {
+    const { name, kind } = entry;
+    const isDirectory = kind === "directory";
+    if (rules.ignores(above, name, isDirectory)) {
+      if (name !== ".git") leftOut++;
+      continue;
+    }
+    if (exclude?.matches(prefix + name)) continue;
+    for (let next = waiting.at(-1); next !== undefined && isBefore(next, name); next = waiting.at(-1)) {
+      waiting.pop();
+      descend(next);
+    }
+    stretch.push(entry);
+    if (kind === "file") files++;
+    else if (isDirectory && order === "tree") descend(entry);
+    else if (isDirectory) wait(waiting, entry);
+  }
+  while (waiting.length > 0) descend(waiting.pop());
+  if (stretch.length > 0) descend(undefined);
+  return { stretches, leftOut };
+}
+
+/** Whether what lies in a directory comes before a name. */
+function isBefore(directory: Entry, name: string): boolean {
+  // Most names are no longer form of another.
+  if (!name.startsWith(directory.name)) return true;
+  return name.length > directory.name.length && name.charCodeAt(directory.name.length) > 47;
+}
+
+/** What comes later is before what waits already, unless the two look the same. */
+function wait(waiting: Entry[], entry: Entry): void {
+  let place = waiting.length;
+  while (place > 0 && waiting[place - 1]?.name === entry.name) place--;
+  waiting.splice(place, 0, entry);
+}
+
+/** Names for which the order of code units may not be that of bytes; among them those with marks for bytes. */
+const beyondUnits = /[\ud800-\uffff]/;
+
+/** Sorts by name; mostly the system has done so already. */
+export function inOrder(entries: Entry[]): Entry[] {
+  const compare = entries.some(({ name }) => beyondUnits.test(name)) ? byBytes : byUnits;
+  for (let i = 1; i < entries.length; i++) {
+    if (compare(entries[i - 1] as Entry, entries[i] as Entry) > 0) return entries.sort(compare);
+  }
+  return entries;
+}
+
+function byUnits(a: Entry, b: Entry): number {
+  return a.name < b.name ? -1 : a.name > b.name ? 1 : 0;
+}
+
+function byBytes(a: Entry, b: Entry): number {
+  return compareBytes(a.name, b.name) || Buffer.compare(a.raw ?? noBytes, b.raw ?? noBytes);
+}
+
+const noBytes = Buffer.alloc(0);
