@@ -2,7 +2,7 @@
 // it is handed, so that no name is followed. Asking costs a process, so all files of a commit are asked about in
 // one, and each only once: copying onto a file in /proc, where attributes cannot be set, fails exactly where there
 // are some.
-import { spawn } from "node:child_process";
+import { type ChildProcess, type StdioOptions, spawn } from "node:child_process";
 import type { CopyAttributes } from "../workspace/commit/stage.ts";
 
 const firstDescriptor = 3; // of the files that the child is handed
@@ -21,45 +21,77 @@ export interface AttributeDisk {
 export function attributeCopier({ identify, links }: AttributeDisk): CopyAttributes | undefined {
   if (process.platform !== "linux") return undefined;
   const without = new Set<string>();
-  let farm: string | undefined;
+  const add = (file: string) => {
+    if (without.size > mostKnown) without.clear();
+    without.add(file);
+  };
   const ask = async (files: readonly number[]): Promise<void> => {
     const unknown = files.filter(fd => !without.has(identify(fd)));
     for (let at = 0; at < unknown.length; at += mostAtOnce) {
-      farm ??= links(firstDescriptor, firstDescriptor + mostAtOnce - 1, "/proc/self/comm");
       const some = unknown.slice(at, at + mostAtOnce);
-      const refused = await copy(some, [], farm);
-      if (without.size > mostKnown) without.clear();
-      for (const [i, fd] of some.entries()) if (!refused.has(firstDescriptor + i)) without.add(identify(fd));
+      const [only] = some;
+      if (only !== undefined && some.length === 1) {
+        if (!(await hasAny(only))) add(identify(only));
+        continue;
+      }
+      const farm = links(firstDescriptor, firstDescriptor + some.length - 1, nowhere);
+      const args = ["-t", farm, ...some.map((_, i) => target(i))];
+      const complaints = await complaintsOf(run(some, args, "pipe"));
+      const refused = new Set(
+        [...complaints.matchAll(/attributes for '[^']*\/(\d+)'/g)].map(([, n]) => Number(n)),
+      );
+      for (const [i, fd] of some.entries()) if (!refused.has(firstDescriptor + i)) add(identify(fd));
     }
+  };
+  const passOn = (from: string, to: string): boolean => {
+    if (!without.has(from)) return false;
+    add(to);
+    return true;
   };
   const copyOne = async (from: number, to: number): Promise<void> => {
     await ask([from]);
-    if (without.has(identify(from))) without.add(identify(to));
-    else await copy([from], [to], undefined);
+    if (!passOn(identify(from), identify(to)))
+      await succeeds(run([from, to], [target(0), target(1)], "ignore"));
   };
-  return Object.assign(copyOne, { ask });
+  return Object.assign(copyOne, { ask, passOn, isWithout: (file: string) => without.has(file) });
 }
 
-/** Runs `cp` from each file to the next one, or into a directory of links; the descriptors that it refused. */
-function copy(
-  from: readonly number[],
-  to: readonly number[],
-  directory: string | undefined,
-): Promise<Set<number>> {
-  const sources = from.map((_, i) => `/proc/self/fd/${firstDescriptor + i}`);
-  const target = `/proc/self/fd/${firstDescriptor + from.length}`;
-  const args = ["--attributes-only", "--preserve=xattr"];
-  args.push(...(directory === undefined ? [...sources, target] : ["-t", directory, ...sources]));
+/** A file that cannot take attributes. */
+const nowhere = "/proc/self/comm";
+
+/** The n-th file that the child is handed. */
+function target(n: number): string {
+  return `/proc/self/fd/${firstDescriptor + n}`;
+}
+
+/** Starts `cp` with some open files; what it complains about can be read only where somebody wants to. */
+function run(files: readonly number[], args: readonly string[], complaints: "pipe" | "ignore"): ChildProcess {
+  const env = { PATH: process.env.PATH, LC_ALL: "C" };
+  const stdio: StdioOptions = ["ignore", "ignore", complaints, ...files];
+  return spawn("cp", ["--attributes-only", "--preserve=xattr", ...args], { stdio, env });
+}
+
+/** Whether a file has any. The quick question tells nothing about why it failed: a `cp` may not know how to. */
+async function hasAny(file: number): Promise<boolean> {
+  const args = [target(0), nowhere];
+  if (await succeeds(run([file], args, "ignore"))) return false;
+  return (await complaintsOf(run([file], args, "pipe"))).includes("attributes for");
+}
+
+function succeeds(child: ChildProcess): Promise<boolean> {
   return new Promise(resolve => {
-    const env = { PATH: process.env.PATH, LC_ALL: "C" };
-    const child = spawn("cp", args, { stdio: ["ignore", "ignore", "pipe", ...from, ...to], env });
+    child.once("error", () => resolve(false));
+    child.once("exit", code => resolve(code === 0));
+  });
+}
+
+function complaintsOf(child: ChildProcess): Promise<string> {
+  return new Promise(resolve => {
     let errors = "";
     child.stderr?.setEncoding("utf8").on("data", (text: string) => {
       errors += text;
     });
-    child.once("error", () => resolve(new Set())); // no such program: nothing can be kept
-    child.once("close", () => {
-      resolve(new Set([...errors.matchAll(/attributes for '[^']*\/(\d+)'/g)].map(match => Number(match[1]))));
-    });
+    child.once("error", () => resolve("")); // no such program: nothing can be kept
+    child.once("close", () => resolve(errors));
   });
 }

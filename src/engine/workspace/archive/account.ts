@@ -1,5 +1,6 @@
 // What a commit does, as plain data that its journal can hold: after a crash, what was done can still be recorded.
 import type { Kind } from "../../fault.ts";
+import { contentHash } from "../../text/version.ts";
 import type { By, Effect } from "../commit/change.ts";
 import type { Held, Outcome } from "../commit/outcome.ts";
 import type { Spot } from "../commit/place.ts";
@@ -12,6 +13,9 @@ export interface Kept {
   readonly blob?: Range;
   readonly mode?: number;
   readonly target?: string;
+  readonly size?: number;
+  /** Of what was written to the spot: somebody may have written there since. */
+  readonly hash?: string;
 }
 
 export interface AccountFile {
@@ -47,15 +51,41 @@ export function accountOf(outcomes: readonly Outcome[], by: By, parents: readonl
       kind,
       ...(source && { from: source.at }),
       ...(old && (relocated ? { replaced: old } : { before: old })),
-      ...(outcome.after && !(relocated && effect === "moved") && { after: { kind, spot: change.spot } }),
+      ...(outcome.after && !(relocated && effect === "moved") && { after: made(outcome.after, change.spot) }),
     });
   }
   return { time: Date.now(), by, files, parents };
 }
 
-function kept({ kind, mode, target, spot, blob }: Held): Kept {
+/** Bytes that a commit may leave to be recorded later. */
+export const mostWaiting = 16 * 1024 * 1024;
+
+/**
+ * Whether recording can wait: all of it is in the journal, at hand, or in the place where old content stays. For a
+ * while it costs memory and room on the disk, so it must not be much.
+ */
+export function canWait({ files }: Account, lasting: number | undefined): boolean {
+  let size = 0;
+  const stays = (one: Kept | undefined) => {
+    size += one?.size ?? 0;
+    return one?.spot === undefined || one.hash !== undefined || one.spot.place === lasting;
+  };
+  const all = files.every(({ before, replaced, after }) => stays(before) && stays(replaced) && stays(after));
+  return all && size <= mostWaiting;
+}
+
+function made(after: Held, spot: Spot): Kept {
+  const { kind, bytes, blob, size } = after;
+  if (kind !== "file" || bytes === undefined) return { kind, spot };
+  const mode = after.mode ?? 0o666 & ~process.umask();
+  if (blob !== undefined) return { kind, mode, blob, size };
+  return size > mostWaiting ? { kind, spot } : { kind, mode, spot, size, hash: contentHash(bytes) };
+}
+
+function kept({ kind, mode, target, spot, blob, size }: Held): Kept {
   return {
     kind,
+    size,
     ...(mode !== undefined && { mode }),
     ...(target !== undefined && { target }),
     ...(spot && { spot }),

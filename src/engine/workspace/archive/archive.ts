@@ -23,15 +23,27 @@ const defaultLimits: ArchiveLimits = {
 
 const clearEvery = 500; // changes: looking through the archive takes a while
 
+/** Where the contents are that an account speaks of. */
+interface Sources {
+  readonly places: Places;
+  /** In the journal. */
+  readonly blob: (range: Range) => Uint8Array;
+  /** At hand, by their hash. */
+  readonly contents?: ReadonlyMap<string, Uint8Array> | undefined;
+}
+
 export class Archive {
   readonly objects: Objects;
   readonly changes: ChangeLog;
   readonly limits: ArchiveLimits;
+  /** Records what has been left for later. Called before anybody looks. */
+  catchUp = () => {};
   #recorded = 0;
 
   constructor(state: string, limits: ArchiveLimits = defaultLimits) {
-    this.objects = new Objects(state);
-    this.changes = new ChangeLog(state);
+    const catchUp = () => this.catchUp();
+    this.objects = new Objects(state, catchUp);
+    this.changes = new ChangeLog(state, catchUp);
     this.limits = limits;
   }
 
@@ -39,12 +51,7 @@ export class Archive {
    * Records what a commit did, while what it replaced can still be read: true where all of it could be kept. Doing
    * it twice is doing it once.
    */
-  *record(
-    id: string,
-    account: Account,
-    places: Places,
-    blob: (range: Range) => Uint8Array,
-  ): Generator<void, boolean, undefined> {
+  *record(id: string, account: Account, sources: Sources): Generator<void, boolean, undefined> {
     if (this.changes.has(id)) return true;
     const share: Share = { left: this.limits.maxChangeBytes, kept: true };
     const files: RecordedFile[] = [];
@@ -54,9 +61,9 @@ export class Archive {
         effect,
         kind,
         ...(from !== undefined && { from }),
-        ...(before && { before: yield* this.#snapshot(before, places, blob, share) }),
-        ...(replaced && { replaced: yield* this.#snapshot(replaced, places, blob, share) }),
-        ...(after && { after: yield* this.#snapshot(after, places, blob, share) }),
+        ...(before && { before: yield* this.#snapshot(before, sources, share) }),
+        ...(replaced && { replaced: yield* this.#snapshot(replaced, sources, share) }),
+        ...(after && { after: yield* this.#snapshot(after, sources, share, account.time) }),
       });
     }
     const { time, by, parents } = account;
@@ -65,14 +72,23 @@ export class Archive {
     return share.kept;
   }
 
-  *#snapshot(kept: Kept, places: Places, blob: (range: Range) => Uint8Array, share: Share): Snapshotting {
-    if (kept.blob !== undefined) {
-      const bytes = blob(kept.blob);
+  *#snapshot(kept: Kept, { places, blob, contents }: Sources, share: Share, modified = 0): Snapshotting {
+    const bytes = kept.blob ? blob(kept.blob) : contents?.get(kept.hash ?? "");
+    if (bytes !== undefined) {
       const hash = this.objects.put(bytes);
-      return { kind: "file", mode: kept.mode ?? 0o644, size: bytes.length, modified: 0, hash };
+      return { kind: "file", mode: kept.mode ?? 0o644, size: bytes.length, modified, hash };
     }
     if (kept.spot === undefined) return { kind: "special" };
-    return yield* snapshotAt(places.address(kept.spot), this.objects, this.limits, share);
+    if (kept.hash === undefined)
+      return yield* snapshotAt(places.address(kept.spot), this.objects, this.limits, share);
+    const { mode = 0o644, size = 0, hash } = kept;
+    try {
+      const found = yield* snapshotAt(places.address(kept.spot), this.objects, this.limits, share);
+      if (found.kind === "file" && found.hash === hash) return found;
+    } catch {
+      // Somebody has taken it away since.
+    }
+    return { kind: "file", mode, size, modified, hash };
   }
 
   clear(): void {

@@ -50,9 +50,12 @@ export function newChangeId(): string {
 
 export class ChangeLog {
   readonly #directory: string;
+  readonly #catchUp: () => void;
 
-  constructor(state: string) {
+  /** `catchUp` adds what has been left for later. */
+  constructor(state: string, catchUp: () => void) {
     this.#directory = join(state, "changes");
+    this.#catchUp = catchUp;
   }
 
   has(id: string): boolean {
@@ -75,6 +78,11 @@ export class ChangeLog {
 
   get(id: string): ChangeRecord | undefined {
     if (!/^[0-9a-z]+$/.test(id)) return undefined;
+    this.#catchUp();
+    return this.#read(id);
+  }
+
+  #read(id: string): ChangeRecord | undefined {
     try {
       const fd = sys.open(this.#path(id), constants.O_RDONLY);
       try {
@@ -89,9 +97,10 @@ export class ChangeLog {
 
   /** Newest first, those before a change only where one is named. */
   *newest(before?: string): Generator<ChangeRecord> {
+    this.#catchUp();
     for (const id of this.#ids().reverse()) {
       if (before !== undefined && id >= before) continue;
-      const record = this.get(id);
+      const record = this.#read(id);
       if (record !== undefined) yield record;
     }
   }

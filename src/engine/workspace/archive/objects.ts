@@ -1,50 +1,70 @@
 // Contents that were read or replaced, kept on the disk under the hash of their bytes: what versions are merged
 // from and changes are taken back with. Any process of the user may add, find and clear away at the same time:
 // an object comes into place by a rename and never changes, and one that is gone or damaged is simply not there.
-import { createHash, randomBytes } from "node:crypto";
+import { randomBytes } from "node:crypto";
 import { constants } from "node:fs";
 import { join } from "node:path";
-import { deflateRawSync, inflateRawSync } from "node:zlib";
+import { promisify } from "node:util";
+import { deflateRaw, deflateRawSync, inflateRawSync } from "node:zlib";
+import { contentHash } from "../../text/version.ts";
 import { readAll, sys, writeAll } from "../commit/syscalls.ts";
 import { makeDirectory, namesIn, removeIfThere } from "./folder.ts";
-
-/** The hash under which bytes are kept: SHA-256, in hexadecimal. */
-function hashOf(bytes: Uint8Array): string {
-  return createHash("sha256").update(bytes).digest("hex");
-}
 
 const plainTag = 0;
 const packedTag = 1;
 const worthPacking = 512; // smaller contents do not get smaller
 const packAtOnce = 4 * 1024 * 1024; // larger ones would hold everything up
+const packing = { level: 1 };
+const packLater = promisify(deflateRaw);
 
 export class Objects {
   readonly #directory: string;
   readonly #there = new Set<string>();
+  readonly #catchUp: () => void;
 
-  constructor(state: string) {
+  /** `catchUp` puts what has been left for later. */
+  constructor(state: string, catchUp: () => void) {
     this.#directory = join(state, "objects");
+    this.#catchUp = catchUp;
   }
 
   /** Keeps bytes, and returns their hash. */
   put(bytes: Uint8Array): string {
-    const hash = hashOf(bytes);
-    if (this.#there.has(hash)) return hash;
+    const hash = contentHash(bytes);
+    if (this.#has(hash)) return hash;
+    this.#write(hash, isWorthPacking(bytes) ? deflateRawSync(bytes, packing) : bytes, bytes);
+    return hash;
+  }
+
+  /** The same, packing in a thread. */
+  async putLater(bytes: Uint8Array): Promise<void> {
+    const hash = contentHash(bytes);
+    if (this.#has(hash)) return;
+    this.#write(hash, isWorthPacking(bytes) ? await packLater(bytes, packing) : bytes, bytes);
+  }
+
+  #has(hash: string): boolean {
+    if (this.#there.has(hash)) return true;
     const path = this.#path(hash);
-    if (sys.lstat(path) === undefined) this.#write(path, bytes);
-    else sys.touch(path, new Date()); // it is in use: the oldest are cleared away first
+    if (sys.lstat(path) === undefined) return false;
+    sys.touch(path, new Date()); // it is in use: the oldest are cleared away first
+    this.#add(hash);
+    return true;
+  }
+
+  #add(hash: string): void {
     if (this.#there.size > 10_000) this.#there.clear();
     this.#there.add(hash);
-    return hash;
   }
 
   /** Whether bytes are those with this hash. */
   isHash(hash: string, bytes: Uint8Array): boolean {
-    return hashOf(bytes) === hash;
+    return contentHash(bytes) === hash;
   }
 
   /** The bytes with this hash; undefined where they are not kept any more. */
   get(hash: string): Buffer | undefined {
+    this.#catchUp();
     try {
       const fd = sys.open(this.#path(hash), constants.O_RDONLY);
       let held: Buffer;
@@ -54,7 +74,7 @@ export class Objects {
         sys.close(fd);
       }
       const bytes = held[0] === packedTag ? inflateRawSync(held.subarray(1)) : held.subarray(1);
-      return hashOf(bytes) === hash ? bytes : undefined;
+      return contentHash(bytes) === hash ? bytes : undefined;
     } catch {
       return undefined;
     }
@@ -62,6 +82,7 @@ export class Objects {
 
   /** The bytes whose hash begins so; undefined where there are none, or it could mean two. */
   find(beginning: string): Buffer | undefined {
+    this.#catchUp();
     const fits = namesIn(join(this.#directory, beginning.slice(0, 2)))
       .map(name => beginning.slice(0, 2) + name)
       .filter(hash => hash.startsWith(beginning));
@@ -98,9 +119,8 @@ export class Objects {
     return join(this.#directory, hash.slice(0, 2), hash.slice(2));
   }
 
-  #write(path: string, bytes: Uint8Array): void {
-    const packs = bytes.length >= worthPacking && bytes.length <= packAtOnce;
-    const packed = packs ? deflateRawSync(bytes, { level: 1 }) : bytes;
+  #write(hash: string, packed: Uint8Array, bytes: Uint8Array): void {
+    const path = this.#path(hash);
     const held = packed.length < bytes.length ? packed : bytes;
     const tag = Buffer.from([held === bytes ? plainTag : packedTag]);
     const folder = path.slice(0, path.lastIndexOf("/"));
@@ -118,5 +138,10 @@ export class Objects {
       sys.close(fd);
     }
     sys.rename(draft, path);
+    this.#add(hash);
   }
+}
+
+function isWorthPacking({ length }: Uint8Array): boolean {
+  return length >= worthPacking && length <= packAtOnce;
 }

@@ -8,7 +8,8 @@
 //   apply    renames; what they replace is kept aside
 //   done     listeners see old and new; then the old is let go, and files are flushed in the background
 import { Fault } from "../../fault.ts";
-import { type Account, accountOf } from "../archive/account.ts";
+import { contentHash } from "../../text/version.ts";
+import { type Account, accountOf, canWait, mostWaiting } from "../archive/account.ts";
 import { gently } from "../archive/archive.ts";
 import { newChangeId } from "../archive/log.ts";
 import { faultOf } from "../errno.ts";
@@ -16,21 +17,21 @@ import { Handle } from "../handle.ts";
 import type { WorkspacePath } from "../path.ts";
 import type { Root } from "../root.ts";
 import { kindOf } from "../stat.ts";
+import { unlinkPinned } from "./afterwards.ts";
 import type { By, Change, Commit, CommitListener, CommitOptions, Expectation } from "./change.ts";
 import { aimAll, Draft, type Resolved } from "./draft.ts";
 import { bootId } from "./identity.ts";
 import type { Book } from "./ledger.ts";
 import { Locks } from "./lock.ts";
 import { changedBy } from "./outcome.ts";
-import { Overtaken } from "./overtaken.ts";
+import { AsideRefused, Overtaken } from "./overtaken.ts";
 import { addressOf, Places, type Spot } from "./place.ts";
 import type { Check, Plan } from "./plan.ts";
 import { planOf } from "./planning.ts";
 import { purgeLater } from "./purge.ts";
 import type { Intent, Tale } from "./record.ts";
 import { recover, removeAll, takeBack } from "./recover.ts";
-import { askAbout, type CopyAttributes, readSpot, stage } from "./stage.ts";
-
+import { type CopyAttributes, flushDirectory, readSpot, stageAll } from "./stage.ts";
 import { apply, type Range, type Scene } from "./step.ts";
 import type { Store } from "./store.ts";
 import { sys } from "./syscalls.ts";
@@ -120,9 +121,9 @@ export class Committer {
   async #carryOut(draft: Draft, options: CommitOptions): Promise<Commit> {
     const { ledger } = this.#store;
     if (draft.changes.some(({ change }) => change.kind === "remove" && !change.recursive)) {
-      await ledger.settled(); // what past commits have yet to clear away must not make a directory look full
+      await ledger.cleared(); // what past commits have yet to clear away must not make a directory look full
     }
-    const plan = planOf(draft, options);
+    const plan = planOf(draft, options, this.#store.state.aside);
     const id = newChangeId();
     const by = options.by ?? nobody;
     const account = accountOf(plan.outcomes, by, plan.parents);
@@ -139,6 +140,12 @@ export class Committer {
     const book = ledger.enter();
     try {
       const tale = await this.#write(plan, id, account, book, options);
+      if (canWait(account, plan.lasting)) {
+        book.waiting.push({ ...tale, contents: contentsOf(plan) });
+        const commit = report();
+        await this.#tell(commit);
+        return commit;
+      }
       try {
         const recorded = await this.#remember(tale, plan);
         const commit = { ...report(), recorded };
@@ -173,14 +180,18 @@ export class Committer {
     try {
       ledger.retry();
       journal.append(intent, plan.blobs);
-      await askAbout(plan.stages, places, this.#copyAttributes);
-      for (const one of plan.stages) await stage(one, places, this.#copyAttributes);
-      for (const step of steps) inodes.push(step.do === "move" ? inodeAt(places, step.from) : 0);
+      const staged = await stageAll(plan.stages, places, this.#copyAttributes);
+      for (const step of steps) {
+        inodes.push(
+          step.do === "move" ? (staged.inodes.get(step.from.name) ?? inodeAt(places, step.from)) : 0,
+        );
+      }
       for (const check of plan.checks) verify(check, places);
       options.signal?.throwIfAborted();
       begun = true;
       journal.append({ is: "commit", id, inodes });
-      await journal.flush();
+      const directories = [...staged.unflushed].map(place => flushDirectory(places.handle(place)));
+      await Promise.all([...directories, journal.flush()]);
       for (const step of steps) apply(step, scene);
       book.note(steps, places);
     } catch (error) {
@@ -194,6 +205,7 @@ export class Committer {
       } catch {
         book.unsettled.push(tale); // tried again before the next commit, and after a restart
       }
+      if (error instanceof AsideRefused) this.#store.state.forgoAside();
       if (!full) throw faultOf(error, given);
       await ledger.settled(); // what past commits let go of makes room
       throw new Overtaken(given);
@@ -207,10 +219,17 @@ export class Committer {
   }
 
   /** The archive keeps what was there. Where it cannot, what was done has been done all the same. */
-  async #remember({ intent, blob }: Tale, { places }: Plan): Promise<boolean> {
+  async #remember({ intent, blob }: Tale, plan: Plan): Promise<boolean> {
+    const { places } = plan;
     const bytes = (range: Range) => blob.subarray(range.at, range.at + range.length);
     try {
-      return await gently(this.#store.archive.record(intent.id, intent.account, places, bytes));
+      return await gently(
+        this.#store.archive.record(intent.id, intent.account, {
+          places,
+          blob: bytes,
+          contents: contentsOf(plan),
+        }),
+      );
     } catch {
       return false;
     }
@@ -288,6 +307,16 @@ function inodeAt(places: Places, spot: Spot): number {
   return sys.lstat(places.address(spot))?.ino ?? 0;
 }
 
+/** New contents that the journal does not hold. */
+function contentsOf({ stages }: Plan): Map<string, Uint8Array> {
+  const large = stages
+    .flatMap(one => (one.kind === "bytes" && one.flush ? [one.bytes] : []))
+    .filter(bytes => bytes.length <= mostWaiting);
+  return new Map(large.map(bytes => [contentHash(bytes), bytes]));
+}
+
+const mostFreeing = 64; // each holds a descriptor
+
 /**
  * Removes what the commit put aside. The answer waits for it, so that nobody who has it finds a temporary name in a
  * directory; the journal remembers it until it is done.
@@ -296,15 +325,18 @@ async function letGo(plan: Plan, tale: Tale, book: Book): Promise<void> {
   const purging = async ({ place, name }: Spot): Promise<void> => {
     try {
       using directory = Handle.open(plan.places.handle(place).address);
-      await purgeLater(directory, addressOf(name));
+      const freed = book.freeing.size < mostFreeing ? unlinkPinned(directory, addressOf(name)) : undefined;
+      if (freed === undefined) await purgeLater(directory, addressOf(name));
+      else void track(freed, book.freeing).catch(() => {});
     } catch {
       book.unsettled.push(tale);
     }
   };
-  const purges = plan.trash.map(spot => {
-    const purged: Promise<void> = purging(spot).finally(() => book.purges.delete(purged));
-    book.purges.add(purged);
-    return purged;
-  });
-  await Promise.all(purges);
+  await Promise.all(plan.trash.map(spot => track(purging(spot), book.purges)));
+}
+
+function track(promise: Promise<void>, among: Set<Promise<void>>): Promise<void> {
+  const tracked: Promise<void> = promise.finally(() => among.delete(tracked));
+  among.add(tracked);
+  return tracked;
 }

@@ -2,8 +2,10 @@
 // of flushed to its place, old content removed), the other takes new commits. Then it starts anew.
 import { constants } from "node:fs";
 import { join } from "node:path";
+import type { Archive } from "../archive/archive.ts";
 import { errnoOf } from "../errno.ts";
 import type { Handle } from "../handle.ts";
+import { finish, finishLater } from "./afterwards.ts";
 import { Journal } from "./journal.ts";
 import { addressOf, identified, type Places } from "./place.ts";
 import type { Tale } from "./record.ts";
@@ -15,6 +17,7 @@ import { sys } from "./syscalls.ts";
 
 const checkpointMs = 50;
 const hurryBytes = 32 * 1024 * 1024;
+const mostTries = 20;
 
 /** A directory to flush, and files in it. */
 interface Unflushed {
@@ -28,7 +31,12 @@ interface Unflushed {
 export class Book {
   readonly journal: Journal;
   readonly unflushed = new Map<string, Unflushed>();
+  /** Old content on its way out of the workspace. */
   readonly purges = new Set<Promise<void>>();
+  /** Old content that has no name any more and still takes up room. */
+  readonly freeing = new Set<Promise<void>>();
+  /** Commits that the archive has yet to record. */
+  readonly waiting: Tale[] = [];
   /** Commits that could not be taken back yet. */
   readonly unsettled: Tale[] = [];
   /** Commits under way. */
@@ -62,18 +70,28 @@ export class Book {
     this.unflushed.set(key, fresh);
     return fresh;
   }
+
+  /** Forgets a commit that was recorded. */
+  done(tale: Tale): void {
+    const at = this.waiting.indexOf(tale);
+    if (at >= 0) this.waiting.splice(at, 1);
+  }
 }
 
 export class Ledger {
   readonly #state: StateDirectory;
+  readonly #archive: Archive;
   readonly #books: [Book, Book];
   #current = 0;
   #generation = 2;
   #timer: NodeJS.Timeout | undefined;
   #running: Promise<void> | undefined;
+  readonly #tries = new WeakMap<Tale, number>();
 
-  constructor(state: StateDirectory) {
+  constructor(state: StateDirectory, archive: Archive) {
     this.#state = state;
+    this.#archive = archive;
+    archive.catchUp = () => this.#catchUp();
     this.#books = [this.#book(0), this.#book(1)];
   }
 
@@ -110,12 +128,55 @@ export class Ledger {
 
   /** Whether old content of past commits is still being removed. */
   get isClearing(): boolean {
-    return this.#books.some(book => book.purges.size > 0);
+    return this.#books.some(book => book.purges.size + book.freeing.size + book.waiting.length > 0);
   }
 
   /** When all old content of past commits is gone from the workspace. */
-  async settled(): Promise<void> {
+  async cleared(): Promise<void> {
     for (const book of this.#books) await Promise.allSettled(book.purges);
+  }
+
+  /** When it takes up no room either, and past commits are recorded. */
+  async settled(): Promise<void> {
+    for (const book of this.#inOrder()) {
+      await this.#record(book);
+      await Promise.allSettled([...book.purges, ...book.freeing]);
+    }
+  }
+
+  /** The one with the older commits comes first. */
+  #inOrder(): Book[] {
+    return this.#current === 0 ? this.#books.toReversed() : [...this.#books];
+  }
+
+  /** Records what waits for it, before somebody looks at what is recorded. */
+  #catchUp(): void {
+    for (const book of this.#inOrder()) {
+      for (const tale of [...book.waiting]) {
+        try {
+          finish(tale, this.#archive);
+          book.done(tale);
+        } catch {
+          // The next checkpoint tries again.
+        }
+      }
+    }
+  }
+
+  /** The same in pieces. Where the archive fails for good, what was done has been done all the same. */
+  async #record(book: Book): Promise<void> {
+    for (const tale of [...book.waiting]) {
+      try {
+        await finishLater(tale, this.#archive);
+      } catch {
+        const tries = (this.#tries.get(tale) ?? 0) + 1;
+        this.#tries.set(tale, tries);
+        if (tries < mostTries) continue;
+        book.unsettled.push(tale); // what it put aside still has to go
+      }
+      book.done(tale);
+      await new Promise(resolve => setImmediate(resolve));
+    }
   }
 
   /** Tries again to bring to an end what could not be. */
@@ -137,7 +198,8 @@ export class Ledger {
       if (book.open > 0 || book.purges.size > 0 || book.unsettled.length > 0) return false;
       for (const one of book.unflushed.values()) flushNow(one);
     }
-    return true;
+    this.#catchUp();
+    return this.#books.every(book => book.waiting.length === 0);
   }
 
   /** Flushes and forgets the current journal, while the other one takes over. One at a time. */
@@ -167,7 +229,8 @@ export class Ledger {
         await flushAll(one);
         book.unflushed.delete(key);
       }
-      if (book.unsettled.length > 0) return false;
+      await this.#record(book);
+      if (book.unsettled.length + book.waiting.length > 0) return false;
       await book.journal.restart(++this.#generation);
       book.isWritten = false;
       return true;

@@ -8,3 +8,6 @@ export class Overtaken extends Error {
     this.path = path;
   }
 }
+
+/** The directory of the state that old content is kept in cannot take it; where it stood, it can be kept too. */
+export class AsideRefused extends Overtaken {}

@@ -19,6 +19,7 @@ export type PlaceRecord =
 export class Places implements Disposable {
   readonly records: PlaceRecord[] = [];
   readonly #handles: (Handle | undefined)[] = [];
+  readonly #lent = new Set<Handle>();
   readonly #known = new Map<string, number>();
 
   /** Takes over the handle of a directory that was found at `path`, as people see it. */
@@ -35,6 +36,17 @@ export class Places implements Disposable {
       return same;
     }
     return this.#push(key, { at, device: stat.dev, inode: stat.ino }, handle);
+  }
+
+  /** A directory that somebody else holds, and closes. */
+  lend(handle: Handle, record: Extract<PlaceRecord, { at: string }>): number {
+    const key = `${record.device}:${record.inode}`;
+    this.#lent.add(handle);
+    return this.#known.get(key) ?? this.#push(key, record, handle);
+  }
+
+  find({ device, inode }: { readonly device: number; readonly inode: number }): number | undefined {
+    return this.#known.get(`${device}:${inode}`);
   }
 
   /** A directory that is still to be made. */
@@ -89,7 +101,7 @@ export class Places implements Disposable {
   }
 
   [Symbol.dispose](): void {
-    for (const handle of this.#handles) handle?.close();
+    for (const handle of this.#handles) if (handle !== undefined && !this.#lent.has(handle)) handle.close();
     this.#handles.length = 0;
   }
 

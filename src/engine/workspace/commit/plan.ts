@@ -10,12 +10,13 @@ import type { Outcome } from "./outcome.ts";
 import { Overtaken } from "./overtaken.ts";
 import type { Places, Spot } from "./place.ts";
 import type { Stage } from "./stage.ts";
+import type { Aside } from "./state.ts";
 import type { Known, MoveStep, Range, Step } from "./step.ts";
 import { sys } from "./syscalls.ts";
 import type { Target } from "./target.ts";
 import { temporaryName } from "./temporary.ts";
 
-const inlineBytes = 1024 * 1024; // up to here the journal holds the bytes; larger files are flushed one by one
+const inlineBytes = 256 * 1024; // up to here the journal holds the bytes; larger files are flushed one by one
 const inlineTotal = 32 * 1024 * 1024;
 
 export type Stats = NonNullable<ReturnType<typeof sys.lstat>>;
@@ -48,10 +49,12 @@ export class Plan {
   readonly #made = new Set<number>();
   readonly #leaving: string[] = [];
   readonly #state: string;
+  readonly #aside: Aside | undefined;
   #blobBytes = 0;
 
-  constructor(draft: Draft) {
+  constructor(draft: Draft, aside: Aside | undefined) {
     this.places = draft.places;
+    this.#aside = aside;
     this.roots = draft.roots;
     this.#state = bytesOf(draft.state);
   }
@@ -96,14 +99,31 @@ export class Plan {
       return undefined;
     }
     const aside = temporaryName();
-    const trash = { place: step.to.place, name: aside };
+    const asidePlace = step.kind === "file" ? this.#placeAside(step.to, replaced) : undefined;
+    const trash = { place: asidePlace ?? step.to.place, name: aside };
     this.trash.push(trash);
-    this.steps.push({
-      do: "move",
-      ...step,
-      replaces: { known: knownOf(replaced), kind: kindOf(replaced), aside },
-    });
+    const kept = { aside, ...(asidePlace !== undefined && { asidePlace }) };
+    const replaces = { known: knownOf(replaced), kind: kindOf(replaced), ...kept };
+    this.steps.push({ do: "move", ...step, replaces });
     return trash;
+  }
+
+  /**
+   * Old content goes to the state directory where that is on the same disk: there it can stay until it is recorded.
+   * Not what has other names, through which somebody could write to it meanwhile.
+   */
+  #placeAside(to: Spot, replaced: Stats): number | undefined {
+    const record = this.places.records[to.place];
+    if (this.#aside === undefined || record === undefined || !("at" in record)) return undefined;
+    const { handle, record: aside } = this.#aside;
+    if (!replaced.isFile() || replaced.nlink > 1) return undefined;
+    if (record.device !== aside.device || replaced.dev !== aside.device) return undefined;
+    return this.places.lend(handle, aside);
+  }
+
+  /** Where old content can stay for a while. */
+  get lasting(): number | undefined {
+    return this.#aside && this.places.find(this.#aside.record);
   }
 
   /** Takes something out of its directory; it is let go when the commit is done. */

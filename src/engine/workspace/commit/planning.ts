@@ -6,10 +6,11 @@ import { planMkdir, planSymlink } from "./make.ts";
 import { Plan } from "./plan.ts";
 import { planCopy, planMove } from "./relocate.ts";
 import { planRemove } from "./remove.ts";
+import type { Aside } from "./state.ts";
 import { planWrite } from "./write.ts";
 
-export function planOf(draft: Draft, options: CommitOptions): Plan {
-  const plan = new Plan(draft);
+export function planOf(draft: Draft, options: CommitOptions, aside?: Aside): Plan {
+  const plan = new Plan(draft, aside);
   for (const resolved of draft.changes) {
     plan.base = resolved.base;
     add(plan, resolved, options);

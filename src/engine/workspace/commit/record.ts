@@ -32,6 +32,8 @@ export interface Tale {
   readonly blob: Buffer;
   inodes: readonly number[];
   state: "staged" | "commit" | "abort" | "done";
+  /** New contents that are too large for the journal, by their hash, where they are still at hand. */
+  readonly contents?: ReadonlyMap<string, Uint8Array>;
 }
 
 export function talesOf(records: readonly JournalRecord[]): Tale[] {

@@ -51,16 +51,16 @@ export function settle(tale: Tale, archive?: Archive): void {
   else if (tale.state === "commit" || (happened && powerCut))
     happened = bringForward(tale, scene) || happened;
   if (tale.state === "commit" || tale.state === "done") {
-    if (happened && archive !== undefined) remember(intent, archive, scene);
+    if (happened && archive !== undefined) remember(tale, archive, scene);
     removeAll(intent.trash, places);
   }
   removeAll(intent.temps, places);
 }
 
 /** A change that nobody came to record. What cannot be recorded has happened all the same. */
-function remember({ id, account }: Tale["intent"], archive: Archive, scene: Scene): void {
+function remember({ intent: { id, account } }: Tale, archive: Archive, { places, blob }: Scene): void {
   try {
-    atOnce(archive.record(id, account, scene.places, scene.blob));
+    atOnce(archive.record(id, account, { places, blob }));
   } catch {
     // There is no history of it then.
   }

@@ -6,7 +6,7 @@ import { isWithin } from "../root.ts";
 import { kindOf } from "../stat.ts";
 import type { Expectation } from "./change.ts";
 import { check, describe, type Plan, type Stats } from "./plan.ts";
-import { hashOf } from "./step.ts";
+import { identityOf } from "./stage.ts";
 import { sys } from "./syscalls.ts";
 import type { Target } from "./target.ts";
 
@@ -76,7 +76,7 @@ function moveEdited(
   const temp = plan.temp(target.spot);
   const blob = plan.inline(bytes);
   const staged = {
-    ...(blob && { blob, hash: hashOf(bytes) }),
+    ...(blob && { blob }),
     mode: stat.mode & 0o7777,
     owner: { user: stat.uid, group: stat.gid },
   };
@@ -87,11 +87,11 @@ function moveEdited(
     bytes,
     flush: blob === undefined,
     ...staged,
-    like: source.spot,
+    like: { ...source.spot, identity: identityOf(stat) },
   });
   if (source.at === target.at) {
     const trash = plan.move({ given, from: temp, to: target.spot, kind: "file", staged }, stat);
-    const after = { ...describe(stat), size: bytes.length, bytes };
+    const after = { ...describe(stat), size: bytes.length, bytes, ...(blob && { blob }) };
     plan.outcomes.push({
       ...base,
       kind: "file",
@@ -110,7 +110,7 @@ function moveEdited(
     edited: true,
     otherNames: stat.nlink - 1,
     before: { ...describe(stat), spot: trash },
-    after: { ...describe(stat), size: bytes.length, bytes },
+    after: { ...describe(stat), size: bytes.length, bytes, ...(blob && { blob }) },
   });
 }
 

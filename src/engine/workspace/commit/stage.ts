@@ -17,8 +17,8 @@ export type Stage =
       readonly bytes: Uint8Array;
       /** Whether it must be flushed now, since the journal does not hold its bytes. */
       readonly flush: boolean;
-      /** The file whose extended attributes it takes over. */
-      readonly like?: Spot;
+      /** The file whose extended attributes it takes over, and which one that is. */
+      readonly like?: Spot & { readonly identity: string };
     })
   | { readonly kind: "symlink"; readonly given: string; readonly spot: Spot; readonly target: string }
   | {
@@ -35,18 +35,51 @@ export interface CopyAttributes {
   (from: number, to: number): void | Promise<void>;
   /** Finds out about many files at once, so that each need not be asked about. */
   readonly ask?: (files: readonly number[]) => Promise<void>;
+  /** Whether a file is known to have none. */
+  readonly isWithout?: (identity: string) => boolean;
+  /** The same about the file that replaces it, where it is known. */
+  readonly passOn?: (from: string, to: string) => boolean;
 }
 
 const mostAsked = 200;
 
+/** What was staged: which file has which name, and the directories that must be flushed before all of it is safe. */
+interface AllStaged {
+  readonly inodes: ReadonlyMap<string, number>;
+  readonly unflushed: ReadonlySet<number>;
+}
+
+/** Stages everything, and asks meanwhile about the attributes of what is replaced. */
+export async function stageAll(
+  stages: readonly Stage[],
+  places: Places,
+  copyAttributes: CopyAttributes | undefined,
+): Promise<AllStaged> {
+  const inodes = new Map<string, number>();
+  const unflushed = new Set<number>();
+  const asked = askAbout(stages, places, copyAttributes);
+  try {
+    for (const one of stages) {
+      const inode = await stage(one, places, asked, copyAttributes);
+      if (inode !== undefined) inodes.set(one.spot.name, inode);
+      if (one.kind === "copy" || (one.kind === "bytes" && one.flush)) unflushed.add(one.spot.place);
+    }
+  } finally {
+    await asked;
+  }
+  return { inodes, unflushed };
+}
+
 /** Asks about all files that are going to be replaced. */
-export async function askAbout(
+async function askAbout(
   stages: readonly Stage[],
   places: Places,
   copyAttributes: CopyAttributes | undefined,
 ): Promise<void> {
-  const spots = stages.flatMap(one => (one.kind === "bytes" && one.like !== undefined ? [one.like] : []));
-  if (copyAttributes?.ask === undefined || spots.length < 2) return;
+  if (copyAttributes?.ask === undefined) return;
+  const spots = stages
+    .flatMap(one => (one.kind === "bytes" && one.like !== undefined ? [one.like] : []))
+    .filter(({ identity }) => !copyAttributes.isWithout?.(identity));
   for (let at = 0; at < spots.length; at += mostAsked) {
     const files: number[] = [];
     try {
@@ -62,21 +95,27 @@ export async function askAbout(
 
 /** Which file an open one is, whatever its name. */
 export function fileIdentity(fd: number): string {
-  const { dev, ino } = sys.stat(fd);
+  return identityOf(sys.stat(fd));
+}
+
+export function identityOf({ dev, ino }: { readonly dev: number; readonly ino: number }): string {
   return `${dev}:${ino}`;
 }
 
 const { O_RDONLY, O_WRONLY, O_CREAT, O_EXCL, O_NOFOLLOW, O_NONBLOCK, O_DIRECTORY } = constants;
 const pieceBytes = 4 * 1024 * 1024;
 
-export async function stage(one: Stage, places: Places, copyAttributes?: CopyAttributes): Promise<void> {
+async function stage(
+  one: Stage,
+  places: Places,
+  asked: Promise<void>,
+  copyAttributes?: CopyAttributes,
+): Promise<number | undefined> {
   try {
-    if (one.kind === "symlink") sys.symlink(one.target, places.address(one.spot));
-    else if (one.kind === "bytes") await stageBytes(one, places, copyAttributes);
-    else await stageCopy(one, places, copyAttributes);
-    if (one.kind === "copy" || (one.kind === "bytes" && one.flush)) {
-      await flushDirectory(places.handle(one.spot.place));
-    }
+    if (one.kind === "bytes") return await stageBytes(one, places, asked, copyAttributes);
+    if (one.kind === "copy") await stageCopy(one, places, copyAttributes);
+    else sys.symlink(one.target, places.address(one.spot));
+    return undefined;
   } catch (error) {
     throw faultOf(error, one.given);
   }
@@ -85,8 +124,9 @@ export async function stage(one: Stage, places: Places, copyAttributes?: CopyAtt
 async function stageBytes(
   one: Extract<Stage, { kind: "bytes" }>,
   places: Places,
+  asked: Promise<void>,
   copyAttributes?: CopyAttributes,
-): Promise<void> {
+): Promise<number> {
   // What replaces nothing gets what the system gives new files: umask and default ACLs.
   const fd = sys.open(
     places.address(one.spot),
@@ -98,16 +138,20 @@ async function stageBytes(
       if (at > 0) await new Promise(resolve => setImmediate(resolve));
       writeAll(fd, one.bytes.subarray(at, at + pieceBytes), at);
     }
-    if (one.owner !== undefined) {
-      const { uid, gid } = sys.stat(fd);
-      if (uid !== one.owner.user || gid !== one.owner.group) sys.chown(fd, one.owner.user, one.owner.group);
+    const stat = sys.stat(fd);
+    if (one.owner !== undefined && (stat.uid !== one.owner.user || stat.gid !== one.owner.group)) {
+      sys.chown(fd, one.owner.user, one.owner.group);
     }
     if (one.like !== undefined && copyAttributes !== undefined) {
-      await withFile(places, one.like, from => copyAttributes(from, fd));
+      await asked;
+      const { identity } = one.like;
+      if (!copyAttributes.passOn?.(identity, identityOf(stat)))
+        await withFile(places, one.like, from => copyAttributes(from, fd));
     }
     if (one.mode !== undefined) sys.chmod(fd, one.mode);
     if (one.modified !== undefined) setModified(fd, one.modified);
     if (one.flush) await sys.flushLater(fd);
+    return stat.ino;
   } finally {
     sys.close(fd);
   }

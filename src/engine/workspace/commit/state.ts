@@ -3,6 +3,7 @@
 // links of that file: made in one step, they are never empty.
 //
 //   locks/<hash>          who holds a name
+//   aside/…               old content of files, until it is recorded
 //   processes/<id>/owner  pid, start, world; its time is the heartbeat
 //   processes/<id>/…      journals, and the folders of dead processes that this one recovers
 //
@@ -20,16 +21,24 @@ import { sys, writeAll } from "./syscalls.ts";
 
 const keepMs = 7 * 24 * 3_600_000;
 
+/** A directory for old content of files on the same disk: out of the way of those who list the workspace. */
+export interface Aside {
+  readonly handle: Handle;
+  readonly record: { readonly at: string; readonly device: number; readonly inode: number };
+}
+
 export class StateDirectory {
   readonly path: string;
   readonly own: string;
   readonly owner: string;
   readonly ownerInode: number;
   readonly #heartbeat: NodeJS.Timeout;
+  #aside: Aside | undefined;
 
   constructor(wanted?: string) {
     this.path = usable(wanted);
-    for (const name of ["locks", "processes"]) makeDirectory(join(this.path, name));
+    for (const name of ["locks", "processes", "aside"]) makeDirectory(join(this.path, name));
+    this.#aside = system(this.path, () => openAside(join(this.path, "aside")));
     const self = thisProcess();
     const id = `${self.pid}-${randomBytes(8).toString("hex")}`;
     this.own = join(this.path, "processes", id);
@@ -52,6 +61,16 @@ export class StateDirectory {
         // the next beat tries again
       }
     }, heartbeatMs).unref();
+  }
+
+  get aside(): Aside | undefined {
+    return this.#aside;
+  }
+
+  /** After it has refused to take something (two mounts of one disk): it is not tried again. */
+  forgoAside(): void {
+    this.#aside?.handle.close();
+    this.#aside = undefined;
   }
 
   lockPath(hash: string): string {
@@ -110,8 +129,15 @@ export class StateDirectory {
 
   close(): void {
     clearInterval(this.#heartbeat);
+    this.forgoAside();
     this.bury(this.own);
   }
+}
+
+function openAside(path: string): Aside {
+  const handle = Handle.open(path, { follow: false, directory: true });
+  const { dev, ino } = handle.stat();
+  return { handle, record: { at: handle.whereabouts(), device: dev, inode: ino } };
 }
 
 /** Folders that a process had taken over when it died itself come first: they are older. */

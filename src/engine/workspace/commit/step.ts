@@ -1,12 +1,11 @@
 // The few things that a commit does to a directory, each of which can be done, taken back, and recognised half
 // done. What is replaced or removed is first kept aside under a temporary name: taking back is a rename, and the
 // old bytes can be read until the commit is over.
-import { hash } from "node:crypto";
 import { constants } from "node:fs";
 import { Fault, type Kind } from "../../fault.ts";
 import { errnoOf, system } from "../errno.ts";
 import type { Address } from "../handle.ts";
-import { Overtaken } from "./overtaken.ts";
+import { AsideRefused, Overtaken } from "./overtaken.ts";
 import type { Places, Spot } from "./place.ts";
 import { readAll, sys, writeAll } from "./syscalls.ts";
 
@@ -24,7 +23,6 @@ export interface Range {
 
 /** New content under a temporary name. With `blob`, the journal holds the bytes too. */
 export interface Staged {
-  readonly hash?: string;
   readonly blob?: Range;
   readonly mode?: number;
   readonly owner?: { readonly user: number; readonly group: number };
@@ -39,8 +37,13 @@ export interface MoveStep {
   readonly to: Spot;
   readonly kind: Kind;
   readonly staged?: Staged;
-  /** What stands at `to` and is kept under the name `aside` beside it. */
-  readonly replaces?: { readonly known: Known; readonly kind: Kind; readonly aside: string };
+  /** What stands at `to` and is kept under the name `aside`: beside it, or in another place on the same disk. */
+  readonly replaces?: {
+    readonly known: Known;
+    readonly kind: Kind;
+    readonly aside: string;
+    readonly asidePlace?: number;
+  };
   /** `to` is a fresh temporary name: the thing is removed. */
   readonly away?: "tree" | "empty";
   /** `from` and `to` are one entry of a directory that does not tell case apart. */
@@ -131,6 +134,7 @@ function keepAside(step: MoveStep, scene: Scene, to: Address): void {
       sys.link(to, aside);
       return;
     } catch (error) {
+      if (step.replaces.asidePlace !== undefined && isRefusal(error)) throw new AsideRefused(step.given);
       if (!isWithoutLinks(error)) throw error;
       if (scene.single) return;
     }
@@ -215,9 +219,9 @@ function isDone(step: MoveStep, index: number, scene: Scene): boolean {
   const to = scene.places.address(step.to);
   const there = sys.lstat(to);
   if (there === undefined) return false;
-  const wanted = step.staged?.hash;
-  if (wanted === undefined) return there.ino === scene.inodes[index];
-  return there.isFile() && hashAt(to) === wanted;
+  const blob = step.staged?.blob;
+  if (blob === undefined) return there.ino === scene.inodes[index];
+  return holds(to, scene.blob(blob));
 }
 
 function isReady(step: MoveStep, index: number, scene: Scene): boolean {
@@ -238,7 +242,7 @@ function restage(step: MoveStep, staged: Staged, index: number, scene: Scene): v
   if (blob === undefined) return;
   const address = scene.places.address(step.from);
   const stat = sys.lstat(address);
-  if (stat?.ino === scene.inodes[index] && hashAt(address) === staged.hash) return;
+  if (stat?.ino === scene.inodes[index] && holds(address, scene.blob(blob))) return;
   if (stat !== undefined) sys.unlink(address);
   const { O_WRONLY, O_CREAT, O_EXCL, O_NOFOLLOW } = constants;
   const fd = sys.open(address, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, mode === undefined ? 0o666 : 0o600);
@@ -278,7 +282,8 @@ function attemptRmdir(scene: Scene, step: MakeStep): void {
 }
 
 function asideOf(step: MoveStep, scene: Scene): Address {
-  return scene.places.address({ place: step.to.place, name: step.replaces?.aside ?? "" });
+  const { aside = "", asidePlace = step.to.place } = step.replaces ?? {};
+  return scene.places.address({ place: asidePlace, name: aside });
 }
 
 function isSame(stat: { ino: number; size: number; mtimeMs: number }, known: Known): boolean {
@@ -292,9 +297,8 @@ function isTorn(address: Address, wanted: Uint8Array): boolean {
   return found.every((byte, i) => byte === 0 || byte === wanted[i]);
 }
 
-function hashAt(address: Address): string | undefined {
-  const content = contentAt(address);
-  return content === undefined ? undefined : hashOf(content);
+function holds(address: Address, bytes: Uint8Array): boolean {
+  return contentAt(address)?.equals(bytes) ?? false;
 }
 
 function contentAt(address: Address): Buffer | undefined {
@@ -307,12 +311,13 @@ function contentAt(address: Address): Buffer | undefined {
   }
 }
 
-export function hashOf(bytes: Uint8Array): string {
-  return hash("sha256", bytes);
-}
-
 const withoutLinks = new Set(["EPERM", "ENOTSUP", "EOPNOTSUPP", "ENOSYS", "EMLINK", "EXDEV"]);
 
 function isWithoutLinks(error: unknown): boolean {
   return withoutLinks.has(errnoOf(error) ?? "");
+}
+
+/** Whether a directory will not take links at all: another mount, taken away, or closed. */
+function isRefusal(error: unknown): boolean {
+  return isWithoutLinks(error) || ["ENOENT", "ENOTDIR", "EACCES", "EROFS"].includes(errnoOf(error) ?? "");
 }

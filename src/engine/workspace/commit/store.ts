@@ -25,7 +25,8 @@ export function openStore(wanted?: string): Store {
   const store = system(path, () => {
     try {
       recover(state);
-      return { state, ledger: new Ledger(state), archive: new Archive(state.path) };
+      const archive = new Archive(state.path);
+      return { state, ledger: new Ledger(state, archive), archive };
     } catch (error) {
       state.close();
       throw error;

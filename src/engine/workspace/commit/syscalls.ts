@@ -3,6 +3,7 @@
 import {
   accessSync,
   chmodSync,
+  close,
   closeSync,
   copyFileSync,
   fchmodSync,
@@ -36,6 +37,7 @@ export const sys = {
   access: (address: Address, mode: number): void => accessSync(address, mode),
   open: (address: Address, flags: number, mode?: number): number => openSync(address, flags, mode),
   close: (fd: number): void => closeSync(fd),
+  closeLater: (fd: number): Promise<void> => promised(done => close(fd, error => done(error ?? null))),
   read: (fd: number, into: Uint8Array, at: number, length: number, position: number): number =>
     readSync(fd, into, at, length, position),
   write: (fd: number, from: Uint8Array, at: number, length: number, position: number): number =>

@@ -6,7 +6,7 @@ import { errnoOf, system } from "../errno.ts";
 import { kindOf } from "../stat.ts";
 import type { CommitOptions, Expectation } from "./change.ts";
 import { check, describe, type Plan, type Stats } from "./plan.ts";
-import { hashOf } from "./step.ts";
+import { identityOf } from "./stage.ts";
 import { readAll, sys } from "./syscalls.ts";
 import type { Target } from "./target.ts";
 
@@ -33,20 +33,14 @@ export function planWrite(
   if (stat !== undefined && isKeptInPlace(plan, target, stat, options)) {
     const before = contentOf(plan, target);
     const blob = plan.inline(before, true) ?? { at: 0, length: 0 };
-    plan.steps.push({
-      do: "rewrite",
-      given,
-      at: target.spot,
-      inode: stat.ino,
-      before: blob,
-      after: plan.inline(bytes, true) ?? { at: 0, length: 0 },
-    });
-    const held = { ...describe(stat), bytes: before, blob };
+    const after = plan.inline(bytes, true) ?? { at: 0, length: 0 };
+    plan.steps.push({ do: "rewrite", given, at: target.spot, inode: stat.ino, before: blob, after });
+    const told = describe(stat);
     plan.outcomes.push({
       ...base,
       effect: "modified",
-      before: held,
-      after: { ...describe(stat), size: bytes.length, bytes },
+      before: { ...told, bytes: before, blob },
+      after: { ...told, size: bytes.length, bytes, blob: after },
     });
     return;
   }
@@ -55,7 +49,7 @@ export function planWrite(
   const owner = stat && { user: stat.uid, group: stat.gid };
   const blob = plan.inline(bytes);
   const staged = {
-    ...(blob && { blob, hash: hashOf(bytes) }),
+    ...(blob && { blob }),
     ...(mode !== undefined && { mode }),
     ...(owner && { owner }),
     ...(change.modified && { modified: change.modified.getTime() }),
@@ -67,14 +61,14 @@ export function planWrite(
     bytes,
     flush: blob === undefined,
     ...staged,
-    ...(stat && { like: target.spot }),
+    ...(stat && { like: { ...target.spot, identity: identityOf(stat) } }),
   });
   const trash = plan.move({ given, from: temp, to: target.spot, kind: "file", staged }, stat);
   plan.outcomes.push({
     ...base,
     effect: stat === undefined ? "created" : "modified",
     ...(stat && trash && { before: { ...describe(stat), spot: trash } }),
-    after: { kind: "file", size: bytes.length, mode, bytes },
+    after: { kind: "file", size: bytes.length, mode, bytes, ...(blob && { blob }) },
   });
 }
 

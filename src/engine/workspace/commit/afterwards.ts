@@ -1,0 +1,73 @@
+// What is done about a commit after its answer: the archive records it, and old content goes. The journal keeps the
+// commit until then, so that whoever finds a dead process's journal can do the same (see recover.ts).
+import { constants } from "node:fs";
+import { type Archive, atOnce } from "../archive/archive.ts";
+import { type Address, Handle, raceFree } from "../handle.ts";
+import { addressOf, Places } from "./place.ts";
+import { purge, purgeLater } from "./purge.ts";
+import type { Tale } from "./record.ts";
+import { readAll, sys } from "./syscalls.ts";
+
+const packLater = 64 * 1024; // what is larger is packed in a thread, so that others are served meanwhile
+
+/** Records a commit and lets go of what it replaced, at once. */
+export function finish(tale: Tale, archive: Archive): void {
+  using places = Places.reopen(tale.intent.places, true);
+  record(tale, archive, places);
+  for (const { place, name } of tale.intent.trash) purge(places.handle(place), addressOf(name));
+}
+
+/** The same, letting others run in between. */
+export async function finishLater(tale: Tale, archive: Archive): Promise<void> {
+  using places = Places.reopen(tale.intent.places, true);
+  for (const bytes of tale.contents?.values() ?? []) await archive.objects.putLater(bytes);
+  for (const { before, replaced } of tale.intent.account.files) {
+    const { spot, size = 0 } = before ?? replaced ?? {};
+    if (spot !== undefined && size > packLater) {
+      const bytes = contentAt(places.address(spot));
+      if (bytes !== undefined) await archive.objects.putLater(bytes);
+    }
+  }
+  record(tale, archive, places);
+  await Promise.all(
+    tale.intent.trash.map(({ place, name }) => purgeLater(places.handle(place), addressOf(name))),
+  );
+}
+
+function record({ intent, blob, contents }: Tale, archive: Archive, places: Places): void {
+  const { id, account } = intent;
+  const within = (range: { at: number; length: number }) => blob.subarray(range.at, range.at + range.length);
+  atOnce(archive.record(id, account, { places, blob: within, contents }));
+}
+
+/** Undefined where it is gone: somebody else has recorded it meanwhile. */
+function contentAt(address: Address): Buffer | undefined {
+  if (sys.lstat(address) === undefined) return undefined;
+  const fd = sys.open(address, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+  try {
+    return readAll(fd);
+  } finally {
+    sys.close(fd);
+  }
+}
+
+/**
+ * Takes a file out of a directory. Freeing what it takes up on the disk takes a millisecond or more: that happens in
+ * a thread, and nobody sees the name meanwhile. Undefined where it cannot be done so.
+ */
+export function unlinkPinned(directory: Handle, name: Address): Promise<void> | undefined {
+  if (!raceFree) return undefined;
+  const address = directory.below(name);
+  const pin = Handle.open(address, { follow: false });
+  try {
+    if (!pin.stat().isDirectory()) sys.unlink(address);
+    else {
+      pin.close();
+      return undefined;
+    }
+  } catch (error) {
+    pin.close();
+    throw error;
+  }
+  return sys.closeLater(pin.fd);
+}
