@@ -8,9 +8,9 @@
 FROM node:22-slim AS build
 WORKDIR /source
 COPY . .
-RUN npm ci --no-audit --no-fund \
-  && npm pack --pack-destination /tmp \
-  && npm install --global --prefix /opt/polyfs --no-audit --no-fund /tmp/polyfs-*.tgz
+RUN npm ci --loglevel=error --no-audit --no-fund \
+  && npm pack --loglevel=error --pack-destination /tmp \
+  && npm install --global --prefix /opt/polyfs --loglevel=error --no-audit --no-fund /tmp/polyfs-*.tgz
 
 FROM node:22-slim
 COPY --from=build /opt/polyfs /opt/polyfs

@@ -142,4 +142,30 @@ describe("globs", () => {
       expect(matches(pattern, path, { crossing: true })).toBe(false);
     }
   });
+
+  it.each([
+    ["src/@(a|b)/*.ts", "@(a|b) is not supported"],
+    ["!(*.test).ts", "!(*.test) is not supported"],
+    ["*(a|b).ts", "*(a|b) is not supported"],
+    ["file{1..3}.txt", "{1..3} is not expanded"],
+    ["{a,{b..d}}", "{b..d} is not expanded"],
+    ["[z-a].ts", "the range z-a in [] runs backwards"],
+    ["[!0-9b-a]", "the range b-a in [] runs backwards"],
+  ])("a strict set refuses %s, which would match nothing, and says why", (pattern, reason) => {
+    expect(() => includeGlobs([pattern], { strict: true })).toThrow(
+      expect.objectContaining({ data: expect.objectContaining({ reason: expect.stringContaining(reason) }) }),
+    );
+  });
+
+  it.each([
+    ["app/(auth)/*.tsx", "app/(auth)/page.tsx"],
+    ["*(1).txt", "copy(1).txt"],
+    ["\\@(a|b)", "@(a|b)"],
+    ["{a..,b}", "a.."],
+    ["[a-]x", "-x"],
+    ["[]-a]", "^"],
+    ["[a\\-b]", "-"],
+  ])("a strict set takes %s for what it says", (pattern, path) => {
+    expect(matches(pattern, path, { strict: true })).toBe(true);
+  });
 });

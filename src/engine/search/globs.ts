@@ -9,6 +9,7 @@
 // - `+(a|b)` and its like are plain characters.
 import { Fault } from "../fault.ts";
 import { expandBraces, isBalanced } from "./braces.ts";
+import { foreignIn } from "./foreign-glob.ts";
 import { Pattern } from "./pattern.ts";
 
 const maxPatternBytes = 4096;
@@ -22,7 +23,7 @@ export interface GlobRules {
   readonly slashless?: "base-name" | "path";
   /** A pattern without glob characters also matches everything below the path that it names. */
   readonly literalPrefix?: boolean;
-  /** Refuse what is empty or has an unclosed `[` or `{`; otherwise such characters are plain. */
+  /** Refuse what is empty, has an unclosed `[` or `{`, or a notation that we do not have; otherwise they are plain. */
   readonly strict?: boolean;
   /** Where the walk starts, relative to the directory that patterns are read against; "" where it is the same. */
   readonly below?: string;
@@ -118,6 +119,8 @@ function compile(written: string, rules: GlobRules, forms: (written: string) => 
   if (Buffer.byteLength(written) > maxPatternBytes) refuse(`longer than ${maxPatternBytes} bytes`);
   if (rules.strict && written.trim() === "") refuse("empty pattern");
   if (rules.strict && !isBalanced(written)) refuse("unclosed '[' or '{'");
+  const foreign = rules.strict ? foreignIn(written) : undefined;
+  if (foreign !== undefined) refuse(foreign);
   const expanded =
     expandBraces(written, maxAlternatives) ?? refuse(`more than ${maxAlternatives} alternatives`);
   return expanded.flatMap(forms).flatMap(text => {

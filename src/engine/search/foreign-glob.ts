@@ -1,0 +1,50 @@
+// Notations that other tools have and we do not. As plain characters they would match nothing, and whoever wrote them
+// would take that for an answer; so they are refused, with what to write instead.
+import { classEnd } from "./braces.ts";
+
+const range = /^\{(-?\d+|[A-Za-z])\.\.(-?\d+|[A-Za-z])(\.\.-?\d+)?\}/;
+/** `*(1)` and `?(1)` may well be a name with parentheses behind a wildcard; with a bar inside they are not. */
+const group = /^(?:[@+!]\([^()/]*\)|[*?]\([^()/]*\|[^()/]*\))/;
+
+/** Why the pattern is refused; undefined where nothing speaks against it. */
+export function foreignIn(pattern: string): string | undefined {
+  for (let i = 0; i < pattern.length; i++) {
+    const rest = () => pattern.slice(i);
+    switch (pattern[i]) {
+      case "\\":
+        i++;
+        break;
+      case "[": {
+        const end = classEnd(pattern, i);
+        const backwards = end < 0 ? undefined : backwardsIn(pattern.slice(i + 1, end));
+        if (backwards !== undefined) return `the range ${backwards} in [] runs backwards`;
+        i = Math.max(i, end);
+        break;
+      }
+      case "{": {
+        const found = range.exec(rest())?.[0];
+        if (found !== undefined) return `${found} is not expanded; write {a,b,c} or [a-c]`;
+        break;
+      }
+      case "@":
+      case "+":
+      case "!":
+      case "*":
+      case "?": {
+        const found = group.exec(rest())?.[0];
+        if (found !== undefined) return `${found} is not supported; write {a,b}, or \\( for a parenthesis`;
+        break;
+      }
+    }
+  }
+  return undefined;
+}
+
+function backwardsIn(body: string): string | undefined {
+  for (const [whole, low = "", high = ""] of body
+    .replace(/^[!^]/, "")
+    .matchAll(/\\?([^\\])-\\?([^\\])|\\?[^\\]/gsu)) {
+    if (high !== "" && (low.codePointAt(0) ?? 0) > (high.codePointAt(0) ?? 0)) return whole;
+  }
+  return undefined;
+}
