@@ -57,6 +57,15 @@ describe("no command outlives the server", () => {
     expect(running(nap)).toEqual([]);
   });
 
+  it("that is killed, neither those in its group nor those that left it", async () => {
+    const nap = odd();
+    const child = await server(`setsid sleep ${nap} & echo; sleep ${nap}`, "", false);
+    expect(running(nap).length).toBeGreaterThan(0);
+    child.kill("SIGKILL");
+    await once(child, "exit");
+    await gone(nap);
+  });
+
   it.skipIf("missing" in found)("that is killed, where commands are confined", async () => {
     const nap = odd();
     const child = await server(`env -i setsid sleep ${nap} & echo; sleep ${nap}`, "", true);

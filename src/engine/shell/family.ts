@@ -10,7 +10,8 @@ const youthMs = 1000;
 
 export class Family {
   readonly leader: number;
-  readonly #mark: string;
+  /** What its members have in their environment. */
+  readonly mark: string;
   /** Start times by pid, so that a number that was given to a stranger meanwhile is not taken for ours. */
   #known: Map<number, number>;
   readonly #start: number;
@@ -20,7 +21,7 @@ export class Family {
   /** Made right after the start, while the leader's number is surely its own. */
   constructor(leader: number, mark: string) {
     this.leader = leader;
-    this.#mark = mark;
+    this.mark = mark;
     this.#start = findProcess(leader)?.start ?? 0;
     this.#known = new Map([[leader, this.#start]]);
   }
@@ -40,7 +41,7 @@ export class Family {
       if (entry.session !== own?.session && entry.session > 0) groups.add(entry.session);
     };
     for (const entry of all) {
-      if (this.#known.get(entry.pid) === entry.start || carriesMark(entry.pid, this.#mark)) admit(entry);
+      if (this.#known.get(entry.pid) === entry.start || carriesMark(entry.pid, this.mark)) admit(entry);
     }
     for (let size = -1; size !== members.size; ) {
       size = members.size;

@@ -1,6 +1,7 @@
 // Commands that run now. None outlives the server: should it end without having stopped them, the last thing
-// that it does is to kill them.
+// that it does is to kill them; should it be killed itself, somebody else does.
 import type { Family } from "./family.ts";
+import { endWithServer } from "./orphans.ts";
 
 const living = new Set<Family>();
 let watching = false;
@@ -14,7 +15,13 @@ export function keepTrack(family: Family): Disposable {
     });
   }
   living.add(family);
-  return { [Symbol.dispose]: () => living.delete(family) };
+  const guarded = endWithServer(family.leader, family.mark);
+  return {
+    [Symbol.dispose]() {
+      living.delete(family);
+      guarded[Symbol.dispose]();
+    },
+  };
 }
 
 /** How many commands run now. */

@@ -1,0 +1,65 @@
+// A server that is killed (SIGKILL, out of memory) runs no code of its own any more, and commands outside of a sandbox
+// would go on without it. So a small shell stands by, which knows the commands that run, and kills them when its input
+// ends: the kernel closes that, however the server dies. There is one for all commands, started with the first.
+import { type ChildProcess, spawn } from "node:child_process";
+
+/**
+ * Lines are `+ GROUP MARK` and `- GROUP MARK`. At the end groups are killed, and on Linux whoever left a group but has
+ * the mark in its environment; twice, for what was forking.
+ */
+const script = `trap '' HUP INT TERM
+left=
+while read -r sign group mark; do
+  case $sign in
+    +) left="$left $group:$mark " ;;
+    -) left="\${left%% $group:$mark *} \${left#* $group:$mark }" ;;
+  esac
+done
+for round in 1 2; do
+  for one in $left; do
+    kill -9 -- "-\${one%%:*}"
+    for file in $(grep -laF "\${one#*:}" /proc/[0-9]*/environ); do
+      file=\${file#/proc/}
+      kill -9 "\${file%/environ}"
+    done
+  done
+done`;
+
+let standby: ChildProcess | undefined;
+/** What it has to know, should it have to be started again. */
+const guarded = new Set<string>();
+
+/** Whoever carries `mark` or is in `group` ends with this process, until that is taken back. */
+export function endWithServer(group: number, mark: string): Disposable {
+  if (process.platform === "win32") return { [Symbol.dispose]() {} };
+  const who = `${group} ${mark}\n`;
+  guarded.add(who);
+  if (standby === undefined) standby = start();
+  else standby.stdin?.write(`+ ${who}`);
+  return {
+    [Symbol.dispose]() {
+      guarded.delete(who);
+      standby?.stdin?.write(`- ${who}`);
+    },
+  };
+}
+
+function start(): ChildProcess {
+  const child = spawn("/bin/sh", ["-c", script], {
+    cwd: "/",
+    env: { PATH: "/usr/bin:/bin" },
+    stdio: ["pipe", "ignore", "ignore"],
+    detached: true, // a signal for the server's group is not for it
+  });
+  const gone = () => {
+    if (standby === child) standby = undefined;
+  };
+  child.on("error", gone).once("exit", gone);
+  child.stdin?.on("error", gone);
+  // It must not keep the server from ending.
+  child.unref();
+  if (child.stdin !== null && "unref" in child.stdin && typeof child.stdin.unref === "function")
+    child.stdin.unref();
+  for (const who of guarded) child.stdin?.write(`+ ${who}`);
+  return child;
+}
