@@ -11,6 +11,8 @@ export interface Tool<S extends ObjectSchema = ObjectSchema> {
   readonly title: string;
   readonly description: string;
   readonly input: S;
+  /** What is let through where that is more than the schema says, because the tool answers what is wrong itself. */
+  readonly accepts?: ObjectSchema;
   /** Refuse parameters that the schema does not name, also where it does not say so: definitions cost tokens. */
   readonly closed?: boolean;
   /** Declared where a tool answers with structured content. */

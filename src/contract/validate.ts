@@ -6,7 +6,13 @@ import type { Tool } from "./tool.ts";
 
 export function validate(tool: Tool, params: unknown): unknown {
   const issues: ParameterIssue[] = [];
-  const value = check(tool.input, renamed(params ?? {}, tool.aliases), "", issues, tool.closed);
+  const value = check(
+    tool.accepts ?? tool.input,
+    renamed(params ?? {}, tool.aliases),
+    "",
+    issues,
+    tool.closed,
+  );
   if (issues.length > 0) throw new Fault("invalid_params", { issues });
   return value;
 }

@@ -50,7 +50,15 @@ export class Connection {
     this.#options = options;
     this.#negotiation = new Negotiation(options.server.methods);
     this.#outgoing = new Outgoing(options.send);
-    this.#roots = new ClientRoots(this.#outgoing, options.onRoots, options.log);
+    const { server, onRoots, log } = options;
+    const taken: RootsListener | undefined =
+      onRoots &&
+      (async roots => {
+        const before = server.offered();
+        await onRoots(roots);
+        if (server.offered() !== before) this.#notify("notifications/tools/list_changed", {});
+      });
+    this.#roots = new ClientRoots(this.#outgoing, taken, log);
   }
 
   /** How many lines are being dealt with. */

@@ -10,6 +10,7 @@ import {
   negotiate,
   type Revision,
   readEnvelope,
+  unnamedRevision,
   unsupportedVersion,
 } from "./revision.ts";
 import type { Method } from "./server.ts";
@@ -43,7 +44,7 @@ export class Negotiation {
     if (envelope === undefined) {
       const method = this.#method(name, this.#modern ? "modern" : "legacy");
       if (this.#modern) throw missingEnvelope();
-      return { method, revision: this.#agreed ?? defaultRevision };
+      return { method, revision: this.#agreed ?? unnamedRevision };
     }
     const method = this.#method(name, "modern");
     // Looking alone decides nothing: a client may do so and then fall back to the handshake.

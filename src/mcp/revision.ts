@@ -9,8 +9,10 @@ export const modernRevisions = ["2026-07-28"] as const;
 export type Revision = (typeof legacyRevisions)[number] | (typeof modernRevisions)[number];
 export type Era = "legacy" | "modern";
 
-/** What a caller that names no revision is taken to speak. */
+/** What `initialize` agrees on with a client that asks for none that we know. */
 export const defaultRevision: Revision = "2025-11-25";
+/** What a caller that never agreed on one is taken to speak, as the protocol has it for HTTP. */
+export const unnamedRevision: Revision = "2025-03-26";
 
 const UnsupportedProtocolVersion = -32022;
 

@@ -1,6 +1,7 @@
 // What the server answers, whatever the transport: a table of methods made once from (dialect, engine, settings).
 // The stdio core runs the whole table; the HTTP side registers the same methods with the SDK's server, which keeps
 // the stamps of the modern era that are put on here.
+import { offeredTools } from "../contract/call.ts";
 import type { Dialect } from "../contract/dialect.ts";
 import type { Session } from "../contract/session.ts";
 import type { Settings } from "../contract/settings.ts";
@@ -10,7 +11,7 @@ import { type Id, InvalidParams, isRecord, RpcError } from "./jsonrpc.ts";
 import { resourceMethods } from "./resources.ts";
 import { type Era, eraOf, modernRevisions, negotiate, type Revision, serverInfoKey } from "./revision.ts";
 import { subscriptionMethods } from "./subscriptions.ts";
-import { toolMethods } from "./tools.ts";
+import { namesOf, toolMethods } from "./tools.ts";
 
 /** Who we say we are. It goes out with every result of the modern era, so it is short. */
 export interface ServerInfo {
@@ -26,6 +27,8 @@ export interface ServerOptions {
   readonly info: ServerInfo;
   /** Whether changes can be told between requests; that takes a connection that lasts. */
   readonly subscriptions?: boolean;
+  /** Whether the list of tools can change while a client is connected, who is told then. */
+  readonly changingTools?: boolean;
 }
 
 /** Who asks, and how to reach them while the request runs. */
@@ -66,6 +69,8 @@ export interface Server {
   readonly capabilities: Readonly<Record<string, unknown>>;
   readonly instructions?: string;
   readonly methods: ReadonlyMap<string, Method>;
+  /** The names of the tools that are offered now, one in a line. */
+  offered(): string;
   /** The answer to a request, as it goes on the wire of the caller's revision. Throws `RpcError`. */
   answer(method: Method, params: Params, caller: Caller): Promise<Answer>;
 }
@@ -84,8 +89,14 @@ export function createServer(options: ServerOptions): Server {
           if (typeof protocolVersion !== "string") {
             throw new RpcError(InvalidParams, "Invalid params: protocolVersion must be a string");
           }
+          const tools = options.changingTools ? { listChanged: true } : {};
           return {
-            result: { protocolVersion: negotiate(protocolVersion), capabilities, serverInfo: info, ...about },
+            result: {
+              protocolVersion: negotiate(protocolVersion),
+              capabilities: { ...capabilities, tools },
+              serverInfo: info,
+              ...about,
+            },
           };
         },
       },
@@ -105,6 +116,8 @@ export function createServer(options: ServerOptions): Server {
     capabilities,
     instructions,
     methods,
+    offered: () =>
+      namesOf(offeredTools(options.dialect, { ...options, workspace: options.engine.workspace })),
     async answer(method, params, caller) {
       const answer = await method.run(params, caller);
       return eraOf(caller.revision) === "legacy" ? answer : stamp(answer, method, info);

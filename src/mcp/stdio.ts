@@ -48,7 +48,11 @@ export function serveStream(
   const send = output.send.bind(output);
   const connection = new Connection({
     ...options,
-    server: createServer({ ...options, subscriptions: true }),
+    server: createServer({
+      ...options,
+      subscriptions: true,
+      changingTools: options.onRoots !== undefined && options.dialect.offers !== undefined,
+    }),
     send,
     settled: regulate,
   });

@@ -22,7 +22,7 @@ export function toolMethods(options: ServerOptions): Record<"tools/list" | "tool
         if (cursor !== undefined && cursor !== null)
           throw new RpcError(InvalidParams, "Invalid params: unknown cursor");
         const tools = offeredTools(dialect, { workspace, settings });
-        const key = tools.map(tool => tool.name).join("\n");
+        const key = namesOf(tools);
         let list = lists.get(key);
         if (list === undefined) {
           const plain = settings.structured ? tools : tools.map(tool => ({ ...tool, output: undefined }));
@@ -78,6 +78,10 @@ export function listed(tool: Tool, name: string): Result {
     },
     ...(tool.meta === undefined ? {} : { _meta: tool.meta }),
   };
+}
+
+export function namesOf(tools: readonly Tool[]): string {
+  return tools.map(({ name }) => name).join("\n");
 }
 
 /** A reply as `tools/call` answers it. */

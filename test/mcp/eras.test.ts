@@ -24,9 +24,9 @@ describe("the handshake", () => {
     expect(await wire.call("whoami")).toMatchObject({ content: [{ text: `wire/1 ${given} 1` }] });
   });
 
-  it("is not needed: a call without it is taken as the newest legacy revision", async () => {
+  it("is not needed: a call without it is taken as one of the revision that HTTP assumes", async () => {
     await using wire = serveFixture();
-    expect(await wire.call("whoami")).toEqual({ content: [{ type: "text", text: "unknown 2025-11-25 1" }] });
+    expect(await wire.call("whoami")).toEqual({ content: [{ type: "text", text: "unknown 2025-03-26 1" }] });
   });
 
   it("holds for the next line, even when both come at once", async () => {

@@ -27,13 +27,21 @@ export const readMultipleFiles = tool({
     },
     required: ["paths"],
   },
+  // An entry that is no path is answered in its place, too: the call never fails.
+  accepts: { type: "object", properties: { paths: { type: "array" } }, required: ["paths"] },
   effect: "reads",
   paths: ["paths"],
   async run({ paths }, { workspace }) {
     let room = maxAnswerBytes;
     const items: string[] = [];
-    for (const [i, given] of paths.entries()) {
-      const item = i < maxFiles ? await read(workspace, given, room) : tooMany(given);
+    const entries: readonly unknown[] = paths;
+    for (const [i, given] of entries.entries()) {
+      const item =
+        typeof given !== "string"
+          ? noPath(given)
+          : i < maxFiles
+            ? await read(workspace, given, room)
+            : tooMany(given);
       room -= item.length;
       items.push(item);
     }
@@ -61,6 +69,10 @@ function place(workspace: Workspace, given: string): string {
     if (error instanceof Fault) return given;
     throw error;
   }
+}
+
+function noPath(given: unknown): string {
+  return `${JSON.stringify(given).slice(0, 200)}:\n[error: a path must be a string]`;
 }
 
 function tooMany(given: string): string {

@@ -53,7 +53,9 @@ function sayIssue({ at, rule, expected, got }: ParameterIssue, required: readonl
 
 /** A fault as the contract counts and says it. */
 function told(fault: Fault): { readonly code: number; readonly message: string } {
-  return { code: codes[fault.code] ?? Failed, message: say(wording, fault) };
+  // A loop of links is the disk's affair: the parameter itself is in order.
+  const isLoop = Fault.is(fault, "invalid_path") && fault.data.reason === "symlink_loop";
+  return { code: isLoop ? Failed : (codes[fault.code] ?? Failed), message: say(wording, fault) };
 }
 
 /** A fault inside an answer about several files; anything else goes on. */

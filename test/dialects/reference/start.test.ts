@@ -5,7 +5,10 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
-import { ListRootsRequestSchema } from "@modelcontextprotocol/sdk/types.js";
+import {
+  ListRootsRequestSchema,
+  ToolListChangedNotificationSchema,
+} from "@modelcontextprotocol/sdk/types.js";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { Ground } from "./ground.ts";
 
@@ -94,11 +97,15 @@ describe("a client's roots", () => {
     expect(await editor.says("write_file", { path: at("one/inner/new.txt"), content: "" })).toBe(
       `Access denied - read-only directory: ${at("one/inner/new.txt")}`,
     );
-    // Where nothing is left to write to, the tools that write are gone.
+    // Where nothing is left to write to, the tools that write are gone, and the client is told.
+    expect(editor.client.getServerCapabilities()?.tools).toEqual({ listChanged: true });
+    let told = 0;
+    editor.client.setNotificationHandler(ToolListChangedNotificationSchema, () => void told++);
     await editor.change(at("one/inner"));
     expect(await editor.allowed()).toEqual([at("one/inner")]);
     const { tools } = await editor.client.listTools();
     expect(tools.map(({ name }) => name)).not.toContain("write_file");
+    expect(told).toBe(1);
   });
 
   it("stand alone where the command line names no directory", async () => {

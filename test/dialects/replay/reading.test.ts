@@ -51,6 +51,19 @@ describe("read_file", () => {
     expect(content).toEqual([{ type: "blob", data: binary.toString("base64"), mimeType: "image/png" }]);
   });
 
+  it("gives it as a blob item to who agreed on no revision", async () => {
+    ground.write("p.png", binary);
+    const wire = await ground.serve();
+    const { content } = await wire.call("read_file", { path: ground.path("p.png") });
+    expect(content).toEqual([{ type: "blob", data: binary.toString("base64"), mimeType: "image/png" }]);
+  });
+
+  it("fails by the disk, not by the parameter, where links go in circles", async () => {
+    symlinkSync("circle", ground.path("circle"));
+    expect(await ground.fails("read_file", { path: ground.path("circle") })).toMatchObject({ code: -32603 });
+    expect(await ground.fails("read_file", { path: "" })).toMatchObject({ code: -32602 });
+  });
+
   it("says what is wrong by code", async () => {
     const missing = ground.path("nope/x.txt");
     expect(await ground.fails("read_file", { path: missing })).toEqual({
@@ -92,6 +105,16 @@ describe("read_multiple_files", () => {
       `${ground.path("sub/b.txt")}:\nb`,
       `${outside}:\n[error: ${notAllowed(outside).message}]`,
     ]);
+  });
+
+  it("takes an entry that is no path for one that cannot be read", async () => {
+    const items = await ground.items("read_multiple_files", { paths: [7, ground.path("sub/b.txt"), null] });
+    expect(items.map(({ text }) => text)).toEqual([
+      "7:\n[error: a path must be a string]",
+      `${ground.path("sub/b.txt")}:\nb`,
+      "null:\n[error: a path must be a string]",
+    ]);
+    expect(await ground.fails("read_multiple_files", { paths: "a.txt" })).toMatchObject({ code: -32602 });
   });
 
   it("reads fifty and says so about the rest", async () => {
