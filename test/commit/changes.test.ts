@@ -139,6 +139,18 @@ describe("a write to a symbolic link", () => {
     expect(commit.files[0]?.at).toBe(join(ground.inside, "real/a"));
   });
 
+  it("that dangles above the name is no directory, and none is made in its place", async () => {
+    using ground = new Ground();
+    symlinkSync("nowhere", join(ground.inside, "dangling"));
+    const path = ground.workspace.at("dangling/below");
+    const parents = { parents: true };
+    expect(await faultOf(ground.commit([{ kind: "mkdir", path }], parents))).toBe("parent_not_found");
+    expect(await faultOf(ground.commit([ground.write("dangling/below/x", "")], parents))).toBe(
+      "parent_not_found",
+    );
+    expect(ground.tree()).toEqual({ dangling: "-> nowhere" });
+  });
+
   it("that dangles creates the target", async () => {
     using ground = new Ground({ "real/x": "" });
     symlinkSync("real/new", join(ground.inside, "link"));

@@ -55,7 +55,10 @@ export const wording: Wording = {
       ? "list_directory and find_files show what is there."
       : `Did you mean ${nearest.join(", ")}?`,
   ),
-  parent_not_found: say(at("has no parent directory"), "create_directory makes it."),
+  parent_not_found: say(
+    at("has no parent directory"),
+    "create_directory makes it, unless a link above leads nowhere: then remove the link.",
+  ),
   exists: say(at("exists already"), "Use another path, or replace it: mode: overwrite, or overwrite: true."),
   not_a_file: say(
     ({ path, kind }) => `${printable(path)} is a ${kind}, not a file`,

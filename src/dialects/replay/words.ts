@@ -19,7 +19,6 @@ const codes: Partial<Record<FaultCode, number>> = {
   read_only: NotAllowed,
   not_found: NotFound,
   nothing_matches: NotFound,
-  parent_not_found: NotFound,
 };
 
 const notAllowed = ({ path }: { readonly path: string }) =>
@@ -33,7 +32,6 @@ export const wording: Wording = {
   read_only: notAllowed,
   not_found: missing,
   nothing_matches: ({ glob }) => `Glob matched no files: ${glob}`,
-  parent_not_found: missing,
   too_large: ({ path, size, limit }) => `Too large: ${path} has ${size} bytes (limit ${limit})`,
   invalid_pattern: ({ kind, pattern, reason }) =>
     kind === "regex" ? `Invalid regex: ${reason}` : `Invalid glob: ${pattern} (${reason})`,

@@ -60,6 +60,13 @@ function seatOf(from: WorkspacePath, path: WorkspacePath, way: Aim): Target {
     if (!stat.isDirectory()) throw new Fault("not_a_directory", { path: given });
     if (landing.root.access === "read-only") throw new Fault("read_only", { path: given });
     if (isWithin(landing.path, way.state)) throw new Fault("protected_root", { path: given });
+    const [missing] = below;
+    // A link that leads nowhere stands where the directory would have to be made.
+    if (
+      missing !== undefined &&
+      sys.lstat(landing.handle.below(addressOf(nameOf(missing))))?.isSymbolicLink()
+    )
+      throw new Fault("parent_not_found", { path: given });
   } catch (error) {
     landing.handle.close();
     throw error;
