@@ -8,5 +8,7 @@ export default defineConfig({
     hookTimeout: 120_000,
     maxWorkers: 2,
     globalSetup: ["test/setup/build.ts"],
+    // Each build would leave its compiled code in the developer's own cache.
+    env: { POLYFS_CODE_CACHE: "off" },
   },
 });

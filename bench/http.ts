@@ -11,7 +11,7 @@ import { fileURLToPath } from "node:url";
 import { hashText, newToken, printTokens } from "../src/mcp/auth/tokens-file.ts";
 import { GeneratedTree } from "./tree.ts";
 
-const program = fileURLToPath(new URL("../../dist/polyfs.js", import.meta.url)); // from where run.mjs bundles to
+const program = fileURLToPath(new URL("../../dist/polyfs.cjs", import.meta.url)); // from where run.mjs bundles to
 const clients = Number(process.argv[2] ?? 200);
 const calls = Number(process.argv[3] ?? 20_000);
 const each = Math.ceil(calls / clients);

@@ -6,7 +6,6 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 import { build as buildProgram } from "../tools/build.mjs";
-import { buildReadable } from "./readable.mjs";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
 const named = /^\w/.test(process.argv[2] ?? "");
@@ -15,11 +14,6 @@ const rest = process.argv.slice(named ? 3 : 2);
 const outfile = join(root, "node_modules/.bench", `${name}.mjs`);
 mkdirSync(dirname(outfile), { recursive: true });
 if (name !== "profile" && !rest.some(option => option.startsWith("--dist"))) await buildProgram();
-if (rest.some(option => option.startsWith("--profile"))) {
-  const readable = join(root, "node_modules/.bench/readable");
-  await buildReadable(root, readable);
-  rest.push("--dist", readable);
-}
 await build({
   absWorkingDir: root,
   entryPoints: [`bench/${name}.ts`],

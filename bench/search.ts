@@ -14,7 +14,7 @@ import { Workspace } from "../src/engine/workspace/workspace.ts";
 import { Server, textOf } from "./server.ts";
 import { GeneratedTree } from "./tree.ts";
 
-const program = fileURLToPath(new URL("../../dist/polyfs.js", import.meta.url)); // from where run.mjs bundles to
+const program = fileURLToPath(new URL("../../dist/polyfs.cjs", import.meta.url)); // from where run.mjs bundles to
 const rounds = Number(process.argv[2] ?? 15);
 const only = process.argv[3] ?? ""; // a part of the titles to run
 const ignore = { rules: true, hidden: false };

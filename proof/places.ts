@@ -9,4 +9,4 @@ function above(directory: string): string {
 export const repository = above(import.meta.dirname);
 
 /** The program that users start, built. */
-export const program = join(repository, "dist/polyfs.js");
+export const program = join(repository, "dist/polyfs.cjs");

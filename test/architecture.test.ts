@@ -48,7 +48,7 @@ const rules: { readonly [rule: string]: (file: string, code: string, sources: So
       return owner === undefined ? !from.startsWith("node:") : owner !== areaOf(file);
     }),
   "loads no SDK to serve stdio": (file, _, sources) =>
-    (file === "mcp/stdio.ts" || file === "cli/polyfs.ts") &&
+    (file === "mcp/stdio.ts" || file === "cli/program.ts") &&
     [...startUp(file, sources)].some(loaded => loaded.startsWith("@modelcontextprotocol/")),
   "walks several components by no call of Node's": (_, code) =>
     /\b(rm|rmdir|mkdir|readdir|opendir|watch)(Sync)?\s*\([^;]*?\brecursive\b/.test(code) ||

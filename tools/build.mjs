@@ -23,7 +23,7 @@ export async function build({ types = false } = {}) {
   const now = fingerprint();
   const bundled = !isCurrent("bundle", now);
   if (bundled) {
-    await bundle();
+    await bundleAll();
     stamp("bundle", now);
   }
   const emitted = types && !isCurrent("types", now);
@@ -48,6 +48,7 @@ function fingerprint() {
     .sort();
   for (const name of [
     "tools/build.mjs",
+    "tools/bundle.mjs",
     "tools/notices.mjs",
     "package.json",
     "package-lock.json",
@@ -75,65 +76,32 @@ function stamp(part, now) {
   writeFileSync(join(dist, `.${part}`), now);
 }
 
-/** The tables of old encodings are half of everything, so the program and the library share them (`imports` in package.json). */
-const tables = "iconv-lite";
-const entries = { "encodings.js": tables, "polyfs.js": "src/cli/polyfs.ts", "index.js": "src/index.ts" };
+/** Where each is first looked for; what they are made of comes before them. */
+const entries = ["polyfs.cjs", "index.js"];
 
-/** The program and the library apart: together they would share more and smaller chunks, each a file to load. */
-async function bundle() {
-  const { build: esbuild } = await import("esbuild");
-  const outputs = await Promise.all(
-    Object.entries(entries).map(([name, source]) =>
-      esbuild({
-        absWorkingDir: root,
-        entryPoints: { [name.replace(".js", "")]: source },
-        outdir: dist,
-        chunkNames: "chunks/[name]-[hash]",
-        bundle: true,
-        splitting: true,
-        format: "esm",
-        platform: "node",
-        target: "node20.19",
-        minify: true,
-        legalComments: "none",
-        external: ["@vscode/ripgrep"],
-        plugins: source === tables ? [] : [sharedTables],
-        // CommonJS packages inside an ES module bundle ask for Node's own modules by `require`.
-        banner: { js: "const require=process.getBuiltinModule;" },
-        logLevel: "warning",
-        metafile: true,
-        write: false,
-      }),
-    ),
-  );
-  const files = outputs.flatMap(({ outputFiles }) =>
-    outputFiles.map(({ path, contents }) => ({ name: relative(dist, path), contents })),
-  );
-  const metafiles = outputs.map(({ metafile }) => metafile);
+async function bundleAll() {
+  const { bundle } = await import("./bundle.mjs");
+  const { files, metafiles } = await bundle(root, dist);
   files.push({ name: noticesName, contents: notices(root, metafiles) });
-  // Chunks first and entries last, each put in place by a rename: whoever starts the program meanwhile gets the
-  // old one or the new one, whole.
+  // Entries last, each file put in place by a rename: whoever starts the program meanwhile gets the old one or the
+  // new one, whole.
   mkdirSync(join(dist, "chunks"), { recursive: true });
-  for (const file of files.toSorted((a, b) => Number(a.name in entries) - Number(b.name in entries)))
-    put(file);
+  for (const file of files.toSorted((a, b) => entries.indexOf(a.name) - entries.indexOf(b.name))) put(file);
   const kept = new Set(files.map(({ name }) => name));
-  for (const name of readdirSync(join(dist, "chunks"))) {
-    if (!kept.has(join("chunks", name))) rmSync(join(dist, "chunks", name), { force: true });
+  for (const folder of ["", "chunks"]) {
+    for (const entry of readdirSync(join(dist, folder), { withFileTypes: true })) {
+      const name = join(folder, entry.name);
+      if (/\.c?js$/.test(name) && entry.isFile() && !kept.has(name))
+        rmSync(join(dist, name), { force: true });
+    }
   }
 }
-
-const sharedTables = {
-  name: "shared tables",
-  setup(build) {
-    build.onResolve({ filter: new RegExp(`^${tables}$`) }, () => ({ path: "#encodings", external: true }));
-  },
-};
 
 function put({ name, contents }) {
   const target = join(dist, name);
   const temporary = join(dist, `.${basename(name)}.${process.pid}`);
   writeFileSync(temporary, contents);
-  if (name === "polyfs.js") chmodSync(temporary, 0o755);
+  if (name === "polyfs.cjs") chmodSync(temporary, 0o755);
   renameSync(temporary, target);
 }
 

@@ -43,7 +43,7 @@ try {
   installInto(home, tarball);
   const said = run(
     process.execPath,
-    [join(home, "node_modules/polyfs/dist/polyfs.js"), "--version"],
+    [join(home, "node_modules/polyfs/dist/polyfs.cjs"), "--version"],
     home,
   ).trim();
   if (said !== version) fail(`polyfs --version says ${said}, not ${version}`);
@@ -81,7 +81,7 @@ async function noticesNameAll(home) {
   const { build } = await import("esbuild");
   const { metafile } = await build({
     absWorkingDir: root,
-    entryPoints: ["src/cli/polyfs.ts", "src/index.ts"],
+    entryPoints: ["src/cli/program.ts", "src/index.ts"],
     outdir: scratch,
     bundle: true,
     format: "esm",
@@ -107,7 +107,7 @@ function firstMinutes(home) {
   mkdirSync(project);
   writeFileSync(join(project, "hello.txt"), "hello\nworld\n");
   const polyfs = (...args) =>
-    run(process.execPath, [join(home, "node_modules/polyfs/dist/polyfs.js"), ...args], project);
+    run(process.execPath, [join(home, "node_modules/polyfs/dist/polyfs.cjs"), ...args], project);
   const expect = (found, wanted) => {
     if (!found.includes(wanted)) fail(`expected ${JSON.stringify(wanted)} in:\n${found}`);
   };

@@ -40,7 +40,7 @@ await bundle({
   logLevel: "error",
 });
 mkdirSync(join(scratch, "served"));
-const served = join(root, "dist/polyfs.js");
+const served = join(root, "dist/polyfs.cjs");
 const failed = [
   ...(await check("the fixtures", [program], () => [])),
   ...(await check("the program", [served, "--http", "0", join(scratch, "served")], revision => [

@@ -22,10 +22,10 @@ export function mcpbManifest({ version, description, keywords, license, engines 
     keywords,
     server: {
       type: "node",
-      entry_point: "server/dist/polyfs.js",
+      entry_point: "server/dist/polyfs.cjs",
       mcp_config: {
         command: "node",
-        args: [`${blank("__dirname")}/server/dist/polyfs.js`, blank("user_config.allowed_directories")],
+        args: [`${blank("__dirname")}/server/dist/polyfs.cjs`, blank("user_config.allowed_directories")],
         env: {
           POLYFS_READ_ONLY: blank("user_config.read_only"),
           POLYFS_DIALECT: blank("user_config.dialect"),

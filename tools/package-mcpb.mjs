@@ -18,15 +18,15 @@ const metadata = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
 const manifest = JSON.parse(readFileSync(join(root, "packaging/mcpb.json"), "utf8"));
 const ripgreps = readdirSync(join(root, "node_modules/@vscode")).filter(name => name.startsWith("ripgrep-"));
 const platforms = [...new Set(ripgreps.map(name => name.split("-")[1]))];
-const { name, version, license, type, imports, dependencies } = metadata;
+const { name, version, license, type, dependencies } = metadata;
 
 const files = [
   inMemory("manifest.json", { ...manifest, compatibility: { ...manifest.compatibility, platforms } }),
-  inMemory("server/package.json", { name, version, license, type, imports, dependencies }),
+  inMemory("server/package.json", { name, version, license, type, dependencies }),
   ...["LICENSE", "README.md", "SECURITY.md"].map(file => onDisk(file, file)),
   onDisk(`dist/${noticesName}`, noticesName),
   ...below("dist")
-    .filter(file => /^dist\/(polyfs\.js|encodings\.js|chunks\/.*\.js)$/.test(file))
+    .filter(file => /^dist\/[^/]*\.cjs$/.test(file))
     .map(file => onDisk(file, `server/${file}`)),
   ...["ripgrep", ...ripgreps]
     .flatMap(one => below(`node_modules/@vscode/${one}`))

@@ -28,7 +28,7 @@ try {
 function run(...args) {
   const typed = ["polyfs", ...args.map(arg => (/[\s{]/.test(arg) ? `'${arg}'` : arg))].join(" ");
   const text = args[0] === "call" ? ["call", "--text", ...args.slice(1)] : args;
-  const { stdout, stderr, status } = spawnSync(process.execPath, [join(root, "dist/polyfs.js"), ...text], {
+  const { stdout, stderr, status } = spawnSync(process.execPath, [join(root, "dist/polyfs.cjs"), ...text], {
     cwd: scratch,
     encoding: "utf8",
     env,

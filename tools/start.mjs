@@ -7,4 +7,4 @@ install();
 if (!isBuilt()) await build();
 // npm runs scripts in the package's folder; directories are named from where the user stands.
 process.chdir(process.env.INIT_CWD ?? process.cwd());
-await import("../dist/polyfs.js");
+await import("../dist/polyfs.cjs");

@@ -1,8 +1,10 @@
 // polyfs in each of its dialects. Answers are bounded by default; where a dialect lets the user say how far, the
 // bound is set above what the scenarios ask for, because rivals have none.
-import { join } from "node:path";
-import type { Adapter } from "../adapter.ts";
+import type { Adapter, Ground } from "../adapter.ts";
+import type { Command } from "../client.ts";
 import { type Calls, call } from "../jobs.ts";
+import { codeCacheOf, programIn } from "../places.ts";
+import { warm } from "../warm.ts";
 import { agentTools } from "./agent-tools.ts";
 import { reference } from "./reference.ts";
 
@@ -14,20 +16,33 @@ interface PolyfsOptions {
 
 /** Each dialect of the program in a directory that was built. */
 export function polyfs(directory: string, { family = "ours", flags = [] }: PolyfsOptions = {}): Adapter[] {
+  const program = programIn(directory) ?? "";
+  const codeCache = codeCacheOf(directory);
+  const commandFor = (dialect: string, { root, state }: Ground): Command => ({
+    command: process.execPath,
+    args: [
+      ...flags,
+      program,
+      ...["--dialect", dialect, "--state-dir", state],
+      ...["--max-output-bytes", String(64 * 1024 * 1024), root],
+    ],
+    env: { POLYFS_CODE_CACHE: codeCache },
+  });
+  const warmed = new Map<string, Promise<void>>();
   return Object.entries(dialects).map(([dialect, calls]) => ({
     name: family === "ours" ? dialect : `${dialect} (before)`,
     family,
     calls,
     greeting: dialect === "file-editor" ? ({ root }) => call("set_workspace", { path: root }) : undefined,
-    command: async ({ root, state }) => ({
-      command: process.execPath,
-      args: [
-        ...flags,
-        join(directory, "polyfs.js"),
-        ...["--dialect", dialect, "--state-dir", state],
-        ...["--max-output-bytes", String(64 * 1024 * 1024), root],
-      ],
-    }),
+    async command(ground) {
+      const command = commandFor(dialect, ground);
+      if (program.endsWith(".cjs") && flags.length === 0) {
+        const warming = warmed.get(dialect) ?? warm(command, codeCache);
+        warmed.set(dialect, warming);
+        await warming;
+      }
+      return command;
+    },
   }));
 }
 

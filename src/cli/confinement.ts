@@ -5,6 +5,7 @@ import { gitIdentity } from "../engine/shell/git-identity.ts";
 import { findSandbox, openSandbox } from "../engine/shell/sandbox.ts";
 import { secretsOf } from "../engine/shell/secrets.ts";
 import { statePath } from "../engine/workspace/commit/state.ts";
+import { codeCache } from "./code-cache.ts";
 import type { Config } from "./config.ts";
 import { UsageError } from "./usage-error.ts";
 
@@ -16,7 +17,9 @@ export async function confinementOf(config: Config): Promise<Engine["confine"]> 
       `there is no sandbox for commands: ${found.missing} (${found.install}); without one, --allow-run=unsandboxed`,
     );
   }
-  const hidden = [...secretsOf(homedir()), statePath()];
+  // Our own code in its compiled form is run outside of the sandbox by the next start.
+  const code = codeCache([], process.env)?.directory ?? [];
+  const hidden = [...secretsOf(homedir()), statePath()].concat(code);
   const identity = await gitIdentity();
   return (workspace, wants) => {
     const network = config["run-network"] && (wants?.network ?? true);

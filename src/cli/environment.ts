@@ -1,6 +1,7 @@
 // The environment: every option as POLYFS_NAME. A variable that is nearly one is refused rather than ignored:
 // whoever set POLYFS_READONLY believes that nothing can be written. Others are none of our business.
 import { delimiter } from "node:path";
+import { codeCacheVariable } from "./code-cache.ts";
 import { Layer } from "./layer.ts";
 import { nearest } from "./nearest.ts";
 import { environmentName, type Option, optionNames, options, prefix } from "./options.ts";
@@ -9,7 +10,7 @@ import { UsageError } from "./usage-error.ts";
 export function readEnvironment(environment: NodeJS.ProcessEnv, base: string): Layer {
   const layer = new Layer();
   const names = optionNames.filter(name => (options[name] as Option).only !== "command line");
-  refuseMistyped(Object.keys(environment), names.map(environmentName));
+  refuseMistyped(Object.keys(environment), [...names.map(environmentName), codeCacheVariable]);
   for (const name of names) {
     const variable = environmentName(name);
     const text = environment[variable];

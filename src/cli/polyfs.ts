@@ -1,6 +1,17 @@
 #!/usr/bin/env node
-// The program: hands the process's arguments to main and ends with its code. It ends at once, so that nothing
-// left open can keep a server alive whose client is gone; main has waited until everything is written.
-import { main } from "./main.ts";
+// The entry of the program. It is small, because Node compiles it at every start; the program itself is a script
+// beside it, of which the compiled form is kept (docs/decisions/bundle.md).
+import { join } from "node:path";
+import { runCompiled } from "../engine/workspace/system/compiled.ts";
+import { codeCache } from "./code-cache.ts";
 
-process.exit(await main(process.argv.slice(2), process.env));
+/** By then a client has its first answers, and has compiled with them what every start needs. */
+const afterTheFirstAnswersMs = 1000;
+
+const { value, keep } = runCompiled(
+  join(__dirname, "program.cjs"),
+  codeCache(process.argv.slice(2), process.env),
+);
+if (typeof value !== "function") throw new Error("program.cjs is not what the build makes");
+value(exports, require, module);
+if (keep !== undefined) setTimeout(keep, afterTheFirstAnswersMs).unref();

@@ -43,7 +43,7 @@ describe("polyfs call", () => {
     expect(text).toContain("\none\ntwo\nthree\n");
     expect(text).not.toContain("\x1b");
     const onTerminal = (env: NodeJS.ProcessEnv) => {
-      const line = `"${process.execPath}" "${join(repository, "dist/polyfs.js")}" call --dialect polyfs read_file '{"path":"no.txt"}'`;
+      const line = `"${process.execPath}" "${join(repository, "dist/polyfs.cjs")}" call --dialect polyfs read_file '{"path":"no.txt"}'`;
       return spawnSync("script", ["-qec", line, "/dev/null"], {
         cwd: root,
         encoding: "utf8",
@@ -58,7 +58,7 @@ describe("polyfs call", () => {
   it("does not let a file steer the terminal", () => {
     const { root, path } = project();
     writeFileSync(path("evil.txt"), "\x1b]0;owned\x07\x9b31m\n");
-    const line = `"${process.execPath}" "${join(repository, "dist/polyfs.js")}" call --dialect polyfs read_file '{"path":"evil.txt"}'`;
+    const line = `"${process.execPath}" "${join(repository, "dist/polyfs.cjs")}" call --dialect polyfs read_file '{"path":"evil.txt"}'`;
     const { stdout } = spawnSync("script", ["-qec", line, "/dev/null"], { cwd: root, encoding: "utf8" });
     expect(stdout).toContain("owned");
     expect(stdout).not.toMatch(/[\x1b\x07\x9b]/);

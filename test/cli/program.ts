@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { onTestFinished } from "vitest";
 
 export const repository = join(import.meta.dirname, "../..");
-const program = join(repository, "dist/polyfs.js");
+const program = join(repository, "dist/polyfs.cjs");
 
 export interface Ending {
   readonly code: number | null;

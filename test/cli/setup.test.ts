@@ -15,7 +15,7 @@ import { describe, expect, it } from "vitest";
 import { clientsOn } from "../../src/cli/setup/clients.ts";
 import { type Ending, polyfs, repository, tree } from "./program.ts";
 
-const program = join(repository, "dist/polyfs.js");
+const program = join(repository, "dist/polyfs.cjs");
 
 /** A home with a project in it. */
 function home(): {

@@ -35,7 +35,7 @@ describe("questions are answered on stdout, with code 0", () => {
 });
 
 it("a reader that leaves early is no error", () => {
-  const line = `"${process.execPath}" "${join(repository, "dist/polyfs.js")}" --help | true; echo "\${PIPESTATUS[0]}"`;
+  const line = `"${process.execPath}" "${join(repository, "dist/polyfs.cjs")}" --help | true; echo "\${PIPESTATUS[0]}"`;
   const { stdout, stderr } = spawnSync("bash", ["-c", line], { encoding: "utf8" });
   expect({ stdout, stderr }).toEqual({ stdout: "0\n", stderr: "" });
 });

@@ -20,7 +20,7 @@ interface Program {
 }
 
 async function start(...args: readonly string[]): Promise<Program> {
-  const child = spawn(process.execPath, [join(repository, "dist/polyfs.js"), "--http", "0", ...args], {
+  const child = spawn(process.execPath, [join(repository, "dist/polyfs.cjs"), "--http", "0", ...args], {
     stdio: ["ignore", "ignore", "pipe"],
     env: { ...process.env, POLYFS_STATE_DIR: tree() },
   });

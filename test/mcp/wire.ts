@@ -40,7 +40,7 @@ export async function start({
   cwd,
 }: StartOptions = {}): Promise<ProcessWire> {
   const named = dialect === undefined ? [] : ["--dialect", dialect];
-  return startProgram(join(root, "dist/polyfs.js"), { args: [...named, ...args, ...roots], env, cwd });
+  return startProgram(join(root, "dist/polyfs.cjs"), { args: [...named, ...args, ...roots], env, cwd });
 }
 
 export function startProgram(

@@ -64,7 +64,13 @@ export const listDirectoryWithSizes = textTool({
   },
 });
 
-const { compare: compareNames } = new Intl.Collator();
+let collator: Intl.Collator | undefined;
+
+/** Made when it is first asked: it takes its time and its memory, which a start need not pay. */
+function compareNames(a: string, b: string): number {
+  collator ??= new Intl.Collator();
+  return collator.compare(a, b);
+}
 
 function byName(a: Sized, b: Sized): number {
   return compareNames(a.name, b.name);

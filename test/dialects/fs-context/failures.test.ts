@@ -245,7 +245,7 @@ async function asNobody(root: string) {
   const { spawn } = await import("node:child_process");
   const { ProcessWire } = await import("../../mcp/wire.ts");
   chmodSync(root, 0o755);
-  const program = join(import.meta.dirname, "../../../dist/polyfs.js");
+  const program = join(import.meta.dirname, "../../../dist/polyfs.cjs");
   const uid = process.getuid?.() === 0 ? { uid: 65534, gid: 65534 } : {};
   const wire = new ProcessWire(spawn(process.execPath, [program, "--dialect", "fs-context", root], uid));
   await wire.initialize();

@@ -9,7 +9,7 @@ import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js"
 import { ListRootsRequestSchema } from "@modelcontextprotocol/sdk/types.js";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
-const program = join(import.meta.dirname, "../../../dist/polyfs.js");
+const program = join(import.meta.dirname, "../../../dist/polyfs.cjs");
 let one: string;
 let two: string;
 

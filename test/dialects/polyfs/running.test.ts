@@ -149,7 +149,7 @@ describe("without leave", () => {
       await using ground = new Ground();
       // A machine without bubblewrap: ours, with nothing where it stands.
       const machine = ["--dev-bind", "/", "/", "--ro-bind", "/dev/null", bubblewrap];
-      const program = join(import.meta.dirname, "../../../dist/polyfs.js");
+      const program = join(import.meta.dirname, "../../../dist/polyfs.cjs");
       const server = [process.execPath, program, "--allow-run", ground.root];
       const { status, stderr } = spawnSync(bubblewrap, [...machine, ...server], {
         input: "",

@@ -7,7 +7,7 @@ import { type ProcessWire, startProgram } from "../../mcp/wire.ts";
 import type { Call } from "./calls.ts";
 import { plant, snapshot } from "./tree.ts";
 
-const program = join(import.meta.dirname, "../../../dist/polyfs.js");
+const program = join(import.meta.dirname, "../../../dist/polyfs.cjs");
 const original = fileURLToPath(import.meta.resolve("@modelcontextprotocol/server-filesystem/dist/index.js"));
 
 type Tree = Readonly<Record<string, string>>;

@@ -12,7 +12,7 @@ import {
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { Ground } from "./ground.ts";
 
-const program = join(import.meta.dirname, "../../../dist/polyfs.js");
+const program = join(import.meta.dirname, "../../../dist/polyfs.cjs");
 const base = realpathSync(mkdtempSync(join(tmpdir(), "polyfs-reference-")));
 const at = (path: string) => join(base, path);
 

@@ -1,6 +1,6 @@
 // Descriptors that the server was started with beyond its three. Node marks its own so that no child gets them,
 // but not those that whoever started the server forgot to close: they would be handed on to every command.
-import { closeSync, readdirSync, readFileSync } from "node:fs";
+import { closeSync, openSync, readdirSync, readSync } from "node:fs";
 
 const O_CLOEXEC = 0o2000000; // the same on every Linux architecture but three that Node does not run on
 
@@ -17,9 +17,16 @@ export function closeInherited(): void {
   for (const fd of inheritedDescriptors()) closeSync(fd);
 }
 
+/** Every start asks for some twenty of them. Files of /proc have no size, and reading one whole costs several times
+ *  as much; the flags are in the first lines. */
+const beginning = Buffer.alloc(128);
+
 function closesOnExec(fd: number): boolean {
   try {
-    const flags = /^flags:\s*([0-7]+)/m.exec(readFileSync(`/proc/self/fdinfo/${fd}`, "latin1"))?.[1];
+    const info = openSync(`/proc/self/fdinfo/${fd}`, "r");
+    const read = readSync(info, beginning);
+    closeSync(info);
+    const flags = /^flags:\s*([0-7]+)\n/m.exec(beginning.toString("latin1", 0, read))?.[1];
     return (Number.parseInt(flags ?? "0", 8) & O_CLOEXEC) !== 0;
   } catch {
     return true; // the descriptor of this listing itself, gone by now

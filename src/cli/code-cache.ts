@@ -1,0 +1,42 @@
+// Where the program's compiled form is kept, and which one a start needs. Asked before any option is read, so it
+// looks at the bare arguments: a wrong guess costs milliseconds, nothing else.
+import { isAbsolute, join } from "node:path";
+import type { Cache } from "../engine/workspace/system/compiled.ts";
+
+/** A directory for compiled code instead of the user's cache directory, or `off`. */
+export const codeCacheVariable = "POLYFS_CODE_CACHE";
+
+export function codeCache(args: readonly string[], environment: NodeJS.ProcessEnv): Cache | undefined {
+  const directory = directoryOf(environment);
+  if (directory === undefined) return undefined;
+  const dialect = given("--dialect", args) ?? environment.POLYFS_DIALECT ?? "";
+  const http = given("--http", args) ?? environment.POLYFS_HTTP ?? "";
+  // A form holds the functions that ran, and each of these runs others.
+  const use = http === "" ? dialect : "http";
+  // A word alone is a command: it runs little of what serving needs.
+  return { directory, use, fill: !/^[a-z]+$/.test(args[0] ?? "") };
+}
+
+function given(option: string, args: readonly string[]): string | undefined {
+  const at = args.indexOf(option);
+  return at < 0
+    ? args.find(arg => arg.startsWith(`${option}=`))?.slice(option.length + 1)
+    : (args[at + 1] ?? "");
+}
+
+function directoryOf(environment: NodeJS.ProcessEnv): string | undefined {
+  const {
+    [codeCacheVariable]: told = "",
+    XDG_CACHE_HOME: xdg = "",
+    HOME = "",
+    LOCALAPPDATA = "",
+  } = environment;
+  if (told === "off") return undefined;
+  // What lies in a working directory is not ours to run, so a relative path counts as none.
+  if (told !== "") return isAbsolute(told) ? told : undefined;
+  if (process.platform === "win32")
+    return isAbsolute(LOCALAPPDATA) ? join(LOCALAPPDATA, "polyfs") : undefined;
+  if (isAbsolute(xdg)) return join(xdg, "polyfs");
+  if (!isAbsolute(HOME)) return undefined;
+  return join(HOME, process.platform === "darwin" ? "Library/Caches" : ".cache", "polyfs");
+}

@@ -1,0 +1,145 @@
+// A script that is run from its compiled form, where a former start has kept one. V8 checks that the form is for
+// its own version, its flags and a source of that length, and takes the rest as it is: damaged bytes end the
+// process. So the bytes carry a checksum, and only files that nobody but the user can have written are taken.
+// Whatever is wrong with them, the source is compiled instead.
+//
+// This comes before everything else in a start: it stands on nothing but Node, and on what Node has loaded anyway.
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  lstatSync,
+  openSync,
+  promises,
+  readFileSync,
+  type Stats,
+} from "node:fs";
+import { dirname, join } from "node:path";
+import { Script } from "node:vm";
+import { crc32 } from "node:zlib";
+
+export interface Cache {
+  readonly directory: string;
+  /** What the process is for: a form holds the functions that ran, so each use has its own. */
+  readonly use: string;
+  /** Whether this process may keep a form where there is none. */
+  readonly fill: boolean;
+}
+
+export interface Compiled {
+  /** What the script evaluates to. */
+  readonly value: unknown;
+  /** Keeps the compiled form for the next start, with the functions that ran so far; absent where there is nothing to do. */
+  readonly keep?: () => Promise<void>;
+}
+
+const magic = "polyfs 1";
+const headerBytes = 16;
+const maxBytes = 32 * 1024 * 1024;
+/** So many are kept, the newest; the others are of programs, of Nodes and of uses that are gone. */
+const maxForms = 24;
+
+/** Runs the script in `file`, which is ASCII. */
+export function runCompiled(file: string, cache: Cache | undefined): Compiled {
+  const bytes = readFileSync(file);
+  const source = bytes.toString("latin1");
+  if (cache === undefined) return { value: new Script(source, { filename: file }).runInThisContext() };
+  const { version, arch, execArgv, env } = process;
+  const circumstances = [version, arch, env.NODE_OPTIONS, ...execArgv, cache.use].join("\0");
+  const path = join(cache.directory, `${hex(crc32(bytes))}-${hex(crc32(circumstances))}.code`);
+  const cachedData = kept(path);
+  const script = new Script(source, { filename: file, cachedData });
+  const value: unknown = script.runInThisContext();
+  if (!cache.fill || (cachedData !== undefined && script.cachedDataRejected === false)) return { value };
+  return { value, keep: () => keep(path, script.createCachedData()) };
+}
+
+function hex(number: number): string {
+  return number.toString(16).padStart(8, "0");
+}
+
+/** The compiled form in a file; undefined where there is none that can be trusted. */
+function kept(path: string): Buffer | undefined {
+  try {
+    if (!isOurs(lstatSync(dirname(path)), "directory")) return undefined;
+    const { O_RDONLY, O_NOFOLLOW = 0, O_NONBLOCK = 0 } = constants;
+    const fd = openSync(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
+    try {
+      const stat = fstatSync(fd);
+      if (!isOurs(stat, "file") || stat.size > maxBytes) return undefined;
+      const bytes = readFileSync(fd);
+      const data = bytes.subarray(headerBytes);
+      return header(data).equals(bytes.subarray(0, headerBytes)) ? data : undefined;
+    } finally {
+      closeSync(fd);
+    }
+  } catch {
+    return undefined;
+  }
+}
+
+/** Whether nobody but this user and the system's owner can have put it there. */
+function isOurs(stat: Stats, kind: "file" | "directory"): boolean {
+  if (kind === "file" ? !stat.isFile() : !stat.isDirectory()) return false;
+  const user = process.getuid?.();
+  // Windows: the directory is in the user's profile, and has no such owner and mode.
+  if (user === undefined) return true;
+  return (stat.uid === user || stat.uid === 0) && (stat.mode & 0o022) === 0;
+}
+
+function header(data: Buffer): Buffer {
+  const bytes = Buffer.alloc(headerBytes);
+  bytes.write(magic, "latin1");
+  bytes.writeUInt32LE(crc32(data), 8);
+  bytes.writeUInt32LE(data.length, 12);
+  return bytes;
+}
+
+/** Puts it in place whole, or not at all: then the next start tries again. */
+async function keep(path: string, data: Buffer): Promise<void> {
+  const directory = dirname(path);
+  try {
+    await makeDirectory(directory);
+    if (!isOurs(await promises.lstat(directory), "directory")) return;
+    await put(path, Buffer.concat([header(data), data]));
+    await clearOld(directory);
+  } catch {
+    // A start without it is slower, and that is all.
+  }
+}
+
+async function put(path: string, bytes: Buffer): Promise<void> {
+  const temporary = `${path}.${process.pid}.new`;
+  const file = await promises.open(temporary, "wx", 0o600);
+  try {
+    try {
+      await file.writeFile(bytes);
+      await file.sync();
+    } finally {
+      await file.close();
+    }
+    await promises.rename(temporary, path);
+  } catch (error) {
+    await promises.unlink(temporary);
+    throw error;
+  }
+}
+
+/** With the one above it, as in a new home; not more. */
+async function makeDirectory(path: string): Promise<void> {
+  const make = (one: string) => promises.mkdir(one, { mode: 0o700 }).catch(() => undefined);
+  await make(dirname(path));
+  await make(path);
+}
+
+async function clearOld(directory: string): Promise<void> {
+  const names = (await promises.readdir(directory)).filter(name => /\.code(\.\d+\.new)?$/.test(name));
+  const forms = await Promise.all(
+    names.map(async name => {
+      const path = join(directory, name);
+      return { path, time: (await promises.lstat(path)).mtimeMs };
+    }),
+  );
+  const old = forms.sort((a, b) => b.time - a.time).slice(maxForms);
+  await Promise.all(old.map(({ path }) => promises.unlink(path)));
+}

@@ -1,0 +1,101 @@
+// The program's compiled form: where it is kept, which starts keep one, and that servers answer alike with it,
+// without it, and with a broken one.
+import { spawnSync } from "node:child_process";
+import { once } from "node:events";
+import { existsSync, readdirSync, readFileSync, watch, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { codeCache } from "../../src/cli/code-cache.ts";
+import { start } from "../mcp/wire.ts";
+import { polyfs, repository, tree } from "./program.ts";
+
+const program = join(repository, "dist/polyfs.cjs");
+
+/** Serves until the form is kept, where it is to be; tells what the client saw. */
+async function served(root: string, cache: string, fills: boolean): Promise<unknown> {
+  await using wire = await start({ roots: [root], env: { POLYFS_CODE_CACHE: cache } });
+  await wire.initialize();
+  const { result } = await wire.request("tools/list");
+  if (fills) {
+    const watcher = watch(cache);
+    while (!forms(cache).some(name => name.endsWith(".code"))) await once(watcher, "change");
+    watcher.close();
+  }
+  expect(wire.stderr).toBe("");
+  return result;
+}
+
+function forms(cache: string): string[] {
+  return existsSync(cache) ? readdirSync(cache) : [];
+}
+
+it("a server keeps the program's form after its first answers, and answers the same from it or without it", async () => {
+  const root = tree("project", "cache");
+  const cache = join(root, "cache");
+  const first = await served(join(root, "project"), cache, true);
+  const [form = ""] = forms(cache);
+  const kept = readFileSync(join(cache, form));
+  expect(await served(join(root, "project"), cache, false)).toEqual(first);
+  expect(await served(join(root, "project"), "off", false)).toEqual(first);
+
+  const broken = Buffer.from(kept);
+  broken.fill(0xff, kept.length / 2, kept.length / 2 + 64);
+  writeFileSync(join(cache, form), broken);
+  expect(await served(join(root, "project"), cache, false)).toEqual(first);
+});
+
+it("a mistyped name of the variable is refused like any other", () => {
+  expect(polyfs(["--version"], { env: { POLYFS_CODE_CACHE: "off" } }).code).toBe(0);
+  const { code, stderr } = polyfs([tree()], { env: { POLYFS_CODE_CACH: "off" } });
+  expect([code, stderr]).toEqual([
+    2,
+    "polyfs: unknown environment variable POLYFS_CODE_CACH (did you mean POLYFS_CODE_CACHE?)\n",
+  ]);
+});
+
+it.runIf(process.platform === "linux")(
+  "a failure that nobody foresaw is told with the names of the sources",
+  () => {
+    const line = 'cd "$1" && rmdir "$1" && exec "$2" "$3"';
+    const { status, stderr } = spawnSync("sh", ["-c", line, "sh", tree(), process.execPath, program], {
+      encoding: "utf8",
+    });
+    expect(status).toBe(1);
+    expect(stderr).toMatch(/ENOENT.*uv_cwd[\s\S]* at src\/\S+\.ts \(.*program\.cjs:\d+:\d+\)/);
+  },
+);
+
+describe("where it is kept", () => {
+  const home = process.platform === "win32" ? "C:\\home" : "/home/me";
+  const at = (environment: NodeJS.ProcessEnv) => codeCache([], environment)?.directory;
+
+  it.runIf(process.platform === "linux")(
+    "in the user's cache directory, or as told, never in a relative one",
+    () => {
+      expect(at({ HOME: home })).toBe("/home/me/.cache/polyfs");
+      expect(at({ HOME: home, XDG_CACHE_HOME: "/var/cache/me" })).toBe("/var/cache/me/polyfs");
+      expect(at({ HOME: home, XDG_CACHE_HOME: "cache" })).toBe("/home/me/.cache/polyfs");
+      expect(at({ HOME: home, POLYFS_CODE_CACHE: "/opt/cache" })).toBe("/opt/cache");
+      expect(at({ HOME: home, POLYFS_CODE_CACHE: "cache" })).toBeUndefined();
+      expect(at({ HOME: home, POLYFS_CODE_CACHE: "off" })).toBeUndefined();
+      expect(at({})).toBeUndefined();
+    },
+  );
+
+  it("each dialect has its own, however it is named, and commands keep none", () => {
+    const of = (...args: string[]) => codeCache(args, { HOME: home, LOCALAPPDATA: home });
+    const uses = [[], ["--dialect", "fs"], ["--dialect", "replay"], ["--http", "8080"]].map(
+      args => of(...args)?.use,
+    );
+    expect(new Set(uses).size).toBe(4);
+    expect(codeCache([], { HOME: home, LOCALAPPDATA: home, POLYFS_DIALECT: "fs" })?.use).toBe(
+      of("--dialect", "fs")?.use,
+    );
+    expect(of("--dialect=fs", home)?.use).toBe(of("--dialect", "fs", home)?.use);
+    expect([of("call", "read_file"), of(home), of("--read-only", ".")].map(cache => cache?.fill)).toEqual([
+      false,
+      true,
+      true,
+    ]);
+  });
+});

@@ -1,0 +1,131 @@
+// What dist/ is made of, as esbuild bundles it:
+//
+//   polyfs.cjs      the entry of the program: compiles program.cjs, from a cache where there is one
+//   program.cjs     the program, in one file: parts that a start does not need are run when they are asked for
+//   index.js        the library, with chunks/ of its own
+//   encodings.cjs, protocol.cjs, tokens.cjs
+//                   packages that few need and that are large: loaded by themselves, and late
+import { relative } from "node:path";
+import { build } from "esbuild";
+
+const packages = {
+  "iconv-lite": "encodings.cjs",
+  "@modelcontextprotocol/server": "protocol.cjs",
+  jose: "tokens.cjs",
+};
+
+/** Node's modules that cost milliseconds to load and that the first answers do without. */
+const late = ["node:child_process", "node:crypto", "node:worker_threads", "node:zlib"];
+
+/** The files, by name below `dist`, and esbuild's account of what is in them. */
+export async function bundle(root, dist) {
+  const common = {
+    absWorkingDir: root,
+    bundle: true,
+    platform: "node",
+    target: "node20.19",
+    minify: true,
+    legalComments: "none",
+    logLevel: "warning",
+    metafile: true,
+    write: false,
+  };
+  const commonJs = { ...common, format: "cjs" };
+  const entry = (source, name) => ({ entryPoints: { [name.slice(0, name.lastIndexOf("."))]: source } });
+  const outExtension = { ".js": ".cjs" };
+  const results = await Promise.all([
+    ...Object.entries(packages).map(([source, name]) =>
+      build({ ...commonJs, ...entry(source, name), outdir: dist, outExtension }),
+    ),
+    build({ ...commonJs, ...entry("src/cli/polyfs.ts", "polyfs.cjs"), outdir: dist, outExtension }),
+    build({
+      ...commonJs,
+      ...entry("src/cli/program.ts", "program.cjs"),
+      outdir: dist,
+      outExtension,
+      // Stack traces then say something; with the cache, or without, it costs no time.
+      minify: false,
+      supported: { "dynamic-import": false },
+      plugins: [besideTheProgram, ripgrepByItsPlace],
+      banner: { js: head },
+      footer: { js: "})" },
+    }),
+    build({
+      ...common,
+      ...entry("src/index.ts", "index.js"),
+      outdir: dist,
+      chunkNames: "chunks/[name]-[hash]",
+      splitting: true,
+      format: "esm",
+      external: ["@vscode/ripgrep"],
+      plugins: [sharedTables],
+      // CommonJS packages inside an ES module bundle ask for Node's own modules by `require`.
+      banner: { js: "const require=process.getBuiltinModule;" },
+    }),
+  ]);
+  const files = results.flatMap(({ outputFiles }) =>
+    outputFiles.map(({ path, contents }) => ({ name: relative(dist, path), contents })),
+  );
+  return {
+    files: files.map(file => (file.name === "program.cjs" ? { ...file, contents: inAscii(file) } : file)),
+    metafiles: results.map(({ metafile }) => metafile),
+  };
+}
+
+/** Packages that lie beside the program as files of their own. */
+const besideTheProgram = {
+  name: "beside the program",
+  setup({ onResolve }) {
+    onResolve({ filter: /^[^.]/ }, ({ path }) =>
+      Object.hasOwn(packages, path) ? { path: `./${packages[path]}`, external: true } : undefined,
+    );
+  },
+};
+
+/** The library's entry and its chunks lie in different folders, so a relative name will not do. */
+const sharedTables = {
+  name: "shared tables",
+  setup({ onResolve }) {
+    onResolve({ filter: /^iconv-lite$/ }, () => ({ path: "#encodings", external: true }));
+  },
+};
+
+/** The package says where ripgrep is, but as an ES module, and loading the first of these takes longer than a
+ *  search. So the same question is asked here: where, seen from that package, the one for this platform is. */
+const ripgrepByItsPlace = {
+  name: "ripgrep by its place",
+  setup({ onResolve, onLoad }) {
+    onResolve({ filter: /^@vscode\/ripgrep$/ }, ({ kind, path }) =>
+      kind === "require-resolve" ? { path, external: true } : { path, namespace: "ripgrep" },
+    );
+    onLoad({ filter: /.*/, namespace: "ripgrep" }, () => ({
+      contents: `
+        const { platform, arch, env } = process;
+        const seenFromThere = require("node:module").createRequire(require.resolve("@vscode/ripgrep"));
+        const name = "@vscode/ripgrep-" + platform + "-" + (env.npm_config_arch || arch);
+        exports.rgPath = seenFromThere.resolve(name + "/bin/rg" + (platform === "win32" ? ".exe" : ""));`,
+    }));
+  },
+};
+
+/** What the program is wrapped in: one expression, which the entry compiles as it is. A late module is stood for by
+ *  an object that loads it when something of it is first used. */
+const head = `(function(exports,load,module){
+const late=new Map(${JSON.stringify(late)}.map(name=>{
+let loaded;
+return [name,new Proxy({},{get:(_,key)=>(loaded??=load(name))[key]})];
+}));
+const require=name=>late.get(name)??load(name);
+require.resolve=load.resolve;
+`;
+
+/** The entry reads the program byte by character, which is quickest. esbuild escapes what is not ASCII in strings,
+ *  but not in regular expressions. */
+function inAscii({ contents }) {
+  const escaped = char => `\\u${char.charCodeAt(0).toString(16).padStart(4, "0")}`;
+  return Buffer.from(
+    Buffer.from(contents)
+      .toString("utf8")
+      .replace(/[^\0-\x7f]/g, escaped),
+  );
+}
