@@ -102,7 +102,10 @@ function excerpt(body: string): string {
   return body.length > 200 ? `${body.slice(0, 200)}…` : body;
 }
 
+const control = /[\u0000-\u001f\u007f]/;
+
 /** A path with its control characters made visible. */
 export function printable(path: string): string {
+  if (!control.test(path)) return path;
   return path.replace(/[\u0000-\u001f\u007f]/g, c => `\\x${c.charCodeAt(0).toString(16).padStart(2, "0")}`);
 }

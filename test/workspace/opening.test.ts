@@ -207,3 +207,37 @@ it("a path cannot be forged", async () => {
     TypeError,
   );
 });
+
+describe("a file that is held open", () => {
+  const sizes = { "very small": 10, small: 100_000, large: 3_000_000 };
+  for (const [size, bytes] of Object.entries(sizes)) {
+    it(`and is ${size} is read to the end that it has by now`, async () => {
+      const name = join(base, "root/grows.txt");
+      writeFileSync(name, "x".repeat(bytes));
+      using workspace = open("root");
+      using file = workspace.file(workspace.at("grows.txt"));
+      writeFileSync(name, "y".repeat(bytes + 5));
+      expect((await file.bytes(10_000_000)).toString()).toBe("y".repeat(bytes + 5));
+      writeFileSync(name, "z".repeat(4));
+      expect((await file.bytes(10_000_000)).toString()).toBe("zzzz");
+    });
+
+    it(`and is ${size} gives the same parts as the whole`, async () => {
+      const content = Array.from({ length: bytes }, (_, i) => "abcdefghij"[i % 7]).join("");
+      writeFileSync(join(base, "root/parts.txt"), content);
+      using workspace = open("root");
+      using file = workspace.file(workspace.at("parts.txt"));
+      for (const [from, length] of [
+        [0, 3],
+        [2, 5],
+        [bytes - 2, 10],
+        [bytes, 4],
+        [bytes + 9, 4],
+        [1, 0],
+        [1, -1],
+      ] as const)
+        expect(file.readNow(from, length).toString()).toBe(content.slice(from, from + Math.max(0, length)));
+      expect((await file.bytes(10_000_000)).toString() === content).toBe(true);
+    });
+  }
+});

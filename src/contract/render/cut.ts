@@ -13,7 +13,7 @@ export function firstCharacters(
   line: string,
   most: number,
 ): { readonly text: string; readonly left: number } {
-  if (line.length <= most) return { text: line.toWellFormed(), left: 0 };
+  if (line.length <= most) return { text: line.isWellFormed() ? line : line.toWellFormed(), left: 0 };
   const end = /[\ud800-\udbff]/.test(line[most - 1] ?? "") ? most - 1 : most;
   return { text: line.slice(0, end).toWellFormed(), left: line.length - end };
 }

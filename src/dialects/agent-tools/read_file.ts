@@ -43,10 +43,18 @@ export const readFile = tool({
     if (offset > total) throw new Fault("past_end", { path: at.given, line: offset, lines: total });
     const first = offset < 0 ? Math.max(1, total + 1 + offset) : offset;
     const last = Math.min(total, first + limit - 1);
+    // Nothing is counted where there is room for it in any case.
+    const most =
+      mostBytesOfUnit * (index.start(last + 1) - index.start(first)) + besideLine * (last - first + 2);
+    const roomy = most < maxOutputBytes;
     const lines: string[] = [];
     let bytes = 0;
     for (let line = first; line <= last; line++) {
       const shown = `${String(line).padStart(6)}\t${shownLine(body.slice(index.start(line), index.end(line)))}\n`;
+      if (roomy) {
+        lines.push(shown);
+        continue;
+      }
       bytes += Buffer.byteLength(shown);
       const left = line === total ? 0 : Buffer.byteLength(footer(lines.length + 1, total, line + 1)) + 1;
       if (bytes - 1 + left > maxOutputBytes && lines.length > 0) break;
@@ -58,6 +66,9 @@ export const readFile = tool({
     return lines.length === 1 ? capped(whole, maxOutputBytes) : text(whole);
   },
 });
+
+const mostBytesOfUnit = 3; // of UTF-8, for a unit of UTF-16
+const besideLine = 100; // a number, a note that the line was cut, or the footer
 
 function footer(shown: number, total: number, next: number): string {
   return `[... ${shown} of ${total} lines shown; continue with offset=${next} ...]`;

@@ -42,10 +42,14 @@ export async function numberedLines(
     range !== undefined && file.size > call.settings.maxFileBytes
       ? await streamed(file, range, call)
       : await whole(file, range, call);
-  const size = lines.reduce((sum, line, i) => sum + line.length + String(first + i).length + 4, 0);
-  if (size > mostCharacters) throw tooMuch(path);
-  const numbered = lines.map((line, i) => `${first + i} | ${line}`).join("\n");
-  return { text: shown(numbered), count: lines.length };
+  let size = 0;
+  for (let i = 0; i < lines.length; i++) {
+    const line = `${first + i} | ${lines[i]}`;
+    size += line.length + 1;
+    if (size > mostCharacters) throw tooMuch(path);
+    lines[i] = line;
+  }
+  return { text: shown(lines.join("\n")), count: lines.length };
 }
 
 async function whole(file: OpenFile, range: Range | undefined, { settings }: Call): Promise<string[]> {

@@ -6,14 +6,32 @@ const room = 2 ** 28 - 2 ** 21; // half of the longest string, less what stands 
 const piece = 2 ** 20;
 
 export class AnswerRoom {
-  #left = room;
+  /** What is taken at most, and whose length as JSON is not known exactly. */
+  #bound = 0;
+  #uncounted: string[] = [];
+  #counted = 0;
 
   /** Takes room for the content of a file, or refuses it: `too_large`. */
   take(content: string, path: string): void {
-    const length = content.length < piece / 16 ? content.length * 6 : encodedLength(content);
-    if (length > this.#left) throw new Fault("too_large", { path, size: length, limit: this.#left });
-    this.#left -= length;
+    if (this.#counted + this.#bound + longest(content) <= room) {
+      this.#bound += longest(content);
+      this.#uncounted.push(content);
+      return;
+    }
+    // Counting costs as much as sending, so it is done when it matters.
+    for (const one of this.#uncounted) this.#counted += encodedLength(one);
+    this.#uncounted = [];
+    this.#bound = 0;
+    const length = encodedLength(content);
+    const left = room - this.#counted;
+    if (length > left) throw new Fault("too_large", { path, size: length, limit: left });
+    this.#counted += length;
   }
+}
+
+/** A control character becomes six. */
+function longest(content: string): number {
+  return content.length * 6;
 }
 
 /** The length as JSON, without making it all at once. */

@@ -1,6 +1,8 @@
 // `fs.read_file`: a window of a file by bytes or by lines.
+import { isUtf8 } from "node:buffer";
 import { text, tool } from "../../contract/tool.ts";
 import { Fault } from "../../engine/fault.ts";
+import { jsonText } from "../../engine/text/json-pieces.ts";
 import type { OpenFile } from "../../engine/workspace/file.ts";
 import { linesFrom } from "../../engine/workspace/lines.ts";
 
@@ -59,7 +61,10 @@ export const readFile = tool({
       mode === "bytes"
         ? await byteWindow(file, params.offset_bytes ?? 0, params.max_bytes ?? 65_536)
         : await lineWindow(file, params.start_line ?? 1, params.max_lines ?? 200, signal);
-    return text(JSON.stringify({ path: params.path, content, is_truncated: more, range }));
+    const { path } = params;
+    return text(
+      `{"path":${JSON.stringify(path)},"content":${jsonText(content)},"is_truncated":${more},"range":${JSON.stringify(range)}}`,
+    );
   },
 });
 
@@ -88,14 +93,9 @@ async function lineWindow(file: OpenFile, start: number, count: number, signal: 
 }
 
 function decode(bytes: Buffer, file: OpenFile): string {
-  try {
-    return strict.decode(bytes);
-  } catch {
-    throw new Fault("not_text", { path: file.given, encoding: "UTF-8" });
-  }
+  if (!isUtf8(bytes)) throw new Fault("not_text", { path: file.given, encoding: "UTF-8" });
+  return bytes.toString("utf8");
 }
-
-const strict = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
 /** Leaves out the rest of a character that began before the window, and the beginning of one that goes on behind it. */
 function withoutCutCharacters(bytes: Buffer, before: boolean, behind: boolean): Buffer {

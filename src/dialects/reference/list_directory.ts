@@ -1,5 +1,5 @@
 // `list_directory`: the names in one directory. A link is a file here, whatever it leads to.
-import { compareBytes } from "../../engine/search/order.ts";
+import { sortByName } from "../../engine/search/order.ts";
 import { pathAt } from "./paths.ts";
 import { textTool } from "./reference-tool.ts";
 import { Lines } from "./room.ts";
@@ -16,7 +16,7 @@ export const listDirectory = textTool({
   call: "scandir",
   run({ path }, call) {
     using directory = call.workspace.directory(pathAt(path, call));
-    const entries = directory.entries().sort((a, b) => compareBytes(a.name, b.name));
+    const entries = sortByName(directory.entries());
     const lines = new Lines();
     for (const { name, kind } of entries) {
       if (lines.add(`${kind === "directory" ? "[DIR]" : "[FILE]"} ${name}`)) continue;

@@ -2,7 +2,7 @@
 // size of a link is that of what it leads to, as far as that lies in the allowed directories.
 import type { CallContext } from "../../contract/call.ts";
 import { Fault } from "../../engine/fault.ts";
-import { compareBytes } from "../../engine/search/order.ts";
+import { sortByName } from "../../engine/search/order.ts";
 import type { Directory, Entry } from "../../engine/workspace/directory.ts";
 import type { WorkspacePath } from "../../engine/workspace/path.ts";
 import { pathAt } from "./paths.ts";
@@ -40,13 +40,10 @@ export const listDirectoryWithSizes = textTool({
   run({ path: given, sortBy }, call) {
     const path = pathAt(given, call);
     using directory = call.workspace.directory(path);
-    const entries = directory
-      .entries()
-      .sort((a, b) => compareBytes(a.name, b.name))
-      .map((entry): Sized => {
-        const isDirectory = entry.kind === "directory";
-        return { name: entry.name, isDirectory, size: sizeOf(entry, directory, path, call) };
-      });
+    const entries = sortByName(directory.entries()).map((entry): Sized => {
+      const isDirectory = entry.kind === "directory";
+      return { name: entry.name, isDirectory, size: sizeOf(entry, directory, path, call) };
+    });
     const sorted = entries.sort((a, b) => (sortBy === "size" ? b.size - a.size : byName(a, b)));
     const lines = new Lines();
     for (const { name, isDirectory, size } of sorted) {

@@ -14,9 +14,8 @@ export function pathAt(given: string, { workspace, settings }: CallContext): Wor
     const message = `Access denied - Windows-style path received on a POSIX host: ${given}`;
     throw new Fault("invalid_argument", { message });
   }
-  const candidates = isAbsolute(written)
-    ? [resolve(written)]
-    : workspace.roots.map(root => resolve(root.spelling, written));
+  if (isAbsolute(written)) return workspace.at(resolve(written));
+  const candidates = workspace.roots.map(root => resolve(root.spelling, written));
   const inside = candidates.find(path => allowedDirectories(workspace).some(root => isWithin(path, root)));
   return workspace.at(inside ?? candidates[0] ?? resolve(settings.workingDirectory, written));
 }

@@ -1,6 +1,7 @@
 // The content of a file: all of it, its first lines, or its last. Only what is asked for is read and kept, up to
 // what an answer may hold. Lines are what stands between line feeds, so behind a final one there is an empty line
 // that counts as the last; the last lines come with plain line feeds, the first with the endings they have.
+import { isUtf8 } from "node:buffer";
 import { humanSize } from "../../engine/text/size.ts";
 import type { OpenFile } from "../../engine/workspace/file.ts";
 import { type FileLine, lastLines, linesFrom } from "../../engine/workspace/lines.ts";
@@ -9,7 +10,9 @@ import { maxAnswerBytes } from "./room.ts";
 
 export async function readWhole(file: OpenFile, limit: number): Promise<string> {
   const bytes = await file.bytes(limit);
-  return (await decoderFor(bytes)).decode(bytes);
+  return isUtf8(bytes) && !bytes.includes(0)
+    ? bytes.toString("utf8")
+    : (await decoderFor(bytes)).decode(bytes);
 }
 
 export async function readHead(file: OpenFile, count: number, signal: AbortSignal): Promise<string> {

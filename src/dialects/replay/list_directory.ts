@@ -1,6 +1,6 @@
 // `list_directory`: the names in one directory.
 import { text, tool } from "../../contract/tool.ts";
-import { compareBytes } from "../../engine/search/order.ts";
+import { sortByName } from "../../engine/search/order.ts";
 import type { Entry } from "../../engine/workspace/directory.ts";
 import { leadsTo } from "./leads-to.ts";
 import { Lines } from "./room.ts";
@@ -23,7 +23,7 @@ export const listDirectory = tool({
     const isDirectory = ({ name, kind }: Entry) =>
       kind === "directory" || (kind === "symlink" && leadsTo(workspace, path.below(name)) === "directory");
     const lines = new Lines(given);
-    for (const entry of directory.entries().sort((a, b) => compareBytes(a.name, b.name))) {
+    for (const entry of sortByName(directory.entries())) {
       lines.add(`${isDirectory(entry) ? "[DIR] " : "[FILE]"} ${entry.name}`);
     }
     return text(lines.toString());

@@ -16,3 +16,16 @@ export function compareBytes(a: string, b: string): number {
 function lifted(unit: number): number {
   return unit >= 0xe000 ? unit - 0x800 : unit + 0x2000;
 }
+
+/** Puts what has names into their order. */
+export function sortByName<T extends { readonly name: string }>(items: T[]): T[] {
+  const plain = items.every(({ name }) => !beyondUnits.test(name));
+  return items.sort(plain ? byUnits : (a, b) => compareBytes(a.name, b.name));
+}
+
+/** Names for which the order of code units may not be that of bytes. */
+const beyondUnits = /[\ud800-\uffff]/;
+
+function byUnits(a: { readonly name: string }, b: { readonly name: string }): number {
+  return a.name < b.name ? -1 : a.name > b.name ? 1 : 0;
+}

@@ -54,10 +54,9 @@ export function dominantEnding(text: Text): Ending {
 /** What stands in a file: one ending, several, or none. */
 export function endingsIn(text: Text): "lf" | "crlf" | "cr" | "mixed" | "none" {
   if (text.breaks === "cr") return "cr";
-  const total = text.body.split("\n").length - 1;
-  if (total === 0) return "none";
+  if (!text.body.includes("\n")) return "none";
   if (text.breaks.length === 0) return "lf";
-  return text.breaks.length === total ? "crlf" : "mixed";
+  return text.breaks.length === text.body.split("\n").length - 1 ? "crlf" : "mixed";
 }
 
 /** Splices of the body as splices of `raw`. A break keeps the ending of the break that it replaces. */

@@ -13,6 +13,14 @@ export function* jsonPieces(text: string): Generator<Buffer, void, undefined> {
   else yield* escaped(text, quick);
 }
 
+/** The same as one text. */
+export function jsonText(text: string): string {
+  if (text.length < worthPieces) return JSON.stringify(text);
+  return Buffer.concat([...jsonPieces(text)]).toString("utf8");
+}
+
+const worthPieces = 65_536;
+
 const encoder = new TextEncoder();
 const quote = Buffer.from('"');
 

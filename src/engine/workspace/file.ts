@@ -18,6 +18,7 @@ import type { Landing } from "./resolve.ts";
 import { kindOf, type Stat, statOf } from "./stat.ts";
 
 const chunkBytes = 256 * 1024;
+const tinyBytes = 32 * 1024; // up to here whoever wants a part gets it from the whole
 const smallBytes = 1024 * 1024; // up to here a synchronous read costs less than handing it to a thread
 
 export class OpenFile implements Disposable {
@@ -27,6 +28,7 @@ export class OpenFile implements Disposable {
   /** Where the file really was when it was opened. */
   readonly path: string;
   readonly stat: Stat;
+  #held: Buffer | undefined;
 
   private constructor(fd: number, given: string, path: string, stat: Stat) {
     this.#fd = fd;
@@ -36,22 +38,25 @@ export class OpenFile implements Disposable {
   }
 
   /** Opens what was landed on, if it is a regular file. Never blocks, never touches a device. Closes the landing. */
-  static open(landing: Landing, given: string): OpenFile {
-    using handle = landing.handle;
-    const stats = handle.stat();
-    if (!stats.isFile()) throw new Fault("not_a_file", { path: given, kind: kindOf(stats) });
-    if (stats.dev !== landing.root.device && isSynthetic(handle.address)) {
-      throw new Fault("not_a_file", { path: given, kind: "other" });
+  static open({ handle, root, path }: Landing, given: string): OpenFile {
+    try {
+      const stats = handle.stat();
+      if (!stats.isFile()) throw new Fault("not_a_file", { path: given, kind: kindOf(stats) });
+      if (stats.dev !== root.device && isSynthetic(handle.address)) {
+        throw new Fault("not_a_file", { path: given, kind: "other" });
+      }
+      const fd = openSync(handle.address, raceFree ? constants.O_NONBLOCK : constants.O_RDONLY);
+      // A race-free handle is the object that was looked at; elsewhere another may stand under its name by now.
+      if (!raceFree && !isSame(stats, fstatSync(fd))) {
+        closeSync(fd);
+        throw new Fault("changed_meanwhile", { path: given });
+      }
+      return new OpenFile(fd, given, path, statOf(stats));
+    } catch (error) {
+      throw faultOf(error, given);
+    } finally {
+      handle.close();
     }
-    const fd = system(given, () =>
-      openSync(handle.address, constants.O_RDONLY | (raceFree ? constants.O_NONBLOCK : 0)),
-    );
-    // A race-free handle is the object that was looked at; elsewhere another may stand under its name by now.
-    if (!raceFree && !isSame(stats, fstatSync(fd))) {
-      closeSync(fd);
-      throw new Fault("changed_meanwhile", { path: given });
-    }
-    return new OpenFile(fd, given, landing.path, statOf(stats));
   }
 
   get size(): number {
@@ -78,13 +83,15 @@ export class OpenFile implements Disposable {
 
   /** The same, at once: for small pieces. */
   readNow(offset: number, length: number): Buffer {
+    const held = this.#heldWhole();
+    if (held !== undefined) return held.subarray(offset, offset + Math.max(0, length));
     const buffer = Buffer.allocUnsafe(Math.max(0, length));
     let filled = 0;
     system(this.given, () => {
       while (filled < length) {
         const count = readSync(this.#fd, buffer, filled, length - filled, offset + filled);
-        if (count === 0) break;
         filled += count;
+        if (count === 0 || offset + filled === this.stat.size) break;
       }
     });
     return buffer.subarray(0, filled);
@@ -94,8 +101,8 @@ export class OpenFile implements Disposable {
   async bytes(limit: number): Promise<Buffer> {
     const size = this.stat.size;
     if (size > limit) throw new Fault("too_large", { path: this.given, size, limit });
-    const small = size < smallBytes ? this.#smallBytes(size) : undefined;
-    if (small !== undefined) return small;
+    const held = this.#heldWhole();
+    if (held !== undefined) return held;
     const whole = await this.read(0, size + 1);
     if (whole.length <= size) return whole;
     const parts = [whole];
@@ -109,11 +116,14 @@ export class OpenFile implements Disposable {
     }
   }
 
-  /** All of a small file in one call to the system; undefined where it has changed since it was opened. */
-  #smallBytes(size: number): Buffer | undefined {
+  /** All of a very small file, which is read once; undefined for others, and where it has another size by now. */
+  #heldWhole(): Buffer | undefined {
+    const { size } = this.stat;
+    if (this.#held !== undefined || size > tinyBytes) return this.#held;
     const buffer = Buffer.allocUnsafe(size + 1);
     const count = system(this.given, () => readSync(this.#fd, buffer, 0, size + 1, 0));
-    return count === size ? buffer.subarray(0, size) : undefined;
+    if (count === size) this.#held = buffer.subarray(0, size);
+    return this.#held;
   }
 
   /**

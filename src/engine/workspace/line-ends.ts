@@ -1,6 +1,9 @@
 // Where lines end in a piece of a file. Whole files are passed over here, so this is what looking for a line costs.
+import { memoryFrom, program } from "../text/simd/program.ts";
 import type { LineOptions } from "./lines.ts";
 
+const worthVectors = 128 * 1024;
+const vectorBytes = 64 * 1024;
 const blockBytes = 16 * 1024;
 const shortLine = 12; // bytes
 
@@ -46,7 +49,10 @@ export class LineEnds {
     let lines = 0;
     let end = 0;
     if (this.width === 1) {
-      for (let at = 0; at < chunk.length && lines < most; at += blockBytes) {
+      const first = this.#skipBlocks(chunk, most);
+      lines = first.lines;
+      end = first.end;
+      for (let at = end; at < chunk.length && lines < most; at += blockBytes) {
         const passed = this.#skipBytes(chunk, at, Math.min(chunk.length, at + blockBytes), most - lines);
         lines += passed.lines;
         if (passed.lines > 0) end = passed.end;
@@ -59,8 +65,26 @@ export class LineEnds {
         }
       }
     }
-    if (lines < most) return { lines, end: chunk.length, partial: end < chunk.length };
+    if (lines < most) {
+      const partial = this.width === 1 ? chunk.length > 0 && chunk.at(-1) !== 10 : end < chunk.length;
+      return { lines, end: chunk.length, partial };
+    }
     return { lines, end, partial: false };
+  }
+
+  /** Passes over whole blocks of which none has the line that is looked for. */
+  #skipBlocks(chunk: Buffer, most: number): { lines: number; end: number } {
+    const quick = chunk.length < worthVectors ? undefined : program();
+    let lines = 0;
+    let end = 0;
+    while (quick !== undefined && end < chunk.length) {
+      const length = chunk.copy(quick.memory, memoryFrom, end, Math.min(chunk.length, end + vectorBytes));
+      const breaks = quick.countBreaks(memoryFrom, memoryFrom + length);
+      if (lines + breaks >= most) break;
+      lines += breaks;
+      end += length;
+    }
+    return { lines, end };
   }
 
   /** The same for bytes from `at` to `stop`. The engine's own search wins where lines are long, a loop where they are short. */

@@ -17,15 +17,13 @@ interface Routine {
 
 export const i32 = {
   eqz: 0x45,
-  lt: 0x49,
-  le: 0x4d,
-  ge: 0x4f,
   eq: 0x46,
   ne: 0x47,
+  gt: 0x4b,
+  le: 0x4d,
+  ge: 0x4f,
   ctz: 0x68,
-  popcnt: 0x69,
   add: 0x6a,
-  sub: 0x6b,
   and: 0x71,
   or: 0x72,
   shl: 0x74,
@@ -40,8 +38,12 @@ export const bytes16 = {
   bitmask: vector(100),
   sub: vector(113),
   or: vector(80),
-  anyTrue: vector(83),
 } as const;
+
+/** Sums of a vector: of its bytes in four integers, of four integers with four others, and one of four by itself. */
+export const addUpBytes: Code = [...vector(125), ...vector(127)];
+export const addFour: Code = vector(174);
+export const oneOfFour = (lane: number): Code => [...vector(27), lane];
 
 export const load16Bytes: Code = [...vector(0), 0, 0];
 export const store16Bytes: Code = [...vector(11), 0, 0];

@@ -2,6 +2,8 @@
 // compiled when first asked for, in about a millisecond, so that whoever handles small texts only never pays for it.
 // Where the processor or the runtime has no such instructions there is no program, and callers do without.
 import {
+  addFour,
+  addUpBytes,
   assemble,
   block,
   branch,
@@ -14,6 +16,7 @@ import {
   load16Bytes,
   loadByte,
   loop,
+  oneOfFour,
   set,
   store16Bytes,
   storeByte,
@@ -123,15 +126,21 @@ function escapeRoutine() {
 }
 
 function countRoutine() {
-  const [at, end, count, vector] = [0, 1, 2, 3];
-  const breaks: Code = [...get(vector), ...value(10), ...bytes16.splat, ...bytes16.eq];
+  const [at, end, count, stop, tally, total] = [0, 1, 2, 3, 4, 5];
+  const isBreak: Code = [...get(at), ...load16Bytes, ...value(10), ...bytes16.splat, ...bytes16.eq];
   const body = [
     block(
       loop(
-        branchIf([...get(at), ...value(16), i32.add, ...get(end), i32.le, i32.eqz], 1),
-        [...get(at), ...load16Bytes, ...set(vector)],
-        increase(count, [...breaks, ...bytes16.bitmask, i32.popcnt]),
-        increase(at, value(16)),
+        branchIf([...get(at), ...value(16), i32.add, ...get(end), i32.gt], 1),
+        [...get(at), ...value(255 * 16), i32.add, ...set(stop)], // a byte counts to 255
+        when([...get(stop), ...get(end), i32.gt], [...get(end), ...set(stop)]),
+        [...value(0), ...bytes16.splat, ...set(tally)],
+        loop(
+          [...get(tally), ...isBreak, ...bytes16.sub, ...set(tally)], // what is equal is -1
+          increase(at, value(16)),
+          branchIf([...get(at), ...value(16), i32.add, ...get(stop), i32.le], 0),
+        ),
+        [...get(total), ...get(tally), ...addUpBytes, ...addFour, ...set(total)],
         branch(0),
       ),
     ),
@@ -143,7 +152,8 @@ function countRoutine() {
         branch(0),
       ),
     ),
+    ...[0, 1, 2, 3].map(lane => increase(count, [...get(total), ...oneOfFour(lane)])),
     get(count),
   ];
-  return { parameters: 2, integers: 1, vectors: 1, body: body.flat() };
+  return { parameters: 2, integers: 2, vectors: 2, body: body.flat() };
 }
