@@ -1,6 +1,8 @@
 // `fs.list_files`: a page of the tree, sorted by path.
+import { GroupTexts } from "../../contract/render/group-text.ts";
 import { text, tool } from "../../contract/tool.ts";
-import { walk } from "../../engine/search/walk.ts";
+import { walkGroups } from "../../engine/search/walk.ts";
+import type { Entry } from "../../engine/workspace/directory.ts";
 import type { Stat } from "../../engine/workspace/stat.ts";
 import { covered, scopeProperties } from "./scope.ts";
 
@@ -34,24 +36,69 @@ export const listFiles = tool({
   paths: ["root"],
   async run(params, call) {
     using tree = covered(params, call);
-    const entries: ListedEntry[] = [];
-    let skipped = 0;
+    const { include_dirs, include_metadata, skip, max_results } = params;
+    const texts = textsOf(tree.named(""), include_dirs);
+    const pieces: string[] = [];
+    let entries: ListedEntry[] = [];
+    const flush = () => {
+      if (entries.length > 0) pieces.push(JSON.stringify(entries).slice(1, -1));
+      entries = [];
+    };
+    let met = 0;
     let more = false;
     const maxDepth = params.recursive ? undefined : 0;
-    await walk(tree.directory, { ...tree.scope, maxDepth, signal: call.signal }).each(entry => {
-      const isDirectory = entry.kind === "directory";
-      if (isDirectory ? !params.include_dirs : entry.kind !== "file") return true;
-      if (skipped++ < params.skip) return true;
-      more = entries.length === params.max_results;
-      if (more) return false;
-      const stat = params.include_metadata ? entry.stat() : undefined;
-      const listed = { path: tree.named(entry.path), is_dir: isDirectory };
-      entries.push(stat === undefined ? listed : { ...listed, ...metadata(stat) });
+    const scope = { ...tree.scope, maxDepth, signal: call.signal };
+    await walkGroups(tree.directory, scope, group => {
+      if (!group.isFresh && !include_metadata && met >= skip) {
+        const { text, count } = texts.of(group);
+        if (met + count <= skip + max_results) {
+          met += count;
+          flush();
+          if (count > 0) pieces.push(text);
+          return true;
+        }
+      }
+      for (const entry of group.entries) {
+        if (!isListed(entry, include_dirs) || met++ < skip) continue;
+        more = met > skip + max_results;
+        if (more) return false;
+        const one = listed(tree.named(group.prefix + entry.name), entry);
+        const stat = include_metadata ? group.parent()?.stat(entry) : undefined;
+        entries.push(stat === undefined ? one : { ...one, ...metadata(stat) });
+      }
       return true;
     });
-    return text(JSON.stringify({ entries, has_more: more }));
+    flush();
+    return text(`{"entries":[${pieces.join(",")}],"has_more":${more}}`);
   },
 });
+
+function isListed({ kind }: Entry, directories: boolean): boolean {
+  return kind === "file" || (directories && kind === "directory");
+}
+
+function listed(path: string, { kind }: Entry): ListedEntry {
+  return { path, is_dir: kind === "directory" };
+}
+
+const kept = new Map<string, GroupTexts>();
+const mostKept = 8;
+
+/** The entries of groups without their metadata, whose paths begin with `below`. */
+function textsOf(below: string, directories: boolean): GroupTexts {
+  const key = `${directories} ${below}`;
+  let texts = kept.get(key);
+  if (texts === undefined) {
+    texts = new GroupTexts(({ prefix, entries }) => {
+      const all = entries.filter(entry => isListed(entry, directories));
+      const body = JSON.stringify(all.map(entry => listed(below + prefix + entry.name, entry)));
+      return { text: body.slice(1, -1), count: all.length };
+    });
+    if (kept.size === mostKept) kept.clear();
+    kept.set(key, texts);
+  }
+  return texts;
+}
 
 function metadata({ size, modified }: Stat): Pick<ListedEntry, "size" | "modified"> {
   return { size, modified: Math.floor(modified.getTime() / 1000) };

@@ -48,10 +48,19 @@ interface Alternative {
   readonly on: "path" | "base-name" | "absolute";
 }
 
-/** Globs that select: a path is in if any matches. */
+/** Globs that select: a path is in if any matches. The same ones are the same object, so that what they chose is known. */
 export function includeGlobs(patterns: readonly string[], rules: GlobRules = {}): Globs {
-  return globs(patterns, rules, written => [written]);
+  const key = JSON.stringify([patterns, rules]);
+  const before = made.get(key);
+  if (before !== undefined) return before;
+  const fresh = globs(patterns, rules, written => [written]);
+  if (made.size === mostMade) made.clear();
+  if (key.length <= maxPatternBytes) made.set(key, fresh);
+  return fresh;
 }
+
+const made = new Map<string, Globs>();
+const mostMade = 16;
 
 /** Globs that leave out. `dist/**` means the directory too, so that a walk does not enter it. */
 export function excludeGlobs(patterns: readonly string[], rules: GlobRules = {}): Globs {

@@ -41,9 +41,9 @@ const ruleFiles = new Map<string, Source>([
   [".gitignore", "git"],
 ]);
 
-/** Whether rules may come from an entry. */
-export function mayHoldRules({ name }: Entry): boolean {
-  return name.charCodeAt(0) === 46 && (name === ".git" || ruleFiles.has(name));
+/** Whether rules may come from an entry of this name. */
+export function mayHoldRules(name: string): boolean {
+  return name === ".git" || ruleFiles.has(name);
 }
 
 /**
@@ -79,7 +79,7 @@ export class IgnoreRules {
     const added = new Map<Source, string>();
     let key = `${this.#number} ${base}`;
     for (const entry of entries) {
-      if (!mayHoldRules(entry)) continue;
+      if (!mayHoldRules(entry.name)) continue;
       const source = ruleFiles.get(entry.name) ?? "exclude";
       directory ??= typeof from === "function" ? from() : from;
       if (directory === undefined) break; // gone
@@ -102,7 +102,8 @@ export class IgnoreRules {
   ignores(prefix: string, name: string, isDirectory: boolean): boolean {
     if (name.charCodeAt(0) === 46 && (!this.#policy.hidden || (this.#policy.rules && name === ".git")))
       return true;
-    for (const { rules, base } of this.#deciding) {
+    for (let i = 0; i < this.#deciding.length; i++) {
+      const { rules, base } = this.#deciding[i] as Layer;
       const decided = rules.decide(prefix, base, name, isDirectory);
       if (decided !== undefined) return decided;
     }

@@ -1,66 +1,78 @@
 // Directories that were read before, so that the next walk need not read them again: only ask whether they changed
 // (workspace/mark.ts). Nothing is kept that can change without its directory: no sizes, no times, no ignore files.
 //
-// They are kept by name below each granted root, within one bound for all. What no walk came by for the longest time
-// goes first, with all that lies below; a walk comes by what lies above first, so nothing in use loses its place.
+// They are kept by name below each granted root, within one bound for all. The tree that was walked longest ago goes
+// first; one that fills all the room is known in part, and begun anew by the next walk.
 import type { Directory } from "../workspace/directory.ts";
 import { isSame, isSettled, type Mark, markOf } from "../workspace/mark.ts";
 import { Listing } from "./listing.ts";
 
-const maxEntries = 400_000;
-const maxBytes = 64 * 1024 * 1024;
+const maxBytes = 64 * 1024 * 1024; // some 250,000 names
 const placeBytes = 500;
 
 /** A place in the tree below a root, and what was read there. */
 export class Known {
-  readonly name: string;
-  readonly parent: Known | undefined;
-  below: Map<string, Known> | undefined;
-  mark: Mark | undefined;
-  listing: Listing | undefined;
-  /** The last walk that came by. */
-  walk = 0;
+  below: Map<string, Known> | undefined = undefined;
+  mark: Mark | undefined = undefined;
+  listing: Listing | undefined = undefined;
+  #above = "";
+  #prefix = "";
 
-  constructor(name: string, parent: Known | undefined) {
-    this.name = name;
-    this.parent = parent;
+  /** `above`, its name and a slash: the same string for the same walk, so that comparing costs nothing. */
+  prefix(above: string, name: string): string {
+    if (this.#prefix === "" || this.#above !== above) {
+      this.#above = above;
+      this.#prefix = `${above}${name}/`;
+    }
+    return this.#prefix;
   }
 }
 
-const roots = new Map<string, Known>();
-/** All places, those that were come by last at the end. */
-const places = new Set<Known>();
-const held = { entries: 0, bytes: 0 };
-let walks = 0;
+class KnownTree {
+  readonly top = new Known();
+  bytes = 0;
+}
+
+/** By root, the one that was walked last at the end. */
+const trees = new Map<string, KnownTree>();
 
 /** What one walk knows from those before, and leaves to those behind. */
 export class Knowledge {
-  readonly #walk = ++walks;
+  readonly #tree: KnownTree;
   readonly #trusted = new Map<number, boolean>();
+  /** The room that there was at last, for this walk alone: others that go on meanwhile are bound by their own. */
+  #left: number;
   #isFull = false;
+  /** The place of the start in its root; undefined where its path cannot tell. */
+  readonly start: Known | undefined;
 
-  constructor() {
-    if (clockWentBack()) for (const place of roots.values()) forget(place);
-  }
-
-  /** The place of a directory in its root; undefined where its path cannot tell, or nothing can be kept. */
-  placeOf(directory: Directory): Known | undefined {
-    const { root, path } = directory;
-    if (path.includes("\ufffd") || !this.#trusts(directory.mark().dev, directory)) return undefined;
+  constructor({ root, path }: Directory) {
+    if (clockWentBack()) trees.clear();
     const key = `${root.device}:${root.inode}`;
-    let place = this.#comeBy(roots, key, undefined);
+    const before = trees.get(key);
+    this.#tree = before === undefined || before.bytes > 0.9 * maxBytes ? new KnownTree() : before;
+    trees.delete(key);
+    trees.set(key, this.#tree);
+    this.#left = left();
+    let place: Known | undefined = path.includes("\ufffd") ? undefined : this.#tree.top;
     for (const name of path.slice(root.path.length).split("/")) {
       if (place !== undefined && name !== "") place = this.below(place, name);
     }
-    return place;
+    this.start = place;
   }
 
+  /** A place further down; undefined where there is no room for it. */
   below(place: Known, name: string): Known | undefined {
+    const before = place.below?.get(name);
+    if (before !== undefined || this.#isFull) return before;
+    const fresh = new Known();
     place.below ??= new Map();
-    return this.#comeBy(place.below, name, place);
+    place.below.set(name, fresh);
+    this.#take(placeBytes);
+    return fresh;
   }
 
-  /** The names at a place, if `mark`, which is of now, says that they are still those. */
+  /** The names at a place, if `now` says that they are still those. */
   recall({ mark, listing }: Known, now: Mark | undefined): Listing | undefined {
     return mark !== undefined && now !== undefined && isSame(mark, now) ? listing : undefined;
   }
@@ -71,15 +83,12 @@ export class Knowledge {
     const now = Date.now();
     const mark = directory.mark();
     const listing = new Listing(directory);
-    empty(place);
-    if (!this.#isFull && isSettled(mark, now) && this.#trusts(mark.dev, directory)) {
-      place.mark = markOf(mark);
-      place.listing = listing;
-      held.entries += listing.entries.length;
-      held.bytes += listing.bytes;
-      this.#makeRoom();
-    }
-    if (place.below !== undefined) forgetOthers(place.below, listing);
+    if (place.listing !== undefined) this.#take(-place.listing.bytes);
+    const isKept = !this.#isFull && isSettled(mark, now) && this.#trusts(mark.dev, directory);
+    place.mark = isKept ? markOf(mark) : undefined;
+    place.listing = isKept ? listing : undefined;
+    if (isKept) this.#take(listing.bytes);
+    if (place.below !== undefined) this.#forgetOthers(place.below, listing);
     return listing;
   }
 
@@ -93,67 +102,45 @@ export class Knowledge {
     return trusted;
   }
 
-  #comeBy(among: Map<string, Known>, name: string, parent: Known | undefined): Known | undefined {
-    let place = among.get(name);
-    if (place === undefined) {
-      if (this.#isFull) return undefined;
-      place = new Known(name, parent);
-      among.set(name, place);
-      held.bytes += placeBytes;
-      this.#makeRoom();
-    } else if (place.walk !== this.#walk) places.delete(place);
-    else return place;
-    place.walk = this.#walk;
-    places.add(place);
-    return place;
+  #take(bytes: number): void {
+    this.#tree.bytes += bytes;
+    this.#left -= bytes;
+    if (this.#left >= 0) return;
+    for (const [key, tree] of trees) {
+      if (tree !== this.#tree) trees.delete(key);
+      this.#left = left();
+      if (this.#left >= 0) return;
+    }
+    this.#isFull = true;
   }
 
-  /** Lets go of what other walks left. A tree that is too large by itself stays known in part. */
-  #makeRoom(): void {
-    if (held.entries <= maxEntries && held.bytes <= maxBytes) return;
-    for (const place of places) {
-      if (place.walk === this.#walk) {
-        this.#isFull = true;
-        return;
+  /** Lets go of places that are no directories any more, with all that lies below them. */
+  #forgetOthers(below: Map<string, Known>, { entries }: Listing): void {
+    const directories = new Set<string>();
+    for (const { name, kind } of entries) if (kind === "directory") directories.add(name);
+    for (const [name, gone] of below) {
+      if (directories.has(name)) continue;
+      below.delete(name);
+      for (const waiting = [gone]; ; ) {
+        const place = waiting.pop();
+        if (place === undefined) break;
+        this.#take(-placeBytes - (place.listing?.bytes ?? 0));
+        for (const child of place.below?.values() ?? []) waiting.push(child);
       }
-      forget(place);
-      if (held.entries <= maxEntries * 0.75 && held.bytes <= maxBytes * 0.75) return;
     }
   }
 }
 
-function empty(place: Known): void {
-  if (place.listing === undefined) return;
-  held.entries -= place.listing.entries.length;
-  held.bytes -= place.listing.bytes;
-  place.listing = undefined;
-  place.mark = undefined;
-}
-
-/** Lets go of places that are no directories any more. */
-function forgetOthers(below: ReadonlyMap<string, Known>, { entries }: Listing): void {
-  const directories = new Set<string>();
-  for (const { name, kind } of entries) if (kind === "directory") directories.add(name);
-  for (const [name, place] of below) if (!directories.has(name)) forget(place);
-}
-
-/** Lets go of a place and all that lies below it. */
-function forget(place: Known): void {
-  if (place.parent === undefined) roots.delete(place.name);
-  else place.parent.below?.delete(place.name);
-  for (const waiting = [place]; ; ) {
-    const next = waiting.pop();
-    if (next === undefined) return;
-    if (places.delete(next)) held.bytes -= placeBytes;
-    empty(next);
-    for (const child of next.below?.values() ?? []) waiting.push(child);
-    next.below = undefined;
-  }
+/** How much room there is. */
+function left(): number {
+  let bytes = maxBytes;
+  for (const tree of trees.values()) bytes -= tree.bytes;
+  return bytes;
 }
 
 /** How far the clock of the day was ahead of the one that only runs on. */
 let ahead = Number.NEGATIVE_INFINITY;
-const leewayMs = 500; // what marks allow for by far
+const leewayMs = 500; // marks allow for more
 
 /**
  * Where the clock was set back, a time may come again, and a change look like what was before it. Setting it back and

@@ -1,43 +1,53 @@
 // The names in a directory as they were read, in order, and what was made of them.
 import type { Directory, Entry } from "../workspace/directory.ts";
-import { type IgnoreRules, mayHoldRules } from "./ignore.ts";
-import { inOrder, type Occasion, type Order, type Plan, planOf } from "./plan.ts";
+import { mayHoldRules } from "./ignore.ts";
+import { type Occasion, type Plan, planOf, sorted } from "./plan.ts";
 
 const most = 2;
+const entryBytes = 200; // with what is made of it
+const none: readonly never[] = [];
+
+interface KeptPlan extends Pick<Occasion, "rules" | "top" | "prefix" | "order"> {
+  readonly plan: Plan;
+}
 
 export class Listing {
   readonly entries: readonly Entry[];
   /** Those that ignore rules may come from. */
-  readonly ruleEntries: readonly Entry[];
-  readonly #plans: {
-    readonly rules: IgnoreRules;
-    readonly above: string;
-    readonly order: Order;
-    readonly plan: Plan;
-  }[] = [];
+  readonly ruleEntries: readonly Entry[] = none;
+  /** About how much memory it takes. */
+  readonly bytes: number;
+  #plans: readonly KeptPlan[] = none;
 
   constructor(directory: Directory) {
-    this.entries = inOrder(directory.entries());
-    this.ruleEntries = this.entries.filter(mayHoldRules);
+    const entries = directory.entries();
+    let bytes = 0;
+    let isSorted = true;
+    let before = "";
+    // One pass: the first walk of a tree comes here for every name, and nothing is compiled by then.
+    for (let i = 0; i < entries.length; i++) {
+      const entry = entries[i] as Entry;
+      const { name } = entry;
+      bytes += name.length + entryBytes;
+      if (name <= before) isSorted = false;
+      before = name;
+      if (name.charCodeAt(0) === 46 && mayHoldRules(name)) this.ruleEntries = [...this.ruleEntries, entry];
+    }
+    this.entries = isSorted ? entries : sorted(entries);
+    this.bytes = bytes;
   }
 
   /** How to go through it. The same rules lead to the same plan, unless there are globs: these are new each time. */
   plan(occasion: Occasion): Plan {
-    const { rules, above, order, exclude } = occasion;
+    const { rules, top, prefix, order, exclude } = occasion;
     if (exclude !== undefined) return planOf(this.entries, occasion);
     for (const kept of this.#plans) {
-      if (kept.rules === rules && kept.order === order && kept.above === above) return kept.plan;
+      const isSame =
+        kept.rules === rules && kept.order === order && kept.prefix === prefix && kept.top === top;
+      if (isSame) return kept.plan;
     }
     const plan = planOf(this.entries, occasion);
-    if (this.#plans.length === most) this.#plans.shift();
-    this.#plans.push({ rules, above, order, plan });
+    this.#plans = [{ rules, top, prefix, order, plan }, ...this.#plans.slice(0, most - 1)];
     return plan;
-  }
-
-  /** About how much memory it takes. */
-  get bytes(): number {
-    let bytes = this.entries.length * 100;
-    for (const { name } of this.entries) bytes += name.length;
-    return bytes;
   }
 }

@@ -17,6 +17,8 @@ export interface Stretch {
   /** How many of them are files. */
   readonly files: number;
   readonly into: Entry | undefined;
+  /** Those of the entries that the latest globs match. */
+  chosen?: { readonly include: Globs; readonly prefix: string; readonly entries: readonly Entry[] };
 }
 
 export interface Plan {
@@ -25,18 +27,19 @@ export interface Plan {
   readonly leftOut: number;
 }
 
-/** What a plan is made for. Paths are "" or end with a slash: `above` is seen from the top, `prefix` from the start. */
+/** What a plan is made for. Paths are "" or end with a slash: of the start, from the top (above.ts), and from there on. */
 export interface Occasion {
   readonly rules: IgnoreRules;
-  readonly above: string;
+  readonly top: string;
   readonly prefix: string;
   readonly order: Order;
   readonly exclude: Globs | undefined;
 }
 
-/** `entries` are in order (`inOrder`). */
+/** `entries` are sorted by name. */
 export function planOf(entries: readonly Entry[], occasion: Occasion): Plan {
-  const { rules, above, prefix, order, exclude } = occasion;
+  const { rules, top, prefix, order, exclude } = occasion;
+  const above = top + prefix;
   const stretches: Stretch[] = [];
   const waiting: Entry[] = []; // to go down into, the next one last
   let stretch: Entry[] = [];
@@ -47,7 +50,8 @@ export function planOf(entries: readonly Entry[], occasion: Occasion): Plan {
     stretch = [];
     files = 0;
   };
-  for (const entry of entries) {
+  for (let i = 0; i < entries.length; i++) {
+    const entry = entries[i] as Entry;
     const { name, kind } = entry;
     const isDirectory = kind === "directory";
     if (rules.ignores(above, name, isDirectory)) {
@@ -55,10 +59,7 @@ export function planOf(entries: readonly Entry[], occasion: Occasion): Plan {
       continue;
     }
     if (exclude?.matches(prefix + name)) continue;
-    for (let next = waiting.at(-1); next !== undefined && isBefore(next, name); next = waiting.at(-1)) {
-      waiting.pop();
-      descend(next);
-    }
+    while (waiting.length > 0 && isBefore(waiting[waiting.length - 1] as Entry, name)) descend(waiting.pop());
     stretch.push(entry);
     if (kind === "file") files++;
     else if (isDirectory && order === "tree") descend(entry);
@@ -86,13 +87,9 @@ function wait(waiting: Entry[], entry: Entry): void {
 /** Names for which the order of code units may not be that of bytes; among them those with marks for bytes. */
 const beyondUnits = /[\ud800-\uffff]/;
 
-/** Sorts by name; mostly the system has done so already. */
-export function inOrder(entries: Entry[]): Entry[] {
-  const compare = entries.some(({ name }) => beyondUnits.test(name)) ? byBytes : byUnits;
-  for (let i = 1; i < entries.length; i++) {
-    if (compare(entries[i - 1] as Entry, entries[i] as Entry) > 0) return entries.sort(compare);
-  }
-  return entries;
+/** In the order of their names as bytes, which is also the system's, where it has one. */
+export function sorted(entries: readonly Entry[]): Entry[] {
+  return entries.toSorted(entries.some(({ name }) => beyondUnits.test(name)) ? byBytes : byUnits);
 }
 
 function byUnits(a: Entry, b: Entry): number {

@@ -69,8 +69,10 @@ export interface Group {
   /** Of the directory, relative to the start: "", or with a final slash. The path of an entry is this and its name. */
   readonly prefix: string;
   readonly depth: number;
-  /** Never empty. */
+  /** Never empty. The same array as in the walk before, as far as nothing changed and the scope is the same. */
   readonly entries: readonly Entry[];
+  /** Whether they were read just now, so that nothing can be known about them. */
+  readonly isFresh: boolean;
   /** The directory, not to be closed; undefined where it is gone. Only while the group is the walk's latest. */
   readonly parent: () => Directory | undefined;
 }
@@ -82,7 +84,7 @@ export class Walker implements Disposable {
   readonly #start: Directory;
   readonly #scope: Scope;
   readonly #standpoint: Standpoint;
-  readonly #knowledge = new Knowledge();
+  readonly #knowledge: Knowledge;
   readonly #levels = new Levels();
   #stretch = nothing;
   /** The next entry of the stretch. */
@@ -98,11 +100,22 @@ export class Walker implements Disposable {
     this.#start = start;
     this.#scope = scope;
     this.#standpoint = standpoint(start, scope.ignore ?? everything);
-    const known = this.#knowledge.placeOf(start);
+    this.#knowledge = new Knowledge(start);
+    const known = this.#knowledge.start;
     const listing = known && this.#knowledge.recall(known, start.mark());
     const entry = { name: "", kind: "directory" } as const;
     const { rules } = this.#standpoint;
-    const level: Level = { directory: start, entry, prefix: "", known, rules, plan: noPlan, next: 0 };
+    const isFresh = listing === undefined;
+    const level: Level = {
+      directory: start,
+      entry,
+      prefix: "",
+      known,
+      isFresh,
+      rules,
+      plan: noPlan,
+      next: 0,
+    };
     this.#levels.push(level);
     this.#open(level, listing ?? this.#knowledge.read(start, known));
   }
@@ -130,12 +143,11 @@ export class Walker implements Disposable {
     for (;;) {
       const moved = this.#move();
       if (moved !== "moved") return moved;
-      const prefix = this.#levels.last?.prefix ?? "";
-      let { entries } = this.#stretch;
+      const { prefix = "", isFresh = true } = this.#levels.last ?? {};
       this.files += this.#stretch.files;
-      if (include !== undefined) entries = entries.filter(({ name }) => include.matches(prefix + name));
+      const entries = include === undefined ? this.#stretch.entries : chosen(this.#stretch, include, prefix);
       if (entries.length > 0)
-        return { prefix, depth: this.#levels.length - 1, entries, parent: this.#levels.held };
+        return { prefix, depth: this.#levels.length - 1, entries, isFresh, parent: this.#levels.held };
     }
   }
 
@@ -172,7 +184,9 @@ export class Walker implements Disposable {
       return true;
     }
     const { rules } = above;
-    const level: Level = { directory, entry, prefix: `${path}/`, known, rules, plan: noPlan, next: 0 };
+    const prefix = known?.prefix(above.prefix, entry.name) ?? `${path}/`;
+    const isFresh = listing === undefined;
+    const level: Level = { directory, entry, prefix, known, isFresh, rules, plan: noPlan, next: 0 };
     this.#levels.push(level);
     try {
       if (listing !== undefined) this.#open(level, listing);
@@ -188,10 +202,10 @@ export class Walker implements Disposable {
   #open(level: Level, listing: Listing): void {
     const { exclude, order = "paths" } = this.#scope;
     const { prefix } = level;
-    const above = this.#standpoint.prefix + prefix;
+    const { prefix: top } = this.#standpoint;
     if (listing.ruleEntries.length > 0)
-      level.rules = level.rules.in(this.#levels.held, above.slice(0, -1), listing.ruleEntries);
-    level.plan = listing.plan({ rules: level.rules, above, prefix, order, exclude });
+      level.rules = level.rules.in(this.#levels.held, (top + prefix).slice(0, -1), listing.ruleEntries);
+    level.plan = listing.plan({ rules: level.rules, top, prefix, order, exclude });
     this.leftOut += level.plan.leftOut;
   }
 
@@ -199,4 +213,13 @@ export class Walker implements Disposable {
     this.#levels[Symbol.dispose]();
     this.#stretch = nothing;
   }
+}
+
+/** Those of a stretch that globs match: the same ones choose the same. */
+function chosen(stretch: Stretch, include: Globs, prefix: string): readonly Entry[] {
+  const before = stretch.chosen;
+  if (before?.include === include && before.prefix === prefix) return before.entries;
+  const entries = stretch.entries.filter(({ name }) => include.matches(prefix + name));
+  stretch.chosen = { include, prefix, entries };
+  return entries;
 }

@@ -1,6 +1,6 @@
 // A directory, held open: listing it, going down into it, and starting a process in it all mean this directory,
 // whatever is swapped underneath its name.
-import { lstatSync, readdirSync, readlinkSync } from "node:fs";
+import { type Dirent, lstatSync, readdirSync, readlinkSync } from "node:fs";
 import { Fault, type Kind } from "../fault.ts";
 import { isTemporaryName } from "./commit/temporary.ts";
 import { errnoOf, faultOf, system } from "./errno.ts";
@@ -49,13 +49,23 @@ export class Directory implements Disposable {
 
   /** What is in it, in the system's order, without what a commit keeps there for a moment. */
   entries(): Entry[] {
+    const found = this.#found();
     const entries: Entry[] = [];
-    for (const entry of system(this.given, () => readdirSync(this.address, { withFileTypes: true }))) {
+    for (let i = 0; i < found.length; i++) {
+      const entry = found[i] as Dirent;
       const { name } = entry;
       if (name.includes("\ufffd")) return this.#rawEntries();
       if (!isTemporaryName(name)) entries.push({ name, kind: kindOf(entry) });
     }
     return entries;
+  }
+
+  #found(): Dirent[] {
+    try {
+      return readdirSync(this.address, withKinds);
+    } catch (error) {
+      throw faultOf(error, this.given);
+    }
   }
 
   #rawEntries(): Entry[] {
@@ -141,6 +151,8 @@ export class Directory implements Disposable {
     this.close();
   }
 }
+
+const withKinds = { withFileTypes: true } as const;
 
 function addressOf(entry: Entry): Address {
   return entry.raw ?? entry.name;
