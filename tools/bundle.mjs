@@ -90,23 +90,37 @@ const sharedTables = {
   },
 };
 
-/** The package says where ripgrep is, but as an ES module, and loading the first of these takes longer than a
- *  search. So the same question is asked here: where, seen from that package, the one for this platform is. */
+/** The package says where ripgrep is, but as an ES module, and loading the first of these takes longer than a small
+ *  search, as does Node's own resolution of it. So it is looked for where installers put it, beside the package or
+ *  inside of it, and asked for by name only where it is in neither. */
 const ripgrepByItsPlace = {
   name: "ripgrep by its place",
   setup({ onResolve, onLoad }) {
     onResolve({ filter: /^@vscode\/ripgrep$/ }, ({ kind, path }) =>
       kind === "require-resolve" ? { path, external: true } : { path, namespace: "ripgrep" },
     );
-    onLoad({ filter: /.*/, namespace: "ripgrep" }, () => ({
-      contents: `
-        const { platform, arch, env } = process;
-        const seenFromThere = require("node:module").createRequire(require.resolve("@vscode/ripgrep"));
-        const name = "@vscode/ripgrep-" + platform + "-" + (env.npm_config_arch || arch);
-        exports.rgPath = seenFromThere.resolve(name + "/bin/rg" + (platform === "win32" ? ".exe" : ""));`,
-    }));
+    onLoad({ filter: /.*/, namespace: "ripgrep" }, () => ({ contents: ripgrep }));
   },
 };
+
+const ripgrep = `
+  const { existsSync, realpathSync } = require("node:fs");
+  const { join } = require("node:path");
+  const { platform, arch, env } = process;
+  const name = "ripgrep-" + platform + "-" + (env.npm_config_arch || arch);
+  const program = "bin/rg" + (platform === "win32" ? ".exe" : "");
+  function byPlace() {
+    const found = require.resolve.paths("x").map(path => join(path, "@vscode/ripgrep")).find(existsSync);
+    if (found === undefined) return;
+    const real = realpathSync(found);
+    const places = [join(real, "node_modules/@vscode", name), join(real, "..", name)];
+    return places.map(place => join(place, program)).find(existsSync);
+  }
+  function byName() {
+    const seenFromThere = require("node:module").createRequire(require.resolve("@vscode/ripgrep"));
+    return seenFromThere.resolve("@vscode/" + name + "/" + program);
+  }
+  exports.rgPath = byPlace() ?? byName();`;
 
 /** What the program is wrapped in: one expression, which the entry compiles as it is. A late module is stood for by
  *  an object that loads it when something of it is first used. */

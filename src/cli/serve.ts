@@ -9,6 +9,7 @@ import { confinementOf } from "./confinement.ts";
 import { chooseDialect } from "./dialect.ts";
 import { openDirectories } from "./directories.ts";
 import { settingsOf } from "./settings.ts";
+import { warmUpWhenQuiet } from "./warm-up.ts";
 
 export async function serve(config: Config): Promise<void> {
   // Before anything is opened: what whoever started us forgot to close would be handed on to every command.
@@ -25,6 +26,7 @@ export async function serve(config: Config): Promise<void> {
   );
   using engine = served;
   for (const { path, access } of engine.workspace.roots) log.info(`serving ${path} (${access})`);
+  warmUpWhenQuiet(process.stdin);
   await serveStdio({
     dialect,
     engine,

@@ -1,0 +1,25 @@
+// What the first calls need and a start does not: loaded once the client has its first answers and is quiet, so that
+// nobody waits for it. Step by step, so that a call that comes in between waits for one of them at most.
+import { ripgrepPath } from "../engine/search/ripgrep.ts";
+
+/** Node's own modules, some milliseconds each; the program loads them when they are first used (tools/bundle.mjs). */
+const steps: readonly (() => unknown)[] = [
+  // Every content that is read or written has a version; the first hash is the slow one.
+  () => process.getBuiltinModule("node:crypto").createHash("sha256").update("").digest(),
+  () => process.getBuiltinModule("node:child_process"),
+  ripgrepPath,
+];
+
+const quietMs = 100;
+
+/** Begins when something has been read from the input and nothing more has come for a while. */
+export function warmUpWhenQuiet(input: { readonly bytesRead: number }): void {
+  let seen = 0;
+  let done = 0;
+  const timer = setInterval(() => {
+    const quiet = input.bytesRead > 0 && input.bytesRead === seen;
+    seen = input.bytesRead;
+    if (quiet) steps[done++]?.();
+    if (done === steps.length) clearInterval(timer);
+  }, quietMs).unref();
+}
