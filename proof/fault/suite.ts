@@ -1,7 +1,29 @@
 // The fault suite: breaks the machine under the server, and looks whether the files are whole.
 import type { Suite } from "../suite.ts";
+import { jumpClocks } from "./clock.ts";
+import { failInEachCall, killInEachCall } from "./each-call.ts";
+import { killAtRandom } from "./killed.ts";
+import { notRun } from "./not-run.ts";
+import { damageState, fillState } from "./state.ts";
+import { endAtWork, runOutOfHandles, workTogether } from "./together.ts";
+import { failBelow } from "./traced.ts";
 
 export const fault: Suite = {
   name: "fault",
-  async run() {},
+  async run(trial) {
+    if (process.platform !== "linux") throw new Error("the faults are made with means of Linux");
+    for (const [id, why] of Object.entries(notRun)) trial.tally.skipped(id, why);
+    await failInEachCall(trial);
+    await killInEachCall(trial);
+    await workTogether(trial);
+    await endAtWork(trial);
+    await runOutOfHandles(trial);
+    await jumpClocks(trial);
+    await damageState(trial);
+    await fillState(trial);
+    await failBelow(trial);
+    await killAtRandom(trial, trial.long ? 200 : 8);
+    const end = Date.now() + (trial.minutes ?? 0) * 60_000;
+    while (Date.now() < end) await killAtRandom(trial, 50);
+  },
 };

@@ -1,54 +1,9 @@
-import { chmodSync, existsSync, mkdirSync, readdirSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { Fault } from "../../src/engine/fault.ts";
 import { errno, watching } from "./failing.ts";
 import { faultOf, Ground } from "./ground.ts";
-import { outlook, scenarios } from "./scenarios.ts";
-
-describe("when one system call fails, whichever it is", () => {
-  for (const scenario of scenarios) {
-    it(`${scenario.name} is all there or not at all, as it says`, async () => {
-      const make = () => new Ground(scenario.files);
-      const { before, after } = await outlook(scenario, make);
-      for (let at = 1; ; at++) {
-        using ground = make();
-        scenario.prepare?.(ground);
-        await ground.commit([ground.write("warm", "up")]);
-        await ground.commit([{ kind: "remove", path: ground.at("warm") }]);
-        await ground.workspace.settled();
-        let failed = "";
-        let outcome: unknown = "done";
-        await watching(
-          (count, name) => {
-            if (count !== at) return;
-            failed = name;
-            throw errno(at % 2 === 0 ? "EIO" : "ENOSPC", name);
-          },
-          async () => {
-            try {
-              await ground.commit(scenario.changes(ground), scenario.options);
-            } catch (error) {
-              outcome = error;
-            }
-            await ground.workspace.settled();
-          },
-        );
-        if (failed === "") break;
-        const told = `call ${at} (${failed}): ${String(outcome)}`;
-        if (outcome !== "done") {
-          expect(outcome, told).toBeInstanceOf(Fault);
-          expect(["io", "no_space"], told).toContain((outcome as Fault).code);
-        }
-        await ground.commit([ground.write("next", "works")]);
-        await ground.workspace.settled();
-        const expected = { ...(outcome === "done" ? after : before), next: "works" };
-        expect(ground.tree(), told).toEqual(expected);
-        expect(readdirSync(join(ground.state, "locks")), told).toEqual([]);
-      }
-    });
-  }
-});
 
 describe("when a patch fails in the middle", () => {
   it("a rename that fails at any of twenty files leaves all of them as they were", async () => {

@@ -1,12 +1,11 @@
 import { spawn, spawnSync } from "node:child_process";
-import { chmodSync, chownSync, existsSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
+import { chmodSync, chownSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { isTemporaryName } from "../../src/engine/workspace/commit/temporary.ts";
 import { bundle } from "./bundle.ts";
 import { Ground } from "./ground.ts";
-import { outlook, scenarios } from "./scenarios.ts";
+import { scenarios } from "./scenarios.ts";
 
 let worker: Awaited<ReturnType<typeof bundle>>;
 let swapper: Awaited<ReturnType<typeof bundle>>;
@@ -36,94 +35,6 @@ function start(script: string, ...args: string[]) {
   const ended = new Promise<string>(resolve => child.on("close", () => resolve(output)));
   return { child, ended, output: () => output };
 }
-
-/** Opens the workspace anew, which recovers. Nothing temporary may be left, nor anything in the state. */
-function restart(ground: Ground): void {
-  ground.reopen();
-  ground.workspace.at("x");
-  const left = Object.keys(ground.tree()).filter(path => path.split("/").some(isTemporaryName));
-  expect(left).toEqual([]);
-  if (existsSync(join(ground.state, "locks"))) expect(readdirSync(join(ground.state, "locks"))).toEqual([]);
-}
-
-describe("killed at any moment", () => {
-  /** Of the system calls to be killed in, every how many-th is tried: all of them take minutes. */
-  const every = Number(process.env.POLYFS_TEST_EVERY ?? 23);
-  const kills = Number(process.env.POLYFS_TEST_KILLS ?? 60);
-  it(`a process that patches in a loop leaves whole patches, ${kills} times`, {
-    timeout: 3_600_000,
-  }, async () => {
-    let torn = 0;
-    let unacknowledged = 0;
-    using ground = new Ground();
-    for (let i = 0; i < kills; i++) {
-      for (const name of readdirSync(ground.inside)) {
-        await ground.commit([{ kind: "remove", path: ground.at(name), recursive: true }]);
-      }
-      await ground.workspace.settled();
-      const { child, ended, output } = start(worker.path, "patches", ground.base);
-      while (output() === "") await pause(2);
-      await pause(Math.random() * 40);
-      child.kill("SIGKILL");
-      const told = Number((await ended).trim().split("\n").at(-1));
-      restart(ground);
-      const tree = ground.tree();
-      const versions = new Set(
-        Object.entries(tree)
-          .filter(([path]) => !path.endsWith("/"))
-          .map(([, text]) => text.slice(0, text.indexOf(" "))),
-      );
-      const version = Number([...versions][0]);
-      const text = `${version} `.repeat(500 + 300 * (version % 3));
-      const whole: Record<string, string> = { [`d${version}/`]: "/", [`d${version}/new`]: text };
-      for (let file = 0; file < 8; file++) whole[`f${file}`] = text;
-      expect(tree).toEqual(whole);
-      if (versions.size !== 1) torn++;
-      expect(version).toBeGreaterThanOrEqual(told);
-      if (version > told) unacknowledged++;
-    }
-    if (kills > 100) console.log(`${kills} kills: ${torn} torn, ${unacknowledged} done but not yet told`);
-  });
-
-  it("in each system call of a commit, it is all there or not at all", { timeout: 600_000 }, async () => {
-    for (const [index, scenario] of scenarios.entries()) {
-      const make = () => new Ground(scenario.files);
-      const { before, after } = await outlook(scenario, make);
-      for (let at = 1 + (index % every); ; at += every) {
-        using ground = make();
-        scenario.prepare?.(ground);
-        const { signal, stderr } = run("scenario", ground.base, `${index}:${at}`);
-        expect(stderr).toBe("");
-        restart(ground);
-        const tree = ground.tree();
-        const told = `${scenario.name}, call ${at}`;
-        expect([before, after], told).toContainEqual(tree);
-        if (signal === null) break;
-      }
-    }
-  });
-
-  it("and again in each system call of the recovery, it still is", { timeout: 600_000 }, async () => {
-    const index = 3;
-    const scenario = scenarios[index];
-    if (scenario === undefined) throw new Error("no such scenario");
-    const make = () => new Ground(scenario.files);
-    const { before, after } = await outlook(scenario, make);
-    // The first rename is of the process's own folder; the others are steps of the commit.
-    for (const first of every === 1 ? [2, 3, 4, 5, 6] : [3, 5]) {
-      for (let at = 1; ; at += every) {
-        using ground = make();
-        scenario.prepare?.(ground);
-        expect(run("scenario", ground.base, `${index}:${first}:rename`).signal).toBe("SIGKILL");
-        expect([before, after]).not.toContainEqual(ground.tree());
-        const { signal } = run("recover", ground.base, at);
-        restart(ground);
-        expect([before, after], `rename ${first}, then call ${at}`).toContainEqual(ground.tree());
-        if (signal === null) break;
-      }
-    }
-  });
-});
 
 describe("several processes", () => {
   it("edit the same two files fifty times each: what was acknowledged is there, nothing else, once", async () => {

@@ -35,7 +35,9 @@ export const applyPatch = polyfsTool({
       blocks.filter(block => block.isRead).map(block => block.path),
       async files => {
         changes = await patchChanges(blocks, files);
-        return dry_run ? [] : changes;
+        if (!dry_run) return changes;
+        for (const { to } of blocks) call.workspace.locate(to); // what the commit would refuse is refused now
+        return [];
       },
       writing(call),
     );

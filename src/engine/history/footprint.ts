@@ -1,7 +1,7 @@
 // What a command leaves behind in the roots: found by looking at them before and after, and recorded as a change
 // that can be taken back. The cost is bounded; where a bound is passed, what was done is told as far as it is known
 // and not recorded, because half of it cannot be taken back.
-import { type ChangeRecord, newChangeId, type RecordedFile } from "../workspace/archive/log.ts";
+import type { ChangeRecord, RecordedFile } from "../workspace/archive/log.ts";
 import type { Objects } from "../workspace/archive/objects.ts";
 import type { Listed, Snapshot } from "../workspace/archive/snapshot.ts";
 import type { By } from "../workspace/commit/change.ts";
@@ -38,7 +38,7 @@ export interface Footprint {
 /** Records a footprint as a change; undefined where there is nothing that could be taken back. */
 export function record({ archive }: Workspace, { files }: Footprint, by: By): ChangeRecord | undefined {
   if (files === undefined) return undefined;
-  const made = { id: newChangeId(), time: Date.now(), ...by, files, parents: [], kept: true };
+  const made = { id: archive.changes.newId(), time: Date.now(), ...by, files, parents: [], kept: true };
   archive.changes.add(made);
   return made;
 }

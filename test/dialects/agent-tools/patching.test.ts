@@ -1,16 +1,6 @@
 // `apply_patch` of the `agent-tools` contract, sentence by sentence, and what a hostile patch may not do.
-import {
-  chmodSync,
-  linkSync,
-  readdirSync,
-  statSync,
-  symlinkSync,
-  truncateSync,
-  writeFileSync,
-} from "node:fs";
+import { chmodSync, linkSync, readdirSync, statSync, symlinkSync, truncateSync } from "node:fs";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { type Arena, arena, escapes } from "../../confinement/arena.ts";
-import { type ProcessWire, start } from "../../mcp/wire.ts";
 import { Ground, type Server } from "./ground.ts";
 
 let ground: Ground;
@@ -228,45 +218,5 @@ describe("everything is as before where one block fails:", () => {
       expect(await server.refuses("apply_patch", { patch })).toMatchObject({ error: "invalid_input" });
     }
     expect(await server.refuses("apply_patch", {})).toMatchObject({ error: "invalid_input" });
-  });
-});
-
-describe("a patch stays in the workspace", () => {
-  const blocks: Record<string, (path: string) => string> = {
-    modifying: path => `--- ${path}\n+++ ${path}\n@@ -1 +1 @@\n-PUBLIC\n+x\n`,
-    creating: path => `--- /dev/null\n+++ ${path}\n@@ -0,0 +1 @@\n+x\n`,
-    deleting: path => `--- ${path}\n+++ /dev/null\n@@ -1 +0,0 @@\n-PUBLIC\n`,
-    "renaming from": path => `--- ${path}\n+++ pub2.txt\n@@ -1 +1 @@\n-PUBLIC\n+x\n`,
-    "renaming to": path => `--- pub.txt\n+++ ${path}\n@@ -1 +1 @@\n-PUBLIC\n+x\n`,
-    "a header that disagrees": path =>
-      `diff --git a/pub.txt b/pub.txt\n--- a/pub.txt\n+++ b/${path}\n@@ -1 +1 @@\n-PUBLIC\n+x\n`,
-    "a rename line that disagrees": path =>
-      `diff --git a/pub.txt b/pub.txt\nrename from pub.txt\nrename to ${path}\n`,
-    "the envelope": path => `*** Begin Patch\n*** Add File: ${path}\n+x\n*** End Patch\n`,
-    "moving by the envelope": path =>
-      `*** Begin Patch\n*** Update File: pub.txt\n*** Move to: ${path}\n@@\n-PUBLIC\n+x\n*** End Patch\n`,
-  };
-  let field: Arena;
-  let wire: ProcessWire;
-
-  beforeAll(async () => {
-    field = arena();
-    const env = { POLYFS_STATE_DIR: `${field.base}/state` };
-    wire = await start({ dialect: "agent-tools", roots: [field.root], env });
-    await wire.initialize();
-  });
-  afterAll(async () => {
-    await wire.close();
-    field[Symbol.dispose]();
-  });
-
-  it.each(Object.entries(blocks))("%s", async (_, block) => {
-    const before = field.fingerprint();
-    for (const [way, path] of Object.entries(escapes(field))) {
-      writeFileSync(`${field.root}/pub.txt`, "PUBLIC\n");
-      const said = JSON.stringify(await wire.call("apply_patch", { patch: block(path) }));
-      expect(said, `${way}: the secret is out`).not.toContain(field.secret);
-      expect(field.fingerprint(), `${way}: something outside has changed`).toBe(before);
-    }
   });
 });

@@ -38,24 +38,31 @@ export interface ChangeRecord {
   readonly kept: boolean;
 }
 
+/** The time in the last id that this process has made. */
 let latest = 0;
-
-/** A new id: later ones sort behind earlier ones. */
-export function newChangeId(): string {
-  latest = Math.max(latest + 1, Date.now());
-  return `${latest.toString(36)}${randomInt(36 ** 3)
-    .toString(36)
-    .padStart(3, "0")}`;
-}
 
 export class ChangeLog {
   readonly #directory: string;
   readonly #catchUp: () => void;
+  #clock = Number.POSITIVE_INFINITY;
 
   /** `catchUp` adds what has been left for later. */
   constructor(state: string, catchUp: () => void) {
     this.#directory = join(state, "changes");
     this.#catchUp = catchUp;
+  }
+
+  /**
+   * A new id, which sorts behind all others. It is made from the time, and clocks are set back: what others have
+   * recorded is looked at first, and again when this one's clock shows less than it did.
+   */
+  newId(): string {
+    const now = Date.now();
+    if (now < this.#clock) latest = Math.max(latest, this.#newestTime());
+    this.#clock = now;
+    latest = Math.max(latest + 1, now);
+    const chance = randomInt(36 ** 3).toString(36);
+    return `${latest.toString(36).padStart(8, "0")}${chance.padStart(3, "0")}`;
   }
 
   has(id: string): boolean {
@@ -110,8 +117,16 @@ export class ChangeLog {
     const ids = this.#ids();
     const oldest = Date.now() - maxAgeMs;
     for (const [i, id] of ids.entries()) {
-      const time = Number.parseInt(id.slice(0, -3), 36);
-      if (i < ids.length - most || time < oldest) removeIfThere(this.#path(id));
+      if (i < ids.length - most || timeIn(id) < oldest) removeIfThere(this.#path(id));
+    }
+  }
+
+  #newestTime(): number {
+    try {
+      const newest = this.#ids().at(-1);
+      return newest === undefined ? 0 : timeIn(newest);
+    } catch {
+      return 0; // a commit does not fail for the order of its history
     }
   }
 
@@ -125,4 +140,9 @@ export class ChangeLog {
   #path(id: string): string {
     return join(this.#directory, `${id}.json`);
   }
+}
+
+/** Zero where a file has a name that is no id. */
+function timeIn(id: string): number {
+  return Number.parseInt(id.slice(0, -3), 36) || 0;
 }

@@ -11,7 +11,6 @@ import { Fault } from "../../fault.ts";
 import { contentHash } from "../../text/version.ts";
 import { type Account, accountOf, canWait, mostWaiting } from "../archive/account.ts";
 import { gently } from "../archive/archive.ts";
-import { newChangeId } from "../archive/log.ts";
 import { faultOf } from "../errno.ts";
 import { Handle } from "../handle.ts";
 import type { WorkspacePath } from "../path.ts";
@@ -124,7 +123,7 @@ export class Committer {
       await ledger.cleared(); // what past commits have yet to clear away must not make a directory look full
     }
     const plan = planOf(draft, options, this.#store.state.aside);
-    const id = newChangeId();
+    const id = this.#store.archive.changes.newId();
     const by = options.by ?? nobody;
     const account = accountOf(plan.outcomes, by, plan.parents);
     const report = (): Commit => ({

@@ -66,7 +66,7 @@ export class Locks implements Disposable {
     signal?: AbortSignal,
   ): Promise<void> {
     const file = state.lockPath(name);
-    const deadline = Date.now() + patienceMs;
+    const deadline = performance.now() + patienceMs;
     for (let round = 0; ; round++) {
       try {
         sys.link(state.owner, file);
@@ -85,13 +85,13 @@ export class Locks implements Disposable {
         recover();
         if (round > 100 && state.isAbandoned(file)) unlinkIfThere(file); // nobody's: its process left no folder
       }
-      if (Date.now() > deadline) throw new Fault("locked", { path: given });
+      if (performance.now() > deadline) throw new Fault("locked", { path: given });
       await pause(Math.min(1 + round / 4, 10) * (0.5 + Math.random()), undefined, { signal });
     }
   }
 
   async #passGate(name: string, given: string, signal?: AbortSignal): Promise<void> {
-    const deadline = Date.now() + patienceMs;
+    const deadline = performance.now() + patienceMs;
     for (let round = 0; ; round++) {
       let file: string | undefined;
       try {
@@ -104,7 +104,7 @@ export class Locks implements Disposable {
         this.#files.push(file);
         return;
       }
-      if (Date.now() > deadline) throw new Fault("locked", { path: given });
+      if (performance.now() > deadline) throw new Fault("locked", { path: given });
       await pause(Math.min(1 + round / 4, 10) * (0.5 + Math.random()), undefined, { signal });
     }
   }

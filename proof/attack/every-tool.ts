@@ -1,0 +1,63 @@
+// Every path of the table, in every place of every tool of a dialect.
+import type { Tool } from "../../src/contract/tool.ts";
+import type { Trial } from "../suite.ts";
+import { type Carrier, carriersOf } from "./carriers.ts";
+import { type PathCase, pathCases } from "./paths.ts";
+import { failed, type Target } from "./target.ts";
+
+interface Extent {
+  /** How the calls travel, for the names of failures. */
+  readonly by?: string;
+  /** Which part of the calls that decide is made. */
+  readonly part?: number;
+}
+
+export async function attackEveryTool(
+  target: Target,
+  { tally, long, chance }: Trial,
+  { by = "stdio", part = 1 }: Extent = {},
+): Promise<void> {
+  const { dialect, arena } = target;
+  const cases = pathCases.filter(({ id }) => tally.wants(id));
+  for (const tool of dialect.tools) {
+    for (const carrier of carriersOf(tool, target.spelling)) {
+      if (part < 1 && !carrier.decides) continue;
+      for (const one of cases) {
+        const spellings = [one.path(arena)].flat();
+        // The short form tries everything where a path is expected, and chooses where none is.
+        const share = carrier.decides ? part : long ? 1 : 0.15;
+        for (const path of spellings) {
+          if (chance.next() >= share) continue;
+          const way = `${by} ${dialect.name} ${tool.name} ${carrier.name} ${JSON.stringify(path).slice(0, 120)}`;
+          await tally.attempt(`${one.id} (${one.story}) ${way}`, () =>
+            attempt(target, tool, carrier, one, path),
+          );
+        }
+      }
+    }
+  }
+}
+
+async function attempt(
+  target: Target,
+  tool: Tool,
+  carrier: Carrier,
+  one: PathCase,
+  path: string,
+): Promise<void> {
+  const answer = await target.call(tool.name, carrier.args(path));
+  await target.inspect(answer);
+  if (tool.name === "set_workspace") await target.prepare();
+  const strict = one.refused === "everywhere" && !asTheOriginal(target, one);
+  // History knows names that are gone, so asking it for one is no mistake.
+  const reading = one.refused !== "never" && tool.effect === "reads" && tool.name !== "list_changes";
+  // A dry run does not go so far as to try how long a path may be.
+  const rehearsed = carrier.name.endsWith("dry_run") && one.id === "A023";
+  if ((strict || reading) && !rehearsed && carrier.decides && !failed(answer))
+    throw new Error(`was accepted: ${JSON.stringify(answer).slice(0, 300)}`);
+}
+
+/** One dialect does what the server does that it stands in for: there, a URI is a name like any other. */
+function asTheOriginal({ dialect }: Target, { id }: PathCase): boolean {
+  return dialect.name === "reference" && /^A01[23]/.test(id);
+}

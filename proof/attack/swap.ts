@@ -1,0 +1,161 @@
+// The race: while another process swaps a directory (or a file, or a directory above) for a link that leads out,
+// every tool that takes a path is called through that name. Nothing may leak, and nothing outside may change.
+import { spawn } from "node:child_process";
+import { closeSync, mkdirSync, openSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Dialect } from "../../src/contract/dialect.ts";
+import type { Message } from "../../test/mcp/wire.ts";
+import { repository } from "../places.ts";
+import type { Trial } from "../suite.ts";
+import { carriersOf } from "./carriers.ts";
+import { failed, overStdio, type Target } from "./target.ts";
+
+interface Flip {
+  readonly id: string;
+  readonly story: string;
+  /** What is swapped, below the directory of the attack; what the link leads to, below the one outside. */
+  readonly name: string;
+  readonly target: string;
+  /** The paths that tools are given. */
+  readonly paths: readonly string[];
+}
+
+const flips: readonly Flip[] = [
+  {
+    id: "A136",
+    story: "a directory",
+    name: "d",
+    target: "",
+    paths: ["d/secret.txt", "d", "d/sub", "d/sub/secret.txt", "d/fresh", "."],
+  },
+  { id: "A149", story: "the file itself", name: "f", target: "secret.txt", paths: ["f", "."] },
+  {
+    id: "A150",
+    story: "a directory far above",
+    name: "a",
+    target: "",
+    paths: ["a/sub/secret.txt", "a/sub", "a/sub/fresh"],
+  },
+  {
+    id: "A151",
+    story: "a directory in a tree",
+    name: "t/sub",
+    target: "sub",
+    paths: ["t", "t/sub/secret.txt"],
+  },
+];
+
+/** How many calls are on their way at once. */
+const inFlight = 6;
+
+export async function attackBySwapping(dialect: Dialect, trial: Trial, seconds: number): Promise<void> {
+  for (const flip of flips) {
+    if (!trial.tally.wants(flip.id)) continue;
+    const what = `${flip.id} (${flip.story} is swapped) ${dialect.name}`;
+    await trial.tally.attempt(what, () => race(dialect, flip, trial, seconds));
+  }
+}
+
+async function race(dialect: Dialect, flip: Flip, { tally, say }: Trial, seconds: number): Promise<void> {
+  await using target = await overStdio(dialect);
+  const arena = join(target.arena.root, "race");
+  using field = new Field(arena);
+  const outside = target.arena.fingerprint();
+  const attacker = swapper(
+    join(arena, flip.name),
+    join(arena, `${flip.name}-link`),
+    join(target.arena.outside, flip.target),
+  );
+  const met = { answered: 0, refused: 0 };
+  let swaps = 0;
+  try {
+    const end = Date.now() + seconds * 1000;
+    const calls = callsThrough(target, flip);
+    for (let at = 0; Date.now() < end; at += inFlight) {
+      const some = Array.from({ length: inFlight }, (_, i) => calls[(at + i) % calls.length]);
+      const answers = await Promise.all(some.map(call => call?.()));
+      for (const answer of answers) {
+        if (answer === undefined) continue;
+        target.observe(answer);
+        met[failed(answer) ? "refused" : "answered"]++;
+      }
+      if (target.arena.fingerprint() !== outside) throw new Error("something outside has changed");
+      field.tend();
+    }
+  } finally {
+    swaps = await attacker.stop();
+  }
+  await target.request("ping");
+  if (target.arena.fingerprint() !== outside) throw new Error("something outside has changed");
+  say(`${flip.id} ${dialect.name}: ${swaps} swaps, ${met.answered} answered, ${met.refused} refused`);
+  // An attack that met only one side of the swap has shown nothing.
+  if (swaps < 20) throw new Error(`the attacker swapped only ${swaps} times`);
+  if (met.answered === 0 || met.refused === 0) throw new Error(`no race: ${JSON.stringify(met)}`);
+  tally.survived(met.answered + met.refused);
+}
+
+/** A call of every tool for every path, in every place that takes one. */
+function callsThrough(target: Target, flip: Flip): (() => Promise<Message>)[] {
+  const { dialect, arena, spelling } = target;
+  const base = dialect.name === "fs" ? "race" : join(arena.root, "race");
+  return dialect.tools
+    .filter(({ name, effect }) => effect !== "runs" && name !== "set_workspace")
+    .flatMap(tool => {
+      const extra = "recursive" in tool.input.properties ? { recursive: true } : {};
+      return carriersOf(tool, spelling)
+        .filter(({ name, decides }) => decides || tool.paths?.some(path => name === `${path}[]`))
+        .flatMap(carrier =>
+          flip.paths.map(
+            path => () => target.call(tool.name, { ...carrier.args(`${base}/${path}`), ...extra }),
+          ),
+        );
+    });
+}
+
+/** What the tools are given to work on. It is tended by its handles, wherever the attacker has put it. */
+class Field implements Disposable {
+  readonly #handles: readonly number[];
+
+  constructor(base: string) {
+    for (const place of ["", "d", "d/sub", "a", "a/sub", "t", "t/sub"]) mkdirSync(join(base, place));
+    this.#handles = ["", "d", "d/sub", "a/sub", "t"].map(place => openSync(join(base, place), "r"));
+    this.tend();
+    writeFileSync(join(base, "f"), "PUBLIC\nSECRET\n");
+  }
+
+  /** Puts back what was deleted, moved or changed. Some directories are gone for good: then others are not. */
+  tend(): void {
+    for (const [index, handle] of this.#handles.entries()) {
+      if (index === 0) continue;
+      for (const make of [
+        () => writeFileSync(`/proc/self/fd/${handle}/secret.txt`, "PUBLIC\nSECRET\n"),
+        () => rmSync(`/proc/self/fd/${handle}/fresh`, { recursive: true, force: true }),
+      ]) {
+        try {
+          make();
+        } catch {}
+      }
+    }
+  }
+
+  [Symbol.dispose](): void {
+    for (const handle of this.#handles) closeSync(handle);
+  }
+}
+
+function swapper(name: string, link: string, target: string): { stop(): Promise<number> } {
+  const script = join(repository, "proof/attack/swapper-program.mjs");
+  const child = spawn(process.execPath, [script, name, link, target], { stdio: ["pipe", "pipe", "ignore"] });
+  let said = "";
+  child.stdout.on("data", chunk => {
+    said += chunk;
+  });
+  const ended = new Promise<number>(resolve => child.once("close", () => resolve(Number(said))));
+  child.stdin.on("error", () => undefined);
+  return {
+    stop() {
+      child.stdin.end();
+      return ended;
+    },
+  };
+}

@@ -1,0 +1,48 @@
+// The attacker, a process of its own: in a directory that polyfs serves, puts something harmless and a symlink that
+// leads outside under one name by turns, as fast as it can, until its input ends. Prints how often it swapped.
+//
+//   node swapper-program.mjs NAME LINK TARGET     NAME is what is there, LINK a free name beside it
+import { renameSync, symlinkSync } from "node:fs";
+import { setTimeout as sleep } from "node:timers/promises";
+
+const [name, link, target] = process.argv.slice(2);
+const parked = `${link}-parked`;
+symlinkSync(target, link);
+let swaps = 0;
+let over = false;
+process.stdin.on("end", () => {
+  over = true;
+});
+process.stdin.resume();
+while (!over) {
+  for (let i = 0; i < 200; i++) {
+    swap(name, parked);
+    swap(link, name);
+    wait((i % 7) * 300);
+    swap(name, link);
+    swap(parked, name);
+    wait((i % 5) * 300);
+    swaps += 2;
+  }
+  await sleep(0); // lets the end of the input be seen
+}
+process.stdout.write(String(swaps));
+
+/** A tool may make something under the name in the moment when it is free: that is moved out of the way. */
+function swap(from, to) {
+  for (let round = 0; ; round++) {
+    try {
+      renameSync(from, to);
+      return;
+    } catch (error) {
+      if (round > 50) throw error;
+      try {
+        renameSync(to, `${link}-made-${swaps}-${round}`);
+      } catch {}
+    }
+  }
+}
+
+function wait(turns) {
+  for (let turn = 0; turn < turns; turn++);
+}

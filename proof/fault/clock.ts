@@ -1,0 +1,72 @@
+// The clock jumps while servers work: what was done last is taken back first, whatever time it shows; locks are
+// neither broken nor kept for ever; and two servers that disagree about the time do not disturb each other.
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { repository } from "../places.ts";
+import type { Trial } from "../suite.ts";
+import { end, Patient, told } from "./patient.ts";
+
+const day = 24 * 3_600_000;
+const jumps: Readonly<Record<string, number>> = {
+  "an hour back": -day / 24,
+  "ten years ahead": 3650 * day,
+  "to 1970": -56 * 365 * day,
+  "a month ahead": 30 * day,
+};
+
+function clockIn(patient: Patient, name: string) {
+  const file = join(patient.base, name);
+  const script = pathToFileURL(join(repository, "proof/fault/clock-program.mjs")).href;
+  const set = (offset: number) => writeFileSync(file, String(offset));
+  set(0);
+  return { set, env: { PROOF_CLOCK: file, NODE_OPTIONS: `--import ${script}` } };
+}
+
+export async function jumpClocks({ tally }: Trial): Promise<void> {
+  if (!tally.wants("R110")) return;
+  for (const [story, offset] of Object.entries(jumps)) {
+    await tally.attempt(`R110 (the clock jumps ${story})`, async () => {
+      await using patient = new Patient({ a: "0" });
+      const clock = clockIn(patient, "clock");
+      const text = () => readFileSync(join(patient.root, "a"), "utf8");
+      const write = (content: string) => told(wire, "write_file", { path: "a", content });
+      let wire = await patient.serve({ env: clock.env });
+      await write("1");
+      clock.set(offset);
+      await write("2");
+      clock.set(0);
+      await write("3");
+      await end(wire);
+      clock.set(offset); // and again for the next, which finds what is older or younger than itself
+      wire = await patient.serve({ env: clock.env });
+      await write("4");
+      // Taking back twice is taking back the taking back, so each is named: newest first.
+      const listed = await told(wire, "list_changes", {});
+      const ids = [...listed.matchAll(/^(\w{11}) · /gm)].map(([, id = ""]) => id);
+      await told(wire, "undo", {});
+      if (text() !== "3") throw new Error(`undo led to ${text()} instead of 3`);
+      for (const [index, expected] of ["2", "1", "0"].entries()) {
+        await told(wire, "undo", { change: ids[index + 1] });
+        if (text() !== expected) throw new Error(`undo led to ${text()} instead of ${expected}`);
+      }
+      patient.orderly();
+    });
+    await tally.attempt(`R111 (one of two servers is ${story} of the other)`, async () => {
+      await using patient = new Patient({ a: "" });
+      const clock = clockIn(patient, "clock");
+      clock.set(offset);
+      const [one, other] = [await patient.serve({ env: clock.env }), await patient.serve()];
+      const edits = Array.from({ length: 12 }, (_, i) =>
+        told(i % 2 === 0 ? one : other, "edit_file", {
+          path: "a",
+          edits: [{ insert_after: 0, new: `line ${i}\n` }],
+        }),
+      );
+      await Promise.all(edits);
+      const lines = readFileSync(join(patient.root, "a"), "utf8").trim().split("\n");
+      if (new Set(lines).size !== 12) throw new Error(`of 12 edits, ${new Set(lines).size} landed`);
+      patient.orderly();
+    });
+  }
+}

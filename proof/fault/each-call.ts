@@ -1,0 +1,137 @@
+// Each system call of a commit fails in turn, by each of the ways in which such calls fail; and the process is killed
+// in each in turn, and in each of the recovery. The tree is wholly before or wholly after, and the next commit works.
+import { spawnSync } from "node:child_process";
+import { existsSync, readdirSync } from "node:fs";
+import { join } from "node:path";
+import { Fault } from "../../src/engine/fault.ts";
+import { isTemporaryName } from "../../src/engine/workspace/commit/temporary.ts";
+import { errno, watching } from "../../test/commit/failing.ts";
+import { Ground } from "../../test/commit/ground.ts";
+import { outlook, type Scenario, scenarios } from "../../test/commit/scenarios.ts";
+import { bundle } from "../../test/mcp/wire.ts";
+import { repository } from "../places.ts";
+import type { Trial } from "../suite.ts";
+
+type Tree = Record<string, string>;
+
+/** R010 to R019: no room, a broken disk, no handles, no leave, a signal, a quota, a size, a disk gone read-only. */
+const errors = ["ENOSPC", "EIO", "EMFILE", "EACCES", "EINTR", "EDQUOT", "EFBIG", "EROFS"];
+
+export async function failInEachCall({ tally, chance, long }: Trial): Promise<void> {
+  if (!tally.wants("R010")) return;
+  for (const scenario of scenarios) {
+    const { before, after } = await outlook(scenario, () => new Ground(scenario.files));
+    let calls = 1;
+    for (let at = 1; at <= calls; at++) {
+      for (const code of long ? errors : [chance.pick(errors)]) {
+        await tally.attempt(`R010 (${code} in call ${at}) ${scenario.name}`, async () => {
+          const failed = await failIn(scenario, at, code, before, after);
+          if (failed) calls = Math.max(calls, at + 1);
+        });
+      }
+    }
+  }
+}
+
+/** Whether there was such a call at all. */
+async function failIn(
+  scenario: Scenario,
+  at: number,
+  code: string,
+  before: Tree,
+  after: Tree,
+): Promise<boolean> {
+  using ground = new Ground(scenario.files);
+  scenario.prepare?.(ground);
+  await ground.commit([ground.write("warm", "up")]);
+  await ground.commit([{ kind: "remove", path: ground.at("warm") }]);
+  await ground.workspace.settled();
+  let failed = "";
+  let outcome: unknown;
+  await watching(
+    (count, name) => {
+      if (count !== at) return;
+      failed = name;
+      throw errno(code, name);
+    },
+    async () => {
+      try {
+        await ground.commit(scenario.changes(ground), scenario.options);
+      } catch (error) {
+        outcome = error;
+      }
+      await ground.workspace.settled();
+    },
+  );
+  if (outcome !== undefined && !(outcome instanceof Fault))
+    throw new Error(`${failed}: ${outcome} is no fault`);
+  if (outcome instanceof Fault && outcome.code === "internal")
+    throw new Error(`${failed}: ${outcome.message}`);
+  await ground.commit([ground.write("next", "works")]);
+  await ground.workspace.settled();
+  same(ground.tree(), [{ ...(outcome === undefined ? after : before), next: "works" }], failed);
+  const locks = readdirSync(join(ground.state, "locks"));
+  if (locks.length > 0) throw new Error(`${failed}: locks are left behind`);
+  return failed !== "";
+}
+
+export async function killInEachCall({ tally, chance, long }: Trial): Promise<void> {
+  if (!tally.wants("R002")) return;
+  const worker = await bundle(join(repository, "test/commit/worker.ts"));
+  const run = (task: string, base: string, argument: string) =>
+    spawnSync(process.execPath, [worker, task, base, argument], { encoding: "utf8" });
+  // Each is a process of its own, and there are hundreds: the short form takes some of them by chance.
+  const stride = () => (long ? 1 : 15 + chance.below(30));
+  for (const [index, scenario] of scenarios.entries()) {
+    const { before, after } = await outlook(scenario, () => new Ground(scenario.files));
+    for (let at = stride(), ended = false; !ended; at += stride()) {
+      await tally.attempt(`R002 (killed in call ${at}) ${scenario.name}`, () => {
+        using ground = new Ground(scenario.files);
+        scenario.prepare?.(ground);
+        ended = true; // unless it was killed, this was the last
+        const { signal, stderr } = run("scenario", ground.base, `${index}:${at}`);
+        if (stderr !== "") throw new Error(stderr);
+        ended = signal === null;
+        same(recovered(ground), [before, after], "");
+      });
+    }
+  }
+  if (!tally.wants("R005")) return;
+  const index = 3;
+  const scenario = scenarios[index];
+  if (scenario === undefined) throw new Error("no such scenario");
+  const { before, after } = await outlook(scenario, () => new Ground(scenario.files));
+  // The first rename is of the process's own folder; the others are steps of the commit.
+  for (const first of long ? [2, 3, 4, 5, 6] : [3]) {
+    for (let at = stride(), ended = false; !ended; at += stride()) {
+      await tally.attempt(`R005 (killed in rename ${first}, then in call ${at} of the recovery)`, () => {
+        using ground = new Ground(scenario.files);
+        scenario.prepare?.(ground);
+        ended = true;
+        if (run("scenario", ground.base, `${index}:${first}:rename`).signal !== "SIGKILL")
+          throw new Error("it was not killed");
+        const { signal } = run("recover", ground.base, String(at));
+        ended = signal === null;
+        same(recovered(ground), [before, after], "");
+      });
+    }
+  }
+}
+
+/** The tree after a start, which recovers. */
+function recovered(ground: Ground): Tree {
+  ground.reopen();
+  ground.workspace.at("x");
+  const tree = ground.tree();
+  const left = Object.keys(tree).filter(path => path.split("/").some(isTemporaryName));
+  if (left.length > 0) throw new Error(`left behind: ${left.join(", ")}`);
+  const locks = join(ground.state, "locks");
+  if (existsSync(locks) && readdirSync(locks).length > 0) throw new Error("locks are left behind");
+  return tree;
+}
+
+function same(tree: Tree, allowed: readonly Tree[], where: string): void {
+  const text = (one: Tree) => JSON.stringify(Object.entries(one).sort());
+  if (!allowed.some(one => text(one) === text(tree)))
+    throw new Error(`${where}: the tree is neither before nor after: ${text(tree).slice(0, 400)}`);
+}
