@@ -33,9 +33,11 @@ function attempts(target: Target, tool: Tool, first: string, second: string | un
     ["A096", "the root with a dot", made({ [first]: `${root}/.`, ...recursive }), removes],
     ["A097", "the root with a slash", made({ [first]: `${root}/`, ...recursive }), removes],
     ["A098", "the root through a link", made({ [first]: `${root}/self-link`, ...recursive }), false],
-    ["A098b", "the root behind the link", made({ [first]: `${root}/self-link/.`, ...recursive }), removes],
+    ["A098b", "the root behind the link", made({ [first]: `${root}/self-link/.`, ...recursive }), false],
   ];
-  if (/delete/.test(tool.name)) {
+  // One contract deletes directories whole, and moves over what is there, without being asked twice.
+  const cautious = target.dialect.name !== "replay";
+  if (/delete/.test(tool.name) && cautious) {
     list.push(["A105", "a directory that is not empty", made({ [first]: `${root}/sub` }), true]);
   }
   if (second !== undefined && tool.input.properties[second]?.type === "string") {
@@ -46,8 +48,8 @@ function attempts(target: Target, tool: Tool, first: string, second: string | un
       ["A100", "the root moved into itself", pair("", "/inside"), true],
       ["A101", "a file moved over the root", pair("/pub.txt", "", overwrite), true],
       ["A101b", "a directory moved over the root", pair("/sub", "/.", overwrite), true],
-      ["A104", "a file moved over another", pair("/pub.txt", "/other.txt"), true],
     );
+    if (cautious) list.push(["A104", "a file moved over another", pair("/pub.txt", "/other.txt"), true]);
   }
   return list;
 }

@@ -6,6 +6,7 @@ import { abreast } from "../abreast.ts";
 import type { Suite, Trial } from "../suite.ts";
 import { attackByBurdens } from "./burdens.ts";
 import { attackByCommands } from "./commands.ts";
+import { attackByDisplacing } from "./displaced.ts";
 import { attackEveryTool } from "./every-tool.ts";
 import { notRun } from "./not-run.ts";
 import { attackByGuessing } from "./oracle.ts";
@@ -54,6 +55,7 @@ function jobs(dialect: Dialect, trial: Trial, sandboxed: boolean): (() => Promis
     () => attackReadOnly(dialect, trial, runs),
     () => attackTheProtocol(dialect, trial),
     () => attackByBurdens(dialect, trial),
+    () => attackByDisplacing(dialect, trial),
     () => attackBySwapping(dialect, trial, trial.long ? 20 : 1),
   ];
 }

@@ -2,10 +2,12 @@
 // leads outside under one name by turns, as fast as it can, until its input ends. Prints how often it swapped.
 //
 //   node swapper-program.mjs NAME LINK TARGET     NAME is what is there, LINK a free name beside it
-import { renameSync, symlinkSync } from "node:fs";
+import { lstatSync, mkdirSync, renameSync, symlinkSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 
 const [name, link, target] = process.argv.slice(2);
+const isDirectory = lstatSync(name).isDirectory();
 const parked = `${link}-parked`;
 symlinkSync(target, link);
 let swaps = 0;
@@ -28,7 +30,10 @@ while (!over) {
 }
 process.stdout.write(String(swaps));
 
-/** A tool may make something under the name in the moment when it is free: that is moved out of the way. */
+/**
+ * A tool may make something under the name in the moment when it is free: that is moved out of the way. It may also
+ * delete or move what is swapped: then there is another.
+ */
 function swap(from, to) {
   for (let round = 0; ; round++) {
     try {
@@ -36,11 +41,24 @@ function swap(from, to) {
       return;
     } catch (error) {
       if (round > 50) throw error;
-      try {
-        renameSync(to, `${link}-made-${swaps}-${round}`);
-      } catch {}
+      attempt(() => renameSync(to, `${link}-made-${swaps}-${round}`));
+      if (error.code === "ENOENT") attempt(() => (from === link ? symlinkSync(target, link) : make(from)));
     }
   }
+}
+
+function make(path) {
+  if (!isDirectory) return writeFileSync(path, "PUBLIC\nSECRET\n", { flag: "wx" });
+  mkdirSync(path);
+  mkdirSync(join(path, "sub"));
+  for (const file of ["secret.txt", "sub/secret.txt"])
+    writeFileSync(join(path, file), "PUBLIC\nSECRET\n", { flag: "wx" });
+}
+
+function attempt(action) {
+  try {
+    action();
+  } catch {}
 }
 
 function wait(turns) {
