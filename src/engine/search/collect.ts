@@ -67,10 +67,24 @@ export async function launch(
     if (signal?.aborted) throw new Fault("cancelled", {});
     report.files = Number(/(\d+) files searched/.exec(parser.end())?.[1] ?? 0);
     if (code === 2) report.inaccessible = unreadable(query, errors);
+    accept(query);
     if (kept.overflowed) report.stopped ??= "output";
     return { blocks: kept.sorted(), trimmed: kept.trimmed };
   };
   return { blocks, kill };
+}
+
+/** Expressions that ripgrep has taken. */
+const accepted = new Set<string>();
+const mostAccepted = 500;
+
+export function isAccepted(query: Query): boolean {
+  return accepted.has(JSON.stringify(query));
+}
+
+function accept(query: Query): void {
+  if (accepted.size >= mostAccepted) accepted.clear();
+  accepted.add(JSON.stringify(query));
 }
 
 /**

@@ -16,6 +16,8 @@ import { literalFinder } from "./literal.ts";
 import { compareBytes } from "./order.ts";
 import { Pace, type Patience } from "./pace.ts";
 import { type Query, ripgrepPath } from "./ripgrep.ts";
+import { canBeNamed, searchSifted } from "./search-sifted.ts";
+import { sifted, study } from "./sifted.ts";
 import { type Sight, sightOf } from "./sight.ts";
 import { walk } from "./walk.ts";
 import type { Scope } from "./walker.ts";
@@ -114,14 +116,16 @@ async function* hits(
     known ??= sightOf(start, files === undefined ? (options.ignore ?? everything) : everything);
     return known;
   };
-  const launched = (): Promise<Run> => {
+  const launched = (signal = options.signal): Promise<Run> => {
     const { above, narrowed } = sight();
-    const limits = options.timeoutMs === undefined ? options : { ...options, timeoutMs: pace.left };
-    return launch(start, query, narrowed ? { ...limits, ignore: everything } : limits, report, above, files);
+    const timeoutMs = options.timeoutMs === undefined ? undefined : pace.left;
+    const ignore = narrowed ? everything : options.ignore;
+    return launch(start, query, { ...options, ignore, timeoutMs, signal }, report, above, files);
   };
   using headStart = new HeadStart(launched, pace, options.signal);
   let given = 0;
   let behind: Place | undefined;
+  const isTree = options.file === undefined;
   if (options.file !== undefined) {
     const hits = await searchFile(start, options.file, find, options, report);
     if (hits !== undefined) {
@@ -133,6 +137,12 @@ async function* hits(
     if (handover === undefined) return;
     given = handover.hits;
     behind = handover.behind;
+  }
+  const few = isTree ? await sifted(start, query, options, pace) : undefined;
+  if (few !== undefined && canBeNamed(few)) {
+    const aimed = { start, query, find, options, sight: sight(), pace };
+    yield* searchSifted(aimed, few, { behind, hits: given }, report);
+    return;
   }
   let whole = await headStart.run();
   const { limit = Number.POSITIVE_INFINITY } = options;
@@ -149,6 +159,7 @@ async function* hits(
     try {
       const { blocks, trimmed } = await whole.blocks(behind, enough);
       if (find !== undefined) rememberSize(start, report.files);
+      if (isTree) study(start, options, report.files);
       using trail = sight().trail();
       const within = await withinFiles(blocks, start, options, report);
       const left = { ...options, limit: limit - given };

@@ -7,17 +7,21 @@ import type { Pace } from "./pace.ts";
 import { turn } from "./turns.ts";
 
 export class HeadStart implements Disposable {
-  readonly #launch: () => Promise<Run>;
+  readonly #launch: (signal: AbortSignal) => Promise<Run>;
   readonly #pace: Pace;
-  readonly #signal: AbortSignal | undefined;
+  readonly #over = new AbortController();
+  readonly #signal: AbortSignal;
   #run: Promise<Run> | undefined;
   #turn: Disposable | undefined;
-  #isOver = false;
 
-  constructor(launch: () => Promise<Run>, pace: Pace, signal: AbortSignal | undefined) {
+  constructor(
+    launch: (signal: AbortSignal) => Promise<Run>,
+    pace: Pace,
+    signal: AbortSignal = new AbortController().signal,
+  ) {
     this.#launch = launch;
     this.#pace = pace;
-    this.#signal = signal;
+    this.#signal = AbortSignal.any([signal, this.#over.signal]);
   }
 
   /** Begins, if it has not begun; what goes wrong is told to whoever asks for the run. */
@@ -33,16 +37,16 @@ export class HeadStart implements Disposable {
 
   async #begun(): Promise<Run> {
     const held = await turn(this.#pace.left, this.#signal);
-    if (this.#isOver) {
+    if (this.#signal.aborted) {
       held[Symbol.dispose]();
       throw new Fault("cancelled", {});
     }
     this.#turn = held;
-    return await this.#launch();
+    return await this.#launch(this.#signal);
   }
 
   [Symbol.dispose](): void {
-    this.#isOver = true;
+    this.#over.abort();
     this.#run?.then(
       run => run.kill(),
       () => {},

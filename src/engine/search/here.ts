@@ -126,14 +126,14 @@ export async function searchFile(
 }
 
 /** The lines of one file; undefined where it is not for us to read. */
-function search(file: OpenFile, find: Finder, options: GrepOptions): GrepLine[] | undefined {
+export function search(file: OpenFile, find: Finder, options: GrepOptions): GrepLine[] | undefined {
   if (file.size > largestFile) return undefined;
   const bytes = file.readNow(0, file.size);
   if (isWide(bytes)) return undefined;
   return linesWith(find, bytes, wantedLines(options));
 }
 
-function matching(lines: readonly GrepLine[]): number {
+export function matching(lines: readonly GrepLine[]): number {
   let count = 0;
   for (const line of lines) if (line.column !== undefined) count++;
   return count;

@@ -52,6 +52,7 @@ export async function startRipgrep(
   signal?: AbortSignal,
 ): Promise<Process> {
   const program = await ripgrepPath();
+  if (signal?.aborted) throw new Fault("cancelled", {}); // the directory may be closed by now
   const rules = placeOf(above) === "below" ? above.rules.anywhere : "";
   using input = rules === "" ? undefined : UnnamedFile.of(rules);
   const surroundings = { cwd: start.address, env: environment(), signal, input: input?.fd };

@@ -93,33 +93,42 @@ async function* files(
   options: MatchLinesOptions,
 ): AsyncGenerator<Opened | "unasked", void, undefined> {
   const rough = roughPattern(pattern, ignoreCase);
-  const { signal, ignore, include, exclude, maxDepth, limit } = options;
+  const { ignore, include, exclude, maxDepth, limit } = options;
   const scope = { ignore, include, exclude, maxDepth };
+  // Asked at once: the answer may be there when the first files have been read. Nobody waits for it in vain.
+  const over = new AbortController();
+  const signal = options.signal === undefined ? over.signal : AbortSignal.any([options.signal, over.signal]);
+  const asked =
+    rough === undefined ? undefined : hinted(start, { pattern: rough, ignoreCase }, options, signal);
+  asked?.catch(() => {});
   let last: string | undefined;
-  if (rough !== undefined && limit !== undefined) {
-    const head = walk(start, { ...scope, signal, timeoutMs: unaskedMs, maxFiles: unasked });
-    for await (const entry of head) {
-      if (entry.kind !== "file") continue;
-      last = entry.path;
-      const file = opened(() => entry.parent?.file(entry));
-      if (file !== undefined) yield { path: entry.path, file };
+  try {
+    if (rough !== undefined && limit !== undefined) {
+      const head = walk(start, { ...scope, signal, timeoutMs: unaskedMs, maxFiles: unasked });
+      for await (const entry of head) {
+        if (entry.kind !== "file") continue;
+        last = entry.path;
+        const file = opened(() => entry.parent?.file(entry));
+        if (file !== undefined) yield { path: entry.path, file };
+      }
+      if (head.report.stopped === undefined) return;
+      yield "unasked";
     }
-    if (head.report.stopped === undefined) return;
-    yield "unasked";
-  }
-  const hints =
-    rough === undefined ? undefined : await hinted(start, { pattern: rough, ignoreCase }, options);
-  if (hints !== undefined) {
-    using trail = hints.trail;
-    for (const bytes of hints.paths) {
-      const path = bytes.toString("utf8");
-      if (last !== undefined && compareBytes(path, last) <= 0) continue;
-      const file = trail.open(bytes);
-      if (file !== undefined) yield { path, file };
+    const hints = await asked;
+    if (hints !== undefined) {
+      using trail = hints.trail;
+      for (const bytes of hints.paths) {
+        const path = bytes.toString("utf8");
+        if (last !== undefined && compareBytes(path, last) <= 0) continue;
+        const file = trail.open(bytes);
+        if (file !== undefined) yield { path, file };
+      }
+      return;
     }
-    return;
+  } finally {
+    over.abort();
   }
-  for await (const entry of walk(start, { ...scope, signal })) {
+  for await (const entry of walk(start, { ...scope, signal: options.signal })) {
     if (entry.kind !== "file" || (last !== undefined && compareBytes(entry.path, last) <= 0)) continue;
     const file = opened(() => entry.parent?.file(entry));
     if (file !== undefined) yield { path: entry.path, file };
@@ -131,10 +140,11 @@ async function hinted(
   start: Directory,
   rough: { readonly pattern: string; readonly ignoreCase: boolean },
   options: MatchLinesOptions,
+  signal: AbortSignal,
 ) {
   const sight = sightOf(start, options.ignore ?? everything);
   const scope = sight.narrowed ? { ...options, ignore: everything } : options;
-  const paths = await candidates(start, rough, scope, options.signal);
+  const paths = await candidates(start, rough, scope, signal);
   return paths === undefined ? undefined : { paths, trail: sight.trail() };
 }
 

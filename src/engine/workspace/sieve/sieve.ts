@@ -1,0 +1,146 @@
+// Knowledge about what files hold, so that a search need not open those that cannot hold what is sought. It is
+// gathered in the background by a worker thread, a little at a time and never while a search asks, in bounded memory;
+// and it is asked in two of them, which share the work in small portions.
+//
+// It is never believed about a file that may have changed: inode, size, time of modification and time of change must
+// be those that the file had when it was read, and the last of these, which nobody can set, must have been past by
+// then (sift.ts). Only file systems of this machine are trusted to keep such times.
+import { availableParallelism } from "node:os";
+import { raceFree } from "../handle.ts";
+import type { Root } from "../root.ts";
+import { keepsTimes } from "../system/file-system.ts";
+import type { Files, Names, Question } from "./sift.ts";
+import { divided, memoryBytes, Thread } from "./thread.ts";
+
+const portionFiles = 256;
+const quietMs = 150;
+const threadCount = Math.min(2, availableParallelism());
+const freshMs = 5 * 60 * 1000;
+
+const sieves = new WeakMap<Root, Sieve>();
+
+/** The sieve of a root; undefined where its file system is not to be trusted. */
+export function sieveOf(root: Root): Sieve | undefined {
+  const known = sieves.get(root);
+  if (known !== undefined || !raceFree || !keepsTimes(root.handle.address)) return known;
+  const sieve = new Sieve(root.device);
+  sieves.set(root, sieve);
+  return sieve;
+}
+
+export interface Asked extends Omit<Question, "device"> {
+  readonly mostUnknown: number;
+  readonly mostFound: number;
+}
+
+export class Sieve {
+  readonly #device: number;
+  #memory: SharedArrayBuffer | undefined;
+  #since = 0;
+  #isFull = false;
+  #threads: Thread[] = [];
+  #queue: Names[] = [];
+  #base = "";
+  #timer: NodeJS.Timeout | undefined;
+  #isLearning = false;
+  #asking = 0;
+
+  constructor(device: number) {
+    this.#device = device;
+  }
+
+  /** What is known about each file, in the order of the lists (verdict.ts); or why that is of no use. */
+  async sift({ base, lists }: Files, asked: Asked): Promise<Uint8Array | "unknown" | "many"> {
+    if (this.#memory === undefined) return "unknown";
+    const { mostUnknown, mostFound, ...question } = asked;
+    const portions = portionsOf(lists);
+    const shared = new SharedArrayBuffer(16 + (portions.at(-1)?.[1] ?? 0));
+    const job = {
+      base,
+      portions,
+      question: { ...question, device: this.#device },
+      mostUnknown,
+      mostFound,
+      shared,
+    };
+    this.#asking++;
+    try {
+      const threads = this.#started(this.#memory, threadCount);
+      await Promise.all(threads.map(thread => thread.sift(lists, job)));
+    } finally {
+      this.#asking--;
+      this.#schedule();
+    }
+    const [, unknown = 0, found = 0, done = 0] = new Int32Array(shared, 0, 4);
+    if (found > mostFound) return "many";
+    // A thread that ended before its time leaves portions undone.
+    return unknown > mostUnknown || done < portions.length - 1 ? "unknown" : new Uint8Array(shared, 16);
+  }
+
+  /** Reads these files when there is time for it. */
+  learn({ base, lists }: Files): void {
+    if (this.#isFull && Date.now() - this.#since > freshMs) this.#forget();
+    if (this.#isFull || this.#queue.length > 0) return;
+    this.#queue = [...lists];
+    this.#base = base;
+    this.#schedule();
+  }
+
+  /** Something is known, and nothing is left to be read. */
+  get hasLearnt(): boolean {
+    return this.#memory !== undefined && this.#queue.length === 0 && !this.#isLearning;
+  }
+
+  #forget(): void {
+    for (const thread of this.#threads) thread.end();
+    this.#memory = undefined;
+    this.#isFull = false;
+  }
+
+  #schedule(): void {
+    clearTimeout(this.#timer);
+    if (this.#queue.length > 0) this.#timer = setTimeout(() => void this.#goOn(), quietMs).unref();
+  }
+
+  async #goOn(): Promise<void> {
+    if (this.#isLearning) return;
+    this.#isLearning = true;
+    try {
+      while (this.#queue.length > 0 && this.#asking === 0) {
+        if (this.#memory === undefined) {
+          this.#memory = new SharedArrayBuffer(memoryBytes);
+          divided(this.#memory).used[0] = 8; // a record at 0 would look like none
+          this.#since = Date.now();
+        }
+        const some: Names[] = [];
+        for (let files = 0; files < portionFiles && this.#queue.length > 0; files += some.at(-1)?.count ?? 0)
+          some.push(...this.#queue.splice(0, 1));
+        const [thread] = this.#started(this.#memory, 1);
+        if (await thread?.learn({ base: this.#base, lists: some }, this.#device)) continue;
+        this.#queue = [];
+        this.#isFull = true;
+      }
+    } finally {
+      this.#isLearning = false;
+    }
+  }
+
+  #started(memory: SharedArrayBuffer, count: number): Thread[] {
+    this.#threads = this.#threads.filter(thread => !thread.isOver);
+    while (this.#threads.length < count) this.#threads.push(new Thread(memory));
+    return this.#threads;
+  }
+}
+
+function portionsOf(lists: readonly Names[]): [number, number][] {
+  const portions: [number, number][] = [[0, 0]];
+  let files = 0;
+  let since = 0;
+  for (const [i, { count }] of lists.entries()) {
+    files += count;
+    if (files - since < portionFiles && i < lists.length - 1) continue;
+    portions.push([i + 1, files]);
+    since = files;
+  }
+  return portions;
+}
