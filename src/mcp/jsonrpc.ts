@@ -1,5 +1,5 @@
 // JSON-RPC 2.0 as MCP uses it: what a line is, and how an answer is written. It knows no method. Request ids are
-// kept as the JSON text that the client wrote, so whatever it chose (a 64-bit number, a float, null) comes back
+// kept as the JSON text that the client wrote, so whatever it chose (a 64-bit number, a float) comes back
 // exactly, and as a key in a map it is never confused with another.
 import { isUtf8 } from "node:buffer";
 
@@ -91,7 +91,7 @@ function invalid(id: Id, code: number, message: string): Message {
 /** The id as JSON text; undefined where it is none. */
 export function idText(id: unknown, source = ""): Id | undefined {
   if (typeof id === "number") return exactNumber(id, source);
-  return typeof id === "string" || id === null ? JSON.stringify(id) : undefined;
+  return typeof id === "string" ? JSON.stringify(id) : undefined;
 }
 
 /** JavaScript rounds integers over 2^53: the digits that the client wrote stand in the source. */

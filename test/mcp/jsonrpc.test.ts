@@ -18,6 +18,7 @@ describe("a line", () => {
     ["with an empty batch", "[]", -32600],
     ["with an empty object", "{}", -32600],
     ["whose id is an object", '{"jsonrpc":"2.0","id":{},"method":"ping"}', -32600],
+    ["whose id is null, which MCP has not", '{"jsonrpc":"2.0","id":null,"method":"ping"}', -32600],
     ["that is nested a million times", "[".repeat(1_000_000), -32600],
   ])("%s is answered with an error for no request", async (_, line, code) => {
     await using wire = serveFixture();
@@ -71,7 +72,7 @@ describe("a line", () => {
     expect(wire.received).toHaveLength(1);
   });
 
-  it.each(["1.5", "-3", "null", '""', '"a\\u0000b"', "9007199254740993", "18446744073709551615", "1e400"])(
+  it.each(["1.5", "-3", '""', '"a\\u0000b"', "9007199254740993", "18446744073709551615", "1e400"])(
     "with the id %s is answered to that id, digit by digit",
     async id => {
       await using wire = serveFixture();
