@@ -112,6 +112,17 @@ describe("a change is taken back", () => {
     expect(get("g")).toBe("x");
   });
 
+  it("and a tree that came back goes again and comes back again, as often as one likes", async () => {
+    await commit(write("new/deep/file", "n"), write("new/other", "o"));
+    const made = tree();
+    for (let round = 0; round < 2; round++) {
+      await undo(workspace, {});
+      expect(readdirSync(root)).toEqual([]);
+      await undo(workspace, {});
+      expect(tree()).toEqual(made);
+    }
+  });
+
   it("only for one path of it, and only on paper in a dry run", async () => {
     await commit(write("a", "A"), write("b", "B"));
     const [change] = listChanges(workspace, { limit: 1 });

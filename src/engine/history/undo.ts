@@ -12,6 +12,7 @@ import type { Objects } from "../workspace/archive/objects.ts";
 import type { Snapshot } from "../workspace/archive/snapshot.ts";
 import type { Change, Commit } from "../workspace/commit/change.ts";
 import type { WorkspacePath } from "../workspace/path.ts";
+import { isWithin } from "../workspace/root.ts";
 import type { Workspace } from "../workspace/workspace.ts";
 import { changeNamed, concerns, listChanges } from "./changes.ts";
 import { withoutEmptied } from "./parents.ts";
@@ -83,14 +84,20 @@ async function inverse(workspace: Workspace, record: ChangeRecord, { path }: Und
   const only = path && workspace.locate(path).path;
   const files = only === undefined ? record.files : record.files.filter(file => concerns(file, only));
   if (files.length === 0) throw new Fault("unknown_change", { id: record.id });
-  const changes: Change[] = [];
-  const restored: Restored[] = [];
-  for (const file of files.toReversed()) {
-    const one = await new Inverting(workspace, record, file).invert();
-    changes.push(...one.changes);
-    restored.push(...one.restored);
-  }
+  const inverses: Inverse[] = [];
+  for (const file of files.toReversed()) inverses.push(await new Inverting(workspace, record, file).invert());
+  const removals = inverses.flatMap(({ changes }) => changes).filter(change => change.kind === "remove");
+  const kept = inverses.filter(one => !leavesWith(one, removals));
+  const changes = kept.flatMap(one => one.changes);
+  const restored = kept.flatMap(one => one.restored);
   return { changes: withoutEmptied(workspace, record.parents, changes), restored };
+}
+
+/** Whether all that is to be done is to remove what leaves with its directory anyway. */
+function leavesWith({ changes }: Inverse, removals: readonly (Change & { kind: "remove" })[]): boolean {
+  const isInside = ({ absolute }: WorkspacePath) =>
+    removals.some(({ path }) => path.absolute !== absolute && isWithin(absolute, path.absolute));
+  return changes.length > 0 && changes.every(change => change.kind === "remove" && isInside(change.path));
 }
 
 const nothing: Inverse = { changes: [], restored: [] };
