@@ -4,6 +4,7 @@ import { text } from "../../contract/tool.ts";
 import { Fault } from "../../engine/fault.ts";
 import { rebased } from "../../engine/history/versions.ts";
 import { detect, isNoText } from "../../engine/text/detect.ts";
+import { endingsIn, likeBody } from "../../engine/text/endings.ts";
 import { decode, encode, rewrite, type Text } from "../../engine/text/text.ts";
 import { version } from "../../engine/text/version.ts";
 import type { Commit } from "../../engine/workspace/commit/change.ts";
@@ -87,7 +88,9 @@ async function overwrite(path: WorkspacePath, wanted: Wanted, call: CallContext)
 function append(path: WorkspacePath, wanted: Wanted, call: CallContext): Promise<Written> {
   return edited(path, wanted, call, async text => {
     const end = text.body.length;
-    return rewrite(text, [{ start: end, end, text: wanted.content }]);
+    // Added lines end as those that are there; a file without any line break takes them as they come.
+    const added = endingsIn(text) === "none" ? wanted.content : likeBody(text, wanted.content);
+    return rewrite(text, [{ start: end, end, text: added }]);
   });
 }
 

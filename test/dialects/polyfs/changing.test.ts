@@ -44,6 +44,14 @@ describe("write_file", () => {
     ground.write("a.txt", "one\r\ntwo\r\n");
     await server.says("write_file", { path: "a.txt", content: "three\nfour\n", mode: "append" });
     expect(ground.read("a.txt")).toBe("one\r\ntwo\r\nthree\r\nfour\r\n");
+    await server.says("write_file", { path: "a.txt", content: "five\r\n", mode: "append" });
+    expect(ground.read("a.txt")).toBe("one\r\ntwo\r\nthree\r\nfour\r\nfive\r\n");
+    ground.write("b.txt", "one\n");
+    await server.says("write_file", { path: "b.txt", content: "two\r\n", mode: "append" });
+    expect(ground.read("b.txt")).toBe("one\ntwo\n");
+    ground.write("c.txt", "");
+    await server.says("write_file", { path: "c.txt", content: "one\r\n", mode: "append" });
+    expect(ground.read("c.txt")).toBe("one\r\n");
   });
 
   it("writes the content as it is, in the encoding that is named or that the file has", async () => {
