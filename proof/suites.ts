@@ -4,4 +4,6 @@ import type { Suite } from "./suite.ts";
 export const suites: { readonly [name: string]: () => Promise<Suite> } = {
   attack: async () => (await import("./attack/suite.ts")).attack,
   fault: async () => (await import("./fault/suite.ts")).fault,
+  fuzz: async () => (await import("./fuzz/suite.ts")).fuzz,
+  model: async () => (await import("./model/suite.ts")).model,
 };

@@ -1,0 +1,106 @@
+// Several changes at once, from several connections: what comes of them must be what comes of them in some order.
+import { setTimeout as pause } from "node:timers/promises";
+import { after } from "./expect.ts";
+import type { Changing } from "./operation.ts";
+import { differences, Refused, type Tree } from "./tree.ts";
+import { codeOf, outcome, type World } from "./world.ts";
+
+export async function together(world: World, operations: readonly Changing[], via: number): Promise<void> {
+  const before = world.tree;
+  const known = new Set(world.changes.map(({ id }) => id));
+  const calls = operations.map((operation, i) => world.callFor(operation, via + i));
+  world.log.push("at once:");
+  const answers = await Promise.all(calls.map((one, i) => world.send(world.client(via + i), one)));
+  const outcomes = answers.map(answer => (answer.failed ? codeOf(answer) : "done"));
+  const orders = permutations(operations.map((_, i) => i)).flatMap(order => {
+    const trees = inOrder(before, operations, outcomes, order);
+    return trees === undefined ? [] : [{ order, trees }];
+  });
+  const fitting = await settled(world, orders);
+  const now = world.disk();
+  const alike = orders.some(
+    ({ trees }) => differences(composed(trees.at(-1) ?? before), composed(now)).length === 0,
+  );
+  if (fitting.length === 0 && !alike)
+    throw new Error(
+      `no order gives these answers and this tree: ${outcomes}; ${orders.length} orders give the answers` +
+        orders
+          .map(({ trees }) => `\n  ${differences(trees.at(-1) ?? before, world.disk()).join(", ")}`)
+          .join(""),
+    );
+  const listed = (await world.newest(world.client(via), operations.length)).filter(
+    ({ id }) => !known.has(id),
+  );
+  const told = listed.toReversed();
+  if (fitting.length === 0) {
+    // A name that was found in one Unicode form and is made anew in that form: which it is depends on the moment.
+    world.tree = now;
+    for (const { id } of told) world.changes.push({ id, before, after: now, open: true });
+    return;
+  }
+  const tellings = fitting.flatMap(({ order, trees }) => {
+    const effective = order.flatMap((operation, i) => {
+      const [from, to] = [trees[i] ?? before, trees[i + 1] ?? before];
+      return differences(from, to).length === 0 ? [] : [{ tool: calls[operation]?.tool, from, to }];
+    });
+    const same = effective.length === told.length && effective.every(({ tool }, i) => tool === told[i]?.tool);
+    return same ? [{ effective, last: trees.at(-1) ?? before }] : [];
+  });
+  const [telling] = tellings;
+  if (telling === undefined)
+    throw new Error(`the history tells another order: ${told.map(({ text }) => text).join("\n")}`);
+  world.tree = telling.last;
+  // Where several orders fit, nobody can tell which change is which.
+  const open = tellings.length > 1;
+  for (const [i, { from, to }] of telling.effective.entries()) {
+    const id = told[i]?.id ?? "";
+    world.changes.push(open ? { id, before, after: world.tree, open } : { id, before: from, after: to });
+  }
+}
+
+function composed(tree: Tree): Tree {
+  return new Map([...tree].map(([path, node]) => [path.normalize("NFC"), node]));
+}
+
+interface Order {
+  readonly order: readonly number[];
+  readonly trees: readonly Tree[];
+}
+
+/** The orders whose last tree stands on the disk. */
+async function settled(world: World, orders: readonly Order[]): Promise<Order[]> {
+  for (let round = 0; ; round++) {
+    const now = world.disk();
+    const fitting = orders.filter(({ trees }) => differences(trees.at(-1) ?? world.tree, now).length === 0);
+    if (fitting.length > 0 || round === 100) return fitting;
+    await pause(30);
+  }
+}
+
+/** The trees on the way, where the operations in this order have these outcomes. */
+function inOrder(
+  before: Tree,
+  operations: readonly Changing[],
+  outcomes: readonly string[],
+  order: readonly number[],
+): Tree[] | undefined {
+  const trees = [before];
+  for (const i of order) {
+    const operation = operations[i];
+    const tree = trees.at(-1) ?? before;
+    if (operation === undefined) return undefined;
+    const result = outcome(() => after(tree, operation));
+    const got = outcomes[i] ?? "";
+    if (result instanceof Refused) {
+      if (!result.codes.includes(got)) return undefined;
+      trees.push(tree);
+    } else if (result instanceof Error || got !== "done") return undefined;
+    else trees.push(result);
+  }
+  return trees;
+}
+
+function permutations(list: readonly number[]): number[][] {
+  if (list.length <= 1) return [[...list]];
+  return list.flatMap(first => permutations(list.filter(one => one !== first)).map(rest => [first, ...rest]));
+}
