@@ -7,6 +7,8 @@ export const usage = `npm run proof -- attack|fault|model|fuzz [options], npm ru
   --minutes N    go on for so long; implies --long
   --seed S       repeat the choices of a run that failed
   --case ID      only cases whose ids begin with this
+  --report FILE  soak: the report, as Markdown, also printed
+  --http         soak: all clients over HTTP, none over standard input and output
 `;
 
 /** The options of a run, and the suite that they are for: "" where none is named. */
@@ -16,7 +18,15 @@ export function readOptions(args: readonly string[]): Run & { suite: string; hel
   const { values, positionals } = parseArgs({
     args: [...args],
     allowPositionals: true,
-    options: { long: flag, minutes: text, seed: text, case: text, help: { ...flag, short: "h" } },
+    options: {
+      long: flag,
+      minutes: text,
+      seed: text,
+      case: text,
+      report: text,
+      http: flag,
+      help: { ...flag, short: "h" },
+    },
   });
   const minutes = values.minutes === undefined ? undefined : numberOf("--minutes", values.minutes);
   return {
@@ -26,6 +36,8 @@ export function readOptions(args: readonly string[]): Run & { suite: string; hel
     minutes,
     seed: values.seed === undefined ? undefined : numberOf("--seed", values.seed),
     only: values.case,
+    report: values.report,
+    http: values.http,
   };
 }
 

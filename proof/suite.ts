@@ -12,6 +12,9 @@ export interface Run {
   readonly seed?: number;
   /** Only cases whose ids begin with this. */
   readonly only?: string;
+  /** For a soak: a file for the report, and whether all clients come over HTTP. */
+  readonly report?: string;
+  readonly http?: boolean;
 }
 
 export interface Trial extends Run {

@@ -38,7 +38,7 @@ export async function call(client: Client, tool: string, args: object): Promise<
   return answerIn(await client.request("tools/call", { name: tool, arguments: args }));
 }
 
-export function answerIn({ result, error }: Message): Answer {
+function answerIn({ result, error }: Message): Answer {
   if (error !== undefined) return { text: error.message, failed: true, code: error.code };
   const items = Array.isArray(result?.content) ? result.content : [];
   const text = items.map(item => textOf(item)).join("\n");

@@ -39,7 +39,7 @@ export function callOf(chance: Chance, tool: Tool, id: string, text: (name: stri
   return { jsonrpc: "2.0", id, method: "tools/call", params: { name: tool.name, arguments: args } };
 }
 
-export function messageOf(chance: Chance, id: string): Json {
+function messageOf(chance: Chance, id: string): Json {
   const message = { jsonrpc: "2.0", id, method: chance.pick(methods), params: oddValue(chance) };
   return chance.below(2) === 0 ? message : spoiled(chance, message);
 }

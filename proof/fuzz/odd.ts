@@ -77,13 +77,16 @@ export function oddValue(chance: Chance, depth = 3): Json {
   if (roll <= 3) return chance.pick(numbers);
   if (roll <= 5) return oddString(chance);
   if (roll === 6) return Array.from({ length: chance.below(4) }, () => oddValue(chance, depth - 1));
-  if (roll === 7) return nested(chance.below(2000));
+  if (roll === 7) return nested(chance.below(mostNested));
   const entries = Array.from({ length: chance.below(4) }, () => [
     oddString(chance),
     oddValue(chance, depth - 1),
   ]);
   return Object.fromEntries(entries);
 }
+
+/** Large lines that are nested deeper than 1,000 levels are refused before it is known which request they hold. */
+const mostNested = 900;
 
 function nested(depth: number): Json {
   let value: Json = [];

@@ -37,10 +37,12 @@ async function onTree(trial: Trial, size: number): Promise<void> {
   const text = textFor(trial.chance, files, root);
   try {
     for (const dialect of Object.keys(dialects)) {
-      if (trial.tally.wants(`files ${dialect}`)) await readers(trial, dialect, root, state, files);
-      if (trial.tally.wants(`lines ${dialect}`)) await lines(trial, dialect, root, state, text, 2 * size);
+      const some = trial.long ? files : trial.chance.shuffled(files).slice(0, 16);
+      if (trial.tally.wants(`files ${dialect}`)) await readers(trial, dialect, root, state, some);
+      if (trial.tally.wants(`lines ${dialect}`))
+        await lines(trial, dialect, root, state, text, trial.long ? 20 : 1);
     }
-    if (trial.tally.wants("http")) await http(trial, Object.keys(dialects), root, state, text, 40 * size);
+    if (trial.tally.wants("http")) await http(trial, Object.keys(dialects), root, state, text, 20 * size);
   } finally {
     rmSync(base, { recursive: true, force: true });
   }

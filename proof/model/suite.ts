@@ -11,7 +11,7 @@ import { Servers } from "./servers.ts";
 import { step } from "./steps.ts";
 import { World } from "./world.ts";
 
-const shortPrograms = 25;
+const shortPrograms = 12;
 const longPrograms = 500;
 
 export const model: Suite = {

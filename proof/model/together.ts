@@ -7,7 +7,6 @@ import { codeOf, outcome, type World } from "./world.ts";
 
 export async function together(world: World, operations: readonly Changing[], via: number): Promise<void> {
   const before = world.tree;
-  const known = new Set(world.changes.map(({ id }) => id));
   const calls = operations.map((operation, i) => world.callFor(operation, via + i));
   world.log.push("at once:");
   const answers = await Promise.all(calls.map((one, i) => world.send(world.client(via + i), one)));
@@ -28,9 +27,8 @@ export async function together(world: World, operations: readonly Changing[], vi
           .map(({ trees }) => `\n  ${differences(trees.at(-1) ?? before, world.disk()).join(", ")}`)
           .join(""),
     );
-  const listed = (await world.newest(world.client(via), operations.length)).filter(
-    ({ id }) => !known.has(id),
-  );
+  const counts = fitting.map(({ trees }) => trees.filter((tree, i) => i > 0 && tree !== trees[i - 1]).length);
+  const listed = await world.recorded(world.client(via), Math.max(0, ...counts), operations.length);
   const told = listed.toReversed();
   if (fitting.length === 0) {
     // A name that was found in one Unicode form and is made anew in that form: which it is depends on the moment.
@@ -43,15 +41,18 @@ export async function together(world: World, operations: readonly Changing[], vi
       const [from, to] = [trees[i] ?? before, trees[i + 1] ?? before];
       return differences(from, to).length === 0 ? [] : [{ tool: calls[operation]?.tool, from, to }];
     });
-    const same = effective.length === told.length && effective.every(({ tool }, i) => tool === told[i]?.tool);
-    return same ? [{ effective, last: trees.at(-1) ?? before }] : [];
+    const tools = effective.map(({ tool }) => tool);
+    if (`${tools.toSorted()}` !== `${told.map(({ tool }) => tool).toSorted()}`) return [];
+    // Servers record after they have answered: theirs may come in another order than it was done in.
+    const inOrder = tools.every((tool, k) => tool === told[k]?.tool);
+    return [{ effective, inOrder, last: trees.at(-1) ?? before }];
   });
   const [telling] = tellings;
   if (telling === undefined)
-    throw new Error(`the history tells another order: ${told.map(({ text }) => text).join("\n")}`);
+    throw new Error(`the history tells something else: ${told.map(({ text }) => text).join("\n")}`);
   world.tree = telling.last;
   // Where several orders fit, nobody can tell which change is which.
-  const open = tellings.length > 1;
+  const open = tellings.length > 1 || !telling.inOrder;
   for (const [i, { from, to }] of telling.effective.entries()) {
     const id = told[i]?.id ?? "";
     world.changes.push(open ? { id, before, after: world.tree, open } : { id, before: from, after: to });
@@ -95,7 +96,7 @@ function inOrder(
       if (!result.codes.includes(got)) return undefined;
       trees.push(tree);
     } else if (result instanceof Error || got !== "done") return undefined;
-    else trees.push(result);
+    else trees.push(differences(tree, result).length === 0 ? tree : result);
   }
   return trees;
 }

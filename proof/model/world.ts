@@ -12,7 +12,14 @@ import type { Servers } from "./servers.ts";
 import { differences, find, Refused, readTree, sameNode, show, type Tree } from "./tree.ts";
 
 /** What is cleared away after an answer has a moment to go. */
-const settlingMs = 1500;
+const settlingMs = 2000;
+
+/** An entry of the history: its id, its tool, and all that is said about it. */
+interface Listed {
+  readonly id: string;
+  readonly tool: string;
+  readonly text: string;
+}
 
 export class World {
   readonly servers: Servers;
@@ -118,8 +125,8 @@ export class World {
     await this.#remember(client, before, undefined);
   }
 
-  /** The newest changes as they are listed, newest first: id, tool, and all that is said about each. */
-  async newest(client: Client, limit: number): Promise<{ id: string; tool: string; text: string }[]> {
+  /** The newest changes as they are listed, newest first. */
+  async newest(client: Client, limit: number): Promise<Listed[]> {
     // Other dialects have no history of their own: any of our own connections sees the same.
     const own = this.servers.own.includes(client) ? client : this.client(0);
     const { text } = await call(own, "list_changes", { limit, path: this.#program });
@@ -131,12 +138,22 @@ export class World {
   }
 
   async #remember(client: Client, before: Tree, file: string | undefined): Promise<void> {
-    const [latest] = await this.newest(client, 1);
-    const known = latest === undefined || this.changes.some(({ id }) => id === latest.id);
     const changed = differences(before, this.tree).length > 0;
-    if (changed && known) throw new Error("a change is not in the history");
-    if (latest === undefined || known) return;
+    const [latest] = await this.recorded(client, changed ? 1 : 0, 1);
+    if (latest === undefined && changed) throw new Error("a change is not in the history");
+    if (latest === undefined) return;
     this.changes.push({ id: latest.id, before, after: this.tree, ...(file !== undefined && { file }) });
+  }
+
+  /** What was recorded lately. A server records after it has answered, so others may see it a little later. */
+  async recorded(client: Client, least: number, most: number): Promise<Listed[]> {
+    const from = Date.now();
+    for (;;) {
+      const listed = await this.newest(client, most);
+      const fresh = listed.filter(({ id }) => !this.changes.some(one => one.id === id));
+      if (fresh.length >= least || Date.now() - from > settlingMs) return fresh;
+      await pause(20);
+    }
   }
 
   async #stands(expected: Tree): Promise<void> {

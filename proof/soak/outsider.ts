@@ -1,0 +1,42 @@
+// An editor that knows nothing of servers: it saves whole files as editors do, and changes a line of its own in the
+// ledgers when nobody else is at them.
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Chance } from "../chance.ts";
+import { blobContent, blobName, blobs, saveFromOutside } from "./blobs.ts";
+import type { Slot } from "./ledger.ts";
+import type { Place } from "./seat.ts";
+import type { Turns } from "./turns.ts";
+
+export class Outsider {
+  readonly #place: Place;
+  readonly #slots: readonly Slot[];
+  readonly #chance: Chance;
+  readonly #turns: Turns;
+
+  constructor(place: Place, slots: readonly Slot[], chance: Chance, turns: Turns) {
+    this.#place = place;
+    this.#slots = slots;
+    this.#chance = chance;
+    this.#turns = turns;
+  }
+
+  step(): void {
+    const { root, meter } = this.#place;
+    meter.counts.outside++;
+    if (this.#chance.below(3) === 0) {
+      saveFromOutside(root, blobName(this.#chance.below(blobs)), blobContent(this.#chance));
+      return;
+    }
+    const slot = this.#chance.pick(this.#slots);
+    using turn = this.#turns.alone(slot.file);
+    const old = slot.stands;
+    if (turn === undefined || old === undefined) return;
+    const complaint = slot.complaint();
+    if (complaint !== undefined) meter.violation("lost edit", complaint);
+    const line = slot.next();
+    const text = readFileSync(join(root, slot.file), "latin1");
+    saveFromOutside(root, slot.file, text.replace(old, line));
+    slot.done(line);
+  }
+}

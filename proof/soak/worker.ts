@@ -1,0 +1,165 @@
+// One client: reads, searches, edits its lines, writes whole files, moves a file of its own about, and takes changes
+// back. After each answer it knows what must stand on the disk, and looks.
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Chance } from "../chance.ts";
+import type { Answer } from "../client/client.ts";
+import { type Call, callOf } from "../model/calls.ts";
+import type { Changing } from "../model/operation.ts";
+import { voices } from "../model/voices.ts";
+import { blobContent, blobName, blobs } from "./blobs.ts";
+import { ledgerName, ledgers, Slot } from "./ledger.ts";
+import { reading } from "./readers.ts";
+import type { Place, Seat } from "./seat.ts";
+import type { Turns } from "./turns.ts";
+
+/** Refusals that a client meets when others work in the same files, or when its last call had no answer. */
+const conflicts =
+  /stale|changed_meanwhile|changed since|being changed|no_match|not found|not_found|conflict|no match|does not stand|modified|locked|could not find|exists/i;
+
+export class Worker {
+  readonly slots: readonly Slot[];
+  readonly #place: Place;
+  readonly #seat: Seat;
+  readonly #chance: Chance;
+  readonly #turns: Turns;
+  readonly #own: string;
+  /** What its own file held, the oldest first; undefined where nobody knows. */
+  #past: string[] | undefined = [];
+  #home = 0;
+  #homeless = false;
+  #count = 0;
+
+  constructor(place: Place, seat: Seat, number: number, chance: Chance, turns: Turns) {
+    this.#place = place;
+    this.#seat = seat;
+    this.#chance = chance;
+    this.#turns = turns;
+    this.#own = `own/c${number}.txt`;
+    this.slots = Array.from({ length: ledgers }, (_, i) => new Slot(place.root, ledgerName(i), number));
+  }
+
+  async step(): Promise<void> {
+    const roll = this.#chance.below(100);
+    const changes = this.#seat.dialect === "polyfs" || voices[this.#seat.dialect] !== undefined;
+    if (!changes || roll < 30) return await this.#read();
+    if (roll < 65) return await this.#edit();
+    if (roll < 80) return await this.#write();
+    if (this.#seat.dialect !== "polyfs") return await this.#edit();
+    if (roll < 87) return await this.#patch();
+    return roll < 94 ? await this.#undo() : await this.#move();
+  }
+
+  async #read(): Promise<void> {
+    const { kind, call } = reading(this.#chance, this.#seat.dialect, this.#place.root);
+    const answer = await this.#seat.call(kind, call);
+    if (answer?.failed) this.#refused(kind, answer);
+  }
+
+  async #edit(): Promise<void> {
+    const slot = this.#chance.pick(this.slots);
+    using _turn = await this.#turns.enter(slot.file);
+    const old = slot.stands;
+    this.#check(slot);
+    if (old === undefined) return;
+    const line = slot.next();
+    const operation: Changing = { do: "edit", path: slot.file, edits: [{ old, new: line }] };
+    slot.asked(line);
+    const answer = await this.#change("edit", operation);
+    if (answer === undefined) return;
+    if (answer.failed) return this.#refused("edit", answer);
+    slot.done(line);
+    this.#check(slot);
+  }
+
+  /** Its lines in two files at once: both or none. */
+  async #patch(): Promise<void> {
+    const [a, b] = this.#chance.shuffled(this.slots);
+    if (a === undefined || b === undefined) return;
+    using _turn = await this.#turns.enter(a.file, b.file);
+    const pairs = [a, b].map(slot => ({ slot, old: slot.stands ?? "", line: slot.next() }));
+    const hunks = pairs.map(
+      ({ slot, old, line }) => `*** Update File: ${slot.file}\n@@\n-${old}\n+${line}\n`,
+    );
+    const patch = `*** Begin Patch\n${hunks.join("")}*** End Patch\n`;
+    for (const { slot, line } of pairs) slot.asked(line);
+    const answer = await this.#seat.call("patch", { tool: "apply_patch", args: { patch } });
+    if (answer === undefined) return;
+    if (answer.failed) return this.#refused("patch", answer);
+    for (const { slot, line } of pairs) {
+      slot.done(line);
+      this.#check(slot);
+    }
+  }
+
+  async #write(): Promise<void> {
+    const path = blobName(this.#chance.below(blobs));
+    const content = blobContent(this.#chance);
+    const answer = await this.#change("write", { do: "write", path, content, mode: "overwrite" });
+    if (answer?.failed) this.#refused("write", answer);
+  }
+
+  /** A file that nobody else knows: written, or what was written taken back. */
+  async #undo(): Promise<void> {
+    const path = this.#own;
+    const past = this.#past;
+    if (past !== undefined && past.length > 1 && this.#chance.below(2) === 0) {
+      this.#past = undefined;
+      const answer = await this.#seat.call("undo", { tool: "undo", args: { path } });
+      if (answer === undefined) return;
+      if (answer.failed) return this.#refused("undo", answer, false);
+      const wanted = past.at(-2) ?? "";
+      if (readFileSync(join(this.#place.root, path), "utf8") !== wanted)
+        this.#place.meter.violation("history", `${path} is not what it was before the change`);
+      // The undo is the last change now: taking that back would bring the later content again.
+      this.#past = [wanted];
+      return;
+    }
+    const content = `own ${++this.#count}\n${blobContent(this.#chance).slice(0, 500)}\n`;
+    const known = past ?? [];
+    this.#past = undefined;
+    const answer = await this.#seat.call("write", { tool: "write_file", args: { path, content } });
+    if (answer === undefined) return;
+    if (answer.failed) return this.#refused("write", answer, false);
+    this.#past = [...known.slice(-3), content];
+  }
+
+  /** A file that is in exactly one of two places. */
+  async #move(): Promise<void> {
+    const name = this.#own.replace("own/", "");
+    const from = `home${this.#home}/${name}`;
+    const to = `home${1 - this.#home}/${name}`;
+    if (this.#homeless) {
+      this.#home = existsSync(join(this.#place.root, from)) ? this.#home : 1 - this.#home;
+      this.#homeless = false;
+      return;
+    }
+    this.#homeless = true;
+    const answer = await this.#seat.call("move", { tool: "move_path", args: { from, to } });
+    if (answer === undefined) return;
+    if (answer.failed) return this.#refused("move", answer);
+    this.#home = 1 - this.#home;
+    this.#homeless = false;
+  }
+
+  async #change(kind: string, operation: Changing): Promise<Answer | undefined> {
+    const { dialect } = this.#seat;
+    const absolute = (path: string) => join(this.#place.root, path);
+    const said: Call | undefined =
+      dialect === "polyfs" ? callOf(operation, path => path) : voices[dialect]?.(operation, absolute);
+    return said && (await this.#seat.call(kind, said));
+  }
+
+  #check(slot: Slot): void {
+    const complaint = slot.complaint();
+    if (complaint !== undefined) this.#place.meter.violation("lost edit", complaint);
+  }
+
+  #refused(kind: string, { text }: Answer, expected = conflicts.test(text)): void {
+    const [first = ""] = text.split("\n");
+    const { meter } = this.#place;
+    const { dialect } = this.#seat;
+    if (expected) meter.refusal(`${kind} in ${dialect}: ${/^[a-z_]+(?=:)/.exec(first)?.[0] ?? "refused"}`);
+    else meter.violation("unexpected error", `${kind} in ${dialect}: ${text.slice(0, 300)}`);
+  }
+}
