@@ -1,12 +1,13 @@
 // A server under attack, over stdio or HTTP, and what must hold after each thing that is tried on it: nothing leaked,
 // nothing outside changed, nothing left behind, and the server still answers.
 import { type ChildProcess, spawn } from "node:child_process";
+import { join } from "node:path";
 import { createInterface } from "node:readline";
 import type { Dialect } from "../../src/contract/dialect.ts";
 import { isTemporaryName } from "../../src/engine/workspace/commit/temporary.ts";
 import { initialize, legacy } from "../../test/http/wire.ts";
 import { type Message, type ProcessWire, start } from "../../test/mcp/wire.ts";
-import { program } from "../places.ts";
+import { program, repository } from "../places.ts";
 import { Arena } from "./arena.ts";
 import type { Spelling } from "./sample.ts";
 
@@ -144,6 +145,8 @@ function surroundings(arena: Arena, args: readonly string[]) {
     args: ["--state-dir", arena.state, ...args],
     env: {
       HOME: arena.home,
+      // The one thing that the server keeps in its user's home by itself.
+      POLYFS_CODE_CACHE: join(repository, "node_modules/.proof/code"),
       PROOF_SECRET: arena.secret,
       RIPGREP_CONFIG_PATH: `${arena.root}/.ripgreprc`,
     },
