@@ -3,7 +3,7 @@
 // memory at a time; what is sent meanwhile waits behind it. `pending` tells how much the client has still to read,
 // and the reader of requests waits by it.
 import type { Writable } from "node:stream";
-import { jsonPieces } from "../engine/text/json-pieces.ts";
+import { jsonPieces, longestBorrowed } from "../engine/text/json-pieces.ts";
 import { type Frame, wholeText } from "./jsonrpc.ts";
 
 const large = 32_768;
@@ -20,21 +20,24 @@ export class Output {
   /** What is to be done when all of it is written. */
   readonly #behind: (() => void)[] = [];
   #listener = () => {};
+  readonly #reuses: boolean;
+  #spare = Buffer.alloc(0);
 
-  /** `write` is the stream's own, for a stream whose `write` has been taken away from everybody else. */
-  constructor(stream: Writable, onGone: () => void, write: Writable["write"] = stream.write.bind(stream)) {
+  /**
+   * `write` is that of one of the process's own streams, for one whose `write` has been taken away from everybody
+   * else. When it calls back the system has the bytes, and their memory is free.
+   */
+  constructor(stream: Writable, onGone: () => void, write?: Writable["write"]) {
     this.#stream = stream;
-    this.#write = write;
+    this.#write = write ?? stream.write.bind(stream);
+    this.#reuses = write !== undefined;
     stream.on("error", () => {
       if (this.#gone) return;
       this.#gone = true;
       this.#waiting.length = 0;
       onGone();
     });
-    stream.on("drain", () => {
-      this.#pump();
-      this.#listener();
-    });
+    stream.on("drain", () => this.#listener());
   }
 
   /** How much is waiting to be read by the client, in bytes or nearly so. */
@@ -76,17 +79,26 @@ export class Output {
     });
   }
 
-  /** Writes what is waiting, as far as the stream takes it. */
+  /** Writes the next piece of what is waiting; again when the stream has taken it. */
   #pump(): void {
-    while (this.#pieces !== undefined && !this.#gone) {
-      const { done, value } = this.#pieces.next();
-      if (!done) {
-        if (!this.#write(value)) return;
-      } else {
-        this.#pieces = undefined;
-        for (const next of this.#behind.splice(0)) next();
-      }
+    if (this.#pieces === undefined || this.#gone) return;
+    const { done, value } = this.#pieces.next();
+    if (!done) {
+      this.#write(typeof value === "string" ? value : this.#copied(value), () => this.#pump());
+      return;
     }
+    this.#pieces = undefined;
+    for (const next of this.#behind.splice(0)) next();
+    this.#listener();
+  }
+
+  /** A piece in memory of its own: the same memory each time, where the stream is known to have let go of the last. */
+  #copied(piece: Buffer): Buffer {
+    if (piece.length > longestBorrowed) return piece;
+    if (!this.#reuses) return Buffer.from(piece);
+    if (this.#spare.length < piece.length) this.#spare = Buffer.allocUnsafeSlow(piece.length);
+    piece.copy(this.#spare);
+    return this.#spare.subarray(0, piece.length);
   }
 
   #schedule(): void {

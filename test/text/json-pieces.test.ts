@@ -5,7 +5,9 @@ import { jsonPieces } from "../../src/engine/text/json-pieces.ts";
 import { memoryFrom, program } from "../../src/engine/text/simd/program.ts";
 
 function encoded(text: string): string {
-  return Buffer.concat([...jsonPieces(text)]).toString("utf8");
+  let whole = "";
+  for (const piece of jsonPieces(text)) whole += piece.toString("utf8");
+  return whole;
 }
 
 /** Made of everything that JSON or UTF-8 treats in its own way, and of plain runs between. */

@@ -1,4 +1,5 @@
 // `read_file`: a page of numbered lines, from a line on or from the end.
+import { Blocks } from "../../contract/render/blocks.ts";
 import { text, tool } from "../../contract/tool.ts";
 import { Fault } from "../../engine/fault.ts";
 import { LineIndex } from "../../engine/text/lines.ts";
@@ -47,23 +48,21 @@ export const readFile = tool({
     const most =
       mostBytesOfUnit * (index.start(last + 1) - index.start(first)) + besideLine * (last - first + 2);
     const roomy = most < maxOutputBytes;
-    const lines: string[] = [];
+    const page = new Blocks();
+    let next = first;
     let bytes = 0;
-    for (let line = first; line <= last; line++) {
-      const shown = `${String(line).padStart(6)}\t${shownLine(body.slice(index.start(line), index.end(line)))}\n`;
-      if (roomy) {
-        lines.push(shown);
-        continue;
+    for (; next <= last; next++) {
+      const line = shownLine(body.slice(index.start(next), index.end(next)));
+      const shown = `${next === first ? "" : "\n"}${String(next).padStart(6)}\t${line}`;
+      if (!roomy) {
+        bytes += Buffer.byteLength(shown);
+        const left = next === total ? 0 : Buffer.byteLength(footer(next + 1 - first, total, next + 1)) + 1;
+        if (bytes + left > maxOutputBytes && next > first) break;
       }
-      bytes += Buffer.byteLength(shown);
-      const left = line === total ? 0 : Buffer.byteLength(footer(lines.length + 1, total, line + 1)) + 1;
-      if (bytes - 1 + left > maxOutputBytes && lines.length > 0) break;
-      lines.push(shown);
+      page.add(shown);
     }
-    const page = lines.join("").slice(0, -1);
-    const next = first + lines.length;
-    const whole = next > total ? page : `${page}\n${footer(lines.length, total, next)}`;
-    return lines.length === 1 ? capped(whole, maxOutputBytes) : text(whole);
+    if (next <= total) page.add(`\n${footer(next - first, total, next)}`);
+    return next === first + 1 ? capped(page.toString(), maxOutputBytes) : text(page.toString());
   },
 });
 

@@ -1,5 +1,6 @@
 // The lines of a file, all or a range of them. A file that is too large to be read whole is gone through up to the
 // end of the range, and only the range is kept.
+import { Blocks } from "../../contract/render/blocks.ts";
 import { Fault } from "../../engine/fault.ts";
 import { isBinary } from "../../engine/text/detect.ts";
 import { shown } from "../../engine/text/escape.ts";
@@ -42,14 +43,12 @@ export async function numberedLines(
     range !== undefined && file.size > call.settings.maxFileBytes
       ? await streamed(file, range, call)
       : await whole(file, range, call);
-  let size = 0;
-  for (let i = 0; i < lines.length; i++) {
-    const line = `${first + i} | ${lines[i]}`;
-    size += line.length + 1;
-    if (size > mostCharacters) throw tooMuch(path);
-    lines[i] = line;
+  const numbered = new Blocks();
+  for (const [i, line] of lines.entries()) {
+    numbered.add(`${i === 0 ? "" : "\n"}${first + i} | ${line}`);
+    if (numbered.length >= mostCharacters) throw tooMuch(path);
   }
-  return { text: shown(lines.join("\n")), count: lines.length };
+  return { text: shown(numbered.toString()), count: lines.length };
 }
 
 async function whole(file: OpenFile, range: Range | undefined, { settings }: Call): Promise<string[]> {

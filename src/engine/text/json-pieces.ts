@@ -6,7 +6,10 @@ import { memoryFrom, memoryTo, type Program, program } from "./simd/program.ts";
 const inputBytes = Math.floor((memoryTo - memoryFrom) / 7);
 const outputFrom = memoryFrom + inputBytes;
 
-/** A text as a JSON string, with its quotes. */
+/** A piece that is longer than this is in memory of its own. */
+export const longestBorrowed = memoryTo - outputFrom;
+
+/** A text as a JSON string, with its quotes. Pieces are whole characters, each good only until the caller waits. */
 export function* jsonPieces(text: string): Generator<Buffer, void, undefined> {
   const quick = text.isWellFormed() ? program() : undefined;
   if (quick === undefined) yield Buffer.from(JSON.stringify(text));
@@ -16,7 +19,9 @@ export function* jsonPieces(text: string): Generator<Buffer, void, undefined> {
 /** The same as one text. */
 export function jsonText(text: string): string {
   if (text.length < worthPieces) return JSON.stringify(text);
-  return Buffer.concat([...jsonPieces(text)]).toString("utf8");
+  const pieces: string[] = [];
+  for (const piece of jsonPieces(text)) pieces.push(piece.toString("utf8"));
+  return pieces.join("");
 }
 
 const worthPieces = 65_536;
@@ -33,7 +38,7 @@ function* escaped(text: string, { memory, escape: run }: Program): Generator<Buf
       input,
     );
     const end = run(memoryFrom, memoryFrom + written, outputFrom);
-    yield Buffer.from(memory.subarray(outputFrom, end)); // the memory is used again
+    yield memory.subarray(outputFrom, end); // the memory is used again
     at += read;
   }
   yield quote;
