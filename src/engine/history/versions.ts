@@ -52,8 +52,8 @@ export async function rebased(
   options: DecodeOptions = {},
 ): Promise<Rebased> {
   const current = await decode(path, bytes, options);
-  const is = version(bytes);
-  if (wanted === undefined || sameVersion(wanted, is)) {
+  const is = wanted === undefined ? undefined : version(bytes);
+  if (wanted === undefined || is === undefined || sameVersion(wanted, is)) {
     return { text: await edit(current), base: current, merged: false };
   }
   const known = contentOf(archive(), wanted);

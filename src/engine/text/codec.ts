@@ -1,7 +1,7 @@
 // Codecs: how the bytes of a file become a string and back. Bytes that an encoding cannot decode become lone
 // surrogates U+DC80 to U+DCFF (byte + U+DC00) and turn into the same bytes again, so that nothing is lost on the
 // way through an edit. Only the legacy encodings need a table, which is loaded when a file first asks for it.
-import { isUtf8 } from "node:buffer";
+import { isAscii, isUtf8 } from "node:buffer";
 import { Fault } from "../fault.ts";
 import { decodeBrokenUtf8, encodeWithEscapes } from "./escape.ts";
 import { legacyCodec } from "./legacy.ts";
@@ -24,7 +24,12 @@ const none = Buffer.alloc(0);
 export const utf8: Codec = {
   name: "utf-8",
   mark: Buffer.from([0xef, 0xbb, 0xbf]),
-  decode: bytes => (isUtf8(bytes) ? bytes.toString("utf8") : decodeBrokenUtf8(bytes)),
+  decode: bytes =>
+    isAscii(bytes)
+      ? bytes.toString("latin1")
+      : isUtf8(bytes)
+        ? bytes.toString("utf8")
+        : decodeBrokenUtf8(bytes),
   encode: text => encodeWithEscapes(text, plain => Buffer.from(plain, "utf8")),
   unencodable: text => text.search(/[\ud800-\udc7f\udd00-\udfff]/u),
 };

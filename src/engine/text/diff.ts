@@ -13,7 +13,9 @@ export interface DiffOptions {
 export function unifiedDiff(before: string, after: string, options: DiffOptions = {}): string {
   if (before === after) return "";
   const context = options.context ?? 3;
-  const { a, b, skipped, changes } = changedLines(before, after, context);
+  const { a, b, start, changes } = changedLines(before, after, context);
+  let skipped = 0;
+  for (let at = before.indexOf("\n"); at >= 0 && at < start; at = before.indexOf("\n", at + 1)) skipped += 1;
   const parts: string[] = [];
   if (options.from !== undefined) parts.push(`--- ${options.from}\n`);
   if (options.to !== undefined) parts.push(`+++ ${options.to}\n`);
@@ -46,9 +48,7 @@ function changedLines(before: string, after: string, context: number) {
   }
   const a = linesWithEndings(before.slice(start, before.length - tail));
   const b = linesWithEndings(after.slice(start, after.length - tail));
-  let skipped = 0;
-  for (let at = before.indexOf("\n"); at >= 0 && at < start; at = before.indexOf("\n", at + 1)) skipped += 1;
-  return { a, b, skipped, changes: diffLines(a, b) };
+  return { a, b, start, changes: diffLines(a, b) };
 }
 
 function grouped(changes: readonly LineChange[], context: number): LineChange[][] {

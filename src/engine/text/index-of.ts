@@ -3,7 +3,7 @@
 // answered meanwhile.
 
 /** Texts up to this length are left to the engine: so short, they cannot make it slow. */
-const short = 64;
+const short = 128;
 /** How many characters may be compared in vain for each one that the search gets on. */
 const patience = 8;
 

@@ -5,7 +5,7 @@ import { Fault } from "../fault.ts";
 import { type Codec, codecNamed, utf8 } from "./codec.ts";
 import { detect } from "./detect.ts";
 import { breaksOf, type NewLines, rawSplices } from "./endings.ts";
-import { halvedAt, type Splice, spliced, trimmed } from "./splice.ts";
+import { halvedAt, isBetweenHalves, type Splice, spliced, trimmed } from "./splice.ts";
 
 export interface Text {
   /** Only for faults, as the caller wants to see it there. */
@@ -67,9 +67,37 @@ export function rewriteRaw(text: Text, splices: readonly Splice[]): Text {
   }
   const halved = halvedAt(text.raw, changes);
   if (halved >= 0) refuseUnencodable(text.path, text.codec, "\ufffd", 0, lineAt(text.raw, halved));
+  const bytes = spliceUtf8(text, changes);
+  if (bytes !== undefined) return textLater(text, bytes, () => spliced(text.raw, changes));
   const raw = spliced(text.raw, changes);
-  const bytes = text.codec.token === undefined ? encodeWhole(text, raw) : spliceBytes(text, changes);
-  return { ...text, bytes, raw, ...breaksOf(raw) };
+  const whole = text.codec.token === undefined ? encodeWhole(text, raw) : spliceBytes(text, changes);
+  return { ...text, bytes: whole, raw, ...breaksOf(raw) };
+}
+
+/** The characters of a large file are put together only where somebody looks at them. */
+function textLater({ path, codec, mark }: Text, bytes: Buffer, spliceRaw: () => string): Text {
+  let made: Pick<Text, "raw" | "body" | "breaks"> | undefined;
+  const make = () => {
+    if (made !== undefined) return made;
+    const raw = spliceRaw();
+    made = { raw, ...breaksOf(raw) };
+    return made;
+  };
+  return {
+    path,
+    bytes,
+    codec,
+    mark,
+    get raw() {
+      return make().raw;
+    },
+    get body() {
+      return make().body;
+    },
+    get breaks() {
+      return make().breaks;
+    },
+  };
 }
 
 /** The same file with its byte-order mark as the first character of the text. */
@@ -98,6 +126,29 @@ function encodeWhole(text: Text, raw: string): Buffer {
   const parts = [head, text.codec.encode(raw), odd ? text.bytes.subarray(-1) : undefined];
   const present = parts.filter(part => part !== undefined);
   return present.length === 1 && present[0] !== undefined ? present[0] : Buffer.concat(present);
+}
+
+/** Valid UTF-8 needs no encoding but of what is new. Undefined where it is not that. */
+function spliceUtf8({ codec, mark, raw, bytes }: Text, splices: readonly Splice[]): Buffer | undefined {
+  if (codec !== utf8 || !raw.isWellFormed()) return undefined;
+  const head = mark ? utf8.mark.length : 0;
+  const plain = bytes.length - head === raw.length; // one byte for each character
+  const parts: Buffer[] = [];
+  let chars = 0;
+  let at = head;
+  let done = 0;
+  const advance = (to: number) => {
+    at += plain ? to - chars : Buffer.byteLength(raw.slice(chars, to));
+    chars = to;
+    return at;
+  };
+  for (const { start, end, text } of splices) {
+    if (!text.isWellFormed() || isBetweenHalves(raw, start) || isBetweenHalves(raw, end)) return undefined;
+    parts.push(bytes.subarray(done, advance(start)), Buffer.from(text));
+    done = advance(end);
+  }
+  parts.push(bytes.subarray(done));
+  return Buffer.concat(parts);
 }
 
 /** For encodings that do not give their bytes back: finds the bytes of each splice and replaces only those. */

@@ -11,7 +11,7 @@ import { Fault } from "../../fault.ts";
 import { contentHash } from "../../text/version.ts";
 import { type Account, accountOf, canWait, mostWaiting } from "../archive/account.ts";
 import { gently } from "../archive/archive.ts";
-import { faultOf } from "../errno.ts";
+import { faultOf, system } from "../errno.ts";
 import { Handle } from "../handle.ts";
 import type { WorkspacePath } from "../path.ts";
 import type { Root } from "../root.ts";
@@ -30,10 +30,18 @@ import { planOf } from "./planning.ts";
 import { purgeLater } from "./purge.ts";
 import type { Intent, Tale } from "./record.ts";
 import { recover, removeAll, takeBack } from "./recover.ts";
-import { type CopyAttributes, flushDirectory, readSpot, stageAll } from "./stage.ts";
+import {
+  askAbout,
+  type CopyAttributes,
+  flushDirectory,
+  identityOf,
+  mostAsked,
+  stageAll,
+  withSpot,
+} from "./stage.ts";
 import { apply, type Range, type Scene } from "./step.ts";
 import type { Store } from "./store.ts";
-import { sys } from "./syscalls.ts";
+import { hasBytes, readAll, sys } from "./syscalls.ts";
 
 const attempts = 20;
 const nobody: By = { action: "", client: "" };
@@ -92,12 +100,17 @@ export class Committer {
       using locks = await this.#lock(keys, options);
       if (!places.areCurrent()) throw new Overtaken(paths[0]?.given ?? "");
       const bases = new Map<string, Buffer | "absent">();
+      const found: (Spot & { identity: string })[] = [];
       const files = targets.map(({ path, spot, at }) => {
-        const bytes = places.isNew(spot.place) ? undefined : currentBytes(places, spot, path.given);
-        bases.set(at, bytes ?? "absent");
-        return { path, bytes };
+        const current = places.isNew(spot.place) ? undefined : currentFile(places, spot, path.given);
+        bases.set(at, current?.bytes ?? "absent");
+        if (current !== undefined) found.push({ ...spot, identity: current.identity });
+        return { path, bytes: current?.bytes };
       });
+      // Meanwhile; about the others, and where this fails, it is asked when it matters.
+      const asked = askAbout(found.slice(0, mostAsked), places, this.#copyAttributes).catch(() => {});
       const changes = await transform(files);
+      await asked;
       using draft = this.#draft(changes, options);
       for (const [key, given] of draft.keys) {
         if (!locks.keys.has(key)) also.set(key, given);
@@ -277,12 +290,20 @@ async function noteAbort(id: string, book: Book): Promise<void> {
   }
 }
 
-/** The bytes that an edit starts from. Something that is no file cannot be edited. */
-function currentBytes(places: Places, spot: Spot, given: string): Buffer | undefined {
-  const stat = sys.lstat(places.address(spot));
-  if (stat !== undefined && !stat.isFile())
-    throw new Fault("not_a_file", { path: given, kind: kindOf(stat) });
-  return readSpot(places, spot, given)?.bytes;
+/** The bytes that an edit starts from, and which file they are of. Something that is no file cannot be edited. */
+function currentFile(
+  places: Places,
+  spot: Spot,
+  given: string,
+): { bytes: Buffer; identity: string } | undefined {
+  return system(given, () => {
+    const stat = sys.lstat(places.address(spot));
+    if (stat === undefined) return undefined;
+    if (!stat.isFile()) throw new Fault("not_a_file", { path: given, kind: kindOf(stat) });
+    const bytes = withSpot(places, spot, stat.ino, readAll);
+    if (bytes === undefined) throw new Overtaken(given);
+    return { bytes, identity: identityOf(stat) };
+  });
 }
 
 /** The last look before the commit. */
@@ -291,15 +312,20 @@ function verify(check: Check, places: Places): void {
   const stat = sys.lstat(places.address(spot));
   if (stat?.ino !== known?.inode) throw new Overtaken(given);
   if ((expect === undefined || expect === "absent") && !Buffer.isBuffer(base)) return;
-  const found = readSpot(places, spot, given);
-  if (found === undefined || found.inode !== known?.inode) throw new Overtaken(given);
-  if (Buffer.isBuffer(base) && !found.bytes.equals(base)) throw new Overtaken(given);
-  if (!meets(found.bytes, expect)) throw new Fault("changed_meanwhile", { path: given });
+  if (known === undefined || !stat?.isFile()) throw new Overtaken(given);
+  const found = system(given, () =>
+    withSpot(places, spot, known.inode, fd => ({
+      same: !Buffer.isBuffer(base) || hasBytes(fd, base),
+      meets: meets(fd, expect),
+    })),
+  );
+  if (!found?.same) throw new Overtaken(given);
+  if (!found.meets) throw new Fault("changed_meanwhile", { path: given });
 }
 
-function meets(bytes: Buffer, expect: Expectation | undefined): boolean {
+function meets(fd: number, expect: Expectation | undefined): boolean {
   if (expect === undefined || expect === "absent") return true;
-  return typeof expect === "function" ? expect(bytes) : bytes.equals(expect);
+  return typeof expect === "function" ? expect(readAll(fd)) : hasBytes(fd, expect);
 }
 
 function inodeAt(places: Places, spot: Spot): number {

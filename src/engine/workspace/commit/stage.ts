@@ -2,12 +2,12 @@
 // to others until it has the mode of what it replaces.
 import { constants } from "node:fs";
 import { Fault } from "../../fault.ts";
-import { faultOf, system } from "../errno.ts";
+import { faultOf } from "../errno.ts";
 import { Handle } from "../handle.ts";
 import { kindOf } from "../stat.ts";
 import type { Places, Spot } from "./place.ts";
 import { type Staged, setModified } from "./step.ts";
-import { readAll, sys, writeAll } from "./syscalls.ts";
+import { sys, writeAll } from "./syscalls.ts";
 
 export type Stage =
   | (Staged & {
@@ -41,7 +41,8 @@ export interface CopyAttributes {
   readonly passOn?: (from: string, to: string) => boolean;
 }
 
-const mostAsked = 200;
+/** How many files are asked about at once. */
+export const mostAsked = 200;
 
 /** What was staged: which file has which name, and the directories that must be flushed before all of it is safe. */
 interface AllStaged {
@@ -57,7 +58,8 @@ export async function stageAll(
 ): Promise<AllStaged> {
   const inodes = new Map<string, number>();
   const unflushed = new Set<number>();
-  const asked = askAbout(stages, places, copyAttributes);
+  const replaced = stages.flatMap(one => (one.kind === "bytes" && one.like !== undefined ? [one.like] : []));
+  const asked = askAbout(replaced, places, copyAttributes);
   try {
     for (const one of stages) {
       const inode = await stage(one, places, asked, copyAttributes);
@@ -70,20 +72,18 @@ export async function stageAll(
   return { inodes, unflushed };
 }
 
-/** Asks about all files that are going to be replaced. */
-async function askAbout(
-  stages: readonly Stage[],
+/** Asks about files that are going to be replaced. */
+export async function askAbout(
+  spots: readonly (Spot & { readonly identity: string })[],
   places: Places,
   copyAttributes: CopyAttributes | undefined,
 ): Promise<void> {
   if (copyAttributes?.ask === undefined) return;
-  const spots = stages
-    .flatMap(one => (one.kind === "bytes" && one.like !== undefined ? [one.like] : []))
-    .filter(({ identity }) => !copyAttributes.isWithout?.(identity));
-  for (let at = 0; at < spots.length; at += mostAsked) {
+  const unknown = spots.filter(({ identity }) => !copyAttributes.isWithout?.(identity));
+  for (let at = 0; at < unknown.length; at += mostAsked) {
     const files: number[] = [];
     try {
-      for (const spot of spots.slice(at, at + mostAsked)) {
+      for (const spot of unknown.slice(at, at + mostAsked)) {
         files.push(sys.open(places.address(spot), O_RDONLY | O_NOFOLLOW | O_NONBLOCK));
       }
       await copyAttributes.ask(files);
@@ -282,22 +282,19 @@ async function withFile(
   }
 }
 
-/** The bytes of the regular file at a spot; undefined where there is none. */
-export function readSpot(
+/** Opens the regular file at a spot, where `inode` says that there is one. Another one there is none. */
+export function withSpot<T>(
   places: Places,
   spot: Spot,
-  given: string,
-): { bytes: Buffer; inode: number } | undefined {
-  return system(given, () => {
-    const address = places.address(spot);
-    if (!sys.lstat(address)?.isFile()) return undefined;
-    const fd = sys.open(address, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
-    try {
-      return { bytes: readAll(fd), inode: sys.stat(fd).ino };
-    } finally {
-      sys.close(fd);
-    }
-  });
+  inode: number,
+  action: (fd: number) => T,
+): T | undefined {
+  const fd = sys.open(places.address(spot), O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
+  try {
+    return sys.stat(fd).ino === inode ? action(fd) : undefined;
+  } finally {
+    sys.close(fd);
+  }
 }
 
 export async function flushDirectory(directory: Handle): Promise<void> {

@@ -90,3 +90,16 @@ export function readAll(fd: number): Buffer {
     position += count;
   }
 }
+
+const piece = Buffer.allocUnsafeSlow(128 * 1024); // one for all: nothing else runs between reading and comparing
+
+/** Whether an open file holds exactly these bytes. */
+export function hasBytes(fd: number, bytes: Uint8Array): boolean {
+  for (let position = 0; ; ) {
+    const count = sys.read(fd, piece, 0, piece.length, position);
+    if (count === 0) return position === bytes.length;
+    if (position + count > bytes.length) return false;
+    if (piece.compare(bytes, position, position + count, 0, count) !== 0) return false;
+    position += count;
+  }
+}
