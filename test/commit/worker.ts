@@ -96,6 +96,14 @@ const tasks: Record<string, () => Promise<void>> = {
     process.kill(process.pid, "SIGKILL");
   },
 
+  /** Writes to `a`, and is gone as soon as it has the answer. */
+  async answered() {
+    await workspace.commit([
+      { kind: "write", path: workspace.at("a"), bytes: Buffer.from("new ".repeat(number)) },
+    ]);
+    process.kill(process.pid, "SIGKILL");
+  },
+
   /** Tries writes in a directory that is closed to this user. */
   async refusals() {
     const told: Record<string, string> = {};

@@ -140,6 +140,10 @@ export class Draft {
     splices: readonly Splice[],
     edit: number,
   ): { readonly edit: number; readonly at: number } | undefined {
+    if (this.#pieces.length === 1) {
+      this.change(splices, edit);
+      return undefined;
+    }
     const mapped: Splice[] = [];
     let next = 0;
     let at = 0;

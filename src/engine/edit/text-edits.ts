@@ -68,7 +68,11 @@ export function replaceText(edit: ReplaceEdit, context: TextContext): Replaced {
     adapted = region => keepLoneBreaks(body.slice(region.start, region.end), added);
   }
   if (unique && regions.length > 1) refuseAmbiguous(old, regions, "exact", context);
-  if (regions.length > 0) return { splices: regions.map(region => ({ ...region, text: adapted(region) })) };
+  if (regions.length > 0) {
+    return {
+      splices: regions.map(region => ({ start: region.start, end: region.end, text: adapted(region) })),
+    };
+  }
   if (unique && !ignoreCase && edit.tolerances !== undefined && range === undefined) {
     const match = tolerantMatch(body, old, added, edit.tolerances, edit.stretch);
     if (match !== undefined && match.splices.length > 1)

@@ -252,7 +252,7 @@ class Inverting {
   async #bytesAt(path: WorkspacePath): Promise<Buffer | undefined> {
     if (this.#kindThere(path) !== "file") return undefined;
     using file = this.#workspace.file(path);
-    return file.bytes(this.#workspace.archive.limits.maxFileBytes);
+    return await file.bytes(this.#workspace.archive.limits.maxFileBytes);
   }
 
   #stale(current: Buffer = Buffer.alloc(0)): Fault {

@@ -23,6 +23,7 @@ export function trimmed(source: string, splice: Splice): Splice {
   let { start, end } = splice;
   let from = 0;
   let to = splice.text.length;
+  if (!sharesAnEnd(source, splice)) return splice;
   while (start < end && from < to && source.charCodeAt(start) === splice.text.charCodeAt(from)) {
     start += 1;
     from += 1;
@@ -40,6 +41,14 @@ export function trimmed(source: string, splice: Splice): Splice {
     to += 1;
   }
   return { start, end, text: splice.text.slice(from, to) };
+}
+
+function sharesAnEnd(source: string, { start, end, text }: Splice): boolean {
+  if (start === end || text === "") return false;
+  return (
+    source.charCodeAt(start) === text.charCodeAt(0) ||
+    source.charCodeAt(end - 1) === text.charCodeAt(text.length - 1)
+  );
 }
 
 /** Where splices would leave half of a character beyond U+FFFF behind; -1 where they do not. */

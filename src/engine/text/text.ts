@@ -61,11 +61,14 @@ export function rewriteRaw(text: Text, splices: readonly Splice[]): Text {
     .map(splice => trimmed(text.raw, splice))
     .filter(s => s.text !== "" || s.end > s.start);
   if (changes.length === 0) return text;
+  let fine = "";
   for (const { start, text: added } of changes) {
+    if (added === fine) continue; // the same text in many places
     const at = text.codec.unencodable(added);
     if (at >= 0) refuseUnencodable(text.path, text.codec, added, at, lineAt(text.raw, start));
+    fine = added;
   }
-  const halved = halvedAt(text.raw, changes);
+  const halved = text.bytes.length === text.raw.length ? -1 : halvedAt(text.raw, changes);
   if (halved >= 0) refuseUnencodable(text.path, text.codec, "\ufffd", 0, lineAt(text.raw, halved));
   const bytes = spliceUtf8(text, changes);
   if (bytes !== undefined) return textLater(text, bytes, () => spliced(text.raw, changes));
@@ -128,9 +131,11 @@ function encodeWhole(text: Text, raw: string): Buffer {
   return present.length === 1 && present[0] !== undefined ? present[0] : Buffer.concat(present);
 }
 
+const mostParts = 1000; // beyond, it is quicker to encode the whole
+
 /** Valid UTF-8 needs no encoding but of what is new. Undefined where it is not that. */
 function spliceUtf8({ codec, mark, raw, bytes }: Text, splices: readonly Splice[]): Buffer | undefined {
-  if (codec !== utf8 || !raw.isWellFormed()) return undefined;
+  if (codec !== utf8 || splices.length > mostParts || !raw.isWellFormed()) return undefined;
   const head = mark ? utf8.mark.length : 0;
   const plain = bytes.length - head === raw.length; // one byte for each character
   const parts: Buffer[] = [];

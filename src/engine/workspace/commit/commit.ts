@@ -314,18 +314,18 @@ function verify(check: Check, places: Places): void {
   if ((expect === undefined || expect === "absent") && !Buffer.isBuffer(base)) return;
   if (known === undefined || !stat?.isFile()) throw new Overtaken(given);
   const found = system(given, () =>
-    withSpot(places, spot, known.inode, fd => ({
-      same: !Buffer.isBuffer(base) || hasBytes(fd, base),
-      meets: meets(fd, expect),
+    withSpot(places, spot, known.inode, (fd, size) => ({
+      same: !Buffer.isBuffer(base) || hasBytes(fd, size, base),
+      meets: meets(fd, size, expect),
     })),
   );
   if (!found?.same) throw new Overtaken(given);
   if (!found.meets) throw new Fault("changed_meanwhile", { path: given });
 }
 
-function meets(fd: number, expect: Expectation | undefined): boolean {
+function meets(fd: number, size: number, expect: Expectation | undefined): boolean {
   if (expect === undefined || expect === "absent") return true;
-  return typeof expect === "function" ? expect(readAll(fd)) : hasBytes(fd, expect);
+  return typeof expect === "function" ? expect(readAll(fd, size)) : hasBytes(fd, size, expect);
 }
 
 function inodeAt(places: Places, spot: Spot): number {

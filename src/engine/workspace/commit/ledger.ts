@@ -51,22 +51,22 @@ export class Book {
   /** Notes what a commit has put in place, to be flushed. */
   note(steps: readonly Step[], places: Places): void {
     for (const step of steps) {
-      if (step.do === "make") this.#place(places.handle(step.at.place));
-      else if (step.do === "rewrite") this.#place(places.handle(step.at.place)).names.add(step.at.name);
+      if (step.do === "make") this.#place(step.at.place, places);
+      else if (step.do === "rewrite") this.#place(step.at.place, places).names.add(step.at.name);
       else {
-        const names = this.#place(places.handle(step.to.place)).names;
+        const { names } = this.#place(step.to.place, places);
         if (step.staged?.blob !== undefined) names.add(step.to.name);
-        if (step.from.place !== step.to.place) this.#place(places.handle(step.from.place));
+        if (step.from.place !== step.to.place) this.#place(step.from.place, places);
       }
     }
   }
 
-  #place(handle: Handle): Unflushed {
-    const stat = handle.stat();
-    const key = `${stat.dev}:${stat.ino}`;
+  #place(place: number, places: Places): Unflushed {
+    const { at, device, inode } = recordOf(place, places);
+    const key = `${device}:${inode}`;
     const known = this.unflushed.get(key);
     if (known !== undefined) return known;
-    const fresh = { at: handle.whereabouts(), device: stat.dev, inode: stat.ino, names: new Set<string>() };
+    const fresh = { at, device, inode, names: new Set<string>() };
     this.unflushed.set(key, fresh);
     return fresh;
   }
@@ -76,6 +76,15 @@ export class Book {
     const at = this.waiting.indexOf(tale);
     if (at >= 0) this.waiting.splice(at, 1);
   }
+}
+
+/** Where a directory is, and which one: also one that the commit has made. */
+function recordOf(place: number, places: Places): Omit<Unflushed, "names"> {
+  const record = places.records[place];
+  if (record !== undefined && "at" in record) return record;
+  const handle = places.handle(place);
+  const { dev, ino } = handle.stat();
+  return { at: handle.whereabouts(), device: dev, inode: ino };
 }
 
 export class Ledger {
@@ -225,11 +234,11 @@ export class Ledger {
     try {
       await Promise.allSettled(book.purges);
       this.retry();
+      await this.#record(book);
       for (const [key, one] of book.unflushed) {
         await flushAll(one);
         book.unflushed.delete(key);
       }
-      await this.#record(book);
       if (book.unsettled.length + book.waiting.length > 0) return false;
       await book.journal.restart(++this.#generation);
       book.isWritten = false;

@@ -16,8 +16,19 @@ export type PlaceRecord =
   | { readonly at: string; readonly device: number; readonly inode: number }
   | { readonly within: number; readonly name: string };
 
+/** A directory that was found at a path. */
+export interface Seat {
+  readonly place: number;
+  /** As people see it. */
+  readonly path: string;
+  readonly device: number;
+  readonly inode: number;
+}
+
 export class Places implements Disposable {
   readonly records: PlaceRecord[] = [];
+  /** Those that changes name something in, by the way that led there. */
+  readonly seats = new Map<string, Seat>();
   readonly #handles: (Handle | undefined)[] = [];
   readonly #lent = new Set<Handle>();
   readonly #known = new Map<string, number>();

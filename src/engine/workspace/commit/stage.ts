@@ -287,11 +287,12 @@ export function withSpot<T>(
   places: Places,
   spot: Spot,
   inode: number,
-  action: (fd: number) => T,
+  action: (fd: number, size: number) => T,
 ): T | undefined {
   const fd = sys.open(places.address(spot), O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
   try {
-    return sys.stat(fd).ino === inode ? action(fd) : undefined;
+    const stat = sys.stat(fd);
+    return stat.ino === inode ? action(fd, stat.size) : undefined;
   } finally {
     sys.close(fd);
   }

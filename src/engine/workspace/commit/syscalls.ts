@@ -78,28 +78,33 @@ export function writeAll(fd: number, bytes: Uint8Array, position = 0): void {
   }
 }
 
-/** Reads all of an open file. */
-export function readAll(fd: number): Buffer {
-  const size = sys.stat(fd).size;
+/** Reads all of an open file, which has about this size. */
+export function readAll(fd: number, size = sys.stat(fd).size): Buffer {
   const parts: Buffer[] = [];
   for (let position = 0; ; ) {
     const part = Buffer.allocUnsafe(position === 0 ? size + 1 : 65_536);
     const count = sys.read(fd, part, 0, part.length, position);
-    if (count === 0) return parts.length === 1 ? (parts[0] as Buffer) : Buffer.concat(parts);
-    parts.push(part.subarray(0, count));
+    if (count > 0) parts.push(part.subarray(0, count));
     position += count;
+    // Asked for one more than there should be: what comes back tells that this is the end.
+    if (count === 0 || (position === size && count < part.length)) return joined(parts);
   }
+}
+
+function joined(parts: readonly Buffer[]): Buffer {
+  const [only] = parts;
+  return parts.length === 1 && only !== undefined ? only : Buffer.concat(parts);
 }
 
 const piece = Buffer.allocUnsafeSlow(128 * 1024); // one for all: nothing else runs between reading and comparing
 
-/** Whether an open file holds exactly these bytes. */
-export function hasBytes(fd: number, bytes: Uint8Array): boolean {
-  for (let position = 0; ; ) {
-    const count = sys.read(fd, piece, 0, piece.length, position);
-    if (count === 0) return position === bytes.length;
-    if (position + count > bytes.length) return false;
-    if (piece.compare(bytes, position, position + count, 0, count) !== 0) return false;
+/** Whether an open file of this size holds exactly these bytes. */
+export function hasBytes(fd: number, size: number, bytes: Uint8Array): boolean {
+  if (size !== bytes.length) return false;
+  for (let position = 0; position < size; ) {
+    const count = sys.read(fd, piece, 0, Math.min(piece.length, size - position), position);
+    if (count === 0 || piece.compare(bytes, position, position + count, 0, count) !== 0) return false;
     position += count;
   }
+  return true;
 }

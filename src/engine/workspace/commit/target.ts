@@ -7,7 +7,7 @@ import { parsePath, type WorkspacePath } from "../path.ts";
 import { type Landing, land, storedName } from "../resolve.ts";
 import { isWithin, type Root } from "../root.ts";
 import { lockKey } from "./lock.ts";
-import { addressOf, nameOf, type Places, type Spot } from "./place.ts";
+import { addressOf, nameOf, type Places, type Seat, type Spot } from "./place.ts";
 import { sys } from "./syscalls.ts";
 
 const maxLinks = 40;
@@ -54,6 +54,8 @@ export function aim(path: WorkspacePath, way: Aim): Target {
 function seatOf(from: WorkspacePath, path: WorkspacePath, way: Aim): Target {
   const { given } = path;
   if (from.isRoot) throw new Fault("protected_root", { path: given });
+  const known = way.places.seats.get(seatKey(from));
+  if (known !== undefined) return targetAt(known, from, path, way);
   const { landing, below } = nearest(from, given, way);
   const stat = landing.handle.stat();
   try {
@@ -71,18 +73,36 @@ function seatOf(from: WorkspacePath, path: WorkspacePath, way: Aim): Target {
     landing.handle.close();
     throw error;
   }
-  const stored = below.length === 0 ? storedName(landing.handle, from.name) : undefined;
-  const names = [...below, from.name].map(nameOf);
-  if (stored !== undefined) names[0] = nameOf(stored);
   let place = way.places.add(landing.handle, landing.path, stat);
+  const seat: Seat = { place, path: landing.path, device: stat.dev, inode: stat.ino };
+  if (below.length === 0) {
+    way.places.seats.set(seatKey(from), seat); // the next one in this directory need not look for it again
+    return targetAt(seat, from, path, way);
+  }
+  const names = [...below, from.name].map(nameOf);
   const first: Spot = { place, name: names[0] ?? "" };
   for (const name of names.slice(0, -1)) place = way.places.addNew(place, name);
   return {
     path,
     spot: { place, name: names.at(-1) ?? "" },
-    at: [landing.path === "/" ? "" : landing.path, ...names.map(display)].join("/"),
+    at: [seat.path === "/" ? "" : seat.path, ...names.map(display)].join("/"),
     key: lockKey(stat.dev, stat.ino, first.name),
-    ...(names.length > 1 ? { missing: first } : {}),
+    missing: first,
+  };
+}
+
+function seatKey({ root, segments }: WorkspacePath): string {
+  return [root.device, root.inode, ...segments.slice(0, -1)].join("/");
+}
+
+/** A name in a directory that is there. */
+function targetAt(seat: Seat, from: WorkspacePath, path: WorkspacePath, { places }: Aim): Target {
+  const name = nameOf(storedName(places.handle(seat.place), from.name));
+  return {
+    path,
+    spot: { place: seat.place, name },
+    at: `${seat.path === "/" ? "" : seat.path}/${display(name)}`,
+    key: lockKey(seat.device, seat.inode, name),
   };
 }
 
