@@ -19,7 +19,7 @@ interface Gate {
 
 let gate: Gate | undefined;
 const beatMs = 1000;
-let beaten = 0;
+let beaten = -beatMs;
 
 /** The file of a lock that is held now; undefined where somebody else holds it. Throws where there can be no gate. */
 export function passGate(lock: string): string | undefined {
@@ -42,14 +42,14 @@ export function passGate(lock: string): string | undefined {
 
 /** Where numbers of processes mean nothing, a fresh time is what counts. */
 function beat(owner: string): void {
-  const now = Date.now();
+  const now = performance.now(); // not the clock, which somebody may set
   if (now - beaten < beatMs) return;
-  sys.touch(owner, new Date(now));
+  sys.touch(owner, new Date());
   beaten = now;
 }
 
 function build(): Gate {
-  beaten = 0;
+  beaten = -beatMs;
   const shared = process.platform === "linux" && sys.lstat("/dev/shm")?.isDirectory() ? "/dev/shm" : tmpdir();
   const directory = privateDirectory(join(shared, `polyfs-${process.getuid?.() ?? "gate"}`));
   for (const name of sys.names(directory)) {
