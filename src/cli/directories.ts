@@ -12,13 +12,20 @@ import { UsageError } from "./usage-error.ts";
 
 export function openDirectories(
   config: Config,
-  dialect: Pick<Dialect, "withoutRoots" | "missingRoots">,
+  dialect: Pick<Dialect, "withoutRoots" | "missingRoots"> & Partial<Pick<Dialect, "name" | "maxRoots">>,
   confine: Engine["confine"],
 ): Engine {
   const grants = dialect.missingRoots === "skip" ? present(config) : config.grants;
   const named = grants.length > 0 ? grants : withoutAny(config, dialect);
   const roots = config["allow-outside-workspace"] ? [...named, everywhere(config)] : named;
   const engine = open({ roots, confine, state: config["state-dir"] });
+  const { maxRoots = Number.POSITIVE_INFINITY } = dialect;
+  if (engine.workspace.roots.length > maxRoots) {
+    engine[Symbol.dispose]();
+    throw new UsageError(
+      `the dialect ${dialect.name} serves ${maxRoots === 1 ? "one directory" : `${maxRoots} directories`}: name the one above them, or take another dialect`,
+    );
+  }
   const whole = engine.workspace.roots.find(({ path }) => parse(path).root === path);
   if (whole === undefined || config["allow-filesystem-root"] || config["allow-outside-workspace"])
     return engine;

@@ -36,6 +36,8 @@ export interface Dialect {
    * directory the caller chooses, or none.
    */
   readonly withoutRoots: "working-directory" | "client-roots" | "callers-choice" | "none" | "usage";
+  /** The most directories that the start may name. By default there is no limit. */
+  readonly maxRoots?: number;
   /** What a directory does that the start names and that is not there: end it (the default), or nothing. */
   readonly missingRoots?: "skip";
   /** Whether the client's roots narrow the directories that the command line names. By default they do not count then. */

@@ -74,6 +74,12 @@ describe("a directory that cannot be served is told in one line, with code 2", (
     expect(refused(["a", "b"], { cwd: root })).toBe(`polyfs: no such directory: ${root}/b\n`);
   });
 
+  it("because there is another one, and the dialect serves one", () => {
+    const root = tree("a", "b");
+    expect(refused(["a", "b"], { cwd: root })).toContain("the dialect fs serves one directory");
+    expect(polyfs(["--dialect", "fs", "a", "./b/../a"], { cwd: root }).code).toBe(0);
+  });
+
   it("because it is a file", () => {
     const root = tree();
     writeFileSync(join(root, "file"), "");

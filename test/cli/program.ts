@@ -34,7 +34,10 @@ export function polyfs(args: readonly string[], { env, ...rest }: Circumstances 
 
 /** The directories that a start serves, in order, each as `path (access)`. */
 export function served(args: readonly string[], circumstances?: Circumstances): string[] {
-  const { code, stderr } = polyfs(["--dialect", "fs", "--log-level", "info", ...args], circumstances);
+  const { code, stderr } = polyfs(
+    ["--dialect", "agent-tools", "--log-level", "info", ...args],
+    circumstances,
+  );
   if (code !== 0) throw new Error(`ended with ${code}: ${stderr}`);
   return [...stderr.matchAll(/serving (.*)/g)].map(([, directory = ""]) => directory);
 }

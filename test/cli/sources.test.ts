@@ -66,7 +66,12 @@ describe("the configuration file", () => {
 
   it("spells options in camelCase or kebab-case, and its directories start at its own", () => {
     const root = tree("a", "b", "elsewhere");
-    const config = file(root, { directories: "a", allowRead: ["b"], "log-level": "info", dialect: "fs" });
+    const config = file(root, {
+      directories: "a",
+      allowRead: ["b"],
+      "log-level": "info",
+      dialect: "agent-tools",
+    });
     const { code, stderr } = polyfs([`--config=${config}`], { cwd: join(root, "elsewhere") });
     expect(code).toBe(0);
     expect(stderr).toContain(`serving ${root}/a (read-write)`);

@@ -3,7 +3,7 @@ import { text, tool } from "../../contract/tool.ts";
 import { comparison, First } from "../../engine/search/sort.ts";
 import { walk } from "../../engine/search/walk.ts";
 import { includeHiddenProperty, scopeOf } from "./globs.ts";
-import { entryTypes, type Listed, line, listed, plural, typeOf, withNotes } from "./listing.ts";
+import { entryTypes, type Listed, line, listed, namesNote, plural, typeOf, withNotes } from "./listing.ts";
 import { output } from "./output.ts";
 import { pathOf } from "./paths.ts";
 
@@ -104,9 +104,11 @@ export const listDirectory = tool({
       signal: call.signal,
     });
     const first = new First<Listed>(params.maxEntries, comparison(params.sortBy));
+    let nameOnly = 0;
     for await (const entry of found) {
       const one = listed(entry, { target: params.includeSymlinkTargets });
       if (one !== undefined) first.add(one);
+      else nameOnly++;
     }
     const entries = first.sorted();
     const count = (kind: Listed["kind"]) => entries.filter(entry => entry.kind === kind).length;
@@ -123,7 +125,7 @@ export const listDirectory = tool({
         totalFiles: files,
         truncated,
         ...(truncated && { stoppedReason: "maxEntries" }),
-        skippedInaccessible: inaccessible,
+        skippedInaccessible: inaccessible + nameOnly,
         symlinksNotFollowed: links,
       },
     };
@@ -139,6 +141,7 @@ export const listDirectory = tool({
       truncated &&
         `Truncated: ${entries.length} of ${total} entries shown. Raise maxEntries, or narrow with path, pattern or maxDepth.`,
       inaccessible > 0 && `Skipped: ${plural(inaccessible, "directory", "directories")} could not be read.`,
+      nameOnly > 0 && namesNote(nameOnly),
       links > 0 && `Not followed: ${plural(links, "symlink")}.`,
     ];
     return text(withNotes(shown, notes), structured);

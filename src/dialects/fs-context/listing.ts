@@ -16,7 +16,12 @@ export function typeOf(kind: Kind): EntryType {
   return kind === "file" || kind === "directory" || kind === "symlink" ? kind : "other";
 }
 
-/** What the walk stands at, with what the disk says about it; undefined where it is gone. */
+/** About entries of directories that may be read but not entered, and of what went away meanwhile. */
+export function namesNote(count: number): string {
+  return `Skipped: ${plural(count, "entry", "entries")} of which nothing but the name could be seen.`;
+}
+
+/** What the walk stands at, with what the disk says about it; undefined where it is gone, or only its name is seen. */
 export function listed(entry: WalkEntry, { target = false } = {}): Listed | undefined {
   const stat = entry.stat();
   if (stat === undefined) return undefined;

@@ -4,7 +4,7 @@ import { Fault } from "../../engine/fault.ts";
 import { comparison, First } from "../../engine/search/sort.ts";
 import { walk } from "../../engine/search/walk.ts";
 import { includeHiddenProperty, scopeOf, searchExcludesProperty } from "./globs.ts";
-import { type Listed, line, listed, withNotes } from "./listing.ts";
+import { type Listed, line, listed, namesNote, withNotes } from "./listing.ts";
 import { output } from "./output.ts";
 import { pathOf } from "./paths.ts";
 import { limitProperties, type StoppedReason, stoppedReasons, truncation } from "./search-limits.ts";
@@ -104,10 +104,12 @@ export const searchFiles = tool({
       signal: call.signal,
     });
     const first = new First<Listed>(maxResults, comparison(sortBy));
+    let nameOnly = 0;
     for await (const entry of found) {
       if (entry.kind !== "file") continue;
       const file = listed(entry);
       if (file !== undefined) first.add(file);
+      else nameOnly++;
       // The walk goes by path, so what comes now is behind everything that is kept.
       if (sortBy === "path" && first.count > maxResults) break;
     }
@@ -139,7 +141,7 @@ export const searchFiles = tool({
         filesScanned: files,
         truncated: reason !== undefined,
         ...(reason && { stoppedReason: reason }),
-        skippedInaccessible: inaccessible,
+        skippedInaccessible: inaccessible + nameOnly,
       },
     };
     const shown =
@@ -149,6 +151,7 @@ export const searchFiles = tool({
     const notes = [
       reason !== undefined && truncation(reason, params),
       inaccessible > 0 && `Skipped: ${inaccessible} directories could not be read.`,
+      nameOnly > 0 && namesNote(nameOnly),
     ];
     return text(withNotes(shown, notes), structured);
   },

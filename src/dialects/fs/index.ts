@@ -26,6 +26,7 @@ export const fs: Dialect = {
   tools: [listFiles, readFile, searchText],
   wording,
   withoutRoots: "working-directory",
+  maxRoots: 1,
   failure(fault, { tool }) {
     const message = say(wording, fault);
     if (tool === undefined || fault.code === "invalid_params") return { error: { code: -32602, message } };

@@ -151,7 +151,12 @@ describe("each code is said with its message, path and suggestion", () => {
     chmodSync(join(root, "seen"), 0o644);
     await using served = await asNobody(root);
     expect(await served.call("list_directory", { path: root, recursive: true })).toMatchObject({
-      structuredContent: { ok: true, entries: [{ name: "open.txt" }, { name: "seen" }] },
+      content: [{ text: expect.stringContaining("Skipped: 1 entry of which nothing but the name") }],
+      structuredContent: {
+        ok: true,
+        entries: [{ name: "open.txt" }, { name: "seen" }],
+        summary: { skippedInaccessible: 1 },
+      },
     });
     for (const pattern of ["word", "wor[d]"]) {
       expect(await served.call("search_content", { path: root, pattern })).toMatchObject({
@@ -159,7 +164,11 @@ describe("each code is said with its message, path and suggestion", () => {
       });
     }
     expect(await served.call("search_files", { path: root, pattern: "**/*.txt" })).toMatchObject({
-      structuredContent: { ok: true, results: [{ path: join(root, "open.txt") }] },
+      structuredContent: {
+        ok: true,
+        results: [{ path: join(root, "open.txt") }],
+        summary: { skippedInaccessible: 1 },
+      },
     });
     chmodSync(join(root, "seen"), 0o755);
     rmSync(root, { recursive: true });
