@@ -100,6 +100,26 @@ describe("ignore rules", () => {
     expect(await searched(tree, "sub")).toEqual(["a.txt"]);
   });
 
+  it.each(["[a\n", "*\n![a\n", "d/[a\n", "cr\r\r\n", "cr \r\t\r\n", "a\\ \r\n", "{a\n", "a\\\n"])(
+    "a walk and a search agree about the odd line %j",
+    async text => {
+      // Many files, so that ripgrep searches and not we.
+      const many = Object.fromEntries(Array.from({ length: 600 }, (_, i) => [`many/${i}.txt`, "x\n"]));
+      using tree = new Tree({
+        ...many,
+        a: "x\n",
+        "a ": "x\n",
+        "[a": "x\n",
+        "d/[a": "x\n",
+        cr: "x\n",
+        "cr\r": "x\n",
+      });
+      tree.git("init", "-q");
+      writeFileSync(join(tree.path, ".gitignore"), text);
+      expect(await searched(tree)).toEqual(await walked(tree));
+    },
+  );
+
   it(".ignore wins over .gitignore, also from further up", async () => {
     using tree = new Tree({
       ".ignore": "!keep.log\n",

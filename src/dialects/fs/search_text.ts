@@ -1,8 +1,13 @@
 // `fs.search_text`: a page of the lines that match, sorted by path and line.
 import { text, tool } from "../../contract/tool.ts";
+import { Fault } from "../../engine/fault.ts";
 import { notUtf8 } from "../../engine/search/binary.ts";
 import { type FoundLine, grep } from "../../engine/search/grep.ts";
 import { covered, scopeProperties } from "./scope.ts";
+
+/** The contract names no limits; without any, one call could hold up the others or fill the memory. */
+const timeoutMs = 30_000;
+const pageCharacters = 8 * 1024 * 1024;
 
 interface Hit {
   readonly path: string;
@@ -54,26 +59,40 @@ export const searchText = tool({
       after: context,
       binary: notUtf8,
       limit: params.skip + params.max_results + 1,
+      timeoutMs,
       signal: call.signal,
     });
     const hits: Hit[] = [];
+    let room = pageCharacters;
     let skipped = 0;
     let more = false;
     files: for await (const file of search) {
       for (const [i, line] of file.lines.entries()) {
         if (line.column === undefined) continue;
         if (skipped++ < params.skip) continue;
-        more = hits.length === params.max_results;
+        more = hits.length === params.max_results || room < 0;
         if (more) break files;
-        hits.push(hitAt(tree.named(file.path), file.lines, i, line.column, context));
+        const hit = hitAt(tree.named(file.path), file.lines, i, line.column, context);
+        room -= lengthOf(hit);
+        hits.push(hit);
       }
     }
+    if (search.report.stopped === "time" && hits.length === 0)
+      throw new Fault("timeout", {
+        ms: timeoutMs,
+        what: "nothing was found by then; narrow it with root or include_globs",
+      });
     // A search that had to stop early knows of no further hit, but there may be some. An empty page is the last one
     // all the same: whoever goes on while there is more would never end.
     const mayHaveMore = search.report.stopped !== undefined && hits.length > 0;
     return text(JSON.stringify({ hits, has_more: more || mayHaveMore }));
   },
 });
+
+function lengthOf({ line_text, context_before, context_after }: Hit): number {
+  const lines = [line_text, ...context_before, ...context_after];
+  return lines.reduce((sum, line) => sum + line.length, 0);
+}
 
 function hitAt(path: string, lines: readonly FoundLine[], at: number, column: number, context: number): Hit {
   const { number, text: line_text } = lines[at] as FoundLine;

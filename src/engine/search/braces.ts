@@ -10,16 +10,17 @@ export function expandBraces(pattern: string, limit: number): readonly string[] 
   return count(pieces) > limit ? undefined : expand(pieces);
 }
 
-/** Whether every `{` and `[` is closed. */
-export function isBalanced(pattern: string): boolean {
+/** Whether every `{` and `[` is closed; with `openClasses`, a `[` that is not counts as a plain character. */
+export function isBalanced(pattern: string, openClasses = false): boolean {
   let depth = 0;
   for (let i = 0; i < pattern.length; i++) {
     const c = pattern[i];
     if (c === "\\") {
       if (++i === pattern.length) return false;
     } else if (c === "[") {
-      i = classEnd(pattern, i);
-      if (i < 0) return false;
+      const end = classEnd(pattern, i);
+      if (end < 0 && !openClasses) return false;
+      i = Math.max(i, end);
     } else if (c === "{") depth++;
     else if (c === "}" && depth > 0) depth--;
   }

@@ -1,6 +1,7 @@
 // One ignore file, read by git's rules: later lines win, `!` takes back, a slash anchors, a final slash means
 // directories. Plain names and `*.ext`, nearly all lines in practice, are looked up instead of matched. Braces
-// are alternatives, as ripgrep has them and git does not: one policy, whichever of us walks.
+// are alternatives, an unclosed `[` is plain, and all blanks at the end are dropped, as ripgrep has it and git does
+// not: one policy, whichever of us walks.
 import { expandBraces, isBalanced } from "./braces.ts";
 import { Pattern } from "./pattern.ts";
 
@@ -91,7 +92,7 @@ export class RuleFile {
     }
     const directoriesOnly = body.endsWith("/") && !body.endsWith("\\/");
     if (directoriesOnly) body = body.slice(0, -1);
-    if (body === "" || !isBalanced(body)) return undefined;
+    if (body === "" || !isBalanced(body, true)) return undefined;
     const rule = { order, ignores, directoriesOnly };
     for (const alternative of expandBraces(body, 256) ?? []) this.#index(alternative, rule);
     return ignores;
@@ -133,6 +134,6 @@ function bytesOf(text: string): string {
 /** Blanks at the end do not count, unless escaped. */
 function withoutTrailingBlanks(line: string): string {
   let end = line.length;
-  while (end > 0 && (line[end - 1] === " " || line[end - 1] === "\t") && line[end - 2] !== "\\") end--;
+  while (end > 0 && /[ \t\r]/.test(line[end - 1] ?? "") && line[end - 2] !== "\\") end--;
   return line.slice(0, end);
 }

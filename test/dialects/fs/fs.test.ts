@@ -498,6 +498,17 @@ describe("fs.search_text", () => {
     rmSync(join(tree, "many.txt"));
   });
 
+  it("ends a page where it grows too large, and goes on from there", async () => {
+    writeFileSync(join(tree, "wide.txt"), `needle ${"x".repeat(60_000)}\n`.repeat(200));
+    const query = { query: "needle", context_lines: 0, max_results: 200 };
+    const first = await search(query);
+    expect(first.hits.length).toBeLessThan(200);
+    expect(first.has_more).toBe(true);
+    const second = await search({ ...query, skip: first.hits.length });
+    expect([first.hits.length + second.hits.length, second.has_more]).toEqual([200, false]);
+    rmSync(join(tree, "wide.txt"));
+  });
+
   it("skips files that are not UTF-8", async () => {
     writeFileSync(join(tree, "latin.txt"), Buffer.from("needle f\xfcr\n", "latin1"));
     expect((await search({ query: "needle" })).hits).toEqual([]);
