@@ -54,8 +54,15 @@ function isOpen(value: unknown): value is object {
   return typeof value === "object" && value !== null && Object.getPrototypeOf(value) === Object.prototype;
 }
 
-/** What is large is, at least for the most part, in the content. */
-function hasLargeText({ content }: Result): boolean {
-  if (!Array.isArray(content)) return false;
-  return content.some((item: { readonly text?: unknown }) => isLarge(item.text));
+/** Texts stand in the items of the content, and in resources; what is large at all is large there. */
+function hasLargeText({ content, contents }: Result): boolean {
+  const items = content ?? contents;
+  return Array.isArray(items) && items.some(item => holdsLarge(item));
+}
+
+function holdsLarge(item: unknown): boolean {
+  if (!isOpen(item)) return false;
+  for (const value of Object.values(item))
+    if (isLarge(value) || (typeof value === "object" && holdsLarge(value))) return true;
+  return false;
 }

@@ -45,6 +45,22 @@ describe("the parts of a result", () => {
   });
 });
 
+describe("a large text", () => {
+  const places: Record<string, Record<string, unknown>> = {
+    "in a text item": { content: [{ type: "text", text: large }] },
+    "in an image": { content: [{ type: "image", data: large, mimeType: "image/png" }] },
+    "in a resource": { content: [{ type: "resource", resource: { uri: "file:///a", blob: large } }] },
+    "in a resource that was read": { contents: [{ uri: "file:///a", text: large }] },
+  };
+  for (const [place, whole] of Object.entries(places)) {
+    it(`${place} is found`, () => {
+      const parts = jsonParts(whole);
+      expect(parts).not.toBeTypeOf("string");
+      expect(wholeText(resultFrame("1", parts))).toContain(JSON.stringify(whole));
+    });
+  }
+});
+
 describe("an output", () => {
   it("gives large and small messages in the order in which they were sent, to a client that reads slowly", async () => {
     const stream = new PassThrough();
