@@ -27,7 +27,7 @@ describe("a change that has just been answered", () => {
     using ground = new Ground({ a: "old" });
     const { id } = await ground.commit([ground.write("a", "new")]);
     expect(existsSync(join(ground.state, "changes"))).toBe(false);
-    expect(listChanges(ground.workspace, { limit: 10 }).map(change => change.id)).toEqual([id]);
+    expect((await listChanges(ground.workspace, { limit: 10 })).map(change => change.id)).toEqual([id]);
     await undo(ground.workspace, { change: id });
     expect(ground.text("a")).toBe("old");
   });
@@ -56,7 +56,7 @@ describe("a change that has just been answered", () => {
         "SIGKILL",
       );
       expect(existsSync(join(ground.state, "changes"))).toBe(false);
-      const [change] = listChanges(ground.workspace, { limit: 10 });
+      const [change] = await listChanges(ground.workspace, { limit: 10 });
       await undo(ground.workspace, { change: change?.id ?? "" });
       expect(ground.text("a")).toBe("old");
     });
@@ -65,7 +65,7 @@ describe("a change that has just been answered", () => {
       using ground = new Ground({ a: "old" });
       spawnSync(process.execPath, [worker.path, "answered", ground.base, String(words)]);
       ground.put("a", "theirs");
-      const [change] = listChanges(ground.workspace, { limit: 10 });
+      const [change] = await listChanges(ground.workspace, { limit: 10 });
       const hash = contentHash(Buffer.from("new ".repeat(words)));
       expect(change?.files[0]?.after).toMatchObject({ kind: "file", hash });
       expect(ground.text("a")).toBe("theirs");
@@ -99,7 +99,7 @@ describe("old content", () => {
     }
     expect(refused).toBe(2);
     expect(ground.tree()).toEqual({ a: "new a", b: "new b" });
-    const [change] = listChanges(ground.workspace, { limit: 10 });
+    const [change] = await listChanges(ground.workspace, { limit: 10 });
     await undo(ground.workspace, { change: change?.id ?? "" });
     expect(ground.tree()).toEqual({ a: "old a", b: "old b" });
   });

@@ -32,7 +32,7 @@ it(`${kills} kills: the history is what happened, and taking it back ends where 
       state: join(base, "state"),
     });
     const version = Number.parseInt(readFileSync(join(inside, "f0"), "utf8"), 10);
-    const changes = listChanges(workspace, { limit: 10_000 });
+    const changes = await listChanges(workspace, { limit: 10_000 });
     expect(changes).toHaveLength(version);
     for (const { id } of changes) await undo(workspace, { change: id });
     await workspace.settled();

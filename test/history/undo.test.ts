@@ -82,7 +82,7 @@ describe("a change is taken back", () => {
     await commit({ kind: "remove", path: workspace.at("tree"), recursive: true });
     expect(Object.keys(tree())).not.toContain("./tree");
     for (let i = 0; i < 3; i++)
-      await undo(workspace, { change: listChanges(workspace, { limit: 50 })[i * 2]?.id });
+      await undo(workspace, { change: (await listChanges(workspace, { limit: 50 }))[i * 2]?.id });
     expect(tree()).toEqual(before);
     expect(Math.abs(lstatSync(join(root, "tree/deep/x")).mtimeMs - modified)).toBeLessThan(1);
   });
@@ -125,7 +125,7 @@ describe("a change is taken back", () => {
 
   it("only for one path of it, and only on paper in a dry run", async () => {
     await commit(write("a", "A"), write("b", "B"));
-    const [change] = listChanges(workspace, { limit: 1 });
+    const [change] = await listChanges(workspace, { limit: 1 });
     const dry = await undo(workspace, { dryRun: true });
     expect(dry.restored.map(one => [one.at, one.did])).toEqual([
       [join(root, "b"), "removed"],
@@ -149,7 +149,7 @@ describe("a change is taken back", () => {
       state: join(base, "state"),
     });
     const { id } = await commit(write("f", "2"));
-    expect(listChanges(other, { limit: 10 })).toEqual([]);
+    expect(await listChanges(other, { limit: 10 })).toEqual([]);
     expect(await undo(other, { change: id }).catch(error => error.code)).toBe("unknown_change");
   });
 });

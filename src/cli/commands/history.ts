@@ -35,7 +35,7 @@ export const history = command({
     using workspace = Workspace.open([{ path: parse(at).root, access: "read-only" }], {
       state: config["state-dir"],
     });
-    const records = listChanges(workspace, {
+    const records = await listChanges(workspace, {
       path: own.has("all") ? undefined : workspace.at(at),
       before: own.get("before"),
       limit: limitOf(own.get("limit")),

@@ -61,8 +61,8 @@ function wanted([first, second]: readonly string[]): { change?: string; path?: s
 }
 
 /** Says what helps, where a change is there but not to be seen from here. */
-function refusal(workspace: Workspace, id: string | undefined): (error: unknown) => never {
-  return error => {
+function refusal(workspace: Workspace, id: string | undefined): (error: unknown) => Promise<never> {
+  return async error => {
     if (!Fault.is(error, "unknown_change")) throw error;
     const record = id === undefined ? undefined : workspace.archive.changes.get(id);
     if (record !== undefined) {
@@ -71,7 +71,7 @@ function refusal(workspace: Workspace, id: string | undefined): (error: unknown)
         `change ${record.id} reaches beyond this directory: add ${places.map(place => `--workspace ${place}`).join(" ")}, or a directory above`,
       );
     }
-    if (id !== undefined && listChanges(workspace, { limit: 1 }).length > 0)
+    if (id !== undefined && (await listChanges(workspace, { limit: 1 })).length > 0)
       throw new UsageError(`there is no change ${id}; see polyfs history`);
     throw error;
   };

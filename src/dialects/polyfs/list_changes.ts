@@ -20,9 +20,9 @@ export const listChanges = polyfsTool({
   },
   effect: "reads",
   paths: ["path"],
-  run({ path, limit, before }, call) {
+  async run({ path, limit, before }, call) {
     const at = path === undefined ? undefined : pathAt(call, path);
-    const found = changesOf(call.workspace, { path: at, before, limit: limit + 1 });
+    const found = await changesOf(call.workspace, { path: at, before, limit: limit + 1 });
     if (found.length === 0) {
       if (at !== undefined) call.workspace.lstat(at); // what neither is nor was there is told as that
       return text("[no changes]");

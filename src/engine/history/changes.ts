@@ -13,7 +13,9 @@ export interface ChangeQuery {
   readonly limit: number;
 }
 
-export function listChanges(workspace: Workspace, { path, before, limit }: ChangeQuery): ChangeRecord[] {
+export async function listChanges(workspace: Workspace, query: ChangeQuery): Promise<ChangeRecord[]> {
+  const { path, before, limit } = query;
+  await workspace.othersRecorded();
   const found: ChangeRecord[] = [];
   const at = path && workspace.locate(path).path;
   for (const record of workspace.archive.changes.newest(before)) {
@@ -24,7 +26,8 @@ export function listChanges(workspace: Workspace, { path, before, limit }: Chang
 }
 
 /** The change with this id. Faults: `unknown_change`. */
-export function changeNamed(workspace: Workspace, id: string): ChangeRecord {
+export async function changeNamed(workspace: Workspace, id: string): Promise<ChangeRecord> {
+  await workspace.othersRecorded();
   const record = workspace.archive.changes.get(id);
   if (record === undefined || !isVisible(workspace, record)) throw new Fault("unknown_change", { id });
   return record;

@@ -49,7 +49,7 @@ const attempts = 5;
 
 /** Faults: `unknown_change`, `stale`, `exists`, `not_kept`, and those of a commit. */
 export async function undo(workspace: Workspace, options: UndoOptions = {}): Promise<Undone> {
-  const record = chosen(workspace, options);
+  const record = await chosen(workspace, options);
   for (let round = 1; ; round++) {
     const { changes, restored } = await inverse(workspace, record, options);
     if (options.dryRun || changes.length === 0) return { change: record, restored };
@@ -68,9 +68,9 @@ export async function undo(workspace: Workspace, options: UndoOptions = {}): Pro
   }
 }
 
-function chosen(workspace: Workspace, { change, path }: UndoOptions): ChangeRecord {
+async function chosen(workspace: Workspace, { change, path }: UndoOptions): Promise<ChangeRecord> {
   if (change !== undefined) return changeNamed(workspace, change);
-  const [latest] = listChanges(workspace, { path, limit: 1 });
+  const [latest] = await listChanges(workspace, { path, limit: 1 });
   if (latest === undefined) throw new Fault("unknown_change", { id: "" });
   return latest;
 }

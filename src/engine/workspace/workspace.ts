@@ -9,6 +9,7 @@ import type { Archive } from "./archive/archive.ts";
 import type { By, Change, Commit, CommitListener, CommitOptions } from "./commit/change.ts";
 import { Committer, type Current } from "./commit/commit.ts";
 import type { CopyAttributes } from "./commit/stage.ts";
+import { othersRecorded } from "./commit/others.ts";
 import { openStore, recoverAtStart } from "./commit/store.ts";
 import { Directory } from "./directory.ts";
 import { system } from "./errno.ts";
@@ -127,6 +128,11 @@ export class Workspace implements Disposable {
     named.#by = by;
     named.#committer = this.#committer;
     return named;
+  }
+
+  /** When what other processes did until now is in the archive too. */
+  async othersRecorded(): Promise<void> {
+    await othersRecorded(openStore(this.#writing.state).state);
   }
 
   /** What is remembered of the past. */

@@ -1,0 +1,60 @@
+// What other processes have done and the archive does not know yet: they record it a moment after they answered
+// (ledger.ts). Whoever asks about the past waits for that moment; what a dead process left is recorded here.
+import { join } from "node:path";
+import { holdsCommits } from "./journal.ts";
+import { recover } from "./recover.ts";
+import { isDead, type StateDirectory } from "./state.ts";
+import { sys } from "./syscalls.ts";
+
+const pollMs = 5;
+const patienceMs = 2000; // for a process that hangs, or a disk that is slow: nobody waits for these forever
+
+/** When all that other processes have done by now is recorded. */
+export async function othersRecorded(state: StateDirectory): Promise<void> {
+  let waiting = journalsOfOthers(state).flatMap(journal => standing(journal) ?? []);
+  if (waiting.some(({ folder }) => isDead(join(folder, "owner")))) recover(state);
+  for (const until = Date.now() + patienceMs; Date.now() < until; ) {
+    waiting = waiting.filter(({ folder, path, generation }) => {
+      const now = standing({ folder, path });
+      return now?.generation === generation;
+    });
+    if (waiting.length === 0) return;
+    await new Promise(resolve => setTimeout(resolve, pollMs));
+  }
+}
+
+interface JournalFile {
+  /** Of its process. */
+  readonly folder: string;
+  readonly path: string;
+}
+
+function journalsOfOthers(state: StateDirectory): JournalFile[] {
+  const processes = join(state.path, "processes");
+  return namesIn(processes)
+    .map(name => join(processes, name))
+    .filter(folder => folder !== state.own)
+    .flatMap(folder =>
+      namesIn(folder)
+        .filter(name => name.startsWith("journal-"))
+        .map(name => ({ folder, path: join(folder, name) })),
+    );
+}
+
+/** A journal that holds commits, and since when; undefined where it holds none, or is gone with its process. */
+function standing(journal: JournalFile): (JournalFile & { generation: number }) | undefined {
+  try {
+    const generation = holdsCommits(journal.path);
+    return generation === undefined ? undefined : { ...journal, generation };
+  } catch {
+    return undefined;
+  }
+}
+
+function namesIn(folder: string): string[] {
+  try {
+    return sys.names(folder).map(String);
+  } catch {
+    return [];
+  }
+}
