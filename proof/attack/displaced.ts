@@ -2,6 +2,7 @@
 // root during a write, a temporary file becomes a link. The server works where it was let in, or fails.
 import {
   existsSync,
+  lstatSync,
   mkdirSync,
   readdirSync,
   readFileSync,
@@ -87,6 +88,8 @@ function planting(directory: string, target: string): Disposable {
   const watcher = watch(directory, (_, name) => {
     if (name === null || !isTemporaryName(name)) return;
     try {
+      // The link itself is seen, too: to answer that by another would never end.
+      if (lstatSync(join(directory, name)).isSymbolicLink()) return;
       rmSync(join(directory, name));
       symlinkSync(target, join(directory, name));
     } catch {} // it was gone already

@@ -4,6 +4,7 @@ import { spawn } from "node:child_process";
 import { closeSync, mkdirSync, openSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Dialect } from "../../src/contract/dialect.ts";
+import type { Tool } from "../../src/contract/tool.ts";
 import type { Message } from "../../test/mcp/wire.ts";
 import { repository } from "../places.ts";
 import type { Trial } from "../suite.ts";
@@ -47,6 +48,9 @@ const flips: readonly Flip[] = [
 
 /** How many calls are on their way at once. */
 const inFlight = 6;
+/** So many calls are made even where the machine is slow, unless it takes so much longer. */
+const fewest = 300;
+const mostSeconds = 10;
 
 export async function attackBySwapping(dialect: Dialect, trial: Trial, seconds: number): Promise<void> {
   for (const flip of flips) {
@@ -56,7 +60,12 @@ export async function attackBySwapping(dialect: Dialect, trial: Trial, seconds: 
   }
 }
 
-async function race(dialect: Dialect, flip: Flip, { tally, say }: Trial, seconds: number): Promise<void> {
+async function race(
+  dialect: Dialect,
+  flip: Flip,
+  { tally, say, chance }: Trial,
+  seconds: number,
+): Promise<void> {
   await using target = await overStdio(dialect);
   const arena = join(target.arena.root, "race");
   using field = new Field(arena);
@@ -69,19 +78,25 @@ async function race(dialect: Dialect, flip: Flip, { tally, say }: Trial, seconds
   const met = { answered: 0, refused: 0 };
   let swaps = 0;
   try {
-    const end = Date.now() + seconds * 1000;
-    const calls = callsThrough(target, flip);
-    for (let at = 0; Date.now() < end; at += inFlight) {
-      const some = Array.from({ length: inFlight }, (_, i) => calls[(at + i) % calls.length]);
-      const answers = await Promise.all(some.map(call => call?.()));
-      for (const answer of answers) {
-        if (answer === undefined) continue;
+    const calls = chance.shuffled(callsThrough(target, flip));
+    const begun = Date.now();
+    const isOver = () => {
+      const passed = (Date.now() - begun) / 1000;
+      return passed > mostSeconds + seconds || (passed > seconds && met.answered + met.refused > fewest);
+    };
+    let next = 0;
+    // Lanes of their own, so that quick calls do not wait for slow ones.
+    const lane = async () => {
+      while (!isOver()) {
+        const answer = await calls[next++ % calls.length]?.();
+        if (answer === undefined) throw new Error("there is nothing to call");
         target.observe(answer);
         met[failed(answer) ? "refused" : "answered"]++;
+        if (target.arena.fingerprint() !== outside) throw new Error("something outside has changed");
+        field.tend();
       }
-      if (target.arena.fingerprint() !== outside) throw new Error("something outside has changed");
-      field.tend();
-    }
+    };
+    await Promise.all(Array.from({ length: inFlight }, lane));
   } finally {
     swaps = await attacker.stop();
   }
@@ -105,11 +120,16 @@ function callsThrough(target: Target, flip: Flip): (() => Promise<Message>)[] {
       return carriersOf(tool, spelling)
         .filter(({ name, decides }) => decides || tool.paths?.some(path => name === `${path}[]`))
         .flatMap(carrier =>
-          flip.paths.map(
+          pathsFor(tool, flip).map(
             path => () => target.call(tool.name, { ...carrier.args(`${base}/${path}`), ...extra }),
           ),
         );
     });
+}
+
+/** Whoever deletes or moves the whole field has ended the race. */
+function pathsFor({ name }: Tool, { paths }: Flip): readonly string[] {
+  return /delete|move/.test(name) ? paths.filter(path => path !== ".") : paths;
 }
 
 /** What the tools are given to work on. It is tended by its handles, wherever the attacker has put it. */

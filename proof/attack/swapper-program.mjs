@@ -3,7 +3,7 @@
 //
 //   node swapper-program.mjs NAME LINK TARGET     NAME is what is there, LINK a free name beside it
 import { lstatSync, mkdirSync, renameSync, symlinkSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 
 const [name, link, target] = process.argv.slice(2);
@@ -24,7 +24,6 @@ while (!over) {
     swap(name, link);
     swap(parked, name);
     wait((i % 5) * 300);
-    swaps += 2;
   }
   await sleep(0); // lets the end of the input be seen
 }
@@ -35,19 +34,21 @@ process.stdout.write(String(swaps));
  * delete or move what is swapped: then there is another.
  */
 function swap(from, to) {
-  for (let round = 0; ; round++) {
+  for (let round = 0; round < 50; round++) {
     try {
       renameSync(from, to);
+      swaps++;
       return;
     } catch (error) {
-      if (round > 50) throw error;
       attempt(() => renameSync(to, `${link}-made-${swaps}-${round}`));
-      if (error.code === "ENOENT") attempt(() => (from === link ? symlinkSync(target, link) : make(from)));
+      if (error.code === "ENOENT") attempt(() => make(from));
     }
   }
 }
 
 function make(path) {
+  mkdirSync(dirname(path), { recursive: true });
+  if (path === link) return symlinkSync(target, link);
   if (!isDirectory) return writeFileSync(path, "PUBLIC\nSECRET\n", { flag: "wx" });
   mkdirSync(path);
   mkdirSync(join(path, "sub"));
