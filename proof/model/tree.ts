@@ -44,6 +44,9 @@ export function find(tree: Tree, path: string, follow: boolean): Found {
     const node = tree.get(child);
     if (node?.kind === "link" && (names.length > 0 || follow)) {
       if (node.target.startsWith("/") || ++links > 40) throw new Refused("outside_roots");
+      // Nothing is made behind a link that leads nowhere; only the link's own target is.
+      const leadsOn = names.length === 0 || find(tree, below(at, node.target), true).node !== undefined;
+      if (!leadsOn) throw new Refused("not_found");
       names.unshift(...node.target.split("/"));
       continue;
     }
