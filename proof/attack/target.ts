@@ -1,13 +1,12 @@
 // A server under attack, over stdio or HTTP, and what must hold after each thing that is tried on it: nothing leaked,
 // nothing outside changed, nothing left behind, and the server still answers.
 import { type ChildProcess, spawn } from "node:child_process";
-import { join } from "node:path";
 import { createInterface } from "node:readline";
 import type { Dialect } from "../../src/contract/dialect.ts";
 import { isTemporaryName } from "../../src/engine/workspace/commit/temporary.ts";
 import { initialize, legacy } from "../../test/http/wire.ts";
 import { type Message, type ProcessWire, start } from "../../test/mcp/wire.ts";
-import { program, repository } from "../places.ts";
+import { codeCache, program } from "../places.ts";
 import { Arena } from "./arena.ts";
 import type { Spelling } from "./sample.ts";
 
@@ -146,7 +145,7 @@ function surroundings(arena: Arena, args: readonly string[]) {
     env: {
       HOME: arena.home,
       // The one thing that the server keeps in its user's home by itself.
-      POLYFS_CODE_CACHE: join(repository, "node_modules/.proof/code"),
+      POLYFS_CODE_CACHE: codeCache,
       PROOF_SECRET: arena.secret,
       RIPGREP_CONFIG_PATH: `${arena.root}/.ripgreprc`,
     },

@@ -1,7 +1,7 @@
 // A server over HTTP, and sessions with it. One process serves all dialects, each at its own address.
 import { type ChildProcess, spawn } from "node:child_process";
 import { Agent, request as httpRequest, type IncomingHttpHeaders } from "node:http";
-import { program } from "../places.ts";
+import { codeCache, program } from "../places.ts";
 import { type Client, clientInfo, type Message, NoAnswer, revision } from "./client.ts";
 
 const living = new Set<ChildProcess>();
@@ -24,7 +24,7 @@ export class HttpServer {
   said = "";
 
   constructor(root: string, state: string, args: readonly string[] = []) {
-    const env = { ...process.env, POLYFS_STATE_DIR: state };
+    const env = { ...process.env, POLYFS_STATE_DIR: state, POLYFS_CODE_CACHE: codeCache };
     const child = spawn(process.execPath, [program, "--http", "0", ...args, root], {
       env,
       stdio: ["ignore", "ignore", "pipe"],

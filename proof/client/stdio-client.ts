@@ -1,6 +1,6 @@
 // A server as a process of its own, spoken to line by line.
 import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
-import { program } from "../places.ts";
+import { codeCache, program } from "../places.ts";
 import { type Client, clientInfo, type Message, NoAnswer, revision } from "./client.ts";
 
 export interface StdioOptions {
@@ -37,7 +37,7 @@ export class StdioClient implements Client {
 
   private constructor({ dialect, root, state, args = [], patienceMs = 30_000 }: StdioOptions) {
     this.#patienceMs = patienceMs;
-    const env = { ...process.env, POLYFS_STATE_DIR: state };
+    const env = { ...process.env, POLYFS_STATE_DIR: state, POLYFS_CODE_CACHE: codeCache };
     this.#child = spawn(process.execPath, [program, "--dialect", dialect, ...args, root], { env });
     living.add(this.#child);
     this.#child.stdin.on("error", () => undefined);
