@@ -9,7 +9,7 @@ export type FileOutcome<T> = { readonly path: string } & ({ readonly value: T } 
 /** One after the other, in the caller's order. */
 export async function eachFile<T>(
   paths: readonly string[],
-  { signal }: Call,
+  call: Call,
   action: (path: string, index: number) => Promise<T>,
 ): Promise<FileOutcome<T>[]> {
   const outcomes: FileOutcome<T>[] = [];
@@ -17,7 +17,7 @@ export async function eachFile<T>(
     try {
       outcomes.push({ path, value: await action(path, index) });
     } catch (error) {
-      if (!(error instanceof Fault) || signal.aborted) throw error;
+      if (!(error instanceof Fault) || call.signal.aborted) throw error;
       outcomes.push({ path, error: say(wording, error) });
     }
   }

@@ -47,7 +47,9 @@ export const readFile = tool({
     const content = await readContent(file, choice, {
       encoding: params.encoding,
       maxBytes: params.maxSize,
-      signal: call.signal,
+      get signal() {
+        return call.signal;
+      },
     });
     new AnswerRoom().take(content.text, params.path);
     return text(withNote(content.text, note(choice, content, params.maxSize)), {

@@ -103,7 +103,13 @@ async function readOne(
   if (choice.of === "all" && file.size <= params.maxSize && file.size > left())
     return overTotal(path, file.size, params.maxTotalSize);
   const { encoding, maxSize } = params;
-  return await readContent(file, choice, { encoding, maxBytes: maxSize, signal: call.signal });
+  return await readContent(file, choice, {
+    encoding,
+    maxBytes: maxSize,
+    get signal() {
+      return call.signal;
+    },
+  });
 }
 
 function unfit(

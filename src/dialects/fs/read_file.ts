@@ -45,7 +45,7 @@ export const readFile = tool({
   },
   effect: "reads",
   paths: ["path"],
-  async run(params, { workspace, signal }) {
+  async run(params, call) {
     const byLines = params.start_line !== undefined || params.max_lines !== undefined;
     const byBytes = params.offset_bytes !== undefined || params.max_bytes !== undefined;
     const mode = params.range_type ?? (byLines ? "lines" : "bytes");
@@ -56,11 +56,11 @@ export const readFile = tool({
     if (params.start_line !== undefined && params.start_line < 1) {
       throw new Fault("invalid_argument", { message: "start_line must be >= 1" });
     }
-    using file = workspace.file(workspace.at(params.path));
+    using file = call.workspace.file(call.workspace.at(params.path));
     const { content, more, range } =
       mode === "bytes"
         ? await byteWindow(file, params.offset_bytes ?? 0, params.max_bytes ?? 65_536)
-        : await lineWindow(file, params.start_line ?? 1, params.max_lines ?? 200, signal);
+        : await lineWindow(file, params.start_line ?? 1, params.max_lines ?? 200, call.signal);
     const { path } = params;
     return text(
       `{"path":${JSON.stringify(path)},"content":${jsonText(content)},"is_truncated":${more},"range":${JSON.stringify(range)}}`,

@@ -18,6 +18,7 @@ export interface ContentOptions {
   readonly encoding: ContentEncoding;
   /** A whole file over it is refused (`too_large`); a part of one is cut. */
   readonly maxBytes: number;
+  /** Asked for only where lines are looked for, which may take long. */
   readonly signal?: AbortSignal | undefined;
 }
 
