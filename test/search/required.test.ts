@@ -126,7 +126,7 @@ describe("against ripgrep", () => {
         return atom + pick(["", "", "", "", "*", "+", "?", "{2}", "{1,}", "{0,3}", "+?"]);
       }).join("") + (next(5) === 0 ? `|${pick(atoms)}${pick(atoms)}${pick(atoms)}` : "");
     let demanded = 0;
-    for (let i = 0; i < 600; i++) {
+    for (let i = 0; i < 400; i++) {
       const ignoreCase = next(2) === 0;
       const pattern = pick(["", "", "(?i)"]) + expression(2);
       const need = needOfExpression(pattern, ignoreCase);

@@ -6,13 +6,13 @@ import type { Directory } from "../workspace/directory.ts";
 import type { BinaryRule } from "./binary.ts";
 import { launch, type Run } from "./collect.ts";
 import { confirmed } from "./confirm.ts";
+import { finderOf } from "./finder.ts";
 import { firstHits } from "./first.ts";
 import { type Give, hitsOf } from "./give.ts";
 import { HeadStart } from "./head-start.ts";
 import { rememberSize, searchFile, searchHere } from "./here.ts";
 import { everything } from "./ignore.ts";
 import type { Block, Place } from "./kept.ts";
-import { literalFinder } from "./literal.ts";
 import { compareBytes } from "./order.ts";
 import { Pace, type Patience } from "./pace.ts";
 import { type Query, ripgrepPath } from "./ripgrep.ts";
@@ -109,7 +109,7 @@ async function* hits(
   if (query.literal && !query.multiline && query.pattern.includes("\n")) return; // no line holds a line break
   void ripgrepPath(); // to be known when it is needed
   const pace = new Pace(options);
-  const find = literalFinder(query);
+  const find = finderOf(query);
   const files = options.file === undefined ? undefined : [options.file];
   let known: Sight | undefined;
   const sight = (): Sight => {
@@ -146,7 +146,7 @@ async function* hits(
   }
   let whole = await headStart.run();
   const { limit = Number.POSITIVE_INFINITY } = options;
-  if (limit < Number.POSITIVE_INFINITY && files === undefined && find === undefined) {
+  if (limit < Number.POSITIVE_INFINITY && isTree && !query.literal && behind === undefined) {
     const first = await firstHits(start, query, options, sight(), pace);
     if (first !== undefined) {
       report.stopped = "limit";

@@ -7,8 +7,8 @@ import type { Query } from "./ripgrep.ts";
 /** Where the next match begins at or behind an offset; -1 where there is none. */
 type Next = (from: number) => number;
 
-/** Prepares the search of one file's bytes. */
-export type Finder = (bytes: Buffer) => Next;
+/** Prepares the search of one file's bytes; undefined where that is ripgrep's business. */
+export type Finder = (bytes: Buffer) => Next | undefined;
 
 /** How a query is looked for in bytes; undefined where that is ripgrep's business. */
 export function literalFinder(query: Query): Finder | undefined {
@@ -51,11 +51,15 @@ export function isWide(bytes: Buffer): boolean {
   return (bytes[0] === 0xff && bytes[1] === 0xfe) || (bytes[0] === 0xfe && bytes[1] === 0xff);
 }
 
-/** The lines that match and those around them, by number. The mark of UTF-8 does not count. */
-export function linesWith(find: Finder, whole: Buffer, wanted: Lines): GrepLine[] {
+/**
+ * The lines that match and those around them, by number; undefined where that is ripgrep's business. The mark of UTF-8
+ * does not count.
+ */
+export function linesWith(find: Finder, whole: Buffer, wanted: Lines): GrepLine[] | undefined {
   const marked = whole[0] === 0xef && whole[1] === 0xbb && whole[2] === 0xbf;
   const bytes = marked ? whole.subarray(3) : whole;
   const next = find(bytes);
+  if (next === undefined) return undefined;
   let match = next(0);
   if (match < 0) return [];
   const found: GrepLine[] = [];

@@ -61,6 +61,7 @@ export async function sifted(
   const sieve = sieveOf(start.root);
   const need = needOf(query);
   if (sieve === undefined || need === undefined) return undefined;
+  sieve.wake();
   const tree = await listed(start, scope, { signal, timeoutMs: pace.left }, trees.get(key));
   trees.set(key, tree);
   if (tree === undefined || tree.files > maxFiles) return undefined;
@@ -78,12 +79,16 @@ export async function sifted(
   const unknown: Names[] = [];
   let files = 0;
   let at = 0;
-  for (const { path, names } of tree.lists) {
-    for (const name of names.split("/")) {
-      const verdict = known[at++];
+  for (const { path, names, count } of tree.lists) {
+    const own = known.subarray(at, at + count);
+    at += count;
+    files += count;
+    if (own.every(verdict => verdict === verdicts.cannot)) continue;
+    for (const [i, name] of names.split("/").entries()) {
+      const verdict = own[i];
       if (verdict === verdicts.unknown) unknown.push({ path, names: name, count: 1 });
-      if (verdict !== verdicts.large) files++;
-      if (verdict === verdicts.may || verdict === verdicts.unknown) paths.push(path + name);
+      if (verdict === verdicts.large) files--;
+      else if (verdict !== verdicts.cannot) paths.push(path + name);
     }
   }
   if (unknown.length > 0) sieve.learn({ base: tree.base, lists: unknown });

@@ -283,7 +283,7 @@ describe("grep", () => {
     const file = "a\n".repeat(200_000);
     await using vast = new Ground({ "1.txt": file, "2.txt": file, "3.txt": file });
     const other = await vast.serve();
-    const found = lines(await other.says("grep", { pattern: "a", output_mode: "content" }));
+    const found = lines(await other.says("grep", { pattern: "(a|b)+", output_mode: "content" }));
     expect(found[0]).toBe("1.txt:1:a");
     expect(found.at(-1)).toMatch(/^\[\.\.\. warning: search incomplete/);
     expect(lines(await other.says("grep", { pattern: "a", output_mode: "count" }))).toEqual([

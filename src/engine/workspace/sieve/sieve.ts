@@ -49,6 +49,11 @@ export class Sieve {
     this.#device = device;
   }
 
+  /** Makes ready for a question that is about to come. */
+  wake(): void {
+    if (this.#memory !== undefined) this.#started(this.#memory, threadCount);
+  }
+
   /** What is known about each file, in the order of the lists (verdict.ts); or why that is of no use. */
   async sift({ base, lists }: Files, asked: Asked): Promise<Uint8Array | "unknown" | "many"> {
     if (this.#memory === undefined) return "unknown";

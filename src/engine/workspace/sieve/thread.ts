@@ -3,7 +3,7 @@
 import { Worker } from "node:worker_threads";
 import { type Files, type Job, type Memory, type Names, sifter } from "./sift.ts";
 
-const idleMs = 10_000;
+const idleMs = 5000;
 const usedBytes = 64;
 const slotCount = 2 ** 16;
 
