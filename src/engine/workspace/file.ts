@@ -70,13 +70,15 @@ export class OpenFile implements Disposable {
 
   /** Up to `length` bytes from `offset`; fewer at the end of the file. */
   async read(offset: number, length: number): Promise<Buffer> {
-    if (length <= smallBytes) return this.readNow(offset, length);
-    const buffer = Buffer.allocUnsafe(length);
+    // No more room than there is something to read, unless the file has grown by a lot.
+    const most = Math.min(length, Math.max(0, this.stat.size - offset) + chunkBytes);
+    if (most <= smallBytes) return this.readNow(offset, most);
+    const buffer = Buffer.allocUnsafe(most);
     let filled = 0;
-    while (filled < length) {
+    while (filled < most) {
       const count = await this.#fill(buffer.subarray(filled, filled + 16 * smallBytes), offset + filled);
-      if (count === 0) break;
       filled += count;
+      if (count === 0 || offset + filled === this.stat.size) break;
     }
     return buffer.subarray(0, filled);
   }
