@@ -78,6 +78,7 @@ async function race(
   const met = { answered: 0, refused: 0 };
   let swaps = 0;
   try {
+    await attacker.ready; // before that, a tool could take away what is to be swapped
     const calls = chance.shuffled(callsThrough(target, flip));
     const begun = Date.now();
     const isOver = () => {
@@ -163,16 +164,28 @@ class Field implements Disposable {
   }
 }
 
-function swapper(name: string, link: string, target: string): { stop(): Promise<number> } {
+interface Attacker {
+  readonly ready: Promise<void>;
+  /** How often it swapped. */
+  stop(): Promise<number>;
+}
+
+function swapper(name: string, link: string, target: string): Attacker {
   const script = join(repository, "proof/attack/swapper-program.mjs");
   const child = spawn(process.execPath, [script, name, link, target], { stdio: ["pipe", "pipe", "ignore"] });
   let said = "";
   child.stdout.on("data", chunk => {
     said += chunk;
   });
-  const ended = new Promise<number>(resolve => child.once("close", () => resolve(Number(said))));
+  const ended = new Promise<number>(resolve =>
+    child.once("close", () => resolve(Number(said.replace("ready", "")))),
+  );
   child.stdin.on("error", () => undefined);
   return {
+    ready: new Promise<void>(resolve => {
+      child.stdout.once("data", () => resolve());
+      child.once("close", () => resolve());
+    }),
     stop() {
       child.stdin.end();
       return ended;

@@ -1,5 +1,6 @@
 // The attacker, a process of its own: in a directory that polyfs serves, puts something harmless and a symlink that
-// leads outside under one name by turns, as fast as it can, until its input ends. Prints how often it swapped.
+// leads outside under one name by turns, as fast as it can, until its input ends. Says when it is ready, and at the
+// end how often it swapped.
 //
 //   node swapper-program.mjs NAME LINK TARGET     NAME is what is there, LINK a free name beside it
 import { lstatSync, mkdirSync, renameSync, symlinkSync, writeFileSync } from "node:fs";
@@ -16,6 +17,7 @@ process.stdin.on("end", () => {
   over = true;
 });
 process.stdin.resume();
+process.stdout.write("ready\n");
 while (!over) {
   for (let i = 0; i < 200; i++) {
     swap(name, parked);
