@@ -1,5 +1,5 @@
 // The folders of the archive: made when first needed, listed where they are there.
-
+import { constants } from "node:fs";
 import { sys } from "../commit/syscalls.ts";
 import { errnoOf } from "../errno.ts";
 
@@ -12,7 +12,19 @@ export function namesIn(directory: string): string[] {
   }
 }
 
-export function makeDirectory(path: string): void {
+/** Opens a new file for its owner alone. The folders above it are made only where they are missing. */
+export function openNew(path: string, folders: readonly string[]): number {
+  const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL;
+  try {
+    return sys.open(path, flags, 0o600);
+  } catch (error) {
+    if (errnoOf(error) !== "ENOENT") throw error;
+    for (const folder of folders) makeDirectory(folder);
+    return sys.open(path, flags, 0o600);
+  }
+}
+
+function makeDirectory(path: string): void {
   try {
     sys.mkdir(path, 0o700);
   } catch (error) {

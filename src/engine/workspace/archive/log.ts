@@ -6,7 +6,7 @@ import { join } from "node:path";
 import type { Kind } from "../../fault.ts";
 import type { Effect } from "../commit/change.ts";
 import { readAll, sys, writeAll } from "../commit/syscalls.ts";
-import { makeDirectory, namesIn, removeIfThere } from "./folder.ts";
+import { namesIn, openNew, removeIfThere } from "./folder.ts";
 import type { Snapshot } from "./snapshot.ts";
 
 export interface RecordedFile {
@@ -70,11 +70,10 @@ export class ChangeLog {
   }
 
   add(record: ChangeRecord): void {
-    makeDirectory(this.#directory);
     const path = this.#path(record.id);
     const draft = `${path}.draft`;
     removeIfThere(draft);
-    const fd = sys.open(draft, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL, 0o600);
+    const fd = openNew(draft, [this.#directory]);
     try {
       writeAll(fd, Buffer.from(JSON.stringify(record)));
     } finally {

@@ -8,7 +8,7 @@ import { promisify } from "node:util";
 import { deflateRaw, deflateRawSync, inflateRawSync } from "node:zlib";
 import { contentHash } from "../../text/version.ts";
 import { readAll, sys, writeAll } from "../commit/syscalls.ts";
-import { makeDirectory, namesIn, removeIfThere } from "./folder.ts";
+import { namesIn, openNew, removeIfThere } from "./folder.ts";
 
 const plainTag = 0;
 const packedTag = 1;
@@ -124,10 +124,8 @@ export class Objects {
     const held = packed.length < bytes.length ? packed : bytes;
     const tag = Buffer.from([held === bytes ? plainTag : packedTag]);
     const folder = path.slice(0, path.lastIndexOf("/"));
-    makeDirectory(this.#directory);
-    makeDirectory(folder);
     const draft = join(folder, `.${randomBytes(8).toString("hex")}`);
-    const fd = sys.open(draft, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL, 0o600);
+    const fd = openNew(draft, [this.#directory, folder]);
     try {
       writeAll(fd, tag);
       writeAll(fd, held, 1);

@@ -32,8 +32,12 @@ export class Journal {
     this.address = address;
     this.#generation = generation;
     this.#fd = sys.open(address, constants.O_RDWR | constants.O_CREAT | constants.O_NOFOLLOW, 0o600);
-    writeAll(this.#fd, Buffer.alloc(allocated));
-    sys.flush(this.#fd);
+    try {
+      writeAll(this.#fd, Buffer.alloc(allocated)); // the first record's flush takes it along
+    } catch (error) {
+      sys.close(this.#fd);
+      throw error;
+    }
   }
 
   get generation(): number {

@@ -29,7 +29,8 @@ interface Unflushed {
 
 /** One of the two journals, and what must happen before it can start anew. */
 export class Book {
-  readonly journal: Journal;
+  readonly #open: () => Journal;
+  #journal: Journal | undefined;
   readonly unflushed = new Map<string, Unflushed>();
   /** Old content on its way out of the workspace. */
   readonly purges = new Set<Promise<void>>();
@@ -44,8 +45,19 @@ export class Book {
   /** Whether anything was written into it since it was started. */
   isWritten = false;
 
-  constructor(journal: Journal) {
-    this.journal = journal;
+  constructor(open: () => Journal) {
+    this.#open = open;
+  }
+
+  /** Made when it is first written to: a process that writes once needs one. */
+  get journal(): Journal {
+    this.#journal ??= this.#open();
+    return this.#journal;
+  }
+
+  /** How much stands in it. */
+  get size(): number {
+    return this.#journal?.size ?? 0;
   }
 
   /** Notes what a commit has put in place, to be flushed. */
@@ -105,7 +117,7 @@ export class Ledger {
   }
 
   #book(index: 0 | 1): Book {
-    return new Book(new Journal(join(this.#state.own, `journal-${index}`), index + 1));
+    return new Book(() => new Journal(join(this.#state.own, `journal-${index}`), index + 1));
   }
 
   /** The journal for a commit that begins. */
@@ -130,7 +142,7 @@ export class Ledger {
 
   /** Waits where so much stands unflushed that recovery would take long. */
   async ease(): Promise<void> {
-    for (let round = 0; round < 2 && this.#books.some(book => book.journal.size > hurryBytes); round++) {
+    for (let round = 0; round < 2 && this.#books.some(book => book.size > hurryBytes); round++) {
       await this.checkpoint();
     }
   }
