@@ -387,6 +387,11 @@ describe("copies and directories", () => {
     const root = await ground.commit([{ kind: "mkdir", path: ground.at(".") }]);
     expect([made, again, root].map(commit => commit.files[0]?.effect)).toEqual(["created", "none", "none"]);
     expect(await faultOf(ground.commit([{ kind: "mkdir", path: ground.at("f") }]))).toBe("exists");
+    // A link that leads out does not tell whether a directory is there.
+    symlinkSync(ground.outside, join(ground.inside, "out"));
+    symlinkSync(join(ground.outside, "nothing"), join(ground.inside, "nowhere"));
+    for (const name of ["out", "nowhere"])
+      expect(await faultOf(ground.commit([{ kind: "mkdir", path: ground.at(name) }]))).toBe("exists");
   });
 
   it("a directory and what goes into it can come in one commit", async () => {

@@ -42,10 +42,12 @@ export function planSymlink(plan: Plan, to: string, target: Target): void {
   });
 }
 
+/** What a link leads to. One that leads out is only a link: what is there is not for the caller to know. */
 function kindBehind(plan: Plan, target: Target): Kind {
   try {
     using handle = Handle.open(plan.places.address(target.spot));
-    return kindOf(handle.stat());
+    const where = handle.whereabouts();
+    return plan.roots.some(root => root.holds(where)) ? kindOf(handle.stat()) : "symlink";
   } catch {
     return "symlink";
   }
