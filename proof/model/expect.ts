@@ -233,6 +233,7 @@ function makeDirectory(tree: Growing, path: string): void {
     put(tree, at, newDirectory);
     return;
   }
-  const behind = node.kind === "link" ? find(tree, path, true).node : node;
+  const leadsOut = node.kind === "link" && node.target.startsWith("/");
+  const behind = node.kind === "link" && !leadsOut ? find(tree, path, true).node : node;
   if (behind?.kind !== "directory") throw new Refused("exists");
 }

@@ -38,6 +38,7 @@ const links: Readonly<Record<string, string>> = {
   "d/up": "../b.txt",
   dlink: "d",
   dangling: "nowhere.txt",
+  out: "/usr",
 };
 
 /** What programs name: what is there, what is not, and the same in other words. */
@@ -58,6 +59,7 @@ export const names: readonly string[] = [
   "-new",
   "deep/1/2/3",
   "a.txt/below",
+  "out/x.txt",
   "nowhere.txt",
   "moved.txt",
   "\u65e5\u672c/\u{1f600}.txt",

@@ -102,8 +102,10 @@ async function run(trial: Trial, base: string): Promise<void> {
       );
     }),
   ]);
+  for (const seat of seats.slice(1)) await seat.close();
+  await pause(1000); // what is still open when all is quiet stays open
   for (const gauge of gauges) gauge.look();
-  for (const seat of seats) await seat.close();
+  await seats[0]?.close();
   await server.close();
   const slots = [...workers.flatMap(worker => worker.slots), ...outsideSlots];
   const changes = await inspect(place, slots, clients);
