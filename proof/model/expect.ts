@@ -212,7 +212,8 @@ function copy(tree: Growing, from: string, to: string, overwrite: boolean): void
   const source = find(tree, from, true);
   if (source.node === undefined) throw new Refused("not_found");
   const target = find(tree, to, false);
-  if (source.node.kind === "directory" && isWithin(target.at, source.at)) throw new Refused("invalid_input");
+  const inside = isWithin(target.at, source.at) && target.at !== source.at;
+  if (source.node.kind === "directory" && inside) throw new Refused("invalid_input");
   refuseTaken(target.node, source.node, overwrite);
   makeParents(tree, target.at);
   for (const [path, node] of [...tree])
