@@ -10,19 +10,22 @@ import {
   readdirSync,
   readFileSync,
   realpathSync,
+  renameSync,
   rmSync,
+  symlinkSync,
   writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { excludeGlobs, includeGlobs } from "../../src/engine/search/globs.ts";
 import { type WalkOptions, walk, walkGroups } from "../../src/engine/search/walk.ts";
 import type { Directory } from "../../src/engine/workspace/directory.ts";
 import { Workspace } from "../../src/engine/workspace/workspace.ts";
-import { all, byteSorted } from "./tree.ts";
+import { all, byteSorted, Tree } from "./tree.ts";
 
 const seed = Number(process.env.TREE_SEED ?? Date.now() % 1_000_000);
-const steps = Number(process.env.TREE_STEPS ?? 500);
+const steps = Number(process.env.TREE_STEPS ?? 300);
 const settledMs = 2100;
 
 const ignore = { rules: true, hidden: true };
@@ -66,7 +69,7 @@ async function changedAtRandom(base: string): Promise<void> {
     mkdirSync(join(root, `n${i % 3}/n${i % 4}/n${i % 6}`), { recursive: true });
     writeFileSync(join(root, `n${i % 3}/n${i % 4}/n${i % 6}/f${i}`), "");
   }
-  await new Promise(resolve => setTimeout(resolve, settledMs));
+  await settled();
   using workspace = Workspace.open([{ path: root, access: "read-only" }]);
   using start = workspace.directory(workspace.at("."));
   const changer = fork(join(import.meta.dirname, "changer.mjs"), [root, String(seed)]);
@@ -107,6 +110,93 @@ describe("a tree that was walked before", () => {
     },
   );
 });
+
+describe("what is known of a tree", () => {
+  it("is the same for a walk of the whole, of a part, by globs, in another order and in groups", async () => {
+    using tree = new Tree({
+      ".gitignore": "dist\n",
+      "a/b/c.ts": "",
+      "a/b/dist/x.ts": "",
+      "a/b-c": "",
+      "a.ts": "",
+      "dist/y.ts": "",
+      "z/.ignore": "*.md\n",
+      "z/k.md": "",
+      "z/k.ts": "",
+    });
+    await settled();
+    using whole = tree.directory();
+    using part = tree.directory("a");
+    const scopes = () => [
+      {},
+      { ignore },
+      { ignore, include: includeGlobs(["**/*.ts"]) },
+      { ignore, order: "tree" as const },
+      { ignore, maxDepth: 1 },
+      { exclude: excludeGlobs(["**/b"]) },
+    ];
+    const first: string[][] = [];
+    for (const start of [whole, part]) for (const scope of scopes()) first.push(await paths(start, scope));
+    expect(first[2]).toEqual(["file a.ts", "file a/b/c.ts", "file z/k.ts"]);
+    for (let round = 0; round < 2; round++) {
+      const again: string[][] = [];
+      for (const start of [whole, part])
+        for (const scope of scopes()) again.push(await grouped(start, scope));
+      expect(again).toEqual(first);
+    }
+    const fresh: boolean[] = [];
+    await walkGroups(whole, { ignore }, group => fresh.push(group.isFresh) > 0);
+    expect(fresh, "nothing is read again, where times can be trusted").toEqual(
+      fresh.map(() => !whole.keepsTimes),
+    );
+  });
+
+  it("lets what is reached through it be opened, and asked for its size, as it is now", async () => {
+    using tree = new Tree({ "a/b/c": "123", "a/d": "1" });
+    await settled();
+    using start = tree.directory();
+    const sizes = async () => {
+      const found: (number | undefined)[] = [];
+      await walk(start).each(entry => {
+        if (entry.kind === "file") found.push(entry.stat()?.size);
+        return true;
+      });
+      return found;
+    };
+    expect(await sizes()).toEqual([3, 1]);
+    tree.add({ "a/b/c": "12345" });
+    expect(await sizes()).toEqual([5, 1]);
+  });
+
+  it("does not lead out where a directory was replaced by a link while a walk stood before it", async () => {
+    using outside = new Tree({ "b/secret": "123456" });
+    using tree = new Tree({ "a/b/c": "1", "a/first": "" });
+    await settled();
+    using start = tree.directory();
+    await paths(start);
+    const sizes: unknown[] = [];
+    await walk(start).each(entry => {
+      if (entry.path === "a") {
+        renameSync(join(tree.path, "a"), join(tree.path, "was"));
+        symlinkSync(outside.path, join(tree.path, "a"));
+      }
+      if (entry.kind === "file") sizes.push(entry.stat()?.size);
+      return true;
+    });
+    expect(sizes.filter(size => size !== undefined && size !== 0 && size !== 1)).toEqual([]);
+    expect(await paths(start)).toEqual([
+      "symlink a",
+      "directory was",
+      "directory was/b",
+      "file was/b/c",
+      "file was/first",
+    ]);
+  });
+});
+
+function settled(): Promise<void> {
+  return new Promise(resolve => setTimeout(resolve, settledMs));
+}
 
 /** Whether we may mount: a file system in memory whose times are those of the clock's last tick. */
 function mounts(): boolean {

@@ -4,7 +4,7 @@ import { text, tool } from "../../contract/tool.ts";
 import { includeGlobs } from "../../engine/search/globs.ts";
 import { compareBytes } from "../../engine/search/order.ts";
 import { First } from "../../engine/search/sort.ts";
-import { walk } from "../../engine/search/walk.ts";
+import { walkGroups } from "../../engine/search/walk.ts";
 import { pathAt } from "./names.ts";
 import { capped } from "./output.ts";
 import { covering } from "./scope.ts";
@@ -46,14 +46,16 @@ export const glob = tool({
     const newest = new First<Found>(Math.ceil(cap / 2) + 1, byAge);
     let bytes = -1;
     const scope = { ...covering(respect_gitignore), include, signal: call.signal };
-    for await (const entry of walk(directory, scope)) {
-      if (entry.kind !== "file") continue;
-      const stat = entry.stat();
-      if (stat === undefined) continue;
-      const name = nameBelow(at, entry.path);
-      bytes += Buffer.byteLength(name) + 1;
-      newest.add({ path: name, modified: stat.modified.getTime() });
-    }
+    await walkGroups(directory, scope, ({ prefix, entries, parent }) => {
+      for (const entry of entries) {
+        const stat = entry.kind === "file" ? parent()?.stat(entry) : undefined;
+        if (stat === undefined) continue;
+        const name = nameBelow(at, prefix + entry.name);
+        bytes += Buffer.byteLength(name) + 1;
+        newest.add({ path: name, modified: stat.modified.getTime() });
+      }
+      return true;
+    });
     if (newest.count === 0) return text("(no matches)");
     const lines = newest.sorted().map(({ path }) => path);
     return capped(lines.join("\n"), cap, bytes);

@@ -30,9 +30,10 @@ export const listFiles = workspaceTool({
     const maxDepth = recursive ? undefined : 0;
     const entries = walk(directory, { order: "tree", maxDepth, maxEntries: mostEntries, signal });
     const lines: string[] = [];
-    for await (const entry of entries) {
+    await entries.each(entry => {
       lines.push(`${entry.kind === "directory" ? "directory" : "file"}: ${printable(entry.path)}`);
-    }
+      return true;
+    });
     const { inaccessible, stopped } = entries.report;
     if (lines.length === 0) lines.push("(empty directory)");
     if (inaccessible > 0) lines.push(`(not listed: ${inaccessible} directories that could not be read)`);

@@ -105,11 +105,12 @@ export const listDirectory = tool({
     });
     const first = new First<Listed>(params.maxEntries, comparison(params.sortBy));
     let nameOnly = 0;
-    for await (const entry of found) {
+    await found.each(entry => {
       const one = listed(entry, { target: params.includeSymlinkTargets });
       if (one !== undefined) first.add(one);
       else nameOnly++;
-    }
+      return true;
+    });
     const entries = first.sorted();
     const count = (kind: Listed["kind"]) => entries.filter(entry => entry.kind === kind).length;
     const [directories, files, links] = [count("directory"), count("file"), count("symlink")];

@@ -105,14 +105,14 @@ export const searchFiles = tool({
     });
     const first = new First<Listed>(maxResults, comparison(sortBy));
     let nameOnly = 0;
-    for await (const entry of found) {
-      if (entry.kind !== "file") continue;
+    await found.each(entry => {
+      if (entry.kind !== "file") return true;
       const file = listed(entry);
       if (file !== undefined) first.add(file);
       else nameOnly++;
       // The walk goes by path, so what comes now is behind everything that is kept.
-      if (sortBy === "path" && first.count > maxResults) break;
-    }
+      return sortBy !== "path" || first.count <= maxResults;
+    });
     const results = first.sorted();
     const { files, inaccessible, stopped } = found.report;
     const reason: StoppedReason | undefined =

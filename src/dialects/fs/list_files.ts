@@ -82,7 +82,7 @@ function listed(path: string, { kind }: Entry): ListedEntry {
 }
 
 const kept = new Map<string, GroupTexts>();
-const mostKept = 8;
+const mostKept = 2;
 
 /** The entries of groups without their metadata, whose paths begin with `below`. */
 function textsOf(below: string, directories: boolean): GroupTexts {

@@ -36,12 +36,13 @@ export const findFiles = polyfsTool({
     const found = new First<Sortable>(offset + limit, comparison(sort));
     const needsStat = sort !== "path";
     const search = walk(directory, { ...scopeOf(wanted), include, signal: call.signal });
-    for await (const entry of search) {
-      if ((entry.kind === "directory") !== wantsDirectories) continue;
+    await search.each(entry => {
+      if ((entry.kind === "directory") !== wantsDirectories) return true;
       const stat = needsStat ? entry.stat() : undefined;
       const { size = 0, modified = never } = stat ?? {};
       found.add({ path: entry.path, name: entry.name, kind: entry.kind, size, modified });
-    }
+      return true;
+    });
     if (found.count === 0)
       return text(
         `[nothing found${search.report.leftOut > 0 ? `; ${number(search.report.leftOut)} ignored or hidden left out` : ""}]`,

@@ -42,7 +42,10 @@ export const listDirectory = polyfsTool({
       signal: call.signal,
     });
     const outline = new Outline(sort, sort !== "name" || details);
-    for await (const entry of found) outline.add(entry);
+    await found.each(entry => {
+      outline.add(entry);
+      return true;
+    });
     const room = answerBytes(call.settings);
     const { stopped, leftOut, inaccessible } = found.report;
     const shown = outline.choose(limit, room - 400, details);

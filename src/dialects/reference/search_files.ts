@@ -1,7 +1,7 @@
 // `search_files`: files and directories by a glob. Links that lead nowhere, or out, are not there.
 import type { CallContext } from "../../contract/call.ts";
 import { Fault } from "../../engine/fault.ts";
-import { walk } from "../../engine/search/walk.ts";
+import { walkGroups } from "../../engine/search/walk.ts";
 import type { WorkspacePath } from "../../engine/workspace/path.ts";
 import { anyOf } from "./globs.ts";
 import { pathAt } from "./paths.ts";
@@ -38,12 +38,16 @@ export const searchFiles = textTool({
     const exclude = excludePatterns.length === 0 ? undefined : anyOf(excludePatterns);
     const options = { include: anyOf([pattern]), exclude, order: "tree", signal: call.signal } as const;
     const lines = new Lines();
-    for await (const entry of walk(directory, options)) {
-      if (entry.kind === "symlink" && !leadsSomewhere(path.below(entry.path), call)) continue;
-      if (lines.add(`${base}/${entry.path}`)) continue;
-      lines.note(`cut after ${lines.count} matches: narrow the pattern, or search further down`);
-      break;
-    }
+    await walkGroups(directory, options, ({ prefix, entries }) => {
+      for (const { name, kind } of entries) {
+        const found = prefix + name;
+        if (kind === "symlink" && !leadsSomewhere(path.below(found), call)) continue;
+        if (lines.add(`${base}/${found}`)) continue;
+        lines.note(`cut after ${lines.count} matches: narrow the pattern, or search further down`);
+        return false;
+      }
+      return true;
+    });
     return lines.count === 0 ? "No matches found" : lines.toString();
   },
 });

@@ -1,6 +1,6 @@
 // `glob_search`: files by globs.
 import { text, tool } from "../../contract/tool.ts";
-import { walk } from "../../engine/search/walk.ts";
+import { walkGroups } from "../../engine/search/walk.ts";
 import { excluded, excludeGlobsProperty, included } from "./globs.ts";
 import { leadsTo } from "./leads-to.ts";
 import { readable } from "./paths.ts";
@@ -31,15 +31,23 @@ export const globSearch = tool({
     const include = included(directory, globs);
     const exclude = excluded(directory, excludeGlobs);
     const found = new Lines(given);
-    for await (const { kind, path } of walk(directory, { include, exclude, signal })) {
-      const isFile =
-        kind === "file" || (kind === "symlink" && leadsTo(workspace, root.below(path)) === "file");
-      if (!isFile) continue;
-      if (max > 0 && found.count === max) {
-        const more = `[stopped at ${max} results; raise max or narrow the globs]`;
-        return { content: [found.toString(), more].map(item => ({ type: "text", text: item })) };
+    const base = directory.path === "/" ? "" : directory.path;
+    let stopped = false;
+    await walkGroups(directory, { include, exclude, signal }, ({ prefix, entries }) => {
+      for (const { name, kind } of entries) {
+        const path = prefix + name;
+        const isFile =
+          kind === "file" || (kind === "symlink" && leadsTo(workspace, root.below(path)) === "file");
+        if (!isFile) continue;
+        stopped = max > 0 && found.count === max;
+        if (stopped) return false;
+        found.add(`${base}/${path}`);
       }
-      found.add(`${directory.path === "/" ? "" : directory.path}/${path}`);
+      return true;
+    });
+    if (stopped) {
+      const more = `[stopped at ${max} results; raise max or narrow the globs]`;
+      return { content: [found.toString(), more].map(item => ({ type: "text", text: item })) };
     }
     return text(found.count === 0 ? "(no matches)" : found.toString());
   },

@@ -1,6 +1,6 @@
 // `search_files`: files and directories by a part of their name.
 import { text, tool } from "../../contract/tool.ts";
-import { walk } from "../../engine/search/walk.ts";
+import { walkGroups } from "../../engine/search/walk.ts";
 import { excluded, excludeGlobsProperty } from "./globs.ts";
 import { readable } from "./paths.ts";
 import { Lines } from "./room.ts";
@@ -28,10 +28,13 @@ export const searchFiles = tool({
     const wanted = nameContains.toLowerCase();
     const found = new Lines(given);
     const exclude = excluded(directory, excludeGlobs);
-    for await (const { name, path } of walk(directory, { exclude, order: "tree", signal })) {
-      if (name.toLowerCase().includes(wanted))
-        found.add(`${directory.path === "/" ? "" : directory.path}/${path}`);
-    }
+    const base = directory.path === "/" ? "" : directory.path;
+    await walkGroups(directory, { exclude, order: "tree", signal }, ({ prefix, entries }) => {
+      for (const { name } of entries) {
+        if (name.toLowerCase().includes(wanted)) found.add(`${base}/${prefix}${name}`);
+      }
+      return true;
+    });
     return text(found.count === 0 ? "(no matches found)" : found.toString());
   },
 });

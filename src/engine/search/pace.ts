@@ -48,7 +48,12 @@ export class Pace {
 
   /** True when it is time to `rest`. Cheap enough to ask for every entry. */
   get isDue(): boolean {
-    return (++this.#calls & 31) === 0 && performance.now() >= this.#pauseAt;
+    return (++this.#calls & 31) === 0 && this.isDueNow;
+  }
+
+  /** The same for what is asked less often. */
+  get isDueNow(): boolean {
+    return performance.now() >= this.#pauseAt;
   }
 
   async rest(): Promise<void> {

@@ -36,6 +36,9 @@ export interface Occasion {
   readonly exclude: Globs | undefined;
 }
 
+/** Whoever is given a stretch may look at each of its files, and others wait meanwhile. */
+const longest = 500;
+
 /** `entries` are sorted by name. */
 export function planOf(entries: readonly Entry[], occasion: Occasion): Plan {
   const { rules, top, prefix, order, exclude } = occasion;
@@ -64,6 +67,7 @@ export function planOf(entries: readonly Entry[], occasion: Occasion): Plan {
     if (kind === "file") files++;
     else if (isDirectory && order === "tree") descend(entry);
     else if (isDirectory) wait(waiting, entry);
+    if (stretch.length === longest) descend(undefined);
   }
   while (waiting.length > 0) descend(waiting.pop());
   if (stretch.length > 0) descend(undefined);

@@ -31,13 +31,13 @@ export async function treeOf(start: Directory, options: TreeOptions): Promise<Tr
   const directories = new Map<string, Growing>([["", root]]);
   let size = 0;
   // A directory is met before what is in it.
-  for await (const entry of walk(start, { ...options, maxDepth: levels - 1 })) {
-    const { name, kind, path } = entry;
+  await walk(start, { ...options, maxDepth: levels - 1 }).each(({ name, kind, path }) => {
     size += name.length + 40;
     if (size > maxLength) throw new Fault("too_large", { path: start.given, size, limit: maxLength });
     const node: Growing = { name, kind, children: [] };
     directories.get(path.slice(0, -name.length - 1))?.children.push(node);
     if (kind === "directory") directories.set(path, node);
-  }
+    return true;
+  });
   return root;
 }

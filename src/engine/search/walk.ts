@@ -55,7 +55,7 @@ export async function walkGroups(
   let stopped: WalkReport["stopped"];
   for (let group = walker.nextGroup(); group !== undefined; group = walker.nextGroup()) {
     if (group !== "entered" && visit(group) === false) break;
-    if (!pace.isDue) continue;
+    if (!pace.isDueNow) continue;
     await pace.rest();
     if (!pace.isOver) continue;
     stopped = "time";
