@@ -32,6 +32,7 @@ export function recover(state: StateDirectory): void {
     if (settled || state.isOld(folder)) state.bury(folder);
     else state.giveBack(folder);
   }
+  state.sweepAside();
 }
 
 /** Brings one commit to its end. */

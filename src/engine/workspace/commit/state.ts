@@ -115,6 +115,16 @@ export class StateDirectory {
     return stat === undefined || Date.now() - stat.mtimeMs > keepMs;
   }
 
+  /** Removes old content that nobody will come for: journals that spoke of it were buried unsettled. */
+  sweepAside(): void {
+    const aside = join(this.path, "aside");
+    for (const entry of sys.names(aside)) {
+      const path = join(aside, entry.toString());
+      const stat = sys.lstat(path);
+      if (stat !== undefined && Date.now() - stat.ctimeMs > keepMs) unlinkIfThere(path);
+    }
+  }
+
   /** Removes the locks of a dead process, and its folder. */
   bury(folder: string): void {
     const inode = sys.lstat(join(folder, "owner"))?.ino;
