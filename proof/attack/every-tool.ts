@@ -25,7 +25,7 @@ export async function attackEveryTool(
       for (const one of cases) {
         const spellings = [one.path(arena)].flat();
         // The short form tries everything where a path is expected, and chooses where none is.
-        const share = carrier.decides ? part : long ? 1 : 0.15;
+        const share = long || isPlain(carrier) ? part : 0.1;
         for (const path of spellings) {
           if (chance.next() >= share) continue;
           const way = `${by} ${dialect.name} ${tool.name} ${carrier.name} ${JSON.stringify(path).slice(0, 120)}`;
@@ -36,6 +36,11 @@ export async function attackEveryTool(
       }
     }
   }
+}
+
+/** A path where one is expected, without further options. */
+function isPlain({ decides, name }: Carrier): boolean {
+  return decides && !name.includes(", ");
 }
 
 async function attempt(

@@ -10,12 +10,11 @@ export async function attackResources(target: Target, { tally }: Trial): Promise
   for (const { id, story, path, refused } of pathCases.filter(({ id }) => tally.wants(id))) {
     for (const spelling of [path(arena)].flat()) {
       const absolute = spelling.startsWith("/") ? spelling : `${arena.root}/${spelling}`;
-      const uris = [
-        `file://${absolute}`,
-        pathToFileURL(absolute).href,
-        `file://${encodeURIComponent(absolute)}`,
-        spelling,
-      ];
+      // Half of a surrogate pair has no encoded form.
+      const encoded = absolute.isWellFormed()
+        ? [pathToFileURL(absolute).href, `file://${encodeURIComponent(absolute)}`]
+        : [];
+      const uris = [`file://${absolute}`, ...encoded, spelling];
       for (const uri of new Set(uris)) {
         for (const method of ["resources/read", "resources/subscribe"]) {
           await tally.attempt(
