@@ -22,7 +22,6 @@ import type { Query } from "../../src/engine/search/ripgrep.ts";
 import { sifted } from "../../src/engine/search/sifted.ts";
 import type { Directory } from "../../src/engine/workspace/directory.ts";
 import { gramsOf } from "../../src/engine/workspace/sieve/grams.ts";
-import { sieveOf } from "../../src/engine/workspace/sieve/sieve.ts";
 import { type Fs, sifter } from "../../src/engine/workspace/sieve/sift.ts";
 import { divided, memoryBytes } from "../../src/engine/workspace/sieve/thread.ts";
 import { verdicts } from "../../src/engine/workspace/sieve/verdict.ts";
@@ -227,7 +226,9 @@ describe("a search of a large tree that was searched before", () => {
   const studied = async (start: Directory) => {
     await pause(150); // clearly past
     await whole(start, { pattern: "val[u]e9" });
-    for (let i = 0; i < 200 && !(sieveOf(start.root)?.hasLearnt ?? true); i++) await pause(20);
+    const isKnown = () =>
+      sifted(start, { pattern: "no such thing", literal: true }, { ignore }, new Pace({}));
+    for (let i = 0; i < 200 && (await isKnown()) === undefined; i++) await pause(250);
   };
   const queries: Query[] = [
     { pattern: "needle", literal: true },

@@ -9,25 +9,20 @@ import { turn } from "./turns.ts";
 export class HeadStart implements Disposable {
   readonly #launch: (signal: AbortSignal) => Promise<Run>;
   readonly #pace: Pace;
-  readonly #over = new AbortController();
-  readonly #signal: AbortSignal;
+  readonly #signal: AbortSignal | undefined;
   #run: Promise<Run> | undefined;
   #turn: Disposable | undefined;
+  #over: AbortController | undefined;
 
-  constructor(
-    launch: (signal: AbortSignal) => Promise<Run>,
-    pace: Pace,
-    signal: AbortSignal = new AbortController().signal,
-  ) {
+  constructor(launch: (signal: AbortSignal) => Promise<Run>, pace: Pace, signal: AbortSignal | undefined) {
     this.#launch = launch;
     this.#pace = pace;
-    this.#signal = AbortSignal.any([signal, this.#over.signal]);
+    this.#signal = signal;
   }
 
   /** Begins, if it has not begun; what goes wrong is told to whoever asks for the run. */
   begin(): void {
-    this.#run ??= this.#begun();
-    this.#run.catch(() => {});
+    this.run().catch(() => {});
   }
 
   run(): Promise<Run> {
@@ -36,17 +31,20 @@ export class HeadStart implements Disposable {
   }
 
   async #begun(): Promise<Run> {
-    const held = await turn(this.#pace.left, this.#signal);
-    if (this.#signal.aborted) {
+    this.#over = new AbortController();
+    const { signal: over } = this.#over;
+    const signal = this.#signal === undefined ? over : AbortSignal.any([this.#signal, over]);
+    const held = await turn(this.#pace.left, signal);
+    if (signal.aborted) {
       held[Symbol.dispose]();
       throw new Fault("cancelled", {});
     }
     this.#turn = held;
-    return await this.#launch(this.#signal);
+    return await this.#launch(signal);
   }
 
   [Symbol.dispose](): void {
-    this.#over.abort();
+    this.#over?.abort();
     this.#run?.then(
       run => run.kill(),
       () => {},

@@ -17,14 +17,17 @@ const quietMs = 150;
 const threadCount = Math.min(2, availableParallelism());
 const freshMs = 5 * 60 * 1000;
 
-const sieves = new WeakMap<Root, Sieve>();
+/** By device: files are known by their inodes, whoever was granted which directory. */
+const sieves = new Map<number, Sieve>();
+const mostSieves = 2;
 
-/** The sieve of a root; undefined where its file system is not to be trusted. */
-export function sieveOf(root: Root): Sieve | undefined {
-  const known = sieves.get(root);
-  if (known !== undefined || !raceFree || !keepsTimes(root.handle.address)) return known;
-  const sieve = new Sieve(root.device);
-  sieves.set(root, sieve);
+/** The sieve of a root's device; undefined where its file system is not to be trusted, or there is no room. */
+export function sieveOf({ device, handle }: Root): Sieve | undefined {
+  const known = sieves.get(device);
+  if (known !== undefined || sieves.size === mostSieves || !raceFree || !keepsTimes(handle.address))
+    return known;
+  const sieve = new Sieve(device);
+  sieves.set(device, sieve);
   return sieve;
 }
 
@@ -91,20 +94,19 @@ export class Sieve {
     this.#schedule();
   }
 
-  /** Something is known, and nothing is left to be read. */
-  get hasLearnt(): boolean {
-    return this.#memory !== undefined && this.#queue.length === 0 && !this.#isLearning;
-  }
-
   #forget(): void {
     for (const thread of this.#threads) thread.end();
     this.#memory = undefined;
     this.#isFull = false;
   }
 
+  /** Searches that follow each other closely do not put it off for ever. */
   #schedule(): void {
-    clearTimeout(this.#timer);
-    if (this.#queue.length > 0) this.#timer = setTimeout(() => void this.#goOn(), quietMs).unref();
+    if (this.#queue.length === 0) return;
+    this.#timer ??= setTimeout(() => {
+      this.#timer = undefined;
+      void this.#goOn();
+    }, quietMs).unref();
   }
 
   async #goOn(): Promise<void> {

@@ -47,7 +47,10 @@ export class Thread {
     this.#worker.on("message", (answer: boolean) => this.#waiting.shift()?.(answer));
     this.#worker.on("error", () => this.end());
     this.#worker.on("exit", () => this.end());
-    this.#idle = setTimeout(() => this.end(), idleMs).unref();
+    this.#idle = setTimeout(() => {
+      if (this.#waiting.length === 0) this.end();
+      else this.#idle.refresh();
+    }, idleMs).unref();
   }
 
   /** Helps with a job, until there is nothing left of it. False where the thread ended before. */
