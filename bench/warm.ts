@@ -1,27 +1,51 @@
-// polyfs keeps its compiled code at the first start, a second after it: what is measured is every start after that
-// one. So each dialect is started once, until its code is there.
+// polyfs keeps its compiled code at the first start, and again when the first sessions have lasted for twenty seconds:
+// what is measured is a program that has been used before. So each dialect serves one such session, with a call of
+// each kind that reads, before its first sample.
 import { readdirSync } from "node:fs";
+import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import type { Adapter, Ground } from "./adapter.ts";
 import { Client, type Command } from "./client.ts";
+import { callsFor, type Job } from "./jobs.ts";
+import { job } from "./scenario.ts";
 
-const patienceMs = 10_000;
+const sessionMs = 22_000;
 
-export async function warm(command: Command, codeCache: string): Promise<void> {
-  const before = forms(codeCache);
+export async function warm(
+  command: Command,
+  { calls, greeting }: Pick<Adapter, "calls" | "greeting">,
+  ground: Ground,
+): Promise<void> {
   const client = new Client(command);
+  const over = sleep(sessionMs);
   try {
     await client.start();
-    const until = performance.now() + patienceMs;
-    while (forms(codeCache) === before && performance.now() < until) await sleep(50);
+    const greet = greeting?.(ground);
+    if (greet !== undefined) await client.call(greet);
+    for (const one of jobsIn(ground.root)) {
+      for (const each of callsFor(calls, one) ?? []) await client.call(each).catch(() => undefined);
+    }
+    await over;
   } finally {
     await client.close();
   }
 }
 
-function forms(codeCache: string): number {
-  try {
-    return readdirSync(codeCache).filter(name => name.endsWith(".code")).length;
-  } catch {
-    return 0;
-  }
+function jobsIn(root: string): Job[] {
+  const entries = readdirSync(root, { withFileTypes: true });
+  const file = entries.find(entry => entry.isFile());
+  const path = file && join(root, file.name);
+  return [
+    job("list", { path: root }),
+    job("tree", { path: root }),
+    job("glob", { path: root, ending: ".none" }),
+    job("search", { path: root, pattern: "a word that is nowhere" }),
+    ...(path === undefined
+      ? []
+      : [
+          job("read", { path, bytes: 4096 }),
+          job("lines", { path, first: 1, count: 40 }),
+          job("tail", { path, count: 40 }),
+        ]),
+  ];
 }

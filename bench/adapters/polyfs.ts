@@ -28,20 +28,24 @@ export function polyfs(directory: string, { family = "ours", flags = [] }: Polyf
     ],
     env: { POLYFS_CODE_CACHE: codeCache },
   });
-  const warmed = new Map<string, Promise<void>>();
-  return Object.entries(dialects).map(([dialect, calls]) => ({
+  const adapters = Object.entries(dialects).map(([dialect, calls]) => ({
+    dialect,
+    calls,
+    greeting:
+      dialect === "file-editor" ? ({ root }: Ground) => call("set_workspace", { path: root }) : undefined,
+  }));
+  const isKept = program.endsWith(".cjs") && flags.length === 0;
+  let warmed: Promise<unknown> | undefined;
+  return adapters.map(({ dialect, ...one }) => ({
     name: family === "ours" ? dialect : `${dialect} (before)`,
     family,
-    calls,
-    greeting: dialect === "file-editor" ? ({ root }) => call("set_workspace", { path: root }) : undefined,
+    ...one,
     async command(ground) {
-      const command = commandFor(dialect, ground);
-      if (program.endsWith(".cjs") && flags.length === 0) {
-        const warming = warmed.get(dialect) ?? warm(command, codeCache);
-        warmed.set(dialect, warming);
-        await warming;
+      if (isKept) {
+        warmed ??= Promise.all(adapters.map(each => warm(commandFor(each.dialect, ground), each, ground)));
+        await warmed;
       }
-      return command;
+      return commandFor(dialect, ground);
     },
   }));
 }

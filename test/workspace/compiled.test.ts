@@ -51,9 +51,26 @@ async function filled() {
 it("the second start takes what the first one kept, for the user alone", async () => {
   const { run, form, directory } = await filled();
   const second = run();
-  expect(second.keep).toBeUndefined();
+  expect(second.times).toBe(1);
   expect(answerOf(second)).toBe("2,3,4");
   if (posix) expect([form, directory].map(path => lstatSync(path).mode & 0o777)).toEqual([0o600, 0o700]);
+});
+
+it("a form is kept again with what has run since, and tells how often", async () => {
+  const { run, script } = await filled();
+  writeFileSync(
+    script,
+    "(function answer(deep) { return deep ? (() => [4].map(x => x * 2).join())() : 'flat'; })",
+  );
+  const first = run("three");
+  await first.keep?.();
+  const young = run("three");
+  expect(young.times).toBe(1);
+  expect(typeof young.value === "function" && young.value(true)).toBe("8");
+  await young.keep?.();
+  const ripe = run("three");
+  expect(ripe.times).toBe(2);
+  expect(typeof ripe.value === "function" && ripe.value(true)).toBe("8");
 });
 
 it("nothing is kept where nobody asks for it", async () => {
@@ -66,7 +83,7 @@ it("nothing is kept where nobody asks for it", async () => {
 
 it("another source of the same length is compiled anew, and so is another use", async () => {
   const { run, script, forms } = await filled();
-  expect(run("two").keep).toBeDefined();
+  expect(run("two").times).toBe(0);
   writeFileSync(script, readFileSync(script, "utf8").replace("x + 1", "x + 2"));
   const changed = run();
   expect(answerOf(changed)).toBe("3,4,5");
@@ -91,21 +108,21 @@ it("a damaged form is never run, wherever the damage is, and is replaced", async
   for (const bytes of damaged) {
     writeFileSync(form, bytes);
     const again = run();
-    expect(again.keep).toBeDefined();
+    expect(again.times).toBe(0);
     expect(answerOf(again)).toBe("2,3,4");
   }
   await run().keep?.();
-  expect(run().keep).toBeUndefined();
+  expect(run().times).toBe(1);
 });
 
 it.runIf(posix)("a form that others could have written is left alone", async () => {
   const { run, form, directory } = await filled();
   chmodSync(form, 0o620);
-  expect(run().keep).toBeDefined();
+  expect(run().times).toBe(0);
   chmodSync(form, 0o600);
   chmodSync(directory, 0o777);
   const open = run();
-  expect(open.keep).toBeDefined();
+  expect(open.times).toBe(0);
   const before = lstatSync(form).ino;
   await open.keep?.();
   expect(lstatSync(form).ino).toBe(before);
@@ -118,7 +135,7 @@ it.runIf(posix)("links are not followed, neither to read nor to write", async ()
   rmSync(form);
   symlinkSync(elsewhere, form);
   const linked = run();
-  expect(linked.keep).toBeDefined();
+  expect(linked.times).toBe(0);
   await linked.keep?.();
   expect(lstatSync(form).isFile()).toBe(true);
 
@@ -150,5 +167,5 @@ it("the forms of programs that are gone go in the end, and files of others stay"
   await run("two").keep?.();
   expect(forms()).toHaveLength(25);
   expect(readFileSync(join(directory, "notes.txt"), "utf8")).toBe("mine");
-  expect([run("one").keep, run("two").keep]).toEqual([undefined, undefined]);
+  expect([run("one").times, run("two").times]).toEqual([1, 1]);
 });

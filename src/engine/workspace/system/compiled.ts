@@ -29,12 +29,15 @@ export interface Cache {
 export interface Compiled {
   /** What the script evaluates to. */
   readonly value: unknown;
-  /** Keeps the compiled form for the next start, with the functions that ran so far; absent where there is nothing to do. */
+  /** How often the form that was used has been kept: 0 where there was none. */
+  readonly times: number;
+  /** Keeps the compiled form for the next start, with the functions that ran so far; absent where that is not wanted. */
   readonly keep?: () => Promise<void>;
 }
 
-const magic = "polyfs 1";
+const magic = "polyfs";
 const headerBytes = 16;
+const timesAt = 7;
 const maxBytes = 32 * 1024 * 1024;
 /** So many are kept, the newest; the others are of programs, of Nodes and of uses that are gone. */
 const maxForms = 24;
@@ -43,23 +46,30 @@ const maxForms = 24;
 export function runCompiled(file: string, cache: Cache | undefined): Compiled {
   const bytes = readFileSync(file);
   const source = bytes.toString("latin1");
-  if (cache === undefined) return { value: new Script(source, { filename: file }).runInThisContext() };
+  if (cache === undefined)
+    return { value: new Script(source, { filename: file }).runInThisContext(), times: 0 };
   const { version, arch, execArgv, env } = process;
   const circumstances = [version, arch, env.NODE_OPTIONS, ...execArgv, cache.use].join("\0");
   const path = join(cache.directory, `${hex(crc32(bytes))}-${hex(crc32(circumstances))}.code`);
-  const cachedData = kept(path);
-  const script = new Script(source, { filename: file, cachedData });
+  const form = kept(path);
+  const script = new Script(source, { filename: file, cachedData: form?.data });
   const value: unknown = script.runInThisContext();
-  if (!cache.fill || (cachedData !== undefined && script.cachedDataRejected === false)) return { value };
-  return { value, keep: () => keep(path, script.createCachedData()) };
+  let times = script.cachedDataRejected === false ? (form?.times ?? 0) : 0;
+  if (!cache.fill) return { value, times };
+  return { value, times, keep: () => keep(path, script.createCachedData(), ++times) };
 }
 
 function hex(number: number): string {
   return number.toString(16).padStart(8, "0");
 }
 
+interface Form {
+  readonly data: Buffer;
+  readonly times: number;
+}
+
 /** The compiled form in a file; undefined where there is none that can be trusted. */
-function kept(path: string): Buffer | undefined {
+function kept(path: string): Form | undefined {
   try {
     if (!isOurs(lstatSync(dirname(path)), "directory")) return undefined;
     const { O_RDONLY, O_NOFOLLOW = 0, O_NONBLOCK = 0 } = constants;
@@ -69,7 +79,8 @@ function kept(path: string): Buffer | undefined {
       if (!isOurs(stat, "file") || stat.size > maxBytes) return undefined;
       const bytes = readFileSync(fd);
       const data = bytes.subarray(headerBytes);
-      return header(data).equals(bytes.subarray(0, headerBytes)) ? data : undefined;
+      const times = bytes[timesAt] ?? 0;
+      return header(data, times).equals(bytes.subarray(0, headerBytes)) ? { data, times } : undefined;
     } finally {
       closeSync(fd);
     }
@@ -87,21 +98,22 @@ function isOurs(stat: Stats, kind: "file" | "directory"): boolean {
   return (stat.uid === user || stat.uid === 0) && (stat.mode & 0o022) === 0;
 }
 
-function header(data: Buffer): Buffer {
+function header(data: Buffer, times: number): Buffer {
   const bytes = Buffer.alloc(headerBytes);
   bytes.write(magic, "latin1");
-  bytes.writeUInt32LE(crc32(data), 8);
+  bytes[timesAt] = times;
+  bytes.writeUInt32LE(crc32(data, times), 8);
   bytes.writeUInt32LE(data.length, 12);
   return bytes;
 }
 
 /** Puts it in place whole, or not at all: then the next start tries again. */
-async function keep(path: string, data: Buffer): Promise<void> {
+async function keep(path: string, data: Buffer, times: number): Promise<void> {
   const directory = dirname(path);
   try {
     await makeDirectory(directory);
     if (!isOurs(await promises.lstat(directory), "directory")) return;
-    await put(path, Buffer.concat([header(data), data]));
+    await put(path, Buffer.concat([header(data, times), data]));
     await clearOld(directory);
   } catch {
     // A start without it is slower, and that is all.
