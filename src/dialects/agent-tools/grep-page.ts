@@ -12,8 +12,6 @@ export interface PageOptions {
   readonly after: number;
   /** Bytes of an answer. */
   readonly cap: number;
-  /** How many results the search was asked for: where it gave as many, there may be more. */
-  readonly sought: number;
 }
 
 /** What the footer may need. */
@@ -59,18 +57,17 @@ export class Page {
     }
   }
 
-  /** Everything together. `stopped` says why the search itself was not completed. */
-  print(stopped: GrepReport["stopped"]): string {
-    const { offset, sought } = this.#options;
+  /** Everything together. `stopped` says why the search itself was not completed; `total` counts what it did not give. */
+  print(stopped?: GrepReport["stopped"], total = this.#count): string {
+    const { offset } = this.#options;
     const end = offset + this.#shown;
-    const total = this.#count < sought ? this.#count : `${this.#count}+`;
     const lines = [...this.#parts];
     if (this.#count === 0) lines.push("(no matches)");
     else if (this.#shown === 0) lines.push(`(no results at offset ${offset}; ${total} total)`);
     else if (end < this.#count) {
       lines.push(`[... showing ${offset}..${end} of ${total}; call again with offset=${end} for more ...]`);
     }
-    if (stopped !== undefined && stopped !== "limit") {
+    if (stopped !== undefined) {
       lines.push(
         "[... warning: search incomplete: too much was found to hold all of it; narrow pattern, path or glob ...]",
       );

@@ -13,7 +13,6 @@ import { binary } from "./text-file.ts";
 
 const maxContext = 1000;
 const maxLineBytes = 8192; // more than is shown of a line
-const counted = 1000; // results behind a page that are counted; whether there are more is all that is told of the rest
 const given = { files_with_matches: "files", content: "lines", count: "counts" } as const;
 const contextSchema = { type: "integer", minimum: 0 } as const;
 
@@ -80,31 +79,33 @@ export const grep = tool({
     const inContent = mode === "content";
     const before = inContent ? Math.min(params.before_context ?? context, maxContext) : 0;
     const after = inContent ? Math.min(params.after_context ?? context, maxContext) : 0;
-    const sought = limit === undefined ? Number.POSITIVE_INFINITY : offset + limit + counted;
     using place = placeOf(params, call);
     const query = { pattern: params.pattern, ignoreCase: params.ignore_case, multiline: params.multiline };
-    const found = search(place.directory, query, {
+    const options = {
       ...covering(true),
       include: place.include,
       file: place.file,
-      before,
-      after,
       binary,
       maxFileSize: call.settings.maxFileBytes,
-      give: given[mode],
-      limit: sought,
       maxLineBytes,
       signal: call.signal,
-    });
-    const page = new Page({ offset, limit, sought, before, after, cap: call.settings.maxOutputBytes });
-    if (!place.excluded) {
-      for await (const file of found) {
-        const name = place.named(file.path);
-        if (inContent) page.addLines(name, file.lines);
-        else page.add(mode === "count" ? `${name}:${file.count}` : name);
-      }
+    };
+    const page = new Page({ offset, limit, before, after, cap: call.settings.maxOutputBytes });
+    if (place.excluded) return text(page.print());
+    const give = given[mode];
+    const sought = limit === undefined ? undefined : offset + limit + 1;
+    const found = search(place.directory, query, { ...options, give, before, after, limit: sought });
+    for await (const file of found) {
+      const name = place.named(file.path);
+      if (inContent) page.addLines(name, file.lines);
+      else page.add(mode === "count" ? `${name}:${file.count}` : name);
     }
-    return text(page.print(found.report.stopped));
+    if (found.report.stopped !== "limit") return text(page.print(found.report.stopped));
+    // A page is found soon; how many results there are in all takes a look at every file, but none at their lines.
+    const all = search(place.directory, query, { ...options, give: inContent ? "counts" : give });
+    let total = 0;
+    for await (const { count = 0 } of all) total += inContent ? count : 1;
+    return text(page.print(all.report.stopped, total));
   },
 });
 
