@@ -31,6 +31,7 @@ export interface SiftOptions extends Scope, Pick<Patience, "signal"> {
   readonly maxFiles?: number | undefined;
 }
 
+const afterTheAnswerMs = 30; // a search that has its results still has to tell them
 const fewest = 1000; // in a smaller tree ripgrep is quick enough
 const most = 60_000;
 const namesInList = 256;
@@ -108,13 +109,15 @@ export function study(start: Directory, scope: Scope, files: number): void {
   // The directory is closed when the search is over.
   const held = { handle: Handle.open(start.address), root: start.root, path: start.path };
   const again = Directory.open(held, start.given);
-  listed(again, scope, {})
-    .then(tree => {
-      known.set(key, tree);
-      if (tree !== undefined) sieveOf(start.root)?.learn(tree);
-    })
-    .catch(() => {}) // gone meanwhile: nothing is known, and the next search goes the usual way
-    .finally(() => again.close());
+  setTimeout(() => {
+    listed(again, scope, {})
+      .then(tree => {
+        known.set(key, tree);
+        if (tree !== undefined) sieveOf(start.root)?.learn(tree);
+      })
+      .catch(() => {}) // gone meanwhile: nothing is known, and the next search goes the usual way
+      .finally(() => again.close());
+  }, afterTheAnswerMs).unref();
 }
 
 interface Listed {

@@ -85,6 +85,9 @@ export async function linesFrom(
   return { lines: collector.lines, first: start, more: false, total, full: false };
 }
 
+/** What is read from the end first; most want a few lines, and each further piece is larger. */
+const firstPiece = 8 * 1024;
+
 /** The last `count` lines, read backwards. A final newline begins no further line. */
 export async function lastLines(
   file: OpenFile,
@@ -100,7 +103,7 @@ export async function lastLines(
   let kept = 0;
   while (begin > from && breaks <= count && kept < limit) {
     options.signal?.throwIfAborted();
-    const size = Math.min(64 * 1024, begin - from, limit - kept);
+    const size = Math.min(firstPiece << Math.min(chunks.length, 3), begin - from, limit - kept);
     const chunk = await file.read(begin - size, size);
     if (chunk.length === 0) break;
     begin -= size;
