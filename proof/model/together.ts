@@ -27,8 +27,7 @@ export async function together(world: World, operations: readonly Changing[], vi
           .map(({ trees }) => `\n  ${differences(trees.at(-1) ?? before, world.disk()).join(", ")}`)
           .join(""),
     );
-  const counts = fitting.map(({ trees }) => trees.filter((tree, i) => i > 0 && tree !== trees[i - 1]).length);
-  const listed = await world.recorded(world.client(via), Math.max(0, ...counts), operations.length);
+  const listed = await world.recorded(world.client(via), operations.length);
   const told = listed.toReversed();
   if (fitting.length === 0) {
     // A name that was found in one Unicode form and is made anew in that form: which it is depends on the moment.
