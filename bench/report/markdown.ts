@@ -19,6 +19,19 @@ export function markdown(run: Run): string {
   ].join("\n");
 }
 
+/** The table for those who want to know how it compares, and no more. */
+export function comparison({ rows }: Run): string {
+  const lines = table(
+    ["scenario", "limit", "polyfs", "best rival", "÷ rival"],
+    rows.map(row => {
+      const [limit, ours, rival] = (["limit", "ours", "rival"] as const).map(family => best(row, family));
+      const who = rival === undefined ? "–" : `${time(rival.ms)} (${short(rival.lane)})`;
+      return [row.scenario.title, time(limit?.ms), time(ours?.ms) + mark(ours), who, ratio(ours, rival)];
+    }),
+  );
+  return lines.join("\n");
+}
+
 function summary({ rows }: Run): string[] {
   return table(
     [

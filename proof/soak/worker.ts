@@ -17,6 +17,9 @@ import type { Turns } from "./turns.ts";
 const conflicts =
   /stale|changed_meanwhile|changed since|being changed|no_match|not found|not_found|conflict|no match|does not stand|modified|locked|could not find|exists/i;
 
+/** The history holds ten thousand changes of all clients; an older one cannot be taken back. */
+const rememberedCalls = 8000;
+
 export class Worker {
   readonly slots: readonly Slot[];
   readonly #place: Place;
@@ -26,6 +29,8 @@ export class Worker {
   readonly #own: string;
   /** What its own file held, the oldest first; undefined where nobody knows. */
   #past: string[] | undefined = [];
+  /** How many calls all had made when it was last written. */
+  #writtenAt = 0;
   #home = 0;
   #homeless = false;
   #count = 0;
@@ -102,7 +107,8 @@ export class Worker {
   /** A file that nobody else knows: written, or what was written taken back. */
   async #undo(): Promise<void> {
     const path = this.#own;
-    const past = this.#past;
+    const { calls } = this.#place.meter.counts;
+    const past = calls - this.#writtenAt > rememberedCalls ? [] : this.#past;
     if (past !== undefined && past.length > 1 && this.#chance.below(2) === 0) {
       this.#past = undefined;
       const answer = await this.#seat.call("undo", { tool: "undo", args: { path } });
@@ -122,6 +128,7 @@ export class Worker {
     if (answer === undefined) return;
     if (answer.failed) return this.#refused("write", answer, false);
     this.#past = [...known.slice(-3), content];
+    this.#writtenAt = calls;
   }
 
   /** A file that is in exactly one of two places. */
