@@ -1,6 +1,6 @@
 // The public library: open an engine, choose or make a dialect, call its tools or serve them. What is not named
 // here is free to change.
-export type { CallContext } from "./contract/call.ts";
+export type { CallContext } from "./contract/context.ts";
 export type { Dialect, Outcome, ProtocolError, Site } from "./contract/dialect.ts";
 export {
   callEmbedded as call,

@@ -2,7 +2,8 @@
 // after which everything is a directory. A subcommand has words of its own, and takes some of the options only.
 import { Layer } from "./layer.ts";
 import { suggestion } from "./nearest.ts";
-import { type Option, type OptionName, optionNames, options } from "./options.ts";
+import type { Option } from "./option.ts";
+import { type OptionName, optionNames, options } from "./options.ts";
 import { UsageError } from "./usage-error.ts";
 
 /** What a subcommand makes of its line. */

@@ -5,7 +5,8 @@ import { Fault } from "../engine/fault.ts";
 import { readNamedFile } from "../engine/workspace/system/named-file.ts";
 import { Layer } from "./layer.ts";
 import { suggestion } from "./nearest.ts";
-import { isOptionName, type Option, type OptionName, optionNames, options } from "./options.ts";
+import type { Option } from "./option.ts";
+import { isOptionName, type OptionName, optionNames, options } from "./options.ts";
 import { UsageError } from "./usage-error.ts";
 
 export function readConfigFile(file: string): Layer {

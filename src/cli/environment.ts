@@ -4,7 +4,8 @@ import { delimiter } from "node:path";
 import { codeCacheVariable } from "./code-cache.ts";
 import { Layer } from "./layer.ts";
 import { nearest } from "./nearest.ts";
-import { environmentName, type Option, optionNames, options, prefix } from "./options.ts";
+import type { Option } from "./option.ts";
+import { environmentName, optionNames, options, prefix } from "./options.ts";
 import { UsageError } from "./usage-error.ts";
 
 export function readEnvironment(environment: NodeJS.ProcessEnv, base: string): Layer {

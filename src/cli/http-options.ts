@@ -1,5 +1,5 @@
 // The options that concern serving over HTTP, as further lines of the table of options.
-import type { Option } from "./options.ts";
+import type { Option } from "./option.ts";
 
 export const httpOptions = {
   http: {

@@ -3,7 +3,8 @@
 import { homedir } from "node:os";
 import { resolve } from "node:path";
 import type { Grant } from "../engine/workspace/workspace.ts";
-import { type Option, type OptionName, options, type Values } from "./options.ts";
+import type { Option } from "./option.ts";
+import { type OptionName, options, type Values } from "./options.ts";
 import { UsageError } from "./usage-error.ts";
 
 export class Layer {

@@ -1,5 +1,6 @@
 // An option as a line of --help: how it is spelled, and its sentence.
-import { type Option, type OptionName, options } from "./options.ts";
+import type { Option } from "./option.ts";
+import { type OptionName, options } from "./options.ts";
 
 /** Empty for what the command line does not have. */
 export function rowOf(name: OptionName): [spelling: string, sentence: string][] {

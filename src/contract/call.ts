@@ -1,27 +1,11 @@
 // The whole life of a call: find the tool, check the parameters, run it, and tell what went wrong in the
 // dialect's words. Every transport and the library end here, so all of them behave alike.
-import type { Engine } from "../engine/engine.ts";
 import { Fault } from "../engine/fault.ts";
-import type { Workspace } from "../engine/workspace/workspace.ts";
+import type { CallContext } from "./context.ts";
 import type { Dialect, Outcome } from "./dialect.ts";
-import type { Session } from "./session.ts";
 import type { Settings } from "./settings.ts";
 import type { Tool } from "./tool.ts";
 import { validate } from "./validate.ts";
-
-/** What a running tool has at hand. */
-export interface CallContext {
-  readonly engine: Engine;
-  /** What this caller may reach: the engine's workspace, or a part of it. */
-  readonly workspace: Workspace;
-  readonly settings: Settings;
-  readonly session: Session;
-  /** The protocol revision that the caller speaks. Contracts differ by it in a few documented places. */
-  readonly revision: string;
-  /** Aborted when the call is not wanted any more. Made when first asked for: a tool that never waits leaves it. */
-  readonly signal: AbortSignal;
-  progress(done: number, total?: number, message?: string): void;
-}
 
 export async function call(
   dialect: Dialect,

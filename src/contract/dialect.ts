@@ -1,6 +1,6 @@
 // What a dialect is: a table of tools, the words for what can go wrong, and the channel that failures go by.
 import type { Fault } from "../engine/fault.ts";
-import type { CallContext } from "./call.ts";
+import type { CallContext } from "./context.ts";
 import type { Reply, Tool } from "./tool.ts";
 import type { Wording } from "./wording.ts";
 

@@ -1,7 +1,8 @@
 // Calls for a program that embeds the tools in a loop of its own, without a protocol: what it does not care about has
 // a default, and only the engine has to be there.
 import type { Engine } from "../engine/engine.ts";
-import { advertisedName, type CallContext, call, offeredTools } from "./call.ts";
+import { advertisedName, call, offeredTools } from "./call.ts";
+import type { CallContext } from "./context.ts";
 import type { Dialect, Outcome } from "./dialect.ts";
 import type { ObjectSchema } from "./schema.ts";
 import { Session } from "./session.ts";

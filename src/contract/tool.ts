@@ -1,6 +1,6 @@
 // What a tool is: a published name, description and schema, and the few lines that turn parameters into engine
 // calls and engine values into the contract's words.
-import type { CallContext } from "./call.ts";
+import type { CallContext } from "./context.ts";
 import type { Infer, ObjectSchema } from "./schema.ts";
 
 /** What a tool may do to the world. Read-only mode, `--no-run` and tokens decide by this. */

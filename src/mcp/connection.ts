@@ -19,11 +19,12 @@ import {
   wholeText,
 } from "./jsonrpc.ts";
 import type { Log } from "./log.ts";
+import type { Caller, Method, Params } from "./method.ts";
 import { Negotiation } from "./negotiation.ts";
 import { Outgoing } from "./outgoing.ts";
 import { ClientRoots, type RootsListener } from "./roots.ts";
 import { Running } from "./running.ts";
-import type { Caller, Method, Params, Server } from "./server.ts";
+import type { Server } from "./server.ts";
 
 export interface ConnectionOptions {
   readonly server: Server;

@@ -1,7 +1,7 @@
 // A result as JSON in which large texts are left to be encoded as they are written (see output.ts): a file of 10 MB
 // is then never in memory three times, and its beginning is with the client while the rest is being encoded.
 import { LargeText, type Part } from "./jsonrpc.ts";
-import type { Result } from "./server.ts";
+import type { Result } from "./method.ts";
 
 /** From here on a text is worth the trouble. */
 const largeText = 65_536;

@@ -3,6 +3,7 @@
 // The era is the request's own: an envelope in `_meta` makes it modern, else it is legacy. Once a client that
 // never sent `initialize` has spoken modern, a request without an envelope is a mistake and refused as one.
 import { isRecord, MethodNotFound, RpcError } from "./jsonrpc.ts";
+import type { Method } from "./method.ts";
 import {
   clientName,
   defaultRevision,
@@ -13,7 +14,6 @@ import {
   unnamedRevision,
   unsupportedVersion,
 } from "./revision.ts";
-import type { Method } from "./server.ts";
 
 /** A request that may be run. */
 interface Admitted {

@@ -1,6 +1,6 @@
 // Progress of a running call, for a client that asked for it by a token: never more than ten a second, always
 // growing, and nothing once the call has ended, as the protocol asks.
-import type { Caller } from "./server.ts";
+import type { Caller } from "./method.ts";
 
 const intervalMs = 100;
 

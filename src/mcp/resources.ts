@@ -10,8 +10,8 @@ import { decode } from "../engine/text/text.ts";
 import type { WorkspacePath } from "../engine/workspace/path.ts";
 import type { Workspace } from "../engine/workspace/workspace.ts";
 import { InvalidParams, isRecord, RpcError } from "./jsonrpc.ts";
+import type { Method, Params, Result, ServerOptions } from "./method.ts";
 import { eraOf, type Revision } from "./revision.ts";
-import type { Method, Params, Result, ServerOptions } from "./server.ts";
 
 const template = "file:///{+path}";
 const directoryType = "inode/directory";

@@ -2,8 +2,8 @@
 // making one costs a third of a small call, and a tool that never waits has no use for it.
 import type { Session } from "../contract/session.ts";
 import type { Id } from "./jsonrpc.ts";
+import type { Caller } from "./method.ts";
 import { defaultRevision, type Revision } from "./revision.ts";
-import type { Caller } from "./server.ts";
 
 export class Running implements Caller {
   readonly id: Id;

@@ -4,9 +4,10 @@ import type { Readable, Writable } from "node:stream";
 import { Connection } from "./connection.ts";
 import { Lines } from "./lines.ts";
 import type { Log } from "./log.ts";
+import type { ServerOptions } from "./method.ts";
 import { Output } from "./output.ts";
 import type { RootsListener } from "./roots.ts";
-import { createServer, type ServerOptions } from "./server.ts";
+import { createServer } from "./server.ts";
 
 export interface StdioOptions extends ServerOptions {
   readonly log: Log;

@@ -4,8 +4,8 @@ import type { Session, Slot } from "../contract/session.ts";
 import { Watch } from "../engine/workspace/watch.ts";
 import type { Workspace } from "../engine/workspace/workspace.ts";
 import { InvalidParams, isRecord, RpcError } from "./jsonrpc.ts";
+import type { Caller, Method, ServerOptions } from "./method.ts";
 import { pathOf } from "./resources.ts";
-import type { Caller, Method, ServerOptions } from "./server.ts";
 
 const most = 1000;
 const subscriptionKey = "io.modelcontextprotocol/subscriptionId";

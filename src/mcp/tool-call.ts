@@ -1,13 +1,13 @@
 // What a running tool has at hand, from what the server has and who calls. A class, so that the caller's signal is
 // asked for only when the tool asks (see running.ts).
-import type { CallContext } from "../contract/call.ts";
+import type { CallContext } from "../contract/context.ts";
 import type { Session } from "../contract/session.ts";
 import type { Settings } from "../contract/settings.ts";
 import type { Engine } from "../engine/engine.ts";
 import type { Workspace } from "../engine/workspace/workspace.ts";
+import type { Caller, ServerOptions } from "./method.ts";
 import type { Progress } from "./progress.ts";
 import type { Revision } from "./revision.ts";
-import type { Caller, ServerOptions } from "./server.ts";
 
 export class ToolCall implements CallContext {
   readonly engine: Engine;

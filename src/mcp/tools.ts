@@ -3,9 +3,9 @@
 import { advertisedName, call, offeredTools } from "../contract/call.ts";
 import type { Content, Reply, Tool } from "../contract/tool.ts";
 import { InvalidParams, RpcError } from "./jsonrpc.ts";
+import type { Answer, Method, Result, ServerOptions } from "./method.ts";
 import { progressTo } from "./progress.ts";
 import { metaOf, type Revision } from "./revision.ts";
-import type { Answer, Method, Result, ServerOptions } from "./server.ts";
 import { ToolCall } from "./tool-call.ts";
 
 /** The list does not change while a process serves; clients ask again now and then, in case of another process. */

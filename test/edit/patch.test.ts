@@ -1,7 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { applyFilePatch } from "../../src/engine/edit/hunks.ts";
-import { createdContent, type FilePatch, parsePatch } from "../../src/engine/edit/patch.ts";
+import type { FilePatch } from "../../src/engine/edit/notation/file-patch.ts";
+import { createdContent, parsePatch } from "../../src/engine/edit/patch.ts";
 import { Fault, type FaultCode, type Faults } from "../../src/engine/fault.ts";
 import { unifiedDiff } from "../../src/engine/text/diff.ts";
 import { decode } from "../../src/engine/text/text.ts";

@@ -7,7 +7,7 @@ import { text, tool } from "../../src/contract/tool.ts";
 import { plainWording, say } from "../../src/contract/wording.ts";
 import { openEngine } from "../../src/engine/engine.ts";
 import { Fault } from "../../src/engine/fault.ts";
-import type { ServerOptions } from "../../src/mcp/server.ts";
+import type { ServerOptions } from "../../src/mcp/method.ts";
 
 const none = { type: "object", properties: {} } as const;
 const calls: Slot<number> = { initial: () => 0 };

@@ -7,7 +7,8 @@ import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { Fault } from "../../src/engine/fault.ts";
 import { type Expression, readExpression } from "../../src/engine/regex/expression.ts";
-import { type MatchReport, matches } from "../../src/engine/search/matches.ts";
+import type { MatchReport } from "../../src/engine/search/file-matches.ts";
+import { matches } from "../../src/engine/search/matches.ts";
 import { Workspace } from "../../src/engine/workspace/workspace.ts";
 
 const alphabet = [

@@ -4,7 +4,8 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { Fault } from "../../src/engine/fault.ts";
 import { launch } from "../../src/engine/search/collect.ts";
-import { type GrepReport, grep } from "../../src/engine/search/grep.ts";
+import { grep } from "../../src/engine/search/grep.ts";
+import type { GrepReport } from "../../src/engine/search/grep-terms.ts";
 import { everything, IgnoreRules } from "../../src/engine/search/ignore.ts";
 import { all, byteSorted, chance, Tree } from "./tree.ts";
 

@@ -5,7 +5,8 @@ import { describe, expect, it } from "vitest";
 import { Fault } from "../../src/engine/fault.ts";
 import { notUtf8, nulWithin } from "../../src/engine/search/binary.ts";
 import { excludeGlobs, type GlobRules, includeGlobs } from "../../src/engine/search/globs.ts";
-import { type GrepOptions, grep } from "../../src/engine/search/grep.ts";
+import { grep } from "../../src/engine/search/grep.ts";
+import type { GrepOptions } from "../../src/engine/search/grep-terms.ts";
 import type { Query } from "../../src/engine/search/ripgrep.ts";
 import { all, byteSorted, chance, Tree } from "./tree.ts";
 

@@ -1,6 +1,7 @@
 // What counts as a line of a file that is searched, and where a match stands in it.
 import { describe, expect, it } from "vitest";
-import { type GrepOptions, grep } from "../../src/engine/search/grep.ts";
+import { grep } from "../../src/engine/search/grep.ts";
+import type { GrepOptions } from "../../src/engine/search/grep-terms.ts";
 import type { Query } from "../../src/engine/search/ripgrep.ts";
 import { all, Tree } from "./tree.ts";
 

@@ -4,7 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
 import { afterAll, describe, expect, it } from "vitest";
-import { countLines, type LineWindow, lastLines, linesFrom } from "../../src/engine/workspace/lines.ts";
+import type { LineWindow } from "../../src/engine/workspace/line-window.ts";
+import { countLines, lastLines, linesFrom } from "../../src/engine/workspace/lines.ts";
 import { Workspace } from "../../src/engine/workspace/workspace.ts";
 
 const directory = mkdtempSync(join(tmpdir(), "polyfs-lines-"));

@@ -2,7 +2,8 @@
 // words are in the script, so that pressing Tab starts no program.
 import { dialects } from "../../dialects/index.ts";
 import { commands } from "../commands.ts";
-import { type Option, type OptionName, optionNames, options } from "../options.ts";
+import type { Option } from "../option.ts";
+import { type OptionName, optionNames, options } from "../options.ts";
 import { print } from "../print.ts";
 import { UsageError } from "../usage-error.ts";
 import { command } from "./command.ts";

@@ -2,7 +2,8 @@
 // options and directories that were given.
 import { sep } from "node:path";
 import type { Layer } from "../layer.ts";
-import { type Option, optionNames, options } from "../options.ts";
+import type { Option } from "../option.ts";
+import { optionNames, options } from "../options.ts";
 
 export interface Launch {
   readonly command: string;

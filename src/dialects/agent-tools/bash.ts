@@ -1,7 +1,7 @@
 // `bash`: a command by `sh -c`, run to its end. Only the command itself is waited for: what it leaves in the
 // background goes on.
 import { constants } from "node:os";
-import type { CallContext } from "../../contract/call.ts";
+import type { CallContext } from "../../contract/context.ts";
 import { text, tool } from "../../contract/tool.ts";
 import { Fault } from "../../engine/fault.ts";
 import type { Sandbox } from "../../engine/shell/launch.ts";

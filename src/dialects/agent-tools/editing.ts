@@ -1,5 +1,5 @@
 // What `edit_file` and `multi_edit` share: the form of an edit, and a file's way through edits back to the disk.
-import type { CallContext } from "../../contract/call.ts";
+import type { CallContext } from "../../contract/context.ts";
 import { type Applied, applyEdits } from "../../engine/edit/apply.ts";
 import type { ReplaceEdit, Stretch, Tolerance } from "../../engine/edit/edits.ts";
 import { Fault } from "../../engine/fault.ts";

@@ -1,7 +1,7 @@
 // One page of search results: those from `offset` on, as many as were asked for and fit into an answer. What else
 // the search gives is counted, so that the footer can say where the page stands.
 import { firstBytes } from "../../contract/render/cut.ts";
-import type { FoundLine, GrepReport } from "../../engine/search/grep.ts";
+import type { FoundLine, GrepReport } from "../../engine/search/grep-terms.ts";
 import { shownLine, truncation } from "./output.ts";
 
 export interface PageOptions {

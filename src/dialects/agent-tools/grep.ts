@@ -1,5 +1,5 @@
 // `grep`: a search by regular expression, as a list of files, of lines or of counts, with pages over the results.
-import type { CallContext } from "../../contract/call.ts";
+import type { CallContext } from "../../contract/context.ts";
 import { nameBelow } from "../../contract/render/paths.ts";
 import { text, tool } from "../../contract/tool.ts";
 import { includeGlobs } from "../../engine/search/globs.ts";

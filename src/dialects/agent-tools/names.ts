@@ -1,5 +1,5 @@
 // Paths as this contract writes them: relative to the workspace, which is the first root.
-import type { CallContext } from "../../contract/call.ts";
+import type { CallContext } from "../../contract/context.ts";
 import { asShown } from "../../contract/render/paths.ts";
 import type { WorkspacePath } from "../../engine/workspace/path.ts";
 

@@ -1,7 +1,7 @@
 // What a command wrote, within what an answer may hold. Both streams share the room; what does not fit is saved
 // whole in a spill file, which the cut text names.
 import { randomBytes } from "node:crypto";
-import type { CallContext } from "../../contract/call.ts";
+import type { CallContext } from "../../contract/context.ts";
 import { say } from "../../contract/wording.ts";
 import { Fault } from "../../engine/fault.ts";
 import { wholeCharacters } from "../../engine/shell/capture.ts";

@@ -1,6 +1,6 @@
 // What counts as text in this contract: no NUL in the first or last 8,000 bytes, or UTF-16 that says so by its
 // byte-order mark. UTF-16 is read; editing it is refused.
-import type { CallContext } from "../../contract/call.ts";
+import type { CallContext } from "../../contract/context.ts";
 import { Fault } from "../../engine/fault.ts";
 import type { BinaryRule } from "../../engine/search/binary.ts";
 import { isBinary } from "../../engine/text/detect.ts";

@@ -1,6 +1,6 @@
 // How this contract writes: links are never written through, and a file's other names keep their bytes unless the
 // user decided otherwise; either way the answer says that there are some.
-import type { CallContext } from "../../contract/call.ts";
+import type { CallContext } from "../../contract/context.ts";
 import type { Settings } from "../../contract/settings.ts";
 import type { Commit, CommitOptions } from "../../engine/workspace/commit/change.ts";
 

@@ -1,6 +1,6 @@
 // The workspace that a caller has chosen. It belongs to the connection; choosing another one leaves calls that
 // still run in the old one undisturbed, and closes it when the last of them has ended.
-import type { CallContext } from "../../contract/call.ts";
+import type { CallContext } from "../../contract/context.ts";
 import type { Session, Slot } from "../../contract/session.ts";
 import { Fault } from "../../engine/fault.ts";
 import type { Workspace } from "../../engine/workspace/workspace.ts";

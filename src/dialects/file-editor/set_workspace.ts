@@ -1,7 +1,7 @@
 // `set_workspace`: chooses the directory that all other tools work in. The directories of the command line bound
 // the choice; where it names none, any directory will do but the whole filesystem.
 import { isAbsolute, parse } from "node:path";
-import type { CallContext } from "../../contract/call.ts";
+import type { CallContext } from "../../contract/context.ts";
 import { text, tool } from "../../contract/tool.ts";
 import { Fault } from "../../engine/fault.ts";
 import type { Workspace } from "../../engine/workspace/workspace.ts";

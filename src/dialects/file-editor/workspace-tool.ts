@@ -1,6 +1,6 @@
 // A tool that works in the chosen workspace. It is handed that workspace and nothing else to reach files with, so
 // no tool can forget to ask for it.
-import type { CallContext } from "../../contract/call.ts";
+import type { CallContext } from "../../contract/context.ts";
 import type { Infer, ObjectSchema } from "../../contract/schema.ts";
 import { type Reply, type Tool, tool } from "../../contract/tool.ts";
 import type { Workspace } from "../../engine/workspace/workspace.ts";

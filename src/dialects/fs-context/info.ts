@@ -1,5 +1,5 @@
 // What is known about a file or directory without reading it.
-import type { CallContext } from "../../contract/call.ts";
+import type { CallContext } from "../../contract/context.ts";
 import { mimeType } from "../../engine/text/mime.ts";
 import { humanSize } from "../../engine/text/size.ts";
 import { type EntryType, entryTypes, typeOf } from "./listing.ts";

@@ -1,5 +1,5 @@
 // Paths as callers write them: absolute, from home, or relative to the working directory.
-import type { CallContext } from "../../contract/call.ts";
+import type { CallContext } from "../../contract/context.ts";
 import type { WorkspacePath } from "../../engine/workspace/path.ts";
 
 export const pathsProperty = {

@@ -1,6 +1,6 @@
 // `read_multiple_files`: many files at a time, each with its content or its own error. A few are read at the same
 // time; their sizes are counted in the order of the paths, so that the total holds and is the same each time.
-import type { CallContext } from "../../contract/call.ts";
+import type { CallContext } from "../../contract/context.ts";
 import { text, tool } from "../../contract/tool.ts";
 import { Fault } from "../../engine/fault.ts";
 import { inOrder } from "../../engine/workspace/ahead.ts";

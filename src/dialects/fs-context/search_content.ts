@@ -3,7 +3,8 @@
 import { text, tool } from "../../contract/tool.ts";
 import { Fault } from "../../engine/fault.ts";
 import { readExpression } from "../../engine/regex/expression.ts";
-import { type FileMatches, type LineMatch, type MatchReport, matches } from "../../engine/search/matches.ts";
+import type { FileMatches, LineMatch, MatchReport } from "../../engine/search/file-matches.ts";
+import { matches } from "../../engine/search/matches.ts";
 import { includeHiddenProperty, scopeOf, searchExcludesProperty } from "./globs.ts";
 import { withNotes } from "./listing.ts";
 import { output } from "./output.ts";

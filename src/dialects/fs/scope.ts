@@ -1,6 +1,6 @@
 // What `fs.list_files` and `fs.search_text` cover: the same root, ignore rules and globs, so that a search finds
 // text exactly in the files that a listing shows.
-import type { CallContext } from "../../contract/call.ts";
+import type { CallContext } from "../../contract/context.ts";
 import { excludeGlobs, includeGlobs } from "../../engine/search/globs.ts";
 import type { Scope } from "../../engine/search/walker.ts";
 import type { Directory } from "../../engine/workspace/directory.ts";

@@ -2,7 +2,8 @@
 import { text, tool } from "../../contract/tool.ts";
 import { Fault } from "../../engine/fault.ts";
 import { notUtf8 } from "../../engine/search/binary.ts";
-import { type FoundLine, grep } from "../../engine/search/grep.ts";
+import { grep } from "../../engine/search/grep.ts";
+import type { FoundLine } from "../../engine/search/grep-terms.ts";
 import { covered, scopeProperties } from "./scope.ts";
 
 /** The contract names no limits; without any, one call could hold up the others or fill the memory. */

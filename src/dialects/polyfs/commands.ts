@@ -1,5 +1,5 @@
 // What the tools that run commands share: the sandbox, the jobs of a caller, and words for how a command ended.
-import type { CallContext } from "../../contract/call.ts";
+import type { CallContext } from "../../contract/context.ts";
 import type { Slot } from "../../contract/session.ts";
 import { Fault } from "../../engine/fault.ts";
 import { Jobs } from "../../engine/shell/jobs.ts";

@@ -1,5 +1,5 @@
 // `delete_path`: deletes a file, or a directory with all that it holds. Of a link only the link goes.
-import type { CallContext } from "../../contract/call.ts";
+import type { CallContext } from "../../contract/context.ts";
 import { text } from "../../contract/tool.ts";
 import { printable } from "../../contract/wording.ts";
 import { Fault, type Kind } from "../../engine/fault.ts";

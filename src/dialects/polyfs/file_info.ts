@@ -1,5 +1,5 @@
 // `file_info`: what is known about paths, of text also its encoding, line endings, lines and version.
-import type { CallContext } from "../../contract/call.ts";
+import type { CallContext } from "../../contract/context.ts";
 import { text } from "../../contract/tool.ts";
 import { printable } from "../../contract/wording.ts";
 import { Fault } from "../../engine/fault.ts";

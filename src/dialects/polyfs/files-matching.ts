@@ -1,5 +1,5 @@
 // The files that a list of globs, files and directories means, each once, in path order.
-import type { CallContext } from "../../contract/call.ts";
+import type { CallContext } from "../../contract/context.ts";
 import { nameBelow } from "../../contract/render/paths.ts";
 import { Fault } from "../../engine/fault.ts";
 import { walk } from "../../engine/search/walk.ts";

@@ -1,5 +1,5 @@
 // Pictures and sound, as items that a client can show. What is too large for that is refused before it is read.
-import type { CallContext } from "../../contract/call.ts";
+import type { CallContext } from "../../contract/context.ts";
 import type { Content } from "../../contract/tool.ts";
 import { printable } from "../../contract/wording.ts";
 import { remember } from "../../engine/history/versions.ts";

@@ -1,7 +1,7 @@
 // What a command wrote, within what an answer holds: its beginning and its end. The whole is then saved in a file
 // below `.polyfs`, out of Git's sight.
 import { randomBytes } from "node:crypto";
-import type { CallContext } from "../../contract/call.ts";
+import type { CallContext } from "../../contract/context.ts";
 import { Fault } from "../../engine/fault.ts";
 import { wholeCharacters } from "../../engine/shell/capture.ts";
 import { number } from "./answer.ts";

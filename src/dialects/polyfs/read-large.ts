@@ -1,9 +1,10 @@
 // A window of the lines of a file that is too large to be read whole. Only the window is read and kept; such a file
 // cannot be edited, so its version is not worth the time that it takes.
-import type { CallContext } from "../../contract/call.ts";
+import type { CallContext } from "../../contract/context.ts";
 import { printable } from "../../contract/wording.ts";
 import { Fault } from "../../engine/fault.ts";
-import { type Codec, codecNamed } from "../../engine/text/codec.ts";
+import { codecNamed } from "../../engine/text/codec.ts";
+import type { Codec } from "../../engine/text/coding.ts";
 import { detect } from "../../engine/text/detect.ts";
 import { humanSize } from "../../engine/text/size.ts";
 import type { OpenFile } from "../../engine/workspace/file.ts";

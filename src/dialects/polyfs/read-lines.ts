@@ -1,5 +1,5 @@
 // A page of the lines of a file that is read whole: all but the largest.
-import type { CallContext } from "../../contract/call.ts";
+import type { CallContext } from "../../contract/context.ts";
 import { Fault } from "../../engine/fault.ts";
 import { contentOf, remember, sameVersion } from "../../engine/history/versions.ts";
 import { LineIndex } from "../../engine/text/lines.ts";

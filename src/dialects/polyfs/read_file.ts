@@ -1,6 +1,6 @@
 // `read_file`: one file or several, as numbered lines, as media, as bytes in base64 or hexadecimal, or as what
 // changed since a version.
-import type { CallContext } from "../../contract/call.ts";
+import type { CallContext } from "../../contract/context.ts";
 import type { Infer } from "../../contract/schema.ts";
 import type { Content } from "../../contract/tool.ts";
 import { printable } from "../../contract/wording.ts";

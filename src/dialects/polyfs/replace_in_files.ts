@@ -1,5 +1,5 @@
 // `replace_in_files`: the same replacement in many files, all or none.
-import type { CallContext } from "../../contract/call.ts";
+import type { CallContext } from "../../contract/context.ts";
 import { text } from "../../contract/tool.ts";
 import { printable } from "../../contract/wording.ts";
 import { applyEdits } from "../../engine/edit/apply.ts";

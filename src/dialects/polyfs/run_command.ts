@@ -1,5 +1,5 @@
 // `run_command`: a command for the shell, in the sandbox that the user allowed: run to its end, or in the background.
-import type { CallContext } from "../../contract/call.ts";
+import type { CallContext } from "../../contract/context.ts";
 import { type Reply, text } from "../../contract/tool.ts";
 import { Fault } from "../../engine/fault.ts";
 import { Before, record } from "../../engine/history/footprint.ts";

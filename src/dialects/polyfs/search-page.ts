@@ -1,6 +1,6 @@
 // One page of results. Those before `offset` are counted and not printed; the page ends at `limit` results, or where
 // an answer is full, and the last line says how to go on.
-import type { GrepReport } from "../../engine/search/grep.ts";
+import type { GrepReport } from "../../engine/search/grep-terms.ts";
 import { counted, Lines, number } from "./answer.ts";
 
 export interface PageOptions {

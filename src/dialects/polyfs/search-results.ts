@@ -1,8 +1,8 @@
 // What a search found, as answers show it: lines under the head line of their file, or files, or counts.
-import type { CallContext } from "../../contract/call.ts";
+import type { CallContext } from "../../contract/context.ts";
 import { Fault } from "../../engine/fault.ts";
 import { remember } from "../../engine/history/versions.ts";
-import type { FileHits, FoundLine, GrepReport } from "../../engine/search/grep.ts";
+import type { FileHits, FoundLine, GrepReport } from "../../engine/search/grep-terms.ts";
 import { LineIndex } from "../../engine/text/lines.ts";
 import { decode } from "../../engine/text/text.ts";
 import type { WorkspacePath } from "../../engine/workspace/path.ts";

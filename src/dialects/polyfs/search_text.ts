@@ -1,8 +1,9 @@
 // `search_text`: lines that match, grouped by file; or the files, or how many lines match in each.
-import type { CallContext } from "../../contract/call.ts";
+import type { CallContext } from "../../contract/context.ts";
 import { nameBelow } from "../../contract/render/paths.ts";
 import { text } from "../../contract/tool.ts";
-import { type FileHits, grep } from "../../engine/search/grep.ts";
+import { grep } from "../../engine/search/grep.ts";
+import type { FileHits } from "../../engine/search/grep-terms.ts";
 import { isBinary } from "../../engine/text/detect.ts";
 import { answerBytes, sizeHint } from "./answer.ts";
 import { pathAt } from "./paths.ts";

@@ -1,6 +1,6 @@
 // What counts as text in this contract, and what is said about a file before its content: its lines, its size, what
 // is unusual about it, and its version.
-import type { CallContext } from "../../contract/call.ts";
+import type { CallContext } from "../../contract/context.ts";
 import { printable } from "../../contract/wording.ts";
 import { Fault } from "../../engine/fault.ts";
 import { isNoText } from "../../engine/text/detect.ts";

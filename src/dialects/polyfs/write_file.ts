@@ -1,5 +1,5 @@
 // `write_file`: a whole file, or something at its end.
-import type { CallContext } from "../../contract/call.ts";
+import type { CallContext } from "../../contract/context.ts";
 import { text } from "../../contract/tool.ts";
 import { Fault } from "../../engine/fault.ts";
 import { rebased } from "../../engine/history/versions.ts";

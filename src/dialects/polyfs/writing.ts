@@ -1,6 +1,6 @@
 // What all tools that change files have in common: how they commit, and what they say about a commit besides what
 // was asked for.
-import type { CallContext } from "../../contract/call.ts";
+import type { CallContext } from "../../contract/context.ts";
 import { Fault } from "../../engine/fault.ts";
 import { sameVersion } from "../../engine/history/versions.ts";
 import { version } from "../../engine/text/version.ts";

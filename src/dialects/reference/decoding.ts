@@ -4,7 +4,7 @@ import { codecNamed } from "../../engine/text/codec.ts";
 import { detect } from "../../engine/text/detect.ts";
 import { shown } from "../../engine/text/escape.ts";
 import type { OpenFile } from "../../engine/workspace/file.ts";
-import type { LineOptions } from "../../engine/workspace/lines.ts";
+import type { LineOptions } from "../../engine/workspace/line-window.ts";
 
 export interface Decoder {
   /** Where a line break is no single byte. */

@@ -1,5 +1,5 @@
 // `directory_tree`: a tree as JSON, level by level, so that what does not fit is what lies deepest.
-import type { CallContext } from "../../contract/call.ts";
+import type { CallContext } from "../../contract/context.ts";
 import { Fault } from "../../engine/fault.ts";
 import type { Globs } from "../../engine/search/globs.ts";
 import { compareBytes } from "../../engine/search/order.ts";

@@ -1,5 +1,5 @@
 // `edit_file`: replaces texts in a file, all of them or none, and answers with the difference.
-import type { CallContext } from "../../contract/call.ts";
+import type { CallContext } from "../../contract/context.ts";
 import { applyEdits } from "../../engine/edit/apply.ts";
 import type { Edit } from "../../engine/edit/edits.ts";
 import { Fault } from "../../engine/fault.ts";

@@ -1,6 +1,6 @@
 // `list_directory_with_sizes`: the names in one directory with the sizes of its files, and what they come to. The
 // size of a link is that of what it leads to, as far as that lies in the allowed directories.
-import type { CallContext } from "../../contract/call.ts";
+import type { CallContext } from "../../contract/context.ts";
 import { Fault } from "../../engine/fault.ts";
 import { sortByName } from "../../engine/search/order.ts";
 import type { Directory, Entry } from "../../engine/workspace/directory.ts";

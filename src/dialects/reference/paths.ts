@@ -1,7 +1,7 @@
 // How paths are written in this contract: absolute, from the home directory, or relative to the first allowed
 // directory from which they stay inside. They are made absolute first, because messages show them so.
 import { isAbsolute, join, resolve } from "node:path";
-import type { CallContext } from "../../contract/call.ts";
+import type { CallContext } from "../../contract/context.ts";
 import { Fault } from "../../engine/fault.ts";
 import type { WorkspacePath } from "../../engine/workspace/path.ts";
 import { isWithin } from "../../engine/workspace/root.ts";

@@ -1,5 +1,5 @@
 // `read_multiple_files`: the contents of several files. What goes wrong with one is said in its place.
-import type { CallContext } from "../../contract/call.ts";
+import type { CallContext } from "../../contract/context.ts";
 import { Fault } from "../../engine/fault.ts";
 import { pathAt } from "./paths.ts";
 import { readWhole } from "./reading.ts";

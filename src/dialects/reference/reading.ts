@@ -4,7 +4,8 @@
 import { isUtf8 } from "node:buffer";
 import { humanSize } from "../../engine/text/size.ts";
 import type { OpenFile } from "../../engine/workspace/file.ts";
-import { type FileLine, lastLines, linesFrom } from "../../engine/workspace/lines.ts";
+import type { FileLine } from "../../engine/workspace/line-window.ts";
+import { lastLines, linesFrom } from "../../engine/workspace/lines.ts";
 import { type Decoder, decoderFor, decoderOf } from "./decoding.ts";
 import { maxAnswerBytes } from "./room.ts";
 

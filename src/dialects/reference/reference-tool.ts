@@ -1,7 +1,7 @@
 // A tool of this dialect. Its answer is one text, which goes out as content and, the same again, as structured
 // content; what goes wrong is told at once, because the contract's sentences name the call to the system that
 // failed and the allowed directories.
-import type { CallContext } from "../../contract/call.ts";
+import type { CallContext } from "../../contract/context.ts";
 import type { Infer, ObjectSchema } from "../../contract/schema.ts";
 import { type Reply, type Tool, text, tool } from "../../contract/tool.ts";
 import { say } from "../../contract/wording.ts";

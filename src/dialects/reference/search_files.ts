@@ -1,5 +1,5 @@
 // `search_files`: files and directories by a glob. Links that lead nowhere, or out, are not there.
-import type { CallContext } from "../../contract/call.ts";
+import type { CallContext } from "../../contract/context.ts";
 import { Fault } from "../../engine/fault.ts";
 import { walkGroups } from "../../engine/search/walk.ts";
 import type { WorkspacePath } from "../../engine/workspace/path.ts";

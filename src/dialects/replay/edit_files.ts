@@ -1,6 +1,6 @@
 // `edit_files`: the same edits in many files. All paths are resolved and allowed before the first is changed; from
 // then on each file stands for itself, and what goes wrong with one is said in its place.
-import type { CallContext } from "../../contract/call.ts";
+import type { CallContext } from "../../contract/context.ts";
 import { tool } from "../../contract/tool.ts";
 import { Fault } from "../../engine/fault.ts";
 import { walk } from "../../engine/search/walk.ts";

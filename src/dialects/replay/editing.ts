@@ -1,6 +1,6 @@
 // What `edit_file` and `edit_files` share: the schema of an edit, what it asks of the engine, and how its failures
 // are said. Which modes exist, and what each tolerates, stands in the contract's matching strategy.
-import type { CallContext } from "../../contract/call.ts";
+import type { CallContext } from "../../contract/context.ts";
 import type { Infer } from "../../contract/schema.ts";
 import { applyEdits } from "../../engine/edit/apply.ts";
 import type { Edit } from "../../engine/edit/edits.ts";

@@ -1,7 +1,7 @@
 // `execute_command`: a shell command, run to its end or its time-out. It runs without a sandbox, as its contract
 // has it, unless whoever starts the server asks for one, or leaves the tool out.
 import { constants } from "node:os";
-import type { CallContext } from "../../contract/call.ts";
+import type { CallContext } from "../../contract/context.ts";
 import { type Content, tool } from "../../contract/tool.ts";
 import { Fault } from "../../engine/fault.ts";
 import type { Captured } from "../../engine/shell/capture.ts";

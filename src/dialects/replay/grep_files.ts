@@ -1,9 +1,9 @@
 // `grep_files`: lines that match a JavaScript expression, printed as grep prints them.
-import type { CallContext } from "../../contract/call.ts";
+import type { CallContext } from "../../contract/context.ts";
 import { text, tool } from "../../contract/tool.ts";
 import { nulWithin } from "../../engine/search/binary.ts";
 import type { Globs } from "../../engine/search/globs.ts";
-import type { FileHits } from "../../engine/search/grep.ts";
+import type { FileHits } from "../../engine/search/grep-terms.ts";
 import { matchLines } from "../../engine/search/match-lines.ts";
 import { walk } from "../../engine/search/walk.ts";
 import type { Directory } from "../../engine/workspace/directory.ts";

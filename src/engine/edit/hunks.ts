@@ -10,7 +10,7 @@ import type { Splice } from "../text/splice.ts";
 import { rewriteRaw, type Text, withMarkApart, withMarkInText } from "../text/text.ts";
 import { type FileLine, fileLines } from "./file-lines.ts";
 import { locate, type Target } from "./locate.ts";
-import type { FilePatch, Hunk, PatchLine } from "./patch.ts";
+import type { FilePatch, Hunk, PatchLine } from "./notation/file-patch.ts";
 
 export interface Patched {
   readonly text: Text;

@@ -2,7 +2,7 @@
 // where they do, under git's rules (a hunk without context behind it belongs to the end, one from line 1 to the
 // start). Without a number: at the only place behind the hunk before it, or the first one behind its anchor.
 import type { FileLine } from "./file-lines.ts";
-import type { Hunk, PatchLine } from "./patch.ts";
+import type { Hunk, PatchLine } from "./notation/file-patch.ts";
 
 export interface Target {
   readonly lines: readonly FileLine[];

@@ -5,7 +5,7 @@ import { isTemporaryName } from "../workspace/commit/temporary.ts";
 import type { Directory } from "../workspace/directory.ts";
 import type { Standpoint } from "./above.ts";
 import { hitsOf, wantedLines } from "./give.ts";
-import type { GrepOptions, GrepReport } from "./grep.ts";
+import type { GrepOptions, GrepReport } from "./grep-terms.ts";
 import { type FileBlock, HitParser } from "./hits.ts";
 import { type Block, Kept, type Place } from "./kept.ts";
 import { placeOf, type Query, searchArguments, startRipgrep } from "./ripgrep.ts";

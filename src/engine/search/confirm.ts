@@ -2,7 +2,7 @@
 // path, and a path can be swapped for a link while it runs; nothing it read through one may be passed on.
 import type { OpenFile } from "../workspace/file.ts";
 import { given } from "./give.ts";
-import type { FileHits, GrepOptions, GrepReport } from "./grep.ts";
+import type { FileHits, GrepOptions, GrepReport } from "./grep-terms.ts";
 import type { GrepLine } from "./hits.ts";
 import type { Block } from "./kept.ts";
 import type { Pace } from "./pace.ts";

@@ -6,7 +6,7 @@ import type { Directory } from "../workspace/directory.ts";
 import { launch } from "./collect.ts";
 import { confirmed } from "./confirm.ts";
 import { hitsOf } from "./give.ts";
-import type { FileHits, GrepOptions, GrepReport } from "./grep.ts";
+import type { FileHits, GrepOptions, GrepReport } from "./grep-terms.ts";
 import type { Pace } from "./pace.ts";
 import type { Query } from "./ripgrep.ts";
 import type { Sight } from "./sight.ts";

@@ -1,10 +1,8 @@
 // What a search gives of each file: its lines, its name, or how many lines match. Names and numbers are taken from
 // lines all the same, a few of which are held: whoever reports that a file matches has to prove it (confirm.ts), and
 // a bare number from a child process that was led astray by a link could not be told from a true one.
-import type { FileHits, GrepOptions } from "./grep.ts";
+import type { FileHits, GrepOptions } from "./grep-terms.ts";
 import type { GrepLine } from "./hits.ts";
-
-export type Give = "lines" | "files" | "counts";
 
 export interface WantedLines {
   readonly before: number;

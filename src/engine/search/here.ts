@@ -6,7 +6,7 @@ import type { Directory, Entry } from "../workspace/directory.ts";
 import type { OpenFile } from "../workspace/file.ts";
 import type { Root } from "../workspace/root.ts";
 import { given, hitsOf, wantedLines } from "./give.ts";
-import type { FileHits, GrepOptions, GrepReport } from "./grep.ts";
+import type { FileHits, GrepOptions, GrepReport } from "./grep-terms.ts";
 import type { HeadStart } from "./head-start.ts";
 import type { GrepLine } from "./hits.ts";
 import type { Place } from "./kept.ts";

@@ -6,35 +6,10 @@ import { type LineHit, longestPattern, searchLines } from "../regex/find.ts";
 import { shown } from "../text/escape.ts";
 import { LineIndex } from "../text/lines.ts";
 import type { Directory } from "../workspace/directory.ts";
-import type { BinaryRule } from "./binary.ts";
-import type { FileHits, FoundLine } from "./grep.ts";
-import { Pace, type Patience } from "./pace.ts";
+import type { FileHits, FoundLine } from "./grep-terms.ts";
+import type { LinePattern, MatchLinesOptions, MatchLinesReport } from "./line-pattern.ts";
+import { Pace } from "./pace.ts";
 import { batches, defaultTimeoutMs, type Source } from "./sources.ts";
-import type { Scope } from "./walker.ts";
-
-export interface LinePattern {
-  /** A JavaScript regular expression, matched with each line by itself. */
-  readonly pattern: string;
-  readonly ignoreCase?: boolean | undefined;
-}
-
-export interface MatchLinesOptions extends Scope, Patience {
-  /** Lines of context before and behind each hit. */
-  readonly context?: number | undefined;
-  /** How many matching lines are enough. */
-  readonly limit?: number | undefined;
-  /** Files to leave out as not text; by default none. */
-  readonly binary?: BinaryRule | undefined;
-  /** Larger files are left out, and counted. Default 64 MB. */
-  readonly maxFileSize?: number | undefined;
-  /** Lines are cut here, in characters. Default 64 K. */
-  readonly maxLineLength?: number | undefined;
-}
-
-export interface MatchLinesReport {
-  /** Files that were left out because they are too large. */
-  tooLarge: number;
-}
 
 export interface LineMatches extends AsyncIterable<FileHits> {
   readonly report: Readonly<MatchLinesReport>;

@@ -5,50 +5,12 @@ import { Fault } from "../fault.ts";
 import type { Expression } from "../regex/expression.ts";
 import { literalPattern, searchLines } from "../regex/find.ts";
 import type { Directory } from "../workspace/directory.ts";
-import type { BinaryRule } from "./binary.ts";
-import { type FileHits, type FoundLine, grep } from "./grep.ts";
-import { Pace, type Patience } from "./pace.ts";
+import type { FileMatches, LineMatch, MatchOptions, MatchReport } from "./file-matches.ts";
+import { grep } from "./grep.ts";
+import type { FileHits, FoundLine } from "./grep-terms.ts";
+import { Pace } from "./pace.ts";
 import type { Query } from "./ripgrep.ts";
 import { scan } from "./scan.ts";
-import type { Scope } from "./walker.ts";
-
-export interface MatchOptions extends Scope, Patience {
-  /** Lines of context before and behind each match. */
-  readonly context: number;
-  /** How many matching lines are enough. */
-  readonly limit: number;
-  readonly maxFileSize: number;
-  /** The most files to search, in path order. */
-  readonly maxFiles: number;
-  readonly binary?: BinaryRule | undefined;
-}
-
-/** A line that matches. */
-export interface LineMatch {
-  /** Counts from 1. */
-  readonly number: number;
-  /** The line without its ending; what is longer than 2,000 bytes is cut. */
-  readonly text: string;
-  /** How many matches it has. */
-  readonly count: number;
-  readonly before: readonly string[];
-  readonly after: readonly string[];
-}
-
-export interface FileMatches {
-  /** Relative to the start, with `/`. */
-  readonly path: string;
-  readonly lines: readonly LineMatch[];
-}
-
-export interface MatchReport {
-  /** Files that were searched. */
-  files: number;
-  /** Files and directories that could not be read. */
-  inaccessible: number;
-  /** Why not everything was searched, or not everything found is given. */
-  stopped: "limit" | "files" | "time" | "output" | undefined;
-}
 
 const maxLineBytes = 2000;
 const countMs = 1000;

@@ -5,7 +5,7 @@ import { type LineHit, searchLines } from "../regex/find.ts";
 import { readContent } from "../workspace/content.ts";
 import type { Directory } from "../workspace/directory.ts";
 import type { OpenFile } from "../workspace/file.ts";
-import type { FileMatches, LineMatch, MatchOptions, MatchReport } from "./matches.ts";
+import type { FileMatches, LineMatch, MatchOptions, MatchReport } from "./file-matches.ts";
 import { Pace } from "./pace.ts";
 import { walk } from "./walk.ts";
 import type { WalkEntry } from "./walker.ts";

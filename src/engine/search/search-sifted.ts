@@ -4,7 +4,7 @@ import type { Directory } from "../workspace/directory.ts";
 import { isAccepted, launch } from "./collect.ts";
 import { confirmed } from "./confirm.ts";
 import { given, hitsOf } from "./give.ts";
-import type { FileHits, GrepOptions, GrepReport } from "./grep.ts";
+import type { FileHits, GrepOptions, GrepReport } from "./grep-terms.ts";
 import { type Handover, matching, search } from "./here.ts";
 import type { Finder } from "./literal.ts";
 import { compareBytes } from "./order.ts";

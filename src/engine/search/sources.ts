@@ -8,7 +8,7 @@ import type { Directory } from "../workspace/directory.ts";
 import type { OpenFile } from "../workspace/file.ts";
 import { candidates } from "./candidates.ts";
 import { everything } from "./ignore.ts";
-import type { LinePattern, MatchLinesOptions, MatchLinesReport } from "./match-lines.ts";
+import type { LinePattern, MatchLinesOptions, MatchLinesReport } from "./line-pattern.ts";
 import { compareBytes } from "./order.ts";
 import type { Pace } from "./pace.ts";
 import { sightOf } from "./sight.ts";

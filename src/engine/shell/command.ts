@@ -14,12 +14,8 @@ import { Family } from "./family.ts";
 import { type Launch, type Leftovers, launchOpenly, type Sandbox } from "./launch.ts";
 import { keepTrack } from "./living.ts";
 import { Output } from "./output.ts";
+import type { Listener } from "./stream.ts";
 import { type Exit, exitOfGuarded, hasBegun } from "./warden.ts";
-
-export type Stream = "stdout" | "stderr";
-
-/** Receives what is written, as it comes. Where it returns a promise, the command waits until that is kept. */
-export type Listener = (chunk: Buffer, stream: Stream) => void | Promise<void>;
 
 export interface CommandOptions {
   /** Where it runs: this directory, whatever its name leads to by then. */

@@ -4,7 +4,7 @@ import type { Buffer } from "node:buffer";
 import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { setImmediate, setTimeout } from "node:timers/promises";
-import type { Listener, Stream } from "./command.ts";
+import type { Listener, Stream } from "./stream.ts";
 
 /** A child that keeps the output open is listened to until it was silent for this long, … */
 const silenceMs = 40;

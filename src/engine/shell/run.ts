@@ -1,7 +1,8 @@
 // A command, run to its end: in bounded time and bounded memory. How it ended is a value, whatever the way; a
 // Fault says that it never began.
 import { Capture, type Captured, type Keep } from "./capture.ts";
-import { Command, type CommandOptions, type Listener } from "./command.ts";
+import { Command, type CommandOptions } from "./command.ts";
+import type { Listener } from "./stream.ts";
 import type { Exit } from "./warden.ts";
 
 export interface RunOptions extends CommandOptions {

@@ -3,21 +3,9 @@
 // way through an edit. Only the legacy encodings need a table, which is loaded when a file first asks for it.
 import { isAscii, isUtf8 } from "node:buffer";
 import { Fault } from "../fault.ts";
+import type { Codec } from "./coding.ts";
 import { decodeBrokenUtf8, encodeWithEscapes } from "./escape.ts";
 import { legacyCodec } from "./legacy.ts";
-
-export interface Codec {
-  /** The usual name, such as `utf-8`, `utf-16le`, `windows-1252`. */
-  readonly name: string;
-  /** The byte-order mark that belongs to it, empty where there is none. */
-  readonly mark: Buffer;
-  decode(bytes: Buffer): string;
-  encode(text: string): Buffer;
-  /** Where the first character stands that it cannot hold; -1 where it can hold all. Escaped bytes count as held. */
-  unencodable(text: string): number;
-  /** Set where decoding and encoding again may give other bytes: how many characters the next token of a line has. */
-  readonly token?: (bytes: Buffer, at: number) => { readonly bytes: number; readonly chars: number };
-}
 
 const none = Buffer.alloc(0);
 

@@ -1,7 +1,7 @@
 // Encodings from before Unicode, by iconv-lite's tables. Some of them decode two byte sequences to one character,
 // so encoding again does not always give the bytes back: `token` walks a line character by character, and an edit
 // then replaces bytes only where characters were replaced.
-import type { Codec } from "./codec.ts";
+import type { Codec } from "./coding.ts";
 import { encodeWithEscapes, escapedByte } from "./escape.ts";
 
 const notByCharacter = /^(utf|ucs|unicode|base64|hex|binary|cesu|internal)/;

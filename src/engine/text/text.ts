@@ -2,7 +2,8 @@
 // matching happens. `rewrite` puts splices of the body back into the file: bytes outside them are never touched,
 // and line breaks inside them take the endings that stood there.
 import { Fault } from "../fault.ts";
-import { type Codec, codecNamed, utf8 } from "./codec.ts";
+import { codecNamed, utf8 } from "./codec.ts";
+import type { Codec } from "./coding.ts";
 import { detect } from "./detect.ts";
 import { breaksOf, type NewLines, rawSplices } from "./endings.ts";
 import { halvedAt, isBetweenHalves, type Splice, spliced, trimmed } from "./splice.ts";

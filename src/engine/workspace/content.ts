@@ -3,7 +3,8 @@
 // end, and a limit in bytes holds in any case.
 import { countLines } from "../text/lines.ts";
 import type { OpenFile } from "./file.ts";
-import { type FileLine, type LineOptions, type LineWindow, lastLines, linesFrom } from "./lines.ts";
+import type { FileLine, LineOptions, LineWindow } from "./line-window.ts";
+import { lastLines, linesFrom } from "./lines.ts";
 
 export type ContentEncoding = "utf-8" | "ascii" | "latin1" | "base64" | "hex";
 

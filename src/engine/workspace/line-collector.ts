@@ -1,5 +1,5 @@
 // Lines put together from the pieces in which a file is read. What is kept stays within the limits.
-import type { FileLine, LineOptions } from "./lines.ts";
+import type { FileLine, LineOptions } from "./line-window.ts";
 
 export class LineCollector {
   readonly lines: FileLine[] = [];

@@ -1,6 +1,6 @@
 // Where lines end in a piece of a file. Whole files are passed over here, so this is what looking for a line costs.
 import { memoryFrom, program } from "../text/simd/program.ts";
-import type { LineOptions } from "./lines.ts";
+import type { LineOptions } from "./line-window.ts";
 
 const worthVectors = 128 * 1024;
 const vectorBytes = 64 * 1024;

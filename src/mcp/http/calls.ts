@@ -2,7 +2,7 @@
 // recorded. It holds what the caller may reach open for as long as the call runs, also when nobody waits for it.
 import type { Effect } from "../../contract/tool.ts";
 import { isRecord } from "../jsonrpc.ts";
-import type { Answer, Caller, Method, Params } from "../server.ts";
+import type { Answer, Caller, Method, Params } from "../method.ts";
 import { Lane } from "./lane.ts";
 import type { Recorded, Recorder } from "./recorder.ts";
 import type { Table } from "./tables.ts";

@@ -4,7 +4,7 @@ import { AsyncLocalStorage } from "node:async_hooks";
 import type { Commit } from "../../engine/workspace/commit/change.ts";
 import type { Workspace } from "../../engine/workspace/workspace.ts";
 import { isRecord, RpcError } from "../jsonrpc.ts";
-import type { Answer, Caller } from "../server.ts";
+import type { Answer, Caller } from "../method.ts";
 import type { Metrics } from "./metrics.ts";
 import type { Visit } from "./visit.ts";
 

@@ -3,8 +3,8 @@ import type { ServerContext } from "@modelcontextprotocol/server";
 import type { Session } from "../../contract/session.ts";
 import type { Workspace } from "../../engine/workspace/workspace.ts";
 import type { Id } from "../jsonrpc.ts";
+import type { Caller, Params } from "../method.ts";
 import type { Revision } from "../revision.ts";
-import type { Caller, Params } from "../server.ts";
 
 interface SdkCallerOptions {
   readonly session: Session;

@@ -16,8 +16,9 @@ import {
 import { Session } from "../../contract/session.ts";
 import { InternalError, isRecord, MethodNotFound, RpcError } from "../jsonrpc.ts";
 import type { Log } from "../log.ts";
+import type { Caller, Params } from "../method.ts";
 import { clientName, type Era, modernRevisions, negotiate, type Revision } from "../revision.ts";
-import type { Caller, Params, Server } from "../server.ts";
+import type { Server } from "../server.ts";
 import type { Calls } from "./calls.ts";
 import { SdkCaller } from "./sdk-caller.ts";
 import type { Visit, Visits } from "./visit.ts";

@@ -5,7 +5,8 @@ import type { Settings } from "../../contract/settings.ts";
 import type { Tool } from "../../contract/tool.ts";
 import type { Engine } from "../../engine/engine.ts";
 import type { Principal } from "../auth/principal.ts";
-import type { createServer, Server, ServerInfo } from "../server.ts";
+import type { ServerInfo } from "../method.ts";
+import type { createServer, Server } from "../server.ts";
 import { Refusal } from "./refusal.ts";
 
 export interface TablesOptions {

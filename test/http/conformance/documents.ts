@@ -1,7 +1,7 @@
 // Prompts, resources and completion, as the conformance suite looks for them: further rows of the table of
 // methods, as our own resources would be.
 import { InvalidParams, isRecord, RpcError } from "../../../src/mcp/jsonrpc.ts";
-import type { Method, Params, Result } from "../../../src/mcp/server.ts";
+import type { Method, Params, Result } from "../../../src/mcp/method.ts";
 import { promptRound } from "./rounds.ts";
 import { image } from "./tools.ts";
 

@@ -3,7 +3,7 @@
 import { createHmac } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { InvalidParams, isRecord, RpcError } from "../../../src/mcp/jsonrpc.ts";
-import type { Caller, Params, Result } from "../../../src/mcp/server.ts";
+import type { Caller, Params, Result } from "../../../src/mcp/method.ts";
 
 type Round = (params: Params, caller: Caller) => Result | Promise<Result>;
 

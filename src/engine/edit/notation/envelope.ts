@@ -1,5 +1,5 @@
 // The patch envelope: `*** Begin Patch`, then files with hunks that carry no line numbers, only context.
-import type { FilePatch, Hunk, PatchLine } from "../patch.ts";
+import type { FilePatch, Hunk, PatchLine } from "./file-patch.ts";
 import { filePatch, malformed } from "./file-patch.ts";
 
 const begin = "*** Begin Patch";

@@ -1,6 +1,6 @@
 // Unified diffs as git and diff write them, read as strictly as `git apply` reads them: counts must be right, and
 // what cannot be done to a text (binary patches, links, submodules) is refused by name.
-import type { FilePatch, Hunk, PatchLine } from "../patch.ts";
+import type { FilePatch, Hunk, PatchLine } from "./file-patch.ts";
 import { filePatch, malformed } from "./file-patch.ts";
 import { headerNames, isEpoch, nameIn, stripPrefixes } from "./names.ts";
 

@@ -1,6 +1,7 @@
 // One file of a patch: what has to be read for it, and the changes that it comes to.
 import { applyFilePatch } from "../../edit/hunks.ts";
-import { createdContent, type FilePatch } from "../../edit/patch.ts";
+import type { FilePatch } from "../../edit/notation/file-patch.ts";
+import { createdContent } from "../../edit/patch.ts";
 import { Fault } from "../../fault.ts";
 import { encode, type Text } from "../../text/text.ts";
 import type { WorkspacePath } from "../path.ts";

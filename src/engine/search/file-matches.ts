@@ -1,0 +1,42 @@
+// What a search by JavaScript's expressions is asked for, and what it gives of each file.
+import type { BinaryRule } from "./binary.ts";
+import type { Patience } from "./pace.ts";
+import type { Scope } from "./walker.ts";
+
+export interface MatchOptions extends Scope, Patience {
+  /** Lines of context before and behind each match. */
+  readonly context: number;
+  /** How many matching lines are enough. */
+  readonly limit: number;
+  readonly maxFileSize: number;
+  /** The most files to search, in path order. */
+  readonly maxFiles: number;
+  readonly binary?: BinaryRule | undefined;
+}
+
+/** A line that matches. */
+export interface LineMatch {
+  /** Counts from 1. */
+  readonly number: number;
+  /** The line without its ending; what is longer than 2,000 bytes is cut. */
+  readonly text: string;
+  /** How many matches it has. */
+  readonly count: number;
+  readonly before: readonly string[];
+  readonly after: readonly string[];
+}
+
+export interface FileMatches {
+  /** Relative to the start, with `/`. */
+  readonly path: string;
+  readonly lines: readonly LineMatch[];
+}
+
+export interface MatchReport {
+  /** Files that were searched. */
+  files: number;
+  /** Files and directories that could not be read. */
+  inaccessible: number;
+  /** Why not everything was searched, or not everything found is given. */
+  stopped: "limit" | "files" | "time" | "output" | undefined;
+}

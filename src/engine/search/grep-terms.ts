@@ -1,0 +1,63 @@
+// The terms of a search: what may be asked of it, what it gives of each file, and what it tells when it has ended.
+import type { BinaryRule } from "./binary.ts";
+import type { Patience } from "./pace.ts";
+import type { Scope } from "./walker.ts";
+
+export interface GrepOptions extends Scope, Patience {
+  /** Lines of context before and behind each hit. */
+  readonly before?: number | undefined;
+  readonly after?: number | undefined;
+  /** Search only this file of the start, by its name, whatever the scope says. */
+  readonly file?: string | undefined;
+  /** What to give of each file: its lines (default), only its name, or how many lines match. */
+  readonly give?: Give | undefined;
+  /**
+   * How many matching lines are enough; where no lines are given, how many files. The search ends at the file that
+   * holds the last of them, and often before the whole tree was looked at; the report then says so.
+   */
+  readonly limit?: number | undefined;
+  /** How many matching lines of one file are of use; by default all. */
+  readonly perFile?: number | undefined;
+  /** The most files to search, the first in path order. */
+  readonly maxFiles?: number | undefined;
+  /** Larger files are left out. */
+  readonly maxFileSize?: number | undefined;
+  /** Files to leave out as not text; by default none. */
+  readonly binary?: BinaryRule | undefined;
+  /** Lines are cut here. */
+  readonly maxLineBytes?: number | undefined;
+}
+
+/** A line that matches, or stands near one that does. */
+export interface FoundLine {
+  /** Counts from 1. */
+  readonly number: number;
+  /** Byte offset of the first match, from 0; undefined on lines of context. */
+  readonly column: number | undefined;
+  /** Without its line ending. */
+  readonly text: string;
+  /** Whether the line was longer. */
+  readonly cut: boolean;
+}
+
+export interface FileHits {
+  /** Relative to the start, with `/`. */
+  readonly path: string;
+  /** Where the path is not valid UTF-8. */
+  readonly raw?: Buffer;
+  /** Matching lines and their context, by number. None where names or numbers were asked for. */
+  readonly lines: readonly FoundLine[];
+  /** How many lines match, among those that were of use. */
+  readonly count?: number | undefined;
+}
+
+export interface GrepReport {
+  /** Files that were searched. */
+  files: number;
+  /** Files and directories that could not be read. */
+  inaccessible: number;
+  /** Why not everything was searched, or not everything found is given. */
+  stopped: "limit" | "files" | "time" | "output" | undefined;
+}
+
+export type Give = "lines" | "files" | "counts";

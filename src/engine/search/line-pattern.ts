@@ -1,0 +1,28 @@
+// Lines that match one of JavaScript's expressions: how they are asked for, and what is told in the end.
+import type { BinaryRule } from "./binary.ts";
+import type { Patience } from "./pace.ts";
+import type { Scope } from "./walker.ts";
+
+export interface LinePattern {
+  /** A JavaScript regular expression, matched with each line by itself. */
+  readonly pattern: string;
+  readonly ignoreCase?: boolean | undefined;
+}
+
+export interface MatchLinesOptions extends Scope, Patience {
+  /** Lines of context before and behind each hit. */
+  readonly context?: number | undefined;
+  /** How many matching lines are enough. */
+  readonly limit?: number | undefined;
+  /** Files to leave out as not text; by default none. */
+  readonly binary?: BinaryRule | undefined;
+  /** Larger files are left out, and counted. Default 64 MB. */
+  readonly maxFileSize?: number | undefined;
+  /** Lines are cut here, in characters. Default 64 K. */
+  readonly maxLineLength?: number | undefined;
+}
+
+export interface MatchLinesReport {
+  /** Files that were left out because they are too large. */
+  tooLarge: number;
+}

@@ -1,0 +1,33 @@
+// Lines of a file as they are given, and how they may be asked for.
+
+/** One line. `bytes` has no terminator; `end` is how the line ended, "" at the end of a file without one. */
+export interface FileLine {
+  readonly bytes: Buffer;
+  readonly end: "\n" | "\r\n" | "";
+  /** Bytes that were left out at the end of this line because it is longer than the limit. */
+  readonly left: number;
+}
+
+export interface LineWindow {
+  readonly lines: readonly FileLine[];
+  /** The number of the first line, from 1. From the end of a long file it is not known. */
+  readonly first?: number;
+  /** Whether the file goes on behind the window (before it, for the last lines). */
+  readonly more: boolean;
+  /** How many lines the file has, where reading came to its end. A final newline begins no further line. */
+  readonly total?: number;
+  /** Whether the limit on bytes, not the number of lines, ended the window. */
+  readonly full: boolean;
+}
+
+export interface LineOptions {
+  /** Bytes kept of one line; the rest is counted in `left`. */
+  readonly maxLineBytes?: number;
+  /** Bytes kept of all lines together; the line that would pass it is not begun, except the first. */
+  readonly maxBytes?: number;
+  /** 2 for UTF-16; its byte order tells where the LF's zero byte is. */
+  readonly encoding?: "utf-16le" | "utf-16be";
+  /** Bytes of a byte-order mark to leave out. */
+  readonly skip?: number;
+  readonly signal?: AbortSignal;
+}

@@ -1,0 +1,60 @@
+// What a method of the server is: who calls it and with what, and what comes back; and what a server is made from.
+import type { Dialect } from "../contract/dialect.ts";
+import type { Session } from "../contract/session.ts";
+import type { Settings } from "../contract/settings.ts";
+import type { Engine } from "../engine/engine.ts";
+import type { Workspace } from "../engine/workspace/workspace.ts";
+import type { Id } from "./jsonrpc.ts";
+import type { Era, Revision } from "./revision.ts";
+
+/** Who we say we are. It goes out with every result of the modern era, so it is short. */
+export interface ServerInfo {
+  readonly name: string;
+  readonly title?: string;
+  readonly version: string;
+}
+
+export interface ServerOptions {
+  readonly dialect: Dialect;
+  readonly engine: Engine;
+  readonly settings: Settings;
+  readonly info: ServerInfo;
+  /** Whether changes can be told between requests; that takes a connection that lasts. */
+  readonly subscriptions?: boolean;
+  /** Whether the list of tools can change while a client is connected, who is told then. */
+  readonly changingTools?: boolean;
+}
+
+/** Who asks, and how to reach them while the request runs. */
+export interface Caller {
+  /** The id of the request, where the transport is ours. */
+  readonly id?: Id;
+  readonly session: Session;
+  readonly revision: Revision;
+  readonly signal: AbortSignal;
+  /** What this caller may reach, where that is less than the engine's workspace. */
+  readonly workspace?: Workspace;
+  readonly notify: (method: string, params: Readonly<Record<string, unknown>>) => void;
+  /** What the client says it can do. */
+  readonly capabilities?: Readonly<Record<string, unknown>>;
+  /** Asks the client something while the request runs; only where the era and the transport have a way. */
+  readonly ask?: (method: string, params: Readonly<Record<string, unknown>>) => Promise<unknown>;
+}
+
+export type Params = Readonly<Record<string, unknown>>;
+
+export type Result = Readonly<Record<string, unknown>>;
+
+/** A result, with its JSON where that was made beforehand. */
+export interface Answer {
+  readonly result: Result;
+  readonly json?: string;
+}
+
+export interface Method {
+  /** The era that has the method; both by default. */
+  readonly era?: Era;
+  /** How long a client of the modern era may keep the result; absent where results are not cacheable. */
+  readonly ttlMs?: number;
+  run(params: Params, caller: Caller): Promise<Answer> | Answer;
+}
