@@ -83,7 +83,8 @@ export class Locks implements Disposable {
       }
       if (round % 8 === 0 && state.isAbandoned(file)) {
         recover();
-        if (round > 100 && state.isAbandoned(file)) unlinkIfThere(file); // nobody's: its process left no folder
+        // While somebody else recovers, which may take a while, the lock is what keeps others from the file.
+        if (state.isAbandoned(file) && state.isForsaken(file)) unlinkIfThere(file);
       }
       if (performance.now() > deadline) throw new Fault("locked", { path: given });
       await pause(Math.min(1 + round / 4, 10) * (0.5 + Math.random()), undefined, { signal });

@@ -85,6 +85,18 @@ export class StateDirectory {
     return identity !== undefined && !isAlive(identity, stat.mtimeMs);
   }
 
+  /**
+   * Whether nobody will come to bring to an end what the holder of a lock left: it has no folder any more, not even
+   * among those that others are recovering. Folders move from hand to hand, so one look is not enough.
+   */
+  isForsaken(lock: string): boolean {
+    const inode = sys.lstat(lock)?.ino;
+    const isOwner = (folder: string) => sys.lstat(join(folder, "owner"))?.ino === inode;
+    const processes = join(this.path, "processes");
+    const isKnown = () => foldersIn(processes).flatMap(withPredecessors).some(isOwner);
+    return inode !== undefined && !isKnown() && !isKnown();
+  }
+
   /** Takes over the folders of dead processes; each is handed out once, to one process. */
   claim(): string[] {
     const claimed: string[] = [];
@@ -152,9 +164,18 @@ function openAside(path: string): Aside {
 
 /** Folders that a process had taken over when it died itself come first: they are older. */
 function withPredecessors(folder: string): string[] {
-  const inner = sys.names(folder).map(String);
-  const dead = inner.filter(name => name.startsWith("dead-")).map(name => join(folder, name));
+  const dead = foldersIn(folder).filter(path => basename(path).startsWith("dead-"));
   return [...dead.flatMap(withPredecessors), folder];
+}
+
+/** Nothing where the folder is gone. */
+function foldersIn(folder: string): string[] {
+  try {
+    return sys.names(folder).map(name => join(folder, name.toString()));
+  } catch (error) {
+    if (errnoOf(error) === "ENOENT" || errnoOf(error) === "ENOTDIR") return [];
+    throw error;
+  }
 }
 
 export function isDead(owner: string): boolean {

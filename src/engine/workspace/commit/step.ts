@@ -209,7 +209,9 @@ function redoMove(step: MoveStep, index: number, scene: Scene): void {
     const to = scene.places.address(step.to);
     const aside = sys.lstat(asideOf(step, scene));
     const there = sys.lstat(to);
-    if (aside === undefined && there?.ino === step.replaces.known.inode) keepAside(step, scene, to);
+    const isOthers = there !== undefined && there.ino !== step.replaces.known.inode;
+    if (isOthers && !scene.powerCut) throw new Overtaken(step.given); // it was not there a moment ago
+    if (aside === undefined && !isOthers && there !== undefined) keepAside(step, scene, to);
     sys.rename(from, to);
   } else if (scene.powerCut) sys.rename(from, scene.places.address(step.to));
   else move(step, scene);
