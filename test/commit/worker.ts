@@ -1,6 +1,6 @@
 // A process that commits, for tests that kill it, or run several of it at once. Arguments: what to do, the base
 // of a Ground, and a number.
-import { existsSync } from "node:fs";
+import { existsSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { Workspace } from "../../src/engine/workspace/workspace.ts";
 import { watching } from "./failing.ts";
@@ -101,6 +101,16 @@ const tasks: Record<string, () => Promise<void>> = {
     await workspace.commit([
       { kind: "write", path: workspace.at("a"), bytes: Buffer.from("new ".repeat(number)) },
     ]);
+    process.kill(process.pid, "SIGKILL");
+  },
+
+  /** Writes to `a` before and after the state directory is cleared away, and is gone with the last answer. */
+  async cleared() {
+    const write = (text: string) =>
+      workspace.commit([{ kind: "write", path: workspace.at("a"), bytes: Buffer.from(text) }]);
+    await write("between");
+    rmSync(join(base, "state"), { recursive: true });
+    await write("new");
     process.kill(process.pid, "SIGKILL");
   },
 

@@ -1,13 +1,23 @@
 // The archive records a change after its answer. Nobody can tell: not who asks for the history at once, not who
 // finds a process killed in between, and not who looks into the directory.
 import { spawnSync } from "node:child_process";
-import { existsSync, linkSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
+import {
+  constants,
+  existsSync,
+  linkSync,
+  mkdtempSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { listChanges } from "../../src/engine/history/changes.ts";
 import { undo } from "../../src/engine/history/undo.ts";
 import { contentHash } from "../../src/engine/text/version.ts";
+import { holdsCommits } from "../../src/engine/workspace/commit/journal.ts";
 import { sys } from "../../src/engine/workspace/commit/syscalls.ts";
 import { Workspace } from "../../src/engine/workspace/workspace.ts";
 import { bundle } from "../commit/bundle.ts";
@@ -122,3 +132,56 @@ describe("old content", () => {
     }
   });
 });
+
+describe("a state directory that is cleared away while a process runs", () => {
+  for (const part of ["", "locks", "processes", "aside", "objects", "changes"]) {
+    it(`is made anew, and later changes can be taken back: ${part || "all of it"}`, async () => {
+      using ground = new Ground({ a: "old" });
+      await ground.commit([ground.write("a", "first")]);
+      await ground.workspace.settled();
+      rmSync(join(ground.state, part), { recursive: true });
+      await ground.commit([ground.write("a", "old")]);
+      const { id } = await ground.commit([ground.write("a", "new")]);
+      await ground.workspace.settled();
+      await undo(ground.workspace, { change: id });
+      expect(ground.text("a")).toBe("old");
+    });
+  }
+
+  it("holds the journal of a process that is killed after that", async () => {
+    using ground = new Ground({ a: "old" });
+    expect(spawnSync(process.execPath, [worker.path, "cleared", ground.base]).signal).toBe("SIGKILL");
+    const [change] = await listChanges(ground.workspace, { limit: 10 });
+    await undo(ground.workspace, { change: change?.id ?? "" });
+    expect(ground.text("a")).toBe("between");
+  });
+});
+
+describe("a directory that may be written to and not read", () => {
+  it("takes large files too, and does not keep a journal from starting anew", async () => {
+    using ground = new Ground({ "box/a": "old", b: "old" });
+    const box = statSync(join(ground.inside, "box")).ino;
+    const { open } = sys;
+    let refused = 0;
+    sys.open = (address, flags, mode) => {
+      const isDirectory = (Number(flags) & constants.O_DIRECTORY) !== 0;
+      if (isDirectory && statSync(address).ino === box && ++refused) throw errno("EACCES", "open");
+      return open(address, flags, mode);
+    };
+    try {
+      await ground.commit([ground.write("box/a", "new")]);
+      await ground.commit([ground.write("box/b", "new ".repeat(large))]);
+      await expect.poll(() => journalsWithCommits(ground.state)).toEqual([]);
+    } finally {
+      sys.open = open;
+    }
+    expect(refused).toBeGreaterThan(0);
+  });
+});
+
+function journalsWithCommits(state: string): string[] {
+  const processes = join(state, "processes");
+  return readdirSync(processes)
+    .flatMap(name => ["journal-0", "journal-1"].map(journal => join(processes, name, journal)))
+    .filter(path => existsSync(path) && holdsCommits(path) !== undefined);
+}

@@ -44,9 +44,9 @@ export class Objects {
   }
 
   #has(hash: string): boolean {
-    if (this.#there.has(hash)) return true;
     const path = this.#path(hash);
-    if (sys.lstat(path) === undefined) return false;
+    if (sys.lstat(path) === undefined) return false; // also one that was there: others clear away too
+    if (this.#there.has(hash)) return true;
     sys.touch(path, new Date()); // it is in use: the oldest are cleared away first
     this.#add(hash);
     return true;

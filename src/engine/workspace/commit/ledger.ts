@@ -10,7 +10,7 @@ import { Journal } from "./journal.ts";
 import { addressOf, identified, type Places } from "./place.ts";
 import type { Tale } from "./record.ts";
 import { settle } from "./recover.ts";
-import { flushDirectory } from "./stage.ts";
+import { flushDirectory, openToFlush } from "./stage.ts";
 import type { StateDirectory } from "./state.ts";
 import type { Step } from "./step.ts";
 import { sys } from "./syscalls.ts";
@@ -29,8 +29,10 @@ interface Unflushed {
 
 /** One of the two journals, and what must happen before it can start anew. */
 export class Book {
+  readonly #state: StateDirectory;
   readonly #open: () => Journal;
   #journal: Journal | undefined;
+  #owner = -1;
   readonly unflushed = new Map<string, Unflushed>();
   /** Old content on its way out of the workspace. */
   readonly purges = new Set<Promise<void>>();
@@ -45,13 +47,20 @@ export class Book {
   /** Whether anything was written into it since it was started. */
   isWritten = false;
 
-  constructor(open: () => Journal) {
+  constructor(state: StateDirectory, open: () => Journal) {
+    this.#state = state;
     this.#open = open;
   }
 
-  /** Made when it is first written to: a process that writes once needs one. */
+  /**
+   * Made when it is first written to: a process that writes once needs one. Made anew where the folder that it was in
+   * has been; commits under way may still write to the old one, which nobody will find, so it is not closed.
+   */
   get journal(): Journal {
-    this.#journal ??= this.#open();
+    if (this.#journal === undefined || this.#owner !== this.#state.ownerInode) {
+      this.#journal = this.#open();
+      this.#owner = this.#state.ownerInode;
+    }
     return this.#journal;
   }
 
@@ -104,7 +113,7 @@ export class Ledger {
   readonly #archive: Archive;
   readonly #books: [Book, Book];
   #current = 0;
-  #generation = 2;
+  #generation = 0;
   #timer: NodeJS.Timeout | undefined;
   #running: Promise<void> | undefined;
   readonly #tries = new WeakMap<Tale, number>();
@@ -117,7 +126,8 @@ export class Ledger {
   }
 
   #book(index: 0 | 1): Book {
-    return new Book(() => new Journal(join(this.#state.own, `journal-${index}`), index + 1));
+    const path = join(this.#state.own, `journal-${index}`);
+    return new Book(this.#state, () => new Journal(path, ++this.#generation));
   }
 
   /** The journal for a commit that begins. */
@@ -235,7 +245,7 @@ export class Ledger {
     const [book, other] = this.#current === 0 ? this.#books : this.#books.toReversed();
     if (book === undefined || other === undefined) return;
     // A journal that could not be cleared the last time comes first: its records are older.
-    if (other.isWritten && !(await this.#clear(other))) return;
+    if (other.isWritten && !(await this.#clear(other))) return this.#record(book);
     this.#current = 1 - this.#current;
     while (book.open > 0) await new Promise(resolve => setTimeout(resolve, 5));
     if ((await this.#clear(book)) && other.isWritten) this.#schedule();
@@ -285,7 +295,8 @@ function flushNow(one: Unflushed): void {
     sys.flush(fd);
     sys.close(fd);
   }
-  const fd = sys.open(directory.address, constants.O_RDONLY);
+  const fd = openToFlush(directory);
+  if (fd === undefined) return;
   sys.flush(fd);
   sys.close(fd);
 }

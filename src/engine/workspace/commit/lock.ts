@@ -73,6 +73,10 @@ export class Locks implements Disposable {
         this.#files.push(file);
         return;
       } catch (error) {
+        if (errnoOf(error) === "ENOENT" && round === 0) {
+          state.make(); // somebody has cleared it away
+          continue;
+        }
         if (errnoOf(error) !== "EEXIST") throw faultOf(error, given);
       }
       // The queue above admits one at a time: a file of our own was left by a release that failed.

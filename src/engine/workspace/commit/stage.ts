@@ -2,7 +2,7 @@
 // to others until it has the mode of what it replaces.
 import { constants } from "node:fs";
 import { Fault } from "../../fault.ts";
-import { faultOf } from "../errno.ts";
+import { errnoOf, faultOf } from "../errno.ts";
 import { Handle } from "../handle.ts";
 import { kindOf } from "../stat.ts";
 import type { Places, Spot } from "./place.ts";
@@ -299,11 +299,22 @@ export function withSpot<T>(
 }
 
 export async function flushDirectory(directory: Handle): Promise<void> {
-  if (process.platform === "win32") return; // there a directory cannot be flushed
-  const fd = sys.open(directory.address, O_RDONLY | O_DIRECTORY);
+  const fd = openToFlush(directory);
+  if (fd === undefined) return;
   try {
     await sys.flushLater(fd);
   } finally {
     sys.close(fd);
+  }
+}
+
+/** Undefined for a directory that cannot be flushed: one that may be written to and not read, or any on Windows. */
+export function openToFlush(directory: Handle): number | undefined {
+  if (process.platform === "win32") return undefined;
+  try {
+    return sys.open(directory.address, O_RDONLY | O_DIRECTORY);
+  } catch (error) {
+    if (errnoOf(error) === "EACCES") return undefined;
+    throw error;
   }
 }

@@ -31,29 +31,16 @@ export class StateDirectory {
   readonly path: string;
   readonly own: string;
   readonly owner: string;
-  readonly ownerInode: number;
   readonly #heartbeat: NodeJS.Timeout;
+  #ownerInode = -1;
   #aside: Aside | undefined;
 
   constructor(wanted?: string) {
     this.path = usable(wanted);
-    for (const name of ["locks", "processes", "aside"]) makeDirectory(join(this.path, name));
-    this.#aside = system(this.path, () => openAside(join(this.path, "aside")));
-    const self = thisProcess();
-    const id = `${self.pid}-${randomBytes(8).toString("hex")}`;
+    const id = `${process.pid}-${randomBytes(8).toString("hex")}`;
     this.own = join(this.path, "processes", id);
-    // Under another name until the owner is in it: a folder without owner belongs to nobody and is taken over.
-    const unborn = join(this.path, `unborn-${id}`);
-    system(this.path, () => {
-      sys.mkdir(unborn, 0o700);
-      const { O_WRONLY, O_CREAT, O_EXCL } = constants;
-      const fd = sys.open(join(unborn, "owner"), O_WRONLY | O_CREAT | O_EXCL, 0o600);
-      writeAll(fd, Buffer.from(JSON.stringify(self)));
-      sys.close(fd);
-      sys.rename(unborn, this.own);
-    });
     this.owner = join(this.own, "owner");
-    this.ownerInode = sys.lstat(this.owner)?.ino ?? -1;
+    this.make();
     this.#heartbeat = setInterval(() => {
       try {
         sys.touch(this.owner, new Date());
@@ -61,6 +48,24 @@ export class StateDirectory {
         // the next beat tries again
       }
     }, heartbeatMs).unref();
+  }
+
+  /**
+   * Makes what is not there: at the start, and after somebody has cleared it away (a user who wants no history, a
+   * sweeper of temporary files). A former place for old content is not closed: commits under way may hold it.
+   */
+  make(): void {
+    for (const name of ["locks", "processes", "aside"]) makeDirectory(join(this.path, name));
+    system(this.path, () => {
+      this.#aside = openAside(join(this.path, "aside"));
+      if (sys.lstat(this.owner) === undefined) makeOwn(this.own);
+      this.#ownerInode = sys.lstat(this.owner)?.ino ?? -1;
+    });
+  }
+
+  /** Which file the locks of this process are: another one after it has been made anew, with its folder. */
+  get ownerInode(): number {
+    return this.#ownerInode;
   }
 
   get aside(): Aside | undefined {
@@ -154,6 +159,17 @@ export class StateDirectory {
     this.forgoAside();
     this.bury(this.own);
   }
+}
+
+/** Under another name until the owner is in it: a folder without owner belongs to nobody and is taken over. */
+function makeOwn(folder: string): void {
+  const unborn = join(dirname(dirname(folder)), `unborn-${basename(folder)}`);
+  sys.mkdir(unborn, 0o700);
+  const { O_WRONLY, O_CREAT, O_EXCL } = constants;
+  const fd = sys.open(join(unborn, "owner"), O_WRONLY | O_CREAT | O_EXCL, 0o600);
+  writeAll(fd, Buffer.from(JSON.stringify(thisProcess())));
+  sys.close(fd);
+  sys.rename(unborn, folder);
 }
 
 function openAside(path: string): Aside {
