@@ -163,4 +163,16 @@ describe("an expression that is searched for here", () => {
     expect(own("a+a+a+b", false, long)).toBeUndefined();
     expect(own("a+a+a+needle", false, long)).toEqual([]);
   });
+
+  it("is none that compares a long text at every place of a large file", () => {
+    const large = Buffer.alloc(1_000_000, "a");
+    expect(own(`${"[a-c]{100}".repeat(90)}b`, false, large)).toBeUndefined();
+    expect(own("[a-c]{8}b", false, large)).toEqual([]);
+    const pattern = `${"a".repeat(1900)}b${"a".repeat(1900)}`;
+    for (const ignoreCase of [false, true]) {
+      const find = finderOf({ pattern, literal: true, ignoreCase });
+      expect(find?.(large)).toBeUndefined();
+      expect(find?.(large.subarray(0, 20_000))?.(0)).toBe(-1);
+    }
+  });
 });

@@ -12,6 +12,8 @@ export interface Alike {
   readonly ways: number;
   /** How much of it may be repeated without end. */
   readonly open: number;
+  /** How many characters one of these ways leads through at most, what is open counted once. */
+  readonly length: number;
 }
 
 interface Part {
@@ -21,6 +23,8 @@ interface Part {
   /** Ways to go through it, without repetition that is open, and how many of those there are. */
   readonly ways: number;
   readonly open: number;
+  /** The most atoms on one way through it. */
+  readonly length: number;
 }
 
 const longest = 1000;
@@ -35,8 +39,8 @@ export function alike(pattern: string, ignoreCase: boolean): Alike | undefined {
   const part = reader.alternatives(0);
   if (part === undefined || !reader.isAtEnd || part.least === 0) return undefined;
   const folds = ignoreCase || opening > 0;
-  const { source, ways, open } = part;
-  return { source, ignoreCase: folds, delicate: reader.delicate || folds, ways, open };
+  const { source, ways, open, length } = part;
+  return { source, ignoreCase: folds, delicate: reader.delicate || folds, ways, open, length };
 }
 
 class Reader {
@@ -67,11 +71,12 @@ class Reader {
       least: Math.min(...parts.map(part => part.least)),
       ways: parts.reduce((sum, part) => sum + part.ways, 0),
       open: Math.max(...parts.map(part => part.open)),
+      length: Math.max(...parts.map(part => part.length)),
     };
   }
 
   #sequence(depth: number): Part | undefined {
-    let whole: Part = { source: "", least: 0, ways: 1, open: 0 };
+    let whole: Part = { source: "", least: 0, ways: 1, open: 0, length: 0 };
     while (!this.isAtEnd && this.#peek(/[|)]/y) === undefined) {
       const atom = this.#atom(depth);
       const part = atom && this.#repeated(atom);
@@ -81,6 +86,7 @@ class Reader {
         least: whole.least + part.least,
         ways: whole.ways * part.ways,
         open: whole.open + part.open,
+        length: whole.length + part.length,
       };
     }
     return whole;
@@ -148,6 +154,7 @@ class Reader {
       least: part.least * least,
       ways: isOpen ? part.ways : part.ways * (most - least + 1),
       open: part.open + (isOpen ? 1 : 0),
+      length: part.length * (isOpen ? Math.max(least, 1) : most),
     };
   }
 
@@ -171,7 +178,7 @@ const delicateForms: Readonly<Record<string, string>> = {
 };
 
 function one(source: string): Part {
-  return { source, least: 1, ways: 1, open: 0 };
+  return { source, least: 1, ways: 1, open: 0, length: 1 };
 }
 
 function escaped(char: string): string {

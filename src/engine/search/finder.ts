@@ -9,6 +9,8 @@ import type { Query } from "./ripgrep.ts";
 
 /** The most steps that one file may take, by the worst of expressions. */
 const mostSteps = 2e7;
+/** So many characters of an expression count as one step: mostly the first ones decide. */
+const atOnce = 8;
 
 /** Undefined where it is ripgrep's business in every file. */
 export function finderOf(query: Query): Finder | undefined {
@@ -19,10 +21,10 @@ export function finderOf(query: Query): Finder | undefined {
 }
 
 function expressionFinder(same: Alike, need: Need | undefined): Finder {
-  const { source, ignoreCase, delicate, ways, open } = same;
+  const { source, ignoreCase, delicate, ways, open, length } = same;
   const flags = ignoreCase ? "gmi" : "gm";
   const isTooMuch = (bytes: Buffer): boolean => {
-    const each = mostSteps / (bytes.length + 1) / ways;
+    const each = mostSteps / (bytes.length + 1) / ways / Math.max(1, length / atOnce);
     return each < 1 || (open > 0 && hasLongerLine(bytes, each ** (1 / open)));
   };
   return bytes => {

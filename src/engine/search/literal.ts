@@ -10,17 +10,22 @@ type Next = (from: number) => number;
 /** Prepares the search of one file's bytes; undefined where that is ripgrep's business. */
 export type Finder = (bytes: Buffer) => Next | undefined;
 
+/** The most comparisons that one file may take: a text that repeats itself, in one that does too, takes all of them. */
+const mostSteps = 1e8;
+
 /** How a query is looked for in bytes; undefined where that is ripgrep's business. */
 export function literalFinder(query: Query): Finder | undefined {
   const { pattern, literal, ignoreCase, wholeWord, multiline } = query;
   if (!literal || wholeWord || multiline || pattern === "" || /[\n\r\0]/.test(pattern)) return undefined;
   if (!ignoreCase) {
     const sought = Buffer.from(pattern);
-    return bytes => from => bytes.indexOf(sought, from);
+    return bytes =>
+      bytes.length * sought.length > mostSteps ? undefined : from => bytes.indexOf(sought, from);
   }
   if (/[^\x20-\x7e\t]/.test(pattern)) return undefined;
   const source = [...pattern].map(inAnyCase).join("");
   return bytes => {
+    if (bytes.length * pattern.length > mostSteps) return undefined;
     const regex = new RegExp(source, "g");
     const text = bytes.toString("latin1"); // a character for each byte
     return from => {
