@@ -37,3 +37,30 @@ it("extended attributes survive an edit, and another one", async context => {
   }
   rmSync(base, { recursive: true });
 });
+
+it("attributes that a file gets between two edits survive the second, and so do those of a new file in its place", async context => {
+  const base = mkdtempSync(join(tmpdir(), "polyfs-attributes-"));
+  const file = join(base, "file");
+  writeFileSync(file, "zero");
+  using engine = openEngine({ roots: [{ path: base, access: "read-write" }], state: join(base, ".state") });
+  const { workspace } = engine;
+  const edit = (content: string) => workspace.edit(workspace.at("file"), () => Buffer.from(content));
+  const note = () => python("import os,sys; print(os.getxattr(sys.argv[1], 'user.note').decode())", file);
+  await edit("one");
+  await edit("two");
+  if (!canSetAttributes(file)) context.skip("no python3, or a file system without extended attributes");
+  await edit("three");
+  expect(note()).toBe("kept");
+  for (let round = 0; round < 5; round++) {
+    rmSync(file);
+    writeFileSync(file, "plain"); // often with the number of one that is gone
+    await edit("one");
+    await workspace.settled();
+    rmSync(file);
+    writeFileSync(file, "noted");
+    canSetAttributes(file);
+    await edit("two");
+    expect(note()).toBe("kept");
+  }
+  rmSync(base, { recursive: true });
+});

@@ -1,6 +1,6 @@
 // Extended attributes and ACLs of files that are replaced. Node has no call for them; `cp` has, on open files that
 // it is handed, so that no name is followed. Asking costs a process, so all files of a commit are asked about in
-// one, and each only once: copying onto a file in /proc, where attributes cannot be set, fails exactly where there
+// one, and each only once as long as nothing about it changes: copying onto a file in /proc, where attributes cannot be set, fails exactly where there
 // are some.
 import { type ChildProcess, type StdioOptions, spawn } from "node:child_process";
 import type { CopyAttributes } from "../workspace/commit/stage.ts";
@@ -11,7 +11,7 @@ const mostKnown = 10_000;
 
 /** What only the disk can tell. */
 export interface AttributeDisk {
-  /** Which file an open one is, whatever its name. */
+  /** Which file an open one is, whatever its name, and as of when. */
   identify(fd: number): string;
   /** A directory of links `from`…`to` that all lead to `target`. */
   links(from: number, to: number, target: string): string;
@@ -31,29 +31,25 @@ export function attributeCopier({ identify, links }: AttributeDisk): CopyAttribu
       const some = unknown.slice(at, at + mostAtOnce);
       const [only] = some;
       if (only !== undefined && some.length === 1) {
-        if (!(await hasAny(only))) add(identify(only));
+        const file = identify(only);
+        if (!(await hasAny(only))) add(file);
         continue;
       }
+      const asked = some.map(identify);
       const farm = links(firstDescriptor, firstDescriptor + some.length - 1, nowhere);
       const args = ["-t", farm, ...some.map((_, i) => target(i))];
       const complaints = await complaintsOf(run(some, args, "pipe"));
       const refused = new Set(
         [...complaints.matchAll(/attributes for '[^']*\/(\d+)'/g)].map(([, n]) => Number(n)),
       );
-      for (const [i, fd] of some.entries()) if (!refused.has(firstDescriptor + i)) add(identify(fd));
+      for (const [i, file] of asked.entries()) if (!refused.has(firstDescriptor + i)) add(file);
     }
-  };
-  const passOn = (from: string, to: string): boolean => {
-    if (!without.has(from)) return false;
-    add(to);
-    return true;
   };
   const copyOne = async (from: number, to: number): Promise<void> => {
     await ask([from]);
-    if (!passOn(identify(from), identify(to)))
-      await succeeds(run([from, to], [target(0), target(1)], "ignore"));
+    if (!without.has(identify(from))) await succeeds(run([from, to], [target(0), target(1)], "ignore"));
   };
-  return Object.assign(copyOne, { ask, passOn, isWithout: (file: string) => without.has(file) });
+  return Object.assign(copyOne, { ask, learn: add, isWithout: (file: string) => without.has(file) });
 }
 
 /** A file that cannot take attributes. */

@@ -35,6 +35,7 @@ import {
   type CopyAttributes,
   flushDirectory,
   identityOf,
+  learnAbout,
   mostAsked,
   stageAll,
   withSpot,
@@ -205,6 +206,7 @@ export class Committer {
       const directories = [...staged.unflushed].map(place => flushDirectory(places.handle(place)));
       await Promise.all([...directories, journal.flush()]);
       for (const step of steps) apply(step, scene);
+      if (this.#copyAttributes) learnAbout(plan.stages, places, staged.inodes, this.#copyAttributes);
       book.note(steps, places);
     } catch (error) {
       const tale: Tale = { intent, inodes, blob, state: begun ? "abort" : "staged" };

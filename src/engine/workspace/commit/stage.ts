@@ -37,8 +37,8 @@ export interface CopyAttributes {
   readonly ask?: (files: readonly number[]) => Promise<void>;
   /** Whether a file is known to have none. */
   readonly isWithout?: (identity: string) => boolean;
-  /** The same about the file that replaces it, where it is known. */
-  readonly passOn?: (from: string, to: string) => boolean;
+  /** Is told of a file that has none, because the one that it replaced had none. */
+  readonly learn?: (identity: string) => void;
 }
 
 /** How many files are asked about at once. */
@@ -93,13 +93,31 @@ export async function askAbout(
   }
 }
 
-/** Which file an open one is, whatever its name. */
+/** Which file an open one is, whatever its name, and as of when: attributes that it gets later make it another one. */
 export function fileIdentity(fd: number): string {
   return identityOf(sys.stat(fd));
 }
 
-export function identityOf({ dev, ino }: { readonly dev: number; readonly ino: number }): string {
-  return `${dev}:${ino}`;
+export function identityOf(stat: {
+  readonly dev: number;
+  readonly ino: number;
+  readonly ctimeMs: number;
+}): string {
+  return `${stat.dev}:${stat.ino}:${stat.ctimeMs}`;
+}
+
+/** Files that have come into their place, where the ones that they replaced are known to have had no attributes. */
+export function learnAbout(
+  stages: readonly Stage[],
+  places: Places,
+  inodes: ReadonlyMap<string, number>,
+  { isWithout, learn }: CopyAttributes,
+): void {
+  for (const one of stages) {
+    if (one.kind !== "bytes" || one.like === undefined || !isWithout?.(one.like.identity)) continue;
+    const stat = sys.lstat(places.address(one.like));
+    if (stat !== undefined && stat.ino === inodes.get(one.spot.name)) learn?.(identityOf(stat));
+  }
 }
 
 const { O_RDONLY, O_WRONLY, O_CREAT, O_EXCL, O_NOFOLLOW, O_NONBLOCK, O_DIRECTORY } = constants;
@@ -144,8 +162,7 @@ async function stageBytes(
     }
     if (one.like !== undefined && copyAttributes !== undefined) {
       await asked;
-      const { identity } = one.like;
-      if (!copyAttributes.passOn?.(identity, identityOf(stat)))
+      if (!copyAttributes.isWithout?.(one.like.identity))
         await withFile(places, one.like, from => copyAttributes(from, fd));
     }
     if (one.mode !== undefined) sys.chmod(fd, one.mode);
