@@ -8,6 +8,7 @@ import {
   readdirSync,
   readFileSync,
   readlinkSync,
+  rmSync,
   symlinkSync,
   writeFileSync,
 } from "node:fs";
@@ -133,6 +134,16 @@ describe("a change is taken back", () => {
     ]);
     await undo(workspace, { change: change?.id, path: workspace.at("a") });
     expect(readdirSync(root)).toEqual(["b"]);
+  });
+
+  it("not where something else took the file's place, and that stays", async () => {
+    put("f", "1");
+    await commit(write("f", "2"));
+    rmSync(join(root, "f"));
+    mkdirSync(join(root, "f"));
+    await expect(undo(workspace)).rejects.toMatchObject({ code: "not_a_file" });
+    rmSync(join(root, "f"), { recursive: true });
+    await expect(undo(workspace)).rejects.toMatchObject({ code: "not_found" });
   });
 
   it("by another process, after a restart", async () => {

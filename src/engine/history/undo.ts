@@ -3,7 +3,7 @@
 // now. Nothing is guessed: where later edits touch the same lines, it is refused. An undo is a commit like any
 // other, so it is all or nothing, recorded, and can be undone itself.
 import { merge } from "../edit/merge.ts";
-import { Fault } from "../fault.ts";
+import { Fault, type Kind } from "../fault.ts";
 import { isBinary } from "../text/detect.ts";
 import { decode } from "../text/text.ts";
 import { version } from "../text/version.ts";
@@ -162,7 +162,12 @@ class Inverting {
       return { changes, restored: [{ at, did: "restored" }] };
     }
     const current = await this.#bytesAt(path);
-    if (current === undefined) throw new Fault("not_found", { path: at });
+    if (current === undefined) {
+      const kind = this.#kindThere(path);
+      throw kind === undefined
+        ? new Fault("not_found", { path: at })
+        : new Fault("not_a_file", { path: at, kind });
+    }
     const { bytes, exact } = await this.#merged(before, after, current);
     const sameMode = this.#workspace.lstat(path).mode === before.mode;
     if (bytes.equals(current) && exact && sameMode) return nothing;
@@ -240,7 +245,7 @@ class Inverting {
     );
   }
 
-  #kindThere(path: WorkspacePath): string | undefined {
+  #kindThere(path: WorkspacePath): Kind | undefined {
     try {
       return this.#workspace.lstat(path).kind;
     } catch (error) {
