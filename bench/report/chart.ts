@@ -16,7 +16,7 @@ export function chart(run: Run): string {
   const height = top + rows.length * rowHeight + 16;
   const powers = Array.from({ length: high - low + 1 }, (_, i) => 10 ** (low + i));
   return [
-    `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${left + width + 30} ${height}" font-family="sans-serif" font-size="12">`,
+    `<svg role="img" xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${left + width + 30} ${height}" font-family="sans-serif" font-size="12"><title>polyfs, rivals and limits</title>`,
     "<style>text{fill:#57606a}.grid{stroke:#8884}.line{stroke:#8888}.rival{fill:#8b949e}.ours{fill:#1f6feb}" +
       ".limit{stroke:#d29922;stroke-width:2.5}@media(prefers-color-scheme:dark){text{fill:#adbac7}}</style>",
     legend(),

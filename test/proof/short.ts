@@ -4,7 +4,7 @@ import { prove } from "../../proof/prove.ts";
 import { suites } from "../../proof/suites.ts";
 
 export function short(name: string, story: string): void {
-  it(story, { timeout: 300_000 }, async () => {
+  it(story, { timeout: 600_000 }, async () => {
     const load = suites[name];
     if (load === undefined) throw new Error(`there is no suite ${name}`);
     const tally = await prove(await load(), { long: false });
