@@ -8,7 +8,7 @@ import { rgPath } from "@vscode/ripgrep";
 import { afterAll, describe, expect, it } from "vitest";
 import { alike } from "../../src/engine/regex/alike.ts";
 import { finderOf } from "../../src/engine/search/finder.ts";
-import { linesWith } from "../../src/engine/search/literal.ts";
+import { linesWith } from "../../src/engine/search/lines-with.ts";
 
 const place = mkdtempSync(join(tmpdir(), "polyfs-alike-"));
 afterAll(() => rmSync(place, { recursive: true, force: true }));

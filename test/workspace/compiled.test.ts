@@ -57,17 +57,20 @@ it("the second start takes what the first one kept, for the user alone", async (
 });
 
 it("a form is kept again with what has run since, and tells how often", async () => {
-  const { run, script } = await filled();
+  const { run, script, forms } = await filled();
   writeFileSync(
     script,
     "(function answer(deep) { return deep ? (() => [4].map(x => x * 2).join())() : 'flat'; })",
   );
   const first = run("three");
   await first.keep?.();
+  const size = () => Math.max(...forms().map(form => lstatSync(form).size));
+  const sizeOnce = size();
   const young = run("three");
   expect(young.times).toBe(1);
   expect(typeof young.value === "function" && young.value(true)).toBe("8");
   await young.keep?.();
+  expect(size()).toBeGreaterThan(sizeOnce); // the function that ran is in it now
   const ripe = run("three");
   expect(ripe.times).toBe(2);
   expect(typeof ripe.value === "function" && ripe.value(true)).toBe("8");

@@ -32,7 +32,10 @@ export const findFiles = polyfsTool({
     using directory = call.workspace.directory(at);
     const wantsDirectories = pattern.endsWith("/");
     const bare = wantsDirectories ? pattern.replace(/\/+$/, "") : pattern;
-    const include = isGlob(bare) ? globsOf([bare], { absolute: directory.path }) : namesWith(bare);
+    const include =
+      isGlob(bare) || foreignGroup.test(bare)
+        ? globsOf([bare], { absolute: directory.path })
+        : namesWith(bare);
     const found = new First<Sortable>(offset + limit, comparison(sort));
     const needsStat = sort !== "path";
     const search = walk(directory, { ...scopeOf(wanted), include, signal: call.signal });
@@ -61,6 +64,9 @@ export const findFiles = polyfsTool({
 });
 
 const never = new Date(0);
+
+/** No part of a name, but a glob of another notation: refused as such, with what to write instead. */
+const foreignGroup = /[@+!]\([^()/]*\|/;
 
 /** A part of the name, whatever its case; with a slash, of the path. */
 function namesWith(part: string): Globs {

@@ -4,7 +4,8 @@
 import { isAscii } from "node:buffer";
 import { type Alike, alike } from "../regex/alike.ts";
 import { type Need, needOfExpression } from "../regex/required.ts";
-import { type Finder, literalFinder } from "./literal.ts";
+import type { Finder } from "./lines-with.ts";
+import { literalFinder } from "./literal.ts";
 import type { Query } from "./ripgrep.ts";
 
 /** The most steps that one file may take, by the worst of expressions. */

@@ -3,6 +3,9 @@ import type { BinaryRule } from "./binary.ts";
 import type { Patience } from "./pace.ts";
 import type { Scope } from "./walker.ts";
 
+/** Lines with their numbers, names of files, or how many lines match in each. */
+export type Give = "lines" | "files" | "counts";
+
 export interface GrepOptions extends Scope, Patience {
   /** Lines of context before and behind each hit. */
   readonly before?: number | undefined;
@@ -59,5 +62,3 @@ export interface GrepReport {
   /** Why not everything was searched, or not everything found is given. */
   stopped: "limit" | "files" | "time" | "output" | undefined;
 }
-
-export type Give = "lines" | "files" | "counts";

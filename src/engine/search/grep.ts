@@ -1,6 +1,7 @@
-// Search in files: a lazy stream of files with their hits, in path order. Ripgrep does the searching; what it
-// reports is sorted here, and each file is opened again from the held start before its lines are given
-// (trail.ts, confirm.ts), so that the order is ours, the policy is ours, and nothing leaks from outside.
+// Search in files: a lazy stream of files with their hits, in path order. A few files are searched in
+// process (here.ts), those of a known tree through its filters (search-sifted.ts), the rest by ripgrep; what that
+// reports is sorted here, and each file is opened again from the held start before its lines are given (trail.ts,
+// confirm.ts), so that the order is ours, the policy is ours, and nothing leaks from outside.
 import { Fault } from "../fault.ts";
 import type { Directory } from "../workspace/directory.ts";
 import { launch, type Run } from "./collect.ts";

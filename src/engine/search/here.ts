@@ -10,7 +10,7 @@ import type { FileHits, GrepOptions, GrepReport } from "./grep-terms.ts";
 import type { HeadStart } from "./head-start.ts";
 import type { GrepLine } from "./hits.ts";
 import type { Place } from "./kept.ts";
-import { type Finder, isWide, linesWith } from "./literal.ts";
+import { type Finder, isWide, linesWith } from "./lines-with.ts";
 import type { Pace } from "./pace.ts";
 import { WalkEntry, Walker } from "./walker.ts";
 

@@ -1,14 +1,7 @@
-// Plain text found in the bytes of one file, with the lines around it: exactly what ripgrep would print, for the
-// few kinds of query of which that is certain. Where starting a process would take longer than the search itself,
-// this answers.
-import type { GrepLine } from "./hits.ts";
+// Plain text found in the bytes of one file, for the few kinds of query of which it is certain that ripgrep would find
+// the same.
+import type { Finder } from "./lines-with.ts";
 import type { Query } from "./ripgrep.ts";
-
-/** Where the next match begins at or behind an offset; -1 where there is none. */
-type Next = (from: number) => number;
-
-/** Prepares the search of one file's bytes; undefined where that is ripgrep's business. */
-export type Finder = (bytes: Buffer) => Next | undefined;
 
 /** The most comparisons that one file may take: a text that repeats itself, in one that does too, takes all of them. */
 const mostSteps = 1e8;
@@ -41,76 +34,4 @@ function inAnyCase(character: string): string {
   const both = `[${character.toLowerCase()}${character.toUpperCase()}]`;
   if (/k/i.test(character)) return `(?:${both}|\\xe2\\x84\\xaa)`;
   return /s/i.test(character) ? `(?:${both}|\\xc5\\xbf)` : both;
-}
-
-export interface Lines {
-  readonly before: number;
-  readonly after: number;
-  /** The most matches that are wanted. Those in the context of the last are shown as such all the same. */
-  readonly most: number;
-  readonly maxLineBytes: number;
-}
-
-/** UTF-16 by its mark, which ripgrep would read as text. */
-export function isWide(bytes: Buffer): boolean {
-  return (bytes[0] === 0xff && bytes[1] === 0xfe) || (bytes[0] === 0xfe && bytes[1] === 0xff);
-}
-
-/**
- * The lines that match and those around them, by number; undefined where that is ripgrep's business. The mark of UTF-8
- * does not count.
- */
-export function linesWith(find: Finder, whole: Buffer, wanted: Lines): GrepLine[] | undefined {
-  const marked = whole[0] === 0xef && whole[1] === 0xbb && whole[2] === 0xbf;
-  const bytes = marked ? whole.subarray(3) : whole;
-  const next = find(bytes);
-  if (next === undefined) return undefined;
-  let match = next(0);
-  if (match < 0) return [];
-  const found: GrepLine[] = [];
-  const { before, after, most, maxLineBytes } = wanted;
-  const add = (number: number, start: number, end: number, column?: number): void => {
-    const stop = end > start && end < bytes.length && bytes[end - 1] === 13 ? end - 1 : end;
-    const kept = bytes.subarray(start, Math.min(stop, start + maxLineBytes));
-    found.push({ number, column, bytes: kept, cut: kept.length < stop - start });
-  };
-  const endOf = (start: number): number => {
-    const end = bytes.indexOf(10, start);
-    return end < 0 ? bytes.length : end;
-  };
-  let number = 1; // of the line that begins at `start`
-  let start = 0;
-  let shown = 0; // the last line that was added
-  let left = most;
-  let last = Number.POSITIVE_INFINITY; // the last line of interest
-  while (match >= 0) {
-    // To the line that matches; those right before it are its context, those right behind the last match that one's.
-    const pending: [number, number, number][] = [];
-    const until = found.length === 0 ? 0 : Math.min(shown + after, last);
-    for (let end = endOf(start); end < match; end = endOf(start)) {
-      if (number <= until) add(number, start, end);
-      else if (before > 0) {
-        pending.push([number, start, end]);
-        if (pending.length > before) pending.shift();
-      }
-      number++;
-      start = end + 1;
-      if (number > last) return found;
-    }
-    for (const [at, from, to] of pending) add(at, from, to);
-    const end = endOf(match);
-    add(number, start, end, match - start);
-    shown = number;
-    if (--left === 0) last = number + after;
-    number++;
-    start = end + 1;
-    match = number > last || start >= bytes.length ? -1 : next(start);
-  }
-  const until = Math.min(shown + after, last);
-  for (; number <= until && start < bytes.length; number++) {
-    const end = endOf(start);
-    add(number, start, end);
-    start = end + 1;
-  }
-  return found;
 }

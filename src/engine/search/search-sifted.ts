@@ -6,7 +6,7 @@ import { confirmed } from "./confirm.ts";
 import { given, hitsOf } from "./give.ts";
 import type { FileHits, GrepOptions, GrepReport } from "./grep-terms.ts";
 import { type Handover, matching, search } from "./here.ts";
-import type { Finder } from "./literal.ts";
+import type { Finder } from "./lines-with.ts";
 import { compareBytes } from "./order.ts";
 import type { Pace } from "./pace.ts";
 import type { Query } from "./ripgrep.ts";

@@ -1,16 +1,7 @@
-// The folders of the archive: made when first needed, listed where they are there.
+// The folders of the archive are made when they are first needed.
 import { constants } from "node:fs";
 import { sys } from "../commit/syscalls.ts";
 import { errnoOf } from "../errno.ts";
-
-export function namesIn(directory: string): string[] {
-  try {
-    return sys.names(directory).map(String);
-  } catch (error) {
-    if (errnoOf(error) === "ENOENT" || errnoOf(error) === "ENOTDIR") return [];
-    throw error;
-  }
-}
 
 /** Opens a new file for its owner alone. The folders above it are made only where they are missing. */
 export function openNew(path: string, folders: readonly string[]): number {
@@ -29,13 +20,5 @@ function makeDirectory(path: string): void {
     sys.mkdir(path, 0o700);
   } catch (error) {
     if (errnoOf(error) !== "EEXIST") throw error;
-  }
-}
-
-export function removeIfThere(path: string): void {
-  try {
-    sys.unlink(path);
-  } catch (error) {
-    if (errnoOf(error) !== "ENOENT") throw error;
   }
 }

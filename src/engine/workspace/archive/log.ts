@@ -5,8 +5,9 @@ import { constants } from "node:fs";
 import { join } from "node:path";
 import type { Kind } from "../../fault.ts";
 import type { Effect } from "../commit/change.ts";
+import { namesIn, unlinkIfThere } from "../commit/if-there.ts";
 import { readAll, sys, writeAll } from "../commit/syscalls.ts";
-import { namesIn, openNew, removeIfThere } from "./folder.ts";
+import { openNew } from "./folder.ts";
 import type { Snapshot } from "./snapshot.ts";
 
 export interface RecordedFile {
@@ -72,7 +73,7 @@ export class ChangeLog {
   add(record: ChangeRecord): void {
     const path = this.#path(record.id);
     const draft = `${path}.draft`;
-    removeIfThere(draft);
+    unlinkIfThere(draft);
     const fd = openNew(draft, [this.#directory]);
     try {
       writeAll(fd, Buffer.from(JSON.stringify(record)));
@@ -116,7 +117,7 @@ export class ChangeLog {
     const ids = this.#ids();
     const oldest = Date.now() - maxAgeMs;
     for (const [i, id] of ids.entries()) {
-      if (i < ids.length - most || timeIn(id) < oldest) removeIfThere(this.#path(id));
+      if (i < ids.length - most || timeIn(id) < oldest) unlinkIfThere(this.#path(id));
     }
   }
 

@@ -7,8 +7,9 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { deflateRaw, deflateRawSync, inflateRawSync } from "node:zlib";
 import { contentHash } from "../../text/version.ts";
+import { namesIn, unlinkIfThere } from "../commit/if-there.ts";
 import { readAll, sys, writeAll } from "../commit/syscalls.ts";
-import { namesIn, openNew, removeIfThere } from "./folder.ts";
+import { openNew } from "./folder.ts";
 
 const plainTag = 0;
 const packedTag = 1;
@@ -99,7 +100,7 @@ export class Objects {
         const path = join(this.#directory, folder, name);
         const stat = sys.lstat(path);
         if (stat === undefined) continue;
-        if (now - stat.mtimeMs > maxAgeMs) removeIfThere(path);
+        if (now - stat.mtimeMs > maxAgeMs) unlinkIfThere(path);
         else {
           kept.push({ path, size: stat.size, time: stat.mtimeMs });
           total += stat.size;
@@ -109,7 +110,7 @@ export class Objects {
     kept.sort((a, b) => a.time - b.time);
     for (const { path, size } of kept) {
       if (total <= maxBytes) break;
-      removeIfThere(path);
+      unlinkIfThere(path);
       total -= size;
     }
     this.#there.clear();
@@ -130,7 +131,7 @@ export class Objects {
       writeAll(fd, tag);
       writeAll(fd, held, 1);
     } catch (error) {
-      removeIfThere(draft);
+      unlinkIfThere(draft);
       throw error;
     } finally {
       sys.close(fd);

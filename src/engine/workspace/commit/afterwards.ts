@@ -1,12 +1,12 @@
 // What is done about a commit after its answer: the archive records it, and old content goes. The journal keeps the
 // commit until then, so that whoever finds a dead process's journal can do the same (see recover.ts).
-import { constants } from "node:fs";
 import { type Archive, atOnce } from "../archive/archive.ts";
 import { type Address, Handle, raceFree } from "../handle.ts";
+import { contentAt } from "./if-there.ts";
 import { addressOf, Places } from "./place.ts";
 import { purge, purgeLater } from "./purge.ts";
 import type { Tale } from "./record.ts";
-import { readAll, sys } from "./syscalls.ts";
+import { sys } from "./syscalls.ts";
 
 const packLater = 64 * 1024; // what is larger is packed in a thread, so that others are served meanwhile
 
@@ -38,17 +38,6 @@ function record({ intent, blob, contents }: Tale, archive: Archive, places: Plac
   const { id, account } = intent;
   const within = (range: { at: number; length: number }) => blob.subarray(range.at, range.at + range.length);
   atOnce(archive.record(id, account, { places, blob: within, contents }));
-}
-
-/** Undefined where it is gone: somebody else has recorded it meanwhile. */
-function contentAt(address: Address): Buffer | undefined {
-  if (sys.lstat(address) === undefined) return undefined;
-  const fd = sys.open(address, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
-  try {
-    return readAll(fd);
-  } finally {
-    sys.close(fd);
-  }
 }
 
 /**

@@ -7,7 +7,8 @@ import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { errnoOf } from "../errno.ts";
 import { thisProcess } from "./identity.ts";
-import { isDead, privateDirectory, unlinkIfThere } from "./state.ts";
+import { unlinkIfThere } from "./if-there.ts";
+import { isDead, privateDirectory } from "./state.ts";
 import { sys, writeAll } from "./syscalls.ts";
 
 interface Gate {

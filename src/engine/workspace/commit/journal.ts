@@ -12,7 +12,8 @@ import { readAll, sys, writeAll } from "./syscalls.ts";
 const headBytes = 20;
 const magic = 0x504a4c31;
 const allocated = 256 * 1024;
-const start = JSON.stringify({ is: "start" }); // stands first, from the second generation on
+const start = { is: "start" }; // stands first, from the second generation on
+const startText = JSON.stringify(start);
 const slowMs = 2; // a disk that takes longer is flushed by a thread, so that others are served meanwhile
 
 export interface JournalRecord {
@@ -77,7 +78,7 @@ export class Journal {
   async restart(generation: number): Promise<void> {
     this.#generation = generation;
     this.#end = 0;
-    this.append(JSON.parse(start));
+    this.append(start);
     if (sys.stat(this.#fd).size > 16 * allocated) sys.truncate(this.#fd, allocated);
     await sys.flushDataLater(this.#fd);
   }
@@ -90,7 +91,7 @@ export class Journal {
 /** The generation of a journal that holds anything but its start; undefined where there is nothing in it. */
 export function holdsCommits(address: Address): number | undefined {
   const fd = sys.open(address, constants.O_RDONLY | constants.O_NOFOLLOW);
-  const heads = Buffer.alloc(2 * headBytes + start.length);
+  const heads = Buffer.alloc(2 * headBytes + startText.length);
   try {
     sys.read(fd, heads, 0, heads.length, 0);
   } finally {
@@ -99,8 +100,8 @@ export function holdsCommits(address: Address): number | undefined {
   const isRecord = (head: Buffer) => head.readUInt32LE(0) === magic;
   const generation = heads.readUInt32LE(4);
   if (!isRecord(heads)) return undefined;
-  if (!heads.subarray(headBytes).toString("latin1").startsWith(start)) return generation;
-  const next = heads.subarray(headBytes + start.length);
+  if (!heads.subarray(headBytes).toString("latin1").startsWith(startText)) return generation;
+  const next = heads.subarray(headBytes + startText.length);
   return isRecord(next) && next.readUInt32LE(4) === generation ? generation : undefined;
 }
 

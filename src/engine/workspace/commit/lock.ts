@@ -8,7 +8,8 @@ import { Fault } from "../../fault.ts";
 import { errnoOf, faultOf } from "../errno.ts";
 import { display } from "../handle.ts";
 import { passGate } from "./gate.ts";
-import { type StateDirectory, unlinkIfThere } from "./state.ts";
+import { unlinkIfThere } from "./if-there.ts";
+import type { StateDirectory } from "./state.ts";
 import { sys } from "./syscalls.ts";
 
 const patienceMs = 15_000;

@@ -1,10 +1,10 @@
 // What other processes have done and the archive does not know yet: they record it a moment after they answered
 // (ledger.ts). Whoever asks about the past waits for that moment; what a dead process left is recorded here.
 import { join } from "node:path";
+import { namesIn } from "./if-there.ts";
 import { holdsCommits } from "./journal.ts";
 import { recover } from "./recover.ts";
 import { isDead, type StateDirectory } from "./state.ts";
-import { sys } from "./syscalls.ts";
 
 const pollMs = 5;
 const patienceMs = 2000; // for a process that hangs, or a disk that is slow: nobody waits for these forever
@@ -13,7 +13,7 @@ const patienceMs = 2000; // for a process that hangs, or a disk that is slow: no
 export async function othersRecorded(state: StateDirectory): Promise<void> {
   let waiting = journalsOfOthers(state).flatMap(journal => standing(journal) ?? []);
   if (waiting.some(({ folder }) => isDead(join(folder, "owner")))) recover(state);
-  for (const until = Date.now() + patienceMs; Date.now() < until; ) {
+  for (const until = performance.now() + patienceMs; performance.now() < until; ) {
     waiting = waiting.filter(({ folder, path, generation }) => {
       const now = standing({ folder, path });
       return now?.generation === generation;
@@ -48,13 +48,5 @@ function standing(journal: JournalFile): (JournalFile & { generation: number }) 
     return generation === undefined ? undefined : { ...journal, generation };
   } catch {
     return undefined;
-  }
-}
-
-function namesIn(folder: string): string[] {
-  try {
-    return sys.names(folder).map(String);
-  } catch {
-    return [];
   }
 }

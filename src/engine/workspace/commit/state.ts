@@ -16,6 +16,7 @@ import { Fault } from "../../fault.ts";
 import { errnoOf, faultOf, system } from "../errno.ts";
 import { display, Handle } from "../handle.ts";
 import { heartbeatMs, isAlive, type ProcessIdentity, thisProcess } from "./identity.ts";
+import { namesIn, unlinkIfThere } from "./if-there.ts";
 import { purge } from "./purge.ts";
 import { sys, writeAll } from "./syscalls.ts";
 
@@ -98,7 +99,11 @@ export class StateDirectory {
     const inode = sys.lstat(lock)?.ino;
     const isOwner = (folder: string) => sys.lstat(join(folder, "owner"))?.ino === inode;
     const processes = join(this.path, "processes");
-    const isKnown = () => foldersIn(processes).flatMap(withPredecessors).some(isOwner);
+    const isKnown = () =>
+      namesIn(processes)
+        .map(name => join(processes, name))
+        .flatMap(withPredecessors)
+        .some(isOwner);
     return inode !== undefined && !isKnown() && !isKnown();
   }
 
@@ -180,18 +185,8 @@ function openAside(path: string): Aside {
 
 /** Folders that a process had taken over when it died itself come first: they are older. */
 function withPredecessors(folder: string): string[] {
-  const dead = foldersIn(folder).filter(path => basename(path).startsWith("dead-"));
-  return [...dead.flatMap(withPredecessors), folder];
-}
-
-/** Nothing where the folder is gone. */
-function foldersIn(folder: string): string[] {
-  try {
-    return sys.names(folder).map(name => join(folder, name.toString()));
-  } catch (error) {
-    if (errnoOf(error) === "ENOENT" || errnoOf(error) === "ENOTDIR") return [];
-    throw error;
-  }
+  const dead = namesIn(folder).filter(name => name.startsWith("dead-"));
+  return [...dead.flatMap(name => withPredecessors(join(folder, name))), folder];
 }
 
 export function isDead(owner: string): boolean {
@@ -205,14 +200,6 @@ function identityAt(path: string): ProcessIdentity | undefined {
     return JSON.parse(readFileSync(path, "utf8")) as ProcessIdentity;
   } catch {
     return undefined;
-  }
-}
-
-export function unlinkIfThere(path: string): void {
-  try {
-    sys.unlink(path);
-  } catch (error) {
-    if (errnoOf(error) !== "ENOENT") throw error;
   }
 }
 

@@ -5,9 +5,10 @@ import { constants } from "node:fs";
 import { Fault, type Kind } from "../../fault.ts";
 import { errnoOf, system } from "../errno.ts";
 import type { Address } from "../handle.ts";
+import { contentAt } from "./if-there.ts";
 import { AsideRefused, Overtaken } from "./overtaken.ts";
 import type { Places, Spot } from "./place.ts";
-import { readAll, sys, writeAll } from "./syscalls.ts";
+import { sys, writeAll } from "./syscalls.ts";
 
 /** Enough to tell whether something is still what it was. */
 export interface Known {
@@ -301,16 +302,6 @@ function isTorn(address: Address, wanted: Uint8Array): boolean {
 
 function holds(address: Address, bytes: Uint8Array): boolean {
   return contentAt(address)?.equals(bytes) ?? false;
-}
-
-function contentAt(address: Address): Buffer | undefined {
-  if (!sys.lstat(address)?.isFile()) return undefined;
-  const fd = sys.open(address, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
-  try {
-    return readAll(fd);
-  } finally {
-    sys.close(fd);
-  }
 }
 
 const withoutLinks = new Set(["EPERM", "ENOTSUP", "EOPNOTSUPP", "ENOSYS", "EMLINK", "EXDEV"]);

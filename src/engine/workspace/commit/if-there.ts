@@ -1,0 +1,34 @@
+// State is shared by processes, so any of it may be gone by the time one asks: that is no error here, but an answer.
+import { constants } from "node:fs";
+import { errnoOf } from "../errno.ts";
+import type { Address } from "../handle.ts";
+import { readAll, sys } from "./syscalls.ts";
+
+/** None where the directory is gone. */
+export function namesIn(directory: string): string[] {
+  try {
+    return sys.names(directory).map(String);
+  } catch (error) {
+    if (errnoOf(error) === "ENOENT" || errnoOf(error) === "ENOTDIR") return [];
+    throw error;
+  }
+}
+
+/** What a file holds; undefined where there is none. */
+export function contentAt(address: Address): Buffer | undefined {
+  if (!sys.lstat(address)?.isFile()) return undefined;
+  const fd = sys.open(address, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+  try {
+    return readAll(fd);
+  } finally {
+    sys.close(fd);
+  }
+}
+
+export function unlinkIfThere(path: string): void {
+  try {
+    sys.unlink(path);
+  } catch (error) {
+    if (errnoOf(error) !== "ENOENT") throw error;
+  }
+}
