@@ -1,28 +1,21 @@
 // Text about groups of entries, made once for as long as a group stays the same: a tree that did not change is then
-// answered without looking at each of its names. It goes when the walk forgets the group.
+// answered without looking at each of its names. It is kept with the entries, and goes when the walk forgets them.
+import type { BatchText } from "../../engine/search/plan.ts";
 import type { Group } from "../../engine/search/walker.ts";
-import type { Entry } from "../../engine/workspace/directory.ts";
-
-export interface GroupText {
-  readonly text: string;
-  /** How many of the entries it is about. */
-  readonly count: number;
-}
 
 export class GroupTexts {
-  readonly #made = new WeakMap<readonly Entry[], GroupText & { readonly prefix: string }>();
-  readonly #make: (group: Group) => GroupText;
+  readonly #make: (group: Group) => Pick<BatchText, "text" | "count">;
 
   /** `make` looks at nothing but names and kinds. */
-  constructor(make: (group: Group) => GroupText) {
+  constructor(make: (group: Group) => Pick<BatchText, "text" | "count">) {
     this.#make = make;
   }
 
-  of(group: Group): GroupText {
-    const before = this.#made.get(group.entries);
-    if (before?.prefix === group.prefix) return before;
-    const made = { ...this.#make(group), prefix: group.prefix };
-    this.#made.set(group.entries, made);
-    return made;
+  of(group: Group): BatchText {
+    const before = group.batch.text;
+    if (before?.by === this && before.prefix === group.prefix) return before;
+    const { text, count } = this.#make(group);
+    group.batch.text = { by: this, prefix: group.prefix, text, count };
+    return group.batch.text;
   }
 }

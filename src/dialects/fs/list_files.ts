@@ -49,7 +49,7 @@ export const listFiles = tool({
     const maxDepth = params.recursive ? undefined : 0;
     const scope = { ...tree.scope, maxDepth, signal: call.signal };
     await walkGroups(tree.directory, scope, group => {
-      if (!group.isFresh && !include_metadata && met >= skip) {
+      if (!include_metadata && met >= skip) {
         const { text, count } = texts.of(group);
         if (met + count <= skip + max_results) {
           met += count;
@@ -90,9 +90,13 @@ function textsOf(below: string, directories: boolean): GroupTexts {
   let texts = kept.get(key);
   if (texts === undefined) {
     texts = new GroupTexts(({ prefix, entries }) => {
-      const all = entries.filter(entry => isListed(entry, directories));
-      const body = JSON.stringify(all.map(entry => listed(below + prefix + entry.name, entry)));
-      return { text: body.slice(1, -1), count: all.length };
+      const head = `{"path":${JSON.stringify(below + prefix).slice(0, -1)}`;
+      const all: string[] = [];
+      for (const entry of entries) {
+        if (!isListed(entry, directories)) continue;
+        all.push(`${head}${JSON.stringify(entry.name).slice(1)},"is_dir":${entry.kind === "directory"}}`);
+      }
+      return { text: all.join(","), count: all.length };
     });
     if (kept.size === mostKept) kept.clear();
     kept.set(key, texts);

@@ -16,8 +16,6 @@ export interface Level {
   readonly prefix: string;
   /** Its place among what is known from before. */
   readonly known: Known | undefined;
-  /** Whether its names were read just now. */
-  readonly isFresh: boolean;
   rules: IgnoreRules;
   plan: Plan;
   /** The next stretch of the plan. */

@@ -11,14 +11,29 @@ import { compareBytes } from "./order.ts";
 /** "tree": what lies in a directory comes right behind it. "paths": the order is that of the printed paths. */
 export type Order = "paths" | "tree";
 
-/** Entries that follow each other, and the directory to go down into behind them. */
-export interface Stretch {
+/** Entries that stay the same for as long as nobody changes the directory, and what was made of them. */
+export interface Batch {
   readonly entries: readonly Entry[];
+  /** By whoever was given them last. */
+  text?: BatchText;
+}
+
+export interface BatchText {
+  readonly by: object;
+  /** What stood before the names. */
+  readonly prefix: string;
+  readonly text: string;
+  /** How many of the entries it is about. */
+  readonly count: number;
+}
+
+/** Entries that follow each other, and the directory to go down into behind them. */
+export interface Stretch extends Batch {
   /** How many of them are files. */
   readonly files: number;
   readonly into: Entry | undefined;
   /** Those of the entries that the latest globs match. */
-  chosen?: { readonly include: Globs; readonly prefix: string; readonly entries: readonly Entry[] };
+  chosen?: Batch & { readonly include: Globs; readonly prefix: string };
 }
 
 export interface Plan {

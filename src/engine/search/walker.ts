@@ -10,7 +10,7 @@ import { everything, type IgnorePolicy } from "./ignore.ts";
 import { Knowledge } from "./known.ts";
 import { type Level, Levels } from "./levels.ts";
 import type { Listing } from "./listing.ts";
-import type { Order, Plan, Stretch } from "./plan.ts";
+import type { Batch, Order, Plan, Stretch } from "./plan.ts";
 
 const maxPathLength = 1000; // in bytes it stays below what a path may be long
 
@@ -69,10 +69,10 @@ export interface Group {
   /** Of the directory, relative to the start: "", or with a final slash. The path of an entry is this and its name. */
   readonly prefix: string;
   readonly depth: number;
-  /** Never empty. The same array as in the walk before, as far as nothing changed and the scope is the same. */
+  /** Never empty. */
   readonly entries: readonly Entry[];
-  /** Whether they were read just now, so that nothing can be known about them. */
-  readonly isFresh: boolean;
+  /** Those entries again: the same object as in the walk before, as far as nothing changed and the scope is the same. */
+  readonly batch: Batch;
   /** The directory, not to be closed; undefined where it is gone. Only while the group is the walk's latest. */
   readonly parent: () => Directory | undefined;
 }
@@ -105,17 +105,7 @@ export class Walker implements Disposable {
     const listing = known && this.#knowledge.recall(known, start.mark());
     const entry = { name: "", kind: "directory" } as const;
     const { rules } = this.#standpoint;
-    const isFresh = listing === undefined;
-    const level: Level = {
-      directory: start,
-      entry,
-      prefix: "",
-      known,
-      isFresh,
-      rules,
-      plan: noPlan,
-      next: 0,
-    };
+    const level: Level = { directory: start, entry, prefix: "", known, rules, plan: noPlan, next: 0 };
     this.#levels.push(level);
     this.#open(level, listing ?? this.#knowledge.read(start, known));
   }
@@ -143,11 +133,12 @@ export class Walker implements Disposable {
     for (;;) {
       const moved = this.#move();
       if (moved !== "moved") return moved;
-      const { prefix = "", isFresh = true } = this.#levels.last ?? {};
+      const prefix = this.#levels.last?.prefix ?? "";
       this.files += this.#stretch.files;
-      const entries = include === undefined ? this.#stretch.entries : chosen(this.#stretch, include, prefix);
+      const batch = include === undefined ? this.#stretch : chosen(this.#stretch, include, prefix);
+      const { entries } = batch;
       if (entries.length > 0)
-        return { prefix, depth: this.#levels.length - 1, entries, isFresh, parent: this.#levels.held };
+        return { prefix, depth: this.#levels.length - 1, entries, batch, parent: this.#levels.held };
     }
   }
 
@@ -185,8 +176,7 @@ export class Walker implements Disposable {
     }
     const { rules } = above;
     const prefix = known?.prefix(above.prefix, entry.name) ?? `${path}/`;
-    const isFresh = listing === undefined;
-    const level: Level = { directory, entry, prefix, known, isFresh, rules, plan: noPlan, next: 0 };
+    const level: Level = { directory, entry, prefix, known, rules, plan: noPlan, next: 0 };
     this.#levels.push(level);
     try {
       if (listing !== undefined) this.#open(level, listing);
@@ -216,10 +206,10 @@ export class Walker implements Disposable {
 }
 
 /** Those of a stretch that globs match: the same ones choose the same. */
-function chosen(stretch: Stretch, include: Globs, prefix: string): readonly Entry[] {
+function chosen(stretch: Stretch, include: Globs, prefix: string): Batch {
   const before = stretch.chosen;
-  if (before?.include === include && before.prefix === prefix) return before.entries;
+  if (before?.include === include && before.prefix === prefix) return before;
   const entries = stretch.entries.filter(({ name }) => include.matches(prefix + name));
   stretch.chosen = { include, prefix, entries };
-  return entries;
+  return stretch.chosen;
 }
