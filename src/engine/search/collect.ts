@@ -27,6 +27,8 @@ export interface Found {
   readonly blocks: readonly Block[];
   /** Whether there is more behind the last block, let go of because it would hardly be wanted. */
   readonly trimmed: boolean;
+  /** How much was searched. */
+  readonly bytes: number;
 }
 
 /** Starts a search of the whole scope, or of some files of it. */
@@ -61,15 +63,16 @@ export async function launch(
       kept.add({ path, bytes, lines, count, hits: hitsOf(count, options), cut });
     };
     const parser = new HitParser(maxLineBytes, add, sample);
-    for await (const chunk of child.output) parser.push(chunk);
-    const { code, errors } = await child.exit;
+    const { code, errors } = await child.read(chunk => parser.push(chunk));
     clearTimeout(timer);
     if (signal?.aborted) throw new Fault("cancelled", {});
-    report.files = Number(/(\d+) files searched/.exec(parser.end())?.[1] ?? 0);
+    const summary = parser.end();
+    report.files = Number(/(\d+) files searched/.exec(summary)?.[1] ?? 0);
+    const bytes = Number(/(\d+) bytes searched/.exec(summary)?.[1] ?? 0);
     if (code === 2) report.inaccessible = unreadable(query, errors);
     accept(query);
     if (kept.overflowed) report.stopped ??= "output";
-    return { blocks: kept.sorted(), trimmed: kept.trimmed };
+    return { blocks: kept.sorted(), trimmed: kept.trimmed, bytes };
   };
   return { blocks, kill };
 }

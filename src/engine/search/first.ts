@@ -3,6 +3,7 @@
 // quickly by a walk of our own, and ripgrep can be asked about just these while it already searches the whole:
 // if they hold enough hits, the whole is ended unread. Both ways give the same answer.
 import type { Directory } from "../workspace/directory.ts";
+import { clock } from "../workspace/system/clock.ts";
 import { launch } from "./collect.ts";
 import { confirmed } from "./confirm.ts";
 import { hitsOf } from "./give.ts";
@@ -58,13 +59,13 @@ function head(
   using walker = new Walker(start, { ...options, order: "paths" });
   const files: string[] = [];
   const enough = Math.min(mostFiles, Math.max(fewestFiles, limit));
-  const until = performance.now() + maxWalkMs;
+  const until = clock() + maxWalkMs;
   let bytes = 0;
   let seen = 0;
   for (;;) {
     const entry = walker.next();
     if (entry === undefined) return undefined;
-    if (files.length === enough || performance.now() > until) return files;
+    if (files.length === enough || clock() > until) return files;
     if (!(entry instanceof WalkEntry) || entry.kind !== "file") continue;
     if (seen++ === allowed) return files;
     if (Number.isFinite(maxFileSize) && (entry.stat()?.size ?? 0) > maxFileSize) continue;

@@ -100,8 +100,8 @@ async function* hits(
   // Some of what is found may not be confirmed; where that leaves too few, there is another round for the rest.
   for (let enough = limit + slack; ; enough *= 8) {
     try {
-      const { blocks, trimmed } = await whole.blocks(behind, enough);
-      if (find !== undefined) rememberSize(start, report.files);
+      const { blocks, trimmed, bytes } = await whole.blocks(behind, enough);
+      if (find !== undefined) rememberSize(start, report.files, bytes);
       if (isTree) study(start, options, report.files);
       using trail = sight().trail();
       const within = await withinFiles(blocks, start, options, report);

@@ -20,9 +20,11 @@ export class HeadStart implements Disposable {
     this.#signal = signal;
   }
 
-  /** Begins, if it has not begun; what goes wrong is told to whoever asks for the run. */
-  begin(): void {
+  /** Begins, if it has not begun, and gives it a moment. What goes wrong is told to whoever asks for the run. */
+  async begin(): Promise<void> {
+    if (this.#run !== undefined) return;
     this.run().catch(() => {});
+    await this.#pace.rest();
   }
 
   run(): Promise<Run> {

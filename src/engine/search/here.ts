@@ -5,6 +5,7 @@ import { Fault } from "../fault.ts";
 import type { Directory, Entry } from "../workspace/directory.ts";
 import type { OpenFile } from "../workspace/file.ts";
 import type { Root } from "../workspace/root.ts";
+import { clock } from "../workspace/system/clock.ts";
 import { given, hitsOf, wantedLines } from "./give.ts";
 import type { FileHits, GrepOptions, GrepReport } from "./grep-terms.ts";
 import type { HeadStart } from "./head-start.ts";
@@ -15,15 +16,23 @@ import type { Pace } from "./pace.ts";
 import { WalkEntry, Walker } from "./walker.ts";
 
 const largestFile = 1024 * 1024;
-const patienceMs = 12; // what ripgrep takes to start and to end
-const sharedMs = 6; // where it began meanwhile
-const littleMs = 2; // where the tree is known to be large, or not known at all
 const mostMs = 60; // where hits come so often that the limit will be reached
 
-/** Where there were many files to search the last time, and where few. A guess about the next, and never more. */
+/** When ripgrep begins, in milliseconds, and when it goes on alone. It takes some ten to start and to end. */
+const patience = {
+  /** The first search of a process: nothing is compiled yet, and before it gets going, ripgrep is half through. */
+  first: { begins: 0, goesOn: 2 },
+  unknown: { begins: 2, goesOn: 6 },
+  small: { begins: 6, goesOn: 12 },
+  large: { begins: 2, goesOn: 2 },
+} as const;
+
+/** Where there was much to search the last time, and where little. A guess about the next, and never more. */
 const sizes = new WeakMap<Root, Map<string, "large" | "small">>();
 const maxRemembered = 256;
 const manyFiles = 300;
+const manyBytes = 4 * 1024 * 1024;
+let isFirst = true;
 
 /** Where ripgrep has to go on: behind a place, or from the start. */
 export interface Handover {
@@ -42,11 +51,13 @@ export async function* searchHere(
   headStart: HeadStart,
 ): AsyncGenerator<FileHits, Handover | undefined, undefined> {
   const { limit = Number.POSITIVE_INFINITY, maxFiles = Number.POSITIVE_INFINITY } = options;
-  const { maxFileSize = Number.POSITIVE_INFINITY, binary } = options;
-  const size = sizes.get(start.root)?.get(start.path);
-  let patience = size === "small" ? patienceMs : littleMs;
+  const { maxFileSize = Number.POSITIVE_INFINITY } = options;
+  const { begins, goesOn } =
+    patience[isFirst ? "first" : (sizes.get(start.root)?.get(start.path) ?? "unknown")];
+  isFirst = false;
+  if (begins === 0) await headStart.begin();
   using walker = new Walker(start, { ...options, order: "paths" });
-  const began = performance.now();
+  const began = clock();
   let behind: Place | undefined;
   let hits = 0;
   let seen = 0;
@@ -54,12 +65,10 @@ export async function* searchHere(
   let unreadable = 0;
   for (;;) {
     if (pace.isDue) await pace.rest();
-    const spent = performance.now() - began;
-    if (spent > patience && (spent * limit) / hits > mostMs) {
-      if (size !== undefined || patience > littleMs) return { behind, hits };
-      patience = sharedMs;
-      headStart.begin();
-      await pace.rest();
+    const spent = clock() - began;
+    if (spent > begins && (spent * limit) / hits > mostMs) {
+      if (spent > goesOn) return { behind, hits };
+      await headStart.begin();
     }
     const entry = walker.next();
     if (entry === undefined) break;
@@ -73,7 +82,7 @@ export async function* searchHere(
     if (file === undefined) unreadable++;
     else if (file.size <= maxFileSize) {
       searched++;
-      const lines = (await binary?.(file)) ? [] : search(file, find, options);
+      const lines = await searchText(file, find, options);
       if (lines === undefined) return { behind, hits };
       if (lines.length > 0) {
         const count = matching(lines);
@@ -93,16 +102,15 @@ export async function* searchHere(
   return undefined;
 }
 
-/** Takes note of how many files ripgrep searched after a handover. */
-export function rememberSize(start: Directory, files: number): void {
-  remember(start, files > manyFiles ? "large" : undefined);
+/** Takes note of how much ripgrep searched after a handover. */
+export function rememberSize(start: Directory, files: number, bytes: number): void {
+  remember(start, files > manyFiles || bytes > manyBytes ? "large" : "small");
 }
 
-function remember({ root, path }: Directory, size: "large" | "small" | undefined): void {
+function remember({ root, path }: Directory, size: "large" | "small"): void {
   const known = sizes.get(root) ?? new Map();
   sizes.set(root, known);
-  if (size === undefined) known.delete(path);
-  else if (known.size < maxRemembered || known.has(path)) known.set(path, size);
+  if (known.size < maxRemembered || known.has(path)) known.set(path, size);
 }
 
 /** The same for one file of the start; undefined where ripgrep has to search it. What is no file has no hits. */
@@ -119,14 +127,23 @@ export async function searchFile(
     return [];
   }
   if (find === undefined) return undefined;
-  const lines = (await options.binary?.(file)) ? [] : search(file, find, options);
+  const lines = await searchText(file, find, options);
   if (lines === undefined) return undefined;
   report.files = 1;
   return lines.length === 0 ? [] : [given(name, lines, matching(lines), options)];
 }
 
-/** The lines of one file; undefined where it is not for us to read. */
-export function search(file: OpenFile, find: Finder, options: GrepOptions): GrepLine[] | undefined {
+/** The lines of one file; undefined where it is not for us to read. Whether it is text matters only where it has some. */
+export async function searchText(
+  file: OpenFile,
+  find: Finder,
+  options: GrepOptions,
+): Promise<GrepLine[] | undefined> {
+  const lines = search(file, find, options);
+  return lines?.length === 0 || !(await options.binary?.(file)) ? lines : [];
+}
+
+function search(file: OpenFile, find: Finder, options: GrepOptions): GrepLine[] | undefined {
   if (file.size > largestFile) return undefined;
   const bytes = file.readNow(0, file.size);
   if (isWide(bytes)) return undefined;

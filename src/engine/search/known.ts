@@ -5,6 +5,7 @@
 // first; one that fills all the room is known in part, and begun anew by the next walk.
 import type { Directory } from "../workspace/directory.ts";
 import { isSame, isSettled, type Mark, markOf } from "../workspace/mark.ts";
+import { clock } from "../workspace/system/clock.ts";
 import { Listing } from "./listing.ts";
 
 const maxBytes = 64 * 1024 * 1024; // some 250,000 names
@@ -147,7 +148,7 @@ const leewayMs = 500; // marks allow for more
  * forth between two walks goes unseen; then a change would have to meet the very tick of the one before.
  */
 function clockWentBack(): boolean {
-  const now = Date.now() - performance.now();
+  const now = Date.now() - clock();
   const wentBack = now < ahead - leewayMs;
   ahead = wentBack ? now : Math.max(ahead, now);
   return wentBack;

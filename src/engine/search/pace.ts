@@ -1,6 +1,7 @@
 // Long work on one thread: lets the event loop in every few milliseconds, so that pings are answered and
 // cancellations arrive, and knows when time is up.
 import { Fault } from "../fault.ts";
+import { clock } from "../workspace/system/clock.ts";
 
 const stretchMs = 8;
 
@@ -31,19 +32,19 @@ export class Pace {
 
   constructor({ signal, timeoutMs = Number.POSITIVE_INFINITY }: Patience) {
     this.#signal = signal;
-    const now = performance.now();
+    const now = clock();
     this.#deadline = now + timeoutMs;
     this.#pauseAt = now + stretchMs;
     this.check();
   }
 
   get isOver(): boolean {
-    return performance.now() >= this.#deadline;
+    return clock() >= this.#deadline;
   }
 
   /** Milliseconds that are left. */
   get left(): number {
-    return this.#deadline - performance.now();
+    return this.#deadline - clock();
   }
 
   /** True when it is time to `rest`. Cheap enough to ask for every entry. */
@@ -53,13 +54,13 @@ export class Pace {
 
   /** The same for what is asked less often. */
   get isDueNow(): boolean {
-    return performance.now() >= this.#pauseAt;
+    return clock() >= this.#pauseAt;
   }
 
   async rest(): Promise<void> {
     await nextTurn();
     this.check();
-    this.#pauseAt = performance.now() + stretchMs;
+    this.#pauseAt = clock() + stretchMs;
   }
 
   check(): void {

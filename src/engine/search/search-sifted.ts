@@ -5,7 +5,7 @@ import { isAccepted, launch } from "./collect.ts";
 import { confirmed } from "./confirm.ts";
 import { given, hitsOf } from "./give.ts";
 import type { FileHits, GrepOptions, GrepReport } from "./grep-terms.ts";
-import { type Handover, matching, search } from "./here.ts";
+import { type Handover, matching, searchText } from "./here.ts";
 import type { Finder } from "./lines-with.ts";
 import { compareBytes } from "./order.ts";
 import type { Pace } from "./pace.ts";
@@ -53,7 +53,7 @@ export async function* searchSifted(
       if (pace.isDue) await pace.rest();
       const path = paths[next] ?? "";
       using file = trail.open(Buffer.from(path));
-      const lines = file === undefined || (await options.binary?.(file)) ? [] : search(file, find, options);
+      const lines = file === undefined ? [] : await searchText(file, find, options);
       if (lines === undefined) break; // ripgrep's business, with all behind it
       if (file === undefined) report.inaccessible++;
       if (lines.length === 0) continue;

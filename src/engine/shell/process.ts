@@ -26,6 +26,8 @@ export interface Process {
   readonly pid: number;
   /** What it writes, as it comes. The writer waits while the reader does. */
   readonly output: AsyncIterable<Buffer>;
+  /** Hands over what it writes, as it comes, and tells when it has ended: quicker than `output`, and instead of it. */
+  read(take: (chunk: Buffer) => void): Promise<Exit>;
   /** When it has ended and its output has been read or dropped. */
   readonly exit: Promise<Exit>;
   /** Ends it at once. */
@@ -68,7 +70,22 @@ export async function startProcess(
     });
   });
   child.on("error", () => {}); // a kill that came too late
-  return { pid, output: stdout, exit, kill };
+  const read = (take: (chunk: Buffer) => void): Promise<Exit> =>
+    new Promise((resolve, reject) => {
+      const drain = (): void => {
+        try {
+          for (let chunk = stdout.read(); chunk !== null; chunk = stdout.read()) take(chunk);
+        } catch (error) {
+          kill();
+          stdout.destroy();
+          reject(error);
+        }
+      };
+      stdout.on("readable", drain);
+      drain();
+      exit.then(resolve, reject);
+    });
+  return { pid, output: stdout, read, exit, kill };
 }
 
 function failure(command: string, error: unknown): Fault<"spawn_failed"> {
