@@ -1,6 +1,6 @@
 // A file that is replaced keeps its extended attributes, though its bytes come into a new file.
 import { execFileSync } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, it } from "vitest";
@@ -62,5 +62,65 @@ it("attributes that a file gets between two edits survive the second, and so do 
     await edit("two");
     expect(note()).toBe("kept");
   }
+  rmSync(base, { recursive: true });
+});
+
+const noteOf = (file: string) =>
+  python("import os,sys; print(os.getxattr(sys.argv[1], 'user.note').decode())", file);
+const attributesOf = (file: string) => python("import os,sys; print(os.listxattr(sys.argv[1]))", file);
+
+it("of several files in one commit each keeps its own attributes", async context => {
+  const base = mkdtempSync(join(tmpdir(), "polyfs-attributes-"));
+  const names = ["a", "noted", "b"];
+  for (const name of names) writeFileSync(join(base, name), "one");
+  if (!canSetAttributes(join(base, "noted")))
+    context.skip("no python3, or a file system without extended attributes");
+  using engine = openEngine({ roots: [{ path: base, access: "read-write" }], state: join(base, ".state") });
+  const { workspace } = engine;
+  for (const content of ["two", "three"]) {
+    await workspace.editAll(
+      names.map(name => workspace.at(name)),
+      files => files.map(({ path }) => ({ kind: "write", path, bytes: Buffer.from(content) })),
+    );
+    expect(noteOf(join(base, "noted"))).toBe("kept");
+    for (const name of ["a", "b"]) expect(attributesOf(join(base, name))).toBe("[]");
+  }
+  rmSync(base, { recursive: true });
+});
+
+/** Shells that this process has started to ask about attributes. */
+function askingShells(): number[] {
+  return readdirSync("/proc")
+    .filter(name => /^\d+$/.test(name))
+    .filter(pid => {
+      try {
+        const parent = readFileSync(`/proc/${pid}/stat`, "latin1").split(") ").at(-1)?.split(" ")[1];
+        const isShell = readFileSync(`/proc/${pid}/cmdline`, "latin1").startsWith("/bin/sh\0-c\0");
+        return isShell && Number(parent) === process.pid;
+      } catch {
+        return false;
+      }
+    })
+    .map(Number);
+}
+
+it("attributes survive an edit when the shell that was asked about them is killed meanwhile", async context => {
+  const base = mkdtempSync(join(tmpdir(), "polyfs-attributes-"));
+  const file = join(base, "file");
+  writeFileSync(file, "one");
+  writeFileSync(join(base, "other"), "one");
+  if (!canSetAttributes(file)) context.skip("no python3, or a file system without extended attributes");
+  using engine = openEngine({ roots: [{ path: base, access: "read-write" }], state: join(base, ".state") });
+  const { workspace } = engine;
+  await workspace.edit(workspace.at("other"), () => Buffer.from("two"));
+  const shells = askingShells();
+  expect(shells).toHaveLength(1);
+  for (const pid of shells) process.kill(pid, "SIGSTOP");
+  await workspace.edit(workspace.at("file"), () => {
+    for (const pid of shells) process.kill(pid, "SIGKILL");
+    return Buffer.from("two");
+  });
+  expect(readFileSync(file, "utf8")).toBe("two");
+  expect(noteOf(file)).toBe("kept");
   rmSync(base, { recursive: true });
 });

@@ -1,9 +1,10 @@
 // Extended attributes and ACLs of files that are replaced. Node has no call for them; `cp` has, on open files that
-// it is handed, so that no name is followed. Asking costs a process, so all files of a commit are asked about in
-// one, and each only once as long as nothing about it changes: copying onto a file in /proc, where attributes cannot be set, fails exactly where there
-// are some.
+// it is handed, so that no name is followed. Copying onto a file in /proc, where attributes cannot be set, fails
+// exactly where there are some. Asking takes a process, so all files of a commit are asked about in one, and each only
+// once as long as nothing about it changes.
 import { type ChildProcess, type StdioOptions, spawn } from "node:child_process";
 import type { CopyAttributes } from "../workspace/commit/stage.ts";
+import { attributesCopied, giveUpShell } from "./attribute-shell.ts";
 
 const firstDescriptor = 3; // of the files that the child is handed
 const mostAtOnce = 200;
@@ -29,19 +30,19 @@ export function attributeCopier({ identify, links }: AttributeDisk): CopyAttribu
     const unknown = files.filter(fd => !without.has(identify(fd)));
     for (let at = 0; at < unknown.length; at += mostAtOnce) {
       const some = unknown.slice(at, at + mostAtOnce);
-      const [only] = some;
-      if (only !== undefined && some.length === 1) {
-        const file = identify(only);
-        if (!(await hasAny(only))) add(file);
+      const asked = some.map(identify);
+      if (await attributesCopied(some, nowhereFor(some, links))) {
+        asked.forEach(add);
         continue;
       }
-      const asked = some.map(identify);
+      // Some have, or the shell cannot tell; what `cp` complains about says which.
       const farm = links(firstDescriptor, firstDescriptor + some.length - 1, nowhere);
       const args = ["-t", farm, ...some.map((_, i) => target(i))];
       const complaints = await complaintsOf(run(some, args, "pipe"));
       const refused = new Set(
         [...complaints.matchAll(/attributes for '[^']*\/(\d+)'/g)].map(([, n]) => Number(n)),
       );
+      if (refused.size === 0) giveUpShell();
       for (const [i, file] of asked.entries()) if (!refused.has(firstDescriptor + i)) add(file);
     }
   };
@@ -55,6 +56,11 @@ export function attributeCopier({ identify, links }: AttributeDisk): CopyAttribu
 /** A file that cannot take attributes. */
 const nowhere = "/proc/self/comm";
 
+/** The same for some: a directory in which the number of each leads there. */
+function nowhereFor(files: readonly number[], links: AttributeDisk["links"]): string {
+  return files.length === 1 ? nowhere : links(Math.min(...files), Math.max(...files), nowhere);
+}
+
 /** The n-th file that the child is handed. */
 function target(n: number): string {
   return `/proc/self/fd/${firstDescriptor + n}`;
@@ -65,13 +71,6 @@ function run(files: readonly number[], args: readonly string[], complaints: "pip
   const env = { PATH: process.env.PATH, LC_ALL: "C" };
   const stdio: StdioOptions = ["ignore", "ignore", complaints, ...files];
   return spawn("cp", ["--attributes-only", "--preserve=xattr", ...args], { stdio, env });
-}
-
-/** Whether a file has any. The quick question tells nothing about why it failed: a `cp` may not know how to. */
-async function hasAny(file: number): Promise<boolean> {
-  const args = [target(0), nowhere];
-  if (await succeeds(run([file], args, "ignore"))) return false;
-  return (await complaintsOf(run([file], args, "pipe"))).includes("attributes for");
 }
 
 function succeeds(child: ChildProcess): Promise<boolean> {
