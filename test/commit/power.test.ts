@@ -4,6 +4,7 @@ import {
   readdirSync,
   readFileSync,
   renameSync,
+  rmSync,
   truncateSync,
   utimesSync,
   writeFileSync,
@@ -95,5 +96,40 @@ describe("after the power failed, with a commit acknowledged and nothing flushed
     ground.reopen();
     ground.workspace.at("f0");
     expect(ground.text("f1")).toBe("new f1");
+  });
+});
+
+describe("after the power failed, with a file too large for the journal committed there and not in its place yet", () => {
+  const repeats = 300_000;
+  const whole = "new ".repeat(repeats);
+
+  /** The ground, and the temporary file that was to become `a`. */
+  function committed() {
+    const ground = new Ground({ a: "old" });
+    spawnSync(process.execPath, [worker.path, "marked", ground.base, String(repeats)]);
+    const staged = readdirSync(ground.inside).filter(name => name !== "a");
+    expect([ground.text("a"), staged.length]).toEqual(["old", 1]);
+    return { ground, staged: join(ground.inside, staged[0] ?? "") };
+  }
+
+  it("the new content comes into its place where all of it is on the disk", () => {
+    const { ground } = committed();
+    using _ = ground;
+    reboot(ground);
+    ground.workspace.at("a");
+    expect(ground.tree()).toEqual({ a: whole });
+  });
+
+  it.each([
+    ["was cut short", (file: string) => truncateSync(file, 4096)],
+    ["is full of zeros", (file: string) => writeFileSync(file, Buffer.alloc(whole.length))],
+    ["is gone", (file: string) => rmSync(file)],
+  ])("the old content stays where the new one %s", (_, damage) => {
+    const { ground, staged } = committed();
+    using __ = ground;
+    damage(staged);
+    reboot(ground);
+    ground.workspace.at("a");
+    expect(ground.tree()).toEqual({ a: "old" });
   });
 });

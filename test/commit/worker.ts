@@ -104,6 +104,21 @@ const tasks: Record<string, () => Promise<void>> = {
     process.kill(process.pid, "SIGKILL");
   },
 
+  /** Writes to `a`, and is gone when the journal says so on the disk, and before the file is in its place. */
+  async marked() {
+    let isFlushed = false;
+    await watching(
+      (_, name) => {
+        if (isFlushed) process.kill(process.pid, "SIGKILL");
+        isFlushed = name === "flushData";
+      },
+      async () => {
+        const bytes = Buffer.from("new ".repeat(number));
+        await workspace.commit([{ kind: "write", path: workspace.at("a"), bytes }]);
+      },
+    );
+  },
+
   /** Writes to `a` before and after the state directory is cleared away, and is gone with the last answer. */
   async cleared() {
     const write = (text: string) =>

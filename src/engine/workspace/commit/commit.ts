@@ -204,7 +204,7 @@ export class Committer {
       begun = true;
       journal.append({ is: "commit", id, inodes });
       const directories = [...staged.unflushed].map(place => flushDirectory(places.handle(place)));
-      await Promise.all([...directories, journal.flush()]);
+      await Promise.all([...staged.flushing, ...directories, journal.flush()]);
       for (const step of steps) apply(step, scene);
       if (this.#copyAttributes) learnAbout(plan.stages, places, staged.inodes, this.#copyAttributes);
       book.note(steps, places);

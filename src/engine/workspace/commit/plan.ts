@@ -1,5 +1,7 @@
 // What a commit will do, as plain data: the steps, what to stage for them, and what to let go afterwards.
 import { Fault } from "../../fault.ts";
+import { contentHash } from "../../text/version.ts";
+import { mostWaiting } from "../archive/account.ts";
 import { system } from "../errno.ts";
 import { bytesOf, Handle } from "../handle.ts";
 import { isWithin, type Root } from "../root.ts";
@@ -11,7 +13,7 @@ import { Overtaken } from "./overtaken.ts";
 import type { Places, Spot } from "./place.ts";
 import type { Stage } from "./stage.ts";
 import type { Aside } from "./state.ts";
-import type { Known, MoveStep, Range, Step } from "./step.ts";
+import type { Known, MoveStep, Range, Staged, Step } from "./step.ts";
 import { sys } from "./syscalls.ts";
 import type { Target } from "./target.ts";
 import { temporaryName } from "./temporary.ts";
@@ -89,6 +91,16 @@ export class Plan {
     this.blobs.push(bytes);
     this.#blobBytes += bytes.length;
     return range;
+  }
+
+  /**
+   * How recovery gets at new bytes: from the journal, where they are few; else from the staged file, if that holds
+   * what their hash says, which the archive wants, too. Very many are flushed first: to hash them takes longer.
+   */
+  pledge(bytes: Uint8Array): Pick<Staged, "blob" | "hash"> {
+    const blob = this.inline(bytes);
+    if (blob !== undefined) return { blob };
+    return bytes.length <= mostWaiting ? { hash: contentHash(bytes) } : {};
   }
 
   /** Adds a move; what stands at its end is kept aside. */

@@ -74,9 +74,10 @@ function moveEdited(
   const { given } = target.path;
   if (!stat.isFile()) throw new Fault("not_a_file", { path: source.path.given, kind: kindOf(stat) });
   const temp = plan.temp(target.spot);
-  const blob = plan.inline(bytes);
+  const pledge = plan.pledge(bytes);
+  const { blob } = pledge;
   const staged = {
-    ...(blob && { blob }),
+    ...pledge,
     mode: stat.mode & 0o7777,
     owner: { user: stat.uid, group: stat.gid },
   };

@@ -15,7 +15,7 @@ export type Stage =
       readonly given: string;
       readonly spot: Spot;
       readonly bytes: Uint8Array;
-      /** Whether it must be flushed now, since the journal does not hold its bytes. */
+      /** Whether it must be flushed before the commit, since the journal does not hold its bytes. */
       readonly flush: boolean;
       /** The file whose extended attributes it takes over, and which one that is. */
       readonly like?: Spot & { readonly identity: string };
@@ -43,10 +43,14 @@ export interface CopyAttributes {
 
 /** How many files are asked about at once. */
 export const mostAsked = 200;
+/** How many are flushed at once: each is open meanwhile. */
+const mostFlushing = 16;
 
 /** What was staged: which file has which name, and the directories that must be flushed before all of it is safe. */
 interface AllStaged {
   readonly inodes: ReadonlyMap<string, number>;
+  /** Files that are being flushed meanwhile. */
+  readonly flushing: readonly Promise<void>[];
   readonly unflushed: ReadonlySet<number>;
 }
 
@@ -57,19 +61,31 @@ export async function stageAll(
   copyAttributes: CopyAttributes | undefined,
 ): Promise<AllStaged> {
   const inodes = new Map<string, number>();
+  const flushing: Promise<void>[] = [];
   const unflushed = new Set<number>();
   const replaced = stages.flatMap(one => (one.kind === "bytes" && one.like !== undefined ? [one.like] : []));
   const asked = askAbout(replaced, places, copyAttributes);
   try {
     for (const one of stages) {
-      const inode = await stage(one, places, asked, copyAttributes);
-      if (inode !== undefined) inodes.set(one.spot.name, inode);
+      const staged = await stage(one, places, asked, copyAttributes);
+      if (staged !== undefined) inodes.set(one.spot.name, staged.inode);
+      if (staged?.flushing !== undefined) flushing.push(told(staged.flushing, one.given));
+      if (flushing.length > mostFlushing) await flushing.shift();
       if (one.kind === "copy" || (one.kind === "bytes" && one.flush)) unflushed.add(one.spot.place);
     }
   } finally {
     await asked;
   }
-  return { inodes, unflushed };
+  return { inodes, flushing, unflushed };
+}
+
+/** Something that goes on meanwhile, and fails only for who waits for it: a commit may have failed before. */
+function told(work: Promise<void>, given: string): Promise<void> {
+  const wrapped = work.catch(error => {
+    throw faultOf(error, given);
+  });
+  wrapped.catch(() => {});
+  return wrapped;
 }
 
 /** Asks about files that are going to be replaced. */
@@ -123,12 +139,17 @@ export function learnAbout(
 const { O_RDONLY, O_WRONLY, O_CREAT, O_EXCL, O_NOFOLLOW, O_NONBLOCK, O_DIRECTORY } = constants;
 const pieceBytes = 4 * 1024 * 1024;
 
+interface StagedFile {
+  readonly inode: number;
+  readonly flushing: Promise<void> | undefined;
+}
+
 async function stage(
   one: Stage,
   places: Places,
   asked: Promise<void>,
   copyAttributes?: CopyAttributes,
-): Promise<number | undefined> {
+): Promise<StagedFile | undefined> {
   try {
     if (one.kind === "bytes") return await stageBytes(one, places, asked, copyAttributes);
     if (one.kind === "copy") await stageCopy(one, places, copyAttributes);
@@ -144,13 +165,14 @@ async function stageBytes(
   places: Places,
   asked: Promise<void>,
   copyAttributes?: CopyAttributes,
-): Promise<number> {
+): Promise<StagedFile> {
   // What replaces nothing gets what the system gives new files: umask and default ACLs.
   const fd = sys.open(
     places.address(one.spot),
     O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW,
     one.owner ? 0o600 : 0o666,
   );
+  let flushing: Promise<void> | undefined;
   try {
     for (let at = 0; at < one.bytes.length; at += pieceBytes) {
       if (at > 0) await new Promise(resolve => setImmediate(resolve));
@@ -167,10 +189,12 @@ async function stageBytes(
     }
     if (one.mode !== undefined) sys.chmod(fd, one.mode);
     if (one.modified !== undefined) setModified(fd, one.modified);
-    if (one.flush) await sys.flushLater(fd);
-    return stat.ino;
+    if (one.flush) flushing = sys.flushLater(fd).finally(() => sys.close(fd));
+    // By a hash recovery can tell whether it was: then the flush of the journal need not wait for it.
+    if (one.hash === undefined) await flushing;
+    return { inode: stat.ino, flushing };
   } finally {
-    sys.close(fd);
+    if (flushing === undefined) sys.close(fd);
   }
 }
 

@@ -3,6 +3,7 @@
 // old bytes can be read until the commit is over.
 import { constants } from "node:fs";
 import { Fault, type Kind } from "../../fault.ts";
+import { contentHash } from "../../text/version.ts";
 import { errnoOf, system } from "../errno.ts";
 import type { Address } from "../handle.ts";
 import { contentAt } from "./if-there.ts";
@@ -25,6 +26,8 @@ export interface Range {
 /** New content under a temporary name. With `blob`, the journal holds the bytes too. */
 export interface Staged {
   readonly blob?: Range;
+  /** Of bytes that the journal does not hold: tells after a power cut whether all of them came to the disk. */
+  readonly hash?: string;
   readonly mode?: number;
   readonly owner?: { readonly user: number; readonly group: number };
   /** The time to give it, in milliseconds. */
@@ -232,11 +235,19 @@ function isReady(step: MoveStep, index: number, scene: Scene): boolean {
   const to = scene.places.address(step.to);
   const there = sys.lstat(to);
   if (step.staged?.blob === undefined && source?.ino !== scene.inodes[index]) return false;
+  if (scene.powerCut && !isWhole(step, scene)) return false;
   if (there === undefined) return true;
   const blob = step.staged?.blob;
   if (scene.powerCut && blob !== undefined && isTorn(to, scene.blob(blob))) return true;
   const known = step.replaces?.known;
   return known !== undefined && isSame(there, known);
+}
+
+/** The mark in the journal may have come to the disk before the staged file: the commit has not happened then. */
+function isWhole({ from, staged }: MoveStep, { places }: Scene): boolean {
+  if (staged?.hash === undefined) return true;
+  const found = contentAt(places.address(from));
+  return found !== undefined && contentHash(found) === staged.hash;
 }
 
 /** The staged file as it should be: after a power cut it may be gone, or hold less than was written. */

@@ -47,9 +47,10 @@ export function planWrite(
   const temp = plan.temp(target.spot);
   const mode = change.mode ?? (stat && stat.mode & 0o7777);
   const owner = stat && { user: stat.uid, group: stat.gid };
-  const blob = plan.inline(bytes);
+  const pledge = plan.pledge(bytes);
+  const { blob } = pledge;
   const staged = {
-    ...(blob && { blob }),
+    ...pledge,
     ...(mode !== undefined && { mode }),
     ...(owner && { owner }),
     ...(change.modified && { modified: change.modified.getTime() }),
