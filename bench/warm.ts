@@ -1,7 +1,7 @@
 // polyfs keeps its compiled code at the first start, and again when the first sessions have lasted for twenty seconds:
 // what is measured is a program that has been used before. So each dialect serves one such session, with a call of
 // each kind that reads, before its first sample.
-import { readdirSync } from "node:fs";
+import { readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Adapter, Ground } from "./adapter.ts";
@@ -32,9 +32,7 @@ export async function warm(
 }
 
 function jobsIn(root: string): Job[] {
-  const entries = readdirSync(root, { withFileTypes: true });
-  const file = entries.find(entry => entry.isFile());
-  const path = file && join(root, file.name);
+  const path = fileIn(root);
   return [
     job("list", { path: root }),
     job("tree", { path: root }),
@@ -48,4 +46,15 @@ function jobsIn(root: string): Job[] {
           job("tail", { path, count: 40 }),
         ]),
   ];
+}
+
+/** The first file with something in it, in the directory or below it. */
+function fileIn(directory: string): string | undefined {
+  const entries = readdirSync(directory, { withFileTypes: true });
+  for (const entry of entries) {
+    const path = join(directory, entry.name);
+    const found = entry.isDirectory() ? fileIn(path) : statSync(path).size > 0 ? path : undefined;
+    if (found !== undefined) return found;
+  }
+  return undefined;
 }

@@ -5,7 +5,8 @@ import { join } from "node:path";
 import fc from "fast-check";
 import { afterAll, describe, expect, it } from "vitest";
 import type { LineWindow } from "../../src/engine/workspace/line-window.ts";
-import { countLines, lastLines, linesFrom } from "../../src/engine/workspace/lines.ts";
+import { countLines, linesFrom } from "../../src/engine/workspace/lines.ts";
+import { lastLines } from "../../src/engine/workspace/tail.ts";
 import { Workspace } from "../../src/engine/workspace/workspace.ts";
 
 const directory = mkdtempSync(join(tmpdir(), "polyfs-lines-"));
@@ -106,6 +107,27 @@ describe("a window of lines", () => {
     expect((await lastLines(file, 1, { maxBytes: 9 })).full).toBe(false);
   });
 
+  it("from the end knows its number where all of the file was read, and tells what was left out of a line", async () => {
+    using small = fileOf("one\ntwo\r\nthree and more\r\nfour");
+    const { first, total, lines } = await lastLines(small, 2, { maxLineBytes: 5 });
+    expect([first, total]).toEqual([3, 4]);
+    expect(lines.map(line => [line.bytes.toString(), line.end, line.left])).toEqual([
+      ["three", "\r\n", 9],
+      ["four", "", 0],
+    ]);
+    using large = fileOf(`${"line\n".repeat(50_000)}last\n`);
+    const window = await lastLines(large, 2);
+    expect([window.first, window.total, window.more]).toEqual([undefined, undefined, true]);
+    expect(whole(window)).toEqual(["line\n", "last\n"]);
+  });
+
+  it("stops between the pieces of a file when nobody wants it any more", async () => {
+    using file = fileOf("x".repeat(3_000_000));
+    const signal = AbortSignal.abort();
+    await expect(lastLines(file, 1, { signal })).rejects.toThrow();
+    await expect(linesFrom(file, 2, 1, { signal })).rejects.toThrow();
+  });
+
   it("finds the lines of UTF-16 in both byte orders", async () => {
     const text = "a\u0a0a\r\nbĊ\n\nc";
     for (const encoding of ["utf-16le", "utf-16be"] as const) {
@@ -117,6 +139,7 @@ describe("a window of lines", () => {
         return (encoding === "utf-16le" ? unit : unit.swap16()).toString("utf16le") + line.end;
       });
       expect(lines).toEqual(["a\u0a0a\r\n", "bĊ\n", "\n", "c"]);
+      expect((await lastLines(file, 3, { encoding })).lines).toEqual(window.lines.slice(1));
     }
   });
 });

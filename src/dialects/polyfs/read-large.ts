@@ -8,7 +8,8 @@ import type { Codec } from "../../engine/text/coding.ts";
 import { detect } from "../../engine/text/detect.ts";
 import { humanSize } from "../../engine/text/size.ts";
 import type { OpenFile } from "../../engine/workspace/file.ts";
-import { lastLines, linesFrom } from "../../engine/workspace/lines.ts";
+import { linesFrom } from "../../engine/workspace/lines.ts";
+import { lastLines } from "../../engine/workspace/tail.ts";
 import { Lines, shownLine } from "./answer.ts";
 import type { Reading } from "./read_file.ts";
 import { refuseBinary } from "./text-file.ts";
@@ -19,7 +20,7 @@ const maxLineBytes = 8000; // as many as the characters that are shown can have
 export async function largeLines(
   file: OpenFile,
   { offset, limit, numbers, encoding }: Reading,
-  { signal }: CallContext,
+  call: CallContext,
   room: number,
 ): Promise<string> {
   const head = file.readNow(0, sample);
@@ -31,7 +32,9 @@ export async function largeLines(
     maxBytes: room,
     ...wideness(codec),
     skip: found.mark ? codec.mark.length : 0,
-    signal,
+    get signal() {
+      return call.signal;
+    },
   };
   const window =
     offset < 0 ? await lastLines(file, -offset, options) : await linesFrom(file, offset, limit, options);

@@ -12,13 +12,25 @@ export interface Decoder {
   decode(bytes: Buffer): string;
 }
 
+export const asItIs: Decoder = { wide: {}, decode: piece => piece.toString("utf8") };
+
 export async function decoderFor(bytes: Buffer): Promise<Decoder> {
   const { encoding } = detect(bytes, { legacy: true });
-  if (encoding === "utf-8") return { wide: {}, decode: piece => piece.toString("utf8") };
+  if (encoding === "utf-8") return asItIs;
   const codec = await codecNamed(encoding);
   const { name } = codec;
   const wide: Decoder["wide"] = name === "utf-16le" || name === "utf-16be" ? { encoding: name } : {};
   return { wide, decode: piece => shown(codec.decode(piece)) };
+}
+
+/**
+ * Whether ASCII in this file stands for itself, which a few bytes tell: no UTF-16, by its mark or by NULs near the
+ * start. Every other encoding that is found out here has ASCII in it.
+ */
+export function isPlain(file: OpenFile): boolean {
+  const start = file.readNow(0, 4096);
+  const marked = (start[0] === 0xff && start[1] === 0xfe) || (start[0] === 0xfe && start[1] === 0xff);
+  return !marked && !start.includes(0);
 }
 
 const sampleBytes = 256 * 1024;

@@ -28,8 +28,8 @@ const reader = (name: string, title: string, description: string) =>
         throw new Fault("invalid_argument", { message });
       }
       using file = call.workspace.file(path);
-      if (tail !== 0) return await readTail(file, Math.floor(tail), call.signal);
-      if (head !== 0) return await readHead(file, Math.ceil(head), call.signal);
+      if (tail !== 0) return await readTail(file, Math.floor(tail), call);
+      if (head !== 0) return await readHead(file, Math.ceil(head), call);
       return await readWhole(file, call.settings.maxFileBytes);
     },
   });

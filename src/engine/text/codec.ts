@@ -63,6 +63,7 @@ const loaded = new Map<string, Codec>();
 
 /** The codec of a name as people write it (`UTF-8`, `Shift_JIS`, `cp1252`). */
 export async function codecNamed(name: string): Promise<Codec> {
+  if (name === utf8.name) return utf8;
   const key = name.toLowerCase().replace(/[^a-z0-9]/g, "");
   const known = builtIn.get(key) ?? loaded.get(key);
   if (known !== undefined) return known;

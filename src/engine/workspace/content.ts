@@ -4,7 +4,8 @@
 import { countLines } from "../text/lines.ts";
 import type { OpenFile } from "./file.ts";
 import type { FileLine, LineOptions, LineWindow } from "./line-window.ts";
-import { lastLines, linesFrom } from "./lines.ts";
+import { linesFrom } from "./lines.ts";
+import { lastLines } from "./tail.ts";
 
 export type ContentEncoding = "utf-8" | "ascii" | "latin1" | "base64" | "hex";
 
@@ -53,13 +54,14 @@ export async function readContent(
       ...(form.isText && { lines: countLines(text, "split") }),
     };
   }
-  const { signal } = options;
   const maxBytes = form.wide === undefined ? options.maxBytes : Math.max(2, options.maxBytes & ~1);
   const lineOptions: LineOptions = {
     maxBytes,
-    ...(signal && { signal }),
-    ...(form.skip && { skip: form.skip }),
-    ...(form.wide && { encoding: form.wide }),
+    skip: form.skip,
+    encoding: form.wide,
+    get signal() {
+      return options.signal;
+    },
   };
   return part(await chosen(file, choice, lineOptions), form);
 }

@@ -1,6 +1,6 @@
 // Where lines end in a piece of a file. Whole files are passed over here, so this is what looking for a line costs.
 import { memoryFrom, program } from "../text/simd/program.ts";
-import type { LineOptions } from "./line-window.ts";
+import type { FileLine, LineOptions } from "./line-window.ts";
 
 const worthVectors = 128 * 1024;
 const vectorBytes = 64 * 1024;
@@ -21,27 +21,22 @@ export class LineEnds {
   /** The position behind the next line end from `at` on, or -1. */
   next(chunk: Buffer, at: number): number {
     if (this.width === 1) return chunk.indexOf(10, at) + 1 || -1;
-    for (let i = at; i + 1 < chunk.length; i += 2) if (this.#isBreak(chunk, i)) return i + 2;
+    for (let i = at; i + 1 < chunk.length; i += 2) if (this.#isUnit(chunk, i, 10)) return i + 2;
     return -1;
   }
 
-  /** Where the last `count` lines begin. */
-  back(chunk: Buffer, count: number): number {
-    let at = chunk.length;
-    for (let line = 0; line < count && at > 0; line++) at = this.#behindBreakBefore(chunk, at - this.width);
-    return at;
-  }
-
-  endsWithBreak(chunk: Buffer): boolean {
-    const last = chunk.length - this.width;
-    return last >= 0 && (this.width === 1 ? chunk[last] === 10 : this.#isBreak(chunk, last));
-  }
-
-  /** The position behind the last line end in front of `limit`, or 0. */
-  #behindBreakBefore(chunk: Buffer, limit: number): number {
+  /** The position behind the last line end that is not behind `limit`, or 0. */
+  before(chunk: Buffer, limit: number): number {
     if (this.width === 1) return limit <= 0 ? 0 : chunk.lastIndexOf(10, limit - 1) + 1;
-    for (let i = limit - 2; i >= 0; i -= 2) if (this.#isBreak(chunk, i)) return i + 2;
+    for (let i = limit - 2; i >= 0; i -= 2) if (this.#isUnit(chunk, i, 10)) return i + 2;
     return 0;
+  }
+
+  /** The break that stands in front of `end`, in a line that begins at `from`. */
+  breakAt(chunk: Buffer, end: number, from = 0): FileLine["end"] {
+    const { width } = this;
+    if (end - width < from || !this.#isUnit(chunk, end - width, 10)) return "";
+    return end - 2 * width >= from && this.#isUnit(chunk, end - 2 * width, 13) ? "\r\n" : "\n";
   }
 
   /** Passes over up to `most` line ends: how many there were, where the last one ended, and whether more follows it. */
@@ -59,7 +54,7 @@ export class LineEnds {
       }
     } else {
       for (let i = 0; i + 1 < chunk.length && lines < most; i += 2) {
-        if (this.#isBreak(chunk, i)) {
+        if (this.#isUnit(chunk, i, 10)) {
           lines++;
           end = i + 2;
         }
@@ -108,7 +103,8 @@ export class LineEnds {
     return { lines, end };
   }
 
-  #isBreak(chunk: Buffer, i: number): boolean {
-    return chunk[i + this.#low] === 10 && chunk[i + 1 - this.#low] === 0;
+  #isUnit(chunk: Buffer, i: number, value: number): boolean {
+    if (this.width === 1) return chunk[i] === value;
+    return chunk[i + this.#low] === value && chunk[i + 1 - this.#low] === 0;
   }
 }

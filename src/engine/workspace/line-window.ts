@@ -26,8 +26,9 @@ export interface LineOptions {
   /** Bytes kept of all lines together; the line that would pass it is not begun, except the first. */
   readonly maxBytes?: number;
   /** 2 for UTF-16; its byte order tells where the LF's zero byte is. */
-  readonly encoding?: "utf-16le" | "utf-16be";
+  readonly encoding?: "utf-16le" | "utf-16be" | undefined;
   /** Bytes of a byte-order mark to leave out. */
-  readonly skip?: number;
-  readonly signal?: AbortSignal;
+  readonly skip?: number | undefined;
+  /** Asked for only where it takes long: pass it on as a getter. */
+  readonly signal?: AbortSignal | undefined;
 }

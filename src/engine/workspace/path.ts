@@ -96,7 +96,7 @@ function spelled(given: string, forms: PathForms): string {
   if (!given.isWellFormed()) refuse("not_unicode");
   if (given.length > 65_536) refuse("too_long");
   let written = given;
-  if (/^file:\/\//i.test(written)) {
+  if (written[4] === ":" && /^file:\/\//i.test(written)) {
     // Where it is no path, it is no name either: a directory called `file:` is not what the caller meant.
     written = (forms.uris ? fromUri(written) : undefined) ?? refuse("reserved");
   }

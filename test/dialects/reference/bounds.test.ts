@@ -51,6 +51,31 @@ describe("a file of 300 MB", () => {
   });
 });
 
+describe("the last lines", () => {
+  const tail = async (bytes: Buffer, count: number) => {
+    writeFileSync(ground.path("tail.txt"), bytes);
+    return await ground.says("read_text_file", { path: ground.path("tail.txt"), tail: count });
+  };
+
+  it("are read in the encoding that the beginning of the file shows", async () => {
+    const french = Buffer.from(`${"déjà été à côté\r\n".repeat(40_000)}fini\r\nçà\r\nend\r\n`, "latin1");
+    expect(await tail(french, 3)).toBe("çà\nend\n");
+    expect(await tail(french, 2)).toBe("end\n");
+    const wide = Buffer.from(`\ufeff${"line\n".repeat(40_000)}last\r\nend`, "utf16le");
+    expect(await tail(wide, 2)).toBe("last\nend");
+    expect(await tail(Buffer.from(wide).swap16(), 2)).toBe("last\nend");
+    expect(await tail(wide.subarray(2), 2)).toBe("last\nend");
+  });
+
+  it("are all of a file that has fewer", async () => {
+    expect(await tail(Buffer.from("one\ntwo\n"), 3)).toBe("one\ntwo\n");
+    expect(await tail(Buffer.from("one\ntwo\n"), 2)).toBe("two\n");
+    expect(await tail(Buffer.from("one\ntwo\n"), 1)).toBe("");
+    expect(await tail(Buffer.from("one"), 9)).toBe("one");
+    expect(await tail(Buffer.alloc(0), 9)).toBe("");
+  });
+});
+
 describe("a tree with more names than an answer holds", () => {
   beforeAll(() => {
     mkdirSync(ground.path("wide/many"), { recursive: true });
