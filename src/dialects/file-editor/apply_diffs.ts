@@ -4,7 +4,7 @@ import { text } from "../../contract/tool.ts";
 import { applyEdits } from "../../engine/edit/apply.ts";
 import type { AnchoredEdit } from "../../engine/edit/edits.ts";
 import { Fault } from "../../engine/fault.ts";
-import { countLines } from "../../engine/text/lines.ts";
+import { lineCount } from "../../engine/text/count-breaks.ts";
 import { batchReport, singleReport } from "./diff-report.ts";
 import { editText } from "./text-file.ts";
 import { workspaceTool } from "./workspace-tool.ts";
@@ -77,14 +77,17 @@ export const applyDiffs = workspaceTool({
   async run(params, workspace, call) {
     const { path, atomic } = params;
     const edits = editsOf(params);
-    const { outcomes, body, note } = await editText("apply_diffs", path, workspace, call, async file => {
+    const {
+      outcomes,
+      text: written,
+      note,
+    } = await editText("apply_diffs", path, workspace, call, async file => {
       const options = { order: "original", counting: "split", failing: "skip" } as const;
       const { outcomes, text: result } = await applyEdits(file, edits, options);
       const stays = atomic && outcomes.some(outcome => outcome instanceof Fault);
-      const written = stays ? file : result;
-      return { text: written, body: written.body, outcomes };
+      return { text: stays ? file : result, outcomes };
     });
-    const lines = countLines(body, "split");
+    const lines = lineCount(written, "split");
     const [edit] = edits;
     if (edit !== undefined && isSingle(params)) {
       if (outcomes[0] instanceof Fault) throw outcomes[0];

@@ -7,7 +7,7 @@ import { rebased } from "../../engine/history/versions.ts";
 import { diffCounts } from "../../engine/text/diff.ts";
 import { decode, type Text } from "../../engine/text/text.ts";
 import { version } from "../../engine/text/version.ts";
-import { diffOf } from "./diff.ts";
+import { changeOf, diffOf } from "./diff.ts";
 import { editsProperty, engineEdits, overlooked } from "./edits.ts";
 import { pathAt } from "./paths.ts";
 import { polyfsTool } from "./polyfs-tool.ts";
@@ -69,7 +69,8 @@ export const editFile = polyfsTool({
     );
     if (result === undefined) throw new Fault("not_found", { path: given });
     const { before, after, merged } = result;
-    const { added, removed } = diffCounts(before.body, after.body);
+    const change = changeOf(before, after);
+    const { added, removed } = diffCounts(change.before.body, change.after.body);
     const did = dry_run ? "would edit" : before === after ? "unchanged" : "edited";
     return text(
       [
@@ -77,7 +78,7 @@ export const editFile = polyfsTool({
         ...outcomes.flatMap((outcome, i) => overlooked(outcome, i)),
         ...(merged ? ["[merged with changes made since that version]"] : []),
         ...(dry_run ? ["[dry run: nothing was written]"] : notes(commit, call)),
-        diffOf(before, after, diffBytes),
+        diffOf(change, diffBytes),
       ].join("\n"),
     );
   },

@@ -6,7 +6,7 @@ import { LineIndex } from "../../engine/text/lines.ts";
 import type { Text } from "../../engine/text/text.ts";
 import type { OpenFile } from "../../engine/workspace/file.ts";
 import { Lines, shownLine } from "./answer.ts";
-import { diffOf } from "./diff.ts";
+import { changeOf, diffOf } from "./diff.ts";
 import type { Reading } from "./read_file.ts";
 import { headLine, textOf } from "./text-file.ts";
 
@@ -30,7 +30,7 @@ export async function readLines(
   if (old === undefined)
     return page(`${head}\n[${since} is not known any more; this is the file]`, text, reading, room);
   const before = await textOf(file.given, old, reading.encoding ?? text.codec.name);
-  return `${head}\n${diffOf(before, text, room - head.length)}`;
+  return `${head}\n${diffOf(changeOf(before, text), room - head.length)}`;
 }
 
 function page(head: string, { path, body }: Text, { offset, limit, numbers }: Reading, room: number): string {

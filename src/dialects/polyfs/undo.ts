@@ -6,7 +6,7 @@ import { decode } from "../../engine/text/text.ts";
 import { version } from "../../engine/text/version.ts";
 import type { Workspace } from "../../engine/workspace/workspace.ts";
 import { answerBytes, counted, Lines } from "./answer.ts";
-import { diffOf } from "./diff.ts";
+import { changeOf, diffOf } from "./diff.ts";
 import { pathAt, shownAt } from "./paths.ts";
 import { polyfsTool } from "./polyfs-tool.ts";
 import { dryRunProperty, ending } from "./writing.ts";
@@ -54,5 +54,5 @@ async function describe({ at, did, from, before, after }: Restored, workspace: W
     await decode(path, before, { legacy: true }),
     await decode(path, after, { legacy: true }),
   ];
-  return `${head}\n${diffOf(old, made, diffBytes)}`;
+  return `${head}\n${diffOf(changeOf(old, made), diffBytes)}`;
 }

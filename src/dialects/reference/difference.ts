@@ -1,12 +1,16 @@
 // A change as a fenced unified diff: with the headers that the contract's clients know, four lines of context, plain
 // line feeds, and a fence that is longer than any in the text.
+import { changedPart } from "../../engine/text/changed-part.ts";
 import { unifiedDiff } from "../../engine/text/diff.ts";
 import { shown } from "../../engine/text/escape.ts";
 import type { Text } from "../../engine/text/text.ts";
 
+const context = 4;
+
 export function difference(path: string, before: Text, after: Text): string {
   const header = [`Index: ${path}`, "=".repeat(67), `--- ${path}\toriginal`, `+++ ${path}\tmodified`];
-  const hunks = unifiedDiff(plain(before), plain(after), { context: 4 }).replace(
+  const { before: old, after: made, skipped } = changedPart(before, after, context);
+  const hunks = unifiedDiff(plain(old.raw), plain(made.raw), { context, skipped }).replace(
     /^@@ -(\d+)(,\d+)? \+(\d+)(,\d+)? @@$/gm,
     (_, from, removed = ",1", to, added = ",1") => `@@ -${from}${removed} +${to}${added} @@`,
   );
@@ -16,6 +20,6 @@ export function difference(path: string, before: Text, after: Text): string {
   return `${fence}diff\n${diff}${fence}\n\n`;
 }
 
-function plain({ raw }: Text): string {
+function plain(raw: string): string {
   return raw.replaceAll("\r\n", "\n");
 }

@@ -26,8 +26,23 @@ export function attributeCopier({ identify, links }: AttributeDisk): CopyAttribu
     if (without.size > mostKnown) without.clear();
     without.add(file);
   };
+  /** Questions without an answer yet: who asks the same waits for it. */
+  const open = new Map<string, Promise<void>>();
   const ask = async (files: readonly number[]): Promise<void> => {
+    const before = files.map(fd => open.get(identify(fd))).filter(one => one !== undefined);
+    if (before.length > 0) await Promise.all(before); // else the question goes out before anything else is done
     const unknown = files.filter(fd => !without.has(identify(fd)));
+    if (unknown.length === 0) return;
+    const asking = askAnew(unknown);
+    const asked = unknown.map(identify);
+    for (const file of asked) open.set(file, asking);
+    try {
+      await asking;
+    } finally {
+      for (const file of asked) open.delete(file);
+    }
+  };
+  const askAnew = async (unknown: readonly number[]): Promise<void> => {
     for (let at = 0; at < unknown.length; at += mostAtOnce) {
       const some = unknown.slice(at, at + mostAtOnce);
       const asked = some.map(identify);

@@ -7,6 +7,8 @@ export interface DiffOptions {
   readonly to?: string;
   /** Lines of context around a change; 3 by default. */
   readonly context?: number;
+  /** How many lines of the file stand in front of both texts; 0 by default. */
+  readonly skipped?: number;
 }
 
 /** The unified diff from one raw text to another; "" where they are the same. */
@@ -14,7 +16,7 @@ export function unifiedDiff(before: string, after: string, options: DiffOptions 
   if (before === after) return "";
   const context = options.context ?? 3;
   const { a, b, start, changes } = changedLines(before, after, context);
-  let skipped = 0;
+  let skipped = options.skipped ?? 0;
   for (let at = before.indexOf("\n"); at >= 0 && at < start; at = before.indexOf("\n", at + 1)) skipped += 1;
   const parts: string[] = [];
   if (options.from !== undefined) parts.push(`--- ${options.from}\n`);

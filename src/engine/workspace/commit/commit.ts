@@ -108,10 +108,9 @@ export class Committer {
         if (current !== undefined) found.push({ ...spot, identity: current.identity });
         return { path, bytes: current?.bytes };
       });
-      // Meanwhile; about the others, and where this fails, it is asked when it matters.
-      const asked = askAbout(found.slice(0, mostAsked), places, this.#copyAttributes).catch(() => {});
+      // Meanwhile. It is asked again when it matters, also about the others, and gets the same answer.
+      askAbout(found.slice(0, mostAsked), places, this.#copyAttributes).catch(() => {});
       const changes = await transform(files);
-      await asked;
       using draft = this.#draft(changes, options);
       for (const [key, given] of draft.keys) {
         if (!locks.keys.has(key)) also.set(key, given);

@@ -1,0 +1,82 @@
+// The part of a file in which two versions of it differ. What both begin and end with is compared as bytes, which takes
+// next to no time, and is not decoded: to show a few lines of a large file, nobody has to put together its new text.
+import { utf8 } from "./codec.ts";
+import { countBreaks } from "./count-breaks.ts";
+import type { Text } from "./text.ts";
+
+type Part = Pick<Text, "raw" | "body">;
+
+export interface ChangedPart {
+  readonly before: Part;
+  readonly after: Part;
+  /** How many lines stand in front of it. */
+  readonly skipped: number;
+}
+
+/** Whole lines, and so many around them; all of both texts where lines cannot be told from bytes. */
+export function changedPart(before: Text, after: Text, context: number): ChangedPart {
+  const a = contentOf(before);
+  const b = contentOf(after);
+  // A file without LF may have lines that end with CR.
+  const hasLines = before.codec === utf8 && after.codec === utf8 && a.includes(10) && b.includes(10);
+  if (!hasLines) return { before, after, skipped: 0 };
+  const start = lineStart(a, commonStart(a, b), context);
+  const tail = linesBehind(a, commonEnd(a, b, start), context);
+  return {
+    before: partOf(a.subarray(start, a.length - tail)),
+    after: partOf(b.subarray(start, b.length - tail)),
+    skipped: countBreaks(a.subarray(0, start)),
+  };
+}
+
+function contentOf({ bytes, mark, codec }: Text): Buffer {
+  return mark ? bytes.subarray(codec.mark.length) : bytes;
+}
+
+function partOf(bytes: Buffer): Part {
+  const raw = utf8.decode(bytes);
+  return { raw, body: raw.replaceAll("\r\n", "\n") };
+}
+
+const blocks = [65_536, 4096, 256];
+
+function commonStart(a: Buffer, b: Buffer): number {
+  const most = Math.min(a.length, b.length);
+  let at = 0;
+  for (const block of blocks)
+    while (at + block <= most && a.compare(b, at, at + block, at, at + block) === 0) at += block;
+  while (at < most && a[at] === b[at]) at += 1;
+  return at;
+}
+
+function commonEnd(a: Buffer, b: Buffer, from: number): number {
+  const most = Math.min(a.length, b.length) - from;
+  let tail = 0;
+  const isSame = (block: number) => {
+    const [inA, inB] = [a.length - tail, b.length - tail];
+    return a.compare(b, inB - block, inB, inA - block, inA) === 0;
+  };
+  for (const block of blocks) while (tail + block <= most && isSame(block)) tail += block;
+  while (tail < most && a[a.length - 1 - tail] === b[b.length - 1 - tail]) tail += 1;
+  return tail;
+}
+
+/** The start of the line that an offset lies in, and then so many lines back. */
+function lineStart(bytes: Buffer, offset: number, back: number): number {
+  let at = offset;
+  for (let i = 0; i <= back && at > 0; i++) {
+    const end = i === 0 ? at - 1 : at - 2;
+    at = end < 0 ? 0 : bytes.lastIndexOf(10, end) + 1;
+  }
+  return at;
+}
+
+/** What is left of a common end without the line that the difference ends in, and so many behind it. */
+function linesBehind(bytes: Buffer, tail: number, lines: number): number {
+  let left = tail;
+  for (let i = 0; i <= lines && left > 0; i++) {
+    const at = bytes.indexOf(10, bytes.length - left);
+    left = at < 0 ? 0 : bytes.length - at - 1;
+  }
+  return left;
+}
