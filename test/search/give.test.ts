@@ -51,6 +51,22 @@ describe("a search for names or numbers", () => {
   });
 });
 
+describe("a search for lines", () => {
+  it("gives all of a small file with them, however it is searched, and nothing of a large one", async () => {
+    const small = "one\r\nneedle\n\ufefftwo";
+    using tree = new Tree({ "large.txt": "needle\n".repeat(20_000), "small.txt": small });
+    using directory = tree.directory();
+    const here = { pattern: "needle", literal: true };
+    for (const query of [here, here, { pattern: "needle", lookaround: true, multiline: true }]) {
+      const found = await all(grep(directory, query));
+      expect(found.map(({ path, whole }) => [path, whole?.toString()])).toEqual([
+        ["large.txt", undefined],
+        ["small.txt", small],
+      ]);
+    }
+  });
+});
+
 describe("a FIFO that takes a file's place", () => {
   it("is not read where it is asked for by name", async () => {
     using tree = new Tree();

@@ -8,7 +8,7 @@ const node = (script: string) =>
 describe("reading what a process writes", () => {
   it("gives all of it in order, also what came before anybody read, and then how it ended", async () => {
     const child = await node(
-      'for (let i = 0; i < 9; i++) console.log(`${i}`.repeat(99_999)); console.error("so"); process.exitCode = 3',
+      'for (let i = 0; i < 9; i++) console.log(String(i).repeat(99_999)); console.error("so"); process.exitCode = 3',
     );
     await setTimeout(200);
     const pieces: Buffer[] = [];
@@ -18,7 +18,7 @@ describe("reading what a process writes", () => {
       errors: "so\n",
     });
     expect(Buffer.concat(pieces).toString()).toBe(
-      Array.from({ length: 9 }, (_, i) => `${`${i}`.repeat(99_999)}\n`).join(""),
+      Array.from({ length: 9 }, (_, i) => `${String(i).repeat(99_999)}\n`).join(""),
     );
   });
 

@@ -56,14 +56,14 @@ export class LineResults implements Results {
     this.#call = call;
   }
 
-  async add(path: WorkspacePath, { lines }: FileHits): Promise<boolean> {
-    const hits = lines.filter(line => isHit(line) && this.#page.takes());
-    if (hits.length > 0) await this.#print(path, lines, hits);
+  async add(path: WorkspacePath, found: FileHits): Promise<boolean> {
+    const hits = found.lines.filter(line => isHit(line) && this.#page.takes());
+    if (hits.length > 0) await this.#print(path, found, hits);
     return !this.#page.full;
   }
 
-  async #print(path: WorkspacePath, lines: readonly FoundLine[], hits: readonly FoundLine[]): Promise<void> {
-    const { version, textOf } = await this.#inspect(path);
+  async #print(path: WorkspacePath, { lines, whole }: FileHits, hits: readonly FoundLine[]): Promise<void> {
+    const { version, textOf } = await this.#inspect(path, whole);
     const head = version === undefined ? path.given : `${path.given} · ${version}`;
     let before = this.#files > 0 ? `\n${head}\n` : `${head}\n`;
     let left = hits.length;
@@ -89,11 +89,13 @@ export class LineResults implements Results {
   }
 
   /** The file's version; and its lines, where the search, which knows only Unicode, could not read them. */
-  async #inspect(path: WorkspacePath): Promise<{ version?: string; textOf(line: FoundLine): string }> {
-    const { workspace, settings } = this.#call;
+  async #inspect(
+    path: WorkspacePath,
+    whole: Buffer | undefined,
+  ): Promise<{ version?: string; textOf(line: FoundLine): string }> {
+    const { workspace } = this.#call;
     try {
-      using file = workspace.file(path);
-      const bytes = await file.bytes(settings.maxFileBytes);
+      const bytes = whole ?? (await this.#bytesOf(path));
       const version = remember(() => workspace.archive, bytes);
       const { body, codec } = await decode(path.given, bytes, { legacy: true });
       if (codec.name === "utf-8") return { version, textOf: ({ text }) => text };
@@ -107,6 +109,12 @@ export class LineResults implements Results {
       if (!(error instanceof Fault)) throw error;
       return { textOf: ({ text }) => text };
     }
+  }
+
+  async #bytesOf(path: WorkspacePath): Promise<Buffer> {
+    const { workspace, settings } = this.#call;
+    using file = workspace.file(path);
+    return await file.bytes(settings.maxFileBytes);
   }
 
   print(report: GrepReport): string {

@@ -18,6 +18,8 @@ export interface Run {
    * least `enough` hits are kept, if there are as many.
    */
   blocks(behind?: Place, enough?: number): Promise<Found>;
+  /** Whether it has found much that nobody has read yet. */
+  readonly isAmple: boolean;
   /** Ends it at once. */
   kill(): void;
 }
@@ -30,6 +32,8 @@ export interface Found {
   /** How much was searched. */
   readonly bytes: number;
 }
+
+const ampleBytes = 4096;
 
 /** Starts a search of the whole scope, or of some files of it. */
 export async function launch(
@@ -74,7 +78,13 @@ export async function launch(
     if (kept.overflowed) report.stopped ??= "output";
     return { blocks: kept.sorted(), trimmed: kept.trimmed, bytes };
   };
-  return { blocks, kill };
+  return {
+    blocks,
+    get isAmple() {
+      return child.waiting > ampleBytes;
+    },
+    kill,
+  };
 }
 
 /** Expressions that ripgrep has taken. */

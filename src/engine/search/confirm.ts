@@ -29,7 +29,7 @@ export async function* confirmed(
     using file = trail.open(bytes);
     if (file === undefined || (await binary?.(file)) || !(await confirms(file, lines))) continue;
     hits += more;
-    const found = given(path, lines, count, options);
+    const found = given(path, file, lines, count, options);
     yield path.includes("\ufffd") ? { ...found, raw: bytes } : found;
   }
 }

@@ -1,6 +1,7 @@
 // What a search gives of each file: its lines, its name, or how many lines match. Names and numbers are taken from
 // lines all the same, a few of which are held: whoever reports that a file matches has to prove it (confirm.ts), and
 // a bare number from a child process that was led astray by a link could not be told from a true one.
+import type { OpenFile } from "../workspace/file.ts";
 import type { FileHits, GrepOptions } from "./grep-terms.ts";
 import type { GrepLine } from "./hits.ts";
 
@@ -42,15 +43,17 @@ export function hitsOf(count: number, { give = "lines" }: GrepOptions): number {
   return give === "lines" ? count : 1;
 }
 
-/** A file as it is given. */
+/** A file, which is open, as it is given. */
 export function given(
   path: string,
+  file: OpenFile,
   lines: readonly GrepLine[],
   count: number,
   { give }: GrepOptions,
 ): FileHits {
   if (give === "files") return { path, lines: [] };
-  return give === "counts" ? { path, lines: [], count } : { path, lines: lines.map(foundLine), count };
+  if (give === "counts") return { path, lines: [], count };
+  return { path, lines: lines.map(foundLine), count, whole: file.whole() };
 }
 
 function foundLine({ number, column, bytes, cut }: GrepLine): FileHits["lines"][number] {

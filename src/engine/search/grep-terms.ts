@@ -52,6 +52,8 @@ export interface FileHits {
   readonly lines: readonly FoundLine[];
   /** How many lines match, among those that were of use. */
   readonly count?: number | undefined;
+  /** All that the file held when the lines were found in it; only of a very small one whose lines are given. */
+  readonly whole?: Buffer | undefined;
 }
 
 export interface GrepReport {

@@ -89,7 +89,7 @@ async function* hits(
   }
   let whole = await headStart.run();
   const { limit = Number.POSITIVE_INFINITY } = options;
-  if (limit < Number.POSITIVE_INFINITY && isTree && !query.literal && behind === undefined) {
+  if (limit < Number.POSITIVE_INFINITY && isTree && !query.literal && find === undefined) {
     const first = await firstHits(start, query, options, sight(), pace);
     if (first !== undefined) {
       report.stopped = "limit";

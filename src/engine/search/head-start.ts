@@ -6,6 +6,8 @@ import type { Run } from "./collect.ts";
 import type { Pace } from "./pace.ts";
 import { turn } from "./turns.ts";
 
+const momentMs = 10;
+
 export class HeadStart implements Disposable {
   readonly #launch: (signal: AbortSignal) => Promise<Run>;
   readonly #pace: Pace;
@@ -25,6 +27,17 @@ export class HeadStart implements Disposable {
     if (this.#run !== undefined) return;
     this.run().catch(() => {});
     await this.#pace.rest();
+  }
+
+  /** Begins, and tells a moment later whether hits come in masses, or it does not begin at all. */
+  async isAmple(): Promise<boolean> {
+    await this.begin();
+    await new Promise(resolve => setTimeout(resolve, momentMs));
+    this.#pace.check();
+    return await this.run().then(
+      run => run.isAmple,
+      () => true,
+    );
   }
 
   run(): Promise<Run> {

@@ -20,8 +20,6 @@ const mostMs = 60; // where hits come so often that the limit will be reached
 
 /** When ripgrep begins, in milliseconds, and when it goes on alone. It takes some ten to start and to end. */
 const patience = {
-  /** The first search of a process: nothing is compiled yet, and before it gets going, ripgrep is half through. */
-  first: { begins: 0, goesOn: 2 },
   unknown: { begins: 2, goesOn: 6 },
   small: { begins: 6, goesOn: 12 },
   large: { begins: 2, goesOn: 2 },
@@ -32,6 +30,8 @@ const sizes = new WeakMap<Root, Map<string, "large" | "small">>();
 const maxRemembered = 256;
 const manyFiles = 300;
 const manyBytes = 4 * 1024 * 1024;
+
+/** The first search of a process: nothing is compiled yet, and before it gets going here, ripgrep is half through. */
 let isFirst = true;
 
 /** Where ripgrep has to go on: behind a place, or from the start. */
@@ -52,10 +52,11 @@ export async function* searchHere(
 ): AsyncGenerator<FileHits, Handover | undefined, undefined> {
   const { limit = Number.POSITIVE_INFINITY, maxFiles = Number.POSITIVE_INFINITY } = options;
   const { maxFileSize = Number.POSITIVE_INFINITY } = options;
-  const { begins, goesOn } =
-    patience[isFirst ? "first" : (sizes.get(start.root)?.get(start.path) ?? "unknown")];
-  isFirst = false;
-  if (begins === 0) await headStart.begin();
+  if (isFirst) {
+    isFirst = false;
+    if (!(await headStart.isAmple())) return { behind: undefined, hits: 0 };
+  }
+  const { begins, goesOn } = patience[sizes.get(start.root)?.get(start.path) ?? "unknown"];
   using walker = new Walker(start, { ...options, order: "paths" });
   const began = clock();
   let behind: Place | undefined;
@@ -86,7 +87,7 @@ export async function* searchHere(
       if (lines === undefined) return { behind, hits };
       if (lines.length > 0) {
         const count = matching(lines);
-        yield given(entry.path, lines, count, options);
+        yield given(entry.path, file, lines, count, options);
         hits += hitsOf(count, options);
       }
     }
@@ -130,7 +131,7 @@ export async function searchFile(
   const lines = await searchText(file, find, options);
   if (lines === undefined) return undefined;
   report.files = 1;
-  return lines.length === 0 ? [] : [given(name, lines, matching(lines), options)];
+  return lines.length === 0 ? [] : [given(name, file, lines, matching(lines), options)];
 }
 
 /** The lines of one file; undefined where it is not for us to read. Whether it is text matters only where it has some. */

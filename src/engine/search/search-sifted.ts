@@ -53,12 +53,15 @@ export async function* searchSifted(
       if (pace.isDue) await pace.rest();
       const path = paths[next] ?? "";
       using file = trail.open(Buffer.from(path));
-      const lines = file === undefined ? [] : await searchText(file, find, options);
+      if (file === undefined) {
+        report.inaccessible++;
+        continue;
+      }
+      const lines = await searchText(file, find, options);
       if (lines === undefined) break; // ripgrep's business, with all behind it
-      if (file === undefined) report.inaccessible++;
       if (lines.length === 0) continue;
       const count = matching(lines);
-      yield given(path, lines, count, options);
+      yield given(path, file, lines, count, options);
       hits += hitsOf(count, options);
       if (hits < limit) continue;
       report.stopped = "limit";

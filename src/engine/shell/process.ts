@@ -26,6 +26,8 @@ export interface Process {
   readonly pid: number;
   /** What it writes, as it comes. The writer waits while the reader does. */
   readonly output: AsyncIterable<Buffer>;
+  /** How many bytes wait for somebody to read them; after some thousand of them the writer waits too. */
+  readonly waiting: number;
   /** Hands over what it writes, as it comes, and tells when it has ended: quicker than `output`, and instead of it. */
   read(take: (chunk: Buffer) => void): Promise<Exit>;
   /** When it has ended and its output has been read or dropped. */
@@ -85,7 +87,16 @@ export async function startProcess(
       drain();
       exit.then(resolve, reject);
     });
-  return { pid, output: stdout, read, exit, kill };
+  return {
+    pid,
+    output: stdout,
+    get waiting() {
+      return stdout.readableLength;
+    },
+    read,
+    exit,
+    kill,
+  };
 }
 
 function failure(command: string, error: unknown): Fault<"spawn_failed"> {

@@ -85,7 +85,7 @@ export class OpenFile implements Disposable {
 
   /** The same, at once: for small pieces. */
   readNow(offset: number, length: number): Buffer {
-    const held = this.#heldWhole();
+    const held = this.whole();
     if (held !== undefined) return held.subarray(offset, offset + Math.max(0, length));
     const buffer = Buffer.allocUnsafe(Math.max(0, length));
     let filled = 0;
@@ -103,7 +103,7 @@ export class OpenFile implements Disposable {
   async bytes(limit: number): Promise<Buffer> {
     const size = this.stat.size;
     if (size > limit) throw new Fault("too_large", { path: this.given, size, limit });
-    const held = this.#heldWhole();
+    const held = this.whole();
     if (held !== undefined) return held;
     const whole = await this.read(0, size + 1);
     if (whole.length <= size) return whole;
@@ -119,7 +119,7 @@ export class OpenFile implements Disposable {
   }
 
   /** All of a very small file, which is read once; undefined for others, and where it has another size by now. */
-  #heldWhole(): Buffer | undefined {
+  whole(): Buffer | undefined {
     const { size } = this.stat;
     if (this.#held !== undefined || size > tinyBytes) return this.#held;
     const buffer = Buffer.allocUnsafe(size + 1);
