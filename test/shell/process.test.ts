@@ -1,3 +1,4 @@
+import { getEventListeners } from "node:events";
 import { setTimeout } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import { startProcess } from "../../src/engine/shell/process.ts";
@@ -29,5 +30,38 @@ describe("reading what a process writes", () => {
     });
     await expect(failing).rejects.toThrow("enough");
     expect(await child.exit).toMatchObject({ signal: "SIGKILL" });
+  });
+});
+
+describe("a process that nobody reads any more", () => {
+  const chatty = 'setInterval(() => process.stdout.write("more ".repeat(9999)), 1)';
+
+  it("is gone for good when it is dropped, with all that it had written", async () => {
+    const child = await node(chatty);
+    await setTimeout(200);
+    child.drop();
+    expect(await child.exit).toMatchObject({ signal: "SIGKILL" });
+  });
+
+  it("is gone for good when its caller is, and leaves nothing with the caller's signal", async () => {
+    const caller = new AbortController();
+    const { signal } = caller;
+    const env = {};
+    const child = await startProcess(process.execPath, ["-e", chatty], { cwd: process.cwd(), env, signal });
+    await setTimeout(200);
+    caller.abort();
+    expect(await child.exit).toMatchObject({ signal: "SIGKILL" });
+    expect(getEventListeners(signal, "abort")).toEqual([]);
+  });
+
+  it("can be read after it was ended, up to where it came", async () => {
+    const child = await node(chatty);
+    await setTimeout(200);
+    child.kill();
+    let bytes = 0;
+    await child.read(piece => {
+      bytes += piece.length;
+    });
+    expect(bytes).toBeGreaterThan(0);
   });
 });

@@ -20,7 +20,7 @@ export interface Run {
   blocks(behind?: Place, enough?: number): Promise<Found>;
   /** Whether it has found much that nobody has read yet. */
   readonly isAmple: boolean;
-  /** Ends it at once. */
+  /** Ends it at once; nobody reads any more. */
   kill(): void;
 }
 
@@ -56,7 +56,7 @@ export async function launch(
   const timer = timeoutMs === undefined ? undefined : setTimeout(tooLate, timeoutMs);
   const kill = (): void => {
     clearTimeout(timer);
-    child.kill();
+    child.drop();
   };
   const blocks = async (behind?: Place, enough = Number.POSITIVE_INFINITY): Promise<Found> => {
     const kept = new Kept(enough, behind);

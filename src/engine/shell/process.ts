@@ -32,11 +32,13 @@ export interface Process {
   read(take: (chunk: Buffer) => void): Promise<Exit>;
   /** When it has ended and its output has been read or dropped. */
   readonly exit: Promise<Exit>;
-  /** Ends it at once. */
+  /** Ends it at once. What it wrote until then can still be read. */
   kill(): void;
+  /** Ends it, and lets go of what nobody has read: the pipe would stay open for a reader who never comes. */
+  drop(): void;
 }
 
-/** Faults: `spawn_failed`. An aborted signal kills the process; the caller sees the end of the output. */
+/** Faults: `spawn_failed`. An aborted signal drops the process; whoever reads sees the end of the output. */
 export async function startProcess(
   command: string,
   args: readonly string[],
@@ -54,7 +56,8 @@ export async function startProcess(
     throw failure(command, await new Promise(resolve => child.once("error", resolve)));
   }
   // When a process ends, Node throws away what nobody listens to. The reader may come later: hold it until then.
-  stdout.on("readable", () => {});
+  const hold = (): void => {};
+  stdout.on("readable", hold);
   let errors = "";
   stderr.setEncoding("utf8");
   stderr.on("data", (text: string) => {
@@ -63,11 +66,15 @@ export async function startProcess(
   const kill = (): void => {
     child.kill("SIGKILL");
   };
-  if (signal?.aborted) kill();
-  signal?.addEventListener("abort", kill, { once: true });
+  const drop = (): void => {
+    kill();
+    stdout.off("readable", hold).on("data", hold);
+  };
+  if (signal?.aborted) drop();
+  signal?.addEventListener("abort", drop, { once: true });
   const exit = new Promise<Exit>(resolve => {
     child.once("close", (code, by) => {
-      signal?.removeEventListener("abort", kill);
+      signal?.removeEventListener("abort", drop);
       resolve({ code: code ?? undefined, signal: by ?? undefined, errors });
     });
   });
@@ -96,6 +103,7 @@ export async function startProcess(
     read,
     exit,
     kill,
+    drop,
   };
 }
 
