@@ -60,7 +60,7 @@ export function shownLine(line: string, left: number | "some" = 0): string {
 }
 
 export function number(value: number): string {
-  return String(value).replace(/\B(?=(\d{3})+$)/g, ",");
+  return value < 1000 ? String(value) : String(value).replace(/\B(?=(\d{3})+$)/g, ",");
 }
 
 /** `1 line`, `12 lines`, `1 match`, `2 matches`. */

@@ -14,7 +14,8 @@ const maxBytes = 3_750_000;
 const shownTypes = /^(image\/(png|jpeg|gif|webp|avif|bmp)|audio\/.+)$/;
 
 export function isMedia({ path }: OpenFile): boolean {
-  return shownTypes.test(mimeType(path) ?? "");
+  const type = mimeType(path);
+  return type !== undefined && !type.startsWith("text/") && shownTypes.test(type);
 }
 
 export async function mediaOf(file: OpenFile, { workspace }: CallContext): Promise<Content[]> {

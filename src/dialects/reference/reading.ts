@@ -29,9 +29,9 @@ export async function readHead(file: OpenFile, count: number, call: CallContext)
 export async function readTail(file: OpenFile, count: number, call: CallContext): Promise<string> {
   if (count < 1) return "";
   const wide = isPlain(file) ? {} : (await decoderOf(file)).wide;
-  const { bytes, ends, ended } = await tailOf(file, count, optionsOf(wide, call));
+  const { bytes, ends, end } = await tailOf(file, count, optionsOf(wide, call));
   // The empty line behind the last break is one of them.
-  const lines = ended && ends.length === count ? bytes.subarray(ends[0]) : bytes;
+  const lines = end !== "" && ends.length === count ? bytes.subarray(ends[0]) : bytes;
   const isCut = lines.length >= maxAnswerBytes;
   const { decode } = wide.encoding === undefined && isAscii(lines) ? asItIs : await decoderOf(file);
   const body = decode(lines).replaceAll("\r\n", "\n");

@@ -8,7 +8,8 @@ const applications =
 
 /** A `.dat` may be anything. */
 export function isBinaryName(name: string): boolean {
-  const type = mimeType(name) ?? "";
+  const type = mimeType(name);
+  if (type === undefined || type.startsWith("text/")) return false;
   if (type === "image/svg+xml" || /\.dat$/i.test(name)) return false;
   return kinds.test(type) || applications.test(type);
 }

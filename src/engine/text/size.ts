@@ -12,5 +12,6 @@ export function humanSize(bytes: number): string {
     // 1023.95 would be printed as 1024.0.
     if (value < 1023.95) break;
   }
-  return `${value.toFixed(1).replace(/\.0$/, "")} ${unit}`;
+  const digits = value.toFixed(1);
+  return `${digits.endsWith(".0") ? digits.slice(0, -2) : digits} ${unit}`;
 }

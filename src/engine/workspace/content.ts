@@ -5,7 +5,7 @@ import { countLines } from "../text/lines.ts";
 import type { OpenFile } from "./file.ts";
 import type { FileLine, LineOptions, LineWindow } from "./line-window.ts";
 import { linesFrom } from "./lines.ts";
-import { lastLines } from "./tail.ts";
+import { type Tail, tailOf } from "./tail.ts";
 
 export type ContentEncoding = "utf-8" | "ascii" | "latin1" | "base64" | "hex";
 
@@ -63,27 +63,30 @@ export async function readContent(
       return options.signal;
     },
   };
-  return part(await chosen(file, choice, lineOptions), form);
+  if (choice.of !== "last")
+    return partOf(joined(await linesFrom(file, ...rangeOf(choice), lineOptions), form), form);
+  const tail = await tailOf(file, choice.count, lineOptions);
+  return partOf({ ...tail, count: tail.ends.length }, form);
 }
 
-function chosen(file: OpenFile, choice: LineChoice, options: LineOptions): Promise<LineWindow> {
-  switch (choice.of) {
-    case "last":
-      return lastLines(file, choice.count, options);
-    case "range":
-      return linesFrom(file, choice.start, choice.end - choice.start + 1, options);
-    default:
-      return linesFrom(file, 1, choice.of === "first" ? choice.count : Number.MAX_SAFE_INTEGER, options);
-  }
+function rangeOf(choice: Exclude<LineChoice, { of: "all" | "last" }>): [start: number, count: number] {
+  return choice.of === "range" ? [choice.start, choice.end - choice.start + 1] : [1, choice.count];
 }
 
-/** The lines as they stand in the file, without the end of the last one. */
-function part({ lines, first, more, full }: LineWindow, form: Form): Content {
-  const cut = full || lines.some(line => line.left > 0);
-  const pieces = lines.flatMap((line, i) =>
-    i === lines.length - 1 ? [line.bytes] : [line.bytes, form.breaks[line.end]],
-  );
-  const bytes = Buffer.concat(pieces);
+/** Lines as they stand in the file. */
+interface Part extends Omit<Tail, "ends"> {
+  readonly count: number;
+}
+
+function joined({ lines, ...where }: LineWindow, form: Form): Part {
+  const bytes = Buffer.concat(lines.flatMap(line => [line.bytes, form.breaks[line.end]]));
+  const full = where.full || lines.some(line => line.left > 0);
+  return { ...where, bytes, end: lines.at(-1)?.end ?? "", count: lines.length, full };
+}
+
+/** The end of the last line is left out. */
+function partOf({ bytes: all, end, count, first, more, full: cut }: Part, form: Form): Content {
+  const bytes = all.subarray(0, all.length - form.breaks[end].length);
   const decoded = form.decode(bytes);
   const whole = first === 1 && !more && !cut;
   return {
@@ -91,7 +94,7 @@ function part({ lines, first, more, full }: LineWindow, form: Form): Content {
     bytes: bytes.length,
     more: !whole,
     cut,
-    ...(whole && form.isText && { lines: Math.max(1, lines.length + (lines.at(-1)?.end === "" ? 0 : 1)) }),
+    ...(whole && form.isText && { lines: Math.max(1, count + (end === "" ? 0 : 1)) }),
   };
 }
 

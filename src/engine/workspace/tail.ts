@@ -8,8 +8,8 @@ export interface Tail extends Omit<LineWindow, "lines"> {
   readonly bytes: Buffer;
   /** Where each line ends in `bytes`, behind its break. */
   readonly ends: readonly number[];
-  /** Whether the last line has its break. */
-  readonly ended: boolean;
+  /** The break of the last line. */
+  readonly end: FileLine["end"];
 }
 
 /** What is read from the end first; most want a few lines, and each further piece is larger. */
@@ -56,7 +56,7 @@ export async function tailOf(file: OpenFile, count: number, options: LineOptions
   return {
     bytes,
     ends,
-    ended: wanted > count,
+    end: scan.breakAt(bytes, bytes.length),
     first: before === undefined ? undefined : before + 1,
     more: !whole || start > 0,
     total: before === undefined ? undefined : before + ends.length,
@@ -70,7 +70,7 @@ export async function lastLines(
   count: number,
   options: LineOptions = {},
 ): Promise<LineWindow> {
-  const { bytes, ends, ended: _, ...where } = await tailOf(file, count, options);
+  const { bytes, ends, first, total, more, full } = await tailOf(file, count, options);
   const { encoding, maxLineBytes = Number.POSITIVE_INFINITY } = options;
   const scan = new LineEnds(encoding);
   let at = 0;
@@ -82,5 +82,5 @@ export async function lastLines(
     at = behind;
     return line;
   });
-  return { lines, ...where };
+  return { lines, first, total, more, full };
 }
