@@ -222,7 +222,10 @@ export class Workspace implements Disposable {
     return this.#writer().edit(paths, transform, { by: this.#by, ...options });
   }
 
-  /** Calls `listener` after each commit, while the old content can still be read. Returns how to stop it. */
+  /**
+   * Calls `listener` after each commit, while the old content can still be read. It must not wait for a commit of its
+   * own, which may have to wait for this one. Returns how to stop it.
+   */
   onCommit(listener: CommitListener): () => void {
     const { listeners } = this.#shared;
     listeners.add(listener);

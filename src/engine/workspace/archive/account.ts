@@ -64,14 +64,19 @@ export const mostWaiting = 16 * 1024 * 1024;
  * Whether recording can wait: all of it is in the journal, at hand, or in the place where old content stays. For a
  * while it costs memory and room on the disk, so it must not be much.
  */
-export function canWait({ files }: Account, lasting: number | undefined): boolean {
-  let size = 0;
-  const stays = (one: Kept | undefined) => {
-    size += one?.size ?? 0;
-    return one?.spot === undefined || one.hash !== undefined || one.spot.place === lasting;
-  };
-  const all = files.every(({ before, replaced, after }) => stays(before) && stays(replaced) && stays(after));
-  return all && size <= mostWaiting;
+export function canWait(account: Account, lasting: number | undefined): boolean {
+  const stays = (one: Kept | undefined) =>
+    one?.spot === undefined || one.hash !== undefined || one.spot.place === lasting;
+  const all = account.files.every(
+    ({ before, replaced, after }) => stays(before) && stays(replaced) && stays(after),
+  );
+  return all && bytesIn(account) <= mostWaiting;
+}
+
+/** How many bytes of content there are to record. */
+export function bytesIn({ files }: Account): number {
+  const sizes = files.flatMap(({ before, replaced, after }) => [before, replaced, after]);
+  return sizes.reduce((sum, one) => sum + (one?.size ?? 0), 0);
 }
 
 function made(after: Held, spot: Spot): Kept {

@@ -148,12 +148,11 @@ export class Committer {
       recorded: true,
     });
     if (plan.steps.length === 0) return report();
-    await ledger.ease();
-    const book = ledger.enter();
+    const book = await ledger.enter();
     try {
       const tale = await this.#write(plan, id, account, book, options);
       if (canWait(account, plan.lasting)) {
-        book.waiting.push({ ...tale, contents: contentsOf(plan) });
+        book.wait({ ...tale, contents: contentsOf(plan) });
         const commit = report();
         await this.#tell(commit);
         return commit;

@@ -1,7 +1,12 @@
 // The journals of this process, two of them in turn: while one is being checkpointed (every file that it speaks
 // of flushed to its place, old content removed), the other takes new commits. Then it starts anew.
+//
+// Recording comes after the answer, and only so much of it may wait: where commits come faster than they can be
+// recorded, they wait for each other. Otherwise those that wait would take up more and more memory, and whoever asks
+// about the past would have to wait for all of them.
 import { constants } from "node:fs";
 import { join } from "node:path";
+import { bytesIn } from "../archive/account.ts";
 import type { Archive } from "../archive/archive.ts";
 import { errnoOf } from "../errno.ts";
 import type { Handle } from "../handle.ts";
@@ -18,6 +23,9 @@ import { sys } from "./syscalls.ts";
 const checkpointMs = 50;
 const hurryBytes = 32 * 1024 * 1024;
 const mostTries = 20;
+/** Commits that are under way or wait to be recorded, and the bytes of those that wait. */
+const mostBehind = 64;
+const mostBytesBehind = 32 * 1024 * 1024;
 
 /** A directory to flush, and files in it. */
 interface Unflushed {
@@ -38,8 +46,8 @@ export class Book {
   readonly purges = new Set<Promise<void>>();
   /** Old content that has no name any more and still takes up room. */
   readonly freeing = new Set<Promise<void>>();
-  /** Commits that the archive has yet to record. */
-  readonly waiting: Tale[] = [];
+  readonly #waiting: Tale[] = [];
+  #waitingBytes = 0;
   /** Commits that could not be taken back yet. */
   readonly unsettled: Tale[] = [];
   /** Commits under way. */
@@ -92,10 +100,35 @@ export class Book {
     return fresh;
   }
 
+  /** Flushes to its place what commits have put there. */
+  async flush(): Promise<void> {
+    for (const [key, one] of this.unflushed) {
+      await flushAll(one);
+      this.unflushed.delete(key);
+    }
+  }
+
+  /** Leaves a commit to be recorded later. */
+  wait(tale: Tale): void {
+    this.#waiting.push(tale);
+    this.#waitingBytes += bytesIn(tale.intent.account);
+  }
+
   /** Forgets a commit that was recorded. */
   done(tale: Tale): void {
-    const at = this.waiting.indexOf(tale);
-    if (at >= 0) this.waiting.splice(at, 1);
+    const at = this.#waiting.indexOf(tale);
+    if (at < 0) return;
+    this.#waiting.splice(at, 1);
+    this.#waitingBytes -= bytesIn(tale.intent.account);
+  }
+
+  /** Commits that the archive has yet to record. */
+  get waiting(): readonly Tale[] {
+    return this.#waiting;
+  }
+
+  get waitingBytes(): number {
+    return this.#waitingBytes;
   }
 }
 
@@ -117,6 +150,9 @@ export class Ledger {
   #timer: NodeJS.Timeout | undefined;
   #running: Promise<void> | undefined;
   readonly #tries = new WeakMap<Tale, number>();
+  /** How many commits were recorded or given up, and who waits for that. */
+  #recorded = 0;
+  readonly #eased: (() => void)[] = [];
 
   constructor(state: StateDirectory, archive: Archive) {
     this.#state = state;
@@ -130,12 +166,33 @@ export class Ledger {
     return new Book(this.#state, () => new Journal(path, ++this.#generation));
   }
 
-  /** The journal for a commit that begins. */
-  enter(): Book {
+  /** The journal for a commit that begins, when there is room for one more. */
+  async enter(): Promise<Book> {
+    // An archive that fails keeps nobody from writing.
+    for (let futile = 0; futile < 2 && this.#isBehind; ) {
+      const before = this.#recorded;
+      void this.checkpoint();
+      await new Promise<void>(resolve => this.#eased.push(resolve));
+      if (this.#recorded === before) futile++;
+    }
     const book = this.#books[this.#current === 0 ? 0 : 1];
     book.open++;
     book.isWritten = true;
     return book;
+  }
+
+  get #isBehind(): boolean {
+    const [a, b] = this.#books;
+    return (
+      a.open + b.open + a.waiting.length + b.waiting.length >= mostBehind ||
+      a.waitingBytes + b.waitingBytes > mostBytesBehind ||
+      Math.max(a.size, b.size) > hurryBytes
+    );
+  }
+
+  /** Lets those look who wait for room. */
+  #ease(): void {
+    for (const wake of this.#eased.splice(0)) wake();
   }
 
   leave(book: Book): void {
@@ -148,13 +205,6 @@ export class Ledger {
       this.#timer = undefined;
       void this.checkpoint();
     }, checkpointMs).unref();
-  }
-
-  /** Waits where so much stands unflushed that recovery would take long. */
-  async ease(): Promise<void> {
-    for (let round = 0; round < 2 && this.#books.some(book => book.size > hurryBytes); round++) {
-      await this.checkpoint();
-    }
   }
 
   /** Whether old content of past commits is still being removed. */
@@ -186,7 +236,7 @@ export class Ledger {
       for (const tale of [...book.waiting]) {
         try {
           finish(tale, this.#archive);
-          book.done(tale);
+          this.#done(book, tale);
         } catch {
           // The next checkpoint tries again.
         }
@@ -205,9 +255,15 @@ export class Ledger {
         if (tries < mostTries) continue;
         book.unsettled.push(tale); // what it put aside still has to go
       }
-      book.done(tale);
+      this.#done(book, tale);
       await new Promise(resolve => setImmediate(resolve));
     }
+  }
+
+  #done(book: Book, tale: Tale): void {
+    book.done(tale);
+    this.#recorded++;
+    this.#ease();
   }
 
   /** Tries again to bring to an end what could not be. */
@@ -237,6 +293,7 @@ export class Ledger {
   checkpoint(): Promise<void> {
     this.#running ??= this.#checkpoint().finally(() => {
       this.#running = undefined;
+      this.#ease();
     });
     return this.#running;
   }
@@ -256,12 +313,9 @@ export class Ledger {
     try {
       await Promise.allSettled(book.purges);
       this.retry();
-      await this.#record(book);
-      for (const [key, one] of book.unflushed) {
-        await flushAll(one);
-        book.unflushed.delete(key);
-      }
-      if (book.unsettled.length + book.waiting.length > 0) return false;
+      // The one keeps this thread busy, the other the disk.
+      const [, flushed] = await Promise.allSettled([this.#record(book), book.flush()]);
+      if (flushed.status === "rejected" || book.unsettled.length + book.waiting.length > 0) return false;
       await book.journal.restart(++this.#generation);
       book.isWritten = false;
       return true;

@@ -1,0 +1,54 @@
+// Changes are recorded after their answers, and never more than a few of them are waited for: memory does not grow
+// with the number of changes, and neither does the time that whoever asks for the history waits.
+import { mkdirSync, readdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { listChanges } from "../../src/engine/history/changes.ts";
+import { Ground } from "../commit/ground.ts";
+
+/** Several writers at once, each to a file of its own; the most changes that were answered and not recorded. */
+async function mostBehind(ground: Ground, writers: number, each: number, body: string): Promise<number> {
+  let answered = 0;
+  let most = 0;
+  const recorded = () => namesIn(join(ground.state, "changes")).filter(name => name.endsWith(".json")).length;
+  const write = async (writer: number) => {
+    for (let i = 0; i < each; i++) {
+      await ground.commit([ground.write(`file ${writer}`, `${body}${writer} ${i}`)]);
+      most = Math.max(most, ++answered - recorded());
+    }
+  };
+  await Promise.all(Array.from({ length: writers }, (_, writer) => write(writer)));
+  return most;
+}
+
+function namesIn(directory: string): string[] {
+  try {
+    return readdirSync(directory);
+  } catch {
+    return [];
+  }
+}
+
+describe("changes that come without a pause", () => {
+  it("wait until most of those before them are recorded", async () => {
+    using ground = new Ground();
+    expect(await mostBehind(ground, 8, 40, "")).toBeLessThanOrEqual(64);
+    expect(await listChanges(ground.workspace, { limit: 1000 })).toHaveLength(320);
+  });
+
+  it("wait sooner where they are large", async () => {
+    using ground = new Ground();
+    const megabytes = 3;
+    const body = "x".repeat(megabytes * 1024 * 1024);
+    expect(await mostBehind(ground, 4, 10, body)).toBeLessThanOrEqual(32 / megabytes + 4);
+    expect(await listChanges(ground.workspace, { limit: 1000 })).toHaveLength(40);
+  });
+
+  it("do not wait for ever where nothing can be recorded", async () => {
+    using ground = new Ground();
+    mkdirSync(ground.state, { recursive: true });
+    writeFileSync(join(ground.state, "changes"), "no directory");
+    await mostBehind(ground, 4, 50, "");
+    expect(ground.text("file 3")).toBe("3 49");
+  });
+});
