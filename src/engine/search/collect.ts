@@ -29,8 +29,6 @@ export interface Found {
   readonly blocks: readonly Block[];
   /** Whether there is more behind the last block, let go of because it would hardly be wanted. */
   readonly trimmed: boolean;
-  /** How much was searched. */
-  readonly bytes: number;
 }
 
 const ampleBytes = 4096;
@@ -70,13 +68,11 @@ export async function launch(
     const { code, errors } = await child.read(chunk => parser.push(chunk));
     clearTimeout(timer);
     if (signal?.aborted) throw new Fault("cancelled", {});
-    const summary = parser.end();
-    report.files = Number(/(\d+) files searched/.exec(summary)?.[1] ?? 0);
-    const bytes = Number(/(\d+) bytes searched/.exec(summary)?.[1] ?? 0);
+    report.files = Number(/(\d+) files searched/.exec(parser.end())?.[1] ?? 0);
     if (code === 2) report.inaccessible = unreadable(query, errors);
     accept(query);
     if (kept.overflowed) report.stopped ??= "output";
-    return { blocks: kept.sorted(), trimmed: kept.trimmed, bytes };
+    return { blocks: kept.sorted(), trimmed: kept.trimmed };
   };
   return {
     blocks,

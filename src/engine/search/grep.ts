@@ -18,7 +18,7 @@ import { compareBytes } from "./order.ts";
 import { Pace } from "./pace.ts";
 import { type Query, ripgrepPath } from "./ripgrep.ts";
 import { canBeNamed, searchSifted } from "./search-sifted.ts";
-import { sifted, study } from "./sifted.ts";
+import { isQuicklySifted, sifted, study } from "./sifted.ts";
 import { type Sight, sightOf } from "./sight.ts";
 import { walk } from "./walk.ts";
 
@@ -69,19 +69,23 @@ async function* hits(
   let given = 0;
   let behind: Place | undefined;
   const isTree = options.file === undefined;
+  let few = isTree && isQuicklySifted(start, options) ? await sifted(start, query, options, pace) : undefined;
   if (options.file !== undefined) {
     const hits = await searchFile(start, options.file, find, options, report);
     if (hits !== undefined) {
       yield* hits;
       return;
     }
-  } else if (find !== undefined) {
+  } else if (find !== undefined && few === undefined) {
     const handover = yield* searchHere(start, find, options, report, pace, headStart);
-    if (handover === undefined) return;
+    if (handover === undefined) {
+      if (report.stopped === undefined) study(start, options, report.files);
+      return;
+    }
     given = handover.hits;
     behind = handover.behind;
   }
-  const few = isTree ? await sifted(start, query, options, pace) : undefined;
+  if (isTree) few ??= await sifted(start, query, options, pace);
   if (few !== undefined && canBeNamed(few)) {
     const aimed = { start, query, find, options, sight: sight(), pace };
     yield* searchSifted(aimed, few, { behind, hits: given }, report);
@@ -100,8 +104,8 @@ async function* hits(
   // Some of what is found may not be confirmed; where that leaves too few, there is another round for the rest.
   for (let enough = limit + slack; ; enough *= 8) {
     try {
-      const { blocks, trimmed, bytes } = await whole.blocks(behind, enough);
-      if (find !== undefined) rememberSize(start, report.files, bytes);
+      const { blocks, trimmed } = await whole.blocks(behind, enough);
+      if (find !== undefined) rememberSize(start, report.files);
       if (isTree) study(start, options, report.files);
       using trail = sight().trail();
       const within = await withinFiles(blocks, start, options, report);

@@ -18,18 +18,13 @@ import { WalkEntry, Walker } from "./walker.ts";
 const largestFile = 1024 * 1024;
 const mostMs = 60; // where hits come so often that the limit will be reached
 
-/** When ripgrep begins, in milliseconds, and when it goes on alone. It takes some ten to start and to end. */
-const patience = {
-  unknown: { begins: 2, goesOn: 6 },
-  small: { begins: 6, goesOn: 12 },
-  large: { begins: 2, goesOn: 2 },
-} as const;
+const patienceMs = 10; // what ripgrep takes to start and to end
+const sharedMs = 6; // where it began meanwhile
+const littleMs = 2; // before it can be told how long it will take
 
-/** Where there was much to search the last time, and where little. A guess about the next, and never more. */
-const sizes = new WeakMap<Root, Map<string, "large" | "small">>();
+/** How many files there were the last time. A guess about the next, and never more. */
+const sizes = new WeakMap<Root, Map<string, number>>();
 const maxRemembered = 256;
-const manyFiles = 300;
-const manyBytes = 4 * 1024 * 1024;
 
 /** The first search of a process: nothing is compiled yet, and before it gets going here, ripgrep is half through. */
 let isFirst = true;
@@ -56,7 +51,7 @@ export async function* searchHere(
     isFirst = false;
     if (!(await headStart.isAmple())) return { behind: undefined, hits: 0 };
   }
-  const { begins, goesOn } = patience[sizes.get(start.root)?.get(start.path) ?? "unknown"];
+  const files = sizes.get(start.root)?.get(start.path);
   using walker = new Walker(start, { ...options, order: "paths" });
   const began = clock();
   let behind: Place | undefined;
@@ -67,9 +62,10 @@ export async function* searchHere(
   for (;;) {
     if (pace.isDue) await pace.rest();
     const spent = clock() - began;
-    if (spent > begins && (spent * limit) / hits > mostMs) {
-      if (spent > goesOn) return { behind, hits };
-      await headStart.begin();
+    if (spent > littleMs && (spent * limit) / hits > mostMs) {
+      const isLong = files === undefined ? spent > sharedMs : (spent * files) / searched > patienceMs;
+      if (isLong) return { behind, hits };
+      if (files === undefined) await headStart.begin();
     }
     const entry = walker.next();
     if (entry === undefined) break;
@@ -99,19 +95,15 @@ export async function* searchHere(
   }
   report.files = report.stopped === "files" ? maxFiles : searched;
   report.inaccessible = walker.inaccessible + unreadable;
-  if (report.stopped === undefined) remember(start, "small");
+  if (report.stopped === undefined) rememberSize(start, searched);
   return undefined;
 }
 
-/** Takes note of how much ripgrep searched after a handover. */
-export function rememberSize(start: Directory, files: number, bytes: number): void {
-  remember(start, files > manyFiles || bytes > manyBytes ? "large" : "small");
-}
-
-function remember({ root, path }: Directory, size: "large" | "small"): void {
+/** Takes note of how many files were searched. */
+export function rememberSize({ root, path }: Directory, files: number): void {
   const known = sizes.get(root) ?? new Map();
   sizes.set(root, known);
-  if (known.size < maxRemembered || known.has(path)) known.set(path, size);
+  if (known.size < maxRemembered || known.has(path)) known.set(path, files);
 }
 
 /** The same for one file of the start; undefined where ripgrep has to search it. What is no file has no hits. */

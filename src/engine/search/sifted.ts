@@ -1,13 +1,13 @@
 // The files of a tree that may hold what is sought, without opening those of which it is known that they cannot
-// (workspace/sieve). After a search has gone through a large tree, its files are read in the background; from then on
-// a search of the same tree begins by asking about each of them. Where too little is known, or the pattern demands
+// (workspace/sieve). After a search has gone through a tree of some size, its files are read in the background; from
+// then on a search of the same tree begins by asking about each of them. Where too little is known, or the pattern demands
 // no text, ripgrep searches as ever.
 import { type Need, needOfExpression, needOfText } from "../regex/required.ts";
 import { Directory, type Entry } from "../workspace/directory.ts";
 import { display, Handle } from "../workspace/handle.ts";
 import type { Root } from "../workspace/root.ts";
 import { gramsOf } from "../workspace/sieve/grams.ts";
-import { sieveOf } from "../workspace/sieve/sieve.ts";
+import { fewFiles, sieveOf } from "../workspace/sieve/sieve.ts";
 import type { Names } from "../workspace/sieve/sift.ts";
 import { verdicts } from "../workspace/sieve/verdict.ts";
 import type { Pace, Patience } from "./pace.ts";
@@ -32,7 +32,7 @@ export interface SiftOptions extends Scope, Pick<Patience, "signal"> {
 }
 
 const afterTheAnswerMs = 30; // a search that has its results still has to tell them
-const fewest = 1000; // in a smaller tree ripgrep is quick enough
+const fewest = 100; // fewer are read in no time
 const most = 60_000;
 const namesInList = 256;
 
@@ -49,6 +49,11 @@ function needOf({ pattern, literal = false, ignoreCase = false }: Query): Need |
   return literal ? needOfText(pattern, ignoreCase) : needOfExpression(pattern, ignoreCase);
 }
 
+/** Whether it takes less than searching a few files to ask about all of the tree. */
+export function isQuicklySifted(start: Directory, scope: Scope): boolean {
+  return (studied.get(start.root)?.get(keyOf(start, scope))?.files ?? most) <= fewFiles;
+}
+
 /** Undefined where it is not worth while, or not known. */
 export async function sifted(
   start: Directory,
@@ -62,7 +67,7 @@ export async function sifted(
   const sieve = sieveOf(start.root);
   const need = needOf(query);
   if (sieve === undefined || need === undefined) return undefined;
-  sieve.wake();
+  if (!isQuicklySifted(start, scope)) sieve.wake();
   const tree = await listed(start, scope, { signal, timeoutMs: pace.left }, trees.get(key));
   trees.set(key, tree);
   if (tree === undefined || tree.files > maxFiles) return undefined;

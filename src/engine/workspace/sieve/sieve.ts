@@ -1,21 +1,26 @@
 // Knowledge about what files hold, so that a search need not open those that cannot hold what is sought. It is
 // gathered in the background by a worker thread, a little at a time and never while a search asks, in bounded memory;
-// and it is asked in two of them, which share the work in small portions.
+// and it is asked in two of them, which share the work in small portions. For a few files no thread is started.
 //
 // It is never believed about a file that may have changed: inode, size, time of modification and time of change must
 // be those that the file had when it was read, and the last of these, which nobody can set, must have been past by
 // then (sift.ts). Only file systems of this machine are trusted to keep such times.
+import * as fs from "node:fs";
 import { availableParallelism } from "node:os";
 import { raceFree } from "../handle.ts";
 import type { Root } from "../root.ts";
 import { keepsTimes } from "../system/file-system.ts";
-import type { Files, Names, Question } from "./sift.ts";
+import { type Files, type Job, type Names, type Question, type Sifter, sifter } from "./sift.ts";
 import { divided, memoryBytes, Thread } from "./thread.ts";
 
 const portionFiles = 256;
 const quietMs = 150;
 const threadCount = Math.min(2, availableParallelism());
 const freshMs = 5 * 60 * 1000;
+
+/** So many are read and asked about here. */
+export const fewFiles = 500;
+const filesAtOnce = 8;
 
 /** By device: files are known by their inodes, whoever was granted which directory. */
 const sieves = new Map<number, Sieve>();
@@ -42,9 +47,11 @@ export class Sieve {
   #since = 0;
   #isFull = false;
   #threads: Thread[] = [];
+  #own: Sifter | undefined;
   #queue: Names[] = [];
   #base = "";
   #timer: NodeJS.Timeout | undefined;
+  #isFew = false;
   #isLearning = false;
   #asking = 0;
 
@@ -62,7 +69,8 @@ export class Sieve {
     if (this.#memory === undefined) return "unknown";
     const { mostUnknown, mostFound, ...question } = asked;
     const portions = portionsOf(lists);
-    const shared = new SharedArrayBuffer(16 + (portions.at(-1)?.[1] ?? 0));
+    const files = portions.at(-1)?.[1] ?? 0;
+    const shared = new SharedArrayBuffer(16 + files);
     const job = {
       base,
       portions,
@@ -71,18 +79,23 @@ export class Sieve {
       mostFound,
       shared,
     };
+    if (files <= fewFiles) while (this.#here(this.#memory).sift(lists, job));
+    else await this.#siftTogether(this.#memory, lists, job);
+    const [, unknown = 0, found = 0, done = 0] = new Int32Array(shared, 0, 4);
+    if (found > mostFound) return "many";
+    // A thread that ended before its time leaves portions undone.
+    return unknown > mostUnknown || done < portions.length - 1 ? "unknown" : new Uint8Array(shared, 16);
+  }
+
+  async #siftTogether(memory: SharedArrayBuffer, lists: readonly Names[], job: Job): Promise<void> {
     this.#asking++;
     try {
-      const threads = this.#started(this.#memory, threadCount);
+      const threads = this.#started(memory, threadCount);
       await Promise.all(threads.map(thread => thread.sift(lists, job)));
     } finally {
       this.#asking--;
       this.#schedule();
     }
-    const [, unknown = 0, found = 0, done = 0] = new Int32Array(shared, 0, 4);
-    if (found > mostFound) return "many";
-    // A thread that ended before its time leaves portions undone.
-    return unknown > mostUnknown || done < portions.length - 1 ? "unknown" : new Uint8Array(shared, 16);
   }
 
   /** Reads these files when there is time for it. */
@@ -90,6 +103,7 @@ export class Sieve {
     if (this.#isFull && Date.now() - this.#since > freshMs) this.#forget();
     if (this.#isFull || this.#queue.length > 0) return;
     this.#queue = [...lists];
+    this.#isFew = lists.reduce((sum, { count }) => sum + count, 0) <= fewFiles;
     this.#base = base;
     this.#schedule();
   }
@@ -97,6 +111,7 @@ export class Sieve {
   #forget(): void {
     for (const thread of this.#threads) thread.end();
     this.#memory = undefined;
+    this.#own = undefined;
     this.#isFull = false;
   }
 
@@ -122,8 +137,7 @@ export class Sieve {
         const some: Names[] = [];
         for (let files = 0; files < portionFiles && this.#queue.length > 0; files += some.at(-1)?.count ?? 0)
           some.push(...this.#queue.splice(0, 1));
-        const [thread] = this.#started(this.#memory, 1);
-        if (await thread?.learn({ base: this.#base, lists: some }, this.#device)) continue;
+        if (await this.#read(this.#memory, some)) continue;
         this.#queue = [];
         this.#isFull = true;
       }
@@ -132,10 +146,36 @@ export class Sieve {
     }
   }
 
+  /** False where there is no room for what they hold. */
+  async #read(memory: SharedArrayBuffer, lists: readonly Names[]): Promise<boolean> {
+    const files = { base: this.#base, lists };
+    if (!this.#isFew) return (await this.#started(memory, 1)[0]?.learn(files, this.#device)) ?? false;
+    for (const list of lists) {
+      for (const some of piecesOf(list)) {
+        if (!this.#here(memory).learn(this.#base, some, this.#device)) return false;
+        await new Promise(resolve => setImmediate(resolve)); // others go first
+      }
+    }
+    return true;
+  }
+
+  #here(memory: SharedArrayBuffer): Sifter {
+    this.#own ??= sifter(fs, divided(memory));
+    return this.#own;
+  }
+
   #started(memory: SharedArrayBuffer, count: number): Thread[] {
     this.#threads = this.#threads.filter(thread => !thread.isOver);
     while (this.#threads.length < count) this.#threads.push(new Thread(memory));
     return this.#threads;
+  }
+}
+
+function* piecesOf({ path, names }: Names): Generator<Names> {
+  const all = names.split("/");
+  for (let at = 0; at < all.length; at += filesAtOnce) {
+    const some = all.slice(at, at + filesAtOnce);
+    yield { path, names: some.join("/"), count: some.length };
   }
 }
 
