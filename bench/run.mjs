@@ -1,5 +1,5 @@
 // `node bench/run.mjs [name] [arguments]` bundles bench/<name>.ts as the program itself is bundled, and runs it; the
-// program is built first, so that what is measured is what the sources say.
+// program is built first, so that what is measured is what the sources say; for a profile, with names that say something.
 import { spawn } from "node:child_process";
 import { mkdirSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -13,7 +13,8 @@ const name = named ? process.argv[2] : "main";
 const rest = process.argv.slice(named ? 3 : 2);
 const outfile = join(root, "node_modules/.bench", `${name}.mjs`);
 mkdirSync(dirname(outfile), { recursive: true });
-if (name !== "profile" && !rest.some(option => option.startsWith("--dist"))) await buildProgram();
+if (name !== "profile" && !rest.some(option => option.startsWith("--dist")))
+  await buildProgram({ readable: rest.includes("--profile") });
 await build({
   absWorkingDir: root,
   entryPoints: [`bench/${name}.ts`],

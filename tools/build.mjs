@@ -1,5 +1,6 @@
 // Bundles the program and the library into dist/, and with --types emits the library's declarations. Nothing is
-// done when dist/ already holds what the sources say, so every start and every test run can call it.
+// done when dist/ already holds what the sources say, so every start and every test run can call it. With --readable
+// the program's functions keep their names, until it is built without.
 import { createHash } from "node:crypto";
 import {
   chmodSync,
@@ -19,12 +20,13 @@ const root = join(dirname(fileURLToPath(import.meta.url)), "..");
 const dist = join(root, "dist");
 
 /** Brings dist/ up to date; resolves to whether there was anything to do. */
-export async function build({ types = false } = {}) {
+export async function build({ types = false, readable = false } = {}) {
   const now = fingerprint();
-  const bundled = !isCurrent("bundle", now);
+  const wanted = readable ? `${now} readable` : now;
+  const bundled = !isCurrent("bundle", wanted);
   if (bundled) {
-    await bundleAll();
-    stamp("bundle", now);
+    await bundleAll(readable);
+    stamp("bundle", wanted);
   }
   const emitted = types && !isCurrent("types", now);
   if (emitted) {
@@ -79,9 +81,9 @@ function stamp(part, now) {
 /** Where each is first looked for; what they are made of comes before them. */
 const entries = ["polyfs.cjs", "index.js"];
 
-async function bundleAll() {
+async function bundleAll(readable) {
   const { bundle } = await import("./bundle.mjs");
-  const { files, metafiles } = await bundle(root, dist);
+  const { files, metafiles } = await bundle(root, dist, { readable });
   files.push({ name: noticesName, contents: notices(root, metafiles) });
   // Entries last, each file put in place by a rename: whoever starts the program meanwhile gets the old one or the
   // new one, whole.
@@ -117,5 +119,6 @@ async function declarations() {
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  await build({ types: process.argv.includes("--types") });
+  const given = option => process.argv.includes(option);
+  await build({ types: given("--types"), readable: given("--readable") });
 }

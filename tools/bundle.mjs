@@ -17,42 +17,19 @@ const packages = {
 /** Node's modules that cost milliseconds to load and that the first answers do without. */
 const late = ["node:child_process", "node:crypto", "node:worker_threads", "node:zlib"];
 
-/** The files, by name below `dist`, and esbuild's account of what is in them. */
-export async function bundle(root, dist) {
-  const common = {
-    absWorkingDir: root,
-    bundle: true,
-    platform: "node",
-    target: "node20.19",
-    minify: true,
-    legalComments: "none",
-    logLevel: "warning",
-    metafile: true,
-    write: false,
-  };
-  const commonJs = { ...common, format: "cjs" };
-  const entry = (source, name) => ({ entryPoints: { [name.slice(0, name.lastIndexOf("."))]: source } });
-  const outExtension = { ".js": ".cjs" };
+/** The files, by name below `dist`, and esbuild's account of what is in them. Where the program is to be `readable`,
+ *  its functions keep their names, for profiles. */
+export async function bundle(root, dist, { readable = false } = {}) {
+  const common = commonOptions(root);
   const results = await Promise.all([
     ...Object.entries(packages).map(([source, name]) =>
-      build({ ...commonJs, ...entry(source, name), outdir: dist, outExtension }),
+      build({ ...common, ...commonJs(source, name, dist) }),
     ),
-    build({ ...commonJs, ...entry("src/cli/polyfs.ts", "polyfs.cjs"), outdir: dist, outExtension }),
-    build({
-      ...commonJs,
-      ...entry("src/cli/program.ts", "program.cjs"),
-      outdir: dist,
-      outExtension,
-      // Stack traces then say something; with the cache, or without, it costs no time.
-      minify: false,
-      supported: { "dynamic-import": false },
-      plugins: [besideTheProgram, ripgrepByItsPlace],
-      banner: { js: head },
-      footer: { js: "})" },
-    }),
+    build({ ...common, ...commonJs("src/cli/polyfs.ts", "polyfs.cjs", dist) }),
+    build({ ...programOptions(root, dist), minify: !readable }),
     build({
       ...common,
-      ...entry("src/index.ts", "index.js"),
+      entryPoints: { index: "src/index.ts" },
       outdir: dist,
       chunkNames: "chunks/[name]-[hash]",
       splitting: true,
@@ -69,6 +46,38 @@ export async function bundle(root, dist) {
   return {
     files: files.map(file => (file.name === "program.cjs" ? { ...file, contents: inAscii(file) } : file)),
     metafiles: results.map(({ metafile }) => metafile),
+  };
+}
+
+function commonOptions(root) {
+  return {
+    absWorkingDir: root,
+    bundle: true,
+    platform: "node",
+    target: "node20.19",
+    minify: true,
+    legalComments: "none",
+    logLevel: "warning",
+    metafile: true,
+    write: false,
+  };
+}
+
+function commonJs(source, name, outdir) {
+  const entryPoints = { [name.slice(0, name.lastIndexOf("."))]: source };
+  return { entryPoints, outdir, format: "cjs", outExtension: { ".js": ".cjs" } };
+}
+
+/** How program.cjs is made. */
+export function programOptions(root, dist) {
+  return {
+    ...commonOptions(root),
+    ...commonJs("src/cli/program.ts", "program.cjs", dist),
+    supported: { "dynamic-import": false },
+    plugins: [besideTheProgram, ripgrepByItsPlace],
+    banner: { js: head },
+    footer: { js: "})" },
+    lineLimit: 500, // a stack trace then tells a place that an editor can go to
   };
 }
 

@@ -1,15 +1,12 @@
 // The program's compiled form: where it is kept, which starts keep one, and that servers answer alike with it,
 // without it, and with a broken one.
-import { spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, readdirSync, readFileSync, watch, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { codeCache } from "../../src/cli/code-cache.ts";
 import { start } from "../mcp/wire.ts";
-import { polyfs, repository, tree } from "./program.ts";
-
-const program = join(repository, "dist/polyfs.cjs");
+import { polyfs, tree } from "./program.ts";
 
 /** Serves until the form is kept, where it is to be; tells what the client saw. */
 async function served(root: string, cache: string, fills: boolean): Promise<unknown> {
@@ -52,18 +49,6 @@ it("a mistyped name of the variable is refused like any other", () => {
     "polyfs: unknown environment variable POLYFS_CODE_CACH (did you mean POLYFS_CODE_CACHE?)\n",
   ]);
 });
-
-it.runIf(process.platform === "linux")(
-  "a failure that nobody foresaw is told with the names of the sources",
-  () => {
-    const line = 'cd "$1" && rmdir "$1" && exec "$2" "$3"';
-    const { status, stderr } = spawnSync("sh", ["-c", line, "sh", tree(), process.execPath, program], {
-      encoding: "utf8",
-    });
-    expect(status).toBe(1);
-    expect(stderr).toMatch(/ENOENT.*uv_cwd[\s\S]* at src\/\S+\.ts \(.*program\.cjs:\d+:\d+\)/);
-  },
-);
 
 describe("where it is kept", () => {
   const home = process.platform === "win32" ? "C:\\home" : "/home/me";

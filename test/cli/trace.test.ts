@@ -1,0 +1,38 @@
+// The published program is minified; what a user's stack trace says must still lead to the sources.
+import { execFileSync, spawnSync } from "node:child_process";
+import { mkdtempSync, readFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, it } from "vitest";
+
+const root = join(import.meta.dirname, "../..");
+const program = join(root, "dist/polyfs.cjs");
+
+function traced(input: string): string {
+  return execFileSync(process.execPath, [join(root, "tools/trace.mjs")], { input, encoding: "utf8" });
+}
+
+it("a place in the built program is found in the sources, and what is no such place stays", () => {
+  const known = "unborn-"; // stands once in the sources
+  const lines = readFileSync(join(root, "dist/program.cjs"), "utf8").split("\n");
+  const line = lines.findIndex(text => text.includes(known));
+  const trace = (place: string) => `Error: x\n    at y (${place})\n    at node:fs:1:2\n`;
+  const column = (lines[line] ?? "").indexOf(known);
+  const file = "src/engine/workspace/commit/state.ts";
+  const source = readFileSync(join(root, file), "utf8").split("\n");
+  const at = source.findIndex(text => text.includes(known));
+  // The template that the text stands in begins one before it.
+  expect(traced(trace(`/somewhere/dist/program.cjs:${line + 1}:${column + 1}`))).toBe(
+    trace(`${file}:${at + 1}:${(source[at] ?? "").indexOf(known)}`),
+  );
+});
+
+it.runIf(process.platform === "linux")("a failure that nobody foresaw leads to the sources", () => {
+  const directory = mkdtempSync(join(tmpdir(), "polyfs-gone-"));
+  const line = 'cd "$1" && rmdir "$1" && exec "$2" "$3"';
+  const { status, stderr } = spawnSync("sh", ["-c", line, "sh", directory, process.execPath, program], {
+    encoding: "utf8",
+  });
+  expect(status).toBe(1);
+  expect(traced(stderr)).toMatch(/ENOENT.*uv_cwd[\s\S]* at src\/\S+\.ts:\d+:\d+/);
+});
