@@ -1,5 +1,5 @@
-// polyfs keeps its compiled code at the first start, and again when the first sessions have lasted for twenty seconds:
-// what is measured is a program that has been used before. So each dialect serves one such session, with a call of
+// polyfs keeps its compiled code at the first start, and again when tools have been used, which it looks for every twenty
+// seconds: what is measured is a program that has been used before. So each dialect serves one such session, with a call of
 // each kind that reads, before its first sample.
 import { readdirSync, statSync } from "node:fs";
 import { join } from "node:path";

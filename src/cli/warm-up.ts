@@ -1,13 +1,16 @@
 // What the first calls need and a start does not: loaded once the client has its first answers and is quiet, so that
 // nobody waits for it. Step by step, so that a call that comes in between waits for one of them at most.
 import { ripgrepPath } from "../engine/search/ripgrep.ts";
+import { version } from "../engine/text/version.ts";
 
-/** Node's own modules, some milliseconds each; the program loads them when they are first used (tools/bundle.mjs). */
+/** Most are Node's own modules, some milliseconds each; the program loads them at their first use (tools/bundle.mjs). */
 const steps: readonly (() => unknown)[] = [
   // Every content that is read or written has a version; the first hash is the slow one.
-  () => process.getBuiltinModule("node:crypto").createHash("sha256").update("").digest(),
+  () => version(Buffer.alloc(0)),
   () => process.getBuiltinModule("node:child_process"),
   ripgrepPath,
+  // By which every call that may take long is stopped; Node compiles it for the first one.
+  () => new AbortController().signal,
 ];
 
 const quietMs = 100;

@@ -3,8 +3,10 @@
 import { once } from "node:events";
 import { existsSync, readdirSync, readFileSync, watch, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import { codeCache } from "../../src/cli/code-cache.ts";
+import { keepCompiled } from "../../src/cli/keep-compiled.ts";
 import { start } from "../mcp/wire.ts";
 import { polyfs, tree } from "./program.ts";
 
@@ -48,6 +50,40 @@ it("a mistyped name of the variable is refused like any other", () => {
     2,
     "polyfs: unknown environment variable POLYFS_CODE_CACH (did you mean POLYFS_CODE_CACHE?)\n",
   ]);
+});
+
+describe("when it is kept", () => {
+  /** Looks quickly, and tells how much had been read each time that something was kept. */
+  const watched = (times: number, looks: number) => {
+    const kept: number[] = [];
+    const client = { sent: 100 };
+    const keep = async () => void kept.push(client.sent);
+    const moments = { firstMs: 1, everyMs: 5, looks };
+    keepCompiled({ value: undefined, times, keep }, () => client.sent, moments);
+    const until = async (count: number) => {
+      while (kept.length < count) await sleep(1);
+      await sleep(20);
+      return kept;
+    };
+    return { client, until };
+  };
+
+  it("after the first answers, at the first look, and again when more was asked", async () => {
+    const { client, until } = watched(0, 9);
+    expect(await until(2)).toEqual([100, 100]);
+    client.sent = 300;
+    expect(await until(3)).toEqual([100, 100, 300]);
+  });
+
+  it("not again right after a start that had one, and not for ever", async () => {
+    const { client, until } = watched(1, 2);
+    expect(await until(1)).toEqual([100]);
+    client.sent = 200;
+    expect(await until(2)).toEqual([100, 200]);
+    client.sent = 300;
+    expect(await until(2)).toEqual([100, 200]);
+    expect(await watched(5, 2).until(0)).toEqual([]);
+  });
 });
 
 describe("where it is kept", () => {

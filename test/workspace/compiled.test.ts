@@ -76,6 +76,17 @@ it("a form is kept again with what has run since, and tells how often", async ()
   expect(typeof ripe.value === "function" && ripe.value(true)).toBe("8");
 });
 
+it("a form is not written again where nothing more has run", async () => {
+  const { run, form } = await filled();
+  const before = lstatSync(form, { bigint: true }).mtimeNs;
+  const second = run();
+  expect(answerOf(second)).toBe("2,3,4");
+  await second.keep?.();
+  await second.keep?.();
+  expect(lstatSync(form, { bigint: true }).mtimeNs).toBe(before);
+  expect(run().times).toBe(1);
+});
+
 it("nothing is kept where nobody asks for it", async () => {
   const { run, script, root } = place();
   expect(run("one", false).keep).toBeUndefined();

@@ -31,7 +31,10 @@ export interface Compiled {
   readonly value: unknown;
   /** How often the form that was used has been kept: 0 where there was none. */
   readonly times: number;
-  /** Keeps the compiled form for the next start, with the functions that ran so far; absent where that is not wanted. */
+  /**
+   * Keeps the compiled form for the next start, with the functions that ran so far, where these are more than the last
+   * one has; absent where that is not wanted.
+   */
   readonly keep?: () => Promise<void>;
 }
 
@@ -39,6 +42,8 @@ const magic = "polyfs";
 const headerBytes = 16;
 const timesAt = 7;
 const maxBytes = 32 * 1024 * 1024;
+/** How much larger a form is that is worth writing. */
+const worthwhile = 1.02;
 /** So many are kept, the newest; the others are of programs, of Nodes and of uses that are gone. */
 const maxForms = 24;
 
@@ -54,9 +59,20 @@ export function runCompiled(file: string, cache: Cache | undefined): Compiled {
   const form = kept(path);
   const script = new Script(source, { filename: file, cachedData: form?.data });
   const value: unknown = script.runInThisContext();
-  let times = script.cachedDataRejected === false ? (form?.times ?? 0) : 0;
+  const used = script.cachedDataRejected === false ? form : undefined;
+  let times = used?.times ?? 0;
+  let length = used?.data.length ?? 0;
   if (!cache.fill) return { value, times };
-  return { value, times, keep: () => keep(path, script.createCachedData(), ++times) };
+  return {
+    value,
+    times,
+    async keep() {
+      const data = script.createCachedData();
+      if (data.length < length * worthwhile) return;
+      length = data.length;
+      await keep(path, data, ++times);
+    },
+  };
 }
 
 function hex(number: number): string {

@@ -1,0 +1,33 @@
+// When a server keeps the program's compiled form. A form holds the functions that have run, so it is worth most when
+// tools have been used: a first call takes half as long or less where its functions are in it. Some clients call at
+// once, others an hour after they started the server, so it is looked again and again whether something was asked.
+import type { Compiled } from "../engine/workspace/system/compiled.ts";
+
+interface Moments {
+  /** By then a client has its first answers, and has compiled with them what every start needs. */
+  readonly firstMs: number;
+  /** How often it is looked whether there is more. */
+  readonly everyMs: number;
+  /** How often something was asked when it was looked. Putting a form together takes some milliseconds. */
+  readonly looks: number;
+}
+
+const usual: Moments = { firstMs: 1000, everyMs: 20_000, looks: 10 };
+
+/** A form that has been kept so often has what is used here. */
+const enough = 5;
+
+/** `read` tells how much the client has sent so far. */
+export function keepCompiled({ keep, times }: Compiled, read: () => number, moments = usual): void {
+  if (keep === undefined || times >= enough) return;
+  if (times === 0) setTimeout(keep, moments.firstMs).unref();
+  let seen = 0;
+  let left = moments.looks;
+  const timer = setInterval(() => {
+    const now = read();
+    if (now === seen) return;
+    seen = now;
+    keep();
+    if (--left === 0) clearInterval(timer);
+  }, moments.everyMs).unref();
+}
