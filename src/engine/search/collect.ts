@@ -58,11 +58,11 @@ export async function launch(
   };
   const blocks = async (behind?: Place, enough = Number.POSITIVE_INFINITY): Promise<Found> => {
     const kept = new Kept(enough, behind);
-    const add = ({ path: dotted, lines, count, cut }: FileBlock): void => {
+    const add = ({ path: dotted, lines, proof, count, cut }: FileBlock): void => {
       const bytes = dotted.subarray(2); // behind "./"
       const path = bytes.toString("utf8");
       if (files === undefined && !isInScope(path, options)) return;
-      kept.add({ path, bytes, lines, count, hits: hitsOf(count, options), cut });
+      kept.add({ path, bytes, lines, proof, count, hits: hitsOf(count, options), cut });
     };
     const parser = new HitParser(maxLineBytes, add, sample);
     const { code, errors } = await child.read(chunk => parser.push(chunk));

@@ -18,35 +18,50 @@ export async function* confirmed(
   report: GrepReport,
   pace: Pace,
 ): AsyncGenerator<FileHits, void, undefined> {
-  const { binary, limit = Number.POSITIVE_INFINITY } = options;
+  const { binary, give = "lines", limit = Number.POSITIVE_INFINITY } = options;
   let hits = 0;
-  for (const { path, bytes, lines, count, hits: more } of blocks) {
+  for (const { path, bytes, lines, proof, count, hits: more } of blocks) {
     if (pace.isDue) await pace.rest();
     if (hits >= limit) {
       report.stopped ??= "limit";
       return;
     }
     using file = trail.open(bytes);
-    if (file === undefined || (await binary?.(file)) || !(await confirms(file, lines))) continue;
+    if (file === undefined || (await binary?.(file)) || !(await confirms(file, claimed(lines, proof))))
+      continue;
     hits += more;
+    // Of one file, ripgrep looks for no more lines than are enough.
+    if (give === "lines" && count >= limit) report.stopped ??= "limit";
     const found = given(path, file, lines, count, options);
     yield path.includes("\ufffd") ? { ...found, raw: bytes } : found;
   }
 }
 
+/** What is said to stand in the file. */
+function claimed(lines: readonly GrepLine[], proof: Buffer | undefined): Buffer[] {
+  if (proof === undefined) return lines.map(({ bytes }) => bytes);
+  const claims: Buffer[] = [];
+  for (let at = 0; at < proof.length; ) {
+    const end = proof.indexOf(10, at);
+    claims.push(proof.subarray(at, end));
+    at = end + 1;
+  }
+  return claims;
+}
+
 /** Whether every line stands in the file. */
-async function confirms(file: OpenFile, lines: readonly GrepLine[]): Promise<boolean> {
+async function confirms(file: OpenFile, lines: readonly Buffer[]): Promise<boolean> {
   if (file.size <= smallBytes) {
     const bytes = await file.read(0, file.size);
     return holdsAll(bytes, lines) || holdsAll(transcoded(bytes), lines);
   }
-  const missing = new Set(lines.filter(line => line.bytes.length > 0));
-  const longest = lines.reduce((most, { bytes }) => Math.max(most, bytes.length), 0);
+  const missing = new Set(lines.filter(line => line.length > 0));
+  const longest = lines.reduce((most, { length }) => Math.max(most, length), 0);
   let kept = Buffer.alloc(0);
   for (let at = 0; at < file.size; at += smallBytes) {
     const piece = await file.read(at, smallBytes);
     const whole = Buffer.concat([kept, piece]);
-    for (const line of missing) if (whole.includes(line.bytes)) missing.delete(line);
+    for (const line of missing) if (whole.includes(line)) missing.delete(line);
     if (missing.size === 0) return true;
     kept = whole.subarray(Math.max(0, whole.length - longest));
   }
@@ -54,12 +69,12 @@ async function confirms(file: OpenFile, lines: readonly GrepLine[]): Promise<boo
 }
 
 /** Lines come in the file's order, so each is looked for behind the one before. */
-function holdsAll(bytes: Buffer, lines: readonly GrepLine[]): boolean {
+function holdsAll(bytes: Buffer, lines: readonly Buffer[]): boolean {
   let at = 0;
   for (const line of lines) {
-    at = bytes.indexOf(line.bytes, at);
+    at = bytes.indexOf(line, at);
     if (at < 0) return false;
-    at += line.bytes.length;
+    at += line.length;
   }
   return true;
 }

@@ -12,8 +12,8 @@ export interface WantedLines {
   readonly most: number;
   /** Lines are cut here. */
   readonly maxLineBytes: number;
-  /** How many lines of one file are held; the others are counted. */
-  readonly sample: number;
+  /** How many lines of one file are held as a proof, where no lines are given. */
+  readonly sample?: number;
 }
 
 const proof = { before: 0, after: 0, maxLineBytes: 256 };
@@ -34,7 +34,6 @@ export function wantedLines({
     after,
     most: perFile ?? limit ?? all,
     maxLineBytes: maxLineBytes ?? 64 * 1024,
-    sample: all,
   };
 }
 

@@ -16,6 +16,8 @@ export interface GrepLine {
 export interface FileBlock {
   readonly path: Buffer;
   readonly lines: GrepLine[];
+  /** Its first lines, each with a line feed, where they are to prove something and not to be given. */
+  proof?: Buffer;
   /** How many lines match, held or not. */
   count: number;
   /** Whether there were more lines than are held of one file. */
@@ -25,21 +27,22 @@ export interface FileBlock {
 const maxHeader = 64;
 const maxBlockLines = 200_000;
 const maxBlockBytes = 32 * 1024 * 1024;
+const lineFeed = Buffer.from("\n");
 
 /** Parses a stream; each file's lines come together. `end` gives what stood behind the last record. */
 export class HitParser {
   readonly #limit: number;
   readonly #done: (block: FileBlock) => void;
-  readonly #sample: number;
+  readonly #sample: number | undefined;
   #pending: Buffer[] = [];
   #pendingBytes = 0;
   #inLine = false;
-  #path: Buffer = Buffer.alloc(0);
   #block: FileBlock | undefined;
   #blockBytes = 0;
+  #proof: Buffer[] = [];
 
-  /** With `sample`, only so many lines of a file are held and the others counted. */
-  constructor(maxLineBytes: number, done: (block: FileBlock) => void, sample = Number.POSITIVE_INFINITY) {
+  /** With `sample`, so many lines of a file are held as a proof, and the others only counted. */
+  constructor(maxLineBytes: number, done: (block: FileBlock) => void, sample?: number) {
     this.#limit = maxLineBytes + maxHeader;
     this.#done = done;
     this.#sample = sample;
@@ -48,16 +51,16 @@ export class HitParser {
   push(chunk: Buffer): void {
     for (let at = 0; at < chunk.length; ) {
       const end = chunk.indexOf(this.#inLine ? 10 : 0, at);
-      const piece = chunk.subarray(at, end < 0 ? chunk.length : end);
       if (end < 0) {
-        this.#keep(Buffer.from(piece));
+        this.#keep(Buffer.from(chunk.subarray(at)));
         return;
       }
+      if (this.#pending.length === 0) this.#record(chunk, at, end);
+      else {
+        const whole = this.#take(chunk.subarray(at, end));
+        this.#record(whole, 0, whole.length);
+      }
       at = end + 1;
-      const whole = this.#take(piece);
-      if (this.#inLine) this.#line(whole);
-      else this.#path = whole;
-      this.#inLine = !this.#inLine;
     }
   }
 
@@ -73,56 +76,71 @@ export class HitParser {
   }
 
   #take(last: Buffer): Buffer {
-    if (this.#pending.length === 0) return last;
     const whole = Buffer.concat([...this.#pending, last]);
     this.#pending = [];
     this.#pendingBytes = 0;
     return whole;
   }
 
-  #line(record: Buffer): void {
-    let at = 0;
+  /** Where a tree has many matches there are millions of these, so nothing is made of them but what is held. */
+  #record(bytes: Buffer, from: number, to: number): void {
+    if (this.#inLine) this.#line(bytes, from, to);
+    else this.#enter(bytes, from, to);
+    this.#inLine = !this.#inLine;
+  }
+
+  /** The path of the file whose line comes next. */
+  #enter(bytes: Buffer, from: number, to: number): void {
+    const path = this.#block?.path;
+    if (path !== undefined && bytes.compare(path, 0, path.length, from, to) === 0) return;
+    this.#flush();
+    this.#block = { path: Buffer.from(bytes.subarray(from, to)), lines: [], count: 0, cut: false };
+    this.#blockBytes = 0;
+  }
+
+  #line(bytes: Buffer, from: number, to: number): void {
+    const block = this.#block;
+    if (block === undefined) return;
+    let at = from;
     const number = (): number => {
       let value = 0;
-      for (; isDigit(record[at]); at++) value = value * 10 + ((record[at] as number) - 48);
+      for (; at < to && isDigit(bytes[at]); at++) value = value * 10 + ((bytes[at] as number) - 48);
       return value;
     };
     const line = number();
-    const isMatch = record[at++] === 58;
+    const isMatch = bytes[at++] === 58;
     let column: number | undefined;
     if (isMatch) {
+      block.count++;
       const written = at;
       column = number() - 1;
-      if (column >= 0 && record[at] === 58) at++;
+      if (column >= 0 && bytes[at] === 58) at++;
       else {
         // Ripgrep leaves the column out where it finds the match in the file, but not again in the line by itself.
         column = 0;
         at = written;
       }
     }
-    const block = this.#current();
-    if (isMatch) block.count++;
-    if (block.lines.length >= this.#sample) return;
-    const whole = record.at(-1) === 13 ? record.subarray(at, -1) : record.subarray(at);
-    const bytes = Buffer.from(whole.subarray(0, this.#limit - maxHeader));
+    if (this.#sample !== undefined && this.#proof.length >= 2 * this.#sample) return;
+    const whole = to > at && bytes[to - 1] === 13 ? to - 1 : to;
+    const end = Math.min(whole, at + this.#limit - maxHeader);
+    if (this.#sample !== undefined) {
+      this.#proof.push(bytes.subarray(at, end), lineFeed);
+      return;
+    }
     block.cut ||= block.lines.length >= maxBlockLines || this.#blockBytes > maxBlockBytes;
     if (block.cut) return;
-    this.#blockBytes += bytes.length;
-    block.lines.push({ number: line, column, bytes, cut: bytes.length < whole.length });
-  }
-
-  /** The block of the file whose lines are being read. */
-  #current(): FileBlock {
-    if (this.#block?.path.equals(this.#path)) return this.#block;
-    this.#flush();
-    this.#block = { path: Buffer.from(this.#path), lines: [], count: 0, cut: false };
-    this.#blockBytes = 0;
-    return this.#block;
+    this.#blockBytes += end - at;
+    block.lines.push({ number: line, column, bytes: Buffer.from(bytes.subarray(at, end)), cut: end < whole });
   }
 
   #flush(): void {
-    if (this.#block !== undefined) this.#done(this.#block);
+    const block = this.#block;
     this.#block = undefined;
+    if (this.#proof.length > 0 && block !== undefined) block.proof = Buffer.concat(this.#proof);
+    this.#proof = [];
+    // A search that was ended may have told a path and nothing about it.
+    if (block !== undefined && block.count + block.lines.length > 0) this.#done(block);
   }
 }
 

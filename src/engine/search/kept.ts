@@ -4,7 +4,7 @@ import type { FileBlock } from "./hits.ts";
 import { compareBytes } from "./order.ts";
 
 const maxHeldBytes = 64 * 1024 * 1024;
-const lineOverhead = 200; // what a line costs besides its text
+const lineOverhead = 200; // what a line, or a file, costs besides its text
 
 /** A path's place in the order: as text and, where that has marks for bytes that are none, told apart by bytes. */
 export interface Place {
@@ -15,6 +15,7 @@ export interface Place {
 /** A file with hits, not yet opened by us. */
 export interface Block extends Place {
   readonly lines: FileBlock["lines"];
+  readonly proof: FileBlock["proof"];
   /** How many lines match. */
   readonly count: number;
   /** How much of the limit it takes. */
@@ -79,6 +80,7 @@ function compare(a: Place, b: Place): number {
   return compareBytes(a.path, b.path) || Buffer.compare(a.bytes, b.bytes);
 }
 
-function costOf({ path, lines }: Block): number {
-  return lines.reduce((sum, line) => sum + line.bytes.length + lineOverhead, 2 * path.length);
+function costOf({ path, lines, proof }: Block): number {
+  const besides = lineOverhead + 2 * path.length + (proof?.length ?? 0);
+  return lines.reduce((sum, line) => sum + line.bytes.length + lineOverhead, besides);
 }
