@@ -119,6 +119,20 @@ describe("search", () => {
     }
   });
 
+  it("who takes time over the first hits does not have the whole tree searched for the next", async () => {
+    using tree = new Tree();
+    for (let i = 0; i < 1200; i++) tree.add({ [`part${i % 9}/${i}.txt`]: "a common word\n".repeat(10) });
+    using directory = tree.directory();
+    let searched = 1200;
+    // A machine that stands still for a moment makes a search look long.
+    for (let attempt = 0; searched >= 10 && attempt < 20; attempt++) {
+      const search = grep(directory, { pattern: "common", literal: true }, { limit: 20 });
+      for await (const _ of search) await new Promise(resolve => setTimeout(resolve, 100));
+      searched = search.report.files;
+    }
+    expect(searched).toBe(2);
+  });
+
   it("plain text is found here as ripgrep finds the same as an expression", async () => {
     const random = chance(21);
     const pieces = [

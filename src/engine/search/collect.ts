@@ -31,7 +31,7 @@ export interface Found {
   readonly trimmed: boolean;
 }
 
-const ampleBytes = 4096;
+const ampleBytes = 16 * 1024; // so much is taken from a process that nobody reads
 
 /** Starts a search of the whole scope, or of some files of it. */
 export async function launch(
@@ -77,7 +77,7 @@ export async function launch(
   return {
     blocks,
     get isAmple() {
-      return child.waiting > ampleBytes;
+      return child.waiting >= ampleBytes;
     },
     kill,
   };

@@ -6,7 +6,8 @@ import type { Run } from "./collect.ts";
 import type { Pace } from "./pace.ts";
 import { turn } from "./turns.ts";
 
-const momentMs = 10;
+const momentMs = 2;
+const moments = 5;
 
 export class HeadStart implements Disposable {
   readonly #launch: (signal: AbortSignal) => Promise<Run>;
@@ -29,15 +30,13 @@ export class HeadStart implements Disposable {
     await this.#pace.rest();
   }
 
-  /** Begins, and tells a moment later whether hits come in masses, or it does not begin at all. */
+  /** Begins, and tells within moments whether hits come in masses, or it does not begin at all. */
   async isAmple(): Promise<boolean> {
-    await this.begin();
-    await new Promise(resolve => setTimeout(resolve, momentMs));
+    const run = await this.run().catch(() => undefined);
+    for (let i = 0; i < moments && run?.isAmple === false; i++)
+      await new Promise(resolve => setTimeout(resolve, momentMs));
     this.#pace.check();
-    return await this.run().then(
-      run => run.isAmple,
-      () => true,
-    );
+    return run?.isAmple ?? true;
   }
 
   run(): Promise<Run> {
@@ -59,7 +58,7 @@ export class HeadStart implements Disposable {
   }
 
   [Symbol.dispose](): void {
-    this.#over?.abort();
+    this.#over?.abort("over"); // an error, which nobody asks for, would take longer to make
     this.#run?.then(
       run => run.kill(),
       () => {},

@@ -17,6 +17,7 @@ import { WalkEntry, Walker } from "./walker.ts";
 
 const largestFile = 1024 * 1024;
 const mostMs = 60; // where hits come so often that the limit will be reached
+const ampleMs = 500; // where ripgrep would have to tell of masses
 
 const patienceMs = 10; // what ripgrep takes to start and to end
 const sharedMs = 6; // where it began meanwhile
@@ -47,13 +48,15 @@ export async function* searchHere(
 ): AsyncGenerator<FileHits, Handover | undefined, undefined> {
   const { limit = Number.POSITIVE_INFINITY, maxFiles = Number.POSITIVE_INFINITY } = options;
   const { maxFileSize = Number.POSITIVE_INFINITY } = options;
+  let most = mostMs;
   if (isFirst) {
     isFirst = false;
     if (!(await headStart.isAmple())) return { behind: undefined, hits: 0 };
+    most = ampleMs;
   }
   const files = sizes.get(start.root)?.get(start.path);
   using walker = new Walker(start, { ...options, order: "paths" });
-  const began = clock();
+  let began = clock();
   let behind: Place | undefined;
   let hits = 0;
   let seen = 0;
@@ -62,7 +65,7 @@ export async function* searchHere(
   for (;;) {
     if (pace.isDue) await pace.rest();
     const spent = clock() - began;
-    if (spent > littleMs && (spent * limit) / hits > mostMs) {
+    if (spent > littleMs && (spent * limit) / hits > most) {
       const isLong = files === undefined ? spent > sharedMs : (spent * files) / searched > patienceMs;
       if (isLong) return { behind, hits };
       if (files === undefined) await headStart.begin();
@@ -83,7 +86,9 @@ export async function* searchHere(
       if (lines === undefined) return { behind, hits };
       if (lines.length > 0) {
         const count = matching(lines);
+        const paused = clock();
         yield given(entry.path, file, lines, count, options);
+        began += clock() - paused;
         hits += hitsOf(count, options);
       }
     }
