@@ -29,6 +29,9 @@ export interface Search extends AsyncIterable<FileHits> {
 const maxPatternBytes = 4096;
 const slack = 1000;
 
+/** The first search of a process: nothing is compiled yet, and before it gets going here, ripgrep is half through. */
+let isFirst = true;
+
 /** Faults: `invalid_pattern`, `cancelled`, `spawn_failed`. */
 export function grep(start: Directory, query: Query, options: GrepOptions = {}): Search {
   const report: GrepReport = { files: 0, inaccessible: 0, stopped: undefined };
@@ -52,7 +55,6 @@ async function* hits(
   if (query.literal && !query.multiline && query.pattern.includes("\n")) return; // no line holds a line break
   void ripgrepPath(); // to be known when it is needed
   const pace = new Pace(options);
-  const find = finderOf(query);
   const files = options.file === undefined ? undefined : [options.file];
   let known: Sight | undefined;
   const sight = (): Sight => {
@@ -66,9 +68,14 @@ async function* hits(
     return launch(start, query, { ...options, ignore, timeoutMs, signal }, report, above, files);
   };
   using headStart = new HeadStart(launched, pace, options.signal);
+  const isTree = options.file === undefined;
+  if (isFirst && isTree) {
+    isFirst = false;
+    await headStart.begin();
+  }
+  const find = finderOf(query);
   let given = 0;
   let behind: Place | undefined;
-  const isTree = options.file === undefined;
   let few = isTree && isQuicklySifted(start, options) ? await sifted(start, query, options, pace) : undefined;
   if (options.file !== undefined) {
     const hits = await searchFile(start, options.file, find, options, report);

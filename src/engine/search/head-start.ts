@@ -23,14 +23,18 @@ export class HeadStart implements Disposable {
     this.#signal = signal;
   }
 
+  get hasBegun(): boolean {
+    return this.#run !== undefined;
+  }
+
   /** Begins, if it has not begun, and gives it a moment. What goes wrong is told to whoever asks for the run. */
   async begin(): Promise<void> {
-    if (this.#run !== undefined) return;
+    if (this.hasBegun) return;
     this.run().catch(() => {});
     await this.#pace.rest();
   }
 
-  /** Begins, and tells within moments whether hits come in masses, or it does not begin at all. */
+  /** Tells within moments whether hits come in masses, or it does not begin at all. */
   async isAmple(): Promise<boolean> {
     const run = await this.run().catch(() => undefined);
     for (let i = 0; i < moments && run?.isAmple === false; i++)

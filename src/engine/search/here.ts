@@ -27,9 +27,6 @@ const littleMs = 2; // before it can be told how long it will take
 const sizes = new WeakMap<Root, Map<string, number>>();
 const maxRemembered = 256;
 
-/** The first search of a process: nothing is compiled yet, and before it gets going here, ripgrep is half through. */
-let isFirst = true;
-
 /** Where ripgrep has to go on: behind a place, or from the start. */
 export interface Handover {
   readonly behind: Place | undefined;
@@ -49,8 +46,7 @@ export async function* searchHere(
   const { limit = Number.POSITIVE_INFINITY, maxFiles = Number.POSITIVE_INFINITY } = options;
   const { maxFileSize = Number.POSITIVE_INFINITY } = options;
   let most = mostMs;
-  if (isFirst) {
-    isFirst = false;
+  if (headStart.hasBegun) {
     if (!(await headStart.isAmple())) return { behind: undefined, hits: 0 };
     most = ampleMs;
   }
