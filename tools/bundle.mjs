@@ -132,10 +132,8 @@ const ripgrep = `
   exports.rgPath = byPlace() ?? byName();`;
 
 /** What the program is wrapped in: one expression, which the entry compiles as it is. A late module is stood for by
- *  an object that loads it when something of it is first used. Node's own `performance` is such a module as well,
- *  and a clock that only runs on is all that is used of it. */
+ *  an object that loads it when something of it is first used. */
 const head = `(function(exports,load,module){
-const performance={now(){const [seconds,nanoseconds]=process.hrtime();return seconds*1e3+nanoseconds/1e6}};
 const late=new Map(${JSON.stringify(late)}.map(name=>{
 let loaded;
 return [name,new Proxy({},{get:(_,key)=>(loaded??=load(name))[key]})];

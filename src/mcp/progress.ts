@@ -1,5 +1,6 @@
 // Progress of a running call, for a client that asked for it by a token: never more than ten a second, always
 // growing, and nothing once the call has ended, as the protocol asks.
+import { clock } from "../engine/clock.ts";
 import type { Caller } from "./method.ts";
 
 const intervalMs = 100;
@@ -18,7 +19,7 @@ export function progressTo(token: unknown, notify: Caller["notify"]): Progress {
   let ended = false;
   return {
     report(done, total, message) {
-      const now = performance.now();
+      const now = clock();
       const complete = total !== undefined && done >= total;
       if (ended || done <= last || (now - lastAt < intervalMs && !complete)) return;
       last = done;

@@ -1,6 +1,8 @@
 // Worker threads that run regular expressions, each under a deadline. JavaScript's engine backtracks, and some
 // patterns never come back: such a thread is ended and another one started, while the rest of the process goes on.
+
 import { Worker } from "node:worker_threads";
+import { clock } from "../clock.ts";
 import { Fault } from "../fault.ts";
 import { type Answer, type Job, type Matches, runInWorker } from "./worker.ts";
 
@@ -23,7 +25,7 @@ export async function runJob(
 ): Promise<void> {
   if (deadline.signal?.aborted) throw new Fault("cancelled", {});
   if (job.texts.length === 0) return;
-  const until = performance.now() + deadline.ms;
+  const until = clock() + deadline.ms;
   const late = () => new Fault("timeout", { ms: deadline.ms, what: job.pattern });
   const worker = await obtain(until, late, deadline.signal);
   const done = await new Promise<Fault | undefined>(resolve => {
@@ -47,7 +49,7 @@ export async function runJob(
     const onError = (error: Error) =>
       finish(new Fault("internal", { message: error.message }, { cause: error }));
     const onExit = () => finish(new Fault("internal", { message: "a regular expression thread ended" }));
-    const timer = setTimeout(() => finish(late()), until - performance.now());
+    const timer = setTimeout(() => finish(late()), until - clock());
     deadline.signal?.addEventListener("abort", onAbort, { once: true });
     worker.on("message", onMessage).on("error", onError).on("exit", onExit);
     worker.ref();
@@ -84,7 +86,7 @@ async function obtain(until: number, late: () => Fault, signal?: AbortSignal): P
       };
       const wake = () => leave();
       const onAbort = () => leave(new Fault("cancelled", {}));
-      const timer = setTimeout(() => leave(late()), until - performance.now());
+      const timer = setTimeout(() => leave(late()), until - clock());
       signal?.addEventListener("abort", onAbort, { once: true });
       waiting.push(wake);
     });

@@ -1,11 +1,12 @@
 // The beginning of a search, done here: the first files in path order are read and searched in this process. A small
 // tree is through before ripgrep would have started, and the first hits of a common word are found at once. What
 // takes longer is handed over, with the place that was reached.
+
+import { clock } from "../clock.ts";
 import { Fault } from "../fault.ts";
 import type { Directory, Entry } from "../workspace/directory.ts";
 import type { OpenFile } from "../workspace/file.ts";
 import type { Root } from "../workspace/root.ts";
-import { clock } from "../workspace/system/clock.ts";
 import { given, hitsOf, wantedLines } from "./give.ts";
 import type { FileHits, GrepOptions, GrepReport } from "./grep-terms.ts";
 import type { HeadStart } from "./head-start.ts";

@@ -1,7 +1,8 @@
 // Long work on one thread: lets the event loop in every few milliseconds, so that pings are answered and
 // cancellations arrive, and knows when time is up.
+
+import { clock } from "../clock.ts";
 import { Fault } from "../fault.ts";
-import { clock } from "../workspace/system/clock.ts";
 
 const stretchMs = 8;
 

@@ -1,11 +1,13 @@
 // A command that runs: started by /bin/sh in a directory that is held, in a process group of its own, with
 // nothing to read and no descriptor but its three. It ends with everything that it started, and a child that
 // keeps the output open holds nobody up.
+
 import { Buffer } from "node:buffer";
 import { type ChildProcess, spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { setTimeout } from "node:timers/promises";
+import { clock } from "../clock.ts";
 import { Fault } from "../fault.ts";
 import type { Directory } from "../workspace/directory.ts";
 import { errnoOf } from "../workspace/errno.ts";
@@ -138,16 +140,16 @@ export class Command {
    * with less grace, it is killed sooner.
    */
   stop(graceMs: number): Promise<void> {
-    this.#graceEnds = Math.min(this.#graceEnds, performance.now() + graceMs);
+    this.#graceEnds = Math.min(this.#graceEnds, clock() + graceMs);
     this.#stopping ??= this.#stop();
     return this.#stopping;
   }
 
   async #stop(): Promise<void> {
     const family = this.#family;
-    if (performance.now() < this.#graceEnds) {
+    if (clock() < this.#graceEnds) {
       family.signal("SIGTERM", this.#launch.warden ? family.leader : undefined);
-      while (performance.now() < this.#graceEnds && family.members().length > 0) await setTimeout(20);
+      while (clock() < this.#graceEnds && family.members().length > 0) await setTimeout(20);
     }
     // Who was forking while we looked is found the next time. What the kernel holds cannot be waited for.
     for (let i = 0; i < 100 && family.signal("SIGKILL") > 0; i++) await setTimeout(Math.min(5 + i, 50));

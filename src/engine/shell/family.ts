@@ -3,6 +3,7 @@
 // child inherits. Only a process that left the group, lost its parent and wiped its environment, all before
 // the first look, gets away; in a sandbox not even that one. Where there is no list of processes (macOS), the
 // family is the process group.
+import { clock } from "../clock.ts";
 import { carriesMark, findProcess, listProcesses, type ProcessEntry } from "../workspace/system/processes.ts";
 
 /** Within this time no machine starts as many processes as there are numbers. */
@@ -15,7 +16,7 @@ export class Family {
   /** Start times by pid, so that a number that was given to a stranger meanwhile is not taken for ours. */
   #known: Map<number, number>;
   readonly #start: number;
-  readonly #born = performance.now();
+  readonly #born = clock();
   #looked = false;
 
   /** Made right after the start, while the leader's number is surely its own. */
@@ -30,7 +31,7 @@ export class Family {
   members(): number[] {
     if (process.platform !== "linux") return send(-this.leader, 0) ? [-this.leader] : [];
     const own = findProcess(process.pid);
-    const young = performance.now() - this.#born < youthMs ? this.leader : 0;
+    const young = clock() - this.#born < youthMs ? this.leader : 0;
     const all = listProcesses(young).filter(entry => entry.start >= this.#start && entry.pid !== process.pid);
     const members = new Map<number, number>();
     const groups = new Set<number>(this.#looked ? [] : [this.leader]);

@@ -1,5 +1,6 @@
 // A command, run to its end: in bounded time and bounded memory. How it ended is a value, whatever the way; a
 // Fault says that it never began.
+import { clock } from "../clock.ts";
 import { Capture, type Captured, type Keep } from "./capture.ts";
 import { Command, type CommandOptions } from "./command.ts";
 import type { Listener } from "./stream.ts";
@@ -43,8 +44,8 @@ export async function run(command: string, options: RunOptions): Promise<RunResu
   const { keep, ceiling = Number.POSITIVE_INFINITY, timeoutMs, graceMs = 2000, signal, progress } = options;
   const captures = { stdout: new Capture(keep), stderr: new Capture(keep) };
   const latest = new Capture({ head: 0, tail: progress?.bytes ?? 0 });
-  const started = performance.now();
-  const elapsed = () => Math.round(performance.now() - started);
+  const started = clock();
+  const elapsed = () => Math.round(clock() - started);
   let ended: Ending = "exit";
   let running: Command | undefined;
   let stopping: Promise<void> | undefined;

@@ -1,4 +1,5 @@
 // How often a caller may ask: so many requests in a minute, which may come all at once and then come back evenly.
+import { clock } from "../../engine/clock.ts";
 import { Refusal } from "./refusal.ts";
 
 interface Bucket {
@@ -12,7 +13,7 @@ export class Rates {
   readonly #buckets = new Map<string, Bucket>();
 
   /** Throws where the caller has asked too often. */
-  count(caller: string, perMinute: number, now = performance.now()): void {
+  count(caller: string, perMinute: number, now = clock()): void {
     const bucket = this.#buckets.get(caller) ?? { left: perMinute, at: now };
     bucket.left = Math.min(perMinute, bucket.left + ((now - bucket.at) / minuteMs) * perMinute);
     bucket.at = now;

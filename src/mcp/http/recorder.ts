@@ -1,6 +1,8 @@
 // What is remembered of a call: a line in the audit file, and the counters. Which changes a call made is known
 // from the commits that happen while it runs, whatever the tool; never from what it says about itself.
+
 import { AsyncLocalStorage } from "node:async_hooks";
+import { clock } from "../../engine/clock.ts";
 import type { Commit } from "../../engine/workspace/commit/change.ts";
 import type { Workspace } from "../../engine/workspace/workspace.ts";
 import { isRecord, RpcError } from "../jsonrpc.ts";
@@ -47,7 +49,7 @@ export class Recorder implements Disposable {
     caller: Caller,
     run: () => Promise<Answer>,
   ): Promise<Answer> {
-    const started = performance.now();
+    const started = clock();
     const commits: Commit[] = [];
     let outcome = "ok";
     let bytesOut = 0;
@@ -61,7 +63,7 @@ export class Recorder implements Disposable {
       throw error;
     } finally {
       if (caller.signal.aborted) outcome = "cancelled";
-      const ms = performance.now() - started;
+      const ms = clock() - started;
       const { dialect } = visit.table;
       const bytesIn = visit.bytes;
       this.#options.metrics.call({

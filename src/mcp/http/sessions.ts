@@ -1,9 +1,11 @@
 // Clients of the 2025 revisions have a session: a server and a transport of their own, and what is kept for them.
 // A session belongs to whoever opened it; for anybody else it is not there. They are bounded in number, and end
 // when nobody has used them for a while.
+
 import { randomUUID } from "node:crypto";
 import { WebStandardStreamableHTTPServerTransport } from "@modelcontextprotocol/server";
 import { Session } from "../../contract/session.ts";
+import { clock } from "../../engine/clock.ts";
 import type { Principal } from "../auth/principal.ts";
 import { Refusal } from "./refusal.ts";
 import { TableServer, type TableServerOptions } from "./table-server.ts";
@@ -99,7 +101,7 @@ export class Sessions {
       kept,
       transport,
       busy: 0,
-      usedAt: performance.now(),
+      usedAt: clock(),
       closed: false,
     };
     this.#open.set(id, open);
@@ -130,7 +132,7 @@ export class Sessions {
   }
 
   #endIdle(idleMs: number): void {
-    const now = performance.now();
+    const now = clock();
     for (const { busy, usedAt, transport } of this.#open.values()) {
       if (busy === 0 && now - usedAt > idleMs) void transport.close();
     }
@@ -146,7 +148,7 @@ function use(open: Open): Disposable {
       if (!used) return;
       used = false;
       open.busy--;
-      open.usedAt = performance.now();
+      open.usedAt = clock();
       letGo(open);
     },
   };

@@ -1,10 +1,12 @@
 // Processes that keep their state in different directories do not see each other's locks. So that they do not write
 // over each other, each also passes a gate that all processes of a user on this machine share: a lock file in memory,
 // or among the temporary files. Nothing in it has to outlive a process: what a dead one leaves is swept away.
+
 import { randomBytes } from "node:crypto";
 import { constants } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
+import { clock } from "../../clock.ts";
 import { errnoOf } from "../errno.ts";
 import { thisProcess } from "./identity.ts";
 import { unlinkIfThere } from "./if-there.ts";
@@ -43,7 +45,7 @@ export function passGate(lock: string): string | undefined {
 
 /** Where numbers of processes mean nothing, a fresh time is what counts. */
 function beat(owner: string): void {
-  const now = performance.now(); // not the clock, which somebody may set
+  const now = clock(); // not the clock, which somebody may set
   if (now - beaten < beatMs) return;
   sys.touch(owner, new Date());
   beaten = now;

@@ -4,8 +4,10 @@
 // The file is allocated once and written over, because flushing bytes that have their place on the disk costs a
 // third of flushing a file that grows. A record belongs to a generation; starting again from the top with the
 // next one makes everything that still stands further down void.
+
 import { constants } from "node:fs";
 import { crc32 } from "node:zlib";
+import { clock } from "../../clock.ts";
 import type { Address } from "../handle.ts";
 import { readAll, sys, writeAll } from "./syscalls.ts";
 
@@ -68,10 +70,10 @@ export class Journal {
   }
 
   async flush(): Promise<void> {
-    const started = performance.now();
+    const started = clock();
     if (this.#flushMs > slowMs) await sys.flushDataLater(this.#fd);
     else sys.flushData(this.#fd);
-    this.#flushMs = (this.#flushMs * 7 + performance.now() - started) / 8;
+    this.#flushMs = (this.#flushMs * 7 + clock() - started) / 8;
   }
 
   /** Forgets everything in it, for good. */

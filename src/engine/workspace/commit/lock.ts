@@ -2,8 +2,10 @@
 // file in the state directory decides, and between those that keep their state apart the gate does. Locks are
 // taken in one fixed order, so that no two can wait for each other. The key folds case and Unicode form: one lock
 // too many is harmless, one too few is not.
+
 import { hash } from "node:crypto";
 import { setTimeout as pause } from "node:timers/promises";
+import { clock } from "../../clock.ts";
 import { Fault } from "../../fault.ts";
 import { errnoOf, faultOf } from "../errno.ts";
 import { display } from "../handle.ts";
@@ -67,7 +69,7 @@ export class Locks implements Disposable {
     signal?: AbortSignal,
   ): Promise<void> {
     const file = state.lockPath(name);
-    const deadline = performance.now() + patienceMs;
+    const deadline = clock() + patienceMs;
     for (let round = 0; ; round++) {
       try {
         sys.link(state.owner, file);
@@ -91,13 +93,13 @@ export class Locks implements Disposable {
         // While somebody else recovers, which may take a while, the lock is what keeps others from the file.
         if (state.isAbandoned(file) && state.isForsaken(file)) unlinkIfThere(file);
       }
-      if (performance.now() > deadline) throw new Fault("locked", { path: given });
+      if (clock() > deadline) throw new Fault("locked", { path: given });
       await pause(Math.min(1 + round / 4, 10) * (0.5 + Math.random()), undefined, { signal });
     }
   }
 
   async #passGate(name: string, given: string, signal?: AbortSignal): Promise<void> {
-    const deadline = performance.now() + patienceMs;
+    const deadline = clock() + patienceMs;
     for (let round = 0; ; round++) {
       let file: string | undefined;
       try {
@@ -110,7 +112,7 @@ export class Locks implements Disposable {
         this.#files.push(file);
         return;
       }
-      if (performance.now() > deadline) throw new Fault("locked", { path: given });
+      if (clock() > deadline) throw new Fault("locked", { path: given });
       await pause(Math.min(1 + round / 4, 10) * (0.5 + Math.random()), undefined, { signal });
     }
   }

@@ -1,6 +1,8 @@
 // What other processes have done and the archive does not know yet: they record it a moment after they answered
 // (ledger.ts). Whoever asks about the past waits for that moment; what a dead process left is recorded here.
+
 import { join } from "node:path";
+import { clock } from "../../clock.ts";
 import { namesIn } from "./if-there.ts";
 import { holdsCommits } from "./journal.ts";
 import { recover } from "./recover.ts";
@@ -13,7 +15,7 @@ const patienceMs = 2000; // for a process that hangs, or a disk that is slow: no
 export async function othersRecorded(state: StateDirectory): Promise<void> {
   let waiting = journalsOfOthers(state).flatMap(journal => standing(journal) ?? []);
   if (waiting.some(({ folder }) => isDead(join(folder, "owner")))) recover(state);
-  for (const until = performance.now() + patienceMs; performance.now() < until; ) {
+  for (const until = clock() + patienceMs; clock() < until; ) {
     waiting = waiting.filter(({ folder, path, generation }) => {
       const now = standing({ folder, path });
       return now?.generation === generation;
