@@ -1,21 +1,17 @@
-// Text about groups of entries, made once for as long as a group stays the same: a tree that did not change is then
+// Text about a group of entries, made once for as long as the group stays the same: a tree that did not change is then
 // answered without looking at each of its names. It is kept with the entries, and goes when the walk forgets them.
 import type { BatchText } from "../../engine/search/plan.ts";
 import type { Group } from "../../engine/search/walker.ts";
 
-export class GroupTexts {
-  readonly #make: (group: Group) => Pick<BatchText, "text" | "count">;
-
-  /** `make` looks at nothing but names and kinds. */
-  constructor(make: (group: Group) => Pick<BatchText, "text" | "count">) {
-    this.#make = make;
-  }
-
-  of(group: Group): BatchText {
-    const before = group.batch.text;
-    if (before?.by === this && before.prefix === group.prefix) return before;
-    const { text, count } = this.#make(group);
-    group.batch.text = { by: this, prefix: group.prefix, text, count };
-    return group.batch.text;
-  }
+/** `form` tells what the text depends on besides the group; `make` looks at nothing else, and of entries at name and kind. */
+export function groupText(
+  group: Group,
+  form: string,
+  make: (group: Group) => Pick<BatchText, "text" | "count">,
+): BatchText {
+  const before = group.batch.text;
+  if (before?.prefix === group.prefix && before.form === form) return before;
+  const { text, count } = make(group);
+  group.batch.text = { form, prefix: group.prefix, text, count };
+  return group.batch.text;
 }

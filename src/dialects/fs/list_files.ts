@@ -1,7 +1,8 @@
 // `fs.list_files`: a page of the tree, sorted by path.
-import { GroupTexts } from "../../contract/render/group-text.ts";
+import { groupText } from "../../contract/render/group-text.ts";
 import { text, tool } from "../../contract/tool.ts";
 import { walkGroups } from "../../engine/search/walk.ts";
+import type { Group } from "../../engine/search/walker.ts";
 import type { Entry } from "../../engine/workspace/directory.ts";
 import type { Stat } from "../../engine/workspace/stat.ts";
 import { covered, scopeProperties } from "./scope.ts";
@@ -37,7 +38,8 @@ export const listFiles = tool({
   async run(params, call) {
     using tree = covered(params, call);
     const { include_dirs, include_metadata, skip, max_results } = params;
-    const texts = textsOf(tree.named(""), include_dirs);
+    const below = tree.named("");
+    const form = `list_files ${include_dirs} ${below}`;
     const pieces: string[] = [];
     let entries: ListedEntry[] = [];
     const flush = () => {
@@ -50,7 +52,7 @@ export const listFiles = tool({
     const scope = { ...tree.scope, maxDepth, signal: call.signal };
     await walkGroups(tree.directory, scope, group => {
       if (!include_metadata && met >= skip) {
-        const { text, count } = texts.of(group);
+        const { text, count } = groupText(group, form, () => listedIn(group, below, include_dirs));
         if (met + count <= skip + max_results) {
           met += count;
           flush();
@@ -81,27 +83,15 @@ function listed(path: string, { kind }: Entry): ListedEntry {
   return { path, is_dir: kind === "directory" };
 }
 
-const kept = new Map<string, GroupTexts>();
-const mostKept = 2;
-
-/** The entries of groups without their metadata, whose paths begin with `below`. */
-function textsOf(below: string, directories: boolean): GroupTexts {
-  const key = `${directories} ${below}`;
-  let texts = kept.get(key);
-  if (texts === undefined) {
-    texts = new GroupTexts(({ prefix, entries }) => {
-      const head = `{"path":${JSON.stringify(below + prefix).slice(0, -1)}`;
-      const all: string[] = [];
-      for (const entry of entries) {
-        if (!isListed(entry, directories)) continue;
-        all.push(`${head}${JSON.stringify(entry.name).slice(1)},"is_dir":${entry.kind === "directory"}}`);
-      }
-      return { text: all.join(","), count: all.length };
-    });
-    if (kept.size === mostKept) kept.clear();
-    kept.set(key, texts);
+/** The entries of a group without their metadata, whose paths begin with `below`. */
+function listedIn({ prefix, entries }: Group, below: string, directories: boolean) {
+  const head = `{"path":${JSON.stringify(below + prefix).slice(0, -1)}`;
+  const all: string[] = [];
+  for (const entry of entries) {
+    if (!isListed(entry, directories)) continue;
+    all.push(`${head}${JSON.stringify(entry.name).slice(1)},"is_dir":${entry.kind === "directory"}}`);
   }
-  return texts;
+  return { text: all.join(","), count: all.length };
 }
 
 function metadata({ size, modified }: Stat): Pick<ListedEntry, "size" | "modified"> {

@@ -19,8 +19,9 @@ export interface Batch {
 }
 
 export interface BatchText {
-  readonly by: object;
-  /** What stood before the names. */
+  /** What kind of text it is. */
+  readonly form: string;
+  /** The path of their directory at that time. */
   readonly prefix: string;
   readonly text: string;
   /** How many of the entries it is about. */
