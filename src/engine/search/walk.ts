@@ -4,6 +4,9 @@ import type { Directory } from "../workspace/directory.ts";
 import { Pace, type Patience } from "./pace.ts";
 import { type Group, type Scope, type WalkEntry, Walker } from "./walker.ts";
 
+/** So many entries and directories are gone through before anybody looks at the clock. */
+const seldom = 64;
+
 export interface WalkOptions extends Scope, Patience {
   /** The most entries to give. */
   readonly maxEntries?: number | undefined;
@@ -53,8 +56,13 @@ export async function walkGroups(
   const pace = new Pace(options);
   using walker = new Walker(start, options);
   let stopped: WalkReport["stopped"];
+  let unasked = 0;
   for (let group = walker.nextGroup(); group !== undefined; group = walker.nextGroup()) {
     if (group !== "entered" && visit(group) === false) break;
+    // Asking for the time takes as long as some of this.
+    unasked += group === "entered" ? 1 : group.entries.length;
+    if (unasked < seldom) continue;
+    unasked = 0;
     if (!pace.isDueNow) continue;
     await pace.rest();
     if (!pace.isOver) continue;
