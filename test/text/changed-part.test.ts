@@ -42,6 +42,9 @@ describe("the part in which two versions differ", () => {
         expect(unifiedDiff(part.before.raw, part.after.raw, { context, skipped: part.skipped })).toBe(
           unifiedDiff(before.raw, after.raw, { context }),
         );
+        expect(unifiedDiff(part.before.body, part.after.body, { context, skipped: part.skipped })).toBe(
+          unifiedDiff(before.body, after.body, { context }),
+        );
         expect(diffCounts(part.before.body, part.after.body)).toEqual(diffCounts(before.body, after.body));
       }),
       { numRuns: 1000 },

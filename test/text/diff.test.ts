@@ -53,6 +53,27 @@ describe("a unified diff", () => {
       { numRuns: 500 },
     );
   });
+
+  it("leaves no hunk short of context, among lines that are alike", () => {
+    const lines = fc.array(fc.constantFrom("a\n", "b\n"), { maxLength: 30 });
+    fc.assert(
+      fc.property(lines, lines, lines, lines, fc.nat(4), (head, old, made, tail, context) => {
+        const before = [...head, ...old, ...tail];
+        const diff = unifiedDiff(before.join(""), [...head, ...made, ...tail].join(""), { context });
+        for (const [, at, count = "1", hunk = ""] of diff.matchAll(
+          /@@ -(\d+)(?:,(\d+))? .*\n((?:[^@].*\n)*)/g,
+        )) {
+          const above = Number(at) - (count === "0" ? 0 : 1);
+          const below = before.length - above - Number(count);
+          const signs = hunk.split("\n").map(line => line[0] ?? "");
+          if (above > 0) expect(signs.findIndex(sign => sign !== " ")).toBe(context);
+          if (below > 0)
+            expect(signs.toReversed().findIndex(sign => sign === "+" || sign === "-")).toBe(context + 1);
+        }
+      }),
+      { numRuns: 500 },
+    );
+  });
 });
 
 describe("small facts about files", () => {

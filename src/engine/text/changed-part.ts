@@ -20,13 +20,21 @@ export function changedPart(before: Text, after: Text, context: number): Changed
   // A file without LF may have lines that end with CR.
   const hasLines = before.codec === utf8 && after.codec === utf8 && a.includes(10) && b.includes(10);
   if (!hasLines) return { before, after, skipped: 0 };
-  const start = lineStart(a, commonStart(a, b), context);
-  const tail = linesBehind(a, commonEnd(a, b, start), context);
-  return {
+  const from = lineStart(a, commonStart(a, b), 0);
+  const start = lineStart(a, from, context);
+  const tail = linesBehind(a, commonEnd(a, b, from), context);
+  const parts = {
     before: partOf(a.subarray(start, a.length - tail)),
     after: partOf(b.subarray(start, b.length - tail)),
-    skipped: countBreaks(a.subarray(0, start)),
   };
+  if (areMixed(parts)) return { before, after, skipped: 0 };
+  return { ...parts, skipped: countBreaks(a.subarray(0, start)) };
+}
+
+/** Whether lines that differ as bytes may be the same ones but for how they end: these tell nothing then. */
+function areMixed({ before, after }: { readonly before: Part; readonly after: Part }): boolean {
+  const parts = [before, after];
+  return parts.some(({ raw, body }) => raw !== body) && parts.some(({ raw }) => /(?<!\r)\n/.test(raw));
 }
 
 function contentOf({ bytes, mark, codec }: Text): Buffer {

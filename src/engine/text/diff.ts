@@ -39,18 +39,26 @@ export function diffCounts(
   return { added, removed };
 }
 
-/** Compares only what lies between the common start and end of the two, in whole lines and with some context. */
+/**
+ * Compares only what lies between the common start and end of the two, in whole lines. The context comes from outside
+ * of it: among lines that are alike, a change could otherwise take the place of its context.
+ */
 function changedLines(before: string, after: string, context: number) {
-  const start = lineStart(before, commonPrefix(before, after), context);
-  let tail = commonSuffix(before, after, start);
-  // Leave the context, and the line that the difference ends in, out of the common end.
-  for (let i = 0; i <= context && tail > 0; i++) {
-    const at = before.indexOf("\n", before.length - tail);
-    tail = at < 0 ? 0 : before.length - at - 1;
-  }
-  const a = linesWithEndings(before.slice(start, before.length - tail));
-  const b = linesWithEndings(after.slice(start, after.length - tail));
-  return { a, b, start, changes: diffLines(a, b) };
+  const from = lineStart(before, commonPrefix(before, after), 0);
+  const tail = linesBehind(before, commonSuffix(before, after, from), 0);
+  const start = lineStart(before, from, context);
+  const lead = linesWithEndings(before.slice(start, from));
+  const rest = before.slice(before.length - tail, before.length - linesBehind(before, tail, context - 1));
+  const around = (lines: readonly string[]) => [...lead, ...lines, ...linesWithEndings(rest)];
+  const a = linesWithEndings(before.slice(from, before.length - tail));
+  const b = linesWithEndings(after.slice(from, after.length - tail));
+  const changes = diffLines(a, b).map(({ aStart, aEnd, bStart, bEnd }) => ({
+    aStart: aStart + lead.length,
+    aEnd: aEnd + lead.length,
+    bStart: bStart + lead.length,
+    bEnd: bEnd + lead.length,
+  }));
+  return { a: around(a), b: around(b), start, changes };
 }
 
 function grouped(changes: readonly LineChange[], context: number): LineChange[][] {
@@ -128,4 +136,14 @@ function lineStart(text: string, offset: number, back: number): number {
   let at = offset === 0 ? 0 : text.lastIndexOf("\n", offset - 1) + 1;
   for (let i = 0; i < back && at > 0; i++) at = at === 1 ? 0 : text.lastIndexOf("\n", at - 2) + 1;
   return at;
+}
+
+/** What is left of a common end without the line that it begins in, and so many behind it. */
+function linesBehind(text: string, tail: number, lines: number): number {
+  let left = tail;
+  for (let i = 0; i <= lines && left > 0; i++) {
+    const at = text.indexOf("\n", text.length - left);
+    left = at < 0 ? 0 : text.length - at - 1;
+  }
+  return left;
 }
