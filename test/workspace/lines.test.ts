@@ -142,4 +142,11 @@ describe("a window of lines", () => {
       expect((await lastLines(file, 3, { encoding })).lines).toEqual(window.lines.slice(1));
     }
   });
+
+  it("cuts no unit of UTF-16 in two where the limit is odd", async () => {
+    using file = fileOf(Buffer.from("日本語".repeat(10), "utf16le"));
+    const { lines, full } = await lastLines(file, 1, { encoding: "utf-16le", maxBytes: 13 });
+    expect(lines.map(line => line.bytes.toString("utf16le"))).toEqual(["日本語日本語"]);
+    expect(full).toBe(true);
+  });
 });

@@ -18,7 +18,8 @@ const firstPiece = 8 * 1024;
 /** The last `count` lines. A final newline begins no further line. */
 export async function tailOf(file: OpenFile, count: number, options: LineOptions = {}): Promise<Tail> {
   const scan = new LineEnds(options.encoding);
-  const { skip: from = 0, maxBytes: limit = Number.POSITIVE_INFINITY } = options;
+  const { skip: from = 0, maxBytes = file.size } = options;
+  const limit = maxBytes - (maxBytes % scan.width); // a piece begins where a unit does
   const chunks: Buffer[] = [];
   const distances: number[] = []; // of breaks from the end, the last one first
   let wanted = count; // breaks, with the one in front of the first line
