@@ -25,7 +25,7 @@ export async function largeLines(
 ): Promise<string> {
   const head = file.readNow(0, sample);
   refuseBinary(file.given, head, encoding);
-  const found = detect(head.subarray(0, head.lastIndexOf(10) + 1 || undefined), { encoding, legacy: true });
+  const found = detect(wholeCharacters(head), { encoding, legacy: true });
   const codec = await codecNamed(found.encoding);
   const options = {
     maxLineBytes,
@@ -51,6 +51,11 @@ export async function largeLines(
   }
   lines.note(footer(first, shown, shown < window.lines.length || window.more, offset));
   return lines.toString();
+}
+
+/** Up to the end of a line. Of UTF-16 all: its line feed is two bytes, and half of one makes it look like no text. */
+function wholeCharacters(head: Buffer): Buffer {
+  return head.includes(0) ? head : head.subarray(0, head.lastIndexOf(10) + 1 || undefined);
 }
 
 function wideness({ name }: Codec): { encoding?: "utf-16le" | "utf-16be" } {

@@ -172,6 +172,16 @@ describe("read_file", () => {
       (await server.refuses("edit_file", { path: "large.log", edits: [{ old: "x", new: "y" }] }))[0],
     ).toMatch(/^too_large: /);
   });
+
+  it("reads a window of a large file in UTF-16 without a mark, in both byte orders", async () => {
+    const text = Buffer.from("ein längerer Text\r\n".repeat(5000), "utf16le");
+    for (const bytes of [text, Buffer.from(text).swap16()]) {
+      ground.write("wide.log", bytes);
+      truncateSync(ground.path("wide.log"), 21_000_000);
+      const said = await server.says("read_file", { path: "wide.log", offset: 999, limit: 2 });
+      expect(said.split("\n").slice(1, -1)).toEqual(["999: ein längerer Text", "1000: ein längerer Text"]);
+    }
+  });
 });
 
 describe("file_info", () => {
