@@ -335,6 +335,16 @@ describe("search", () => {
     chmodSync(join(tree.path, "closed"), 0o755);
   });
 
+  it("large files in UTF-16 are searched too, wherever in them the line stands", async () => {
+    const text = `\ufeff${"plain 😀 text\n".repeat(200_000)}a nädel\n`;
+    const bytes = Buffer.from(text, "utf16le");
+    using tree = new Tree({ "be.txt": Buffer.from(bytes).swap16(), "le.txt": bytes });
+    expect(await lines(tree, { pattern: "nädel", literal: true })).toEqual([
+      "be.txt:200001:3:a nädel",
+      "le.txt:200001:3:a nädel",
+    ]);
+  });
+
   it("one line of 300 MB is searched and cut, in bounded memory", async () => {
     using tree = new Tree({ "long.txt": "needle " });
     truncateSync(join(tree.path, "long.txt"), 300 * 1024 * 1024);

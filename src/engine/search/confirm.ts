@@ -5,6 +5,7 @@ import { given } from "./give.ts";
 import type { FileHits, GrepOptions, GrepReport } from "./grep-terms.ts";
 import type { GrepLine } from "./hits.ts";
 import type { Block } from "./kept.ts";
+import { isWide } from "./lines-with.ts";
 import type { Pace } from "./pace.ts";
 import type { Trail } from "./trail.ts";
 
@@ -53,13 +54,14 @@ function claimed(lines: readonly GrepLine[], proof: Buffer | undefined): Buffer[
 async function confirms(file: OpenFile, lines: readonly Buffer[]): Promise<boolean> {
   if (file.size <= smallBytes) {
     const bytes = await file.read(0, file.size);
-    return holdsAll(bytes, lines) || holdsAll(transcoded(bytes), lines);
+    return holdsAll(asUtf8(bytes)(bytes), lines);
   }
+  const text = asUtf8(file.readNow(0, 2));
   const missing = new Set(lines.filter(line => line.length > 0));
   const longest = lines.reduce((most, { length }) => Math.max(most, length), 0);
   let kept = Buffer.alloc(0);
   for (let at = 0; at < file.size; at += smallBytes) {
-    const piece = await file.read(at, smallBytes);
+    const piece = text(await file.read(at, smallBytes));
     const whole = Buffer.concat([kept, piece]);
     for (const line of missing) if (whole.includes(line)) missing.delete(line);
     if (missing.size === 0) return true;
@@ -79,12 +81,9 @@ function holdsAll(bytes: Buffer, lines: readonly Buffer[]): boolean {
   return true;
 }
 
-/** UTF-16 with its mark reaches us as UTF-8. */
-function transcoded(bytes: Buffer): Buffer {
-  if (bytes[0] === 0xff && bytes[1] === 0xfe) return Buffer.from(bytes.subarray(2).toString("utf16le"));
-  if (bytes[0] === 0xfe && bytes[1] === 0xff) {
-    const even = bytes.subarray(2, bytes.length & ~1);
-    return Buffer.from(Buffer.from(even).swap16().toString("utf16le"));
-  }
-  return bytes;
+/** UTF-16 with its mark reaches us as UTF-8: how a file that begins like this is turned into that, piece by piece. */
+function asUtf8(start: Buffer): (piece: Buffer) => Buffer {
+  if (!isWide(start)) return piece => piece;
+  const decoder = new TextDecoder(start[0] === 0xff ? "utf-16le" : "utf-16be");
+  return piece => Buffer.from(decoder.decode(piece, { stream: true }));
 }
