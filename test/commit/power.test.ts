@@ -5,6 +5,7 @@ import {
   readFileSync,
   renameSync,
   rmSync,
+  statSync,
   truncateSync,
   utimesSync,
   writeFileSync,
@@ -96,6 +97,50 @@ describe("after the power failed, with a commit acknowledged and nothing flushed
     ground.reopen();
     ground.workspace.at("f0");
     expect(ground.text("f1")).toBe("new f1");
+  });
+});
+
+describe("after a process was killed, with a commit acknowledged and nothing flushed but the journal", () => {
+  it("the files and their directory are flushed before the journal goes: the power may fail next", () => {
+    using ground = patched();
+    const { flush, unlink } = sys;
+    const flushed = new Set<number>();
+    let flushedBefore: number[] = [];
+    sys.flush = fd => {
+      flush(fd);
+      flushed.add(sys.stat(fd).ino);
+    };
+    sys.unlink = path => {
+      if (String(path).includes("journal-")) flushedBefore = [...flushed];
+      unlink(path);
+    };
+    try {
+      ground.workspace.at("f0");
+    } finally {
+      Object.assign(sys, { flush, unlink });
+    }
+    const paths = [ground.inside, ...names.map(name => join(ground.inside, name))];
+    expect(flushedBefore).toEqual(expect.arrayContaining(paths.map(path => statSync(path).ino)));
+  });
+
+  it("the journal stays where they cannot be flushed, and the next who starts flushes them", () => {
+    using ground = patched();
+    const processes = join(ground.state, "processes");
+    const [dead = ""] = readdirSync(processes);
+    const { flush } = sys;
+    sys.flush = () => {
+      throw errno("EIO", "fsync");
+    };
+    try {
+      ground.workspace.at("f0");
+    } finally {
+      sys.flush = flush;
+    }
+    expect(readdirSync(processes)).toContain(dead);
+    ground.reopen();
+    ground.workspace.at("f0");
+    expect(readdirSync(processes)).not.toContain(dead);
+    expect(ground.tree()).toEqual(Object.fromEntries(names.map(name => [name, `new ${name}`])));
   });
 });
 

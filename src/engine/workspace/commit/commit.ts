@@ -205,7 +205,7 @@ export class Committer {
       await Promise.all([...staged.flushing, ...directories, journal.flush()]);
       for (const step of steps) apply(step, scene);
       if (this.#copyAttributes) learnAbout(plan.stages, places, staged.inodes, this.#copyAttributes);
-      book.note(steps, places);
+      book.unflushed.note(steps, places, ({ blob }) => blob === undefined);
     } catch (error) {
       const tale: Tale = { intent, inodes, blob, state: begun ? "abort" : "staged" };
       if (begun) await noteAbort(id, book);

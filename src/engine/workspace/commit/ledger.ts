@@ -4,21 +4,15 @@
 // Recording comes after the answer, and only so much of it may wait: where commits come faster than they can be
 // recorded, they wait for each other. Otherwise those that wait would take up more and more memory, and whoever asks
 // about the past would have to wait for all of them.
-import { constants } from "node:fs";
 import { join } from "node:path";
 import { bytesIn } from "../archive/account.ts";
 import type { Archive } from "../archive/archive.ts";
-import { errnoOf } from "../errno.ts";
-import type { Handle } from "../handle.ts";
 import { finish, finishLater } from "./afterwards.ts";
 import { Journal } from "./journal.ts";
-import { addressOf, identified, type Places } from "./place.ts";
 import type { Tale } from "./record.ts";
 import { settle } from "./recover.ts";
-import { flushDirectory, openToFlush } from "./stage.ts";
 import type { StateDirectory } from "./state.ts";
-import type { Step } from "./step.ts";
-import { sys } from "./syscalls.ts";
+import { Unflushed } from "./unflushed.ts";
 
 const checkpointMs = 50;
 const hurryBytes = 32 * 1024 * 1024;
@@ -27,21 +21,14 @@ const mostTries = 20;
 const mostBehind = 64;
 const mostBytesBehind = 32 * 1024 * 1024;
 
-/** A directory to flush, and files in it. */
-interface Unflushed {
-  readonly at: string;
-  readonly device: number;
-  readonly inode: number;
-  readonly names: Set<string>;
-}
-
 /** One of the two journals, and what must happen before it can start anew. */
 export class Book {
   readonly #state: StateDirectory;
   readonly #open: () => Journal;
   #journal: Journal | undefined;
   #owner = -1;
-  readonly unflushed = new Map<string, Unflushed>();
+  /** What commits have put in place. */
+  readonly unflushed = new Unflushed();
   /** Old content on its way out of the workspace. */
   readonly purges = new Set<Promise<void>>();
   /** Old content that has no name any more and still takes up room. */
@@ -77,37 +64,6 @@ export class Book {
     return this.#journal?.size ?? 0;
   }
 
-  /** Notes what a commit has put in place, to be flushed. */
-  note(steps: readonly Step[], places: Places): void {
-    for (const step of steps) {
-      if (step.do === "make") this.#place(step.at.place, places);
-      else if (step.do === "rewrite") this.#place(step.at.place, places).names.add(step.at.name);
-      else {
-        const { names } = this.#place(step.to.place, places);
-        if (step.staged?.blob !== undefined) names.add(step.to.name);
-        if (step.from.place !== step.to.place) this.#place(step.from.place, places);
-      }
-    }
-  }
-
-  #place(place: number, places: Places): Unflushed {
-    const { at, device, inode } = recordOf(place, places);
-    const key = `${device}:${inode}`;
-    const known = this.unflushed.get(key);
-    if (known !== undefined) return known;
-    const fresh = { at, device, inode, names: new Set<string>() };
-    this.unflushed.set(key, fresh);
-    return fresh;
-  }
-
-  /** Flushes to its place what commits have put there. */
-  async flush(): Promise<void> {
-    for (const [key, one] of this.unflushed) {
-      await flushAll(one);
-      this.unflushed.delete(key);
-    }
-  }
-
   /** Leaves a commit to be recorded later. */
   wait(tale: Tale): void {
     this.#waiting.push(tale);
@@ -130,15 +86,6 @@ export class Book {
   get waitingBytes(): number {
     return this.#waitingBytes;
   }
-}
-
-/** Where a directory is, and which one: also one that the commit has made. */
-function recordOf(place: number, places: Places): Omit<Unflushed, "names"> {
-  const record = places.records[place];
-  if (record !== undefined && "at" in record) return record;
-  const handle = places.handle(place);
-  const { dev, ino } = handle.stat();
-  return { at: handle.whereabouts(), device: dev, inode: ino };
 }
 
 export class Ledger {
@@ -283,7 +230,7 @@ export class Ledger {
   closeNow(): boolean {
     for (const book of this.#books) {
       if (book.open > 0 || book.purges.size > 0 || book.unsettled.length > 0) return false;
-      for (const one of book.unflushed.values()) flushNow(one);
+      book.unflushed.flushNow();
     }
     this.#catchUp();
     return this.#books.every(book => book.waiting.length === 0);
@@ -314,7 +261,7 @@ export class Ledger {
       await Promise.allSettled(book.purges);
       this.retry();
       // The one keeps this thread busy, the other the disk.
-      const [, flushed] = await Promise.allSettled([this.#record(book), book.flush()]);
+      const [, flushed] = await Promise.allSettled([this.#record(book), book.unflushed.flush()]);
       if (flushed.status === "rejected" || book.unsettled.length + book.waiting.length > 0) return false;
       await book.journal.restart(++this.#generation);
       book.isWritten = false;
@@ -322,47 +269,5 @@ export class Ledger {
     } catch {
       return false;
     }
-  }
-}
-
-async function flushAll(one: Unflushed): Promise<void> {
-  using directory = identified(one, true);
-  if (directory === undefined) return;
-  for (const name of one.names) {
-    const fd = openIfThere(directory, name);
-    if (fd === undefined) continue;
-    try {
-      await sys.flushLater(fd);
-    } finally {
-      sys.close(fd);
-    }
-  }
-  await flushDirectory(directory);
-}
-
-function flushNow(one: Unflushed): void {
-  using directory = identified(one, true);
-  if (directory === undefined) return;
-  for (const name of one.names) {
-    const fd = openIfThere(directory, name);
-    if (fd === undefined) continue;
-    sys.flush(fd);
-    sys.close(fd);
-  }
-  const fd = openToFlush(directory);
-  if (fd === undefined) return;
-  sys.flush(fd);
-  sys.close(fd);
-}
-
-function openIfThere(directory: Handle, name: string): number | undefined {
-  try {
-    const address = directory.below(addressOf(name));
-    if (!sys.lstat(address)?.isFile()) return undefined;
-    return sys.open(address, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
-  } catch (error) {
-    if (errnoOf(error) === "ENOENT" || errnoOf(error) === "EACCES" || errnoOf(error) === "ELOOP")
-      return undefined;
-    throw error;
   }
 }

@@ -8,13 +8,21 @@ import { addressOf, Places, type Spot } from "./place.ts";
 import { purge } from "./purge.ts";
 import { type Tale, talesOf } from "./record.ts";
 import type { StateDirectory } from "./state.ts";
-import { canRedo, redo, type Scene, undo } from "./step.ts";
+import { canRedo, redo, type Scene, type Step, undo } from "./step.ts";
 import { sys } from "./syscalls.ts";
+import { Unflushed } from "./unflushed.ts";
+
+/** What a dead process has yet to do about its commits: to record what they did, and to flush it to its place. */
+interface Legacy {
+  readonly archive: Archive;
+  readonly unflushed: Unflushed;
+}
 
 /** Recovers what dead processes left. Never touches the journal of a living one. */
 export function recover(state: StateDirectory): void {
   const archive = new Archive(state.path);
   for (const folder of state.claim()) {
+    const unflushed = new Unflushed();
     const journals = sys
       .names(folder)
       .map(String)
@@ -24,19 +32,29 @@ export function recover(state: StateDirectory): void {
     let settled = true;
     for (const tale of talesOf(journals.flat())) {
       try {
-        settle(tale, archive);
+        settle(tale, { archive, unflushed });
       } catch {
         settled = false; // one that cannot be (a disk that fails) must not keep the others from it
       }
     }
+    settled &&= isFlushed(unflushed); // only then does nobody need the journal any more
     if (settled || state.isOld(folder)) state.bury(folder);
     else state.giveBack(folder);
   }
   state.sweepAside();
 }
 
-/** Brings one commit to its end. */
-export function settle(tale: Tale, archive?: Archive): void {
+function isFlushed(unflushed: Unflushed): boolean {
+  try {
+    unflushed.flushNow();
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Brings one commit to its end; what it did is left to be recorded and flushed by whoever does not do so himself. */
+export function settle(tale: Tale, legacy?: Legacy): void {
   const { intent } = tale;
   const powerCut = intent.boot !== bootId();
   using places = Places.reopen(intent.places, !powerCut);
@@ -52,10 +70,18 @@ export function settle(tale: Tale, archive?: Archive): void {
   else if (tale.state === "commit" || (happened && powerCut))
     happened = bringForward(tale, scene) || happened;
   if (tale.state === "commit" || tale.state === "done") {
-    if (happened && archive !== undefined) remember(tale, archive, scene);
+    if (happened && legacy !== undefined) {
+      remember(tale, legacy.archive, scene);
+      const there = intent.steps.filter(step => placesOf(step).every(place => isThere(places, place)));
+      legacy.unflushed.note(there, places, () => false);
+    }
     removeAll(intent.trash, places);
   }
   removeAll(intent.temps, places);
+}
+
+function placesOf(step: Step): number[] {
+  return step.do === "move" ? [step.from.place, step.to.place] : [step.at.place];
 }
 
 /** A change that nobody came to record. What cannot be recorded has happened all the same. */
