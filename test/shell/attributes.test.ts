@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { openEngine } from "../../src/engine/engine.ts";
+import { bundle } from "../commit/bundle.ts";
 
 const python = (script: string, ...args: string[]) =>
   execFileSync("python3", ["-c", script, ...args])
@@ -122,5 +123,25 @@ it("attributes survive an edit when the shell that was asked about them is kille
   });
   expect(readFileSync(file, "utf8")).toBe("two");
   expect(noteOf(file)).toBe("kept");
+  rmSync(base, { recursive: true });
+});
+
+it("attributes are not lost where nobody can be asked, because too many files are open", async context => {
+  const base = mkdtempSync(join(tmpdir(), "polyfs-attributes-"));
+  const file = join(base, "file");
+  writeFileSync(file, "one");
+  if (!canSetAttributes(file)) context.skip("no python3, or a file system without extended attributes");
+  using script = await bundle("../shell/few-descriptors-program.ts");
+  const command = `ulimit -n 80; exec "$0" "$@"`;
+  const args = [process.execPath, script.path, base, join(base, ".state")];
+  const complaints = new Set(
+    execFileSync("sh", ["-c", command, ...args])
+      .toString()
+      .trim()
+      .split("\n"),
+  );
+  expect([...complaints]).toEqual(["too_many_open_files"]);
+  expect(readFileSync(file, "utf8")).toBe("with 39");
+  expect(python("import os,sys; print(os.getxattr(sys.argv[1], 'user.note').decode())", file)).toBe("kept");
   rmSync(base, { recursive: true });
 });

@@ -22,8 +22,8 @@ let isUseless = false;
  */
 export async function attributesCopied(files: readonly number[], to: string): Promise<boolean> {
   if (isUseless || to.includes("\n")) return false;
-  standby ??= start();
-  return await standby(files, to);
+  const ask = standby ?? start();
+  return await ask(files, to);
 }
 
 /** It fails where it should not: there is none, or it cannot reach our files. It is not asked again. */
@@ -38,6 +38,10 @@ function start(): Ask {
     stdio: ["pipe", "pipe", "ignore"],
     detached: true, // a signal for the server's group is not for it
   });
+  if (child.pid === undefined) {
+    child.once("error", () => {});
+    return async () => false; // and there are no pipes, where descriptors have run out
+  }
   const { stdin, stdout } = child;
   const waiting: ((copied: boolean) => void)[] = [];
   let isGone = false;
@@ -61,6 +65,7 @@ function start(): Ask {
   });
   child.unref();
   keepAlive(stdin, false);
+  standby = ask;
   return ask;
 }
 

@@ -4,6 +4,7 @@
 // once as long as nothing about it changes.
 import { type ChildProcess, type StdioOptions, spawn } from "node:child_process";
 import type { CopyAttributes } from "../workspace/commit/stage.ts";
+import { errnoOf } from "../workspace/errno.ts";
 import { attributesCopied, giveUpShell } from "./attribute-shell.ts";
 
 const firstDescriptor = 3; // of the files that the child is handed
@@ -89,19 +90,24 @@ function run(files: readonly number[], args: readonly string[], complaints: "pip
 }
 
 function succeeds(child: ChildProcess): Promise<boolean> {
-  return new Promise(resolve => {
-    child.once("error", () => resolve(false));
+  return new Promise((resolve, reject) => {
+    child.once("error", error => (isMissing(error) ? resolve(false) : reject(error)));
     child.once("exit", code => resolve(code === 0));
   });
 }
 
 function complaintsOf(child: ChildProcess): Promise<string> {
-  return new Promise(resolve => {
+  return new Promise((resolve, reject) => {
     let errors = "";
     child.stderr?.setEncoding("utf8").on("data", (text: string) => {
       errors += text;
     });
-    child.once("error", () => resolve("")); // no such program: nothing can be kept
+    child.once("error", error => (isMissing(error) ? resolve("") : reject(error)));
     child.once("close", () => resolve(errors));
   });
+}
+
+/** No such program: nothing can be kept. Where one only cannot be started now, what is there must not be lost. */
+function isMissing(error: Error): boolean {
+  return errnoOf(error) === "ENOENT" || errnoOf(error) === "EACCES";
 }
