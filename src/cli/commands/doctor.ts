@@ -1,6 +1,5 @@
 // `polyfs doctor`: what this machine offers, what that means, and what to install. Each check is a row; a row that
 // keeps polyfs from working makes the exit code 1.
-
 import { resolve } from "node:path";
 import { plainWording, say } from "../../contract/wording.ts";
 import { Fault } from "../../engine/fault.ts";

@@ -10,8 +10,8 @@ export function groupText(
   make: (group: Group) => Pick<BatchText, "text" | "count">,
 ): BatchText {
   const before = group.batch.text;
-  if (before?.prefix === group.prefix && before.form === form) return before;
+  if (before?.form === form) return before;
   const { text, count } = make(group);
-  group.batch.text = { form, prefix: group.prefix, text, count };
+  group.batch.text = { form, text, count };
   return group.batch.text;
 }

@@ -1,6 +1,5 @@
 // Worker threads that run regular expressions, each under a deadline. JavaScript's engine backtracks, and some
 // patterns never come back: such a thread is ended and another one started, while the rest of the process goes on.
-
 import { Worker } from "node:worker_threads";
 import { clock } from "../clock.ts";
 import { Fault } from "../fault.ts";

@@ -2,7 +2,6 @@
 // through before its first hit in path order is known. But the first few hundred files in that order are found
 // quickly by a walk of our own, and ripgrep can be asked about just these while it already searches the whole:
 // if they hold enough hits, the whole is ended unread. Both ways give the same answer.
-
 import { clock } from "../clock.ts";
 import type { Directory } from "../workspace/directory.ts";
 import { launch } from "./collect.ts";

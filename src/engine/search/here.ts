@@ -1,7 +1,6 @@
 // The beginning of a search, done here: the first files in path order are read and searched in this process. A small
 // tree is through before ripgrep would have started, and the first hits of a common word are found at once. What
 // takes longer is handed over, with the place that was reached.
-
 import { clock } from "../clock.ts";
 import { Fault } from "../fault.ts";
 import type { Directory, Entry } from "../workspace/directory.ts";

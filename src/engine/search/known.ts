@@ -3,7 +3,6 @@
 //
 // They are kept by name below each granted root, within one bound for all. The tree that was walked longest ago goes
 // first; one that fills all the room is known in part, and begun anew by the next walk.
-
 import { clock } from "../clock.ts";
 import type { Directory } from "../workspace/directory.ts";
 import { isSame, isSettled, type Mark, markOf } from "../workspace/mark.ts";

@@ -1,6 +1,5 @@
 // Long work on one thread: lets the event loop in every few milliseconds, so that pings are answered and
 // cancellations arrive, and knows when time is up.
-
 import { clock } from "../clock.ts";
 import { Fault } from "../fault.ts";
 

@@ -21,8 +21,6 @@ export interface Batch {
 export interface BatchText {
   /** What kind of text it is. */
   readonly form: string;
-  /** The path of their directory at that time. */
-  readonly prefix: string;
   readonly text: string;
   /** How many of the entries it is about. */
   readonly count: number;
@@ -34,7 +32,7 @@ export interface Stretch extends Batch {
   readonly files: number;
   readonly into: Entry | undefined;
   /** Those of the entries that the latest globs match. */
-  chosen?: Batch & { readonly include: Globs; readonly prefix: string };
+  chosen?: Batch & { readonly include: Globs };
 }
 
 export interface Plan {

@@ -205,11 +205,11 @@ export class Walker implements Disposable {
   }
 }
 
-/** Those of a stretch that globs match: the same ones choose the same. */
+/** Those of a stretch that globs match: the same ones choose the same, for a plan is made for one place. */
 function chosen(stretch: Stretch, include: Globs, prefix: string): Batch {
   const before = stretch.chosen;
-  if (before?.include === include && before.prefix === prefix) return before;
+  if (before?.include === include) return before;
   const entries = stretch.entries.filter(({ name }) => include.matches(prefix + name));
-  stretch.chosen = { include, prefix, entries };
+  stretch.chosen = { include, entries };
   return stretch.chosen;
 }

@@ -1,7 +1,6 @@
 // A command that runs: started by /bin/sh in a directory that is held, in a process group of its own, with
 // nothing to read and no descriptor but its three. It ends with everything that it started, and a child that
 // keeps the output open holds nobody up.
-
 import { Buffer } from "node:buffer";
 import { type ChildProcess, spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";

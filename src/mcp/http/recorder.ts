@@ -1,6 +1,5 @@
 // What is remembered of a call: a line in the audit file, and the counters. Which changes a call made is known
 // from the commits that happen while it runs, whatever the tool; never from what it says about itself.
-
 import { AsyncLocalStorage } from "node:async_hooks";
 import { clock } from "../../engine/clock.ts";
 import type { Commit } from "../../engine/workspace/commit/change.ts";

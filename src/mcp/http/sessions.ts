@@ -1,7 +1,6 @@
 // Clients of the 2025 revisions have a session: a server and a transport of their own, and what is kept for them.
 // A session belongs to whoever opened it; for anybody else it is not there. They are bounded in number, and end
 // when nobody has used them for a while.
-
 import { randomUUID } from "node:crypto";
 import { WebStandardStreamableHTTPServerTransport } from "@modelcontextprotocol/server";
 import { Session } from "../../contract/session.ts";

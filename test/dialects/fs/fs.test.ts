@@ -239,6 +239,29 @@ describe("fs.list_files", () => {
     expect(await list({ max_results: 0 })).toEqual({ entries: [], has_more: true });
   });
 
+  it("answers from what it knows as from the disk, whatever was asked before", async () => {
+    await new Promise(resolve => setTimeout(resolve, 2100)); // from then on a directory can be recognised
+    const questions = [
+      {},
+      { include_dirs: true },
+      { root: "src" },
+      { root: "src", include_dirs: true },
+      { include_globs: ["*.rs"] },
+      { include_globs: ["src/*"], include_dirs: true },
+      { skip: 2, max_results: 3 },
+    ];
+    const bare = ({ entries, has_more }: Listing) => ({
+      entries: entries.map(({ path, is_dir }) => ({ path, is_dir })),
+      has_more,
+    });
+    for (let round = 0; round < 3; round++)
+      for (const question of questions) {
+        // With metadata each entry is asked about, so nothing that was made before is of use.
+        const asked = await list({ ...question, include_metadata: true });
+        expect(await list(question), JSON.stringify(question)).toEqual(bare(asked));
+      }
+  });
+
   it("refuses a root that is missing, leads outside or is a file", async () => {
     expect(await failure("fs.list_files", { root: "nope" })).toMatchObject({
       code: -32603,

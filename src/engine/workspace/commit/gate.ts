@@ -1,7 +1,6 @@
 // Processes that keep their state in different directories do not see each other's locks. So that they do not write
 // over each other, each also passes a gate that all processes of a user on this machine share: a lock file in memory,
 // or among the temporary files. Nothing in it has to outlive a process: what a dead one leaves is swept away.
-
 import { randomBytes } from "node:crypto";
 import { constants } from "node:fs";
 import { tmpdir } from "node:os";

@@ -4,7 +4,6 @@
 // The file is allocated once and written over, because flushing bytes that have their place on the disk costs a
 // third of flushing a file that grows. A record belongs to a generation; starting again from the top with the
 // next one makes everything that still stands further down void.
-
 import { constants } from "node:fs";
 import { crc32 } from "node:zlib";
 import { clock } from "../../clock.ts";

@@ -2,7 +2,6 @@
 // file in the state directory decides, and between those that keep their state apart the gate does. Locks are
 // taken in one fixed order, so that no two can wait for each other. The key folds case and Unicode form: one lock
 // too many is harmless, one too few is not.
-
 import { hash } from "node:crypto";
 import { setTimeout as pause } from "node:timers/promises";
 import { clock } from "../../clock.ts";
