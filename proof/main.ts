@@ -1,14 +1,16 @@
 // The command: runs one suite, tells what failed as it fails, and ends with one line that counts.
 import { readOptions, usage } from "./options.ts";
 import { prove } from "./prove.ts";
-import { suites } from "./suites.ts";
+import { shortForms, suites } from "./suites.ts";
 
 // Servers and trees are cleared away when the process exits, also on these.
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.once(signal, () => process.exit(130));
 
-const { suite: name, help, ...run } = readOptions(process.argv.slice(2));
+const { suite: name, help, list, ...run } = readOptions(process.argv.slice(2));
 const load = suites[name];
-if (help || load === undefined) {
+if (list) {
+  process.stdout.write(`${shortForms.join("\n")}\n`);
+} else if (help || load === undefined) {
   process.stdout.write(usage);
   process.exitCode = help ? 0 : 2;
 } else {

@@ -2,7 +2,8 @@
 import { parseArgs } from "node:util";
 import type { Run } from "./suite.ts";
 
-export const usage = `npm run proof -- attack|fault|model|fuzz [options], npm run soak -- [options]
+export const usage = `npm run proof -- SUITE [options], npm run soak -- [options]
+  --list         name the suites that have a short form
   --long         more rounds of everything that is tried at random
   --minutes N    go on for so long; implies --long
   --seed S       repeat the choices of a run that failed
@@ -12,7 +13,7 @@ export const usage = `npm run proof -- attack|fault|model|fuzz [options], npm ru
 `;
 
 /** The options of a run, and the suite that they are for: "" where none is named. */
-export function readOptions(args: readonly string[]): Run & { suite: string; help: boolean } {
+export function readOptions(args: readonly string[]): Run & { suite: string; help: boolean; list: boolean } {
   const text = { type: "string" } as const;
   const flag = { type: "boolean", default: false } as const;
   const { values, positionals } = parseArgs({
@@ -25,6 +26,7 @@ export function readOptions(args: readonly string[]): Run & { suite: string; hel
       case: text,
       report: text,
       http: flag,
+      list: flag,
       help: { ...flag, short: "h" },
     },
   });
@@ -32,6 +34,7 @@ export function readOptions(args: readonly string[]): Run & { suite: string; hel
   return {
     suite: positionals[0] ?? "",
     help: values.help,
+    list: values.list,
     long: values.long || minutes !== undefined,
     minutes,
     seed: values.seed === undefined ? undefined : numberOf("--seed", values.seed),

@@ -1,5 +1,5 @@
-// `npm run proof -- attack|fault|model|fuzz [options]` and `npm run soak`: builds the program, bundles the suites,
-// and runs the one that is named. See options.ts.
+// `npm run proof -- SUITE [options]` and `npm run soak`: builds the program, bundles the suites, and runs the one that
+// is named. See options.ts; suites.ts lists the names.
 import { spawn } from "node:child_process";
 import { rmSync } from "node:fs";
 import { dirname, join } from "node:path";

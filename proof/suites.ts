@@ -8,3 +8,6 @@ export const suites: { readonly [name: string]: () => Promise<Suite> } = {
   model: async () => (await import("./model/suite.ts")).model,
   soak: async () => (await import("./soak/suite.ts")).soak,
 };
+
+/** What `.ci/run` runs, each in its short form. The soak has none: it shows what time does. */
+export const shortForms: readonly string[] = Object.keys(suites).filter(name => name !== "soak");

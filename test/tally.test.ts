@@ -1,8 +1,8 @@
 // A suite that cannot fail proves nothing: what goes wrong is counted, told with its seed, and ends the command badly.
 import { expect, it } from "vitest";
-import { Chance } from "../../proof/chance.ts";
-import { prove } from "../../proof/prove.ts";
-import type { Suite } from "../../proof/suite.ts";
+import { Chance } from "../proof/chance.ts";
+import { prove } from "../proof/prove.ts";
+import type { Suite } from "../proof/suite.ts";
 
 const half: Suite = {
   name: "half",
