@@ -1,7 +1,7 @@
 // Globs as the contract reads them, and the trees that they lead to. A relative glob is read against a directory;
 // an absolute one starts at the directory before its first wildcard, if that is allowed.
 import { Fault } from "../../engine/fault.ts";
-import { expandBraces } from "../../engine/search/braces.ts";
+import { expandBraces } from "../../engine/glob/braces.ts";
 import { excludeGlobs, type Globs, includeGlobs } from "../../engine/search/globs.ts";
 import type { Directory } from "../../engine/workspace/directory.ts";
 import { isWithin } from "../../engine/workspace/root.ts";

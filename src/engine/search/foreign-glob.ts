@@ -1,6 +1,6 @@
 // Notations that other tools have and we do not. As plain characters they would match nothing, and whoever wrote them
 // would take that for an answer; so they are refused, with what to write instead.
-import { classEnd } from "./braces.ts";
+import { classEnd } from "../glob/braces.ts";
 
 const range = /^\{(-?\d+|[A-Za-z])\.\.(-?\d+|[A-Za-z])(\.\.-?\d+)?\}/;
 /** `*(1)` and `?(1)` may well be a name with parentheses behind a wildcard; with a bar inside they are not. */

@@ -8,9 +8,9 @@
 // - `**.ts` is `*.ts`: two stars cross slashes only where they are all between two; picomatch has exceptions.
 // - `+(a|b)` and its like are plain characters.
 import { Fault } from "../fault.ts";
-import { expandBraces, isBalanced } from "./braces.ts";
+import { expandBraces, isBalanced } from "../glob/braces.ts";
+import { Pattern } from "../glob/pattern.ts";
 import { foreignIn } from "./foreign-glob.ts";
-import { Pattern } from "./pattern.ts";
 
 const maxPatternBytes = 4096;
 const maxAlternatives = 1024;

@@ -2,8 +2,8 @@
 // directories. Plain names and `*.ext`, nearly all lines in practice, are looked up instead of matched. Braces
 // are alternatives, an unclosed `[` is plain, and all blanks at the end are dropped, as ripgrep has it and git does
 // not: one policy, whichever of us walks.
-import { expandBraces, isBalanced } from "./braces.ts";
-import { Pattern } from "./pattern.ts";
+import { expandBraces, isBalanced } from "../glob/braces.ts";
+import { Pattern } from "../glob/pattern.ts";
 
 interface Rule {
   readonly order: number;
