@@ -1,0 +1,69 @@
+// Files of `KEY=value` lines: dotenv, ini, properties, rc files. Whatever is not a key, a section, a blank or a comment
+// is hidden, also where the line makes no sense: what cannot be understood may be the rest of a value.
+import { knownSecrets } from "./known-secrets.ts";
+import { type Secret, unquoted } from "./secret.ts";
+
+const section = /^[ \t]*\[[^\]\r\n]*\][ \t]*(?:[#;].*)?$/;
+/** A key with what separates it from its value, also where the line is commented out. */
+const entry =
+  /^[ \t]*(?:[#;]+[ \t]*)?(?:export[ \t]+|set[ \t]+)?("[^"\r\n]*"|'[^'\r\n]*'|[^\s=:#;"'[\]][^\s=:]*)[ \t]*[=:][ \t]*/;
+const comment = /^[ \t]*(?:[#;!]|\/\/|$)/;
+
+export function keyValueSecrets(text: string): Secret[] {
+  const secrets: Secret[] = [];
+  let prefix = "";
+  for (let at = 0; at < text.length; ) {
+    const end = lineEnd(text, at);
+    const line = text.slice(at, end);
+    let next = nextLine(text, end);
+    const found = entry.exec(line);
+    if (section.test(line)) prefix = line.trim();
+    else if (found !== null) {
+      const start = at + found[0].length;
+      const stop = valueEnd(text, start, end);
+      next = nextLine(text, lineEnd(text, stop));
+      const [inner, innerEnd] = unquoted(text, start, stop);
+      if (innerEnd > inner) secrets.push({ start: inner, end: innerEnd, label: `${prefix}${found[1]}` });
+    } else if (comment.test(line)) secrets.push(...knownSecrets(text, at, end));
+    else if (line.trim() !== "") {
+      const start = at + (line.length - line.trimStart().length);
+      secrets.push({ start, end: at + line.trimEnd().length, label: `${prefix}line` });
+    }
+    at = next;
+  }
+  return secrets;
+}
+
+/** A quoted value may span lines; one that ends with a backslash goes on. Without a closing quote the rest is hidden. */
+function valueEnd(text: string, start: number, end: number): number {
+  const quote = text[start];
+  if (quote === '"' || quote === "'" || quote === "`") {
+    for (let i = start + 1; i < text.length; i++) {
+      if (text[i] === "\\" && quote === '"') i++;
+      else if (text[i] === quote) {
+        const rest = lineEnd(text, i);
+        // `'a'b`: what follows the quote directly belongs to the value.
+        return /^[ \t]*(?:[#;].*)?$/.test(text.slice(i + 1, rest)) ? i + 1 : trimmedEnd(text, start, rest);
+      }
+    }
+    return trimmedEnd(text, start, text.length);
+  }
+  let stop = end;
+  while (text[stop - 1] === "\\" && stop < text.length) stop = lineEnd(text, nextLine(text, stop));
+  return trimmedEnd(text, start, stop);
+}
+
+function trimmedEnd(text: string, start: number, end: number): number {
+  let stop = end;
+  while (stop > start && /\s/.test(text[stop - 1] ?? "")) stop--;
+  return stop;
+}
+
+export function lineEnd(text: string, from: number): number {
+  for (let i = from; i < text.length; i++) if (text[i] === "\n" || text[i] === "\r") return i;
+  return text.length;
+}
+
+export function nextLine(text: string, end: number): number {
+  return text[end] === "\r" && text[end + 1] === "\n" ? end + 2 : Math.min(end + 1, text.length);
+}

@@ -1,0 +1,48 @@
+// Secrets that can be told by their form alone: tokens with a fixed prefix, key blocks, passwords in addresses. This is
+// a net for files without keys and for comments, not the promise: a rule on the path carries that.
+import type { Secret } from "./secret.ts";
+
+const forms: readonly RegExp[] = [
+  /-----BEGIN [A-Z0-9 ]*PRIVATE KEY[A-Z0-9 ]*-----[\s\S]*?(?:-----END [A-Z0-9 ]*PRIVATE KEY[A-Z0-9 ]*-----|$)/g,
+  /\b(?:AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{16}\b/g,
+  /\bgh[pousr]_[A-Za-z0-9]{36,255}\b/g,
+  /\bgithub_pat_[A-Za-z0-9_]{22,255}\b/g,
+  /\bglpat-[A-Za-z0-9_-]{20,}\b/g,
+  /\bxox[abeoprs]-[A-Za-z0-9-]{10,}\b/g,
+  /\bsk-[A-Za-z0-9_-]{20,}\b/g,
+  /\b[rs]k_(?:live|test)_[A-Za-z0-9]{16,}\b/g,
+  /\bAIza[A-Za-z0-9_-]{35}\b/g,
+  /\bnpm_[A-Za-z0-9]{36}\b/g,
+  /\bpypi-[A-Za-z0-9_-]{50,}\b/g,
+  /\bSG\.[A-Za-z0-9_-]{16,}\.[A-Za-z0-9_-]{16,}\b/g,
+  /\bhf_[A-Za-z0-9]{30,}\b/g,
+  /\beyJ[A-Za-z0-9_-]{10,}\.eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,}/g,
+  /(?<=\b[a-z][a-z0-9+.-]{1,20}:\/\/[^\s:/?#@]{0,256}:)[^\s/?#@]{1,256}(?=@)/gi,
+  // `password = value` and its kin in text of any kind; a quoted value may hold blanks.
+  /(?<=\b(?:pass(?:word|wd|phrase)?|secret|token|api[-_ ]?key|access[-_ ]?key|private[-_ ]?key|client[-_ ]?secret|auth)["']?[ \t]{0,8}[:=]{1,2}>?[ \t]{0,8})(?:"[^"\r\n]{1,4096}"|'[^'\r\n]{1,4096}'|[^\s"',;]{1,4096})/gi,
+  /(?<=\b(?:password|passwd|account|Bearer|Basic)[ \t]{1,8})[A-Za-z0-9+/=_.~-]{8,4096}/g,
+];
+
+/** The secrets in a part of a text, in order, none overlapping. */
+export function knownSecrets(text: string, from = 0, to = text.length): Secret[] {
+  const part = text.slice(from, to);
+  const spans: [number, number][] = [];
+  for (const form of forms) {
+    for (const { 0: found, index } of part.matchAll(form))
+      spans.push([from + index, from + index + found.length]);
+  }
+  spans.sort((a, b) => a[0] - b[0] || b[1] - a[1]);
+  const secrets: Secret[] = [];
+  let reached = from;
+  for (const [start, end] of spans) {
+    if (start < reached) continue;
+    secrets.push({ start, end, label: labelOf(text, start) });
+    reached = end;
+  }
+  return secrets;
+}
+
+function labelOf(text: string, start: number): string {
+  const line = text.lastIndexOf("\n", start - 1) + 1;
+  return text.slice(line, start).trim();
+}

@@ -1,0 +1,158 @@
+// A text with its values hidden, and the way back: an edit is made on what the caller sees, and the hidden values are
+// put in again where their placeholders still are. A placeholder that cannot be traced to one value is refused, and so
+// is an edit after which a hidden value would be shown.
+import { diffLines, linesWithEndings } from "../../text/line-diff.ts";
+import { jsonSecrets } from "./json.ts";
+import { keyValueSecrets } from "./key-value.ts";
+import { knownSecrets } from "./known-secrets.ts";
+import { placeholder, type Secret } from "./secret.ts";
+import { tomlSecrets, yamlSecrets } from "./yaml.ts";
+
+export type MaskFormat = "key-value" | "json" | "yaml" | "toml" | "text";
+
+const parsers: { readonly [format in MaskFormat]: (text: string) => Secret[] } = {
+  "key-value": keyValueSecrets,
+  json: jsonSecrets,
+  yaml: yamlSecrets,
+  toml: tomlSecrets,
+  text: text => knownSecrets(text),
+};
+
+const formats: readonly (readonly [RegExp, MaskFormat])[] = [
+  [/\.(?:json[c5]?|dockercfg)$|^\.dockercfg$/, "json"],
+  [/\.ya?ml$/, "yaml"],
+  [/\.toml$/, "toml"],
+  [
+    /^\.env|\.env$|\.(?:ini|cfg|cnf|conf|properties|tfvars|envrc)$|^\.(?:npmrc|pypirc|envrc|my\.cnf)$|^credentials$/,
+    "key-value",
+  ],
+];
+
+/** By the file's name, which is what a rule goes by too. */
+export function maskFormat(name: string): MaskFormat {
+  const lower = name.toLowerCase();
+  return formats.find(([form]) => form.test(lower))?.[1] ?? "text";
+}
+
+export function mask(text: string, format: MaskFormat): string {
+  return hide(text, spansIn(text, format));
+}
+
+/** The values to hide, and placeholders that stand in the file itself, so that each one in the masked text has a span. */
+function spansIn(text: string, format: MaskFormat): Secret[] {
+  const secrets = parsers[format](text);
+  const literal = placeholders(text).map(start => ({
+    start,
+    end: start + placeholder.length,
+    label: isLiteral,
+  }));
+  const outside = literal.filter(
+    one => !secrets.some(({ start, end }) => start < one.end && one.start < end),
+  );
+  return outside.length === 0 ? secrets : [...secrets, ...outside].sort((a, b) => a.start - b.start);
+}
+
+const isLiteral = "\0literal";
+
+/**
+ * `edited` with the values of `original` put back. `edited` comes from an edit of the masked original. Undefined where
+ * a placeholder has no single origin, or a hidden value would show in the result.
+ */
+export function unmask(original: string, edited: string, format: MaskFormat): string | undefined {
+  const secrets = spansIn(original, format);
+  const masked = hide(original, secrets);
+  const values = origins(masked, edited, format, secrets);
+  if (values === undefined) return undefined;
+  let result = "";
+  const kept: [number, number][] = [];
+  let at = 0;
+  for (const [index, start] of placeholders(edited).entries()) {
+    const secret = values[index] as Secret;
+    result += edited.slice(at, start);
+    if (secret.label !== isLiteral) kept.push([result.length, result.length + secret.end - secret.start]);
+    result += original.slice(secret.start, secret.end);
+    at = start + placeholder.length;
+  }
+  result += edited.slice(at);
+  const hidden = parsers[format](result);
+  return kept.every(([start, end]) => hidden.some(span => span.start <= start && end <= span.end))
+    ? result
+    : undefined;
+}
+
+/** The secret behind each placeholder of `edited`, in order. */
+function origins(
+  masked: string,
+  edited: string,
+  format: MaskFormat,
+  secrets: readonly Secret[],
+): Secret[] | undefined {
+  const [before, after] = [linesWithEndings(masked), linesWithEndings(edited)];
+  const perLine = countPerLine(before);
+  const firstOf = runningTotal(perLine);
+  const changes = diffLines(before, after);
+  const labels = placeholderLabels(edited, format);
+  const byLabel = new Map<string, Secret[]>();
+  for (const secret of secrets) byLabel.set(secret.label, [...(byLabel.get(secret.label) ?? []), secret]);
+  const found: Secret[] = [];
+  let change = 0;
+  let drift = 0;
+  for (const [line, content] of after.entries()) {
+    while (changes[change] !== undefined && line >= (changes[change]?.bEnd ?? 0)) {
+      const { aEnd = 0, bEnd = 0 } = changes[change] ?? {};
+      drift = aEnd - bEnd;
+      change++;
+    }
+    const isNew = changes[change] !== undefined && line >= (changes[change]?.bStart ?? 0);
+    const count = placeholders(content).length;
+    for (let i = 0; i < count; i++) {
+      const unchanged = isNew ? undefined : secrets[(firstOf[line + drift] ?? 0) + i];
+      const fitting = byLabel.get(labels[found.length] ?? "\0");
+      const secret = unchanged ?? (fitting?.length === 1 ? fitting[0] : undefined);
+      if (secret === undefined) return undefined;
+      found.push(secret);
+    }
+  }
+  return found;
+}
+
+/** The label of each placeholder, by the format's own rules. */
+function placeholderLabels(edited: string, format: MaskFormat): (string | undefined)[] {
+  const starts = placeholders(edited);
+  if (format === "text")
+    return starts.map(start => edited.slice(edited.lastIndexOf("\n", start - 1) + 1, start).trim());
+  const spans = parsers[format](edited);
+  return starts.map(
+    start => spans.find(span => span.start === start && span.end === start + placeholder.length)?.label,
+  );
+}
+
+function hide(text: string, secrets: readonly Secret[]): string {
+  let result = "";
+  let at = 0;
+  for (const { start, end } of secrets) {
+    result += text.slice(at, start) + placeholder;
+    at = end;
+  }
+  return result + text.slice(at);
+}
+
+function placeholders(text: string): number[] {
+  const found: number[] = [];
+  for (let at = text.indexOf(placeholder); at >= 0; at = text.indexOf(placeholder, at + placeholder.length))
+    found.push(at);
+  return found;
+}
+
+function countPerLine(lines: readonly string[]): number[] {
+  return lines.map(line => placeholders(line).length);
+}
+
+function runningTotal(counts: readonly number[]): number[] {
+  let total = 0;
+  return counts.map(count => {
+    const before = total;
+    total += count;
+    return before;
+  });
+}

@@ -1,0 +1,144 @@
+// YAML and TOML, read by their lines: keys, structure and comments are shown, values are hidden. No parser: a file that
+// is broken, or uses a corner of the format that nobody remembers, must not show more than one that is not.
+import { lineEnd, nextLine } from "./key-value.ts";
+import { knownSecrets } from "./known-secrets.ts";
+import { type Secret, unquoted } from "./secret.ts";
+
+const yamlKey =
+  /^(?:[ \t]*-[ \t]+)*[ \t]*(?:#+[ \t]*)?("(?:[^"\\\r\n]|\\.)*"|'[^'\r\n]*'|[^\s#:,[\]{}"'&*!|>%@`-][^#:\r\n]*?|\?)[ \t]*:(?=[ \t]|$)[ \t]*/;
+const yamlItem = /^(?:[ \t]*-(?:[ \t]+|$))+/;
+const tomlKey =
+  /^[ \t]*(?:#+[ \t]*)?((?:"[^"\r\n]*"|'[^'\r\n]*'|[A-Za-z0-9_-]+)(?:[ \t]*\.[ \t]*(?:"[^"\r\n]*"|'[^'\r\n]*'|[A-Za-z0-9_-]+))*)[ \t]*=[ \t]*/;
+const tomlTable = /^[ \t]*\[{1,2}[^=\r\n]*\]{1,2}[ \t]*(?:#.*)?$/;
+const quiet = /^[ \t]*(?:#.*|---.*|\.\.\.|%.*)?$/;
+
+export function yamlSecrets(text: string): Secret[] {
+  const secrets: Secret[] = [];
+  const above: { indent: number; key: string }[] = [];
+  let items = 0;
+  for (let at = 0; at < text.length; ) {
+    const end = lineEnd(text, at);
+    const line = text.slice(at, end);
+    let next = nextLine(text, end);
+    const indent = line.length - line.trimStart().length;
+    const key = yamlKey.exec(line);
+    const item = key === null ? yamlItem.exec(line) : null;
+    if (key === null && quiet.test(line)) secrets.push(...knownSecrets(text, at, end));
+    else {
+      const lead = key?.[0] ?? item?.[0] ?? line.slice(0, indent);
+      const depth = key === null ? indent : line.indexOf(key[1] ?? "");
+      while ((above.at(-1)?.indent ?? -1) >= depth) above.pop();
+      const name = key?.[1] ?? `-${items++}`;
+      const label = [...above.map(one => one.key), name].join(".");
+      if (key !== null) above.push({ indent: depth, key: name });
+      const start = at + lead.length;
+      const [stop, resume] = yamlValue(text, start, end, depth, next);
+      next = resume;
+      const [inner, innerEnd] = unquoted(text, start, stop);
+      if (innerEnd > inner) secrets.push({ start: inner, end: innerEnd, label });
+    }
+    at = next;
+  }
+  return secrets;
+}
+
+/** Where the value ends, and where the next line to look at begins. */
+function yamlValue(text: string, start: number, end: number, depth: number, next: number): [number, number] {
+  const value = text.slice(start, end);
+  const first = /^(?:[&!][^\s]*[ \t]+)*/.exec(value)?.[0].length ?? 0;
+  const opens = value[first];
+  // A mapping or list begins on the next line.
+  if (value.trim() === "" || /^#/.test(value)) return [start, next];
+  const isBlock = opens === "|" || opens === ">";
+  const isOpen = (opens === '"' || opens === "'") && !closes(value.slice(first), opens);
+  const isFlow = (opens === "{" || opens === "[") && !balanced(value.slice(first));
+  let stop = end;
+  let resume = next;
+  // What is indented deeper belongs to the value: block scalars, and plain or quoted ones over several lines.
+  while (resume < text.length) {
+    const lineStop = lineEnd(text, resume);
+    const line = text.slice(resume, lineStop);
+    const isDeeper = line.trim() === "" || line.length - line.trimStart().length > depth;
+    const part = text.slice(start + first, stop);
+    const goesOn =
+      (isOpen && !closes(part, opens as string)) ||
+      (isFlow && !balanced(part)) ||
+      (isDeeper && (isBlock || line.trim() !== ""));
+    if (!goesOn) break;
+    stop = lineStop;
+    resume = nextLine(text, lineStop);
+  }
+  return [trimmed(text, start, stop), resume];
+}
+
+export function tomlSecrets(text: string): Secret[] {
+  const secrets: Secret[] = [];
+  let table = "";
+  for (let at = 0; at < text.length; ) {
+    const end = lineEnd(text, at);
+    const line = text.slice(at, end);
+    let next = nextLine(text, end);
+    const key = tomlKey.exec(line);
+    if (key !== null) {
+      const start = at + key[0].length;
+      const stop = tomlValueEnd(text, start, end);
+      next = nextLine(text, lineEnd(text, stop));
+      const [inner, innerEnd] = unquoted(text, start, stop);
+      if (innerEnd > inner) secrets.push({ start: inner, end: innerEnd, label: `${table}${key[1]}` });
+    } else if (tomlTable.test(line)) table = line.trim();
+    else if (quiet.test(line)) secrets.push(...knownSecrets(text, at, end));
+    else
+      secrets.push({
+        start: at + line.length - line.trimStart().length,
+        end: at + line.trimEnd().length,
+        label: `${table}line`,
+      });
+    at = next;
+  }
+  return secrets.filter(({ start, end }) => end > start);
+}
+
+function tomlValueEnd(text: string, start: number, end: number): number {
+  for (const triple of ['"""', "'''"]) {
+    if (!text.startsWith(triple, start)) continue;
+    const close = text.indexOf(triple, start + 3);
+    return close < 0 ? trimmed(text, start, text.length) : trimmed(text, start, lineEnd(text, close));
+  }
+  let stop = end;
+  if (text[start] === "[" || text[start] === "{") {
+    while (!balanced(text.slice(start, stop)) && stop < text.length)
+      stop = lineEnd(text, nextLine(text, stop));
+  }
+  return trimmed(text, start, stop);
+}
+
+function closes(value: string, quote: string): boolean {
+  for (let i = 1; i < value.length; i++) {
+    if (quote === '"' && value[i] === "\\") i++;
+    else if (value[i] === quote) {
+      if (quote === "'" && value[i + 1] === "'") i++;
+      else return true;
+    }
+  }
+  return false;
+}
+
+function balanced(value: string): boolean {
+  let depth = 0;
+  for (let i = 0; i < value.length; i++) {
+    const c = value[i] as string;
+    if (c === '"' || c === "'") {
+      const close = value.indexOf(c, i + 1);
+      if (close < 0) return false;
+      i = close;
+    } else if ("[{".includes(c)) depth++;
+    else if ("]}".includes(c) && --depth <= 0) return true;
+  }
+  return depth <= 0;
+}
+
+function trimmed(text: string, start: number, end: number): number {
+  let stop = end;
+  while (stop > start && /\s/.test(text[stop - 1] ?? "")) stop--;
+  return stop;
+}

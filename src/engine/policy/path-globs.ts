@@ -1,0 +1,72 @@
+// The globs of one rule. Paths are compared in Unicode normal form C and without regard to case: on a file system that
+// folds names, `.ENV` opens `.env`, and a rule must not depend on which file system that is.
+import { expandBraces, isBalanced } from "../glob/braces.ts";
+import { Pattern } from "../glob/pattern.ts";
+
+const maxPatternBytes = 4096;
+const maxAlternatives = 1024;
+
+/** Why a glob can match nothing, or is not one. */
+export type GlobProblem = "empty" | "too_long" | "unclosed" | "too_many_alternatives" | "matches_nothing";
+
+export interface PathGlobs {
+  /** Whether they fit a path, given as folded names: the path itself or a directory above it. */
+  match(names: readonly string[]): boolean;
+}
+
+interface Glob {
+  readonly patterns: readonly Pattern[];
+  readonly negated: boolean;
+}
+
+/** A path as globs see it. */
+export function folded(path: string): string {
+  return path.normalize("NFC").toLowerCase();
+}
+
+export function problemOf(glob: string): GlobProblem | undefined {
+  const bare = glob.startsWith("!") ? glob.slice(1) : glob;
+  if (bare.trim() === "") return "empty";
+  if (Buffer.byteLength(bare) > maxPatternBytes) return "too_long";
+  if (!isBalanced(bare)) return "unclosed";
+  const alternatives = expandBraces(bare, maxAlternatives);
+  if (alternatives === undefined) return "too_many_alternatives";
+  // A path has no empty, `.` or `..` component once it is resolved.
+  const impossible = (text: string) =>
+    text.includes("\0") ||
+    text
+      .split("/")
+      .some(
+        (name, i) =>
+          name === "." || name === ".." || (name === "" && i > 0 && i < text.split("/").length - 1),
+      );
+  return alternatives.every(impossible) ? "matches_nothing" : undefined;
+}
+
+/** Compiles globs that `problemOf` finds nothing wrong with. Relative ones are read below every root. */
+export function pathGlobs(globs: readonly string[]): PathGlobs {
+  const compiled = globs.map(compile);
+  return {
+    match(names) {
+      let fits = false;
+      for (const { patterns, negated } of compiled) {
+        if (negated !== fits) continue;
+        if (patterns.some(pattern => names.some(name => pattern.matches(name)))) fits = !negated;
+      }
+      return fits;
+    },
+  };
+}
+
+function compile(written: string): Glob {
+  const negated = written.startsWith("!");
+  const bare = folded(negated ? written.slice(1) : written)
+    .replace(/^\.\//, "")
+    .replace(/(.)\/$/, "$1");
+  const forms = (expandBraces(bare, maxAlternatives) ?? []).flatMap(text => {
+    const rooted = text.startsWith("/") || text.includes("/") ? text : `**/${text}`;
+    // `secrets/**` means the directory too, so that it is neither listed nor moved away.
+    return rooted.endsWith("/**") && rooted !== "**/**" ? [rooted, rooted.slice(0, -3)] : [rooted];
+  });
+  return { patterns: forms.filter(form => form !== "").map(form => new Pattern(form)), negated };
+}

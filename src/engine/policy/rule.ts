@@ -1,0 +1,54 @@
+// What a policy says, as data: rules over paths. Reading and checking the file is the program's work; here a rule is
+// already known to be well formed.
+
+/** From least to most. `mask` shows keys and hides values, and lets values be replaced; `read` protects from changes. */
+export type AccessLevel = "deny" | "mask" | "read" | "write";
+
+/** What a person is asked about before it happens. */
+export type Question = "write" | "delete" | "run";
+
+export interface Rule {
+  /** Globs, `!` takes back; the last one that fits decides whether the rule applies. */
+  readonly paths: readonly string[];
+  readonly access?: AccessLevel;
+  readonly ask?: readonly Question[];
+  /** Shown in refusals instead of the globs. */
+  readonly name?: string;
+}
+
+/** What a rule set decides about one path. */
+export interface Decision {
+  readonly contents: "none" | "masked" | "full";
+  readonly changes: boolean;
+  readonly ask: readonly Question[];
+  /** The name of the rule that decided about access; undefined where none applies. */
+  readonly rule: string | undefined;
+}
+
+export const unrestricted: Decision = { contents: "full", changes: true, ask: [], rule: undefined };
+
+const levels: { readonly [level in AccessLevel]: Pick<Decision, "contents" | "changes"> } = {
+  deny: { contents: "none", changes: false },
+  mask: { contents: "masked", changes: true },
+  read: { contents: "full", changes: false },
+  write: { contents: "full", changes: true },
+};
+
+export function decisionFor(access: AccessLevel, ask: readonly Question[], rule: string): Decision {
+  return { ...levels[access], ask, rule };
+}
+
+const order = { none: 0, masked: 1, full: 2 } as const;
+
+/** What both allow. Of two rule sets that hold for one path, the stricter is named. */
+export function narrower(a: Decision, b: Decision): Decision {
+  if (a === unrestricted) return b;
+  if (b === unrestricted) return a;
+  const strict = order[b.contents] < order[a.contents] || (a.changes && !b.changes) ? b : a;
+  return {
+    contents: order[a.contents] <= order[b.contents] ? a.contents : b.contents,
+    changes: a.changes && b.changes,
+    ask: [...new Set([...a.ask, ...b.ask])],
+    rule: strict.rule ?? a.rule ?? b.rule,
+  };
+}

@@ -1,0 +1,155 @@
+// Masked files: keys are shown, values are not, and an edit of what is shown leaves every hidden byte as it was.
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { type MaskFormat, mask, maskFormat, unmask } from "../../src/engine/policy/mask/mask.ts";
+
+const samples: readonly (readonly [MaskFormat, string, string])[] = [
+  [
+    "key-value",
+    "# the shop\nDB_URL=postgres://u:CANARY@h/db\nexport TOKEN=\"CANARY two\"\nEMPTY=\n#OLD=CANARY\nKEY='CANARY\nCANARY'\r\nLAST=CANARY",
+    "# the shop\nDB_URL=••••\nexport TOKEN=\"••••\"\nEMPTY=\n#OLD=••••\nKEY='••••'\r\nLAST=••••",
+  ],
+  ["key-value", "[a]\nuser = CANARY\nCANARY without a key\n", "[a]\nuser = ••••\n••••\n"],
+  [
+    "json",
+    '{\n  "db": { "password": "CANARY", "port": 5432, "tls": true },\n  "list": ["CANARY", "CANARY\\"q"]\n}\n',
+    '{\n  "db": { "password": "••••", "port": ••••, "tls": true },\n  "list": ["••••", "••••"]\n}\n',
+  ],
+  ["json", '{"a": "CANARY', '{"a": "••••'],
+  [
+    "yaml",
+    "# c\ndb:\n  password: CANARY # why\n  key: |\n    CANARY\n    CANARY\n  hosts:\n    - CANARY\n    - name: CANARY\nlast: 'CANARY'\n",
+    "# c\ndb:\n  password: ••••\n  key: ••••\n  hosts:\n    - ••••\n    - name: ••••\nlast: '••••'\n",
+  ],
+  [
+    "toml",
+    '[db]\npassword = "CANARY"\nkeys = [\n  "CANARY",\n]\ntext = """\nCANARY\n"""\n',
+    '[db]\npassword = "••••"\nkeys = ••••\ntext = "••••"\n',
+  ],
+  [
+    "text",
+    "see https://me:CANARYCANARY@host/x and password: CANARY1\n",
+    "see https://me:••••@host/x and password: ••••\n",
+  ],
+];
+
+describe("a masked text shows keys and structure, and no value", () => {
+  it.each(samples)("%s: %j", (format, text, shown) => {
+    expect(mask(text, format)).not.toContain("CANARY");
+    expect(mask(text, format)).toBe(shown);
+  });
+  it.each([
+    [".env", "key-value"],
+    [".env.local", "key-value"],
+    ["prod.env", "key-value"],
+    ["app.JSON", "json"],
+    ["values.yml", "yaml"],
+    ["Cargo.toml", "toml"],
+    [".netrc", "text"],
+  ] as const)("%s is read as %s", (name, format) => expect(maskFormat(name)).toBe(format));
+});
+
+describe("an edit of a masked text", () => {
+  it.each(samples)("that changes nothing gives back the file: %s %j", (format, text) => {
+    expect(unmask(text, mask(text, format), format)).toBe(text);
+  });
+  const env = "A=one\nB=two\n# note\nC=three\n";
+  it("adds a key and keeps the others", () => {
+    expect(unmask(env, "A=••••\nNEW=x\nB=••••\n# note\nC=••••\n", "key-value")).toBe(
+      "A=one\nNEW=x\nB=two\n# note\nC=three\n",
+    );
+  });
+  it("replaces one value and keeps the others, also in another order", () => {
+    expect(unmask(env, "C=••••\nA=new\nB=••••\n", "key-value")).toBe("C=three\nA=new\nB=two\n");
+  });
+  it("is refused where it copies a hidden value to another key", () => {
+    expect(unmask(env, "A=••••\nB=••••\n# note\nC=••••\nD=••••\n", "key-value")).toBeUndefined();
+  });
+  it("is refused where a placeholder is a part of a value", () => {
+    expect(unmask(env, "A=x••••\nB=••••\n# note\nC=••••\n", "key-value")).toBeUndefined();
+  });
+  it("is refused where a hidden value would be shown afterwards", () => {
+    const yaml = "a: one\nb: two\n";
+    expect(unmask(yaml, "a: x\n••••\nb: ••••\n", "yaml")).toBeUndefined();
+    expect(unmask('{"a": "one"}', '{"••••": "x"}', "json")).toBeUndefined();
+  });
+  it("keeps placeholders that stood in the file itself", () => {
+    const text = "# •••• is a mask\nA=one\n";
+    expect(unmask(text, "# •••• is a mask\nA=••••\nB=2\n", "key-value")).toBe(
+      "# •••• is a mask\nA=one\nB=2\n",
+    );
+  });
+});
+
+const line = fc.string({
+  unit: fc.constantFrom(
+    "a",
+    "b",
+    " ",
+    '"',
+    "'",
+    "=",
+    ":",
+    "-",
+    "#",
+    "{",
+    "}",
+    "[",
+    "]",
+    "|",
+    ",",
+    "\\",
+    "\t",
+    "CANARY",
+  ),
+});
+const document = fc.array(line, { maxLength: 8 }).map(lines => lines.join("\n"));
+
+it.each(["key-value", "json", "yaml", "toml", "text"] as const)(
+  "any text in %s comes back byte for byte when nothing is edited",
+  format => {
+    fc.assert(
+      fc.property(document, text => {
+        expect(unmask(text, mask(text, format), format)).toBe(text);
+      }),
+      { numRuns: 2000 },
+    );
+  },
+);
+
+const secret = fc.stringMatching(/^S3CR[a-zA-Z0-9]{6,12}$/);
+const makers: {
+  readonly [format in Exclude<MaskFormat, "text">]: (pairs: readonly [string, string][]) => string;
+} = {
+  "key-value": pairs => pairs.map(([k, v]) => `${k}=${v}\n`).join(""),
+  json: pairs => `${JSON.stringify(Object.fromEntries(pairs), null, 2)}\n`,
+  yaml: pairs => pairs.map(([k, v]) => `${k}: ${v}\n`).join(""),
+  toml: pairs => pairs.map(([k, v]) => `${k} = "${v}"\n`).join(""),
+};
+
+it.each(Object.entries(makers))(
+  "random edits of masked %s keep every secret that they do not replace",
+  (format, make) => {
+    const pairs = fc.uniqueArray(fc.tuple(fc.stringMatching(/^[A-Z][A-Z_]{1,8}$/), secret), {
+      minLength: 1,
+      maxLength: 8,
+      selector: ([key]) => key,
+    });
+    fc.assert(
+      fc.property(pairs, fc.nat(), fc.boolean(), (entries, pick, removes) => {
+        const text = make(entries);
+        const shown = mask(text, format as MaskFormat);
+        expect(entries.filter(([, value]) => shown.includes(value))).toEqual([]);
+        const [key] = entries[pick % entries.length] as [string, string];
+        const kept = entries.filter(([name]) => name !== key);
+        const edited = mask(
+          make(removes ? kept : [...kept, [key, "replaced"]]),
+          format as MaskFormat,
+        ).replaceAll(new RegExp(`(\\b${key}\\b.*)••••`, "g"), "$1replaced");
+        const result = unmask(text, edited, format as MaskFormat);
+        expect(result).toBe(make(removes ? kept : [...kept, [key, "replaced"]]));
+      }),
+      { numRuns: 250 },
+    );
+  },
+);

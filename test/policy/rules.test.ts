@@ -1,0 +1,115 @@
+// Rules over paths: deny wins whatever the order, otherwise the last rule that applies decides.
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { defaultRules } from "../../src/engine/policy/default-rules.ts";
+import { problemOf } from "../../src/engine/policy/path-globs.ts";
+import { decideAll, Policy } from "../../src/engine/policy/policy.ts";
+import { type AccessLevel, narrower, type Rule, unrestricted } from "../../src/engine/policy/rule.ts";
+
+const about = (rules: readonly Rule[], path: string) => new Policy(rules).decide("/home/me/project", path);
+
+describe("the default rules", () => {
+  const policy = new Policy(defaultRules);
+  const contents = (path: string) => policy.decide("/p", path).contents;
+  it.each([".env", "app/.env", ".env.local", "app/.ENV", "prod.env", "deploy/credentials.json", ".npmrc"])(
+    "mask %s",
+    path => {
+      expect(contents(path)).toBe("masked");
+      expect(policy.decide("/p", path).changes).toBe(true);
+    },
+  );
+  it.each(["server.pem", "keys/id_rsa", "id_ed25519", ".ssh/id_work", ".ssh", "a/.gnupg/x/y"])(
+    "deny %s",
+    path => {
+      expect(contents(path)).toBe("none");
+    },
+  );
+  it.each([".env.example", "app/.env.template", "id_rsa.pub", "src/env.ts", "README.md", "", "environment"])(
+    "leave %s alone",
+    path => {
+      expect(policy.decide("/p", path)).toBe(unrestricted);
+    },
+  );
+});
+
+describe("a rule", () => {
+  it("holds for everything below a directory that it names, and for the directory itself", () => {
+    const rules: Rule[] = [{ paths: ["secrets/**"], access: "deny" }];
+    expect(["secrets", "secrets/a", "secrets/a/b"].map(path => about(rules, path).contents)).toEqual([
+      "none",
+      "none",
+      "none",
+    ]);
+    expect(about(rules, "secretsx").contents).toBe("full");
+  });
+  it("without a slash holds at any depth; with one it is read from the root; with a leading one from the top", () => {
+    expect(about([{ paths: ["*.sql"], access: "read" }], "a/b/c.sql").changes).toBe(false);
+    expect(about([{ paths: ["migrations/*.sql"], access: "read" }], "a/migrations/c.sql").changes).toBe(true);
+    expect(about([{ paths: ["/home/me/project/x"], access: "deny" }], "x/y").contents).toBe("none");
+  });
+  it("is taken back by ! for what follows it", () => {
+    const rules: Rule[] = [{ paths: ["*.env", "!example.env"], access: "deny" }];
+    expect(about(rules, "example.env").contents).toBe("full");
+    expect(about(rules, "a.env").contents).toBe("none");
+  });
+  it("denies although a later one allows; otherwise the later one decides", () => {
+    const deny: Rule = { paths: ["a"], access: "deny" };
+    const read: Rule = { paths: ["**"], access: "read" };
+    const write: Rule = { paths: ["a"], access: "write" };
+    expect(about([deny, write], "a").contents).toBe("none");
+    expect(about([read, write], "a").changes).toBe(true);
+    expect(about([write, read], "a").changes).toBe(false);
+  });
+  it("asks without deciding about access", () => {
+    const rules: Rule[] = [
+      { paths: ["**"], access: "read" },
+      { paths: ["a"], ask: ["delete"] },
+    ];
+    expect(about(rules, "a")).toMatchObject({ changes: false, ask: ["delete"] });
+  });
+  it("is found in both Unicode normal forms and in any case", () => {
+    const rules: Rule[] = [{ paths: ["Größe"], access: "deny" }];
+    expect(about(rules, "größe".normalize("NFD")).contents).toBe("none");
+  });
+});
+
+it.each([
+  ["", "empty"],
+  ["!", "empty"],
+  ["a[b", "unclosed"],
+  ["a/../b", "matches_nothing"],
+  ["a//b", "matches_nothing"],
+  ["./", "matches_nothing"],
+  ["**/*.key", undefined],
+  ["dir/", undefined],
+] as const)("the glob %j is %s", (glob, problem) => {
+  expect(problemOf(glob)).toBe(problem);
+});
+
+const level = fc.constantFrom<AccessLevel>("deny", "mask", "read", "write");
+const name = fc.constantFrom("a", "b", ".env", "x.key");
+const glob = fc.constantFrom("a", "a/**", "**/b", "*.key", "!a/b", ".env", "**", "!**", "b/a");
+const rule = fc.record({ paths: fc.array(glob, { minLength: 1, maxLength: 3 }), access: level });
+const rank = { none: 0, masked: 1, full: 2 };
+
+it("a second rule set only narrows, and no order of rules opens what one denies", () => {
+  fc.assert(
+    fc.property(
+      fc.array(rule, { maxLength: 6 }),
+      fc.array(rule, { maxLength: 6 }),
+      fc.array(name, { minLength: 1, maxLength: 3 }),
+      (one, other, names) => {
+        const path = names.join("/");
+        const [a, b] = [new Policy(one), new Policy(other)];
+        const alone = a.decide("/r", path);
+        const both = decideAll([a, b], "/r", path);
+        expect(rank[both.contents]).toBeLessThanOrEqual(rank[alone.contents]);
+        expect(both.changes && !alone.changes).toBe(false);
+        expect(narrower(alone, both)).toMatchObject({ contents: both.contents, changes: both.changes });
+        if (alone.contents === "none")
+          expect(new Policy([...one].reverse()).decide("/r", path).contents).toBe("none");
+      },
+    ),
+    { numRuns: 2000 },
+  );
+});
