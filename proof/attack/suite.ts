@@ -8,6 +8,7 @@ import { attackByBurdens } from "./burdens.ts";
 import { attackByCommands } from "./commands.ts";
 import { attackByDisplacing } from "./displaced.ts";
 import { attackEveryTool } from "./every-tool.ts";
+import { attackFromOtherNamespaces } from "./foreign.ts";
 import { notRun } from "./not-run.ts";
 import { attackByGuessing } from "./oracle.ts";
 import { workAmongAttacks } from "./ordinary.ts";
@@ -56,6 +57,7 @@ function jobs(dialect: Dialect, trial: Trial, sandboxed: boolean): (() => Promis
     () => attackTheProtocol(dialect, trial),
     () => attackByBurdens(dialect, trial),
     () => attackByDisplacing(dialect, trial),
+    () => attackFromOtherNamespaces(dialect, trial),
     () => attackBySwapping(dialect, trial, trial.long ? 20 : 1),
   ];
 }

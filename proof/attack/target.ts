@@ -94,8 +94,8 @@ export function failed({ error, result }: Message): boolean {
 export async function overStdio(
   dialect: Dialect,
   args: readonly string[] = [],
+  arena = new Arena(),
 ): Promise<Target & { readonly wire: ProcessWire }> {
-  const arena = new Arena();
   const wire = await start({ dialect: dialect.name, roots: [arena.root], ...surroundings(arena, args) });
   await wire.initialize();
   const target = new Target(dialect, arena, {

@@ -9,13 +9,13 @@ import {
   read,
   readSync,
   type Stats,
-  statfsSync,
 } from "node:fs";
 import { Fault } from "../fault.ts";
 import { faultOf, system } from "./errno.ts";
 import { raceFree } from "./handle.ts";
 import type { Landing } from "./resolve.ts";
 import { kindOf, type Stat, statOf } from "./stat.ts";
+import { isSynthetic } from "./synthetic.ts";
 
 const chunkBytes = 256 * 1024;
 const tinyBytes = 32 * 1024; // up to here whoever wants a part gets it from the whole
@@ -38,9 +38,9 @@ export class OpenFile implements Disposable {
   }
 
   /** Opens what was landed on, if it is a regular file. Never blocks, never touches a device. Closes the landing. */
-  static open({ handle, root, path }: Landing, given: string): OpenFile {
+  static open({ handle, root, path, stat }: Landing, given: string): OpenFile {
     try {
-      const stats = handle.stat();
+      const stats = stat ?? handle.stat();
       if (!stats.isFile()) throw new Fault("not_a_file", { path: given, kind: kindOf(stats) });
       if (stats.dev !== root.device && isSynthetic(handle.address)) {
         throw new Fault("not_a_file", { path: given, kind: "other" });
@@ -176,14 +176,4 @@ export class OpenFile implements Disposable {
 
 function isSame(a: Stats, b: Stats): boolean {
   return a.dev === b.dev && a.ino === b.ino;
-}
-
-// /proc, /sys and their like: files without size whose reading has effects or never ends.
-const syntheticFileSystems = new Set([
-  0x9fa0, 0x62656572, 0x64626720, 0x74726163, 0x73636673, 0x63677270, 0x27e0eb, 0x1cd1, 0xcafe4a11,
-  0x6e736673,
-]);
-
-function isSynthetic(address: string): boolean {
-  return raceFree && syntheticFileSystems.has(statfsSync(address).type);
 }

@@ -3,7 +3,8 @@
 // nothing can be put under its name in between.
 import { resolve } from "node:path";
 import { system } from "./errno.ts";
-import { Handle } from "./handle.ts";
+import { Handle, raceFree } from "./handle.ts";
+import { isOwnMount } from "./mounts.ts";
 import { isWithin, Root, rootHolding } from "./root.ts";
 
 interface Narrowed {
@@ -23,7 +24,9 @@ export function narrow(roots: readonly Root[], directories: readonly string[]): 
       const whereabouts = handle.whereabouts();
       // A root inside of the directory still decides about itself.
       const inside = roots.filter(root => isWithin(root.handle.whereabouts(), whereabouts));
-      const holder = rootHolding(roots, whereabouts);
+      const reached = rootHolding(roots, whereabouts);
+      // A path in another mount namespace may look like one of ours.
+      const holder = reached !== undefined && raceFree && !isOwnMount(handle, reached) ? undefined : reached;
       if (holder === undefined || inside.includes(holder)) handle.close();
       else {
         const root = new Root(directory, holder.access, handle);

@@ -1,21 +1,30 @@
 // From a WorkspacePath to an open handle, without a moment in which something can be swapped.
 //
-// Two ways, one answer. *Landing* lets the kernel resolve the whole path in one call and then asks where the
-// handle is: outside the roots, it is closed and nothing was done with it. That is quick, but when it fails it
-// cannot say whether a name inside is missing or a link led out. So on failure we *walk*: component by
-// component, no-follow, from the root's handle, splicing links ourselves. The walk also finds names that are
-// stored in another Unicode form, and goes deeper than a path may be long. Everything that lies outside gets
-// one uniform fault, so nothing can be learnt about it.
-import { lstatSync, readdirSync, readlinkSync } from "node:fs";
-import { isAbsolute, normalize, sep } from "node:path";
+// The kernel never follows a link for us. A link may lead through `/proc/PID/root` into another mount namespace,
+// where another user has mounted anything at all under a path that looks like ours, and the path that the kernel
+// reports for what it opened there is the path in *that* namespace. So a path is opened name by name, no-follow,
+// from the root's handle, which cannot leave the namespace; links are spliced here (`walk`), and one that lies in
+// procfs is refused.
+//
+// Opening name by name costs one call per directory. For deep paths it is cheaper to let the kernel resolve the
+// whole path and then to ask two things: is it exactly where the path says, and in a mount of our namespace?
+// Whenever the quick way fails or is in doubt, `walk` decides. It also finds names that are stored in another
+// Unicode form, and goes deeper than a path may be long. Everything that lies outside gets one uniform fault, so
+// nothing can be learnt about it.
+import { lstatSync, readdirSync, readlinkSync, type Stats } from "node:fs";
+import { isAbsolute, parse, resolve, sep } from "node:path";
 import { Fault } from "../fault.ts";
 import { errnoOf, faultOf } from "./errno.ts";
-import { type Address, display, Handle } from "./handle.ts";
+import { type Address, bytesOf, display, Handle, raceFree } from "./handle.ts";
+import { isOwnMount } from "./mounts.ts";
 import type { WorkspacePath } from "./path.ts";
 import { type Root, rootHolding, rootNamed } from "./root.ts";
+import { isProc } from "./synthetic.ts";
 
+const onWindows = process.platform === "win32";
 const maxLinks = 40;
 const maxPathBytes = 4000; // below PATH_MAX with the handle's prefix
+const fewNames = 2; // up to here, going name by name is cheaper than asking about the mount
 
 /** Something that exists, held, with the root that decides about it. */
 export interface Landing {
@@ -23,6 +32,8 @@ export interface Landing {
   readonly root: Root;
   /** Where it really is: canonical, for people. */
   readonly path: string;
+  /** How it was when it was opened, where that was asked for. */
+  readonly stat?: Stats;
 }
 
 /** A name in a held directory; the last component is never followed. The handle is the directory's. */
@@ -32,22 +43,14 @@ export interface Seat extends Landing {
 
 /** Opens what `path` leads to, links followed. The caller closes the handle. */
 export function land(roots: readonly Root[], path: WorkspacePath): Landing {
-  const relative = path.relative;
-  if (relative.length < maxPathBytes) {
-    try {
-      const handle = Handle.open(
-        relative === "" ? path.root.handle.address : path.root.handle.below(relative),
-      );
-      const landing = claim(roots, handle);
-      if (landing !== undefined) return landing;
-    } catch (error) {
-      const errno = errnoOf(error);
-      if (errno === "EMFILE" || errno === "ENFILE") throw faultOf(error, path.given);
-      return walk(roots, path);
-    }
-    throw new Fault("outside_roots", { path: path.given });
+  try {
+    const landing = raceFree ? quickly(roots, path) : claim(roots, Handle.open(addressOf(path)));
+    if (landing !== undefined) return landing;
+  } catch (error) {
+    const errno = errnoOf(error);
+    if (errno === "EMFILE" || errno === "ENFILE") throw faultOf(error, path.given);
   }
-  return walk(roots, path);
+  return new Walk(roots, path).land();
 }
 
 /** The directory that holds `path`'s last name, and the name as it is stored there (or to be stored). */
@@ -61,22 +64,70 @@ export function seat(roots: readonly Root[], path: WorkspacePath): Seat {
   return { ...directory, name: storedName(directory.handle, path.name) };
 }
 
+/** What `path` leads to where no link is on the way. Undefined or an error: `Walk` has to look. */
+function quickly(roots: readonly Root[], path: WorkspacePath): Landing | undefined {
+  const { root, segments, relative } = path;
+  if (relative.length >= maxPathBytes) return undefined;
+  const few = segments.length <= fewNames;
+  const handle = few ? byName(root, segments) : Handle.open(addressOf(path), { follow: false });
+  try {
+    const stat = handle.stat();
+    const where = handle.whereabouts();
+    // What lies exactly where its path says, below the root's handle, needs no more questions.
+    const exact =
+      where === (relative === "" ? root.bytes : `${root.bytes}${slash(root.bytes)}${bytesOf(relative)}`);
+    if (exact && !stat.isSymbolicLink() && (few || isOwnMount(handle, root))) {
+      const holder = roots.length === 1 ? root : rootHolding(roots, where);
+      if (holder !== undefined) return { handle, root: holder, path: display(where), stat };
+    }
+  } catch (error) {
+    handle.close();
+    throw error;
+  }
+  handle.close();
+  return undefined;
+}
+
+function byName(root: Root, names: readonly string[]): Handle {
+  if (names.length === 0) return Handle.open(root.handle.address);
+  let directory = root.handle;
+  try {
+    for (const name of names.slice(0, -1)) {
+      const next = Handle.open(directory.below(name), { follow: false, directory: true });
+      if (directory !== root.handle) directory.close();
+      directory = next;
+    }
+    return Handle.open(directory.below(names.at(-1) ?? ""), { follow: false });
+  } finally {
+    if (directory !== root.handle) directory.close();
+  }
+}
+
+function addressOf({ root, relative }: WorkspacePath): Address {
+  return relative === "" ? root.handle.address : root.handle.below(relative);
+}
+
+function slash(directory: string): string {
+  return directory.endsWith(sep) ? "" : sep;
+}
+
+interface Trail {
+  readonly root: Root;
+  readonly names: readonly string[];
+}
+
 /**
  * Decides on what was opened, never on a path string. The system cannot tell where something is whose path is
- * longer than a path may be; then how it was reached decides: `walked` from a root without following anything.
+ * longer than a path may be; then how it was reached decides: by `trail` from a root without following anything.
  */
-function claim(
-  roots: readonly Root[],
-  handle: Handle,
-  walked?: { readonly root: Root; readonly names: readonly string[] },
-): Landing | undefined {
+function claim(roots: readonly Root[], handle: Handle, trail?: Trail): Landing | undefined {
   try {
     const whereabouts = handle.whereabouts();
     const root = rootHolding(roots, whereabouts);
     if (root !== undefined) return { handle, root, path: display(whereabouts) };
   } catch (error) {
-    if (errnoOf(error) === "ENAMETOOLONG" && walked !== undefined) {
-      return { handle, root: walked.root, path: [walked.root.path, ...walked.names].join("/") };
+    if (errnoOf(error) === "ENAMETOOLONG" && trail !== undefined) {
+      return { handle, root: trail.root, path: [trail.root.path, ...trail.names].join("/") };
     }
     handle.close();
     throw error;
@@ -85,53 +136,115 @@ function claim(
   return undefined;
 }
 
-function walk(roots: readonly Root[], path: WorkspacePath): Landing {
-  const { given } = path;
-  let root = path.root;
-  let names: readonly string[] = path.segments;
-  for (let links = 0; links <= maxLinks; links++) {
-    const step = descend(root, names, given);
-    if (step.handle !== undefined) {
-      const landing = claim(roots, step.handle, { root, names });
-      if (landing === undefined) throw new Fault("outside_roots", { path: given });
-      return landing;
-    }
-    const next = rootNamed(roots, normalize(step.target));
-    if (next === undefined) throw new Fault("outside_roots", { path: given });
-    root = next.root;
-    names = [...next.rest.split(sep).filter(name => name !== ""), ...step.rest];
+/** Resolves a path as the kernel would, but for links in procfs. */
+class Walk {
+  readonly #roots: readonly Root[];
+  readonly #given: string;
+  #current: Handle;
+  /** What is still to be gone. */
+  #names: readonly string[];
+  /** How `#current` was reached. Undefined as soon as the way has left the roots: then no failure is told. */
+  #trail: Trail | undefined;
+  #links = 0;
+
+  constructor(roots: readonly Root[], { root, segments, given }: WorkspacePath) {
+    this.#roots = roots;
+    this.#given = given;
+    this.#current = Handle.open(root.handle.address);
+    this.#names = segments;
+    this.#trail = { root, names: [] };
   }
-  throw new Fault("invalid_path", { path: given, reason: "symlink_loop" });
+
+  land(): Landing {
+    try {
+      while (this.#names.length > 0) this.#step();
+    } catch (error) {
+      this.#current.close();
+      const errno = errnoOf(error);
+      if (this.#trail === undefined && errno !== "EMFILE" && errno !== "ENFILE") throw this.#outside();
+      throw faultOf(error, this.#given);
+    }
+    const landing = claim(this.#roots, this.#current, this.#trail);
+    if (landing === undefined) throw this.#outside();
+    return landing;
+  }
+
+  #step(): void {
+    const [name = "", ...rest] = this.#names;
+    this.#names = rest;
+    if (name === "..") {
+      this.#up();
+      return;
+    }
+    const directory = this.#current;
+    const stored = storedName(directory, name);
+    const next = Handle.open(directory.below(stored), { follow: false });
+    const stat = next.stat();
+    if (stat.isSymbolicLink()) {
+      next.close();
+      this.#follow(readlinkSync(directory.below(stored), "utf8"));
+      return;
+    }
+    this.#go(next, this.#trail && { ...this.#trail, names: [...this.#trail.names, name] });
+    if (rest.length > 0 && !stat.isDirectory()) throw new Fault("not_a_directory", { path: this.#given });
+  }
+
+  #up(): void {
+    const parent = Handle.open(this.#current.below(".."), { follow: false, directory: true });
+    const names = this.#trail?.names ?? [];
+    this.#go(
+      parent,
+      names.length > 0 && this.#trail ? { ...this.#trail, names: names.slice(0, -1) } : undefined,
+    );
+  }
+
+  #follow(target: string): void {
+    if (++this.#links > maxLinks)
+      throw new Fault("invalid_path", { path: this.#given, reason: "symlink_loop" });
+    // Such a link need not lead where its text says.
+    if (isProc(this.#current.address)) throw this.#outside();
+    const names = namesIn(target);
+    const up = names.findIndex(name => name !== "..");
+    const above = up < 0 ? names.length : up;
+    if (isAbsolute(target)) this.#restart(parse(target).root, names);
+    else if (this.#trail === undefined || above <= this.#trail.names.length)
+      this.#names = [...names, ...this.#names];
+    else {
+      // It leaves this root; by its spelling it may lead to another one.
+      const base = resolve(display(this.#current.whereabouts()), ...names.slice(0, above));
+      this.#restart(parse(base).root, [...namesIn(base), ...names.slice(above)]);
+    }
+  }
+
+  /** Goes on from the top of the file system, or from the root that the first names spell. */
+  #restart(top: string, names: readonly string[]): void {
+    const dots = names.indexOf("..");
+    const plain = dots < 0 ? names : names.slice(0, dots);
+    const named = rootNamed(this.#roots, top + plain.join(sep));
+    const below = named === undefined ? plain : namesIn(named.rest);
+    this.#names = [...below, ...names.slice(plain.length), ...this.#names];
+    this.#go(
+      Handle.open(named?.root.handle.address ?? top),
+      this.#trail && named && { root: named.root, names: [] },
+    );
+  }
+
+  #go(to: Handle, trail: Trail | undefined): void {
+    this.#current.close();
+    this.#current = to;
+    this.#trail = trail;
+  }
+
+  #outside(): Fault {
+    return new Fault("outside_roots", { path: this.#given });
+  }
 }
 
-type Step =
-  | { readonly handle: Handle }
-  | { readonly handle: undefined; readonly target: string; readonly rest: readonly string[] };
-
-/** Goes down from a root without following anything, until the end or the first link. */
-function descend(root: Root, names: readonly string[], given: string): Step {
-  let current = Handle.open(root.handle.address);
-  try {
-    for (const [i, name] of names.entries()) {
-      const stored = storedName(current, name);
-      const next = Handle.open(current.below(stored), { follow: false });
-      const stat = next.stat();
-      if (stat.isSymbolicLink()) {
-        next.close();
-        const target = readlinkSync(current.below(stored), "utf8");
-        const whole = isAbsolute(target) ? target : `${display(current.whereabouts())}/${target}`;
-        current.close();
-        return { handle: undefined, target: whole, rest: names.slice(i + 1) };
-      }
-      current.close();
-      current = next;
-      if (i < names.length - 1 && !stat.isDirectory()) throw new Fault("not_a_directory", { path: given });
-    }
-    return { handle: current };
-  } catch (error) {
-    current.close();
-    throw faultOf(error, given);
-  }
+function namesIn(path: string): string[] {
+  return path
+    .slice(parse(path).root.length)
+    .split(onWindows ? /[\\/]/ : "/")
+    .filter(name => name !== "" && name !== ".");
 }
 
 /**

@@ -1,21 +1,28 @@
 // A directory that the user granted: held open from the start, so that what is granted is that directory and
 // not whatever later stands under its name.
-import { accessSync, constants } from "node:fs";
+import { accessSync, constants, lstatSync } from "node:fs";
 import { Fault } from "../fault.ts";
 import { system } from "./errno.ts";
 import { display, Handle } from "./handle.ts";
+import { mountOf } from "./mounts.ts";
+
+/** What the kernel appends to the path of what was deleted. Others may lie under such a name. */
+const deleted = " (deleted)";
 
 export type Access = "read-write" | "read-only";
 
 export class Root implements Disposable {
   /** The canonical path, for people. */
   readonly path: string;
+  /** The same in the form of `whereabouts`. */
+  readonly bytes: string;
   /** The path as the user wrote it, absolute: callers may use this spelling too. */
   readonly spelling: string;
   readonly access: Access;
   readonly handle: Handle;
   readonly device: number;
   readonly inode: number;
+  #mount: number | undefined;
 
   /** `held` is the directory, where it was opened already; it is the root's from then on. */
   constructor(spelling: string, access: Access, held?: Handle) {
@@ -33,12 +40,26 @@ export class Root implements Disposable {
     }
     this.device = stat.dev;
     this.inode = stat.ino;
-    this.path = display(this.handle.whereabouts());
+    this.bytes = this.handle.whereabouts();
+    this.path = display(this.bytes);
   }
 
   /** Whether the whereabouts of something (bytes) lie in this root, asking where the root is *now*. */
   holds(whereabouts: string): boolean {
-    return isWithin(whereabouts, this.handle.whereabouts());
+    const own = this.handle.whereabouts();
+    return isWithin(whereabouts, own) && !(own.endsWith(deleted) && this.#isDeleted(own));
+  }
+
+  /** The mount that it lies in, on Linux. The handle keeps it alive, so that its number is not given to another. */
+  get mount(): number | undefined {
+    this.#mount ??= mountOf(this.handle);
+    return this.#mount;
+  }
+
+  /** Whether `own` is the name of a directory that is gone, and not of one that is really called so. */
+  #isDeleted(own: string): boolean {
+    const named = lstatSync(Buffer.from(own, "latin1"), { throwIfNoEntry: false });
+    return named === undefined || !this.is(named);
   }
 
   is(stat: { dev: number; ino: number }): boolean {

@@ -1,7 +1,7 @@
 // Plans directories and symbolic links.
 import { Fault, type Kind } from "../../fault.ts";
 import { system } from "../errno.ts";
-import { Handle } from "../handle.ts";
+import { land } from "../resolve.ts";
 import { kindOf } from "../stat.ts";
 import type { Plan } from "./plan.ts";
 import type { Target } from "./target.ts";
@@ -45,9 +45,8 @@ export function planSymlink(plan: Plan, to: string, target: Target): void {
 /** What a link leads to. One that leads out is only a link: what is there is not for the caller to know. */
 function kindBehind(plan: Plan, target: Target): Kind {
   try {
-    using handle = Handle.open(plan.places.address(target.spot));
-    const where = handle.whereabouts();
-    return plan.roots.some(root => root.holds(where)) ? kindOf(handle.stat()) : "symlink";
+    using handle = land(plan.roots, target.path).handle;
+    return kindOf(handle.stat());
   } catch {
     return "symlink";
   }
