@@ -18,7 +18,7 @@ async function changesOf(command: string, options = bounds): Promise<TreeCompari
   const before = await snapshotTree(ground.workspace.roots, options);
   await ground.run(command);
   const { keeper: _, ...after } = options;
-  return compareTrees(before, await snapshotTree(ground.workspace.roots, after));
+  return await compareTrees(before, await snapshotTree(ground.workspace.roots, after));
 }
 
 function told({ changes }: TreeComparison): string[] {
@@ -89,7 +89,9 @@ describe("what a command changed", () => {
     mkdirSync(join(ground.root, "node_modules"));
     const found = await changesOf("touch node_modules/a b", { ...bounds, skip: new Set(["node_modules"]) });
     expect(told(found)).toEqual(["created b"]);
-    expect(found.skipped).toEqual([join(ground.root, "node_modules")]);
+    expect(found.skipped).toEqual([{ path: join(ground.root, "node_modules"), state: "changed" }]);
+    const unchanged = await changesOf("touch c", { ...bounds, skip: new Set(["node_modules"]) });
+    expect(unchanged.skipped).toEqual([{ path: join(ground.root, "node_modules"), state: "same" }]);
   });
 
   it("counts a root within a root once", async () => {
@@ -115,8 +117,9 @@ describe("contents are put aside before the command runs", () => {
         open: () => { bytes(limit: number): Promise<Buffer> } & Disposable,
       ) {
         using file = open();
-        aside.set(relative(ground.root, path), (await file.bytes(1000)).toString());
-        return true;
+        const content = (await file.bytes(1000)).toString();
+        aside.set(relative(ground.root, path), content);
+        return `hash of ${content}`;
       },
     };
     const found = await changesOf("rm a large; echo new > small; touch made; chmod 700 pub.txt", {

@@ -1,4 +1,5 @@
-// What a command changed, in a few lines: trees that came or went are one.
+// What a command changed, in a few lines: trees that came or went are one. An editor may have been at work, too, so it
+// says "changed while it ran".
 import type { Footprint } from "../../engine/history/footprint.ts";
 import type { ChangeRecord } from "../../engine/workspace/archive/log.ts";
 import { isWithin } from "../../engine/workspace/root.ts";
@@ -8,28 +9,51 @@ import { shownAt } from "./paths.ts";
 import { undoHint } from "./writing.ts";
 
 const most = 20;
+const mostNamed = 5;
 const letters = { created: "A", modified: "M", deleted: "D", mode: "M", touched: "M" } as const;
 
 export function footprintLines(
-  { changes, complete }: Footprint,
+  { changes, complete, leftOut, unseen, shared }: Footprint,
   recorded: ChangeRecord | undefined,
   workspace: Workspace,
 ): string[] {
   const lines: string[] = [];
   let tree: string | undefined;
-  for (const { path, change, before, after } of changes) {
-    if (tree !== undefined && isWithin(path, tree)) continue;
+  for (const { path, bytes, change, before, after } of changes) {
+    if (tree !== undefined && isWithin(bytes, tree)) continue;
     const isDirectory = (after ?? before)?.kind === "directory";
-    if (isDirectory) tree = path;
+    if (isDirectory && change !== "mode") tree = bytes;
     lines.push(
       `${letters[change]} ${shownAt(workspace, path)}${isDirectory ? "/" : ""}${change === "mode" ? " (mode)" : ""}`,
     );
   }
   if (lines.length > most)
     lines.splice(most, lines.length, `[${counted(lines.length - most, "more change")}]`);
+  if (lines.length > 0) lines.unshift("changed while it ran:");
   if (recorded !== undefined) lines.push(undoHint(recorded));
-  else if (changes.length > 0) lines.push("[not all of this could be kept: it cannot be undone]");
+  else if (changes.length > leftOut.length)
+    lines.push("[not all of this could be kept: it cannot be undone]");
+  const named = (paths: readonly string[]) => namedIn(paths, workspace);
+  if (leftOut.length > 0) lines.push(`[not kept, so undo does not cover it: ${named(leftOut)}]`);
+  if (shared.length > 0)
+    lines.push(`[changed by others meanwhile, too, so undo does not cover it: ${named(shared)}]`);
+  const inside = (wanted: string) =>
+    unseen.flatMap(({ path, state }) => (state === wanted && !leftOut.includes(path) ? [`${path}/`] : []));
+  const [changed, unknown] = [inside("changed"), inside("unknown")];
+  if (changed.length > 0)
+    lines.push(`[changes inside are neither listed nor covered by undo: ${named(changed)}]`);
+  if (unknown.length > 0)
+    lines.push(`[too large to look into, so changes inside are not told: ${named(unknown)}]`);
   if (!complete)
     lines.push("[the roots hold too much to see all that a command changes; undo does not cover it]");
   return lines;
+}
+
+function namedIn(paths: readonly string[], workspace: Workspace): string {
+  const names = paths.slice(0, mostNamed).map(path => {
+    const shown = shownAt(workspace, path);
+    return path.endsWith("/") && !shown.endsWith("/") ? `${shown}/` : shown;
+  });
+  const more = paths.length - names.length;
+  return names.join(", ") + (more > 0 ? ` and ${more} more` : "");
 }

@@ -1,20 +1,24 @@
 // What a command leaves behind in the roots: found by looking at them before and after, and recorded as a change
-// that can be taken back. The cost is bounded; where a bound is passed, what was done is told as far as it is known
-// and not recorded, because half of it cannot be taken back.
+// that can be taken back. What polyfs servers committed meanwhile is theirs and left out (others-changes.ts). The cost
+// is bounded; where a bound is exceeded, what was done is told as far as it is known and not recorded, because half of
+// it cannot be taken back.
 import type { ChangeRecord, RecordedFile } from "../workspace/archive/log.ts";
 import type { Objects } from "../workspace/archive/objects.ts";
-import type { Listed, Snapshot } from "../workspace/archive/snapshot.ts";
 import type { By } from "../workspace/commit/change.ts";
-import { compareTrees, type TreeChange } from "../workspace/footprint/compare-trees.ts";
 import {
-  type EntryRecord,
+  compareTrees,
+  type SkippedDirectory,
+  type TreeChange,
+} from "../workspace/footprint/compare-trees.ts";
+import {
   type Keeper,
   snapshotTree,
+  type TreeEntry,
   type TreeSnapshot,
 } from "../workspace/footprint/tree-snapshot.ts";
-import { bytesOf, display } from "../workspace/handle.ts";
-import { isWithin } from "../workspace/root.ts";
 import type { Workspace } from "../workspace/workspace.ts";
+import { recordable } from "./footprint-files.ts";
+import { OthersChanges } from "./others-changes.ts";
 
 const maxEntries = 20_000;
 const maxBytes = 64 * 1024 * 1024;
@@ -25,14 +29,22 @@ const skip = new Set([".git", "node_modules", ".polyfs", ".venv", "__pycache__",
 /** Hashes of contents that are kept already, by what tells that a file is as it was. One process, many commands. */
 const known = new Map<string, string>();
 const mostKnown = 100_000;
+/** A file that changed just now may change again without another time, as clocks of file systems tick slowly. */
+const settledMs = 50;
 
 export interface Footprint {
-  /** By path. What was only touched is left out. */
+  /** In the order of paths, directories first. */
   readonly changes: readonly TreeChange[];
   /** False where the roots hold too much to look at all of it. */
   readonly complete: boolean;
   /** What the archive can record; absent where nothing was changed, or not all of it can be taken back. */
   readonly files?: readonly RecordedFile[];
+  /** Changes that are told and not recorded: of directories that are not looked into. */
+  readonly leftOut: readonly string[];
+  /** Directories that are not looked into, and may hold changes that are not told. */
+  readonly unseen: readonly SkippedDirectory[];
+  /** Files that the command changed and others did too, more than once in turn: their changes are not recorded. */
+  readonly shared: readonly string[];
 }
 
 /** Records a footprint as a change; undefined where there is nothing that could be taken back. */
@@ -46,127 +58,60 @@ export function record({ archive }: Workspace, { files }: Footprint, by: By): Ch
 export class Before {
   readonly #workspace: Workspace;
   readonly #before: TreeSnapshot;
-  readonly #objects: Objects;
+  readonly #others: OthersChanges;
 
-  private constructor(workspace: Workspace, before: TreeSnapshot, objects: Objects) {
+  private constructor(workspace: Workspace, before: TreeSnapshot, others: OthersChanges) {
     this.#workspace = workspace;
     this.#before = before;
-    this.#objects = objects;
+    this.#others = others;
   }
 
   static async look(workspace: Workspace, signal?: AbortSignal): Promise<Before> {
-    const { objects } = workspace.archive;
-    return new Before(workspace, await look(workspace, keeperOf(objects), signal), objects);
+    const others = await OthersChanges.watch(workspace);
+    const before = await look(workspace, keeperOf(workspace.archive.objects), signal);
+    others.begin();
+    return new Before(workspace, before, others);
   }
 
   /** What has been done since. */
   async compare(): Promise<Footprint> {
-    const before = this.#before;
-    const isNew = (path: string, entry: EntryRecord) => {
-      const old = before.entries.get(bytesOf(path));
-      return old === undefined || identity(old) !== identity(entry);
-    };
-    const after = await look(this.#workspace, keeperOf(this.#objects, isNew));
-    const { changes: all, complete } = compareTrees(before, after);
-    const changes = all.filter(({ change, before: old, after: made }) => {
-      if ((change !== "touched" && change !== "modified") || old === undefined || made === undefined)
-        return true;
-      const hash = known.get(identity(old));
-      return hash === undefined || hash !== known.get(identity(made)) || old.mode !== made.mode;
-    });
-    if (changes.length === 0 || !complete) return { changes, complete };
-    const files = new Telling(before, after, this.#objects).files(changes);
-    return { changes, complete, ...(files && { files }) };
+    const { objects } = this.#workspace.archive;
+    this.#others.end();
+    const after = await look(this.#workspace, keeperOf(objects));
+    const own = await this.#others.without(this.#before, after);
+    const { changes, complete, skipped } = await compareTrees(own.before, own.after);
+    const unseen = skipped.filter(({ path, state }) => state !== "same" && !path.endsWith("/.polyfs"));
+    const told = { changes, complete, unseen, shared: own.shared, leftOut: [] };
+    if (changes.length === 0 || !complete) return told;
+    const { files, leftOut } = await recordable(changes, objects);
+    return { ...told, leftOut, ...(files && files.length > 0 && { files }) };
   }
 }
 
 function look(workspace: Workspace, keeper: Keeper, signal?: AbortSignal): Promise<TreeSnapshot> {
   const roots = workspace.roots.filter(({ access }) => access === "read-write");
-  return snapshotTree(roots, { maxEntries, skip, keeper, ...(signal && { signal }) });
+  const absent = workspace.ownDirectories();
+  return snapshotTree(roots, { maxEntries, skip, absent, keeper, ...(signal && { signal }) });
 }
 
-/** Puts contents into the archive, except those that are there already or not `wanted`. */
-function keeperOf(
-  objects: Objects,
-  wanted: (path: string, record: EntryRecord) => boolean = () => true,
-): Keeper {
+/** Puts contents into the archive, except those that are there already. */
+function keeperOf(objects: Objects): Keeper {
   return {
     maxBytes,
-    async keep(path, record, open) {
-      const key = identity(record);
-      if (known.has(key)) return true;
-      if (record.size > maxFileBytes || !wanted(path, record)) return false;
+    async keep(_, entry, open) {
+      const key = stateOf(entry);
+      const kept = known.get(key);
+      if (kept !== undefined) return kept;
+      if (entry.size > maxFileBytes) return undefined;
       using file = open();
       const hash = objects.put(await file.bytes(maxFileBytes));
       if (known.size >= mostKnown) known.clear();
-      known.set(key, hash);
-      return true;
+      if (Number(entry.changed / 1_000_000n) < Date.now() - settledMs) known.set(key, hash);
+      return hash;
     },
   };
 }
 
-function identity({ device, inode, changed, size }: EntryRecord): string {
+function stateOf({ device, inode, changed, size }: TreeEntry): string {
   return `${device}:${inode}:${changed}:${size}`;
-}
-
-/** Turns differences into what the archive records: whole trees that came or went as one. */
-class Telling {
-  readonly #before: TreeSnapshot;
-  readonly #after: TreeSnapshot;
-  readonly #objects: Objects;
-
-  constructor(before: TreeSnapshot, after: TreeSnapshot, objects: Objects) {
-    this.#before = before;
-    this.#after = after;
-    this.#objects = objects;
-  }
-
-  /** Undefined where something is not kept. */
-  files(changes: readonly TreeChange[]): RecordedFile[] | undefined {
-    const files: RecordedFile[] = [];
-    let tree: string | undefined;
-    for (const { path: at, change, before: old, after: made } of changes) {
-      if (tree !== undefined && isWithin(at, tree)) continue;
-      const kind = (made ?? old)?.kind ?? "other";
-      const before = old && this.#snapshot(bytesOf(at), this.#before);
-      const after = made && this.#snapshot(bytesOf(at), this.#after);
-      if ((old && !before) || (made && !after)) return undefined;
-      const effect = change === "created" ? "created" : change === "deleted" ? "removed" : "modified";
-      files.push({ at, effect, kind, ...(before && { before }), ...(after && { after }) });
-      if (kind === "directory") tree = at;
-    }
-    return files;
-  }
-
-  #snapshot(path: string, tree: TreeSnapshot): Snapshot | undefined {
-    const record = tree.entries.get(path);
-    switch (record?.kind) {
-      case "file": {
-        const hash = known.get(identity(record));
-        const { mode, size, modified } = record;
-        return hash === undefined
-          ? undefined
-          : { kind: "file", mode, size, modified: Number(modified) / 1e6, hash };
-      }
-      case "symlink":
-        return record.target === undefined ? undefined : { kind: "symlink", target: display(record.target) };
-      case "directory":
-        return this.#directory(path, record, tree);
-      default:
-        return undefined;
-    }
-  }
-
-  #directory(path: string, { mode }: EntryRecord, tree: TreeSnapshot): Snapshot | undefined {
-    if (tree.skipped.includes(display(path))) return undefined;
-    const listed: Listed[] = [];
-    for (const key of tree.entries.keys()) {
-      const name = key.startsWith(`${path}/`) ? key.slice(path.length + 1) : "/";
-      if (name.includes("/")) continue;
-      const snapshot = this.#snapshot(key, tree);
-      if (snapshot === undefined) return undefined;
-      listed.push({ ...snapshot, name });
-    }
-    return { kind: "directory", mode, entries: this.#objects.put(Buffer.from(JSON.stringify(listed))) };
-  }
 }

@@ -14,6 +14,7 @@ import { openStore, recoverAtStart } from "./commit/store.ts";
 import { Directory } from "./directory.ts";
 import { system } from "./errno.ts";
 import { OpenFile } from "./file.ts";
+import { ownDirectories } from "./footprint/own-directories.ts";
 import { Handle } from "./handle.ts";
 import { narrow } from "./narrow.ts";
 import { type PathForms, parsePath, type WorkspacePath } from "./path.ts";
@@ -133,6 +134,17 @@ export class Workspace implements Disposable {
   /** When what other processes did until now is in the archive too. */
   async othersRecorded(): Promise<void> {
     await othersRecorded(openStore(this.#writing.state).state);
+  }
+
+  /** When what was done until now is in the archive, by this process and by others. */
+  async allRecorded(): Promise<void> {
+    const { ledger } = openStore(this.#writing.state);
+    await Promise.all([ledger.idle(), this.othersRecorded()]);
+  }
+
+  /** The server's own directories, by identity. They may lie in a root, and hold nothing of the user's. */
+  ownDirectories(): ReadonlySet<string> {
+    return ownDirectories(openStore(this.#writing.state).state.path);
   }
 
   /** What is remembered of the past. */

@@ -5,6 +5,7 @@
 // recorded, they wait for each other. Otherwise those that wait would take up more and more memory, and whoever asks
 // about the past would have to wait for all of them.
 import { join } from "node:path";
+import { clock } from "../../clock.ts";
 import { bytesIn } from "../archive/account.ts";
 import type { Archive } from "../archive/archive.ts";
 import { finish, finishLater } from "./afterwards.ts";
@@ -15,6 +16,7 @@ import type { StateDirectory } from "./state.ts";
 import { Unflushed } from "./unflushed.ts";
 
 const checkpointMs = 50;
+const patienceMs = 2000;
 const hurryBytes = 32 * 1024 * 1024;
 const mostTries = 20;
 /** Commits that are under way or wait to be recorded, and the bytes of those that wait. */
@@ -170,6 +172,13 @@ export class Ledger {
       await this.#record(book);
       await Promise.allSettled([...book.purges, ...book.freeing]);
     }
+  }
+
+  /** When no commit is under way, or after `patienceMs`. What has ended by then can be found in the archive. */
+  async idle(): Promise<void> {
+    const until = clock() + patienceMs;
+    while (this.#books.some(book => book.open > 0) && clock() < until)
+      await new Promise(resolve => setTimeout(resolve, 2));
   }
 
   /** The one with the older commits comes first. */

@@ -1,68 +1,109 @@
 // What differs between two snapshots of a tree: what a command created, changed and deleted.
 import { display } from "../handle.ts";
-import type { EntryRecord, TreeSnapshot } from "./tree-snapshot.ts";
+import { TimeSlice } from "./time-slice.ts";
+import type { TreeEntry, TreeSnapshot } from "./tree-snapshot.ts";
 
 export interface TreeChange {
+  /** For people. */
   readonly path: string;
-  /** `mode`: only the permissions differ. `touched`: it was written to, or replaced, and may be the same as before. */
+  /** Bytes as Latin-1. */
+  readonly bytes: string;
+  /** `mode`: only the permissions differ. `touched`: written to or replaced, and it may be the same as before. */
   readonly change: "created" | "deleted" | "modified" | "mode" | "touched";
-  readonly before?: EntryRecord;
-  readonly after?: EntryRecord;
+  readonly before?: TreeEntry;
+  readonly after?: TreeEntry;
   /** Whether what was there before can be brought back. */
   readonly restorable: boolean;
 }
 
 export interface TreeComparison {
-  /** By path, in the order of bytes. */
+  /** A directory comes before what lies in it, and what lies in it before its next sibling. */
   readonly changes: readonly TreeChange[];
   /** False where a snapshot was cut: there may be more, and what seems created may have been there. */
   readonly complete: boolean;
-  /** Directories that were not looked into. */
-  readonly skipped: readonly string[];
+  /** Directories that were not looked into, with what is known of them all the same. */
+  readonly skipped: readonly SkippedDirectory[];
 }
 
-export function compareTrees(before: TreeSnapshot, after: TreeSnapshot): TreeComparison {
-  const changes: [string, TreeChange][] = [];
-  for (const [path, now] of after.entries) {
-    const then = before.entries.get(path);
-    if (then === undefined) {
-      if (before.complete) changes.push([path, { path, change: "created", after: now, restorable: true }]);
-      continue;
+export interface SkippedDirectory {
+  readonly path: string;
+  /** `unknown`: it holds too much to find out. */
+  readonly state: "same" | "changed" | "unknown";
+}
+
+type Children = ReadonlyMap<string, TreeEntry>;
+
+const none: Children = new Map();
+
+export async function compareTrees(before: TreeSnapshot, after: TreeSnapshot): Promise<TreeComparison> {
+  const changes: TreeChange[] = [];
+  const slice = new TimeSlice();
+
+  async function compare(then: Children, now: Children, path: string): Promise<void> {
+    for (const name of namesOf(then, now)) {
+      if (slice.isOver) await slice.turn();
+      const [old, made] = [then.get(name), now.get(name)];
+      const at = `${path}/${name}`;
+      if ((old === undefined && !before.complete) || (made === undefined && !after.complete)) continue;
+      const change = changeOf(old, made);
+      if (change !== undefined) {
+        const restorable = old === undefined || change === "mode" || isKept(old);
+        changes.push({
+          path: display(at),
+          bytes: at,
+          change,
+          ...(old && { before: old }),
+          ...(made && { after: made }),
+          restorable,
+        });
+      }
+      // What a directory held that is now a file is told by the directory itself.
+      if (old && made && old.kind !== made.kind) continue;
+      if (old?.children || made?.children) await compare(old?.children ?? none, made?.children ?? none, at);
     }
-    const change = changeOf(then, now);
-    if (change !== undefined)
-      changes.push([
-        path,
-        { path, change, before: then, after: now, restorable: change === "mode" || then.kept },
-      ]);
   }
-  if (after.complete) {
-    for (const [path, then] of before.entries) {
-      if (!after.entries.has(path))
-        changes.push([path, { path, change: "deleted", before: then, restorable: then.kept }]);
-    }
-  }
-  return {
-    changes: changes.sort(byPath).map(([path, change]) => ({ ...change, path: display(path) })),
-    complete: before.complete && after.complete,
-    skipped: [...new Set([...before.skipped, ...after.skipped])].sort(),
-  };
+
+  for (const path of new Set([...before.roots.keys(), ...after.roots.keys()]))
+    await compare(before.roots.get(path) ?? none, after.roots.get(path) ?? none, path);
+  return { changes, complete: before.complete && after.complete, skipped: compareSkipped(before, after) };
 }
 
-/** The times of a directory say only that something in it changed, and that is told by the entry itself. */
-function changeOf(then: EntryRecord, now: EntryRecord): TreeChange["change"] | undefined {
-  const same = then.kind === now.kind && then.inode === now.inode && then.device === now.device;
-  if (then.kind === "directory" && now.kind === "directory")
-    return then.mode === now.mode ? undefined : "mode";
-  if (then.kind !== now.kind || then.size !== now.size) return "modified";
-  if (same && then.modified === now.modified) {
-    if (then.mode !== now.mode) return "mode";
-    // The time of the contents can be set back; the time of the inode then tells.
-    return then.changed === now.changed ? undefined : "touched";
-  }
-  return "modified";
+/** Those of both, in order. */
+function namesOf(then: Children, now: Children): Iterable<string> {
+  if (then.size === 0) return now.keys();
+  if (now.size === 0) return then.keys();
+  const added = [...now.keys()].filter(name => !then.has(name));
+  return added.length === 0 ? then.keys() : [...then.keys(), ...added].sort();
 }
 
-function byPath([a]: [string, unknown], [b]: [string, unknown]): number {
-  return a < b ? -1 : a > b ? 1 : 0;
+/** Whether this record is enough to bring it back. What lies in a directory has records of its own. */
+function isKept({ kind, hash, target }: TreeEntry): boolean {
+  return kind === "directory" || hash !== undefined || target !== undefined;
+}
+
+/** The times of a directory say only that something in it changed, and the entry itself tells that. */
+function changeOf(then: TreeEntry | undefined, now: TreeEntry | undefined): TreeChange["change"] | undefined {
+  if (then === undefined) return now === undefined ? undefined : "created";
+  if (now === undefined) return "deleted";
+  if (then.kind !== now.kind) return "modified";
+  const mode = then.mode === now.mode ? undefined : "mode";
+  if (then.kind === "directory") return mode;
+  if (then.hash !== undefined && now.hash !== undefined) return then.hash === now.hash ? mode : "modified";
+  if (then.target !== undefined && now.target !== undefined)
+    return then.target === now.target ? undefined : "modified";
+  const same = then.inode === now.inode && then.device === now.device;
+  if (!same || then.size !== now.size || then.modified !== now.modified) return "modified";
+  // The time of the contents can be set back; the time of the inode then tells.
+  return mode ?? (then.changed === now.changed ? undefined : "touched");
+}
+
+function compareSkipped(before: TreeSnapshot, after: TreeSnapshot): SkippedDirectory[] {
+  const paths = new Set([...before.skipped.keys(), ...after.skipped.keys()]);
+  return [...paths].sort().map(path => {
+    const there = before.skipped.has(path) && after.skipped.has(path);
+    const [then, now] = [before.skipped.get(path), after.skipped.get(path)];
+    const isKnown = then !== undefined && now !== undefined;
+    const state = !there ? "changed" : isKnown ? (then === now ? "same" : "changed") : "unknown";
+    return { path: display(path), state };
+  });
 }

@@ -1,17 +1,20 @@
-// What a tree looks like, for finding out what a command did to it: one record per entry, without contents, at a
-// cost that is bounded by the number of entries. Contents can be put aside on the way (`Keeper`), so that what
-// the command overwrites can be brought back; where a bound is passed, the snapshot says what it does not cover.
-import { Buffer } from "node:buffer";
-import { type BigIntStats, lstatSync, readdirSync, readlinkSync } from "node:fs";
-import { setImmediate } from "node:timers/promises";
+// What a tree looks like, for finding out what a command did to it: one record per entry, at a cost that is bounded
+// by the number of entries. Contents can be put aside on the way (`Keeper`), so that what the command overwrites can
+// be brought back; where a bound is exceeded, the snapshot says what it does not cover. Names are bytes as Latin-1
+// throughout (see `display`).
+import { lstatSync, readlinkSync } from "node:fs";
 import type { Kind } from "../../fault.ts";
+import { isTemporaryName } from "../commit/temporary.ts";
 import { OpenFile } from "../file.ts";
 import { type Address, bytesOf, display, Handle } from "../handle.ts";
 import type { Root } from "../root.ts";
 import { kindOf } from "../stat.ts";
+import { fingerprint } from "./fingerprint.ts";
+import { addressOf, rawNamesIn } from "./raw-names.ts";
+import { TimeSlice } from "./time-slice.ts";
 
 /** What tells whether an entry is as it was. A command can set the time of change of contents, not `changed`. */
-export interface EntryRecord {
+export interface TreeEntry {
   readonly kind: Kind;
   readonly size: number;
   readonly mode: number;
@@ -23,113 +26,123 @@ export interface EntryRecord {
   readonly changed: bigint;
   /** Where a link points, as bytes in Latin-1. */
   readonly target?: string;
-  /** Whether its contents were put aside. Always for what has none but this record: directories and links. */
-  readonly kept: boolean;
+  /** Of a file's contents, where they were put aside. */
+  readonly hash?: string;
+  /** What lies in a directory, by name, in the order of names. Absent where it was not entered. */
+  readonly children?: ReadonlyMap<string, TreeEntry>;
 }
 
 export interface TreeSnapshot {
-  /** By canonical path: bytes as Latin-1 (see `display`). */
-  readonly entries: ReadonlyMap<string, EntryRecord>;
-  /** False where a bound was passed: nothing can then be said about what is not there. */
+  /** What lies in each root, by the root's path. */
+  readonly roots: ReadonlyMap<string, ReadonlyMap<string, TreeEntry>>;
+  /** False where a bound was exceeded: nothing can then be said about what is not there. */
   readonly complete: boolean;
-  /** Directories that were not entered, as asked. */
-  readonly skipped: readonly string[];
-  /** Bytes that were put aside. */
-  readonly keptBytes: number;
+  /** Directories that were not entered, as asked, with what tells whether they changed: undefined where too large. */
+  readonly skipped: ReadonlyMap<string, string | undefined>;
 }
 
 /** Puts contents aside, before they may be lost. */
 export interface Keeper {
   /** Files and bytes beyond this are not covered. */
   readonly maxBytes: number;
-  /** False where it cannot. `record` tells it whether it has these contents already. */
-  keep(path: string, record: EntryRecord, open: () => OpenFile): Promise<boolean>;
+  /** The hash of the contents; undefined where they cannot be kept. */
+  keep(path: string, entry: TreeEntry, open: () => OpenFile): Promise<string | undefined>;
 }
 
 export interface SnapshotOptions {
   readonly maxEntries: number;
   /** Directories that are not entered, by name: `node_modules`. */
   readonly skip?: ReadonlySet<string>;
+  /** Directories that are not even seen, by identity (`identityOf`): the server's own. */
+  readonly absent?: ReadonlySet<string>;
   readonly keeper?: Keeper;
   readonly signal?: AbortSignal;
 }
 
 const maxDepth = 256;
-/** The event loop turns after this many entries. */
-const stride = 512;
+/** How many entries of skipped directories are looked at, all of them together. */
+const maxSkippedEntries = 5000;
 
 export async function snapshotTree(roots: readonly Root[], options: SnapshotOptions): Promise<TreeSnapshot> {
-  const entries = new Map<string, EntryRecord>();
-  const skipped: string[] = [];
+  const skipped = new Map<string, string | undefined>();
+  const slice = new TimeSlice();
+  const absent = new Set(options.absent);
+  for (const { handle } of roots) absent.add(identityOf(handle)); // a root in a root is visited on its own
+  const budget = { left: maxSkippedEntries };
+  let entries = 0;
   let complete = true;
   let keptBytes = 0;
 
-  async function visit(directory: Handle, path: string, root: Root, depth: number): Promise<void> {
-    for (const name of namesIn(directory)) {
-      if (entries.size >= options.maxEntries || depth > maxDepth) {
+  async function visit(directory: Handle, path: string, root: Root, depth: number) {
+    const children = new Map<string, TreeEntry>();
+    for (const name of rawNamesIn(directory)) {
+      if (isTemporaryName(name)) continue;
+      if (entries >= options.maxEntries || depth > maxDepth) {
         complete = false;
-        return;
+        return children;
       }
-      if (entries.size % stride === stride - 1) {
-        await setImmediate();
+      if (slice.isOver) {
+        await slice.turn();
         options.signal?.throwIfAborted();
       }
       const address = directory.below(addressOf(name));
-      const stats = lstatSync(address, { bigint: true, throwIfNoEntry: false });
-      // A root within a root is visited on its own.
-      if (stats === undefined || roots.some(other => other !== root && isRoot(other, stats))) continue;
+      const entry = entryAt(address);
+      if (entry === undefined || absent.has(`${entry.device}:${entry.inode}`)) continue;
+      entries++;
       const at = `${path}/${name}`;
-      const record = recordOf(stats, address);
-      entries.set(at, record.kind === "file" ? await keep(at, record, address, root) : record);
-      if (record.kind !== "directory") continue;
-      if (options.skip?.has(name)) skipped.push(display(at));
-      else await enter(address, at, root, depth + 1);
+      if (entry.kind === "file") children.set(name, await keep(at, entry, address, root));
+      else if (entry.kind !== "directory") children.set(name, entry);
+      else if (options.skip?.has(name)) {
+        skipped.set(at, await fingerprint(address, budget, slice));
+        children.set(name, entry);
+      } else {
+        const below = await enter(address, at, root, depth + 1);
+        children.set(name, below === undefined ? entry : { ...entry, children: below });
+      }
     }
+    return children;
   }
 
-  async function enter(address: Address, path: string, root: Root, depth: number): Promise<void> {
+  async function enter(address: Address, path: string, root: Root, depth: number) {
     let handle: Handle;
     try {
-      handle = Handle.open(address, { follow: false });
+      handle = Handle.open(address, { follow: false, directory: true });
     } catch {
-      return; // gone meanwhile, or not ours to enter: then a command cannot either
+      return undefined; // gone meanwhile, or not ours to enter: then a command cannot either
     }
     using directory = handle;
-    if (directory.stat().isDirectory()) await visit(directory, path, root, depth);
+    return directory.stat().isDirectory() ? await visit(directory, path, root, depth) : undefined;
   }
 
-  async function keep(path: string, record: EntryRecord, address: Address, root: Root): Promise<EntryRecord> {
+  async function keep(path: string, entry: TreeEntry, address: Address, root: Root): Promise<TreeEntry> {
     const { keeper } = options;
-    if (keeper === undefined || keptBytes + record.size > keeper.maxBytes) return record;
+    if (keeper === undefined || keptBytes + entry.size > keeper.maxBytes) return entry;
     const shown = display(path);
     const open = () =>
       OpenFile.open({ handle: Handle.open(address, { follow: false }), root, path: shown }, shown);
-    const kept = await keeper.keep(shown, record, open).catch(() => false);
-    if (kept) keptBytes += record.size;
-    return { ...record, kept };
+    const hash = await keeper.keep(path, entry, open).catch(() => undefined);
+    if (hash === undefined) return entry;
+    keptBytes += entry.size;
+    return { ...entry, hash };
   }
 
-  for (const root of roots) await visit(root.handle, bytesOf(root.path), root, 0);
-  return { entries, complete, skipped, keptBytes };
-}
-
-function namesIn(directory: Handle): string[] {
-  try {
-    return readdirSync(directory.address, { encoding: "latin1" }).sort();
-  } catch {
-    return []; // not ours to read
+  const found = new Map<string, ReadonlyMap<string, TreeEntry>>();
+  for (const root of roots) {
+    const path = bytesOf(root.path);
+    found.set(path, await visit(root.handle, path, root, 0));
   }
+  return { roots: found, complete, skipped };
 }
 
-function addressOf(name: string): Address {
-  return /^[\x20-\x7e]*$/.test(name) ? name : Buffer.from(name, "latin1");
+/** What the file system knows an open directory by, whatever its name. */
+export function identityOf(handle: Handle): string {
+  const { dev, ino } = handle.statBig();
+  return `${dev}:${ino}`;
 }
 
-function isRoot(root: Root, stats: BigIntStats): boolean {
-  return stats.ino === BigInt(root.inode) && stats.dev === BigInt(root.device);
-}
-
-function recordOf(stats: BigIntStats, address: Address): EntryRecord {
+function entryAt(address: Address): TreeEntry | undefined {
+  const stats = lstatSync(address, { bigint: true, throwIfNoEntry: false });
+  if (stats === undefined) return undefined;
   const kind = kindOf(stats);
   const target = kind === "symlink" ? targetOf(address) : undefined;
   return {
@@ -141,7 +154,6 @@ function recordOf(stats: BigIntStats, address: Address): EntryRecord {
     modified: stats.mtimeNs,
     changed: stats.ctimeNs,
     ...(target === undefined ? {} : { target }),
-    kept: kind === "directory" || target !== undefined,
   };
 }
 

@@ -1,0 +1,84 @@
+// A snapshot of a tree that can be changed path by path: what the tree would be had only some of the changes happened.
+import type { TreeEntry, TreeSnapshot } from "../workspace/footprint/tree-snapshot.ts";
+import { isWithin } from "../workspace/root.ts";
+
+interface Node {
+  entry: TreeEntry;
+  /** Absent for what is not a directory, and for a directory that was not looked into. */
+  children?: Map<string, Node>;
+}
+
+export class MutableTree {
+  readonly #of: TreeSnapshot;
+  readonly #roots = new Map<string, Map<string, Node>>();
+
+  constructor(of: TreeSnapshot) {
+    this.#of = of;
+    for (const [path, children] of of.roots) this.#roots.set(path, nodesOf(children));
+  }
+
+  get(path: string): TreeEntry | undefined {
+    return this.#siblings(path)?.get(nameOf(path))?.entry;
+  }
+
+  /** Puts an entry there, or takes away what is there. A directory that stays one keeps what lies in it. */
+  set(path: string, entry: TreeEntry | undefined): void {
+    const siblings = this.#siblings(path);
+    if (siblings === undefined) return; // in no root, or in a directory that is not looked into
+    const name = nameOf(path);
+    const there = siblings.get(name);
+    if (entry === undefined) siblings.delete(name);
+    else if (entry.kind === "directory" && there?.entry.kind === "directory") there.entry = entry;
+    else siblings.set(name, entry.kind === "directory" ? { entry, children: new Map() } : { entry });
+  }
+
+  /** What is at a path and below, by what their paths add to it. */
+  subtree(path: string): Map<string, TreeEntry> {
+    const found = new Map<string, TreeEntry>();
+    const visit = (node: Node, below: string): void => {
+      found.set(below, node.entry);
+      for (const [name, child] of node.children ?? []) visit(child, `${below}/${name}`);
+    };
+    const node = this.#siblings(path)?.get(nameOf(path));
+    if (node !== undefined) visit(node, "");
+    return found;
+  }
+
+  snapshot(): TreeSnapshot {
+    const roots = new Map([...this.#roots].map(([path, nodes]) => [path, entriesOf(nodes)] as const));
+    return { ...this.#of, roots };
+  }
+
+  /** The directory that a path is in. */
+  #siblings(path: string): Map<string, Node> | undefined {
+    let root: string | undefined;
+    for (const one of this.#roots.keys())
+      if (isWithin(path, one) && one.length > (root?.length ?? 0)) root = one;
+    if (root === undefined || path === root) return undefined;
+    let nodes = this.#roots.get(root);
+    for (const name of path
+      .slice(root.length + 1)
+      .split("/")
+      .slice(0, -1))
+      nodes = nodes?.get(name)?.children;
+    return nodes;
+  }
+}
+
+function nameOf(path: string): string {
+  return path.slice(path.lastIndexOf("/") + 1);
+}
+
+function nodesOf(children: ReadonlyMap<string, TreeEntry>): Map<string, Node> {
+  const nodes = new Map<string, Node>();
+  for (const [name, { children: below, ...entry }] of children)
+    nodes.set(name, below === undefined ? { entry } : { entry, children: nodesOf(below) });
+  return nodes;
+}
+
+function entriesOf(nodes: ReadonlyMap<string, Node>): Map<string, TreeEntry> {
+  const entries = new Map<string, TreeEntry>();
+  for (const [name, { entry, children }] of [...nodes].sort(([a], [b]) => (a < b ? -1 : 1)))
+    entries.set(name, children === undefined ? entry : { ...entry, children: entriesOf(children) });
+  return entries;
+}

@@ -1,0 +1,116 @@
+// Tells what a command changed apart from what polyfs servers committed while it ran, this one included. All servers
+// of a user record their changes in one archive; a difference that a recorded change explains is not the command's.
+// What remains was changed while the command ran: by the command, or by a program that no server knows of.
+import type { TreeSnapshot } from "../workspace/footprint/tree-snapshot.ts";
+import { display } from "../workspace/handle.ts";
+import type { Workspace } from "../workspace/workspace.ts";
+import { MutableTree } from "./mutable-tree.ts";
+import { type State, sameContents, type Transition, transitionsOf } from "./transitions.ts";
+
+/** A change has its time from before it is carried out, and a large one takes a while. */
+const slackMs = 30_000;
+
+export interface OwnTrees {
+  /** What the trees would have been before and after, had nobody else done anything. */
+  readonly before: TreeSnapshot;
+  readonly after: TreeSnapshot;
+  /** Paths that the command and others changed in turn, so that neither's part can be told. */
+  readonly shared: readonly string[];
+}
+
+export class OthersChanges {
+  readonly #workspace: Workspace;
+  /** Changes that happened before. */
+  readonly #past: ReadonlySet<string>;
+  readonly #since: number;
+  #begun = Number.POSITIVE_INFINITY;
+  #ended = 0;
+
+  private constructor(workspace: Workspace, since: number, past: ReadonlySet<string>) {
+    this.#workspace = workspace;
+    this.#since = since;
+    this.#past = past;
+  }
+
+  /** Starts to watch. To be called before the first snapshot is taken. */
+  static async watch(workspace: Workspace): Promise<OthersChanges> {
+    await workspace.allRecorded();
+    const since = Date.now() - slackMs;
+    const past = new Set<string>();
+    for (const { id, time } of workspace.archive.changes.newest()) {
+      if (time < since) break;
+      past.add(id);
+    }
+    return new OthersChanges(workspace, since, past);
+  }
+
+  /** To be called when the first snapshot has been taken. */
+  begin(): void {
+    this.#begun = Date.now();
+  }
+
+  /** To be called before the second one is. */
+  end(): void {
+    this.#ended = Date.now();
+  }
+
+  async without(before: TreeSnapshot, after: TreeSnapshot): Promise<OwnTrees> {
+    const records = await this.#records();
+    if (records.length === 0) return { before, after, shared: [] };
+    const transitions = transitionsOf(records, new MutableTree(before), this.#workspace.archive.objects);
+    const [then, now] = [new MutableTree(before), new MutableTree(after)];
+    const shared: string[] = [];
+    const own = [...transitions].map(([path, steps]) => {
+      const found = this.#own(then.get(path), steps, now.get(path));
+      if (found === undefined) shared.push(display(path));
+      return { path, ...(found ?? { from: now.get(path), to: now.get(path) }) };
+    });
+    // A directory before what lies in it.
+    for (const { path, from, to } of own.sort((a, b) => a.path.length - b.path.length)) {
+      then.set(path, from);
+      now.set(path, to);
+    }
+    return { before: then.snapshot(), after: now.snapshot(), shared };
+  }
+
+  /** What has been recorded since, oldest first. */
+  async #records() {
+    await this.#workspace.allRecorded();
+    const records = [];
+    for (const record of this.#workspace.archive.changes.newest()) {
+      if (record.time < this.#since) break;
+      if (!this.#past.has(record.id)) records.push(record);
+    }
+    return records.reverse();
+  }
+
+  /**
+   * The command's part of what became of a path, given the changes of others; the same state twice where it has none,
+   * undefined where its part is in several pieces. Snapshots are not taken in one moment: the first may show changes
+   * already that happened while it was taken, and the second may not yet.
+   */
+  #own(then: State, steps: readonly Transition[], now: State): { from: State; to: State } | undefined {
+    const seen = steps.findLastIndex(({ after, time }) => time <= this.#begun && sameContents(after, then));
+    let rest = steps.slice(seen + 1);
+    const late = rest.findIndex(({ before, time }) => time >= this.#ended && sameContents(before, now));
+    if (late >= 0) rest = rest.slice(0, late);
+    const pieces: { from: State; to: State }[] = [];
+    let current = then;
+    while (rest.length > 0) {
+      // The order of their times is not always the order in which they happened.
+      const next = rest.find(({ before }) => sameContents(before, current)) ?? rest[0];
+      if (next === undefined) break;
+      if (!sameContents(next.before, current)) pieces.push({ from: current, to: next.before });
+      current = next.after;
+      rest = rest.filter(step => step !== next);
+    }
+    if (!sameContents(current, now)) pieces.push({ from: current, to: now });
+    if (pieces.length === 0 && then && now && then.mode !== now.mode && steps.every(keepsMode))
+      pieces.push({ from: { ...now, mode: then.mode }, to: now });
+    return pieces.length > 1 ? undefined : (pieces[0] ?? { from: now, to: now });
+  }
+}
+
+function keepsMode({ before, after }: Transition): boolean {
+  return before !== undefined && before.mode === after?.mode;
+}

@@ -1,0 +1,16 @@
+// The server's own directories, by what the file system knows them by: a command may have renamed their parents.
+import { Handle } from "../handle.ts";
+import { identityOf } from "./tree-snapshot.ts";
+
+const identities = new Set<string>();
+
+/** The identity of the state directory, and of those that stood in its place before. */
+export function ownDirectories(state: string): ReadonlySet<string> {
+  try {
+    using handle = Handle.open(state);
+    identities.add(identityOf(handle));
+  } catch {
+    // Gone, or under another name: then it is known already.
+  }
+  return identities;
+}

@@ -1,0 +1,18 @@
+// Names of directory entries as bytes in Latin-1: exact for every name, also one that is not UTF-8.
+import { Buffer } from "node:buffer";
+import { readdirSync } from "node:fs";
+import type { Address, Handle } from "../handle.ts";
+
+/** In order; none where the directory may not be read. */
+export function rawNamesIn(directory: Handle): string[] {
+  try {
+    return readdirSync(directory.address, { encoding: "latin1" }).sort();
+  } catch {
+    return [];
+  }
+}
+
+/** For system calls. */
+export function addressOf(name: string): Address {
+  return /^[\x20-\x7e]*$/.test(name) ? name : Buffer.from(name, "latin1");
+}
