@@ -51,13 +51,16 @@ export interface Faults {
   io: { readonly path: string; readonly errno: string; readonly call: string };
 
   // contents
-  binary: { readonly path: string };
+  /** `encoding` is set where the bytes are text in an encoding that is not supported. */
+  binary: { readonly path: string; readonly encoding?: string };
   not_text: { readonly path: string; readonly encoding: string };
   unencodable: {
     readonly path: string;
     readonly encoding: string;
     readonly character: string;
     readonly line: number;
+    /** Where the file's encoding is not certain, or not the one that was named: the likely ones. */
+    readonly likely?: readonly string[];
   };
   too_large: { readonly path: string; readonly size: number; readonly limit: number };
   too_many_files: { readonly limit: number };

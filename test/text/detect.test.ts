@@ -34,11 +34,20 @@ describe("the encoding of a file without a mark", () => {
   it("is UTF-8 without asking for more, and what the caller names before all", () => {
     const russian = iconv.encode("Это обычный русский текст, который нужен.", "windows-1251");
     expect(detect(russian).encoding).toBe("utf-8");
-    expect(detect(russian, { encoding: "cp1251" })).toEqual({ encoding: "cp1251", mark: false });
-    expect(detect(Buffer.from("\ufeffx"), { encoding: "utf8" })).toEqual({ encoding: "utf-8", mark: true });
+    expect(detect(russian, { encoding: "cp1251" })).toEqual({
+      encoding: "cp1251",
+      mark: false,
+      certain: true,
+    });
+    expect(detect(Buffer.from("\ufeffx"), { encoding: "utf8" })).toEqual({
+      encoding: "utf-8",
+      mark: true,
+      certain: true,
+    });
     expect(detect(Buffer.from("\ufeffx", "utf16le"), { encoding: "utf-16" })).toEqual({
       encoding: "utf-16le",
       mark: true,
+      certain: true,
     });
   });
 });

@@ -11,7 +11,7 @@ import { changeOf, diffOf } from "./diff.ts";
 import { editsProperty, engineEdits, overlooked } from "./edits.ts";
 import { pathAt } from "./paths.ts";
 import { polyfsTool } from "./polyfs-tool.ts";
-import { refuseBinary, refuseLarge } from "./text-file.ts";
+import { decoding, refuseBinary, refuseLarge } from "./text-file.ts";
 import { dryRunProperty, notes, versionProperty, writing } from "./writing.ts";
 
 /** Bytes of the diff that is answered: enough to check a change, not to read the file again. */
@@ -48,7 +48,7 @@ export const editFile = polyfsTool({
       at,
       async bytes => {
         refuseBinary(given, bytes, encoding);
-        const options = { encoding, legacy: true };
+        const options = { encoding, ...decoding };
         const apply = async (file: Text) => {
           const applied = await applyEdits(file, edits, { order: "original", signal });
           outcomes = applied.outcomes;

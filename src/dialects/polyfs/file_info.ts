@@ -4,11 +4,12 @@ import { text } from "../../contract/tool.ts";
 import { printable } from "../../contract/wording.ts";
 import { Fault } from "../../engine/fault.ts";
 import { remember } from "../../engine/history/versions.ts";
-import { isNoText } from "../../engine/text/detect.ts";
+import { isMarkedUtf32, isNoText } from "../../engine/text/detect.ts";
 import { endingsIn } from "../../engine/text/endings.ts";
 import { countLines } from "../../engine/text/lines.ts";
 import { mimeType } from "../../engine/text/mime.ts";
 import { humanSize } from "../../engine/text/size.ts";
+import type { Text } from "../../engine/text/text.ts";
 import type { WorkspacePath } from "../../engine/workspace/path.ts";
 import { number } from "./answer.ts";
 import { refused, toldInline } from "./failure.ts";
@@ -75,13 +76,13 @@ async function contentRows(path: WorkspacePath, { workspace, settings }: CallCon
     if (isNoText(bytes))
       return [
         ["mime", named ?? "application/octet-stream"],
-        ["encoding", "binary"],
+        ["encoding", isMarkedUtf32(bytes) ? "utf-32 (not supported)" : "binary"],
         ["version", version],
       ];
     const content = await textOf(path.given, bytes);
     return [
       ["mime", named ?? "text/plain"],
-      ["encoding", content.codec.name + (content.mark ? " with byte-order mark" : "")],
+      ["encoding", encodingOf(content)],
       ["line endings", endingsIn(content)],
       ["lines", number(countLines(content.body, "terminated"))],
       ["version", version],
@@ -93,4 +94,10 @@ async function contentRows(path: WorkspacePath, { workspace, settings }: CallCon
       ["version", "none: too large"],
     ];
   }
+}
+
+function encodingOf({ codec, mark, doubt, raw }: Text): string {
+  if (doubt === undefined) return codec.name + (mark ? " with byte-order mark" : "");
+  const shown = raw.isWellFormed() ? `${codec.name}, ` : "";
+  return `${shown}not certain${doubt.length === 0 ? "" : ` (likely: ${doubt.join(", ")})`}`;
 }

@@ -6,13 +6,14 @@ import { Fault } from "../../engine/fault.ts";
 import { codecNamed } from "../../engine/text/codec.ts";
 import type { Codec } from "../../engine/text/coding.ts";
 import { detect } from "../../engine/text/detect.ts";
+import { likelyEncodings } from "../../engine/text/likely.ts";
 import { humanSize } from "../../engine/text/size.ts";
 import type { OpenFile } from "../../engine/workspace/file.ts";
 import { linesFrom } from "../../engine/workspace/lines.ts";
 import { lastLines } from "../../engine/workspace/tail.ts";
 import { Lines, shownLine } from "./answer.ts";
 import type { Reading } from "./read_file.ts";
-import { refuseBinary } from "./text-file.ts";
+import { doubtOf, refuseBinary } from "./text-file.ts";
 
 const sample = 64 * 1024;
 const maxLineBytes = 8000; // as many as the characters that are shown can have
@@ -42,7 +43,9 @@ export async function largeLines(
   if (offset > 0 && window.lines.length === 0 && total !== undefined)
     throw new Fault("past_end", { path: file.given, line: offset, lines: total });
   const lines = new Lines(room - 150);
-  lines.note(`${printable(file.given)} · ${humanSize(file.size)} · too large for a version`);
+  const facts = [printable(file.given), humanSize(file.size)];
+  if (!found.certain) facts.push(doubtOf(likelyEncodings(head, found.encoding)));
+  lines.note([...facts, "too large for a version"].join(" · "));
   let shown = 0;
   for (const { bytes, left } of window.lines.slice(0, limit)) {
     const line = shownLine(codec.decode(bytes), left);

@@ -16,6 +16,7 @@ import { answerBytes, counted, Lines } from "./answer.ts";
 import { regexEdit } from "./edits.ts";
 import { filesMatching } from "./files-matching.ts";
 import { polyfsTool } from "./polyfs-tool.ts";
+import { decoding } from "./text-file.ts";
 import { dryRunProperty, ending, writing } from "./writing.ts";
 
 export const replaceInFiles = polyfsTool({
@@ -112,7 +113,7 @@ async function replacedIn(
   { signal }: CallContext,
 ): Promise<Replaced | undefined> {
   if (isNoText(bytes)) return undefined;
-  const file = await decode(path.given, bytes, { legacy: true });
+  const file = await decode(path.given, bytes, decoding);
   // Looking why a text is not there costs far more than seeing that it is not.
   if (edit.kind === "replace" && !holds(file.body, likeBody(file, edit.old), edit.ignoreCase ?? false))
     return undefined;

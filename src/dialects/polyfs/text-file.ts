@@ -3,7 +3,7 @@
 import type { CallContext } from "../../contract/context.ts";
 import { printable } from "../../contract/wording.ts";
 import { Fault } from "../../engine/fault.ts";
-import { isNoText } from "../../engine/text/detect.ts";
+import { isMarkedUtf32, isNoText } from "../../engine/text/detect.ts";
 import { endingsIn } from "../../engine/text/endings.ts";
 import { countLines } from "../../engine/text/lines.ts";
 import { humanSize } from "../../engine/text/size.ts";
@@ -14,11 +14,15 @@ import { counted } from "./answer.ts";
 /** The bytes of a file as text, in the encoding that is named or found out. */
 export function textOf(path: string, bytes: Buffer, encoding?: string): Promise<Text> {
   refuseBinary(path, bytes, encoding);
-  return decode(path, bytes, { encoding, legacy: true });
+  return decode(path, bytes, { encoding, ...decoding });
 }
 
-/** Whoever names an encoding knows that it is text. */
+/** How every tool of this contract decodes a file. */
+export const decoding = { legacy: true, strict: true } as const;
+
+/** A caller who names an encoding says that it is text. UTF-32 is refused in any case. */
 export function refuseBinary(path: string, bytes: Buffer, encoding?: string): void {
+  if (isMarkedUtf32(bytes)) throw new Fault("binary", { path, encoding: "utf-32" });
   if (encoding === undefined && isNoText(bytes)) throw new Fault("binary", { path });
 }
 
@@ -41,8 +45,14 @@ function peculiarities(text: Text): string[] {
   if (text.codec.name !== "utf-8") found.push(text.codec.name);
   else if (text.mark) found.push("byte-order mark");
   if (!text.raw.isWellFormed()) found.push("some bytes are no text: name its encoding");
+  if (text.doubt !== undefined) found.push(doubtOf(text.doubt));
   const endings = endingsIn(text);
   if (endings === "mixed") found.push("mixed line endings");
   else if (endings === "crlf" || endings === "cr") found.push(endings.toUpperCase());
   return found;
+}
+
+/** `encoding not certain: windows-1252, iso-8859-15` */
+export function doubtOf(likely: readonly string[]): string {
+  return `encoding not certain${likely.length === 0 ? "" : `: ${likely.join(", ")}`}`;
 }

@@ -89,15 +89,27 @@ export const wording: Wording = {
   too_many_open_files: say(at("cannot be opened: too many files are open"), again),
   io: say(({ path, errno, call }) => `${printable(path)}: ${call} failed with ${errno}`, again),
 
-  binary: say(at("is binary"), "Read it with encoding: base64 or hex; name its text encoding if it is text."),
+  binary: say(
+    ({ path, encoding }) =>
+      `${printable(path)} is ${encoding === undefined ? "binary" : `${encoding} text, which is not supported`}`,
+    ({ encoding }) =>
+      encoding === undefined
+        ? "Read it with encoding: base64 or hex; name its text encoding if it is text."
+        : "Convert it to UTF-8 first, or read it with encoding: base64 or hex.",
+  ),
   not_text: say(
     ({ path, encoding }) => `${printable(path)} is no ${encoding} text`,
     "Name its encoding, or read it with encoding: base64 or hex.",
   ),
   unencodable: say(
-    ({ path, encoding, character, line }) =>
-      `${JSON.stringify(character)} (line ${line}) cannot be written in ${encoding}, the encoding of ${printable(path)}`,
-    "Use another character, or write the whole file with encoding: utf-8.",
+    ({ path, encoding, character, line, likely }) =>
+      likely === undefined
+        ? `${JSON.stringify(character)} (line ${line}) cannot be written in ${encoding}, the encoding of ${printable(path)}`
+        : `${JSON.stringify(character)} (line ${line}) would put a second encoding into ${printable(path)}: ${inDoubt(likely)}`,
+    ({ likely }) =>
+      likely === undefined
+        ? "Use another character, or write the whole file with encoding: utf-8."
+        : "Name the file's encoding with encoding, use ASCII only, or overwrite the whole file with encoding: utf-8.",
   ),
   too_large: say(
     ({ path, size, limit }) => `${printable(path)} has ${humanSize(size)}; the limit is ${humanSize(limit)}`,
@@ -197,6 +209,12 @@ export const wording: Wording = {
     "It cannot be undone here; a backup or version control may have it.",
   ),
 };
+
+function inDoubt(likely: readonly string[]): string {
+  if (likely.length === 0) return "its encoding is not known";
+  if (likely.length === 1) return `it is in ${likely[0]}`;
+  return `its encoding is not certain (likely: ${likely.join(", ")})`;
+}
 
 /** Of what a program says about a pattern, the line that tells what is wrong. */
 function essence(reason: string): string {

@@ -3,15 +3,15 @@ import type { CallContext } from "../../contract/context.ts";
 import { text } from "../../contract/tool.ts";
 import { Fault } from "../../engine/fault.ts";
 import { rebased } from "../../engine/history/versions.ts";
-import { detect, isNoText } from "../../engine/text/detect.ts";
+import { isNoText } from "../../engine/text/detect.ts";
 import { endingsIn, likeBody } from "../../engine/text/endings.ts";
-import { decode, encode, rewrite, type Text } from "../../engine/text/text.ts";
+import { decode, encode, rewrite, rewriteRaw, type Text } from "../../engine/text/text.ts";
 import { version } from "../../engine/text/version.ts";
 import type { Commit } from "../../engine/workspace/commit/change.ts";
 import type { WorkspacePath } from "../../engine/workspace/path.ts";
 import { pathAt } from "./paths.ts";
 import { polyfsTool } from "./polyfs-tool.ts";
-import { headLine, refuseBinary, refuseLarge } from "./text-file.ts";
+import { decoding, headLine, refuseBinary, refuseLarge } from "./text-file.ts";
 import { notes, writing } from "./writing.ts";
 
 export const writeFile = polyfsTool({
@@ -74,15 +74,13 @@ async function create(
 
 async function overwrite(path: WorkspacePath, wanted: Wanted, call: CallContext): Promise<Written> {
   if (wanted.if_version !== undefined) return edited(path, wanted, call, text => contentLike(text, wanted));
-  const old = headOf(path, call);
-  const found = old === undefined || isNoText(old) ? undefined : detect(old, { legacy: true });
-  const encoding = wanted.encoding ?? found?.encoding;
-  const bytes = await encode(path.given, wanted.content, {
-    encoding,
-    mark: wanted.encoding === undefined && (found?.mark ?? false),
-  });
-  const commit = await call.workspace.commit([{ kind: "write", path, bytes }], writing(call));
-  return { commit, written: await decode(path.given, bytes, { encoding }) };
+  const old = await replacedText(path, wanted, call);
+  const written =
+    old === undefined
+      ? await decode(path.given, await encode(path.given, wanted.content, wanted), wanted)
+      : await contentLike(old, wanted);
+  const commit = await call.workspace.commit([{ kind: "write", path, bytes: written.bytes }], writing(call));
+  return { commit, written };
 }
 
 function append(path: WorkspacePath, wanted: Wanted, call: CallContext): Promise<Written> {
@@ -117,7 +115,7 @@ async function edited(
         return [{ kind: "write", path, bytes: made, expect: "absent" }];
       }
       refuseBinary(given, bytes, encoding);
-      const options = { encoding, legacy: true };
+      const options = { encoding, ...decoding };
       const { text, merged } = await rebased(
         given,
         bytes,
@@ -135,10 +133,36 @@ async function edited(
   return { commit, ...result };
 }
 
-/** New content in the form of what is there: its encoding and byte-order mark. */
-async function contentLike({ path, codec, mark }: Text, { content }: Wanted): Promise<Text> {
-  const encoding = codec.name;
+/** New content in the form of what is there: its byte-order mark, and its encoding unless another one is named. */
+async function contentLike(old: Text, { content, encoding: named }: Wanted): Promise<Text> {
+  const { path, raw } = old;
+  if (old.doubt !== undefined && named === undefined)
+    return rewriteRaw(old, [{ start: 0, end: raw.length, text: content }]);
+  const encoding = named ?? old.codec.name;
+  const mark = old.mark || raw.startsWith("\ufeff");
   return decode(path, await encode(path, content, { encoding, mark }), { encoding });
+}
+
+/** The text that new content replaces; undefined where nothing is there, or no text. */
+async function replacedText(
+  path: WorkspacePath,
+  { content }: Wanted,
+  call: CallContext,
+): Promise<Text | undefined> {
+  const head = headOf(path, call);
+  if (head === undefined || isNoText(head)) return undefined;
+  // Plain ASCII is the same in all encodings but UTF-16, which shows itself at once. A huge file is judged by its head.
+  const { maxFileBytes } = call.settings;
+  using file = call.workspace.file(path);
+  const some = isAscii(content) || file.size > maxFileBytes;
+  const bytes = some
+    ? head.subarray(0, head.lastIndexOf(10) + 1 || undefined)
+    : await file.bytes(maxFileBytes);
+  return decode(path.given, head.includes(0) ? head : bytes, decoding);
+}
+
+function isAscii(content: string): boolean {
+  return Buffer.byteLength(content) === content.length;
 }
 
 /** The first bytes of what is there; undefined where nothing is. */

@@ -1,12 +1,15 @@
-// Which encoding a file has, and whether it is text at all. A mark decides; then what the caller names; then valid
-// UTF-8; then UTF-16 that gives itself away by its NULs; then, where asked for, a legacy encoding, if one is clear.
-// Anything else is taken as UTF-8 with a few bytes that are none.
+// Which encoding a file has, and whether it is text at all. This is the only place that decides: reading, searching,
+// editing and file_info all ask here. In this order: what the caller names, a byte-order mark, valid UTF-8, UTF-16
+// recognised by its NULs, and, where asked for, a legacy encoding. Anything else is UTF-8 with invalid bytes in it.
 import { isUtf8 } from "node:buffer";
 import { guessLegacy } from "./guess.ts";
+import { legacySample } from "./likely.ts";
 
 export interface Detected {
   readonly encoding: string;
   readonly mark: boolean;
+  /** Whether there is evidence for it. Where there is none, `likelyEncodings` lists what else the bytes may be. */
+  readonly certain: boolean;
 }
 
 export function detect(
@@ -17,14 +20,33 @@ export function detect(
   const named = options.encoding?.toLowerCase().replace(/[^a-z0-9]/g, "");
   if (named !== undefined && options.encoding !== undefined) {
     // "utf-16" alone means: as the mark says.
-    if (marked?.replace("-", "").startsWith(named)) return { encoding: marked, mark: true };
-    return { encoding: options.encoding, mark: false };
+    if (marked?.replace("-", "").startsWith(named)) return { encoding: marked, mark: true, certain: true };
+    return { encoding: options.encoding, mark: false, certain: true };
   }
-  if (marked !== undefined) return { encoding: marked, mark: true };
-  if (isUtf8(bytes) && !bytes.includes(0)) return { encoding: "utf-8", mark: false };
-  const guessed =
-    unmarkedUtf16(bytes) ?? (options.legacy && !bytes.includes(0) ? guessLegacy(bytes) : undefined);
-  return { encoding: guessed ?? "utf-8", mark: false };
+  if (marked !== undefined) return { encoding: marked, mark: true, certain: true };
+  if (isUtf8(bytes) && !bytes.includes(0)) return { encoding: "utf-8", mark: false, certain: true };
+  const wide = unmarkedUtf16(bytes);
+  if (wide !== undefined) return { encoding: wide, mark: false, certain: true };
+  const legacy = options.legacy && !bytes.includes(0) ? guessLegacy(bytes) : undefined;
+  return { encoding: "utf-8", certain: isMostlyUtf8(bytes), ...legacy, mark: false };
+}
+
+/** Whether invalid bytes are the exception: no legacy text has many characters that are valid UTF-8 by accident. */
+function isMostlyUtf8(bytes: Buffer): boolean {
+  if (isUtf8(bytes)) return true;
+  const sample = legacySample(bytes);
+  let valid = 0;
+  let invalid = 0;
+  for (let at = 0; at < sample.length; at++) {
+    const lead = sample[at] ?? 0;
+    if (lead < 0x80) continue;
+    const length = lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : 4;
+    if (isUtf8(sample.subarray(at, at + length))) {
+      valid += 1;
+      at += length - 1;
+    } else invalid += 1;
+  }
+  return valid >= 4 && valid >= 4 * invalid;
 }
 
 /** What makes bytes binary: a NUL near the start or the end, or anything that is not UTF-8. */
@@ -48,10 +70,18 @@ export function isBinary(bytes: Uint8Array, rule: BinaryRule): boolean {
 
 /** Whether bytes are text in no encoding that is known here: NULs near their start or end, and no UTF-16. */
 export function isNoText(bytes: Buffer): boolean {
+  if (isMarkedUtf32(bytes)) return true;
   return isBinary(bytes, { first: 8000, last: 8000 }) && !detect(bytes).encoding.startsWith("utf-16");
 }
 
+/** UTF-32 with a byte-order mark. It is not supported: its little-endian mark begins like the one of UTF-16. */
+export function isMarkedUtf32(bytes: Uint8Array): boolean {
+  const [a, b, c, d] = bytes;
+  return (a === 0xff && b === 0xfe && c === 0 && d === 0) || (a === 0 && b === 0 && c === 0xfe && d === 0xff);
+}
+
 function byMark(bytes: Uint8Array): "utf-8" | "utf-16le" | "utf-16be" | undefined {
+  if (isMarkedUtf32(bytes)) return undefined;
   if (bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf) return "utf-8";
   if (bytes[0] === 0xff && bytes[1] === 0xfe) return "utf-16le";
   if (bytes[0] === 0xfe && bytes[1] === 0xff) return "utf-16be";

@@ -1,14 +1,37 @@
-// Finds out a legacy encoding from the bytes alone, or does not. It answers only where the text is long enough and
-// looks like the language that the encoding was made for; a wrong answer is worse than none, since nothing is lost
-// without one. Known: Shift_JIS, EUC-JP, GB18030, Big5, EUC-KR, windows-1251, KOI8-R, windows-1252.
+// Guesses a legacy encoding from the bytes alone. It answers only where the text is long enough and looks like the
+// language that the encoding was made for, and calls the answer certain only where nothing else fits. Known:
+// Shift_JIS, EUC-JP, GB18030, Big5, EUC-KR, windows-1251, KOI8-R, windows-1252.
+import { implausibility, legacySample } from "./likely.ts";
 
-const sampleSize = 65_536;
+export interface Guess {
+  readonly encoding: string;
+  readonly certain: boolean;
+}
+
 /** Fewer characters than this of a multi-byte or Cyrillic text say nothing. */
 const enough = 12;
 
-export function guessLegacy(bytes: Buffer): string | undefined {
-  const sample = bytes.subarray(0, sampleSize);
-  return japanese(sample) ?? chineseOrKorean(sample) ?? traditionalChinese(sample) ?? singleByte(sample);
+export function guessLegacy(bytes: Buffer): Guess | undefined {
+  const sample = legacySample(bytes);
+  const wide = japanese(sample) ?? chineseOrKorean(sample) ?? traditionalChinese(sample);
+  if (wide !== undefined) return { encoding: wide, certain: isLongRun(sample) && fits(sample, wide) };
+  const guess = singleByte(sample);
+  return guess && { ...guess, certain: guess.certain && fits(sample, guess.encoding) };
+}
+
+const fits = (sample: Buffer, encoding: string) => implausibility(sample, encoding) === 0;
+
+/** Words of single-byte alphabets are short and have odd lengths as often as even ones; runs of pairs are even. */
+function isLongRun(bytes: Buffer): boolean {
+  let [evidence, run] = [0, 0];
+  for (const byte of [...bytes, 0]) {
+    if (byte >= 0x80) run += 1;
+    else if (run > 0) {
+      evidence += run > 16 ? run / 4 : 1;
+      run = 0;
+    }
+  }
+  return evidence >= 8;
 }
 
 /** The two-byte characters of a text as [lead, trail]; undefined where the bytes do not fit the scheme. */
@@ -80,7 +103,7 @@ const western = new Set(Buffer.from("éèàüöäßçñóíáêôîâúåøæã�
 for (const punctuation of [0x80, 0x85, 0x91, 0x92, 0x93, 0x94, 0x95, 0x96, 0x97, 0x99, 0x9c])
   western.add(punctuation);
 
-function singleByte(bytes: Buffer): string | undefined {
+function singleByte(bytes: Buffer): Guess | undefined {
   const high: number[] = [];
   let runs = 0;
   for (let i = 0; i < bytes.length; i++) {
@@ -92,12 +115,32 @@ function singleByte(bytes: Buffer): string | undefined {
   const letters = high.filter(byte => byte >= 0xc0);
   if (high.length / runs > 2.5 && letters.length >= enough && letters.length > high.length * 0.9) {
     const upperHalf = share(letters, byte => byte >= 0xe0);
-    if (upperHalf > 0.6 && share(letters, byte => frequent1251.has(byte)) > 0.35) return "windows-1251";
-    if (upperHalf < 0.4 && share(letters, byte => frequentKoi8.has(byte)) > 0.35) return "koi8-r";
+    const certain = letters.length >= 40;
+    if (upperHalf > 0.6 && share(letters, byte => frequent1251.has(byte)) > 0.35)
+      return { encoding: "windows-1251", certain };
+    if (upperHalf < 0.4 && share(letters, byte => frequentKoi8.has(byte)) > 0.35)
+      return { encoding: "koi8-r", certain };
     return undefined;
   }
   const isolated = high.length / runs < 1.3;
-  return high.length >= 3 && isolated && share(high, byte => western.has(byte)) > 0.9
-    ? "windows-1252"
-    : undefined;
+  if (high.length < 3 || !isolated || share(high, byte => western.has(byte)) <= 0.9) return undefined;
+  return { encoding: "windows-1252", certain: isClearly1252(high) };
+}
+
+// Letters of windows-1252 that are other letters in windows-1250; õ and û are left out, which Hungarian uses for its own.
+const onlyWestern = new Set(Buffer.from("àãåæèêìðñòøù", "latin1"));
+
+/**
+ * Signs in the place of the control characters exclude ISO-8859; letters that Central Europe, Turkey and the Baltic
+ * states read otherwise, and none that they need, exclude the code pages made for them.
+ */
+function isClearly1252(high: readonly number[]): boolean {
+  const signs = high.filter(byte => byte >= 0x80 && byte <= 0x9f);
+  const letters = high.filter(byte => onlyWestern.has(byte));
+  return (
+    high.length >= 24 &&
+    signs.length > 0 &&
+    letters.length >= 4 &&
+    share(high, byte => western.has(byte)) > 0.97
+  );
 }

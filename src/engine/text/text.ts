@@ -1,11 +1,13 @@
 // A text file as a value. `raw` is what stands in it, `body` the same with every line break as "\n", in which all
 // matching happens. `rewrite` puts splices of the body back into the file: bytes outside them are never touched,
 // and line breaks inside them take the endings that stood there.
+import { isAscii } from "node:buffer";
 import { Fault } from "../fault.ts";
 import { codecNamed, utf8 } from "./codec.ts";
 import type { Codec } from "./coding.ts";
 import { detect } from "./detect.ts";
 import { breaksOf, type NewLines, rawSplices } from "./endings.ts";
+import { likelyEncodings } from "./likely.ts";
 import { halvedAt, isBetweenHalves, type Splice, spliced, trimmed } from "./splice.ts";
 
 export interface Text {
@@ -19,6 +21,8 @@ export interface Text {
   readonly body: string;
   /** Which breaks of the body are something else than "\n" in the file; see endings.ts. */
   readonly breaks: Breaks;
+  /** Set where the encoding is not certain: the likely ones. New text beyond ASCII is refused then. */
+  readonly doubt?: readonly string[] | undefined;
 }
 
 /** Body offsets of the breaks that are "\r\n"; or "cr" where the file knows only lone "\r". */
@@ -29,6 +33,8 @@ export interface DecodeOptions {
   readonly encoding?: string | undefined;
   /** Whether to find out a legacy encoding where the bytes are not UTF-8; otherwise those bytes are only kept. */
   readonly legacy?: boolean;
+  /** Whether to refuse new text beyond ASCII where the encoding is not certain; see `Text.doubt`. */
+  readonly strict?: boolean;
 }
 
 /** Takes the bytes of a file as text. Never fails on content: what cannot be decoded is kept as it is. */
@@ -36,10 +42,33 @@ export async function decode(path: string, bytes: Uint8Array, options: DecodeOpt
   const buffer = asBuffer(bytes);
   const found = detect(buffer, options);
   const codec = found.encoding === "utf-8" ? utf8 : await codecNamed(found.encoding);
-  return textOf(path, buffer, codec, found.mark);
+  const text = textOf(path, buffer, codec, found.mark);
+  if (!options.strict || (isAscii(buffer) && !isWide(codec))) return text;
+  return doubted(text, options, found.certain);
 }
 
-/** The bytes of a new file. Throws `unencodable`. */
+/** A text with the encodings that it may be in, where the one that it was decoded by is not certain. */
+async function doubted(text: Text, { encoding }: DecodeOptions, certain = true): Promise<Text> {
+  const { bytes, codec, mark } = text;
+  if (encoding === undefined) return certain ? text : { ...text, doubt: likelyEncodings(bytes, codec.name) };
+  const own = detect(bytes, { legacy: true });
+  const name = (await codecNamed(own.encoding)).name;
+  if (own.certain && name === codec.name && own.mark === mark) return text;
+  // Evidence beats what the caller says; bytes that are invalid in the named encoding are evidence against it.
+  if (own.certain && (own.mark || (await decode(text.path, bytes, { legacy: true })).raw !== text.raw))
+    return { ...text, doubt: [name] };
+  const fits = text.raw.isWellFormed() && !(isWide(codec) && bytes.length % 2 === 1);
+  return fits ? text : { ...text, doubt: likelyEncodings(bytes) };
+}
+
+function isWide({ name }: Codec): boolean {
+  return name.startsWith("utf-16");
+}
+
+/**
+ * The bytes of a new file. Content that begins with U+FEFF brings its own byte-order mark; "utf-16" without a byte
+ * order needs one. Throws `unencodable`.
+ */
 export async function encode(
   path: string,
   content: string,
@@ -48,7 +77,9 @@ export async function encode(
   const codec = await codecNamed(options.encoding ?? "utf-8");
   const lone = content.isWellFormed() ? -1 : content.search(/\p{Surrogate}/u);
   refuseUnencodable(path, codec, content, lone >= 0 ? lone : codec.unencodable(content), 1);
-  return options.mark ? Buffer.concat([codec.mark, codec.encode(content)]) : codec.encode(content);
+  const wanted = options.mark || /^utf-?16$/i.test(options.encoding ?? "");
+  const mark = wanted && !(codec.mark.length > 0 && content.startsWith("\ufeff"));
+  return mark ? Buffer.concat([codec.mark, codec.encode(content)]) : codec.encode(content);
 }
 
 /** A text with splices of its body applied, which must be sorted and apart. Throws `unencodable`. */
@@ -59,9 +90,10 @@ export function rewrite(text: Text, splices: readonly Splice[], newLines: NewLin
 /** The same with splices of `raw`, whose line endings are taken literally. */
 export function rewriteRaw(text: Text, splices: readonly Splice[]): Text {
   const changes = splices
-    .map(splice => trimmed(text.raw, splice))
+    .map(splice => trimmed(text.raw, withoutSecondMark(text, splice)))
     .filter(s => s.text !== "" || s.end > s.start);
   if (changes.length === 0) return text;
+  if (text.doubt !== undefined) refuseDoubtful(text, changes, text.doubt);
   let fine = "";
   for (const { start, text: added } of changes) {
     if (added === fine) continue; // the same text in many places
@@ -76,6 +108,38 @@ export function rewriteRaw(text: Text, splices: readonly Splice[]): Text {
   const raw = spliced(text.raw, changes);
   const whole = text.codec.token === undefined ? encodeWhole(text, raw) : spliceBytes(text, changes);
   return { ...text, bytes: whole, raw, ...breaksOf(raw) };
+}
+
+/** New text at the top of a file that has a byte-order mark does not bring another one. */
+function withoutSecondMark({ mark, raw }: Text, splice: Splice): Splice {
+  const second = mark && splice.start === 0 && splice.text.startsWith("\ufeff") && !raw.startsWith("\ufeff");
+  return second ? { ...splice, text: splice.text.slice(1) } : splice;
+}
+
+/** Characters beyond ASCII that stood in the replaced part already keep their bytes, whatever the encoding is. */
+function refuseDoubtful(
+  { path, raw, codec }: Text,
+  changes: readonly Splice[],
+  likely: readonly string[],
+): void {
+  for (const { start, end, text } of changes) {
+    const kept = isWide(codec) ? [] : [...raw.slice(start, end)].filter(isBeyondAscii);
+    let at = 0;
+    for (const character of text) {
+      const isNew = isWide(codec) || isBeyondAscii(character);
+      const place = isNew ? kept.indexOf(character) : 0;
+      if (place < 0) {
+        const line = lineAt(raw, start) + lineAt(text, at) - 1;
+        throw new Fault("unencodable", { path, encoding: codec.name, character, line, likely });
+      }
+      if (isNew) kept.splice(0, place + 1);
+      at += character.length;
+    }
+  }
+}
+
+function isBeyondAscii(character: string): boolean {
+  return character > "\x7f";
 }
 
 /** The characters of a large file are put together only where somebody looks at them. */

@@ -15,8 +15,8 @@ const german = "Über die Größe\nfällt schönes Öl,\nwürzig und süß.\n";
 const japanese = "これは日本語のテキストです。\nひらがなとカタカナがあります。\nおわりです。\n";
 const chinese = "这是一个简体中文的文本文件，\n里面有很多常用的汉字和标点。\n最后一行就在这里。\n";
 
+// German is the same bytes in half a dozen encodings: shown, but not certain.
 describe.each([
-  ["latin1", "windows-1252", german, "schönes", "grünes"],
   ["shift_jis", "shift_jis", japanese, "カタカナ", "漢字"],
   ["gbk", "gb18030", chinese, "常用", "好看"],
   ["utf-16le", "utf-16le", `\ufeff${german}`, "schönes", "grünes ☃"],
@@ -90,7 +90,11 @@ describe("what cannot be found out", () => {
 
   it("and what an encoding cannot hold is refused", async () => {
     ground.write("s.txt", iconv.encode(german, "latin1"));
-    const lines = await server.refuses("edit_file", { path: "s.txt", edits: [{ old: "schönes", new: "☃" }] });
+    const lines = await server.refuses("edit_file", {
+      path: "s.txt",
+      encoding: "windows-1252",
+      edits: [{ old: "schönes", new: "☃" }],
+    });
     expect(lines[0]).toMatch(/^unencodable: "☃" \(line 2\)/);
     expect(ground.bytes("s.txt")).toEqual(iconv.encode(german, "latin1"));
   });
@@ -98,5 +102,144 @@ describe("what cannot be found out", () => {
   it("a search shows lines of old encodings as text", async () => {
     ground.reset({ "s.txt": iconv.encode(german, "latin1") });
     expect(await server.says("search_text", { pattern: "llt sch" })).toMatch(/\n2: fällt schönes Öl,\n/);
+  });
+});
+
+/** Each way to put text into a file that is there, without naming an encoding. */
+const ways: [string, (path: string, text: string) => [string, Record<string, unknown>]][] = [
+  ["an edit of lines", (path, text) => ["edit_file", { path, edits: [{ insert_after: 0, new: text }] }]],
+  ["an edit of text", (path, text) => ["edit_file", { path, edits: [{ old: "one", new: text }] }]],
+  ["appending", (path, content) => ["write_file", { path, content, mode: "append" }]],
+  ["overwriting", (path, content) => ["write_file", { path, content }]],
+  ["replacing in files", (path, text) => ["replace_in_files", { paths: [path], old: "one", new: text }]],
+  [
+    "a patch",
+    (path, text) => [
+      "apply_patch",
+      { patch: `*** Begin Patch\n*** Update File: ${path}\n@@\n-one\n+${text}\n*** End Patch` },
+    ],
+  ],
+];
+
+describe("a file whose encoding is not certain", () => {
+  const samples: [string, string][] = [
+    ["iso-8859-15", "one\nmon cœur, né à Noël\n"],
+    ["windows-1250", "one\nPříliš žluťoučký kůň\n"],
+    ["iso-8859-2", "one\nŻółta łódź\n"],
+    ["windows-1253", "one\nκαλημέρα κόσμε\n"],
+    ["windows-1252", "one\ncafé\n"],
+  ];
+
+  it.each(samples)("says so and names %s among the likely ones", async (encoding, content) => {
+    ground.reset({ "f.txt": iconv.encode(content, encoding) });
+    const [head = ""] = (await server.says("read_file", { path: "f.txt" })).split("\n");
+    expect(head).toMatch(/encoding not certain: /);
+    expect(head).toContain(encoding);
+    expect(await server.says("file_info", { path: "f.txt" })).toMatch(
+      new RegExp(`encoding: .*not certain .*${encoding}`),
+    );
+  });
+
+  it.each(ways)("takes no new text beyond ASCII by %s, and keeps its bytes", async (_, call) => {
+    for (const [encoding, content] of samples) {
+      const original = iconv.encode(content, encoding);
+      ground.reset({ "f.txt": original });
+      const [first = ""] = await server.refuses(...call("f.txt", "naïve"));
+      expect(first).toMatch(/^unencodable: "ï" /);
+      expect(first).toContain(encoding);
+      expect(ground.bytes("f.txt")).toEqual(original);
+      await server.says(...call("f.txt", "plain"));
+      expect(ground.bytes("f.txt").includes("plain")).toBe(true);
+    }
+  });
+
+  it("takes it once the encoding is named", async () => {
+    ground.reset({ "f.txt": iconv.encode("one\nmon cœur\n", "iso-8859-15") });
+    const edits = [{ old: "one", new: "sœur" }];
+    await server.says("edit_file", { path: "f.txt", encoding: "iso-8859-15", edits });
+    expect(ground.bytes("f.txt")).toEqual(iconv.encode("sœur\nmon cœur\n", "iso-8859-15"));
+  });
+
+  it("keeps characters that an edit carries along", async () => {
+    ground.reset({ "f.txt": iconv.encode(german, "latin1") });
+    const edits = [{ old: "fällt schönes Öl", new: "fällt ganz schönes Öl" }];
+    await server.says("edit_file", { path: "f.txt", edits });
+    const made = german.replace("schönes", "ganz schönes");
+    expect(ground.bytes("f.txt")).toEqual(iconv.encode(made, "latin1"));
+  });
+});
+
+describe("an encoding that a caller names wrongly", () => {
+  const russian = "Это обычный русский текст, который нужен для проверки.\n".repeat(3);
+  const cases: [string, Buffer, string][] = [
+    ["UTF-8 as windows-1251", Buffer.from("naïve café\n"), "windows-1251"],
+    ["windows-1252 as UTF-8", iconv.encode("naïve café\n", "latin1"), "utf-8"],
+    ["windows-1251 as KOI8-R", iconv.encode(russian, "windows-1251"), "koi8-r"],
+    ["UTF-16 as windows-1252", Buffer.from("\ufeffplain\n", "utf16le"), "windows-1252"],
+    ["UTF-8 with a mark as windows-1252", Buffer.from("\ufeffplain\n"), "windows-1252"],
+  ];
+  it.each(cases)("puts no second one into the file: %s", async (_, bytes, encoding) => {
+    for (const content of ["é\n", "ж\n"]) {
+      ground.reset({ "f.txt": bytes });
+      await server.refuses("write_file", { path: "f.txt", content, mode: "append", encoding });
+      await server.refuses("edit_file", {
+        path: "f.txt",
+        edits: [{ insert_after: 0, new: content }],
+        encoding,
+      });
+      expect(ground.bytes("f.txt")).toEqual(bytes);
+    }
+  });
+
+  it("puts no UTF-16 into a file of ASCII", async () => {
+    ground.reset({ "f.txt": "plain\n" });
+    const wide = { path: "f.txt", content: "more\n", mode: "append", encoding: "utf-16le" };
+    await server.refuses("write_file", wide);
+    expect(ground.read("f.txt")).toBe("plain\n");
+  });
+
+  it("converts a file that is overwritten as a whole", async () => {
+    ground.reset({ "f.txt": iconv.encode("naïve café\n", "latin1") });
+    await server.says("write_file", { path: "f.txt", content: "naïve\n", encoding: "utf-8" });
+    expect(ground.read("f.txt")).toBe("naïve\n");
+  });
+});
+
+describe("a byte-order mark", () => {
+  it.each([
+    ["utf-8", "utf8"],
+    ["utf-16le", "utf16le"],
+  ] as const)("is kept, once, by whatever overwrites a file in %s", async (encoding, node) => {
+    for (const content of ["new ☃\n", "\ufeffnew ☃\n"])
+      for (const named of [{}, { encoding }]) {
+        ground.reset({ "f.txt": Buffer.from("\ufeffold\n", node) });
+        await server.says("write_file", { path: "f.txt", content, ...named });
+        expect(ground.bytes("f.txt")).toEqual(Buffer.from("\ufeffnew ☃\n", node));
+        const version = /v:[0-9a-f]{12}/.exec(await server.says("read_file", { path: "f.txt" }))?.[0];
+        await server.says("write_file", {
+          path: "f.txt",
+          content: "\ufefflast\n",
+          if_version: version,
+          ...named,
+        });
+        expect(ground.bytes("f.txt")).toEqual(Buffer.from("\ufefflast\n", node));
+        const edits = [{ start_line: 1, end_line: 1, new: "\ufeffedited" }];
+        await server.says("edit_file", { path: "f.txt", edits, ...named });
+        expect(ground.bytes("f.txt")).toEqual(Buffer.from("\ufeffedited\n", node));
+      }
+  });
+
+  it("of UTF-32 is recognised: such a file is refused, never taken for UTF-16", async () => {
+    const wide = Buffer.from([0xff, 0xfe, 0, 0, 0x61, 0, 0, 0, 0x0a, 0, 0, 0]);
+    for (const bytes of [wide, Buffer.from(wide).swap32()]) {
+      ground.reset({ "f.txt": bytes });
+      for (const encoding of [{}, { encoding: "utf-16le" }]) {
+        const [first] = await server.refuses("read_file", { path: "f.txt", ...encoding });
+        expect(first).toBe("binary: f.txt is utf-32 text, which is not supported");
+        await server.refuses("edit_file", { path: "f.txt", edits: [{ old: "a", new: "b" }], ...encoding });
+      }
+      expect(await server.says("file_info", { path: "f.txt" })).toContain("encoding: utf-32");
+      expect(ground.bytes("f.txt")).toEqual(bytes);
+    }
   });
 });

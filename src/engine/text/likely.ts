@@ -1,0 +1,86 @@
+// Which legacy encodings bytes may be in, where nothing proves one: those in which they make words. A wrong one
+// shows itself by a sign or a letter of another script in the middle of a word, or by a capital behind a small letter.
+
+const candidates = [
+  "windows-1252",
+  "iso-8859-15",
+  "windows-1250",
+  "iso-8859-2",
+  "windows-1251",
+  "koi8-r",
+  "windows-1253",
+  "iso-8859-7",
+  "windows-1254",
+  "windows-1257",
+  "koi8-u",
+  "iso-8859-5",
+  "ibm866",
+  "windows-1255",
+  "windows-1256",
+  "macintosh",
+  "shift_jis",
+  "euc-jp",
+  "gb18030",
+  "big5",
+  "euc-kr",
+] as const;
+
+const sampleSize = 65_536;
+const mostNamed = 6;
+
+/** A part of a file that shows its encoding: from the line of the first byte beyond ASCII. */
+export function legacySample(bytes: Buffer): Buffer {
+  const first = bytes.findIndex(byte => byte >= 0x80);
+  const start = first < 0 ? 0 : bytes.lastIndexOf(10, first) + 1;
+  if (bytes.length - start <= sampleSize) return bytes.subarray(start);
+  // A cut inside a character would make a sound text look broken.
+  const sample = bytes.subarray(start, start + sampleSize);
+  return sample.subarray(0, sample.lastIndexOf(10) + 1 || undefined);
+}
+
+/** The encodings that bytes beyond ASCII may be in, the best first; `first` leads where it is one of them. */
+export function likelyEncodings(bytes: Buffer, first?: string): string[] {
+  const sample = legacySample(bytes);
+  const rated = candidates
+    .map(encoding => ({ encoding, bad: implausibility(sample, encoding) }))
+    .filter(({ bad }) => bad < 1)
+    .sort((a, b) => a.bad - b.bad);
+  const best = rated[0]?.bad ?? 0;
+  const names: string[] = rated.filter(({ bad }) => bad <= best + 0.05).map(({ encoding }) => encoding);
+  const others = names.filter(name => name !== first);
+  return (first !== undefined && others.length < names.length ? [first, ...others] : names).slice(
+    0,
+    mostNamed,
+  );
+}
+
+/** How much of what is not ASCII makes no sense in an encoding: from 0 to 1, where it cannot be that at all. */
+export function implausibility(sample: Buffer, encoding: string): number {
+  const text = decoded(sample, encoding);
+  if (text === undefined || /[\u0080-\u009f\ufffd\ue000-\uf8ff]/.test(text)) return 1;
+  let beyond = 0;
+  let bad = 0;
+  for (const [word] of text.matchAll(/[\p{L}\p{M}]*[^\0-\x7f]+[\p{L}\p{M}]*/gu)) {
+    beyond += 1;
+    if (isOdd(word)) bad += 1;
+  }
+  return beyond === 0 ? 0 : bad / beyond;
+}
+
+const scripts = [/\p{Script=Latin}/u, /\p{Script=Cyrillic}/u, /\p{Script=Greek}/u, /\p{Script=Hebrew}/u];
+
+function isOdd(word: string): boolean {
+  const symbolInside = /\p{L}[^\p{L}\p{M}\p{Pd}\p{Pi}\p{Pf}\p{Ps}\p{Pe}\p{Po}\p{Z}\u00ad]+\p{L}/u;
+  const capitalInside = /\p{Ll}\p{Lu}/u;
+  const letterAndSign = /\p{Ll}[\u00a2-\u00a9\u00ac\u00ae-\u00b8\u00bc-\u00be]|[\u2500-\u259f]/u;
+  if (symbolInside.test(word) || capitalInside.test(word) || letterAndSign.test(word)) return true;
+  return scripts.filter(script => script.test(word)).length > 1;
+}
+
+function decoded(sample: Buffer, encoding: string): string | undefined {
+  try {
+    return new TextDecoder(encoding, { fatal: true }).decode(sample);
+  } catch {
+    return undefined; // the bytes do not fit, or this runtime lacks the table
+  }
+}
