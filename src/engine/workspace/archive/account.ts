@@ -6,7 +6,7 @@ import type { Held, Outcome } from "../commit/outcome.ts";
 import type { Spot } from "../commit/place.ts";
 import type { Range } from "../commit/step.ts";
 
-/** Something that stands at a spot, or whose bytes the journal holds. */
+/** Something that stands at a spot, or whose bytes the journal holds, or both. */
 export interface Kept {
   readonly kind: Kind;
   readonly spot?: Spot;
@@ -14,6 +14,7 @@ export interface Kept {
   readonly mode?: number;
   readonly target?: string;
   readonly size?: number;
+  readonly modified?: number;
   /** Of what was written to the spot: somebody may have written there since. */
   readonly hash?: string;
 }
@@ -73,6 +74,15 @@ export function canWait(account: Account, lasting: number | undefined): boolean 
   return all && bytesIn(account) <= mostWaiting;
 }
 
+/** Whether the journal holds all content that the commit replaced: then it can go before the archive is flushed. */
+export function isHeld({ files }: Account): boolean {
+  return files.every(({ before, replaced }) =>
+    [before, replaced].every(
+      one => one?.spot === undefined || one.blob !== undefined || one.kind === "symlink",
+    ),
+  );
+}
+
 /** How many bytes of content there are to record. */
 export function bytesIn({ files }: Account): number {
   const sizes = files.flatMap(({ before, replaced, after }) => [before, replaced, after]);
@@ -87,10 +97,11 @@ function made(after: Held, spot: Spot): Kept {
   return size > mostWaiting ? { kind, spot } : { kind, mode, spot, size, hash: contentHash(bytes) };
 }
 
-function kept({ kind, mode, target, spot, blob, size }: Held): Kept {
+function kept({ kind, mode, target, spot, blob, size, modified }: Held): Kept {
   return {
     kind,
     size,
+    ...(modified !== undefined && { modified: modified.getTime() }),
     ...(mode !== undefined && { mode }),
     ...(target !== undefined && { target }),
     ...(spot && { spot }),

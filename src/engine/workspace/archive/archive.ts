@@ -3,9 +3,17 @@
 import type { Places } from "../commit/place.ts";
 import type { Range } from "../commit/step.ts";
 import type { Account, Kept } from "./account.ts";
-import { ChangeLog, type RecordedFile } from "./log.ts";
+import { ChangeLog, type ChangeRecord, type RecordedFile } from "./log.ts";
 import { Objects } from "./objects.ts";
-import { type Keeping, type Share, type Snapshotting, snapshotAt } from "./snapshot.ts";
+import {
+  hashesIn,
+  type Keeping,
+  type Share,
+  type Snapshot,
+  type Snapshotting,
+  snapshotAt,
+} from "./snapshot.ts";
+import { UnflushedFiles } from "./unflushed.ts";
 
 export interface ArchiveLimits extends Keeping {
   readonly maxBytes: number;
@@ -30,6 +38,8 @@ interface Sources {
   readonly blob: (range: Range) => Uint8Array;
   /** At hand, by their hash. */
   readonly contents?: ReadonlyMap<string, Uint8Array> | undefined;
+  /** The machine lost power since: files may hold less than was written, also those of the archive. */
+  readonly powerCut?: boolean;
 }
 
 export class Archive {
@@ -38,13 +48,24 @@ export class Archive {
   readonly limits: ArchiveLimits;
   /** Records what has been left for later. Called before anybody looks. */
   catchUp = () => {};
+  readonly #unflushed = new UnflushedFiles();
   #recorded = 0;
 
   constructor(state: string, limits: ArchiveLimits = defaultLimits) {
     const catchUp = () => this.catchUp();
-    this.objects = new Objects(state, catchUp);
-    this.changes = new ChangeLog(state, catchUp);
+    this.objects = new Objects(state, catchUp, this.#unflushed);
+    this.changes = new ChangeLog(state, catchUp, this.#unflushed);
     this.limits = limits;
+  }
+
+  /** When all that was recorded so far survives a power cut. */
+  flush(): Promise<void> {
+    return this.#unflushed.flush();
+  }
+
+  /** The same, blocking. */
+  flushNow(): void {
+    this.#unflushed.flushNow();
   }
 
   /**
@@ -52,7 +73,8 @@ export class Archive {
    * it twice is doing it once.
    */
   *record(id: string, account: Account, sources: Sources): Generator<void, boolean, undefined> {
-    if (this.changes.has(id)) return true;
+    const known = this.changes.recorded(id);
+    if (known !== undefined && !(sources.powerCut && !this.#isWhole(known))) return known.kept;
     const share: Share = { left: this.limits.maxChangeBytes, kept: true };
     const files: RecordedFile[] = [];
     for (const { at, effect, kind, from, before, after, replaced } of account.files) {
@@ -72,15 +94,42 @@ export class Archive {
     return share.kept;
   }
 
-  *#snapshot(kept: Kept, { places, blob, contents }: Sources, share: Share, modified = 0): Snapshotting {
-    const bytes = kept.blob ? blob(kept.blob) : contents?.get(kept.hash ?? "");
-    if (bytes !== undefined) {
+  /** Records that a commit happened of which nothing could be kept. */
+  recordUnkept(id: string, { time, by, files, parents }: Account): void {
+    const bare = files.map(({ at, effect, kind, from }) => ({ at, effect, kind, ...(from && { from }) }));
+    this.changes.addUnkept({ id, time, ...by, files: bare, parents });
+  }
+
+  /** Whether all contents that a change speaks of are there. */
+  #isWhole({ files }: ChangeRecord): boolean {
+    const snapshots = files.flatMap(({ before, replaced, after }) => [before, replaced, after]);
+    return snapshots.every(one => {
+      for (const hash of one === undefined ? [] : hashesIn(one, this.objects))
+        if (!this.objects.isWhole(hash)) return false;
+      return true;
+    });
+  }
+
+  *#snapshot(kept: Kept, sources: Sources, share: Share, modified = kept.modified ?? 0): Snapshotting {
+    const { places, contents, powerCut = false } = sources;
+    const blob = kept.blob && sources.blob(kept.blob);
+    const put = (bytes: Uint8Array): Snapshot => {
       const hash = this.objects.put(bytes);
       return { kind: "file", mode: kept.mode ?? 0o644, size: bytes.length, modified, hash };
-    }
+    };
+    const bytes = contents?.get(kept.hash ?? "");
+    if (bytes !== undefined) return put(bytes);
+    // The file itself is exact; the journal's copy is what a power cut leaves alone.
+    if (blob !== undefined && (kept.spot === undefined || powerCut)) return put(blob);
     if (kept.spot === undefined) return { kind: "special" };
-    if (kept.hash === undefined)
-      return yield* snapshotAt(places.address(kept.spot), this.objects, this.limits, share);
+    if (kept.hash === undefined) {
+      try {
+        return yield* snapshotAt(places.address(kept.spot), this.objects, this.limits, share);
+      } catch (error) {
+        if (blob !== undefined) return put(blob);
+        throw error;
+      }
+    }
     const { mode = 0o644, size = 0, hash } = kept;
     try {
       const found = yield* snapshotAt(places.address(kept.spot), this.objects, this.limits, share);

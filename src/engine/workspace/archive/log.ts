@@ -9,6 +9,7 @@ import { namesIn, unlinkIfThere } from "../commit/if-there.ts";
 import { readAll, sys, writeAll } from "../commit/syscalls.ts";
 import { openNew } from "./folder.ts";
 import type { Snapshot } from "./snapshot.ts";
+import type { UnflushedFiles } from "./unflushed.ts";
 
 export interface RecordedFile {
   /** Where it is, absolute; for moves and copies the destination. */
@@ -43,14 +44,20 @@ export interface ChangeRecord {
 let latest = 0;
 
 export class ChangeLog {
+  readonly #state: string;
   readonly #directory: string;
   readonly #catchUp: () => void;
+  readonly #unflushed: UnflushedFiles;
+  /** Changes that could not be written: without them, undo would take an older change for the newest. */
+  readonly #unwritten = new Map<string, ChangeRecord>();
   #clock = Number.POSITIVE_INFINITY;
 
   /** `catchUp` adds what has been left for later. */
-  constructor(state: string, catchUp: () => void) {
+  constructor(state: string, catchUp: () => void, unflushed: UnflushedFiles) {
+    this.#state = state;
     this.#directory = join(state, "changes");
     this.#catchUp = catchUp;
+    this.#unflushed = unflushed;
   }
 
   /**
@@ -66,8 +73,9 @@ export class ChangeLog {
     return `${latest.toString(36).padStart(8, "0")}${chance.padStart(3, "0")}`;
   }
 
-  has(id: string): boolean {
-    return sys.lstat(this.#path(id)) !== undefined;
+  /** As it is on the disk; undefined where it is missing, or a power cut has damaged it. */
+  recorded(id: string): ChangeRecord | undefined {
+    return this.#read(id);
   }
 
   add(record: ChangeRecord): void {
@@ -81,12 +89,24 @@ export class ChangeLog {
       sys.close(fd);
     }
     sys.rename(draft, path);
+    this.#unflushed.add(path, [this.#directory, this.#state]);
+    this.#unwritten.delete(record.id);
+  }
+
+  /** The same for a change whose content could not be kept. Where there is no room even for this, memory keeps it. */
+  addUnkept(record: Omit<ChangeRecord, "kept">): void {
+    const unkept = { ...record, kept: false };
+    try {
+      this.add(unkept);
+    } catch {
+      this.#unwritten.set(record.id, unkept);
+    }
   }
 
   get(id: string): ChangeRecord | undefined {
     if (!/^[0-9a-z]+$/.test(id)) return undefined;
     this.#catchUp();
-    return this.#read(id);
+    return this.#read(id) ?? this.#unwritten.get(id);
   }
 
   #read(id: string): ChangeRecord | undefined {
@@ -105,9 +125,9 @@ export class ChangeLog {
   /** Newest first, those before a change only where one is named. */
   *newest(before?: string): Generator<ChangeRecord> {
     this.#catchUp();
-    for (const id of this.#ids().reverse()) {
+    for (const id of [...this.#ids(), ...this.#unwritten.keys()].sort().reverse()) {
       if (before !== undefined && id >= before) continue;
-      const record = this.#read(id);
+      const record = this.#read(id) ?? this.#unwritten.get(id);
       if (record !== undefined) yield record;
     }
   }

@@ -1,15 +1,16 @@
-// Contents that were read or replaced, kept on the disk under the hash of their bytes: what versions are merged
-// from and changes are taken back with. Any process of the user may add, find and clear away at the same time:
-// an object comes into place by a rename and never changes, and one that is gone or damaged is simply not there.
+// Contents, kept on the disk under the hash of their bytes: what versions are merged from and changes are taken back
+// with. Any process of the user may add, find and clear at the same time. An object comes into place by a rename and
+// never changes; one that a power cut has damaged counts as missing and is written again.
 import { randomBytes } from "node:crypto";
 import { constants } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { deflateRaw, deflateRawSync, inflateRawSync } from "node:zlib";
 import { contentHash } from "../../text/version.ts";
 import { namesIn, unlinkIfThere } from "../commit/if-there.ts";
 import { readAll, sys, writeAll } from "../commit/syscalls.ts";
 import { openNew } from "./folder.ts";
+import type { UnflushedFiles } from "./unflushed.ts";
 
 const plainTag = 0;
 const packedTag = 1;
@@ -19,14 +20,19 @@ const packing = { level: 1 };
 const packLater = promisify(deflateRaw);
 
 export class Objects {
+  readonly #state: string;
   readonly #directory: string;
+  /** Objects that this process has written, or read and found whole. */
   readonly #there = new Set<string>();
   readonly #catchUp: () => void;
+  readonly #unflushed: UnflushedFiles;
 
   /** `catchUp` puts what has been left for later. */
-  constructor(state: string, catchUp: () => void) {
+  constructor(state: string, catchUp: () => void, unflushed: UnflushedFiles) {
+    this.#state = state;
     this.#directory = join(state, "objects");
     this.#catchUp = catchUp;
+    this.#unflushed = unflushed;
   }
 
   /** Keeps bytes, and returns their hash. */
@@ -46,16 +52,25 @@ export class Objects {
 
   #has(hash: string): boolean {
     const path = this.#path(hash);
-    if (sys.lstat(path) === undefined) return false; // also one that was there: others clear away too
+    if (sys.lstat(path) === undefined) return false; // also one that was there: others clear too
     if (this.#there.has(hash)) return true;
-    sys.touch(path, new Date()); // it is in use: the oldest are cleared away first
+    if (!this.isWhole(hash)) return false;
+    sys.touch(path, new Date()); // it is in use: the oldest are cleared first
     this.#add(hash);
     return true;
   }
 
+  /** Whether it can be read. What a power cut left of an object that was not flushed cannot. */
+  isWhole(hash: string): boolean {
+    return this.#read(hash) !== undefined;
+  }
+
+  /** Whoever wrote an object may not have flushed it: the first use in this process does. */
   #add(hash: string): void {
     if (this.#there.size > 10_000) this.#there.clear();
     this.#there.add(hash);
+    const path = this.#path(hash);
+    this.#unflushed.add(path, [dirname(path), this.#directory, this.#state]);
   }
 
   /** Whether bytes are those with this hash. */
@@ -66,6 +81,10 @@ export class Objects {
   /** The bytes with this hash; undefined where they are not kept any more. */
   get(hash: string): Buffer | undefined {
     this.#catchUp();
+    return this.#read(hash);
+  }
+
+  #read(hash: string): Buffer | undefined {
     try {
       const fd = sys.open(this.#path(hash), constants.O_RDONLY);
       let held: Buffer;
@@ -124,7 +143,7 @@ export class Objects {
     const path = this.#path(hash);
     const held = packed.length < bytes.length ? packed : bytes;
     const tag = Buffer.from([held === bytes ? plainTag : packedTag]);
-    const folder = path.slice(0, path.lastIndexOf("/"));
+    const folder = dirname(path);
     const draft = join(folder, `.${randomBytes(8).toString("hex")}`);
     const fd = openNew(draft, [this.#directory, folder]);
     try {

@@ -88,3 +88,11 @@ export function listedIn(snapshot: Snapshot, objects: Objects): readonly Listed[
   const bytes = objects.get(snapshot.entries);
   return bytes === undefined ? undefined : (JSON.parse(bytes.toString()) as Listed[]);
 }
+
+/** The hashes of everything that a snapshot needs, those of listings included. */
+export function* hashesIn(snapshot: Snapshot, objects: Objects): Generator<string> {
+  if (snapshot.kind === "file" && snapshot.hash !== undefined) yield snapshot.hash;
+  if (snapshot.kind !== "directory" || snapshot.entries === undefined) return;
+  yield snapshot.entries;
+  for (const listed of listedIn(snapshot, objects) ?? []) yield* hashesIn(listed, objects);
+}

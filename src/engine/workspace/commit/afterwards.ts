@@ -1,5 +1,5 @@
-// What is done about a commit after its answer: the archive records it, and old content goes. The journal keeps the
-// commit until then, so that whoever finds a dead process's journal can do the same (see recover.ts).
+// What is done about a commit after its answer: the archive records it and is flushed, then old content goes. The
+// journal keeps the commit until then, so that another process can do the same after a crash (see recover.ts).
 import { type Archive, atOnce } from "../archive/archive.ts";
 import { type Address, Handle, raceFree } from "../handle.ts";
 import { contentAt } from "./if-there.ts";
@@ -10,15 +10,14 @@ import { sys } from "./syscalls.ts";
 
 const packLater = 64 * 1024; // what is larger is packed in a thread, so that others are served meanwhile
 
-/** Records a commit and lets go of what it replaced, at once. */
-export function finish(tale: Tale, archive: Archive): void {
+/** Records a commit, at once. */
+export function recordNow(tale: Tale, archive: Archive): void {
   using places = Places.reopen(tale.intent.places, true);
   record(tale, archive, places);
-  for (const { place, name } of tale.intent.trash) purge(places.handle(place), addressOf(name));
 }
 
 /** The same, letting others run in between. */
-export async function finishLater(tale: Tale, archive: Archive): Promise<void> {
+export async function recordLater(tale: Tale, archive: Archive): Promise<void> {
   using places = Places.reopen(tale.intent.places, true);
   for (const bytes of tale.contents?.values() ?? []) await archive.objects.putLater(bytes);
   for (const { before, replaced } of tale.intent.account.files) {
@@ -29,9 +28,18 @@ export async function finishLater(tale: Tale, archive: Archive): Promise<void> {
     }
   }
   record(tale, archive, places);
-  await Promise.all(
-    tale.intent.trash.map(({ place, name }) => purgeLater(places.handle(place), addressOf(name))),
-  );
+}
+
+/** Removes what a commit replaced. The archive has been flushed: nothing else holds that content. */
+export async function dropLater({ intent }: Tale): Promise<void> {
+  using places = Places.reopen(intent.places, true);
+  await Promise.all(intent.trash.map(({ place, name }) => purgeLater(places.handle(place), addressOf(name))));
+}
+
+/** The same, at once. */
+export function dropNow({ intent }: Tale): void {
+  using places = Places.reopen(intent.places, true);
+  for (const { place, name } of intent.trash) purge(places.handle(place), addressOf(name));
 }
 
 function record({ intent, blob, contents }: Tale, archive: Archive, places: Places): void {

@@ -9,7 +9,7 @@
 //   done     listeners see old and new; then the old is let go, and files are flushed in the background
 import { Fault } from "../../fault.ts";
 import { contentHash } from "../../text/version.ts";
-import { type Account, accountOf, canWait, mostWaiting } from "../archive/account.ts";
+import { type Account, accountOf, canWait, isHeld, mostWaiting } from "../archive/account.ts";
 import { gently } from "../archive/archive.ts";
 import { faultOf, system } from "../errno.ts";
 import { Handle } from "../handle.ts";
@@ -163,7 +163,8 @@ export class Committer {
         await this.#tell(commit);
         return commit;
       } finally {
-        await letGo(plan, tale, book);
+        if (await this.#isSafe(account)) await letGo(plan, tale, book);
+        else book.recorded.push(tale);
       }
     } finally {
       ledger.leave(book);
@@ -176,8 +177,10 @@ export class Committer {
     const { ledger } = this.#store;
     const given = plan.steps[0]?.given ?? "";
     const { places, steps, temps, trash } = plan;
+    const flushed = await ledger.flushBeneath(steps, places);
     const at = { places: places.records, steps, temps, trash };
-    const intent: Intent = { is: "intent", id, boot: bootId(), ...at, account };
+    const more = flushed.length > 0 ? { flushed } : {};
+    const intent: Intent = { is: "intent", id, boot: bootId(), ...at, account, ...more };
     const inodes: number[] = [];
     const blob = Buffer.concat(plan.blobs);
     const scene: Scene = {
@@ -205,7 +208,7 @@ export class Committer {
       await Promise.all([...staged.flushing, ...directories, journal.flush()]);
       for (const step of steps) apply(step, scene);
       if (this.#copyAttributes) learnAbout(plan.stages, places, staged.inodes, this.#copyAttributes);
-      book.unflushed.note(steps, places, ({ blob }) => blob === undefined);
+      book.unflushed.note(id, steps, places, ({ blob }) => blob === undefined);
     } catch (error) {
       const tale: Tale = { intent, inodes, blob, state: begun ? "abort" : "staged" };
       if (begun) await noteAbort(id, book);
@@ -213,6 +216,7 @@ export class Committer {
       try {
         if (begun) takeBack(tale, scene);
         removeAll(temps, places);
+        book.unflushed.noteRemoved(temps, places);
         if (begun) journal.append({ is: "done", id });
       } catch {
         book.unsettled.push(tale); // tried again before the next commit, and after a restart
@@ -234,16 +238,29 @@ export class Committer {
   async #remember({ intent, blob }: Tale, plan: Plan): Promise<boolean> {
     const { places } = plan;
     const bytes = (range: Range) => blob.subarray(range.at, range.at + range.length);
+    const { archive } = this.#store;
     try {
       return await gently(
-        this.#store.archive.record(intent.id, intent.account, {
+        archive.record(intent.id, intent.account, {
           places,
           blob: bytes,
           contents: contentsOf(plan),
         }),
       );
     } catch {
+      archive.recordUnkept(intent.id, intent.account);
       return false;
+    }
+  }
+
+  /** Whether old content may go: the journal holds it, or the archive does and was flushed. */
+  async #isSafe(account: Account): Promise<boolean> {
+    if (isHeld(account)) return true;
+    try {
+      await this.#store.archive.flush();
+      return true;
+    } catch {
+      return false; // it stays until a checkpoint can flush the archive
     }
   }
 

@@ -29,10 +29,13 @@ export class Journal {
   #generation: number;
   #end = 0;
   #flushMs = 0;
+  /** Directories that lead to it. The first flush takes them along: a journal without a name helps nobody. */
+  #unflushed: readonly string[];
 
-  constructor(address: Address, generation: number) {
+  constructor(address: Address, generation: number, folders: readonly string[] = []) {
     this.address = address;
     this.#generation = generation;
+    this.#unflushed = folders;
     this.#fd = sys.open(address, constants.O_RDWR | constants.O_CREAT | constants.O_NOFOLLOW, 0o600);
     try {
       writeAll(this.#fd, Buffer.alloc(allocated)); // the first record's flush takes it along
@@ -69,10 +72,17 @@ export class Journal {
   }
 
   async flush(): Promise<void> {
+    if (this.#unflushed.length > 0) await this.#flushNames();
     const started = clock();
     if (this.#flushMs > slowMs) await sys.flushDataLater(this.#fd);
     else sys.flushData(this.#fd);
     this.#flushMs = (this.#flushMs * 7 + clock() - started) / 8;
+  }
+
+  async #flushNames(): Promise<void> {
+    const folders = this.#unflushed;
+    await Promise.all([sys.flushLater(this.#fd), ...folders.map(flushFolder)]);
+    this.#unflushed = [];
   }
 
   /** Forgets everything in it, for good. */
@@ -86,6 +96,21 @@ export class Journal {
 
   close(): void {
     sys.close(this.#fd);
+  }
+}
+
+/** One that may not be read, as the home of the state directory may be, cannot be flushed. Nor can any on Windows. */
+async function flushFolder(path: string): Promise<void> {
+  let fd: number;
+  try {
+    fd = sys.open(path, constants.O_RDONLY);
+  } catch {
+    return;
+  }
+  try {
+    await sys.flushLater(fd);
+  } finally {
+    sys.close(fd);
   }
 }
 

@@ -1,18 +1,25 @@
-// The journals of this process, two of them in turn: while one is being checkpointed (every file that it speaks
-// of flushed to its place, old content removed), the other takes new commits. Then it starts anew.
+// The journals of this process, two of them in turn: while one is being checkpointed, the other takes new commits.
+// A checkpoint goes through these steps, in this order, before the journal starts anew:
+//
+//   record   the archive gets every commit of the journal, with old and new content
+//   flush    the archive: from here on it, not the journal, is what history is read from after a power cut
+//   drop     old content that commits put aside is removed
+//   flush    the files and directories that commits wrote to
 //
 // Recording comes after the answer, and only so much of it may wait: where commits come faster than they can be
-// recorded, they wait for each other. Otherwise those that wait would take up more and more memory, and whoever asks
-// about the past would have to wait for all of them.
-import { join } from "node:path";
+// recorded, they wait for each other. Otherwise memory would grow, and a caller who asks about the past would have to
+// wait for all of them.
+import { dirname, join } from "node:path";
 import { clock } from "../../clock.ts";
 import { bytesIn } from "../archive/account.ts";
 import type { Archive } from "../archive/archive.ts";
-import { finish, finishLater } from "./afterwards.ts";
+import { dropLater, dropNow, recordLater, recordNow } from "./afterwards.ts";
 import { Journal } from "./journal.ts";
+import type { Places } from "./place.ts";
 import type { Tale } from "./record.ts";
 import { settle } from "./recover.ts";
 import type { StateDirectory } from "./state.ts";
+import type { Step } from "./step.ts";
 import { Unflushed } from "./unflushed.ts";
 
 const checkpointMs = 50;
@@ -31,12 +38,16 @@ export class Book {
   #owner = -1;
   /** What commits have put in place. */
   readonly unflushed = new Unflushed();
+  /** Commits in this journal of which all was flushed. */
+  readonly flushed = new Set<string>();
   /** Old content on its way out of the workspace. */
   readonly purges = new Set<Promise<void>>();
   /** Old content that has no name any more and still takes up room. */
   readonly freeing = new Set<Promise<void>>();
   readonly #waiting: Tale[] = [];
   #waitingBytes = 0;
+  /** Commits that are recorded, and whose old content is to be removed once the archive is flushed. */
+  readonly recorded: Tale[] = [];
   /** Commits that could not be taken back yet. */
   readonly unsettled: Tale[] = [];
   /** Commits under way. */
@@ -111,8 +122,10 @@ export class Ledger {
   }
 
   #book(index: 0 | 1): Book {
-    const path = join(this.#state.own, `journal-${index}`);
-    return new Book(this.#state, () => new Journal(path, ++this.#generation));
+    const { own, path: state } = this.#state;
+    const path = join(own, `journal-${index}`);
+    const folders = [own, dirname(own), state, dirname(state)];
+    return new Book(this.#state, () => new Journal(path, ++this.#generation, folders));
   }
 
   /** The journal for a commit that begins, when there is room for one more. */
@@ -144,6 +157,27 @@ export class Ledger {
     for (const wake of this.#eased.splice(0)) wake();
   }
 
+  /**
+   * Before something is moved or removed, what earlier commits wrote there is flushed: after a power cut, recovery can
+   * write content again only where the journal says that it is. Returns the commits of which all was flushed.
+   */
+  async flushBeneath(steps: readonly Step[], places: Places): Promise<string[]> {
+    const moved = steps.flatMap(step => (step.do === "move" && !step.staged ? [step.from, step.to] : []));
+    if (moved.length === 0) return [];
+    for (const book of this.#books) {
+      const overlaps = moved.some(({ place, name }) => {
+        const record = places.records[place];
+        return record !== undefined && "at" in record && book.unflushed.overlaps(record.at, name);
+      });
+      if (overlaps) await this.#flushInto(book);
+    }
+    return this.#books.flatMap(book => [...book.flushed]);
+  }
+
+  async #flushInto(book: Book): Promise<void> {
+    for (const id of await book.unflushed.flush()) book.flushed.add(id);
+  }
+
   leave(book: Book): void {
     book.open--;
     this.#schedule();
@@ -158,7 +192,10 @@ export class Ledger {
 
   /** Whether old content of past commits is still being removed. */
   get isClearing(): boolean {
-    return this.#books.some(book => book.purges.size + book.freeing.size + book.waiting.length > 0);
+    return this.#books.some(
+      ({ purges, freeing, waiting, recorded }) =>
+        purges.size + freeing.size + waiting.length + recorded.length > 0,
+    );
   }
 
   /** When all old content of past commits is gone from the workspace. */
@@ -170,6 +207,7 @@ export class Ledger {
   async settled(): Promise<void> {
     for (const book of this.#inOrder()) {
       await this.#record(book);
+      await this.#drop(book).catch(() => {}); // the next checkpoint tries again
       await Promise.allSettled([...book.purges, ...book.freeing]);
     }
   }
@@ -191,8 +229,9 @@ export class Ledger {
     for (const book of this.#inOrder()) {
       for (const tale of [...book.waiting]) {
         try {
-          finish(tale, this.#archive);
+          recordNow(tale, this.#archive);
           this.#done(book, tale);
+          book.recorded.push(tale);
         } catch {
           // The next checkpoint tries again.
         }
@@ -200,19 +239,31 @@ export class Ledger {
     }
   }
 
-  /** The same in pieces. Where the archive fails for good, what was done has been done all the same. */
+  /** The same in pieces. Where the archive fails for good, the commit stays, and history says that it happened. */
   async #record(book: Book): Promise<void> {
     for (const tale of [...book.waiting]) {
       try {
-        await finishLater(tale, this.#archive);
+        await recordLater(tale, this.#archive);
+        book.recorded.push(tale);
       } catch {
         const tries = (this.#tries.get(tale) ?? 0) + 1;
         this.#tries.set(tale, tries);
         if (tries < mostTries) continue;
+        this.#archive.recordUnkept(tale.intent.id, tale.intent.account);
         book.unsettled.push(tale); // what it put aside still has to go
       }
       this.#done(book, tale);
       await new Promise(resolve => setImmediate(resolve));
+    }
+  }
+
+  /** Flushes the archive, and removes the old content of what it has recorded. */
+  async #drop(book: Book): Promise<void> {
+    const recorded = book.recorded.slice();
+    await this.#archive.flush();
+    for (const tale of recorded) {
+      book.recorded.splice(book.recorded.indexOf(tale), 1);
+      await dropLater(tale).catch(() => book.unsettled.push(tale));
     }
   }
 
@@ -237,11 +288,14 @@ export class Ledger {
 
   /** At the end of the process: whether nothing is left to do, having flushed what was still to be flushed. */
   closeNow(): boolean {
+    if (this.#books.some(({ open, purges, unsettled }) => open + purges.size + unsettled.length > 0))
+      return false;
+    this.#catchUp();
+    this.#archive.flushNow();
     for (const book of this.#books) {
-      if (book.open > 0 || book.purges.size > 0 || book.unsettled.length > 0) return false;
+      for (const tale of book.recorded.splice(0)) dropNow(tale);
       book.unflushed.flushNow();
     }
-    this.#catchUp();
     return this.#books.every(book => book.waiting.length === 0);
   }
 
@@ -269,11 +323,13 @@ export class Ledger {
     try {
       await Promise.allSettled(book.purges);
       this.retry();
-      // The one keeps this thread busy, the other the disk.
-      const [, flushed] = await Promise.allSettled([this.#record(book), book.unflushed.flush()]);
-      if (flushed.status === "rejected" || book.unsettled.length + book.waiting.length > 0) return false;
+      await this.#record(book);
+      await this.#drop(book);
+      await this.#flushInto(book);
+      if (book.unsettled.length + book.waiting.length + book.recorded.length > 0) return false;
       await book.journal.restart(++this.#generation);
       book.isWritten = false;
+      book.flushed.clear();
       return true;
     } catch {
       return false;

@@ -101,12 +101,17 @@ export class Places implements Disposable {
   }
 
   /** The same directories for a journal's record of them; those that are gone stay closed. */
-  static reopen(records: readonly PlaceRecord[], sameBoot: boolean): Places {
+  static reopen(
+    records: readonly PlaceRecord[],
+    sameBoot: boolean,
+    wasMadeAgain: (at: string) => boolean = () => false,
+  ): Places {
     const places = new Places();
     for (const [place, record] of records.entries()) {
-      let handle: Handle | undefined;
-      if ("at" in record) handle = identified(record, sameBoot);
-      places.#push(String(place), record, handle);
+      const again = "at" in record && wasMadeAgain(record.at);
+      const handle = "at" in record ? identified(record, sameBoot, again) : undefined;
+      const now = again && handle && { ...record, inode: handle.stat().ino };
+      places.#push(String(place), now || record, handle);
     }
     return places;
   }
@@ -140,13 +145,13 @@ export class Places implements Disposable {
 export function identified(
   record: { readonly at: string; readonly device: number; readonly inode: number },
   sameBoot: boolean,
+  anyInode = false,
 ): Handle | undefined {
   try {
     const handle = Handle.open(addressOf(record.at), { follow: false });
     const stat = handle.stat();
-    if (stat.isDirectory() && stat.ino === record.inode && (!sameBoot || stat.dev === record.device)) {
-      return handle;
-    }
+    const isIt = stat.ino === record.inode && (!sameBoot || stat.dev === record.device);
+    if (stat.isDirectory() && (isIt || anyInode)) return handle;
     handle.close();
   } catch {
     // gone

@@ -8,6 +8,7 @@ import { isWithin, type Root } from "../root.ts";
 import { kindOf } from "../stat.ts";
 import type { Expectation } from "./change.ts";
 import type { Draft } from "./draft.ts";
+import { contentAt } from "./if-there.ts";
 import type { Outcome } from "./outcome.ts";
 import { Overtaken } from "./overtaken.ts";
 import type { Places, Spot } from "./place.ts";
@@ -31,6 +32,12 @@ export interface Check {
   /** What an edit was made from: where this has changed, the edit is made anew. */
   readonly base?: Buffer | "absent";
   readonly known: Known | undefined;
+}
+
+/** Old content: where it is kept until the commit is over, and where in the journal, if it is there too. */
+interface PutAside {
+  readonly spot: Spot;
+  readonly blob?: Range;
 }
 
 export class Plan {
@@ -103,8 +110,23 @@ export class Plan {
     return bytes.length <= mostWaiting ? { hash: contentHash(bytes) } : {};
   }
 
+  /**
+   * The bytes of a file that is about to be replaced or removed, in the journal, where they are few: the file system
+   * may forget where they were put aside, and show the new content all the same.
+   */
+  #was(spot: Spot, stat: Stats): Range | undefined {
+    if (!stat.isFile() || stat.size > inlineBytes || this.#blobBytes + stat.size > inlineTotal)
+      return undefined;
+    try {
+      const bytes = contentAt(this.places.address(spot));
+      return bytes && this.inline(bytes);
+    } catch {
+      return undefined; // it can be replaced without leave to read it
+    }
+  }
+
   /** Adds a move; what stands at its end is kept aside. */
-  move(step: Omit<MoveStep, "do" | "replaces">, replaced?: Stats): Spot | undefined {
+  move(step: Omit<MoveStep, "do" | "replaces">, replaced?: Stats): PutAside | undefined {
     this.makeParents(step.to.place, step.given);
     if (replaced === undefined) {
       this.steps.push({ do: "move", ...step });
@@ -114,10 +136,11 @@ export class Plan {
     const asidePlace = step.kind === "file" ? this.#placeAside(step.to, replaced) : undefined;
     const trash = { place: asidePlace ?? step.to.place, name: aside };
     this.trash.push(trash);
-    const kept = { aside, ...(asidePlace !== undefined && { asidePlace }) };
+    const was = this.#was(step.to, replaced);
+    const kept = { aside, ...(asidePlace !== undefined && { asidePlace }), ...(was && { was }) };
     const replaces = { known: knownOf(replaced), kind: kindOf(replaced), ...kept };
     this.steps.push({ do: "move", ...step, replaces });
-    return trash;
+    return { spot: trash, ...(was && { blob: was }) };
   }
 
   /**
@@ -139,9 +162,10 @@ export class Plan {
   }
 
   /** Takes something out of its directory; it is let go when the commit is done. */
-  takeAway(target: Target, stat: Stats, away: "tree" | "empty" = "tree"): Spot {
+  takeAway(target: Target, stat: Stats, away: "tree" | "empty" = "tree"): PutAside {
     const trash = { place: target.spot.place, name: temporaryName() };
     this.trash.push(trash);
+    const was = this.#was(target.spot, stat);
     this.steps.push({
       do: "move",
       given: target.path.given,
@@ -150,7 +174,7 @@ export class Plan {
       kind: kindOf(stat),
       away,
     });
-    return trash;
+    return { spot: trash, ...(was && { blob: was }) };
   }
 
   /** Refuses to let go of a root or of what holds one, and of what other changes work in. */

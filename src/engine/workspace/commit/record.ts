@@ -19,6 +19,8 @@ export interface Intent {
   readonly trash: readonly Spot[];
   /** For the archive: what will have been done. */
   readonly account: Account;
+  /** Earlier commits of the same process, all of which was flushed to its place before this one began. */
+  readonly flushed?: readonly string[];
 }
 
 export type Mark =
@@ -32,6 +34,8 @@ export interface Tale {
   readonly blob: Buffer;
   inodes: readonly number[];
   state: "staged" | "commit" | "abort" | "done";
+  /** Whether all that it put in place is on the disk: a later commit may have moved or removed it since. */
+  flushed?: boolean;
   /** New contents that are too large for the journal, by their hash, where they are still at hand. */
   readonly contents?: ReadonlyMap<string, Uint8Array>;
 }
@@ -48,6 +52,12 @@ export function talesOf(records: readonly JournalRecord[]): Tale[] {
     // An abort that came to its end is nothing any more: only its temporary files may be left.
     if (entry.is === "done" && tale.state === "abort") tale.state = "staged";
     else tale.state = entry.is;
+  }
+  for (const { intent } of [...tales.values()]) {
+    for (const id of intent.flushed ?? []) {
+      const tale = tales.get(id);
+      if (tale !== undefined) tale.flushed = true;
+    }
   }
   return [...tales.values()];
 }

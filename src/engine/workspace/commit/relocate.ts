@@ -110,7 +110,7 @@ function moveEdited(
     effect: "moved",
     edited: true,
     otherNames: stat.nlink - 1,
-    before: { ...describe(stat), spot: trash },
+    before: { ...describe(stat), ...trash },
     after: { ...describe(stat), size: bytes.length, bytes, ...(blob && { blob }) },
   });
 }
@@ -145,7 +145,7 @@ export function planCopy(
 }
 
 function before(replaced: ReturnType<typeof describe> | undefined, trash: ReturnType<Plan["move"]>) {
-  return replaced && trash ? { before: { ...replaced, spot: trash } } : {};
+  return replaced && trash ? { before: { ...replaced, ...trash } } : {};
 }
 
 /** Only files are replaced, only by files, and only when told. */

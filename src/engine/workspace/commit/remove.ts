@@ -32,7 +32,7 @@ export function planRemove(
     effect: "removed",
     kind: kindOf(stat),
     otherNames: stat.isFile() ? stat.nlink - 1 : 0,
-    before: { ...before, spot: trash },
+    before: { ...before, ...trash },
   });
 }
 

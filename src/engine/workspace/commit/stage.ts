@@ -71,7 +71,7 @@ export async function stageAll(
       if (staged !== undefined) inodes.set(one.spot.name, staged.inode);
       if (staged?.flushing !== undefined) flushing.push(told(staged.flushing, one.given));
       if (flushing.length > mostFlushing) await flushing.shift();
-      if (one.kind === "copy" || (one.kind === "bytes" && one.flush)) unflushed.add(one.spot.place);
+      if (one.kind !== "bytes" || one.flush) unflushed.add(one.spot.place); // the journal does not hold these
     }
   } finally {
     await asked;

@@ -47,6 +47,8 @@ export interface MoveStep {
     readonly kind: Kind;
     readonly aside: string;
     readonly asidePlace?: number;
+    /** Its bytes, where the journal holds them: after a power cut they tell that nobody has replaced it since. */
+    readonly was?: Range;
   };
   /** `to` is a fresh temporary name: the thing is removed. */
   readonly away?: "tree" | "empty";
@@ -187,7 +189,7 @@ function undoMove(step: MoveStep, index: number, scene: Scene): void {
 export function canRedo(step: Step, index: number, scene: Scene): boolean {
   try {
     if (step.do === "make") return true;
-    if (step.do === "rewrite") return sys.lstat(scene.places.address(step.at))?.ino === step.inode;
+    if (step.do === "rewrite") return isRewritable(step, scene);
     return isDone(step, index, scene) || isReady(step, index, scene);
   } catch {
     return false;
@@ -239,8 +241,16 @@ function isReady(step: MoveStep, index: number, scene: Scene): boolean {
   if (there === undefined) return true;
   const blob = step.staged?.blob;
   if (scene.powerCut && blob !== undefined && isTorn(to, scene.blob(blob))) return true;
-  const known = step.replaces?.known;
-  return known !== undefined && isSame(there, known);
+  if (step.replaces === undefined) return false;
+  const { known, was } = step.replaces;
+  return isSame(there, known) || (scene.powerCut && was !== undefined && holds(to, scene.blob(was)));
+}
+
+/** After a power cut, recovery may have written the file anew: then its content tells that it is the one. */
+function isRewritable(step: RewriteStep, scene: Scene): boolean {
+  const address = scene.places.address(step.at);
+  if (sys.lstat(address)?.ino === step.inode) return true;
+  return scene.powerCut && [step.before, step.after].some(range => holds(address, scene.blob(range)));
 }
 
 /** The mark in the journal may have come to the disk before the staged file: the commit has not happened then. */
@@ -278,7 +288,8 @@ export function setModified(fd: number, modified: number): void {
 function rewrite(step: RewriteStep, scene: Scene, range: Range): void {
   const fd = sys.open(scene.places.address(step.at), constants.O_WRONLY | constants.O_NOFOLLOW);
   try {
-    if (sys.stat(fd).ino !== step.inode) throw new Overtaken(step.given);
+    if (sys.stat(fd).ino !== step.inode && !(scene.powerCut && isRewritable(step, scene)))
+      throw new Overtaken(step.given);
     const bytes = scene.blob(range);
     writeAll(fd, bytes);
     sys.truncate(fd, bytes.length);

@@ -1,8 +1,9 @@
-// What commits have put in place and nobody has flushed to it yet: until that is done, their journal must stay.
+// What commits have put in place and not flushed yet: until that is done, their journal must stay.
 import { constants } from "node:fs";
 import { errnoOf } from "../errno.ts";
 import type { Handle } from "../handle.ts";
-import { addressOf, identified, type Places } from "./place.ts";
+import { isWithin } from "../root.ts";
+import { addressOf, identified, type Places, type Spot } from "./place.ts";
 import { flushDirectory, openToFlush } from "./stage.ts";
 import type { Staged, Step } from "./step.ts";
 import { sys } from "./syscalls.ts";
@@ -16,10 +17,15 @@ interface Folder {
 }
 
 export class Unflushed {
-  readonly #folders = new Map<string, Folder>();
+  #folders = new Map<string, Folder>();
+  /** Commits that were noted and not flushed yet. */
+  readonly #ids = new Set<string>();
+  #flushing = new Map<string, Folder>();
+  #running: Promise<void> | undefined;
 
   /** Notes what the steps of a commit have put in place. Files that are flushed already need not be again. */
-  note(steps: readonly Step[], places: Places, isFlushed: (staged: Staged) => boolean): void {
+  note(id: string, steps: readonly Step[], places: Places, isFlushed: (staged: Staged) => boolean): void {
+    this.#ids.add(id);
     for (const step of steps) {
       if (step.do === "make") this.#folder(step.at.place, places);
       else if (step.do === "rewrite") this.#folder(step.at.place, places).names.add(step.at.name);
@@ -29,6 +35,19 @@ export class Unflushed {
         if (step.from.place !== step.to.place) this.#folder(step.from.place, places);
       }
     }
+  }
+
+  /** Notes directories in which temporary files were removed: a name must not come back without its journal. */
+  noteRemoved(spots: readonly Spot[], places: Places): void {
+    for (const { place } of spots) this.#folder(place, places);
+  }
+
+  /** Whether moving what is at `name` in the directory `at` would move something that was not flushed. */
+  overlaps(at: string, name: string): boolean {
+    const path = `${at === "/" ? "" : at}/${name}`;
+    return [...this.#folders.values(), ...this.#flushing.values()].some(
+      folder => folder.at === at || isWithin(folder.at, path),
+    );
   }
 
   #folder(place: number, places: Places): Folder {
@@ -41,10 +60,33 @@ export class Unflushed {
     return fresh;
   }
 
-  async flush(): Promise<void> {
-    for (const [key, one] of this.#folders) {
-      await flushAll(one);
-      this.#folders.delete(key);
+  /** Returns the commits of which nothing is left to flush. */
+  async flush(): Promise<string[]> {
+    while (this.#running !== undefined) await this.#running.catch(() => {}); // commits go on meanwhile
+    const ids = [...this.#ids];
+    this.#flushing = this.#folders;
+    this.#folders = new Map();
+    this.#running = this.#flush().finally(() => {
+      this.#running = undefined;
+    });
+    await this.#running;
+    for (const id of ids) this.#ids.delete(id);
+    return ids;
+  }
+
+  async #flush(): Promise<void> {
+    for (const [key, one] of this.#flushing) {
+      try {
+        await flushAll(one);
+        this.#flushing.delete(key);
+      } catch (error) {
+        for (const [again, { names, ...rest }] of this.#flushing) {
+          const since = this.#folders.get(again)?.names ?? [];
+          this.#folders.set(again, { ...rest, names: new Set([...names, ...since]) });
+        }
+        this.#flushing = new Map();
+        throw error;
+      }
     }
   }
 

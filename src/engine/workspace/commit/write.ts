@@ -68,7 +68,7 @@ export function planWrite(
   plan.outcomes.push({
     ...base,
     effect: stat === undefined ? "created" : "modified",
-    ...(stat && trash && { before: { ...describe(stat), spot: trash } }),
+    ...(stat && trash && { before: { ...describe(stat), ...trash } }),
     after: { kind: "file", size: bytes.length, mode, bytes, ...(blob && { blob }) },
   });
 }

@@ -1,0 +1,106 @@
+// What the archive has written and not flushed yet. Journals and replaced content stay until this is done, so that
+// the history of an answered change survives a power cut as the change does.
+import { constants } from "node:fs";
+import { sys } from "../commit/syscalls.ts";
+import { errnoOf } from "../errno.ts";
+
+/** How many files are flushed at once: file systems combine flushes that wait for each other. */
+const atOnce = 16;
+
+export class UnflushedFiles {
+  #files = new Set<string>();
+  #folders = new Set<string>();
+  #running: Promise<void> | undefined;
+
+  /** Notes a file that was written, and the directories that name it or each other. */
+  add(file: string, folders: readonly string[]): void {
+    this.#files.add(file);
+    for (const folder of folders) this.#folders.add(folder);
+  }
+
+  get size(): number {
+    return this.#files.size;
+  }
+
+  /** When all that was noted before the call is on the disk. Rejects where it cannot be, and will try again. */
+  async flush(): Promise<void> {
+    await this.#running?.catch(() => {}); // it began before what was noted last
+    this.#running = this.#flush().finally(() => {
+      this.#running = undefined;
+    });
+    return this.#running;
+  }
+
+  async #flush(): Promise<void> {
+    const { files, folders } = this.#take();
+    try {
+      for (const paths of [files, folders]) await eachOf([...paths], flushOne);
+    } catch (error) {
+      this.#giveBack(files, folders);
+      throw error;
+    }
+  }
+
+  /** The same, blocking: at the end of the process, and in recovery. */
+  flushNow(): void {
+    const { files, folders } = this.#take();
+    try {
+      for (const path of [...files, ...folders]) flushOneNow(path);
+    } catch (error) {
+      this.#giveBack(files, folders);
+      throw error;
+    }
+  }
+
+  #take(): { files: Set<string>; folders: Set<string> } {
+    const taken = { files: this.#files, folders: this.#folders };
+    this.#files = new Set();
+    this.#folders = new Set();
+    return taken;
+  }
+
+  #giveBack(files: Set<string>, folders: Set<string>): void {
+    for (const path of files) this.#files.add(path);
+    for (const path of folders) this.#folders.add(path);
+  }
+}
+
+async function eachOf(paths: readonly string[], action: (path: string) => Promise<void>): Promise<void> {
+  const queue = paths.values();
+  const work = async () => {
+    for (const path of queue) await action(path);
+  };
+  await Promise.all(Array.from({ length: Math.min(atOnce, paths.length) }, work));
+}
+
+async function flushOne(path: string): Promise<void> {
+  const fd = openIfThere(path);
+  if (fd === undefined) return;
+  try {
+    await sys.flushLater(fd);
+  } finally {
+    sys.close(fd);
+  }
+}
+
+function flushOneNow(path: string): void {
+  const fd = openIfThere(path);
+  if (fd === undefined) return;
+  try {
+    sys.flush(fd);
+  } finally {
+    sys.close(fd);
+  }
+}
+
+/** Undefined for what another process has cleared since, and for directories on Windows, which cannot be flushed. */
+function openIfThere(path: string): number | undefined {
+  try {
+    return sys.open(path, constants.O_RDONLY | constants.O_NOFOLLOW);
+  } catch (error) {
+    const errno = errnoOf(error);
+    if (errno === "ENOENT" || (process.platform === "win32" && (errno === "EISDIR" || errno === "EPERM")))
+      return undefined;
+    throw error;
+  }
+}

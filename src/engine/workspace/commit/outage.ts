@@ -1,0 +1,48 @@
+// What recovery has to know about all commits at once after a power cut, because each of them may be on the disk in
+// part: which are known to have happened, and which directories it has made again under another inode.
+import type { Places, Spot } from "./place.ts";
+import type { Tale } from "./record.ts";
+import type { Step } from "./step.ts";
+import { sys } from "./syscalls.ts";
+
+export class Outage {
+  /** By path: the newest commit that did something there. */
+  readonly #newest = new Map<string, string>();
+  readonly #made = new Set<string>();
+
+  constructor(tales: readonly Tale[]) {
+    for (const { intent, state } of tales) {
+      if (state === "staged") continue;
+      for (const path of pathsOf(intent.steps, intent.places)) this.#newest.set(path, intent.id);
+    }
+  }
+
+  /** Whether a later commit did something in the same place: its lock was free then, so this one had come to its end. */
+  isOver({ intent }: Tale): boolean {
+    return pathsOf(intent.steps, intent.places).some(path => (this.#newest.get(path) ?? "") > intent.id);
+  }
+
+  /** Notes a directory that is about to be made again. Called before each step that is redone. */
+  note(step: Step, places: Places): void {
+    if (step.do !== "make" || sys.lstat(places.address(step.at)) !== undefined) return;
+    const path = pathOf(step.at, places.records);
+    if (path !== undefined) this.#made.add(path);
+  }
+
+  /** Whether recovery has made the directory at this path: later commits knew it by another inode. */
+  hasMade(at: string): boolean {
+    return this.#made.has(at);
+  }
+}
+
+function pathsOf(steps: readonly Step[], records: Places["records"] | Tale["intent"]["places"]): string[] {
+  const spots = steps.flatMap(step => (step.do === "move" ? [step.from, step.to] : [step.at]));
+  return spots.flatMap(spot => pathOf(spot, records) ?? []);
+}
+
+function pathOf({ place, name }: Spot, records: Tale["intent"]["places"]): string | undefined {
+  const record = records[place];
+  if (record === undefined) return undefined;
+  const within = "at" in record ? record.at : pathOf({ place: record.within, name: record.name }, records);
+  return within === undefined ? undefined : `${within === "/" ? "" : within}/${name}`;
+}
