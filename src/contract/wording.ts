@@ -25,6 +25,12 @@ const invalidPath: Record<Faults["invalid_path"]["reason"], string> = {
   reserved: "Path is not valid on this system",
 };
 
+const forbidden: Record<Faults["forbidden"]["to"], string> = {
+  open: "Access is denied",
+  change: "Changes are denied",
+  mask: "Copying or moving a masked value is denied",
+};
+
 export const plainWording: Wording = {
   unknown_tool: ({ name }) => `Unknown tool: ${name}`,
   invalid_params: ({ issues }) => `Invalid parameters: ${issues.map(sayIssue).join("; ")}`,
@@ -49,6 +55,7 @@ export const plainWording: Wording = {
   protected_root: ({ path }) => `An allowed directory itself cannot be deleted, moved or replaced: ${path}`,
   into_itself: ({ path }) => `A directory cannot be moved or copied into itself: ${path}`,
   permission_denied: ({ path }) => `Permission denied: ${path}`,
+  forbidden: ({ path, rule, to }) => `${forbidden[to]} by the policy (${rule}): ${path}`,
   no_space: ({ path }) => `No space left on the device: ${path}`,
   too_many_open_files: ({ path }) => `Too many open files; try again: ${path}`,
   io: ({ path, errno, call }) => `Input/output error (${[call, errno].filter(Boolean).join(" ")}): ${path}`,

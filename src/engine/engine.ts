@@ -3,6 +3,7 @@
 import { attributeCopier } from "./shell/attributes.ts";
 import type { Sandbox } from "./shell/launch.ts";
 import { fileIdentity } from "./workspace/commit/stage.ts";
+import type { PolicySource } from "./workspace/rules.ts";
 import { linkFarm } from "./workspace/system/link-farm.ts";
 import { type Grant, Workspace } from "./workspace/workspace.ts";
 
@@ -23,6 +24,8 @@ export interface EngineOptions {
   /** Where journals, locks and history are kept. Default: the user's state directory. */
   readonly state?: string | undefined;
   readonly confine?: Engine["confine"];
+  /** Rules that hold for every root, asked at every call. */
+  readonly rules?: PolicySource | undefined;
 }
 
 /**
@@ -30,9 +33,10 @@ export interface EngineOptions {
  * Dispose of it when done (`using`, or `engine[Symbol.dispose]()`). Faults: `not_found`, `not_a_directory`,
  * `permission_denied` where a root cannot be served.
  */
-export function openEngine({ roots, state, confine }: EngineOptions): Engine {
+export function openEngine({ roots, state, confine, rules }: EngineOptions): Engine {
   const workspace = Workspace.open(roots, {
     state,
+    rules,
     copyAttributes: attributeCopier({ identify: fileIdentity, links: linkFarm }),
   });
   return { workspace, confine, [Symbol.dispose]: () => workspace[Symbol.dispose]() };

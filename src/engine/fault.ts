@@ -46,6 +46,8 @@ export interface Faults {
   protected_root: { readonly path: string };
   into_itself: { readonly path: string };
   permission_denied: { readonly path: string };
+  /** A rule of the policy speaks against it. `mask`: what was written would copy or show a hidden value. */
+  forbidden: { readonly path: string; readonly rule: string; readonly to: "open" | "change" | "mask" };
   no_space: { readonly path: string };
   too_many_open_files: { readonly path: string };
   io: { readonly path: string; readonly errno: string; readonly call: string };

@@ -76,6 +76,7 @@ const codes: { readonly [C in FaultCode]: ErrorCode } = {
   protected_root: "denied",
   into_itself: "invalid_input",
   permission_denied: "denied",
+  forbidden: "denied",
   no_space: "io",
   too_many_open_files: "io",
   io: "io",

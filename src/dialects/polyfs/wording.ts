@@ -22,6 +22,12 @@ const at =
   <D extends About>(data: D) =>
     `${printable(data.path)} ${words}`;
 
+const forbidden = {
+  open: "reading is denied",
+  change: "changes are denied",
+  mask: "a masked value can be kept in its place or replaced, not copied or moved, and this is refused",
+} as const;
+
 export const wording: Wording = {
   unknown_tool: plainWording.unknown_tool,
   invalid_params: say(
@@ -45,6 +51,10 @@ export const wording: Wording = {
   outside_roots: say(
     at("is outside the roots"),
     "list_roots shows what is served; links that lead out are not followed.",
+  ),
+  forbidden: say(
+    ({ path, rule, to }) => `${path}: ${forbidden[to]} by the policy (${rule})`,
+    "Only the person who runs the server can allow it: `polyfs grant`, or the policy file.",
   ),
   read_only: say(
     at("lies in a read-only root"),

@@ -46,7 +46,7 @@ export function sameTree(
     if (snapshot.kind === "symlink") return stat.target === snapshot.target;
     if (snapshot.kind === "file") {
       if (stat.size !== snapshot.size || snapshot.hash === undefined) return false;
-      using file = workspace.file(path);
+      using file = workspace.unmaskedFile(path);
       return objects.isHash(snapshot.hash, file.readNow(0, stat.size + 1));
     }
     const listed = listedIn(snapshot, objects);

@@ -51,7 +51,8 @@ const attempts = 5;
 export async function undo(workspace: Workspace, options: UndoOptions = {}): Promise<Undone> {
   const record = await chosen(workspace, options);
   for (let round = 1; ; round++) {
-    const { changes, restored } = await inverse(workspace, record, options);
+    const { changes, restored: real } = await inverse(workspace, record, options);
+    const restored = real.map(one => shown(workspace, one));
     if (options.dryRun || changes.length === 0) return { change: record, restored };
     try {
       const by = { action: "undo", client: options.client ?? "", undoes: record.id };
@@ -59,6 +60,7 @@ export async function undo(workspace: Workspace, options: UndoOptions = {}): Pro
         by,
         parents: true,
         links: "refuse",
+        unmasked: true,
         signal: options.signal,
       });
       return { change: record, restored, commit };
@@ -66,6 +68,16 @@ export async function undo(workspace: Workspace, options: UndoOptions = {}): Pro
       if (!Fault.is(error, "changed_meanwhile") || round === attempts) throw error;
     }
   }
+}
+
+/** What a caller may see of it. */
+function shown(workspace: Workspace, one: Restored): Restored {
+  const { at, before, after } = one;
+  return {
+    ...one,
+    ...(before && { before: workspace.shown(at, before) }),
+    ...(after && { after: workspace.shown(at, after) }),
+  };
 }
 
 async function chosen(workspace: Workspace, { change, path }: UndoOptions): Promise<ChangeRecord> {
@@ -233,7 +245,8 @@ class Inverting {
     const [base, ours] = [await decode(this.#file.at, made, like), await decode(this.#file.at, old, like)];
     const merged = merge(base, ours, theirs);
     if ("text" in merged) return { bytes: merged.text.bytes, exact: false };
-    const lines = merged.overlaps.flatMap(overlap => overlap.current);
+    const isMasked = this.#path.root.rules.decide(this.#file.at).contents === "masked";
+    const lines = isMasked ? [] : merged.overlaps.flatMap(overlap => overlap.current);
     throw new Fault("stale", { path: this.#file.at, current: lines, version: version(current) });
   }
 
@@ -256,7 +269,7 @@ class Inverting {
 
   async #bytesAt(path: WorkspacePath): Promise<Buffer | undefined> {
     if (this.#kindThere(path) !== "file") return undefined;
-    using file = this.#workspace.file(path);
+    using file = this.#workspace.unmaskedFile(path);
     return await file.bytes(this.#workspace.archive.limits.maxFileBytes);
   }
 

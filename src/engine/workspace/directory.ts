@@ -106,6 +106,8 @@ export class Directory implements Disposable {
   child(entry: Entry): Directory | undefined {
     try {
       const address = this.#handle.below(addressOf(entry));
+      const { rules } = this.root;
+      if (rules.restrict && rules.decide(`${this.path}/${entry.name}`).contents === "none") return undefined;
       const handle = Handle.open(address, { follow: false, directory: true });
       if (!raceFree && !handle.stat().isDirectory()) return undefined;
       return new Directory(handle, this.root, `${this.path}/${entry.name}`, `${this.given}/${entry.name}`);

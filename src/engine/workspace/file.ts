@@ -14,6 +14,7 @@ import { Fault } from "../fault.ts";
 import { faultOf, system } from "./errno.ts";
 import { raceFree } from "./handle.ts";
 import type { Landing } from "./resolve.ts";
+import { maxMaskedBytes, type Rules } from "./rules.ts";
 import { kindOf, type Stat, statOf } from "./stat.ts";
 import { isSynthetic } from "./synthetic.ts";
 
@@ -29,6 +30,8 @@ export class OpenFile implements Disposable {
   readonly path: string;
   readonly stat: Stat;
   #held: Buffer | undefined;
+  /** The masked text, where a rule wants it. */
+  #shown: Buffer | undefined;
 
   private constructor(fd: number, given: string, path: string, stat: Stat) {
     this.#fd = fd;
@@ -37,9 +40,13 @@ export class OpenFile implements Disposable {
     this.stat = stat;
   }
 
-  /** Opens what was landed on, if it is a regular file. Never blocks, never touches a device. Closes the landing. */
-  static open({ handle, root, path, stat }: Landing, given: string): OpenFile {
+  /**
+   * Opens what was landed on, if it is a regular file. Never blocks, never touches a device. Closes the landing. Where
+   * a rule masks the file, the masked text is its content, unless `unmasked` asks for what is on the disk.
+   */
+  static open({ handle, root, path, stat }: Landing, given: string, as?: "unmasked"): OpenFile {
     try {
+      const contents = as === "unmasked" ? "full" : root.rules.admit(path, given).contents;
       const stats = stat ?? handle.stat();
       if (!stats.isFile()) throw new Fault("not_a_file", { path: given, kind: kindOf(stats) });
       if (stats.dev !== root.device && isSynthetic(handle.address)) {
@@ -51,12 +58,32 @@ export class OpenFile implements Disposable {
         closeSync(fd);
         throw new Fault("changed_meanwhile", { path: given });
       }
-      return new OpenFile(fd, given, path, statOf(stats));
+      const file = new OpenFile(fd, given, path, statOf(stats));
+      return contents === "masked" ? file.#masked(root.rules) : file;
     } catch (error) {
       throw faultOf(error, given);
     } finally {
       handle.close();
     }
+  }
+
+  /** The same file with its masked text as content. Faults: `forbidden` where it cannot be masked. */
+  #masked(rules: Rules): OpenFile {
+    try {
+      const whole = this.readNow(0, Math.min(this.stat.size, maxMaskedBytes) + 1);
+      const shown = rules.shown(this.path, whole, this.given);
+      const masked = new OpenFile(this.#fd, this.given, this.path, { ...this.stat, size: shown.length });
+      masked.#shown = shown;
+      return masked;
+    } catch (error) {
+      this.close();
+      throw error;
+    }
+  }
+
+  /** Whether a rule masks it: its content is not what is on the disk. */
+  get isMasked(): boolean {
+    return this.#shown !== undefined;
   }
 
   get size(): number {
@@ -70,6 +97,7 @@ export class OpenFile implements Disposable {
 
   /** Up to `length` bytes from `offset`; fewer at the end of the file. */
   async read(offset: number, length: number): Promise<Buffer> {
+    if (this.#shown !== undefined) return this.readNow(offset, length);
     // No more room than there is something to read, unless the file has grown by a lot.
     const most = Math.min(length, Math.max(0, this.stat.size - offset) + chunkBytes);
     if (most <= smallBytes) return this.readNow(offset, most);
@@ -120,6 +148,7 @@ export class OpenFile implements Disposable {
 
   /** All of a very small file, which is read once; undefined for others, and where it has another size by now. */
   whole(): Buffer | undefined {
+    if (this.#shown !== undefined) return this.#shown;
     const { size } = this.stat;
     if (this.#held !== undefined || size > tinyBytes) return this.#held;
     const buffer = Buffer.allocUnsafe(size + 1);
@@ -158,6 +187,7 @@ export class OpenFile implements Disposable {
   }
 
   #fill(buffer: Buffer, offset: number): Promise<number> {
+    if (this.#shown !== undefined) return Promise.resolve(this.#shown.copy(buffer, 0, offset));
     return new Promise((resolve, reject) => {
       read(this.#fd, buffer, 0, buffer.length, offset, (error, count) =>
         error === null ? resolve(count) : reject(faultOf(error, this.given)),

@@ -29,7 +29,7 @@ export function narrow(roots: readonly Root[], directories: readonly string[]): 
       const holder = reached !== undefined && raceFree && !isOwnMount(handle, reached) ? undefined : reached;
       if (holder === undefined || inside.includes(holder)) handle.close();
       else {
-        const root = new Root(directory, holder.access, handle);
+        const root = new Root(directory, holder.access, handle, holder.rules);
         own.push(root);
         inside.unshift(root);
       }

@@ -41,8 +41,28 @@ export interface Seat extends Landing {
   readonly name: Address;
 }
 
-/** Opens what `path` leads to, links followed. The caller closes the handle. */
+/**
+ * Opens what `path` leads to, links followed. The caller closes the handle. What a rule denies is refused, whether it
+ * is there or not.
+ */
 export function land(roots: readonly Root[], path: WorkspacePath): Landing {
+  let landing: Landing;
+  try {
+    landing = reach(roots, path);
+  } catch (error) {
+    if (Fault.is(error, "not_found")) path.root.rules.admit(path.absolute, path.given);
+    throw error;
+  }
+  try {
+    landing.root.rules.admit(landing.path, path.given);
+    return landing;
+  } catch (error) {
+    landing.handle.close();
+    throw error;
+  }
+}
+
+function reach(roots: readonly Root[], path: WorkspacePath): Landing {
   try {
     const landing = raceFree ? quickly(roots, path) : claim(roots, Handle.open(addressOf(path)));
     if (landing !== undefined) return landing;

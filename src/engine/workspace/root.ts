@@ -5,6 +5,7 @@ import { Fault } from "../fault.ts";
 import { system } from "./errno.ts";
 import { display, Handle } from "./handle.ts";
 import { mountOf } from "./mounts.ts";
+import { Rules } from "./rules.ts";
 
 /** What the kernel appends to the path of what was deleted. Others may lie under such a name. */
 const deleted = " (deleted)";
@@ -23,9 +24,12 @@ export class Root implements Disposable {
   readonly device: number;
   readonly inode: number;
   #mount: number | undefined;
+  /** The rules about what lies in it. */
+  readonly rules: Rules;
 
   /** `held` is the directory, where it was opened already; it is the root's from then on. */
-  constructor(spelling: string, access: Access, held?: Handle) {
+  constructor(spelling: string, access: Access, held?: Handle, rules = new Rules()) {
+    this.rules = rules;
     this.spelling = spelling;
     this.access = access;
     this.handle = held ?? system(spelling, () => Handle.open(spelling));

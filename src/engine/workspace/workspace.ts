@@ -15,11 +15,12 @@ import { Directory } from "./directory.ts";
 import { system } from "./errno.ts";
 import { OpenFile } from "./file.ts";
 import { ownDirectories } from "./footprint/own-directories.ts";
-import { Handle } from "./handle.ts";
+import { display, Handle } from "./handle.ts";
 import { narrow } from "./narrow.ts";
 import { type PathForms, parsePath, type WorkspacePath } from "./path.ts";
 import { land, seat } from "./resolve.ts";
-import { type Access, Root } from "./root.ts";
+import { type Access, isWithin, Root } from "./root.ts";
+import { type PolicySource, Rules } from "./rules.ts";
 import { type Stat, statOf } from "./stat.ts";
 
 /** A directory to grant. */
@@ -33,6 +34,8 @@ export interface WritingOptions {
   readonly state?: string | undefined;
   /** Copies extended attributes and ACLs to the new content of a file; without it they are lost. */
   readonly copyAttributes?: CopyAttributes | undefined;
+  /** The policies that hold for every root. */
+  readonly rules?: PolicySource | undefined;
 }
 
 /** What a workspace has in common with its views. */
@@ -64,7 +67,7 @@ export class Workspace implements Disposable {
 
   /** Opens the granted directories. The same directory twice is one root; read-write wins. */
   static open(grants: readonly Grant[], writing: WritingOptions = {}): Workspace {
-    const roots = openRoots(grants);
+    const roots = openRoots(grants, writing.rules);
     recoverAtStart(writing.state);
     return new Workspace(roots, writing);
   }
@@ -76,7 +79,7 @@ export class Workspace implements Disposable {
   within(path: WorkspacePath): Workspace {
     const { handle, root } = land(this.roots, path);
     const spelling = isAbsolute(path.given) ? resolve(path.given) : path.absolute;
-    const own = new Root(spelling, root.access, handle);
+    const own = new Root(spelling, root.access, handle, root.rules);
     // A root inside of it still decides about itself.
     const inner = this.roots.filter(
       other => !other.is({ dev: own.device, ino: own.inode }) && own.holds(other.handle.whereabouts()),
@@ -95,14 +98,14 @@ export class Workspace implements Disposable {
         const way = this.at(path);
         const { handle, root } = land(this.roots, way);
         const spelling = isAbsolute(path) ? resolve(path) : way.absolute;
-        own.push(new Root(spelling, root.access === "read-only" ? "read-only" : access, handle));
+        own.push(new Root(spelling, root.access === "read-only" ? "read-only" : access, handle, root.rules));
       }
       // What may only be read stays so, also inside of a directory that may be written.
       for (const inner of this.roots.filter(({ access }) => access === "read-only")) {
         const place = inner.handle.whereabouts();
         const known = own.some(root => root.is({ dev: inner.device, ino: inner.inode }));
         if (!known && own.some(root => root.holds(place)))
-          own.push(new Root(inner.spelling, "read-only", Handle.open(inner.handle.address)));
+          own.push(new Root(inner.spelling, "read-only", Handle.open(inner.handle.address), inner.rules));
       }
       return new Workspace(own, this.#writing, own, this.#shared);
     } catch (error) {
@@ -113,7 +116,7 @@ export class Workspace implements Disposable {
 
   /** Other directories, written to in the same way and seen by the same listeners. The caller disposes of it. */
   elsewhere(grants: readonly Grant[]): Workspace {
-    const roots = openRoots(grants);
+    const roots = openRoots(grants, this.#writing.rules);
     return new Workspace(roots, this.#writing, roots, this.#shared);
   }
 
@@ -157,9 +160,28 @@ export class Workspace implements Disposable {
     return parsePath(this.roots, path, forms);
   }
 
-  /** The regular file that `path` leads to, open for reading. The caller closes it. */
+  /** The regular file that `path` leads to, open for reading as the rules allow. The caller closes it. */
   file(path: WorkspacePath): OpenFile {
     return OpenFile.open(land(this.roots, path), path.given);
+  }
+
+  /** The same with the bytes that are on the disk, also where a rule masks them: for history, never for answers. */
+  unmaskedFile(path: WorkspacePath): OpenFile {
+    return OpenFile.open(land(this.roots, path), path.given, "unmasked");
+  }
+
+  /** Bytes that were at `at` at some time, as the rules let a caller see them. Faults: `forbidden`. */
+  shown(at: string, bytes: Buffer): Buffer {
+    const root = this.roots.find(one => isWithin(at, one.path)) ?? this.roots[0];
+    return root === undefined ? bytes : root.rules.shown(at, bytes);
+  }
+
+  /** The same directories under more rules, which only narrow. */
+  under(source: PolicySource): Workspace {
+    const roots = this.roots.map(
+      root => new Root(root.spelling, root.access, Handle.open(root.handle.address), root.rules.and(source)),
+    );
+    return new Workspace(roots, this.#writing, roots, this.#shared);
   }
 
   /** The directory that `path` leads to, held open. The caller closes it. */
@@ -261,10 +283,11 @@ export class Workspace implements Disposable {
   }
 }
 
-function openRoots(grants: readonly Grant[]): Root[] {
+function openRoots(grants: readonly Grant[], source?: PolicySource): Root[] {
   const roots: Root[] = [];
+  const rules = new Rules(source);
   for (const grant of grants) {
-    const root = new Root(resolve(grant.path), grant.access);
+    const root = new Root(resolve(grant.path), grant.access, undefined, rules);
     const same = roots.findIndex(other => other.is({ dev: root.device, ino: root.inode }));
     if (same < 0) roots.push(root);
     else if (root.access === "read-write" && roots[same]?.access === "read-only") {
@@ -272,5 +295,7 @@ function openRoots(grants: readonly Grant[]): Root[] {
       roots[same] = root;
     } else root.handle.close();
   }
+  for (const { path, handle } of roots)
+    rules.addBase({ path, whereabouts: () => display(handle.whereabouts()) });
   return roots;
 }

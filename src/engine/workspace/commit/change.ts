@@ -69,6 +69,8 @@ export interface CommitOptions {
   readonly links?: "follow" | "refuse";
   /** A write to a file with other names: this name only (default), or all of them, by rewriting it in place. */
   readonly hardLinks?: "replace" | "keep";
+  /** The bytes are those that are to be on the disk, also for files that a rule masks: only history has such. */
+  readonly unmasked?: boolean;
   readonly signal?: AbortSignal;
 }
 

@@ -30,6 +30,7 @@ import { planOf } from "./planning.ts";
 import { purgeLater } from "./purge.ts";
 import type { Intent, Tale } from "./record.ts";
 import { recover, removeAll, takeBack } from "./recover.ts";
+import { applyRules } from "./rule-check.ts";
 import {
   askAbout,
   type CopyAttributes,
@@ -78,6 +79,7 @@ export class Committer {
       using draft = this.#draft(changes, options);
       using _ = await this.#lock(draft.keys, options);
       draft.confirm();
+      applyRules(draft, options);
       return await this.#carryOut(draft, options);
     });
   }
@@ -106,7 +108,7 @@ export class Committer {
         const current = places.isNew(spot.place) ? undefined : currentFile(places, spot, path.given);
         bases.set(at, current?.bytes ?? "absent");
         if (current !== undefined) found.push({ ...spot, identity: current.identity });
-        return { path, bytes: current?.bytes };
+        return { path, bytes: current && path.root.rules.shown(at, current.bytes, path.given) };
       });
       // Meanwhile. It is asked again when it matters, also about the others, and gets the same answer.
       askAbout(found.slice(0, mostAsked), places, this.#copyAttributes).catch(() => {});
@@ -118,6 +120,7 @@ export class Committer {
       if (also.size > 0 && ![...also.keys()].every(key => locks.keys.has(key))) throw new Overtaken("");
       draft.confirm();
       for (const [i, one] of draft.changes.entries()) draft.changes[i] = withBase(one, bases);
+      applyRules(draft, options);
       return await this.#carryOut(draft, options);
     });
   }

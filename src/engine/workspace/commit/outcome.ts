@@ -66,9 +66,9 @@ function contentOf(held: Held, path: WorkspacePath, at: string, places: Places):
     ...(held.modified !== undefined && { modified: held.modified }),
     ...(held.target !== undefined && { target: held.target }),
     bytes: async () => {
-      if (bytes !== undefined) return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
-      if (spot === undefined) throw gone();
-      return system(path.given, () => fileAt(places, spot));
+      if (bytes === undefined && spot === undefined) throw gone();
+      const whole = bytes ?? system(path.given, () => fileAt(places, spot as Spot));
+      return path.root.rules.shown(at, Buffer.from(whole.buffer, whole.byteOffset, whole.length), path.given);
     },
     directory: () => {
       if (spot === undefined) throw gone();

@@ -42,6 +42,7 @@ export function aim(path: WorkspacePath, way: Aim): Target {
   const { given } = path;
   for (let from = path, links = 0; links <= maxLinks; links++) {
     const target = seatOf(from, path, way);
+    from.root.rules.admitChange(target.at, given);
     if (way.links === undefined || way.places.isNew(target.spot.place)) return target;
     const address = way.places.address(target.spot);
     if (!sys.lstat(address)?.isSymbolicLink()) return target;

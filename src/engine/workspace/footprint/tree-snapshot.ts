@@ -119,7 +119,11 @@ export async function snapshotTree(roots: readonly Root[], options: SnapshotOpti
     if (keeper === undefined || keptBytes + entry.size > keeper.maxBytes) return entry;
     const shown = display(path);
     const open = () =>
-      OpenFile.open({ handle: Handle.open(address, { follow: false }), root, path: shown }, shown);
+      OpenFile.open(
+        { handle: Handle.open(address, { follow: false }), root, path: shown },
+        shown,
+        "unmasked",
+      );
     const hash = await keeper.keep(path, entry, open).catch(() => undefined);
     if (hash === undefined) return entry;
     keptBytes += entry.size;

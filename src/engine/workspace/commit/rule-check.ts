@@ -1,0 +1,100 @@
+// A commit under rules: nothing is moved or copied to where more of it could be seen, nothing protected goes with the
+// directory that holds it, and where a file is masked, what a caller wrote gets its hidden values back.
+import { constants } from "node:fs";
+import { Fault } from "../../fault.ts";
+import { errnoOf } from "../errno.ts";
+import { type Address, display, Handle } from "../handle.ts";
+import type { Rules } from "../rules.ts";
+import type { CommitOptions, Expectation } from "./change.ts";
+import type { Draft, Resolved } from "./draft.ts";
+import type { Places, Spot } from "./place.ts";
+import { readAll, sys } from "./syscalls.ts";
+
+/** Checks and completes the changes of a draft, under its locks. */
+export function applyRules(draft: Draft, { unmasked }: CommitOptions): void {
+  for (const [i, one] of draft.changes.entries()) {
+    const path = one.source?.path ?? one.target?.path;
+    if (path === undefined || !path.root.rules.restrict) continue;
+    const { rules } = path.root;
+    checkRelocation(one, draft.places, rules);
+    if (!unmasked) draft.changes[i] = withHiddenValues(one, draft.places, rules);
+  }
+}
+
+const rank = { none: 0, masked: 1, full: 2 } as const;
+
+function checkRelocation({ change, source, target, original }: Resolved, places: Places, rules: Rules): void {
+  const given = (source ?? target)?.path.given ?? "";
+  if (change.kind === "move" && source !== undefined && target !== undefined)
+    checkTree(places.address(source.spot), source.at, target.at, rules, given, true);
+  else if (change.kind === "copy" && original !== undefined && target !== undefined)
+    checkTree(`${original.handle.address}/.`, original.at, target.at, rules, given, false);
+  else if (change.kind === "remove" && target !== undefined)
+    checkTree(places.address(target.spot), target.at, undefined, rules, given, true);
+}
+
+/** Everything from `at` down, against what the rules say about it and about where it would be. */
+function checkTree(
+  address: Address,
+  at: string,
+  to: string | undefined,
+  rules: Rules,
+  given: string,
+  leaves: boolean,
+): void {
+  const here = rules.decide(at);
+  if (leaves ? !here.changes : here.contents === "none")
+    throw new Fault("forbidden", { path: given, rule: here.rule ?? "", to: leaves ? "change" : "open" });
+  if (to !== undefined && rank[rules.decide(to).contents] > rank[here.contents])
+    throw new Fault("forbidden", { path: given, rule: here.rule ?? "", to: "mask" });
+  const directory = directoryAt(address);
+  if (directory === undefined) return;
+  using _ = directory;
+  for (const name of sys.names(directory.address)) {
+    const shown = display(name.toString("latin1"));
+    checkTree(directory.below(name), `${at}/${shown}`, to && `${to}/${shown}`, rules, given, leaves);
+  }
+}
+
+function directoryAt(address: Address): Handle | undefined {
+  try {
+    const handle = Handle.open(address, { follow: false });
+    if (handle.stat().isDirectory()) return handle;
+    handle.close();
+    return undefined;
+  } catch (error) {
+    if (errnoOf(error) === undefined) throw error;
+    return undefined; // the commit itself finds out that it is not there
+  }
+}
+
+function withHiddenValues(one: Resolved, places: Places, rules: Rules): Resolved {
+  const { change } = one;
+  const from = one.source ?? one.target;
+  if (from === undefined || (change.kind !== "write" && change.kind !== "move")) return one;
+  if (rules.decide(from.at).contents !== "masked") return one;
+  const given = from.path.given;
+  const expect = change.expect && seenThrough(change.expect, bytes => rules.shown(from.at, bytes, given));
+  const changed = { ...change, ...(expect && { expect }) };
+  if (change.bytes === undefined) return { ...one, change: changed };
+  const current = Buffer.isBuffer(one.base) ? one.base : fileBytes(places, from.spot);
+  const bytes = rules.restored(from.at, current, change.bytes, given);
+  return { ...one, change: { ...changed, bytes }, base: one.base ?? current ?? "absent" };
+}
+
+/** What a caller expects, it expects of what it was shown. */
+function seenThrough(expect: Expectation, shown: (bytes: Buffer) => Buffer): Expectation {
+  if (expect === "absent") return expect;
+  if (typeof expect === "function") return bytes => expect(shown(bytes));
+  return bytes => shown(bytes).equals(expect) || bytes.equals(expect);
+}
+
+function fileBytes(places: Places, spot: Spot): Buffer | undefined {
+  if (places.isNew(spot.place) || !sys.lstat(places.address(spot))?.isFile()) return undefined;
+  const fd = sys.open(places.address(spot), constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+  try {
+    return readAll(fd);
+  } finally {
+    sys.close(fd);
+  }
+}

@@ -1,0 +1,136 @@
+// The rules in force for some roots: asked about where something really is, links resolved. A view of a workspace (a
+// subdirectory, a token's part) asks the rules of the roots that it is a view of, so that `app/secrets/**` means the
+// same directory for all of them.
+import { isUtf8 } from "node:buffer";
+import { Fault } from "../fault.ts";
+import { mask, maskFormat, unmask } from "../policy/mask/mask.ts";
+import { placeholder } from "../policy/mask/secret.ts";
+import { decideAll, type Policy } from "../policy/policy.ts";
+import { type Decision, narrower, unrestricted } from "../policy/rule.ts";
+import { isBinary } from "../text/detect.ts";
+
+/** The policies of a server, which may be replaced while it runs. */
+export interface PolicySource {
+  current(): readonly Policy[];
+}
+
+interface Base {
+  readonly path: string;
+  whereabouts(): string;
+}
+
+/** The largest file that is masked; a larger one under such a rule cannot be read. */
+export const maxMaskedBytes = 4 * 1024 * 1024;
+
+const noPolicies: PolicySource = { current: () => [] };
+const mark = Buffer.from(placeholder);
+
+export class Rules {
+  readonly #source: PolicySource;
+  readonly #more: readonly PolicySource[];
+  readonly #bases: Base[] = [];
+
+  constructor(source: PolicySource = noPolicies, more: readonly PolicySource[] = []) {
+    this.#source = source;
+    this.#more = more;
+  }
+
+  /** A root that relative globs are read against. */
+  addBase(base: Base): void {
+    this.#bases.push(base);
+  }
+
+  /** The same rules and some more: together they only narrow. */
+  and(more: PolicySource): Rules {
+    const both = new Rules(this.#source, [...this.#more, more]);
+    both.#bases.push(...this.#bases);
+    return both;
+  }
+
+  get policies(): readonly Policy[] {
+    const own = this.#source.current();
+    return this.#more.length === 0 ? own : [...own, ...this.#more.flatMap(more => more.current())];
+  }
+
+  get restrict(): boolean {
+    return this.policies.some(policy => !policy.isEmpty);
+  }
+
+  decide(at: string): Decision {
+    const { policies } = this;
+    if (policies.every(policy => policy.isEmpty)) return unrestricted;
+    const named = this.#bases.filter(({ path }) => isBelow(at, path)).map(({ path }) => path);
+    // A root that was moved is where its handle says.
+    const bases =
+      named.length > 0
+        ? named
+        : this.#bases.map(base => base.whereabouts()).filter(path => isBelow(at, path));
+    if (bases.length === 0) return decideAll(policies, at, "");
+    return bases.reduce(
+      (decision, base) =>
+        narrower(
+          decision,
+          decideAll(policies, base === "/" ? "" : base, at.slice(base === "/" ? 1 : base.length + 1)),
+        ),
+      unrestricted,
+    );
+  }
+
+  /** Refuses what may not even be opened. */
+  admit(at: string, given: string): Decision {
+    const decision = this.decide(at);
+    if (decision.contents === "none") throw refusal("open", decision, given);
+    return decision;
+  }
+
+  /** Refuses what may not be changed. */
+  admitChange(at: string, given: string): Decision {
+    const decision = this.admit(at, given);
+    if (!decision.changes) throw refusal("change", decision, given);
+    return decision;
+  }
+
+  /** The bytes of a file as a caller may see them. */
+  shown(at: string, bytes: Buffer, given = at): Buffer {
+    const decision = this.admit(at, given);
+    return decision.contents === "masked" ? maskedBytes(at, bytes, decision, given) : bytes;
+  }
+
+  /** What is to be written where a caller edited what `shown` gave it. */
+  restored(at: string, original: Buffer | undefined, edited: Uint8Array, given = at): Buffer {
+    const bytes = Buffer.from(edited.buffer, edited.byteOffset, edited.byteLength);
+    const decision = this.admitChange(at, given);
+    if (decision.contents !== "masked") return bytes;
+    const isLegacy = original !== undefined && !isUtf8(original);
+    if (!isLegacy && !bytes.includes(mark)) return bytes;
+    const text = original && unmask(textOf(original), bytes.toString("utf8"), maskFormat(nameOf(at)));
+    if (text === undefined || (isLegacy && /[^\0-\xff]/.test(text))) throw refusal("mask", decision, given);
+    return Buffer.from(text, isLegacy ? "latin1" : "utf8");
+  }
+}
+
+function refusal(to: "open" | "change" | "mask", { rule = "" }: Decision, path: string): Fault {
+  return new Fault("forbidden", { path, rule, to });
+}
+
+function maskedBytes(at: string, bytes: Buffer, decision: Decision, given: string): Buffer {
+  if (bytes.length > maxMaskedBytes || isBinary(bytes, { first: 8000 }))
+    throw refusal("open", decision, given);
+  return Buffer.from(mask(textOf(bytes), maskFormat(nameOf(at))));
+}
+
+/** A masked file is shown as UTF-8; one in a legacy encoding byte by byte, and written back in the same way. */
+function textOf(bytes: Buffer): string {
+  return bytes.toString(isUtf8(bytes) ? "utf8" : "latin1");
+}
+
+function nameOf(at: string): string {
+  return at.slice(at.lastIndexOf("/") + 1);
+}
+
+function isBelow(path: string, directory: string): boolean {
+  return (
+    path.startsWith(directory) &&
+    (path.length === directory.length || directory === "/" || path[directory.length] === "/")
+  );
+}

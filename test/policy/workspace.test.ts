@@ -1,0 +1,156 @@
+// Rules bind where paths are opened and where changes are made, so every tool has them.
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { Fault } from "../../src/engine/fault.ts";
+import { undo } from "../../src/engine/history/undo.ts";
+import { defaultRules } from "../../src/engine/policy/default-rules.ts";
+import { Policy } from "../../src/engine/policy/policy.ts";
+import type { Rule } from "../../src/engine/policy/rule.ts";
+import { Workspace } from "../../src/engine/workspace/workspace.ts";
+
+let base: string;
+let root: string;
+beforeEach(() => {
+  base = mkdtempSync(join(tmpdir(), "polyfs-rules-"));
+  root = join(base, "root");
+  mkdirSync(join(root, "secrets/deep"), { recursive: true });
+  mkdirSync(join(root, "app"));
+  writeFileSync(join(root, ".env"), "TOKEN=hunter2\n# note\nPORT=80\n");
+  writeFileSync(join(root, "secrets/deep/key"), "CANARY");
+  writeFileSync(join(root, "app/a.txt"), "A");
+  writeFileSync(join(root, "app/server.pem"), "CANARY");
+});
+afterEach(() => rmSync(base, { recursive: true, force: true }));
+
+function open(
+  rules: readonly Rule[] = [...defaultRules, { paths: ["secrets/**"], access: "deny" }],
+): Workspace {
+  const policies = [new Policy(rules)];
+  return Workspace.open([{ path: root, access: "read-write" }], {
+    state: join(base, "state"),
+    rules: { current: () => policies },
+  });
+}
+
+async function read(workspace: Workspace, path: string): Promise<string> {
+  using file = workspace.file(workspace.at(path));
+  return (await file.bytes(10_000)).toString();
+}
+
+async function codeOf(action: () => unknown): Promise<string | undefined> {
+  try {
+    await action();
+    return undefined;
+  } catch (error) {
+    return error instanceof Fault ? error.code : String(error);
+  }
+}
+
+const edit = (workspace: Workspace, path: string, from: string, to: string) =>
+  workspace.edit(workspace.at(path), bytes => Buffer.from(bytes.toString().replace(from, to)), {
+    by: { action: "test", client: "me" },
+  });
+
+describe("what a rule denies", () => {
+  it("cannot be read, listed, found out about, or reached by a link", async () => {
+    symlinkSync("secrets/deep/key", join(root, "link"));
+    using workspace = open();
+    for (const path of ["secrets/deep/key", "link", "app/server.pem", "secrets/none"])
+      expect(await codeOf(() => read(workspace, path)), path).toBe("forbidden");
+    for (const path of ["secrets", "secrets/deep"])
+      expect(await codeOf(() => workspace.directory(workspace.at(path)).close()), path).toBe("forbidden");
+    expect(await codeOf(() => workspace.stat(workspace.at("secrets/deep/key")))).toBe("forbidden");
+  });
+  it("cannot be written, removed, moved, or taken along with its directory", async () => {
+    using workspace = open();
+    const at = (path: string) => workspace.at(path);
+    const write = { kind: "write", path: at("secrets/deep/new"), bytes: Buffer.from("x") } as const;
+    expect(await codeOf(() => workspace.commit([write], { parents: true }))).toBe("forbidden");
+    expect(await codeOf(() => workspace.commit([{ kind: "remove", path: at("app"), recursive: true }]))).toBe(
+      "forbidden",
+    );
+    expect(await codeOf(() => workspace.commit([{ kind: "move", from: at("app"), to: at("b") }]))).toBe(
+      "forbidden",
+    );
+    expect(await codeOf(() => workspace.commit([{ kind: "copy", from: at("app"), to: at("b") }]))).toBe(
+      "forbidden",
+    );
+    expect(existsSync(join(root, "app/server.pem"))).toBe(true);
+  });
+  it("is the same for a view of a part of the workspace", async () => {
+    using workspace = open([{ paths: ["secrets/deep/**"], access: "deny" }]);
+    using part = workspace.within(workspace.at("secrets"));
+    expect(await codeOf(() => read(part, "deep/key"))).toBe("forbidden");
+  });
+});
+
+it("what a rule protects can be read and not changed", async () => {
+  using workspace = open([{ paths: ["app/**"], access: "read" }]);
+  expect(await read(workspace, "app/a.txt")).toBe("A");
+  expect(await codeOf(() => edit(workspace, "app/a.txt", "A", "B"))).toBe("forbidden");
+  expect(
+    await codeOf(() => workspace.commit([{ kind: "remove", path: workspace.at("app"), recursive: true }])),
+  ).toBe("forbidden");
+  expect(readFileSync(join(root, "app/a.txt"), "utf8")).toBe("A");
+});
+
+describe("a masked file", () => {
+  it("shows its keys and no value", async () => {
+    using workspace = open();
+    expect(await read(workspace, ".env")).toBe("TOKEN=••••\n# note\nPORT=••••\n");
+  });
+  it("can be edited without being seen, and the edit can be undone to the byte", async () => {
+    using workspace = open();
+    const commit = await edit(workspace, ".env", "# note\n", "# note\nNEW=1\n");
+    expect(readFileSync(join(root, ".env"), "utf8")).toBe("TOKEN=hunter2\n# note\nNEW=1\nPORT=80\n");
+    const [file] = commit.files;
+    expect((await file?.after?.bytes())?.toString()).not.toContain("hunter2");
+    await edit(workspace, ".env", "TOKEN=••••", "TOKEN=changed");
+    expect(readFileSync(join(root, ".env"), "utf8")).toContain("TOKEN=changed\n");
+    const undone = await undo(workspace, {});
+    expect(JSON.stringify(undone.restored.map(one => [String(one.before), String(one.after)]))).not.toMatch(
+      /hunter2|changed/,
+    );
+    expect(readFileSync(join(root, ".env"), "utf8")).toBe("TOKEN=hunter2\n# note\nNEW=1\nPORT=80\n");
+    await workspace.settled();
+  });
+  it("can be overwritten with placeholders, which keep their values", async () => {
+    using workspace = open();
+    await workspace.commit([
+      { kind: "write", path: workspace.at(".env"), bytes: Buffer.from("PORT=••••\nTOKEN=••••\n") },
+    ]);
+    expect(readFileSync(join(root, ".env"), "utf8")).toBe("PORT=80\nTOKEN=hunter2\n");
+  });
+  it("cannot be copied or moved to where it would be seen", async () => {
+    using workspace = open();
+    const at = (path: string) => workspace.at(path);
+    expect(
+      await codeOf(() => workspace.commit([{ kind: "copy", from: at(".env"), to: at("env.txt") }])),
+    ).toBe("forbidden");
+    expect(
+      await codeOf(() => workspace.commit([{ kind: "move", from: at(".env"), to: at("env.txt") }])),
+    ).toBe("forbidden");
+    expect(await codeOf(() => edit(workspace, ".env", "# note", "X=••••"))).toBe("forbidden");
+    await workspace.commit([{ kind: "copy", from: at(".env"), to: at(".env.backup") }]);
+    expect(await read(workspace, ".env.backup")).not.toContain("hunter2");
+  });
+  it("in a legacy encoding keeps its bytes", async () => {
+    writeFileSync(join(root, ".env"), Buffer.from("A=gr\xf6\xdfe\n# caf\xe9\n", "latin1"));
+    using workspace = open();
+    expect(await read(workspace, ".env")).toBe("A=••••\n# café\n");
+    await edit(workspace, ".env", "# café", "B=2\n# café");
+    expect(readFileSync(join(root, ".env"))).toEqual(
+      Buffer.from("A=gr\xf6\xdfe\nB=2\n# caf\xe9\n", "latin1"),
+    );
+  });
+});
