@@ -7,6 +7,8 @@ export default defineConfig({
     testTimeout: 60_000,
     hookTimeout: 120_000,
     maxWorkers: 2,
+    // The parsing thread is a program of its own, which only the build can make.
+    server: { deps: { external: [/\/dist\/[^/]+\.cjs$/] } },
     globalSetup: ["test/setup/build.ts"],
     // Each build would leave its compiled code in the developer's own cache.
     env: { POLYFS_CODE_CACHE: "off" },

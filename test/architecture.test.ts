@@ -15,6 +15,7 @@ const chain = [
   "glob",
   "regex",
   "policy",
+  "syntax",
   "edit",
   "workspace",
   "history",
@@ -32,6 +33,7 @@ const modulesOfOneArea: readonly (readonly [RegExp, string])[] = [
   [/^jose$/, "mcp"],
   [/^@vscode\/ripgrep$/, "search"],
   [/^iconv-lite$/, "text"],
+  [/^(web-tree-sitter|#syntax|#grammars)$/, "syntax"],
 ];
 
 const rules: { readonly [rule: string]: (file: string, code: string, sources: Sources) => boolean } = {

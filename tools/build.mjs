@@ -22,10 +22,11 @@ const dist = join(root, "dist");
 /** Brings dist/ up to date; resolves to whether there was anything to do. */
 export async function build({ types = false, readable = false } = {}) {
   const now = fingerprint();
-  const wanted = readable ? `${now} readable` : now;
-  const bundled = !isCurrent("bundle", wanted);
+  const small = types; // declarations are made for packages
+  const wanted = readable ? `${now} readable` : small ? `${now} small` : now;
+  const bundled = !isCurrent("bundle", wanted) && (readable || !isCurrent("bundle", `${now} small`));
   if (bundled) {
-    await bundleAll(readable);
+    await bundleAll({ readable, small });
     stamp("bundle", wanted);
   }
   const emitted = types && !isCurrent("types", now);
@@ -38,7 +39,8 @@ export async function build({ types = false, readable = false } = {}) {
 
 /** Whether the bundle is up to date. Needs no dependency, so it can be asked before anything is installed. */
 export function isBuilt() {
-  return isCurrent("bundle", fingerprint());
+  const now = fingerprint();
+  return isCurrent("bundle", now) || isCurrent("bundle", `${now} small`);
 }
 
 /** What dist/ is made from, by name, size and time of each file: a removed source counts as a change. */
@@ -51,6 +53,7 @@ function fingerprint() {
   for (const name of [
     "tools/build.mjs",
     "tools/bundle.mjs",
+    "tools/grammars.mjs",
     "tools/notices.mjs",
     "package.json",
     "package-lock.json",
@@ -81,13 +84,13 @@ function stamp(part, now) {
 /** Where each is first looked for; what they are made of comes before them. */
 const entries = ["polyfs.cjs", "index.js"];
 
-async function bundleAll(readable) {
+async function bundleAll(options) {
   const { bundle } = await import("./bundle.mjs");
-  const { files, metafiles } = await bundle(root, dist, { readable });
+  const { files, metafiles } = await bundle(root, dist, options);
   files.push({ name: noticesName, contents: notices(root, metafiles) });
   // Entries last, each file put in place by a rename: whoever starts the program meanwhile gets the old one or the
   // new one, whole.
-  mkdirSync(join(dist, "chunks"), { recursive: true });
+  for (const folder of ["chunks", "grammars"]) mkdirSync(join(dist, folder), { recursive: true });
   for (const file of files.toSorted((a, b) => entries.indexOf(a.name) - entries.indexOf(b.name))) put(file);
   const kept = new Set(files.map(({ name }) => name));
   for (const folder of ["", "chunks"]) {

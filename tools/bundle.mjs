@@ -5,8 +5,10 @@
 //   index.js        the library, with chunks/ of its own
 //   encodings.cjs, protocol.cjs, tokens.cjs
 //                   packages that few need and that are large: loaded by themselves, and late
+//   syntax.cjs      tells where the parsing thread's program is: syntax-thread.cjs, with grammars/ beside it
 import { relative } from "node:path";
 import { build } from "esbuild";
+import { grammarFiles, grammarsBeside, syntaxPlace } from "./grammars.mjs";
 
 const packages = {
   "iconv-lite": "encodings.cjs",
@@ -18,8 +20,8 @@ const packages = {
 const late = ["node:child_process", "node:crypto", "node:worker_threads", "node:zlib"];
 
 /** The files, by name below `dist`, and esbuild's account of what is in them. Where the program is to be `readable`,
- *  its functions keep their names, for profiles. */
-export async function bundle(root, dist, { readable = false } = {}) {
+ *  its functions keep their names, for profiles. Where all of it is to be `small`, compressing takes its time. */
+export async function bundle(root, dist, { readable = false, small = false } = {}) {
   const common = commonOptions(root);
   const results = await Promise.all([
     ...Object.entries(packages).map(([source, name]) =>
@@ -27,6 +29,13 @@ export async function bundle(root, dist, { readable = false } = {}) {
     ),
     build({ ...common, ...commonJs("src/cli/polyfs.ts", "polyfs.cjs", dist) }),
     build({ ...programOptions(root, dist), minify: !readable }),
+    build({
+      ...common,
+      ...commonJs("src/engine/syntax/thread/program.ts", "syntax-thread.cjs", dist),
+      plugins: [grammarsBeside],
+      define: { "import.meta.url": "place" },
+      banner: { js: 'const place=require("node:url").pathToFileURL(__filename).href;' },
+    }),
     build({
       ...common,
       entryPoints: { index: "src/index.ts" },
@@ -43,6 +52,7 @@ export async function bundle(root, dist, { readable = false } = {}) {
   const files = results.flatMap(({ outputFiles }) =>
     outputFiles.map(({ path, contents }) => ({ name: relative(dist, path), contents })),
   );
+  files.push({ name: "syntax.cjs", contents: syntaxPlace }, ...grammarFiles(root, { small }));
   return {
     files: files.map(file => (file.name === "program.cjs" ? { ...file, contents: inAscii(file) } : file)),
     metafiles: results.map(({ metafile }) => metafile),
@@ -81,12 +91,14 @@ export function programOptions(root, dist) {
   };
 }
 
+const beside = { ...packages, "#syntax": "syntax.cjs" };
+
 /** Packages that lie beside the program as files of their own. */
 const besideTheProgram = {
   name: "beside the program",
   setup({ onResolve }) {
     onResolve({ filter: /^[^.]/ }, ({ path }) =>
-      Object.hasOwn(packages, path) ? { path: `./${packages[path]}`, external: true } : undefined,
+      Object.hasOwn(beside, path) ? { path: `./${beside[path]}`, external: true } : undefined,
     );
   },
 };
@@ -96,6 +108,7 @@ const sharedTables = {
   name: "shared tables",
   setup({ onResolve }) {
     onResolve({ filter: /^iconv-lite$/ }, () => ({ path: "#encodings", external: true }));
+    onResolve({ filter: /^#syntax$/ }, ({ path }) => ({ path, external: true }));
   },
 };
 

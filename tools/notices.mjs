@@ -2,6 +2,7 @@
 // come along in one text, made from what the bundler really put in: a new dependency cannot be forgotten.
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { grammarPackage } from "./grammars.mjs";
 
 /** Where the notices lie, below dist/. */
 export const noticesName = "THIRD-PARTY-NOTICES.txt";
@@ -22,7 +23,7 @@ const rule = "-".repeat(80);
 /** Every package with code in the outputs, sorted by name. */
 export function bundledPackages(root, metafiles) {
   const found = new Map();
-  for (const input of metafiles.flatMap(codeIn)) {
+  for (const input of [...metafiles.flatMap(codeIn), `${grammarPackage}/package.json`]) {
     const folder = /^(?:.*\/)?node_modules\/(?:@[^/]+\/)?[^/]+(?=\/)/.exec(input)?.[0];
     if (folder === undefined) continue;
     const { name, version, license } = JSON.parse(readFileSync(join(root, folder, "package.json"), "utf8"));

@@ -5,8 +5,10 @@ import { parsePatch } from "../../engine/edit/patch.ts";
 import { version } from "../../engine/text/version.ts";
 import type { Change } from "../../engine/workspace/commit/change.ts";
 import { PatchBlock, patchChanges } from "../../engine/workspace/commit/patch-block.ts";
+import type { WorkspacePath } from "../../engine/workspace/path.ts";
 import { pathAt } from "./paths.ts";
 import { polyfsTool } from "./polyfs-tool.ts";
+import { type ChangedBytes, syntaxNotesOf } from "./syntax-notes.ts";
 import { textOf } from "./text-file.ts";
 import { dryRunProperty, ending, writing } from "./writing.ts";
 
@@ -31,10 +33,12 @@ export const applyPatch = polyfsTool({
     } as const;
     const blocks = parsePatch(patch).map(file => new PatchBlock(file, options));
     let changes: Change[] = [];
+    let found: ReadonlyMap<string, Buffer> = new Map();
     const commit = await call.workspace.editAll(
       blocks.filter(block => block.isRead).map(block => block.path),
       async files => {
         changes = await patchChanges(blocks, files);
+        found = new Map(files.flatMap(({ path, bytes }) => (bytes ? [[path.absolute, bytes]] : [])));
         if (!dry_run) return changes;
         for (const { to } of blocks) call.workspace.locate(to); // what the commit would refuse is refused now
         return [];
@@ -43,15 +47,15 @@ export const applyPatch = polyfsTool({
     );
     const lines = blocks.map(block => summary(block, changes));
     const end = dry_run ? ["[dry run: nothing was written]"] : ending(commit, call);
-    return text([...lines, ...end].join("\n"));
+    const syntax = await syntaxNotesOf(blocks.map(block => bytesOf(block, changes, found)));
+    return text([...lines, ...end, ...syntax].join("\n"));
   },
 });
 
 /** `M src/a.ts +3 -1 · v:3f9a1c2b77d0` */
 function summary({ patch, path, to }: PatchBlock, changes: readonly Change[]): string {
   const counts = `+${patch.added} -${patch.removed}`;
-  const written = changes.find(change => changedPath(change) === to);
-  const bytes = written !== undefined && "bytes" in written ? written.bytes : undefined;
+  const bytes = writtenTo(to, changes);
   const end = bytes === undefined ? "" : ` · ${version(bytes)}`;
   switch (patch.kind) {
     case "modify":
@@ -65,6 +69,19 @@ function summary({ patch, path, to }: PatchBlock, changes: readonly Change[]): s
     case "rename":
       return `R ${printable(path.given)} -> ${printable(to.given)} ${counts}${end}`;
   }
+}
+
+function bytesOf(
+  { path, to }: PatchBlock,
+  changes: readonly Change[],
+  found: ReadonlyMap<string, Buffer>,
+): ChangedBytes {
+  return { path: to.given, before: found.get(path.absolute), after: writtenTo(to, changes) };
+}
+
+function writtenTo(path: WorkspacePath, changes: readonly Change[]): Uint8Array | undefined {
+  const written = changes.find(change => changedPath(change) === path);
+  return written !== undefined && "bytes" in written ? written.bytes : undefined;
 }
 
 function changedPath(change: Change) {

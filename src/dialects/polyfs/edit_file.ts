@@ -11,6 +11,7 @@ import { changeOf, diffOf } from "./diff.ts";
 import { editsProperty, engineEdits, overlooked } from "./edits.ts";
 import { pathAt } from "./paths.ts";
 import { polyfsTool } from "./polyfs-tool.ts";
+import { syntaxNotes } from "./syntax-notes.ts";
 import { decoding, refuseBinary, refuseLarge } from "./text-file.ts";
 import { dryRunProperty, notes, versionProperty, writing } from "./writing.ts";
 
@@ -44,6 +45,7 @@ export const editFile = polyfsTool({
     refuseLarge(call, at);
     let outcomes: readonly (Applied | Fault)[] = [];
     let result: { before: Text; after: Text; merged: boolean } | undefined;
+    let syntax: Promise<string[]> | undefined;
     const commit = await workspace.edit(
       at,
       async bytes => {
@@ -63,6 +65,7 @@ export const editFile = polyfsTool({
           options,
         );
         result = { before: merged ? await decode(given, bytes, options) : base, after: text, merged };
+        syntax = syntaxNotes({ path: given, before: result.before, after: text }); // while the file is written
         return dry_run || text.bytes.equals(bytes) ? undefined : text.bytes;
       },
       writing(call),
@@ -79,6 +82,7 @@ export const editFile = polyfsTool({
         ...(merged ? ["[merged with changes made since that version]"] : []),
         ...(dry_run ? ["[dry run: nothing was written]"] : notes(commit, call)),
         diffOf(change, diffBytes),
+        ...((await syntax) ?? []),
       ].join("\n"),
     );
   },

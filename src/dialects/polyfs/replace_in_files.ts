@@ -16,6 +16,7 @@ import { answerBytes, counted, Lines } from "./answer.ts";
 import { regexEdit } from "./edits.ts";
 import { filesMatching } from "./files-matching.ts";
 import { polyfsTool } from "./polyfs-tool.ts";
+import { syntaxNotesOf } from "./syntax-notes.ts";
 import { decoding } from "./text-file.ts";
 import { dryRunProperty, ending, writing } from "./writing.ts";
 
@@ -74,6 +75,12 @@ export const replaceInFiles = polyfsTool({
       lines.note(`[${counted(replaced.length + 1 - lines.count, "more file")}]`);
     for (const line of skipped) lines.note(line);
     for (const line of dry_run ? ["[dry run: nothing was written]"] : ending(commit, call)) lines.note(line);
+    const changed = replaced.map(({ path, before, change }) => ({
+      path: path.given,
+      before,
+      after: change.bytes,
+    }));
+    for (const line of await syntaxNotesOf(changed)) lines.note(line);
     return text(lines.toString());
   },
 });
@@ -81,6 +88,7 @@ export const replaceInFiles = polyfsTool({
 interface Replaced {
   readonly path: WorkspacePath;
   readonly count: number;
+  readonly before: Buffer;
   readonly change: Change & { readonly kind: "write" };
 }
 
@@ -120,7 +128,7 @@ async function replacedIn(
   try {
     const { text: after, count } = await applyEdits(file, [edit], { order: "original", signal });
     if (after.bytes.equals(bytes)) return undefined;
-    return { path, count, change: { kind: "write", path, bytes: after.bytes } };
+    return { path, count, before: bytes, change: { kind: "write", path, bytes: after.bytes } };
   } catch (error) {
     if (Fault.is(error, "no_match")) return undefined;
     throw error;

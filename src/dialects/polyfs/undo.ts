@@ -9,6 +9,7 @@ import { answerBytes, counted, Lines } from "./answer.ts";
 import { changeOf, diffOf } from "./diff.ts";
 import { pathAt, shownAt } from "./paths.ts";
 import { polyfsTool } from "./polyfs-tool.ts";
+import { syntaxNotesOf } from "./syntax-notes.ts";
 import { dryRunProperty, ending } from "./writing.ts";
 
 const diffBytes = 2000;
@@ -39,6 +40,13 @@ export const undo = polyfsTool({
     if (shown < restored.length) lines.note(`[${counted(restored.length - shown, "more path")}]`);
     if (commit !== undefined) for (const line of ending(commit, call)) lines.note(line);
     if (dry_run) lines.note("[dry run: nothing was written]");
+    const changed = restored.filter(one => one.after !== undefined);
+    const named = changed.map(({ at: place, before, after }) => ({
+      path: shownAt(workspace, place),
+      before,
+      after,
+    }));
+    for (const line of await syntaxNotesOf(named)) lines.note(line);
     return text(lines.toString());
   },
 });

@@ -11,6 +11,7 @@ import type { Commit } from "../../engine/workspace/commit/change.ts";
 import type { WorkspacePath } from "../../engine/workspace/path.ts";
 import { pathAt } from "./paths.ts";
 import { polyfsTool } from "./polyfs-tool.ts";
+import { syntaxNotes } from "./syntax-notes.ts";
 import { decoding, headLine, refuseBinary, refuseLarge } from "./text-file.ts";
 import { notes, writing } from "./writing.ts";
 
@@ -34,12 +35,14 @@ export const writeFile = polyfsTool({
   async run({ path, mode, ...wanted }, call) {
     const at = pathAt(call, path);
     if (at.isRoot) throw new Fault("not_a_file", { path: at.given, kind: "directory" });
+    const old = textThere(at, call);
     const { commit, written, merged } = await write[mode](at, wanted, call);
     const effect = commit.files[0]?.effect;
     const did = effect === "created" ? "created" : effect === "none" ? "unchanged" : past[mode];
     const lines = [`${did} ${headLine(at.given, written, version(written.bytes))}`];
     if (merged) lines.push("[merged with changes made since that version]");
-    return text([...lines, ...notes(commit, call)].join("\n"));
+    const syntax = await syntaxNotes({ path: at.given, before: await old, after: written });
+    return text([...lines, ...notes(commit, call), ...syntax].join("\n"));
   },
 });
 
@@ -164,6 +167,21 @@ async function replacedText(
 function isAscii(content: string): boolean {
   return Buffer.byteLength(content) === content.length;
 }
+
+/** What is there, to compare; undefined where that is nothing, or not worth the time. */
+async function textThere(path: WorkspacePath, { workspace }: CallContext): Promise<Text | undefined> {
+  try {
+    using file = workspace.file(path);
+    if (file.size > maxCompared) return undefined;
+    const bytes = await file.bytes(maxCompared);
+    return isNoText(bytes) ? undefined : await decode(path.given, bytes, decoding);
+  } catch (error) {
+    if (error instanceof Fault) return undefined;
+    throw error;
+  }
+}
+
+const maxCompared = 2_000_000;
 
 /** The first bytes of what is there; undefined where nothing is. */
 function headOf(path: WorkspacePath, { workspace }: CallContext): Buffer | undefined {

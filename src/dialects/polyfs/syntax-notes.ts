@@ -1,0 +1,57 @@
+// What an answer says about syntax that a change has broken. It never refuses: a half-written file is a step on the
+// way to a whole one.
+import { printable } from "../../contract/wording.ts";
+import { newErrors } from "../../engine/syntax/new-errors.ts";
+import { isNoText } from "../../engine/text/detect.ts";
+import { decode, type Text } from "../../engine/text/text.ts";
+import { counted, shownLine } from "./answer.ts";
+import { decoding } from "./text-file.ts";
+
+/** More errors of one file are rarely more faults. */
+const mostPerFile = 3;
+/** Files beyond these are not looked at, and answers say so. */
+const mostFiles = 50;
+
+export interface Changed {
+  readonly path: string;
+  /** Undefined for a new file. */
+  readonly before: Pick<Text, "body"> | undefined;
+  readonly after: Pick<Text, "body">;
+}
+
+/** Lines for an answer about one file. */
+export async function syntaxNotes({ path, before, after }: Changed, named = ""): Promise<string[]> {
+  const errors = await newErrors(path, before?.body, after.body);
+  const lines = errors.slice(0, mostPerFile).map(({ line, column, text, missing }) => {
+    const what = missing === undefined ? "" : ` (missing \`${printable(missing)}\`)`;
+    return `new syntax error at ${named}${line}:${column}${what}: ${shownLine(text.trim()).slice(0, 200)}`;
+  });
+  const left = errors.length - lines.length;
+  return left > 0 ? [...lines, `[${counted(left, "more syntax error")}${named && ` in ${named}`}]`] : lines;
+}
+
+/** A file before and after a change, as bytes. Without `after` it is gone, and parses. */
+export interface ChangedBytes {
+  readonly path: string;
+  readonly before: Uint8Array | undefined;
+  readonly after: Uint8Array | undefined;
+}
+
+/** Lines for an answer about several files. */
+export async function syntaxNotesOf(files: readonly ChangedBytes[]): Promise<string[]> {
+  const lines: string[] = [];
+  for (const { path, before, after } of files.slice(0, mostFiles)) {
+    const [old, made] = [await textIn(path, before), await textIn(path, after)];
+    if (made === undefined || (before !== undefined && old === undefined)) continue;
+    const named = files.length > 1 ? `${printable(path)}:` : "";
+    lines.push(...(await syntaxNotes({ path, before: old, after: made }, named)));
+  }
+  const left = files.length - mostFiles;
+  return left > 0 ? [...lines, `[syntax of ${counted(left, "more file")} not checked]`] : lines;
+}
+
+async function textIn(path: string, bytes: Uint8Array | undefined): Promise<Text | undefined> {
+  if (bytes === undefined) return undefined;
+  const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  return isNoText(buffer) ? undefined : await decode(path, buffer, decoding);
+}

@@ -1,0 +1,108 @@
+// What does not parse any more after a change. Only what is new counts: a grammar that does not know the newest
+// syntax, or a file that was half written before, stays quiet.
+import { LineIndex } from "../text/lines.ts";
+import { type Language, languageOf } from "./language.ts";
+import { parse } from "./parse.ts";
+import type { ParseError } from "./thread/messages.ts";
+
+export interface NewError {
+  /** Both count from 1. */
+  readonly line: number;
+  readonly column: number;
+  readonly text: string;
+  /** What the parser expected here, where it knows. */
+  readonly missing?: string | undefined;
+}
+
+/** The errors in `after` that were not in `before`, which is undefined for a new file. */
+export async function newErrors(
+  path: string,
+  before: string | undefined,
+  after: string,
+): Promise<readonly NewError[]> {
+  const language = languageOf(path, after);
+  if (language === undefined || before === after) return [];
+  const made = await parse(after, language);
+  if (made === undefined || made.errors.length === 0) return [];
+  const was = before === undefined ? undefined : await parse(before, languageOf(path, before) ?? language);
+  if (before !== undefined && (was === undefined || was.doubtful)) return [];
+  if (before === undefined && made.doubtful) return [];
+  return new Comparison(before ?? "", after, language).fresh(was?.errors ?? [], made.errors);
+}
+
+class Comparison {
+  readonly #before: LineIndex;
+  readonly #after: LineIndex;
+  readonly #texts: readonly [before: string, after: string];
+  readonly #language: Language;
+  /** How much is the same at the start and at the end. */
+  readonly #head: number;
+  readonly #tail: number;
+
+  constructor(before: string, after: string, language: Language) {
+    this.#before = new LineIndex(before);
+    this.#after = new LineIndex(after);
+    this.#texts = [before, after];
+    this.#language = language;
+    const shorter = Math.min(before.length, after.length);
+    let head = 0;
+    while (head < shorter && before.charCodeAt(head) === after.charCodeAt(head)) head++;
+    let tail = 0;
+    while (
+      tail < shorter - head &&
+      before.charCodeAt(before.length - 1 - tail) === after.charCodeAt(after.length - 1 - tail)
+    )
+      tail++;
+    this.#head = head;
+    this.#tail = tail;
+  }
+
+  fresh(old: readonly ParseError[], made: readonly ParseError[]): NewError[] {
+    const known = new Map<string, number>();
+    for (const error of old) {
+      const key = this.#key(error, 0);
+      known.set(key, (known.get(key) ?? 0) + 1);
+    }
+    const broken = old.map(({ start, end }) => ({ start: this.#moved(start), end: this.#moved(end) }));
+    const found = new Map<string, NewError>();
+    for (const error of made) {
+      const key = this.#key(error, 1);
+      const left = known.get(key) ?? 0;
+      if (left > 0) known.set(key, left - 1);
+      else if (!broken.some(({ start, end }) => error.start >= start && error.end <= end)) {
+        const told = this.#told(error);
+        if (told !== undefined && !found.has(`${told.line}`)) found.set(`${told.line}`, told);
+      }
+    }
+    return [...found.values()];
+  }
+
+  /** An error is the same one where it is of the same kind, on a line that reads the same. */
+  #key({ start, missing = "" }: ParseError, side: 0 | 1): string {
+    const index = side === 0 ? this.#before : this.#after;
+    const line = index.lineAt(start);
+    return `${missing} ${this.#texts[side].slice(index.start(line), index.end(line)).trim()}`;
+  }
+
+  /** Where an offset of the old text is in the new one; inside the change, at its end. */
+  #moved(offset: number): number {
+    const [before, after] = this.#texts;
+    if (offset <= this.#head) return offset;
+    return Math.max(offset, before.length - this.#tail) + after.length - before.length;
+  }
+
+  #told({ start, end, missing }: ParseError): NewError | undefined {
+    const [, after] = this.#texts;
+    // The parser gives up on everything around a fault, which may begin far above: it lies in what was changed.
+    let at = start < this.#head && end >= this.#head ? this.#head : start;
+    while (at < end && /\s/.test(after[at] ?? "")) at++;
+    const line = this.#after.lineAt(at);
+    const text = after.slice(this.#after.start(line), this.#after.end(line));
+    if (this.#language.name === "c" && onlyInCpp.test(text)) return undefined;
+    return { line, column: at - this.#after.start(line) + 1, text, missing };
+  }
+}
+
+/** Names in C, keywords for the grammar that reads it. */
+const onlyInCpp =
+  /\b(class|new|delete|template|this|private|public|protected|namespace|try|catch|throw|using|operator|virtual|typename|friend|and|or|not|xor|export|mutable|explicit|requires|concept|module|import)\b/;

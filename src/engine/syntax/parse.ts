@@ -1,0 +1,58 @@
+// Text and language in, structure out: declarations, what does not parse, and what lies at an offset. Answers may
+// be absent: a text that is too large or takes too long is treated as one whose language is not known.
+import type { Language } from "./language.ts";
+import { parsedPart } from "./language.ts";
+import type { NodeKind, ParseError, RawDeclaration } from "./thread/messages.ts";
+import { ask } from "./thread/thread.ts";
+
+/** Larger ones are data or generated. */
+const maxLength = 1_500_000;
+const maxMs = 2000;
+
+export interface Syntax {
+  /** So much does not parse that the text is hardly in this language. */
+  readonly doubtful: boolean;
+  readonly errors: readonly ParseError[];
+  /** In the order of the text; a declaration comes before those in it. */
+  readonly declarations: readonly RawDeclaration[];
+  /** For each offset that was asked about. */
+  readonly kinds: readonly NodeKind[];
+}
+
+export interface ParseOptions {
+  readonly declarations?: boolean;
+  readonly at?: readonly number[];
+  readonly maxMs?: number;
+}
+
+/** Resolves to undefined where nothing can be said. */
+export async function parse(
+  text: string,
+  language: Language,
+  options: ParseOptions = {},
+): Promise<Syntax | undefined> {
+  if (text.length > maxLength) return undefined;
+  const { declarations, at } = options;
+  const found = await ask({
+    grammar: language.grammar,
+    text: parsedPart(text, language),
+    maxMs: options.maxMs ?? maxMs,
+    declarations,
+    at,
+  });
+  return (
+    found && {
+      doubtful: isDoubtful(text, found.errors),
+      errors: found.errors,
+      declarations: found.declarations ?? [],
+      kinds: found.kinds ?? [],
+    }
+  );
+}
+
+function isDoubtful(text: string, errors: readonly ParseError[]): boolean {
+  if (errors.length < 20) return false;
+  let lines = 1;
+  for (let at = text.indexOf("\n"); at >= 0; at = text.indexOf("\n", at + 1)) lines++;
+  return errors.length > lines / 3;
+}

@@ -1,0 +1,10 @@
+// What the build makes of this folder and of the packages: the thread's program, and the grammars beside it.
+declare module "#syntax" {
+  /** The path of the program's file. */
+  export const program: string;
+}
+
+declare module "#grammars" {
+  /** The WebAssembly of a grammar, or of the parser's `runtime`. */
+  export function unpacked(name: string): Uint8Array<ArrayBuffer>;
+}

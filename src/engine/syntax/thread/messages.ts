@@ -1,0 +1,89 @@
+// What the parsing thread is asked and what it answers. Places are offsets in the text, in UTF-16 units, as
+// JavaScript counts them.
+import type { Grammar } from "../language.ts";
+
+export interface Request {
+  readonly id: number;
+  readonly grammar: Grammar;
+  readonly text: string;
+  /** Processor time that parsing may take. */
+  readonly maxMs: number;
+  readonly declarations?: boolean | undefined;
+  /** Tell what kind of node lies at each of these. */
+  readonly at?: readonly number[] | undefined;
+  /** Tell where this identifier occurs, and in which role. */
+  readonly name?: string | undefined;
+}
+
+export type Kind =
+  | "class"
+  | "constant"
+  | "constructor"
+  | "enum"
+  | "field"
+  | "function"
+  | "implementation"
+  | "interface"
+  | "method"
+  | "namespace"
+  | "prototype"
+  | "section"
+  | "type"
+  | "variable";
+
+export interface RawDeclaration {
+  readonly kind: Kind;
+  readonly name: string;
+  /** Index of the declaration that this one is in; -1 at the top. */
+  readonly parent: number;
+  /** Where the comments, decorators and attributes above it begin. */
+  readonly top: number;
+  /** Where it begins itself, modifiers included. */
+  readonly start: number;
+  readonly end: number;
+  readonly nameStart: number;
+  readonly nameEnd: number;
+  /** Its text up to the body. */
+  readonly head: string;
+}
+
+export interface ParseError {
+  readonly start: number;
+  readonly end: number;
+  /** What the parser had to add, such as `}`. */
+  readonly missing?: string;
+}
+
+/** What lies at an offset. */
+export type NodeKind = "identifier" | "string" | "comment" | "other";
+
+/**
+ * How an identifier is used. `binds`: it is declared here, for the part of the text from `scope` to `scopeEnd`.
+ * `member`: a property or method, declared (`binds`) or used; `own` where it is reached through `this`.
+ * `outside`: the name of something in another module, `from`.
+ */
+export interface NameUse {
+  readonly start: number;
+  readonly role: "variable" | "member" | "outside" | "unclear";
+  readonly binds: boolean;
+  readonly scope?: number;
+  readonly scopeEnd?: number;
+  readonly top?: boolean;
+  readonly from?: string;
+  readonly own?: boolean;
+  /** Written for two things at once, as in `{ name }`: what a rename has to put in front. */
+  readonly shorthand?: boolean;
+  /** Types and values may share a name. */
+  readonly space?: "type" | "value" | "both";
+}
+
+export interface Answer {
+  readonly id: number;
+  /** Without it the text could not be parsed in time, or the grammar failed. */
+  readonly parsed?: {
+    readonly errors: readonly ParseError[];
+    readonly declarations?: readonly RawDeclaration[];
+    readonly kinds?: readonly NodeKind[];
+    readonly uses?: readonly NameUse[];
+  };
+}

@@ -1,0 +1,72 @@
+// The parsing thread. A text is parsed in slices, so that a short one need not wait for a long one, and within a
+// limit of time. Grammars are unpacked when their language is first asked for.
+import { parentPort } from "node:worker_threads";
+import { Language, Parser, type Tree } from "web-tree-sitter";
+import { unpacked } from "#grammars";
+import type { Grammar } from "../language.ts";
+import { declarationsIn } from "./declarations.ts";
+import { errorsIn } from "./errors.ts";
+import type { Answer, Request } from "./messages.ts";
+import { kindAt } from "./node-kind.ts";
+
+const sliceMs = 10;
+
+let ready: Promise<void> | undefined;
+const languages = new Map<Grammar, Promise<Language>>();
+/** Parsers that are free, by grammar. */
+const free = new Map<Grammar, Parser[]>();
+
+parentPort?.on("message", (request: Request) => {
+  answer(request).then(
+    parsed => parentPort?.postMessage({ id: request.id, ...(parsed && { parsed }) } satisfies Answer),
+    () => parentPort?.postMessage({ id: request.id } satisfies Answer),
+  );
+});
+
+async function answer(request: Request): Promise<Answer["parsed"]> {
+  const { grammar, text, declarations, at } = request;
+  const parser = await parserFor(grammar);
+  const tree = await parsed(parser, request);
+  if (tree === undefined) {
+    parser.delete();
+    return undefined;
+  }
+  try {
+    const root = tree.rootNode;
+    return {
+      errors: errorsIn(root),
+      ...(declarations && { declarations: declarationsIn(root, text, grammar) }),
+      ...(at && { kinds: at.map(offset => kindAt(root, offset)) }),
+    };
+  } finally {
+    tree.delete();
+    free.get(grammar)?.push(parser);
+  }
+}
+
+async function parsed(parser: Parser, { text, maxMs }: Request): Promise<Tree | undefined> {
+  let spent = 0;
+  for (;;) {
+    const start = performance.now();
+    const progressCallback = () => performance.now() - start > sliceMs;
+    const tree = parser.parse(text, null, { progressCallback });
+    if (tree !== null) return tree;
+    spent += performance.now() - start;
+    if (spent > maxMs) return undefined;
+    await new Promise(resolve => setImmediate(resolve));
+  }
+}
+
+async function parserFor(grammar: Grammar): Promise<Parser> {
+  const kept = free.get(grammar) ?? [];
+  free.set(grammar, kept);
+  const known = kept.pop();
+  if (known !== undefined) return known;
+  ready ??= Parser.init({ wasmBinary: unpacked("runtime") });
+  await ready;
+  const loading = languages.get(grammar) ?? Language.load(unpacked(grammar));
+  languages.set(grammar, loading);
+  const parser = new Parser();
+  parser.setLanguage(await loading);
+  return parser;
+}

@@ -1,0 +1,73 @@
+// The parsing thread as the rest of the process sees it: started with the first question, ended where it hangs.
+// Nothing that goes wrong in it is an error to anybody: without an answer, a text is one whose language is not known.
+import { Worker } from "node:worker_threads";
+import type { Answer, Request } from "./messages.ts";
+
+/** The thread watches its own time; this is for a grammar that does not come back. A loaded machine needs some. */
+const hangMs = 10_000;
+/** Grammars that hang or end the thread again and again are left alone. */
+const mostFailures = 3;
+
+type Parsed = Answer["parsed"];
+interface Waiting {
+  readonly grammar: Request["grammar"];
+  readonly done: (parsed: Parsed) => void;
+  readonly timer: NodeJS.Timeout;
+}
+
+let worker: Worker | undefined;
+let starting: Promise<Worker | undefined> | undefined;
+let latest = 0;
+const waiting = new Map<number, Waiting>();
+const failures = new Map<Request["grammar"], number>();
+
+/** What the thread found; undefined where it could not tell. */
+export async function ask(request: Omit<Request, "id">): Promise<Parsed> {
+  if ((failures.get(request.grammar) ?? 0) >= mostFailures) return undefined;
+  starting ??= start();
+  const thread = worker ?? (await starting);
+  if (thread === undefined) return undefined;
+  return await new Promise<Parsed>(resolve => {
+    const id = ++latest;
+    const timer = setTimeout(() => end(thread, id), hangMs);
+    waiting.set(id, { grammar: request.grammar, done: resolve, timer });
+    thread.ref();
+    thread.postMessage({ id, ...request } satisfies Request);
+  });
+}
+
+async function start(): Promise<Worker | undefined> {
+  try {
+    const { program } = await import("#syntax");
+    const thread = new Worker(program, { stdin: false, resourceLimits: { maxOldGenerationSizeMb: 512 } });
+    thread.on("message", ({ id, parsed }: Answer) => finish(id, parsed));
+    thread.on("error", () => end(thread));
+    thread.on("exit", () => end(thread));
+    thread.unref();
+    worker = thread;
+    return thread;
+  } catch {
+    return undefined;
+  }
+}
+
+function finish(id: number, parsed: Parsed): void {
+  const one = waiting.get(id);
+  waiting.delete(id);
+  if (waiting.size === 0) worker?.unref();
+  if (one === undefined) return;
+  clearTimeout(one.timer);
+  one.done(parsed);
+}
+
+/** Ends a thread; the request that hangs, or all that wait where it ended by itself, count as failures. */
+function end(thread: Worker, hanging?: number): void {
+  if (worker !== thread) return;
+  worker = undefined;
+  starting = undefined;
+  for (const [id, { grammar }] of waiting) {
+    if (hanging === undefined || hanging === id) failures.set(grammar, (failures.get(grammar) ?? 0) + 1);
+  }
+  for (const id of [...waiting.keys()]) finish(id, undefined);
+  void thread.terminate();
+}

@@ -1,0 +1,172 @@
+// The parser: declarations of every language it knows, the places that do not parse, and texts that are not what
+// their name says.
+import { describe, expect, it } from "vitest";
+import { languageOf } from "../../src/engine/syntax/language.ts";
+import { newErrors } from "../../src/engine/syntax/new-errors.ts";
+import { parse } from "../../src/engine/syntax/parse.ts";
+
+async function declared(path: string, text: string): Promise<string[]> {
+  const language = languageOf(path, text);
+  if (language === undefined) return ["?"];
+  const found = await parse(text, language, { declarations: true });
+  const all = found?.declarations ?? [];
+  const line = (at: number) => text.slice(0, at).split("\n").length;
+  const pathOf = (i: number): string => {
+    const one = all[i];
+    return one === undefined ? "" : one.parent < 0 ? one.name : `${pathOf(one.parent)}.${one.name}`;
+  };
+  return all.map((one, i) => `${line(one.top)}-${line(one.end)} ${one.kind} ${pathOf(i)}`);
+}
+
+describe("declarations", () => {
+  const cases: readonly (readonly [path: string, text: string, expected: readonly string[]])[] = [
+    [
+      "a.ts",
+      `import x from "y";
+
+/** Says hello. */
+@decorated()
+export class Greeter<T> extends Base {
+  readonly name = "x";
+  // above
+  @Input() greet(a: string): void {
+    const local = 1;
+  }
+}
+
+export const add = (a: number) => a + 1;
+const one = 1, two = 2;
+export interface Shape { area(): number }
+function over(a: string): void;
+function over(a: unknown) {}
+`,
+      [
+        "3-11 class Greeter",
+        "6-6 field Greeter.name",
+        "7-10 method Greeter.greet",
+        "9-9 variable Greeter.greet.local",
+        "13-13 function add",
+        "14-14 variable one",
+        "14-14 variable two",
+        "15-15 interface Shape",
+        "15-15 method Shape.area",
+        "16-16 function over",
+        "17-17 function over",
+      ],
+    ],
+    [
+      "a.js",
+      "(function () {\n  function inner() {}\n})();\nmodule.exports = { run: function () {}, stop() {} };\nA.prototype.go = function () {};\n",
+      ["2-2 function inner", "4-4 method run", "4-4 method stop", "5-5 function A.go"],
+    ],
+    [
+      "a.py",
+      "# about f\n@dec\ndef f(a):\n    x = 1\n\nclass A(B):\n    y: int = 2\n    async def m(self): pass\n",
+      ["1-4 function f", "4-4 variable f.x", "6-8 class A", "7-7 variable A.y", "8-8 function A.m"],
+    ],
+    [
+      "a.go",
+      "package p\n\n// T is.\ntype T struct{}\n\nfunc (t *T) M() {}\nfunc F() {}\nconst (\n\tA = 1\n\tB = 2\n)\n",
+      ["3-4 type T", "6-6 method T.M", "7-7 function F", "9-9 constant A", "10-10 constant B"],
+    ],
+    [
+      "a.rs",
+      "/// doc\n#[derive(X)]\npub struct A<T> { x: T }\nimpl<T> A<T> {\n    fn m(&self) {}\n}\n",
+      ["1-3 class A", "4-6 implementation A", "5-5 function A.m"],
+    ],
+    [
+      "A.java",
+      "package p;\npublic class A {\n  int f = 1;\n  A() {}\n  @Override\n  void m() {}\n}\n",
+      ["2-7 class A", "3-3 field A.f", "4-4 constructor A.A", "5-6 method A.m"],
+    ],
+    [
+      "a.cpp",
+      "namespace n {\ntemplate <class T> class B { void f(); };\n}\nvoid n::B::f() {}\nint *g(void) { return 0; }\n",
+      ["1-3 namespace n", "2-2 class n.B", "2-2 prototype n.B.f", "4-4 function n.B.f", "5-5 function g"],
+    ],
+    [
+      "a.cs",
+      "namespace N { class C { int f; public int P { get; } void M() {} } }\n",
+      ["1-1 namespace N", "1-1 class N.C", "1-1 field N.C.f", "1-1 field N.C.P", "1-1 method N.C.M"],
+    ],
+    [
+      "a.php",
+      "<p><?php\nfunction f() {}\nclass B { function m() {} }\n",
+      ["2-2 function f", "3-3 class B", "3-3 method B.m"],
+    ],
+    [
+      "a.rb",
+      "module A\n  class B\n    def m; end\n  end\nend\n",
+      ["1-5 namespace A", "2-4 class A.B", "3-3 method A.B.m"],
+    ],
+    ["a.sh", "f() {\n  echo\n}\nX=1\n", ["1-3 function f", "4-4 variable X"]],
+    [
+      "a.ps1",
+      "function Get-X { 1 }\nclass A { [void] M() { } }\n",
+      ["1-1 function Get-X", "2-2 class A", "2-2 method A.M"],
+    ],
+    [
+      "a.css",
+      "/* c */\n.a, .b { color: red }\n@media print { p { x: y } }\n",
+      ["1-2 section .a, .b", "3-3 section @media print", "3-3 section @media print.p"],
+    ],
+    ["a.ini", "[one]\nb=c\n", ["1-2 section one", "2-2 field one.b"]],
+    [
+      "a.vue",
+      '<template>\n<p/>\n</template>\n<script lang="ts">\nexport function f(): void {}\n</script>\n',
+      ["5-5 function f"],
+    ],
+    [
+      "a.html",
+      '<script type="text/template">{{x}}</script>\n<script>\nfunction g() {}\n</script>',
+      ["3-3 function g"],
+    ],
+    ["tool", "#!/usr/bin/env python3\ndef f(): pass\n", ["2-2 function f"]],
+    ["a.txt", "def f(): pass\n", ["?"]],
+    ["a.ts", "", []],
+  ];
+  it.each(cases)("of %s", async (path, text, expected) => {
+    expect(await declared(path, text)).toEqual(expected);
+  });
+});
+
+describe("new syntax errors", () => {
+  const told = async (path: string, before: string | undefined, after: string) =>
+    (await newErrors(path, before, after)).map(({ line, column, text }) => `${line}:${column} ${text}`);
+
+  it("tell what a change broke, where it was changed", async () => {
+    const good = "function a() {\n  return 1;\n}\n\nfunction b() {\n  return (2 + 3);\n}\n";
+    expect(await told("a.ts", good, good.replace("3);", "3;"))).toEqual(["6:16   return (2 + 3;"]);
+    const [first = ""] = await told("a.ts", good, good.replace("1;\n}", "1;\n"));
+    expect(first).not.toBe("");
+  });
+
+  it("leave out what did not parse before", async () => {
+    const broken = "const a = ;\n\nconst b = 1;\n";
+    expect(await told("a.js", broken, broken.replace("b = 1", "b = 2"))).toEqual([]);
+    expect(await told("a.js", broken, `// one line more\n${broken}`)).toEqual([]);
+    expect(await told("a.js", broken, broken.replace("b = 1", "b = = 1"))).toHaveLength(1);
+  });
+
+  it("say nothing of texts that are not in the language of their name", async () => {
+    const prose = "This is, after all, no code: it's prose! (Or is it?)\n".repeat(40);
+    expect(await told("a.ts", prose, `${prose}More of it; with "quotes.\n`)).toEqual([]);
+    expect(await told("new.py", undefined, prose)).toEqual([]);
+    expect(await told("a.txt", "a", "b (")).toEqual([]);
+  });
+
+  it("count lines as readers do, whatever stands above", async () => {
+    const above = "const s = `a\u2028b\r\u0085`;\n// \ud83d\ude00 \u00e9\n";
+    expect(await told("a.js", `${above}f(1);\n`, `${above}f(1;\n`)).toEqual([`3:4 f(1;`]);
+  });
+});
+
+it("an enormous or endless text neither fails nor keeps others waiting", async () => {
+  const order: string[] = [];
+  const big = "a=[".repeat(400_000);
+  const typescript = { name: "typescript", grammar: "typescript" } as const;
+  const long = parse(big, typescript, { maxMs: 300 }).then(() => order.push("long"));
+  const short = parse("let a = 1;", typescript).then(() => order.push("short"));
+  await Promise.all([long, short]);
+  expect(order[0]).toBe("short");
+});
