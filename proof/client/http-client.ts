@@ -138,7 +138,9 @@ export class HttpClient implements Client {
 
 /** The JSON-RPC message of a reply: the body, or the last event of a stream. */
 export function messageIn(body: string): Message | undefined {
-  const events = [...body.matchAll(/^data: (.*)$/gm)].map(([, data = ""]) => data);
+  // Only CR and LF end a line of a stream; U+2028 may stand in one.
+  const lines = body.split(/\r\n|\r|\n/).filter(line => line.startsWith("data: "));
+  const events = lines.map(line => line.slice("data: ".length));
   try {
     return JSON.parse(events.at(-1) ?? body);
   } catch {

@@ -51,7 +51,7 @@ function makeParents(tree: Growing, at: string): void {
 }
 
 function write(tree: Growing, path: string, content: string, mode: "overwrite" | "create" | "append"): void {
-  const { at, node } = find(tree, path, true);
+  const { at, node } = find(tree, path, true, mode !== "append");
   if (mode === "create" && node !== undefined) throw new Refused("exists", "not_a_file");
   if (node === undefined) {
     put(tree, at, { kind: "file", bytes: Buffer.from(content), mode: newFile });
@@ -176,7 +176,7 @@ function patch(tree: Growing, block: Block): void {
     i === place + block.at ? { ...line, text: carried(content, block.new) } : line,
   );
   if (block.to !== undefined) {
-    const to = find(tree, block.to, false);
+    const to = find(tree, block.to, false, true);
     if (to.node !== undefined) throw new Refused("exists");
     tree.delete(at);
     put(tree, to.at, { ...node, bytes: bytesOf({ ...content, lines }) });
@@ -195,7 +195,7 @@ function refuseTaken(there: Node | undefined, node: Node, overwrite: boolean): v
 function move(tree: Growing, from: string, to: string, overwrite: boolean): void {
   const source = find(tree, from, false);
   if (source.node === undefined) throw new Refused("not_found");
-  const target = find(tree, to, false);
+  const target = find(tree, to, false, true);
   if (source.at === target.at) return;
   if (source.node.kind === "directory" && isWithin(target.at, source.at)) throw new Refused("invalid_input");
   refuseTaken(target.node, source.node, overwrite);
@@ -211,7 +211,7 @@ function copy(tree: Growing, from: string, to: string, overwrite: boolean): void
   if (find(tree, from, false).node === undefined) throw new Refused("not_found");
   const source = find(tree, from, true);
   if (source.node === undefined) throw new Refused("not_found");
-  const target = find(tree, to, false);
+  const target = find(tree, to, false, true);
   const inside = isWithin(target.at, source.at) && target.at !== source.at;
   if (source.node.kind === "directory" && inside) throw new Refused("invalid_input");
   refuseTaken(target.node, source.node, overwrite);
@@ -229,12 +229,12 @@ function remove(tree: Growing, path: string, recursive: boolean): void {
 }
 
 function makeDirectory(tree: Growing, path: string): void {
-  const { at, node } = find(tree, path, false);
+  const { at, node } = find(tree, path, false, true);
   if (node === undefined) {
     put(tree, at, newDirectory);
     return;
   }
   const leadsOut = node.kind === "link" && node.target.startsWith("/");
-  const behind = node.kind === "link" && !leadsOut ? find(tree, path, true).node : node;
+  const behind = node.kind === "link" && !leadsOut ? find(tree, path, true, true).node : node;
   if (behind?.kind !== "directory") throw new Refused("exists");
 }

@@ -1,6 +1,7 @@
 // The tree that a program starts from: names and contents that others have tripped over.
 import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { dirname } from "node:path";
+import { bytesOf } from "./spelling.ts";
 
 const text = (name: string, ending = "\n", last = ending) =>
   ["one", "two", "three", "four", "five", "six"].map(word => `${name} ${word};`).join(ending) + last;
@@ -9,6 +10,8 @@ const utf16 = (content: string) => Buffer.from(`\ufeff${content}`, "utf16le");
 
 const nfc = "\u00fcn\u00ef/caf\u00e9.txt";
 const nfd = "\u00fcn\u00ef/cafe\u0301.txt";
+const long = `${"\u00fc".repeat(125)}x.txt`;
+const bytes = "\\xe9t\\xe9";
 const deep = "deep/1/2/3/4/5/6/7/8/9/10/11/12";
 
 const files: Readonly<Record<string, string | Buffer>> = {
@@ -20,6 +23,9 @@ const files: Readonly<Record<string, string | Buffer>> = {
   [nfd]: text("nfd"),
   "-rf.txt": text("dash"),
   "new\nline.txt": text("newline"),
+  [long]: text("long"),
+  [`${bytes}/\\xff\\xc3.txt`]: text("bytes"),
+  "\\xed\\xa0\\x80\n.txt": text("surrogate"),
   "Case.txt": text("case"),
   [`${deep}/f.txt`]: text("deep"),
   "crlf.txt": text("crlf", "\r\n"),
@@ -39,6 +45,7 @@ const links: Readonly<Record<string, string>> = {
   dlink: "d",
   dangling: "nowhere.txt",
   out: "/usr",
+  "\\xfelink": `${bytes}/\\xff\\xc3.txt`,
 };
 
 /** What programs name: what is there, what is not, and the same in other words. */
@@ -57,6 +64,10 @@ export const names: readonly string[] = [
   "made",
   "made/in/here.txt",
   "-new",
+  `${long.slice(0, -5)}y.txt`,
+  bytes,
+  `${bytes}/\\xc3(/new.txt`,
+  "\\x80",
   "deep/1/2/3",
   "a.txt/below",
   "out/x.txt",
@@ -67,8 +78,10 @@ export const names: readonly string[] = [
 
 export function prepare(directory: string): void {
   for (const [name, content] of Object.entries(files)) {
-    mkdirSync(dirname(join(directory, name)), { recursive: true });
-    writeFileSync(join(directory, name), content);
+    const path = `${directory}/${name}`;
+    mkdirSync(bytesOf(dirname(path)), { recursive: true });
+    writeFileSync(bytesOf(path), content);
   }
-  for (const [name, target] of Object.entries(links)) symlinkSync(target, join(directory, name));
+  for (const [name, target] of Object.entries(links))
+    symlinkSync(bytesOf(target), bytesOf(`${directory}/${name}`));
 }

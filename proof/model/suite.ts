@@ -7,6 +7,7 @@ import fc from "fast-check";
 import type { Suite, Trial } from "../suite.ts";
 import { StepCommand } from "./command.ts";
 import { prepare } from "./ground.ts";
+import { names } from "./names.ts";
 import { Servers } from "./servers.ts";
 import { step } from "./steps.ts";
 import { World } from "./world.ts";
@@ -22,6 +23,7 @@ export const model: Suite = {
     mkdirSync(root);
     const servers = await Servers.start(root, join(base, "state"));
     try {
+      await names(servers, trial);
       await programs(servers, trial);
     } finally {
       await servers.close();

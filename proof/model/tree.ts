@@ -1,7 +1,7 @@
 // The model: a tree as a map from paths to what stands there, and the rules by which a path is found in it. It is
 // written from the contract, not from the engine: where the two differ, one of them is wrong.
 import { lstatSync, readdirSync, readFileSync, readlinkSync } from "node:fs";
-import { join } from "node:path";
+import { bytesOf, spelling } from "./spelling.ts";
 
 export type Node =
   | { readonly kind: "file"; readonly bytes: Buffer; readonly mode: number }
@@ -27,8 +27,11 @@ export interface Found {
   readonly node: Node | undefined;
 }
 
-/** Goes along a path; links on the way are followed, one at its end where asked for. */
-export function find(tree: Tree, path: string, follow: boolean): Found {
+/**
+ * Goes along a path; links on the way are followed, one at its end where asked for. Where something may be created,
+ * the last name is `exact`: a name in another Unicode form is another name.
+ */
+export function find(tree: Tree, path: string, follow: boolean, exact = false): Found {
   let at = "";
   let missing = false;
   const names = path.split("/").filter(name => name !== "");
@@ -40,7 +43,8 @@ export function find(tree: Tree, path: string, follow: boolean): Found {
     }
     const here = tree.get(at);
     if (!missing && here?.kind !== "directory") throw new Refused("not_a_directory");
-    const child = below(at, missing ? name : storedName(tree, at, name));
+    const literal = missing || (exact && names.length === 0);
+    const child = below(at, literal ? name : storedName(tree, at, name));
     const node = tree.get(child);
     if (node?.kind === "link" && (names.length > 0 || follow)) {
       if (node.target.startsWith("/") || ++links > 40) throw new Refused("outside_roots");
@@ -98,14 +102,15 @@ export function differences(a: Tree, b: Tree): string[] {
 export function readTree(root: string): Tree {
   const tree = new Map<string, Node>();
   const visit = (path: string) => {
-    const where = join(root, path);
+    const where = bytesOf(path === "" ? root : `${root}/${path}`);
     const stat = lstatSync(where);
     const mode = stat.mode & 0o7777;
-    if (stat.isSymbolicLink()) tree.set(path, { kind: "link", target: readlinkSync(where) });
+    if (stat.isSymbolicLink())
+      tree.set(path, { kind: "link", target: spelling(readlinkSync(where, "buffer")) });
     else if (!stat.isDirectory()) tree.set(path, { kind: "file", bytes: readFileSync(where), mode });
     else {
       tree.set(path, { kind: "directory", mode });
-      for (const name of readdirSync(where)) visit(below(path, name));
+      for (const name of readdirSync(where, "buffer")) visit(below(path, spelling(name)));
     }
   };
   visit("");

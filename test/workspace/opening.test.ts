@@ -74,7 +74,7 @@ describe("a path is found", () => {
     expect(await contentOf(workspace, "cafe\u0301.txt")).toBe("decomposed");
   });
 
-  it("by the name that was shown for bytes which are not UTF-8", async () => {
+  it("by the name that is shown for bytes that are not UTF-8, and by what other programs show", async () => {
     const raw = Buffer.concat([
       Buffer.from(join(base, "root/odd-")),
       Buffer.from([0xff]),
@@ -87,7 +87,8 @@ describe("a path is found", () => {
       .entries()
       .map(entry => entry.name)
       .find(name => name.startsWith("odd"));
-    expect(shown).toBe("odd-\ufffd.txt");
+    expect(shown).toBe("odd-\\xff.txt");
+    expect(await contentOf(workspace, "odd-\ufffd.txt")).toBe("odd");
     expect(await contentOf(workspace, shown ?? "")).toBe("odd");
   });
 

@@ -15,7 +15,7 @@ export function withoutEmptied(
   let result = changes;
   for (const parent of parents) {
     if (leaving.size === 0 || [...leaving].some(gone => isWithin(parent, gone))) continue;
-    const path = workspace.at(parent);
+    const path = workspace.recorded(parent);
     if (!isEmptied(workspace, path, leaving)) continue;
     result = result.flatMap(change => (isInside(change, parent) ? staying(workspace, change) : [change]));
     result = [...result, { kind: "remove", path, recursive: true }];

@@ -127,7 +127,7 @@ class Inverting {
     this.#record = record;
     this.#file = file;
     this.#objects = workspace.archive.objects;
-    this.#path = workspace.at(file.at);
+    this.#path = workspace.recorded(file.at);
   }
 
   async invert(): Promise<Inverse> {
@@ -192,7 +192,7 @@ class Inverting {
 
   async #moveBack(): Promise<Inverse> {
     const { at, from = "", before, after, replaced } = this.#file;
-    const back = this.#workspace.at(from);
+    const back = this.#workspace.recorded(from);
     if (this.#kindThere(back) !== undefined) throw new Fault("exists", { path: from });
     const restored: Restored[] = [{ at: from, did: "moved back", from: at }];
     if (this.#kindThere(this.#path) === undefined) throw new Fault("not_found", { path: at });

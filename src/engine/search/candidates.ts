@@ -3,6 +3,7 @@
 // held start (trail.ts).
 import { Fault } from "../fault.ts";
 import type { Directory } from "../workspace/directory.ts";
+import { written } from "../workspace/name.ts";
 import { standpoint } from "./above.ts";
 import { isInScope } from "./collect.ts";
 import { everything } from "./ignore.ts";
@@ -40,7 +41,7 @@ export async function candidates(
     let at = 0;
     for (let end = whole.indexOf(0); end >= 0; end = whole.indexOf(0, at)) {
       const bytes = Buffer.from(whole.subarray(at + 2, end)); // behind "./"
-      const path = bytes.toString("utf8");
+      const path = written(bytes);
       if (isInScope(path, scope)) found.push({ bytes, path });
       at = end + 1;
     }

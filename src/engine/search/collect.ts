@@ -3,6 +3,7 @@
 import { Fault } from "../fault.ts";
 import { isTemporaryName } from "../workspace/commit/temporary.ts";
 import type { Directory } from "../workspace/directory.ts";
+import { written } from "../workspace/name.ts";
 import type { Standpoint } from "./above.ts";
 import { hitsOf, wantedLines } from "./give.ts";
 import type { GrepOptions, GrepReport } from "./grep-terms.ts";
@@ -60,7 +61,7 @@ export async function launch(
     const kept = new Kept(enough, behind);
     const add = ({ path: dotted, lines, proof, count, cut }: FileBlock): void => {
       const bytes = dotted.subarray(2); // behind "./"
-      const path = bytes.toString("utf8");
+      const path = written(bytes);
       if (files === undefined && !isInScope(path, options)) return;
       kept.add({ path, bytes, lines, proof, count, hits: hitsOf(count, options), cut });
     };

@@ -1,6 +1,7 @@
 // Proof that lines which a child process reported stand in a file that we opened ourselves. Ripgrep opens by
 // path, and a path can be swapped for a link while it runs; nothing it read through one may be passed on.
 import type { OpenFile } from "../workspace/file.ts";
+import { isEscaped } from "../workspace/name.ts";
 import { given } from "./give.ts";
 import type { FileHits, GrepOptions, GrepReport } from "./grep-terms.ts";
 import type { GrepLine } from "./hits.ts";
@@ -34,7 +35,7 @@ export async function* confirmed(
     // Of one file, ripgrep looks for no more lines than are enough.
     if (give === "lines" && count >= limit) report.stopped ??= "limit";
     const found = given(path, file, lines, count, options);
-    yield path.includes("\ufffd") ? { ...found, raw: bytes } : found;
+    yield isEscaped(path) ? { ...found, raw: bytes } : found;
   }
 }
 

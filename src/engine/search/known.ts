@@ -55,7 +55,7 @@ export class Knowledge {
     trees.delete(key);
     trees.set(key, this.#tree);
     this.#left = left();
-    let place: Known | undefined = path.includes("\ufffd") ? undefined : this.#tree.top;
+    let place: Known | undefined = this.#tree.top;
     for (const name of path.slice(root.path.length).split("/")) {
       if (place !== undefined && name !== "") place = this.below(place, name);
     }

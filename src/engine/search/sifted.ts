@@ -5,6 +5,7 @@
 import { type Need, needOfExpression, needOfText } from "../regex/required.ts";
 import { Directory, type Entry } from "../workspace/directory.ts";
 import { display, Handle } from "../workspace/handle.ts";
+import { isEscaped } from "../workspace/name.ts";
 import type { Root } from "../workspace/root.ts";
 import { gramsOf } from "../workspace/sieve/grams.ts";
 import { fewFiles, sieveOf } from "../workspace/sieve/sieve.ts";
@@ -143,12 +144,12 @@ async function listed(
   const base = `${display(start.root.handle.whereabouts())}${start.path.slice(start.root.path.length)}/`;
   const lists: Names[] = [];
   let files = 0;
-  let isWhole = !base.includes("\ufffd");
+  let isWhole = !isEscaped(base);
   const covered = { ignore, include, exclude, maxDepth, ...patience };
   const { inaccessible, stopped } = await walkGroups(start, covered, ({ prefix, entries }) => {
     for (const names of listsOf(prefix, entries)) {
       files += names.count;
-      isWhole &&= !names.names.includes("\ufffd");
+      isWhole &&= !isEscaped(names.names);
       lists.push(names);
     }
     isWhole &&= files <= most;

@@ -6,6 +6,7 @@ import { roughPattern } from "../regex/rough.ts";
 import { decode } from "../text/text.ts";
 import type { Directory } from "../workspace/directory.ts";
 import type { OpenFile } from "../workspace/file.ts";
+import { written } from "../workspace/name.ts";
 import { candidates } from "./candidates.ts";
 import { everything } from "./ignore.ts";
 import type { LinePattern, MatchLinesOptions, MatchLinesReport } from "./line-pattern.ts";
@@ -118,7 +119,7 @@ async function* files(
     if (hints !== undefined) {
       using trail = hints.trail;
       for (const bytes of hints.paths) {
-        const path = bytes.toString("utf8");
+        const path = written(bytes);
         if (last !== undefined && compareBytes(path, last) <= 0) continue;
         const file = trail.open(bytes);
         if (file !== undefined) yield { path, file };

@@ -1,7 +1,7 @@
 // From a path that a child process reported back to the file itself, without trusting the path: name by name
 // from the held start, following nothing. Paths come in order, so the directories of the last one are kept.
 import { Fault } from "../fault.ts";
-import type { Directory, Entry } from "../workspace/directory.ts";
+import { type Directory, entryNamed } from "../workspace/directory.ts";
 import type { OpenFile } from "../workspace/file.ts";
 import type { IgnoreRules } from "./ignore.ts";
 
@@ -31,7 +31,7 @@ export class Trail implements Disposable {
     const last = names.pop();
     const stage = this.#descend(names);
     if (last === undefined || stage === undefined || !stage.admitted) return undefined;
-    const entry = entryOf(last, "file");
+    const entry = entryNamed(last, "file");
     if (!stage.rules.isEmpty && stage.rules.ignores(stage.path, entry.name, false)) return undefined;
     try {
       return stage.directory.file(entry);
@@ -47,7 +47,7 @@ export class Trail implements Disposable {
     this.#retreat(shared);
     let stage = this.#stages.at(-1) ?? this.#start;
     for (const bytes of names.slice(shared)) {
-      const entry = entryOf(bytes, "directory");
+      const entry = entryNamed(bytes, "directory");
       const directory = stage.directory.child(entry);
       if (directory === undefined) return undefined;
       const path = stage.path + entry.name;
@@ -83,9 +83,4 @@ function split(path: Buffer): Buffer[] {
     at = end + 1;
   }
   return names;
-}
-
-function entryOf(bytes: Buffer, kind: Entry["kind"]): Entry {
-  const name = bytes.toString("utf8");
-  return name.includes("\ufffd") ? { name, kind, raw: bytes } : { name, kind };
 }

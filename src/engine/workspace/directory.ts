@@ -7,16 +7,23 @@ import { errnoOf, faultOf, system } from "./errno.ts";
 import { OpenFile } from "./file.ts";
 import { type Address, Handle, raceFree } from "./handle.ts";
 import type { Mark } from "./mark.ts";
+import { bytesWritten, isEscaped, written } from "./name.ts";
 import type { Landing } from "./resolve.ts";
 import type { Root } from "./root.ts";
 import { kindOf, type Stat, statOf } from "./stat.ts";
 import { keepsTimes } from "./system/file-system.ts";
 
-/** An entry of a directory. `raw` is there where the name is not valid UTF-8; `name` then shows marks. */
+/** An entry of a directory. `raw` is there where the written name (name.ts) differs from its bytes as UTF-8. */
 export interface Entry {
   readonly name: string;
   readonly kind: Kind;
   readonly raw?: Buffer;
+}
+
+/** The entry whose name has these bytes. */
+export function entryNamed(raw: Buffer, kind: Kind): Entry {
+  const name = written(raw);
+  return isEscaped(name) ? { name, kind, raw } : { name, kind };
 }
 
 export class Directory implements Disposable {
@@ -54,7 +61,7 @@ export class Directory implements Disposable {
     for (let i = 0; i < found.length; i++) {
       const entry = found[i] as Dirent;
       const { name } = entry;
-      if (name.includes("\ufffd")) return this.#rawEntries();
+      if (name.includes("\ufffd") || isEscaped(name)) return this.#rawEntries();
       if (!isTemporaryName(name)) entries.push({ name, kind: kindOf(entry) });
     }
     return entries;
@@ -72,11 +79,7 @@ export class Directory implements Disposable {
     const found = system(this.given, () =>
       readdirSync(this.address, { withFileTypes: true, encoding: "buffer" }),
     );
-    const entries = found.map(entry => {
-      const raw = entry.name as unknown as Buffer;
-      const name = raw.toString("utf8");
-      return name.includes("\ufffd") ? { name, kind: kindOf(entry), raw } : { name, kind: kindOf(entry) };
-    });
+    const entries = found.map(entry => entryNamed(entry.name as unknown as Buffer, kindOf(entry)));
     return entries.filter(({ name }) => !isTemporaryName(name));
   }
 
@@ -91,7 +94,8 @@ export class Directory implements Disposable {
    */
   markBelow(path: string): Mark | undefined {
     try {
-      return lstatSync(`${this.path}/${path}`, { throwIfNoEntry: false });
+      const at = `${this.path}/${path}`;
+      return lstatSync(isEscaped(at) ? bytesWritten(at) : at, { throwIfNoEntry: false });
     } catch {
       return undefined;
     }
@@ -129,10 +133,10 @@ export class Directory implements Disposable {
     }
   }
 
-  /** Where a link in it points, as it is written there. */
+  /** Where a link in it points, in its written form (name.ts). */
   linkTarget(entry: Entry): string | undefined {
     try {
-      return readlinkSync(this.#handle.below(addressOf(entry)), "utf8");
+      return written(readlinkSync(this.#handle.below(addressOf(entry)), "buffer"));
     } catch {
       return undefined;
     }

@@ -18,13 +18,14 @@ import {
   type Stats,
 } from "node:fs";
 import { errnoOf } from "./errno.ts";
+import { bytesWritten, isEscaped, written } from "./name.ts";
 
 /** True where paths can be resolved and opened without a race. */
 export const raceFree = process.platform === "linux";
 
 const O_PATH = 0o10000000; // the same on every Linux architecture; not in fs.constants
 
-/** A path for system calls. A Buffer where a name is not valid UTF-8. */
+/** A path for system calls. A Buffer where its written form (name.ts) differs from its bytes. */
 export type Address = string | Buffer;
 
 export class Handle implements Disposable {
@@ -55,10 +56,14 @@ export class Handle implements Disposable {
     return raceFree ? `/proc/self/fd/${this.fd}` : this.#path;
   }
 
-  /** The address of what lies below this directory: a name, or a relative path where the caller checks where it lands. */
+  /**
+   * The address of what lies below this directory: a name, or a relative path where the caller checks where it lands.
+   * A string is a written name (name.ts); a Buffer holds the bytes themselves.
+   */
   below(name: Address): Address {
-    if (typeof name === "string") return `${this.address}/${name}`;
-    return Buffer.concat([Buffer.from(`${this.address}/`), name]);
+    if (typeof name === "string" && !isEscaped(name)) return `${this.address}/${name}`;
+    const bytes = typeof name === "string" ? bytesWritten(name) : name;
+    return Buffer.concat([Buffer.from(`${this.address}/`), bytes]);
   }
 
   /**
@@ -92,17 +97,18 @@ export class Handle implements Disposable {
   }
 }
 
-/** A path of `whereabouts` for people: UTF-8, with marks for bytes that are not. */
+/** The written form (name.ts) of a path of `whereabouts`. */
 export function display(whereabouts: string): string {
-  return isAscii(whereabouts) ? whereabouts : Buffer.from(whereabouts, "latin1").toString("utf8");
+  return isSimple(whereabouts) ? whereabouts : written(Buffer.from(whereabouts, "latin1"));
 }
 
-/** The inverse of `display` for text that was valid. */
+/** The inverse of `display`. */
 export function bytesOf(path: string): string {
-  return isAscii(path) ? path : Buffer.from(path, "utf8").toString("latin1");
+  return isSimple(path) ? path : bytesWritten(path).toString("latin1");
 }
 
-function isAscii(text: string): boolean {
+/** Whether the written form, the bytes as Latin-1 and the text are the same. */
+function isSimple(text: string): boolean {
   for (let i = 0; i < text.length; i++) if (text.charCodeAt(i) > 127) return false;
-  return true;
+  return !isEscaped(text);
 }

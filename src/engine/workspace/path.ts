@@ -3,7 +3,8 @@
 // what is on the disk: that is found out, without a race, when it is opened (resolve.ts).
 import { isAbsolute, join, normalize, resolve, sep } from "node:path";
 import { Fault } from "../fault.ts";
-import { bytesOf, Handle } from "./handle.ts";
+import { bytesOf, display, Handle } from "./handle.ts";
+import { bytesWritten, isEscaped, readName } from "./name.ts";
 import { type Root, rootHolding, rootNamed } from "./root.ts";
 
 const maxNameBytes = 255;
@@ -14,16 +15,19 @@ const mint = Symbol("only a Workspace mints paths");
 
 export class WorkspacePath {
   readonly #root: Root;
-  /** The names from the root down; none for the root itself. */
+  /** The names from the root down, as they are written (name.ts); none for the root itself. */
   readonly segments: readonly string[];
   /** The path as the caller wrote it, for answers about it. */
   readonly given: string;
+  /** Whether it means these names and no others. Otherwise an existing name in another Unicode form may be meant. */
+  readonly exact: boolean;
 
-  constructor(key: typeof mint, root: Root, segments: readonly string[], given: string) {
+  constructor(key: typeof mint, root: Root, segments: readonly string[], given: string, exact: boolean) {
     if (key !== mint) throw new TypeError("A WorkspacePath comes from a Workspace");
     this.#root = root;
     this.segments = segments;
     this.given = given;
+    this.exact = exact;
   }
 
   get root(): Root {
@@ -49,14 +53,14 @@ export class WorkspacePath {
   }
 
   get parent(): WorkspacePath {
-    return new WorkspacePath(mint, this.#root, this.segments.slice(0, -1), this.given);
+    return new WorkspacePath(mint, this.#root, this.segments.slice(0, -1), this.given, this.exact);
   }
 
   /** A path below this one. The relative path comes from a walk: plain names, no `..`. */
   below(relative: string, given = `${this.given}/${relative}`): WorkspacePath {
     const names = relative.split("/").filter(name => name !== "" && name !== ".");
     if (names.includes("..")) throw new Fault("outside_roots", { path: given });
-    return new WorkspacePath(mint, this.#root, [...this.segments, ...names], given);
+    return new WorkspacePath(mint, this.#root, [...this.segments, ...names], given, this.exact);
   }
 }
 
@@ -68,6 +72,8 @@ export interface PathForms {
   readonly home?: string;
   /** Whether `file://` URIs are paths. */
   readonly uris?: boolean;
+  /** Whether the path means these names and no others, whatever their Unicode form: it comes from the server. */
+  readonly exact?: boolean;
 }
 
 /** Turns what a caller wrote into a path below one of the roots, or refuses it. Nothing is opened for reading. */
@@ -79,12 +85,13 @@ export function parsePath(roots: readonly Root[], given: string, forms: PathForm
   const absolute = isAbsolute(written) ? withoutTrailingSlash(normalize(written)) : resolve(base, written);
   const named = rootNamed(roots, absolute) ?? rootReached(roots, absolute);
   if (named === undefined) throw new Fault("outside_roots", { path: given });
-  const segments = named.rest.split(sep).filter(name => name !== "");
+  const names = named.rest.split(sep).filter(name => name !== "");
+  const segments = isEscaped(named.rest) ? names.map(readName) : names;
   for (const name of segments) {
-    if (name.length * 3 > maxNameBytes && Buffer.byteLength(name) > maxNameBytes)
+    if (name.length * 3 > maxNameBytes && bytesWritten(name).length > maxNameBytes)
       throw new Fault("invalid_path", { path: given, reason: "too_long" });
   }
-  return new WorkspacePath(mint, named.root, segments, given);
+  return new WorkspacePath(mint, named.root, segments, given, forms.exact ?? false);
 }
 
 function spelled(given: string, forms: PathForms): string {
@@ -126,11 +133,11 @@ function rootReached(roots: readonly Root[], absolute: string): { root: Root; re
   const rest: string[] = [];
   for (let path = absolute; ; ) {
     try {
-      using handle = Handle.open(path);
+      using handle = Handle.open(isEscaped(path) ? bytesWritten(path) : path);
       const whereabouts = handle.whereabouts();
       const root = rootHolding(roots, whereabouts);
       if (root === undefined) return undefined;
-      const inside = Buffer.from(whereabouts.slice(bytesOf(root.path).length), "latin1").toString("utf8");
+      const inside = display(whereabouts.slice(bytesOf(root.path).length));
       return { root, rest: [inside, ...rest].join(sep) };
     } catch {
       const parent = resolve(path, "..");

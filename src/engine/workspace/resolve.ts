@@ -17,6 +17,7 @@ import { Fault } from "../fault.ts";
 import { errnoOf, faultOf } from "./errno.ts";
 import { type Address, bytesOf, display, Handle, raceFree } from "./handle.ts";
 import { isOwnMount } from "./mounts.ts";
+import { isEscaped, written } from "./name.ts";
 import type { WorkspacePath } from "./path.ts";
 import { type Root, rootHolding, rootNamed } from "./root.ts";
 import { isProc } from "./synthetic.ts";
@@ -81,7 +82,7 @@ export function seat(roots: readonly Root[], path: WorkspacePath): Seat {
     directory.handle.close();
     throw new Fault("not_a_directory", { path: path.given });
   }
-  return { ...directory, name: storedName(directory.handle, path.name) };
+  return { ...directory, name: storedName(directory.handle, path.name, path.exact) };
 }
 
 /** What `path` leads to where no link is on the way. Undefined or an error: `Walk` has to look. */
@@ -160,6 +161,7 @@ function claim(roots: readonly Root[], handle: Handle, trail?: Trail): Landing |
 class Walk {
   readonly #roots: readonly Root[];
   readonly #given: string;
+  readonly #exact: boolean;
   #current: Handle;
   /** What is still to be gone. */
   #names: readonly string[];
@@ -167,9 +169,10 @@ class Walk {
   #trail: Trail | undefined;
   #links = 0;
 
-  constructor(roots: readonly Root[], { root, segments, given }: WorkspacePath) {
+  constructor(roots: readonly Root[], { root, segments, given, exact }: WorkspacePath) {
     this.#roots = roots;
     this.#given = given;
+    this.#exact = exact;
     this.#current = Handle.open(root.handle.address);
     this.#names = segments;
     this.#trail = { root, names: [] };
@@ -197,12 +200,12 @@ class Walk {
       return;
     }
     const directory = this.#current;
-    const stored = storedName(directory, name);
+    const stored = storedName(directory, name, this.#exact);
     const next = Handle.open(directory.below(stored), { follow: false });
     const stat = next.stat();
     if (stat.isSymbolicLink()) {
       next.close();
-      this.#follow(readlinkSync(directory.below(stored), "utf8"));
+      this.#follow(written(readlinkSync(directory.below(stored), "buffer")));
       return;
     }
     this.#go(next, this.#trail && { ...this.#trail, names: [...this.#trail.names, name] });
@@ -268,13 +271,17 @@ function namesIn(path: string): string[] {
 }
 
 /**
- * The name under which `name` is stored, or `name` itself where nothing fits. It differs where the file system
- * holds another Unicode normal form (macOS stores NFD, people type NFC), or bytes that are not UTF-8 and were
- * shown with marks. The exact name always wins, and two others that fit are none.
+ * The name under which `name` is stored, or `name` itself where nothing fits. It differs where the file system holds
+ * another Unicode normal form (macOS stores NFD, people type NFC), bytes that are not UTF-8 and that some program
+ * showed as U+FFFD, or the text of an escape (name.ts). The exact name always wins, and two others that fit are none.
  */
-export function storedName(directory: Handle, name: string): Address {
-  if (!/[^\x20-\x7e]/.test(name)) return name;
+export function storedName(directory: Handle, name: string, exact: boolean): Address {
+  if (exact || (!/[^\x20-\x7e]/.test(name) && !isEscaped(name))) return name;
   if (lstatSync(directory.below(name), { throwIfNoEntry: false }) !== undefined) return name;
+  if (isEscaped(name)) {
+    const literal = Buffer.from(name);
+    return lstatSync(directory.below(literal), { throwIfNoEntry: false }) === undefined ? name : literal;
+  }
   const wanted = name.normalize("NFC");
   const fits = readdirSync(directory.address, { encoding: "buffer" }).filter(
     entry => entry.toString("utf8").normalize("NFC") === wanted,

@@ -16,6 +16,7 @@ import { system } from "./errno.ts";
 import { OpenFile } from "./file.ts";
 import { ownDirectories } from "./footprint/own-directories.ts";
 import { display, Handle } from "./handle.ts";
+import { written } from "./name.ts";
 import { narrow } from "./narrow.ts";
 import { type PathForms, parsePath, type WorkspacePath } from "./path.ts";
 import { land, seat } from "./resolve.ts";
@@ -160,6 +161,11 @@ export class Workspace implements Disposable {
     return parsePath(this.roots, path, forms);
   }
 
+  /** A path that the server itself recorded: these names exactly. Faults: those of `at`. */
+  recorded(path: string): WorkspacePath {
+    return parsePath(this.roots, path, { exact: true });
+  }
+
   /** The regular file that `path` leads to, open for reading as the rules allow. The caller closes it. */
   file(path: WorkspacePath): OpenFile {
     return OpenFile.open(land(this.roots, path), path.given);
@@ -203,7 +209,9 @@ export class Workspace implements Disposable {
     return system(path.given, () => {
       using own = Handle.open(handle.below(name), { follow: false });
       const stat = statOf(own.stat());
-      return stat.kind === "symlink" ? { ...stat, target: readlinkSync(handle.below(name), "utf8") } : stat;
+      return stat.kind === "symlink"
+        ? { ...stat, target: written(readlinkSync(handle.below(name), "buffer")) }
+        : stat;
     });
   }
 

@@ -3,10 +3,10 @@
 //
 // Taking one is a generator that pauses now and then, so that a large tree does not hold everything up; after a
 // crash, recovery runs it through at once.
-import { isUtf8 } from "node:buffer";
 import { constants } from "node:fs";
 import { readAll, sys } from "../commit/syscalls.ts";
 import { type Address, Handle } from "../handle.ts";
+import { written } from "../name.ts";
 import type { Objects } from "./objects.ts";
 
 export type Snapshot =
@@ -22,7 +22,7 @@ export type Snapshot =
   | { readonly kind: "directory"; readonly mode: number; readonly entries?: string }
   | { readonly kind: "special" };
 
-/** What lies in a directory. */
+/** What lies in a directory, under its written name (name.ts). */
 export type Listed = Snapshot & { readonly name: string };
 
 /** How much is kept of one file, and in one change. What is larger is named but not kept. */
@@ -50,13 +50,12 @@ export function* snapshotAt(
   using handle = Handle.open(address, { follow: false });
   const stat = handle.stat();
   const mode = stat.mode & 0o7777;
-  if (stat.isSymbolicLink()) return { kind: "symlink", target: sys.readlink(address).toString("utf8") };
+  if (stat.isSymbolicLink()) return { kind: "symlink", target: written(sys.readlink(address)) };
   if (stat.isDirectory()) {
     const listed: Listed[] = [];
     for (const name of sys.names(handle.address)) {
       const snapshot = yield* snapshotAt(handle.below(name), objects, keeping, share);
-      if (!isUtf8(name)) share.kept = false; // no path could name it when it is put back
-      listed.push({ ...snapshot, name: name.toString("utf8") });
+      listed.push({ ...snapshot, name: written(name) });
     }
     return { kind: "directory", mode, entries: objects.put(Buffer.from(JSON.stringify(listed))) };
   }

@@ -49,7 +49,7 @@ export type Change =
   | {
       readonly kind: "symlink";
       readonly path: WorkspacePath;
-      /** As it is to be written in the link; it may lead anywhere, following it is another matter. */
+      /** In written form (name.ts). It may lead anywhere; following it is another matter. */
       readonly target: string;
     };
 

@@ -113,7 +113,7 @@ export class Committer {
       // Meanwhile. It is asked again when it matters, also about the others, and gets the same answer.
       askAbout(found.slice(0, mostAsked), places, this.#copyAttributes).catch(() => {});
       const changes = await transform(files);
-      using draft = this.#draft(changes, options);
+      using draft = this.#draft(changes, options, true);
       for (const [key, given] of draft.keys) {
         if (!locks.keys.has(key)) also.set(key, given);
       }
@@ -125,8 +125,8 @@ export class Committer {
     });
   }
 
-  #draft(changes: readonly Change[], options: CommitOptions): Draft {
-    return Draft.of(this.#roots, this.#store.state.path, changes, options);
+  #draft(changes: readonly Change[], options: CommitOptions, edited = false): Draft {
+    return Draft.of(this.#roots, this.#store.state.path, changes, options, edited);
   }
 
   #lock(keys: ReadonlyMap<string, string>, options: CommitOptions): Promise<Locks> {

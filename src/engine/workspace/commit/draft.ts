@@ -39,11 +39,12 @@ export class Draft implements Disposable {
     state: string,
     changes: readonly Change[],
     options: CommitOptions,
+    edited = false,
   ): Draft {
     const draft = new Draft(roots, state);
     try {
       const way = { roots, places: draft.places, state };
-      for (const change of changes) draft.changes.push(resolved(change, way, options));
+      for (const change of changes) draft.changes.push(resolved(change, way, options, edited));
       draft.#refuseDuplicates();
       return draft;
     } catch (error) {
@@ -89,13 +90,26 @@ export class Draft implements Disposable {
   }
 }
 
-function resolved(change: Change, way: Omit<Aim, "missing">, options: CommitOptions): Resolved {
+/**
+ * What may be created gets the name that was asked for, also beside one in another Unicode form. What was read before
+ * (`edited`, or by an expectation) is found again under the name that it was read by.
+ */
+function resolved(
+  change: Change,
+  way: Omit<Aim, "missing">,
+  options: CommitOptions,
+  edited: boolean,
+): Resolved {
   const missing = options.parents ? ("make" as const) : ("parent_not_found" as const);
   const there = { ...way, missing: "not_found" as const };
-  const anew = { ...way, missing };
+  const anew = { ...way, missing, exact: true };
   switch (change.kind) {
-    case "write":
-      return { change, target: aim(change.path, { ...anew, links: options.links ?? "follow" }) };
+    case "write": {
+      const wasRead = edited || (change.expect !== undefined && change.expect !== "absent");
+      const exact = wasRead ? {} : { exact: true };
+      const links = options.links ?? "follow";
+      return { change, target: aim(change.path, { ...way, missing, links, ...exact }) };
+    }
     case "remove":
       return { change, target: aim(change.path, there) };
     case "move":

@@ -1,6 +1,7 @@
 // Plans directories and symbolic links.
 import { Fault, type Kind } from "../../fault.ts";
 import { system } from "../errno.ts";
+import { bytesWritten } from "../name.ts";
 import { land } from "../resolve.ts";
 import { kindOf } from "../stat.ts";
 import type { Plan } from "./plan.ts";
@@ -38,7 +39,7 @@ export function planSymlink(plan: Plan, to: string, target: Target): void {
     effect: "created",
     kind: "symlink",
     otherNames: 0,
-    after: { kind: "symlink", size: Buffer.byteLength(to), mode: 0o777, target: to, spot: target.spot },
+    after: { kind: "symlink", size: bytesWritten(to).length, mode: 0o777, target: to, spot: target.spot },
   });
 }
 

@@ -2,8 +2,7 @@
 // journal names a directory by where it was and which one it was, so that recovery acts on the same directory
 // or on none.
 import { Fault } from "../../fault.ts";
-import { type Address, bytesOf, display, Handle } from "../handle.ts";
-import { Overtaken } from "./overtaken.ts";
+import { type Address, bytesOf, Handle } from "../handle.ts";
 
 /** A name in a directory. The name is its bytes as Latin-1, exact for names that are not UTF-8. */
 export interface Spot {
@@ -19,7 +18,7 @@ export type PlaceRecord =
 /** A directory that was found at a path. */
 export interface Seat {
   readonly place: number;
-  /** As people see it. */
+  /** As it is written (name.ts). */
   readonly path: string;
   readonly device: number;
   readonly inode: number;
@@ -33,13 +32,9 @@ export class Places implements Disposable {
   readonly #lent = new Set<Handle>();
   readonly #known = new Map<string, number>();
 
-  /** Takes over the handle of a directory that was found at `path`, as people see it. */
+  /** Takes over the handle of a directory that was found at `path`. */
   add(handle: Handle, path: string, stat: { readonly dev: number; readonly ino: number }): number {
-    const at = path.includes("\ufffd") ? handle.whereabouts() : bytesOf(path);
-    if (display(at) !== path) {
-      handle.close();
-      throw new Overtaken(path);
-    }
+    const at = bytesOf(path);
     const key = `${stat.dev}:${stat.ino}`;
     const same = this.#known.get(key);
     if (same !== undefined) {
@@ -161,7 +156,7 @@ export function identified(
 
 /** A name for system calls, from its bytes as Latin-1. */
 export function addressOf(name: string): Address {
-  return /[\x80-\xff]/.test(name) ? Buffer.from(name, "latin1") : name;
+  return /[\x80-\xff]|\\x/.test(name) ? Buffer.from(name, "latin1") : name;
 }
 
 export function nameOf(address: Address): string {

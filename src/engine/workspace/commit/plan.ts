@@ -3,7 +3,8 @@ import { Fault } from "../../fault.ts";
 import { contentHash } from "../../text/version.ts";
 import { mostWaiting } from "../archive/account.ts";
 import { system } from "../errno.ts";
-import { bytesOf, Handle } from "../handle.ts";
+import { bytesOf, display, Handle } from "../handle.ts";
+import { written } from "../name.ts";
 import { isWithin, type Root } from "../root.ts";
 import { kindOf } from "../stat.ts";
 import type { Expectation } from "./change.ts";
@@ -202,8 +203,8 @@ export class Plan {
   pathOf(place: number): string {
     const record = this.places.records[place];
     if (record === undefined) return "";
-    if ("at" in record) return Buffer.from(record.at, "latin1").toString("utf8");
-    return `${this.pathOf(record.within)}/${Buffer.from(record.name, "latin1").toString("utf8")}`;
+    if ("at" in record) return display(record.at);
+    return `${this.pathOf(record.within)}/${display(record.name)}`;
   }
 
   /** Claims a new directory for a change that asks for it by name. */
@@ -243,7 +244,7 @@ export function describe(stat: Stats, plan?: Plan, target?: Target) {
   const told = { kind: kindOf(stat), size: stat.size, mode: stat.mode & 0o7777, modified: stat.mtime };
   if (!stat.isSymbolicLink() || plan === undefined || target === undefined) return told;
   const link = system(target.path.given, () => sys.readlink(plan.places.address(target.spot)));
-  return { ...told, target: link.toString("utf8") };
+  return { ...told, target: written(link) };
 }
 
 function knownOf(stat: Stats): Known {

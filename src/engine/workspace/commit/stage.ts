@@ -4,6 +4,7 @@ import { constants } from "node:fs";
 import { Fault } from "../../fault.ts";
 import { errnoOf, faultOf } from "../errno.ts";
 import { Handle } from "../handle.ts";
+import { bytesWritten } from "../name.ts";
 import { kindOf } from "../stat.ts";
 import type { Places, Spot } from "./place.ts";
 import { type Staged, setModified } from "./step.ts";
@@ -153,7 +154,7 @@ async function stage(
   try {
     if (one.kind === "bytes") return await stageBytes(one, places, asked, copyAttributes);
     if (one.kind === "copy") await stageCopy(one, places, copyAttributes);
-    else sys.symlink(one.target, places.address(one.spot));
+    else sys.symlink(bytesWritten(one.target), places.address(one.spot));
     return undefined;
   } catch (error) {
     throw faultOf(error, one.given);

@@ -3,6 +3,7 @@
 import { isAbsolute, normalize } from "node:path";
 import { Fault } from "../../fault.ts";
 import { display } from "../handle.ts";
+import { written } from "../name.ts";
 import { parsePath, type WorkspacePath } from "../path.ts";
 import { type Landing, land, storedName } from "../resolve.ts";
 import { isWithin, type Root } from "../root.ts";
@@ -36,6 +37,8 @@ export interface Aim {
   readonly missing: "make" | "parent_not_found" | "not_found";
   /** What to do where the name is a symbolic link. Default: the link itself is meant. */
   readonly links?: "follow" | "refuse";
+  /** Whether the last name is meant as it is written, because something may be created under it. */
+  readonly exact?: boolean;
 }
 
 export function aim(path: WorkspacePath, way: Aim): Target {
@@ -97,8 +100,8 @@ function seatKey({ root, segments }: WorkspacePath): string {
 }
 
 /** A name in a directory that is there. */
-function targetAt(seat: Seat, from: WorkspacePath, path: WorkspacePath, { places }: Aim): Target {
-  const name = nameOf(storedName(places.handle(seat.place), from.name));
+function targetAt(seat: Seat, from: WorkspacePath, path: WorkspacePath, { places, exact }: Aim): Target {
+  const name = nameOf(storedName(places.handle(seat.place), from.name, exact ?? from.exact));
   return {
     path,
     spot: { place: seat.place, name },
@@ -135,8 +138,8 @@ function behindLink(from: WorkspacePath, link: Target, given: string, way: Aim):
     real = landing.path;
   } catch (error) {
     if (!Fault.is(error, "not_found")) throw retold(error, given);
-    const written = sys.readlink(way.places.address(link.spot)).toString("utf8"); // it dangles
-    real = isAbsolute(written) ? written : `${link.at}/../${written}`;
+    const leads = written(sys.readlink(way.places.address(link.spot))); // it dangles
+    real = isAbsolute(leads) ? leads : `${link.at}/../${leads}`;
   }
   try {
     return parsePath(way.roots, normalize(real));

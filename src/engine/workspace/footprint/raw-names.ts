@@ -14,5 +14,5 @@ export function rawNamesIn(directory: Handle): string[] {
 
 /** For system calls. */
 export function addressOf(name: string): Address {
-  return /^[\x20-\x7e]*$/.test(name) ? name : Buffer.from(name, "latin1");
+  return /^[\x20-\x5b\x5d-\x7e]*$/.test(name) ? name : Buffer.from(name, "latin1");
 }

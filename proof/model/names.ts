@@ -1,0 +1,179 @@
+// The round trip of names: what lies under any bytes can be created, listed, read, found, edited, moved, deleted and
+// restored, under the names that answers print. The model is a map from the bytes of a name to the content.
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { type Client, call } from "../client/client.ts";
+import type { Trial } from "../suite.ts";
+import { byteName, toldAs } from "./byte-names.ts";
+import type { Servers } from "./servers.ts";
+
+const shortNames = 60;
+const longNames = 10_000;
+const perDirectory = 30;
+
+/** By the bytes of the name as Latin-1. */
+type Files = Map<string, string>;
+
+export async function names(servers: Servers, { tally, chance, long, say }: Trial): Promise<void> {
+  const count = long ? longNames : shortNames;
+  for (let done = 0; done < count; done += perDirectory) {
+    const directory = `names-${done}`;
+    if (!tally.wants(directory)) continue;
+    const client = servers.own[(done / perDirectory) % servers.own.length];
+    if (client === undefined) throw new Error("no server");
+    const trip = new Trip(client, servers.root, directory, chance);
+    await tally.attempt(directory, () => trip.run());
+    tally.survived(trip.calls);
+    if (long && done % 900 === 0) say(`${done} names so far`);
+  }
+}
+
+class Trip {
+  readonly #client: Client;
+  readonly #root: string;
+  readonly #directory: string;
+  readonly #chance: Trial["chance"];
+  #files: Files = new Map();
+  calls = 0;
+
+  constructor(client: Client, root: string, directory: string, chance: Trial["chance"]) {
+    this.#client = client;
+    this.#root = root;
+    this.#directory = directory;
+    this.#chance = chance;
+  }
+
+  async run(): Promise<void> {
+    mkdirSync(join(this.#root, this.#directory));
+    await this.#create();
+    let printed = await this.#printed();
+    for (const [name, key] of printed) await this.#isFound(name, this.#files.get(key) ?? "");
+    const start = new Map(this.#files);
+    const changes: string[] = [];
+    for (const [name, key] of printed) changes.push(await this.#edit(name, key));
+    this.#stands("editing");
+    const edited = new Map(this.#files);
+    const moves: string[] = [];
+    for (const [name, key] of printed) moves.push(await this.#move(name, key));
+    this.#stands("moving");
+    const moved = new Map(this.#files);
+    printed = await this.#printed();
+    const deletions: string[] = [];
+    for (const [name, key] of printed) deletions.push(await this.#delete(name, key));
+    this.#stands("deleting");
+    await this.#takeBack(deletions, moved, "undoing the deletions");
+    const whole = await this.#say("delete_path", { path: this.#directory, recursive: true });
+    this.#files = new Map();
+    this.#stands("deleting the directory");
+    await this.#takeBack([idIn(whole)], moved, "undoing the deletion of the directory");
+    await this.#takeBack(moves, edited, "undoing the moves");
+    await this.#takeBack(changes, start, "undoing the edits");
+    await this.#say("delete_path", { path: this.#directory, recursive: true });
+  }
+
+  async #create(): Promise<void> {
+    for (let i = 0; i < perDirectory; i++) {
+      const name = byteName(this.#chance, this.#files);
+      const key = name.toString("latin1");
+      const content = `tag-${this.#directory}-${i}.\n`;
+      this.#files.set(key, content);
+      const told = i % 2 === 0 ? toldAs(name) : undefined;
+      if (told === undefined) writeFileSync(this.#onDisk(name), content);
+      else await this.#say("write_file", { path: this.#at(told), content, mode: "create" });
+    }
+    this.#stands("creating");
+  }
+
+  /** The names that a listing prints, each with the bytes that it stands for: what is read there tells. */
+  async #printed(): Promise<ReadonlyMap<string, string>> {
+    const scope = { ignored: true, hidden: true, limit: 1000 };
+    const text = await this.#say("list_directory", { path: this.#directory, ...scope });
+    const lines = text.split("\n").slice(1);
+    const keys = new Map([...this.#files].map(([key, content]) => [content, key]));
+    const found = new Map<string, string>();
+    for (const name of lines) {
+      const read = await this.#say("read_file", { path: this.#at(name) });
+      const key = keys.get(`${read.slice(read.indexOf("\n1: ") + 4)}\n`);
+      if (key === undefined) throw new Error(`${JSON.stringify(name)} reads ${JSON.stringify(read)}`);
+      found.set(name, key);
+    }
+    if (found.size !== this.#files.size || new Set(found.values()).size !== found.size)
+      throw new Error(`${found.size} names are listed for ${this.#files.size}: ${JSON.stringify(lines)}`);
+    return found;
+  }
+
+  async #isFound(name: string, content: string): Promise<void> {
+    const scope = { path: this.#directory, ignored: true, hidden: true };
+    const text = await this.#say("search_text", { pattern: content.trim(), literal: true, ...scope });
+    if (!text.includes(this.#at(name))) throw new Error(`${JSON.stringify(name)} is found as ${text}`);
+  }
+
+  async #edit(name: string, key: string): Promise<string> {
+    const old = this.#files.get(key)?.trim() ?? "";
+    await this.#say("edit_file", { path: this.#at(name), edits: [{ old, new: `new ${old}` }] });
+    this.#files.set(key, `new ${old}\n`);
+    return idIn(await this.#say("list_changes", { path: this.#at(name), limit: 1 }));
+  }
+
+  async #move(name: string, key: string): Promise<string> {
+    const content = this.#files.get(key) ?? "";
+    for (;;) {
+      const to = byteName(this.#chance, this.#files);
+      const told = toldAs(to);
+      if (told === undefined) continue;
+      const text = await this.#say("move_path", { from: this.#at(name), to: this.#at(told) });
+      this.#files.delete(key);
+      this.#files.set(to.toString("latin1"), content);
+      return idIn(text);
+    }
+  }
+
+  async #delete(name: string, key: string): Promise<string> {
+    const text = await this.#say("delete_path", { path: this.#at(name) });
+    this.#files.delete(key);
+    return idIn(text);
+  }
+
+  async #takeBack(changes: readonly string[], files: Files, what: string): Promise<void> {
+    for (const change of changes.toReversed()) await this.#say("undo", { change });
+    this.#files = new Map(files);
+    this.#stands(what);
+  }
+
+  /** Compares with the disk, byte for byte. */
+  #stands(what: string): void {
+    const disk: Files = new Map();
+    const path = join(this.#root, this.#directory);
+    try {
+      for (const name of readdirSync(path, "buffer"))
+        disk.set(name.toString("latin1"), readFileSync(this.#onDisk(name), "utf8"));
+    } catch (error) {
+      if (this.#files.size > 0) throw error;
+    }
+    for (const key of new Set([...this.#files.keys(), ...disk.keys()])) {
+      const [wanted, got] = [this.#files.get(key), disk.get(key)];
+      if (wanted !== got) throw new Error(`after ${what}, ${JSON.stringify(key)} is ${got}, not ${wanted}`);
+    }
+  }
+
+  #onDisk(name: Buffer): Buffer {
+    return Buffer.concat([Buffer.from(`${this.#root}/${this.#directory}/`), name]);
+  }
+
+  #at(name: string): string {
+    return `${this.#directory}/${name}`;
+  }
+
+  async #say(tool: string, args: object): Promise<string> {
+    this.calls++;
+    const { text, failed } = await call(this.#client, tool, args);
+    if (failed) throw new Error(`${tool} ${JSON.stringify(args)}: ${text}`);
+    return text;
+  }
+}
+
+function idIn(answer: string): string {
+  const id = /change (\w+)|^(\w+) · /.exec(answer)?.slice(1).find(Boolean);
+  if (id === undefined) throw new Error(`no change is named: ${answer}`);
+  return id;
+}
