@@ -2,6 +2,7 @@
 // kept as the JSON text that the client wrote, so whatever it chose (a 64-bit number, a float) comes back
 // exactly, and as a key in a map it is never confused with another.
 import { isUtf8 } from "node:buffer";
+import { JsonShape } from "./json-shape.ts";
 
 export const ParseError = -32700;
 export const InvalidRequest = -32600;
@@ -38,16 +39,16 @@ export type Message =
   | { readonly kind: "response"; readonly id: Id; readonly result: unknown; readonly error: unknown }
   | { readonly kind: "invalid"; readonly id: Id; readonly error: RpcError };
 
-/** Deeper nesting is refused in large lines: parsing millions of levels takes minutes and gigabytes. */
-export const maxDepth = 1000;
+/** Smaller lines need not be looked at before they are parsed. */
 const largeLine = 65_536;
+/** Messages in a batch. */
+export const maxBatch = 256;
 
 /** The messages of a line: one, or those of a batch. */
 export function readLine(line: Buffer): Message | readonly Message[] {
   if (!isUtf8(line)) return invalid("null", ParseError, "Parse error: the line is not valid UTF-8");
-  if (line.length > largeLine && isDeeperThan(maxDepth, line)) {
-    return invalid("null", InvalidRequest, `Invalid request: nested deeper than ${maxDepth} levels`);
-  }
+  const problem = line.length > largeLine ? new JsonShape().take(line) : undefined;
+  if (problem !== undefined) return invalid("null", InvalidRequest, `Invalid request: ${problem}`);
   const text = line.toString("utf8");
   let value: unknown;
   try {
@@ -57,6 +58,8 @@ export function readLine(line: Buffer): Message | readonly Message[] {
   }
   if (!Array.isArray(value)) return classify(value, text);
   if (value.length === 0) return invalid("null", InvalidRequest, "Invalid request: an empty batch");
+  if (value.length > maxBatch)
+    return invalid("null", InvalidRequest, `Invalid request: a batch of more than ${maxBatch} messages`);
   return value.map(element => classify(element, text));
 }
 
@@ -101,29 +104,6 @@ function exactNumber(id: number, source: string): Id {
     if (Number(digits) === id) return digits;
   }
   return JSON.stringify(id);
-}
-
-export function isDeeperThan(limit: number, line: Buffer): boolean {
-  let depth = 0;
-  for (let at = 0; at < line.length; at++) {
-    const byte = line[at];
-    if (byte === 0x22) at = endOfString(line, at);
-    else if (byte === 0x5b || byte === 0x7b) {
-      if (++depth > limit) return true;
-    } else if (byte === 0x5d || byte === 0x7d) depth--;
-  }
-  return false;
-}
-
-function endOfString(line: Buffer, opening: number): number {
-  let at = opening;
-  for (;;) {
-    at = line.indexOf(0x22, at + 1);
-    if (at < 0) return line.length;
-    let slashes = 0;
-    while (line[at - 1 - slashes] === 0x5c) slashes++;
-    if (slashes % 2 === 0) return at;
-  }
 }
 
 /** A message to be written, in parts, so that a large body is not copied to put a frame around it. */

@@ -119,6 +119,76 @@ describe("what is kept for a caller", () => {
     await until(() => !sleeping());
   });
 
+  it.each(["taken out", "expired"])(
+    "jobs end when their token is %s, though nobody asks any more",
+    async how => {
+      const effects = ["reads", "writes", "runs"] as const;
+      const tokens = tokenFile();
+      const expires = how === "expired" ? new Date(Date.now() + 3000).toISOString() : undefined;
+      const { ann, bob } = tokens.write({ name: "ann", effects, expires }, { name: "bob", effects });
+      const { url } = await serve([tree()], { access: byTokens(tokens), ...run });
+      const own = `${url}/mcp/polyfs`;
+      const marks = [ann, bob].map(() => `${700 + Math.random()}`);
+      for (const [at, who] of [ann, bob].entries()) {
+        const params = {
+          name: "run_command",
+          arguments: { command: `exec sleep ${marks[at]}`, background: true },
+        };
+        const { body } = await legacy(
+          own,
+          { id: 1, method: "tools/call", params },
+          await initialize(own, who),
+        );
+        expect(body).toContain("job 1");
+      }
+      const sleeping = (mark = "") => descendants().some(line => line.startsWith(`sleep\0${mark}`));
+      await until(() => marks.every(sleeping));
+      if (how === "taken out") tokens.write({ name: "bob", effects });
+      await until(() => !sleeping(marks[0]));
+      expect(sleeping(marks[1])).toBe(true);
+    },
+  );
+
+  it("a version is one of its own file, whoever has seen the same bytes elsewhere", async () => {
+    const names = ["a/x.txt", "a/y.txt", "b/x.txt", "b/y.txt"];
+    const root = tree(Object.fromEntries(names.map(name => [name, `first of ${name}\n`])));
+    const tokens = tokenFile();
+    const grant = (name: string) => [{ path: join(root, name), access: "read-write" as const }];
+    const { ann, bob, all } = tokens.write(
+      { name: "ann", roots: grant("a") },
+      { name: "bob", roots: grant("b") },
+      { name: "all" },
+    );
+    const { url } = await serve([root], { access: byTokens(tokens) });
+    const call = async (who: object | undefined, name: string, args: unknown) =>
+      (await modern(`${url}/mcp/polyfs`, "tools/call", { name, arguments: args }, { ...who })).body;
+    // Each file has versions: one that was read, one that was written and then replaced.
+    const versions = new Map<string, { file: string; text: string }>();
+    for (const file of names) {
+      const path = join(root, file);
+      const text = `second of ${file}\n`;
+      const read = await call(all, "read_file", { path });
+      versions.set(/v:[0-9a-f]{12}/.exec(read)?.[0] ?? "", { file, text: `first of ${file}` });
+      const written = await call(all, "write_file", { path, content: text });
+      versions.set(/v:[0-9a-f]{12}/.exec(written)?.[0] ?? "", { file, text: `second of ${file}` });
+      await call(all, "write_file", { path, content: `third of ${file}\n` });
+    }
+    expect(versions.size).toBe(8);
+    for (const [who, reach] of [
+      [ann, "a/"],
+      [bob, "b/"],
+      [all, ""],
+    ] as const)
+      for (const [since, { file, text }] of versions)
+        for (const path of names.filter(name => name.startsWith(reach))) {
+          const told = await call(who, "read_file", { path: join(root, path), since });
+          expect([path, since, told.includes(text)]).toEqual([path, since, path === file]);
+          const edits = [{ start_line: 1, end_line: 1, new: "x" }];
+          const edit = { path: join(root, path), if_version: since, edits, dry_run: true };
+          expect(await call(who, "edit_file", edit)).not.toContain(path === file ? "never" : text);
+        }
+  });
+
   it("changes in directories of another can be neither seen nor taken back", async () => {
     const root = tree({ "a/x.txt": "old of ann\n", "b/x.txt": "old of bob\n" });
     const tokens = tokenFile();

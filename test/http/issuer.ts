@@ -33,9 +33,8 @@ export async function startIssuer(audience: string): Promise<TestIssuer> {
   return {
     url,
     async token(claims = {}, options = {}) {
-      const jwt = await new SignJWT({ scope: "files:read files:write", ...claims })
+      const jwt = await new SignJWT({ sub: "ann", scope: "files:read files:write", ...claims })
         .setProtectedHeader({ alg: "ES256", kid: "1" })
-        .setSubject(String(claims.sub ?? "ann"))
         .setIssuer(options.issuer ?? url)
         .setAudience(options.audience ?? audience)
         .setIssuedAt()

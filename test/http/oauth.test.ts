@@ -93,6 +93,50 @@ describe("with an authorization server", () => {
     }
   });
 
+  it("claims of every type are judged alike, whatever was seen before", async () => {
+    const values = [
+      null,
+      "",
+      "ann",
+      "a",
+      "null",
+      0,
+      7,
+      true,
+      false,
+      [],
+      ["a"],
+      [null],
+      [["a"]],
+      {},
+      { path: "a" },
+    ];
+    const tokens: Record<string, unknown>[] = [{}];
+    for (const claim of ["sub", "scope", "polyfs_roots"])
+      for (const value of values) tokens.push({ [claim]: value });
+    tokens.push({ sub: { toString: "ann" } }, { sub: ["ann"] });
+    const root = tree({ "a/x.txt": "in a", "b/x.txt": "in b" });
+    // What each may read, as told by a server that has seen no other: that, and never more.
+    const expected = (claims: Record<string, unknown>): string => {
+      const { sub = "ann", scope = "files:read", polyfs_roots: roots } = claims;
+      if (typeof sub !== "string" || sub === "") return "401";
+      if (scope !== "files:read") return "403";
+      const one = Array.isArray(roots) && roots.length === 1 ? roots[0] : roots;
+      if (!("polyfs_roots" in claims)) return "a b";
+      return one === "a" || (one as { path?: string } | null)?.path === "a" ? "a" : "403";
+    };
+    const { issuer, call } = await ground(root);
+    for (const order of [tokens, tokens.toReversed()]) {
+      for (const claims of order) {
+        const who = await issuer.token(claims);
+        const read = (name: string) => call("read_file", { path: join(root, name, "x.txt") }, who);
+        const [a, b] = [await read("a"), await read("b")];
+        const seen = ["a", "b"].filter((name, at) => [a, b][at]?.body.includes(`in ${name}`)).join(" ");
+        expect([claims, a.status === 200 ? seen : String(a.status)]).toEqual([claims, expected(claims)]);
+      }
+    }
+  });
+
   it("an issuer that cannot be reached is not the caller's fault: 503", async () => {
     const issuer = await startIssuer(audience);
     const { url } = await serve([tree()], {

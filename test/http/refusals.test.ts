@@ -63,6 +63,11 @@ describe("a request that is not one", () => {
     ["as a form", { "content-type": "application/x-www-form-urlencoded" }, "a=b", 415],
     ["that is no JSON", {}, "{", 400],
     ["that is not UTF-8", {}, Buffer.from([0x22, 0xff, 0x22]), 400],
+    ["a list of a third of a million objects", {}, `[${"{},".repeat(333_333)}{}]`, 400],
+    ["a list of a third of a million lists", {}, `[${"[],".repeat(333_333)}[]]`, 400],
+    ["a list of a third of a million numbers", {}, `[${"0,".repeat(333_333)}0]`, 400],
+    ["an object of a third of a million members", {}, `{${'"":0,'.repeat(333_333)}"":0}`, 400],
+    ["a batch of a thousand", {}, `[${'{"jsonrpc":"2.0","method":"x"},'.repeat(1000)}{}]`, 400],
     ["nested a hundred thousand deep", {}, "[".repeat(100_000) + "]".repeat(100_000), 400],
     [
       "nested deep in a message",
@@ -72,7 +77,7 @@ describe("a request that is not one", () => {
     ],
     ["over the limit", {}, `"${"x".repeat(2000)}"`, 413],
   ])("%s is refused", async (_, headers, body, status) => {
-    const { url } = await serve([tree()], { maxBodyBytes: status === 413 ? 1000 : 1_000_000 });
+    const { url } = await serve([tree()], { maxBodyBytes: status === 413 ? 1000 : 4_000_000 });
     const reply = await send(`${url}/mcp/fs`, { method: "POST", headers: { ...json, ...headers }, body });
     expect(reply.status).toBe(status);
     expect(reply.message.error?.code).toBe(status === 400 ? -32700 : -32000);

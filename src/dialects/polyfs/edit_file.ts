@@ -60,7 +60,7 @@ export const editFile = polyfsTool({
           given,
           bytes,
           if_version,
-          () => workspace.archive,
+          () => ({ archive: workspace.archive, at: workspace.locate(at).path }),
           apply,
           options,
         );

@@ -21,12 +21,13 @@ export async function readLines(
 ): Promise<string> {
   const bytes = await file.bytes(settings.maxFileBytes);
   const text = await textOf(file.given, bytes, reading.encoding);
-  const version = remember(() => workspace.archive, bytes);
+  const past = () => ({ archive: workspace.archive, at: file.path });
+  const version = remember(past, bytes);
   const head = headLine(file.given, text, version);
   const { since } = reading;
   if (since === undefined) return page(head, text, reading, room);
   if (sameVersion(since, version)) return `${head}\nunchanged`;
-  const old = contentOf(workspace.archive, since);
+  const old = await contentOf(past(), since);
   if (old === undefined)
     return page(`${head}\n[${since} is not known any more; this is the file]`, text, reading, room);
   const before = await textOf(file.given, old, reading.encoding ?? text.codec.name);

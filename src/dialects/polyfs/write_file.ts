@@ -123,7 +123,7 @@ async function edited(
         given,
         bytes,
         if_version,
-        () => workspace.archive,
+        () => ({ archive: workspace.archive, at: workspace.locate(path).path }),
         edit,
         options,
       );

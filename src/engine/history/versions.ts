@@ -4,29 +4,55 @@ import { merge } from "../edit/merge.ts";
 import { Fault } from "../fault.ts";
 import { isBinary } from "../text/detect.ts";
 import { type DecodeOptions, decode, type Text } from "../text/text.ts";
-import { version } from "../text/version.ts";
+import { contentHash, version } from "../text/version.ts";
 import type { Archive } from "../workspace/archive/archive.ts";
+import type { Snapshot } from "../workspace/archive/snapshot.ts";
 
 const maxRememberedBytes = 16 * 1024 * 1024;
 
-/** The version of bytes that a caller is shown, which are kept for later. The answer need not wait for that. */
-export function remember(archive: () => Archive, bytes: Uint8Array): string {
-  if (bytes.length <= maxRememberedBytes) setImmediate(keep, archive, bytes);
+/** Where the versions of a file are kept. */
+export interface Past {
+  readonly archive: Archive;
+  /** Where the file really is, absolute. */
+  readonly at: string;
+}
+
+/** The version of a file's bytes that a caller is shown, which are kept for later. The answer need not wait for that. */
+export function remember(past: () => Past, bytes: Uint8Array): string {
+  if (bytes.length <= maxRememberedBytes) setImmediate(keep, past, bytes);
   return version(bytes);
 }
 
-function keep(archive: () => Archive, bytes: Uint8Array): void {
+function keep(past: () => Past, bytes: Uint8Array): void {
   try {
-    archive().objects.put(bytes);
+    const { archive, at } = past();
+    archive.sightings.add(at, archive.objects.put(bytes));
   } catch {
     // Without a place for it, an edit against this version is refused instead of merged.
   }
 }
 
-/** The bytes of a version; undefined where they are not kept (any more). */
-export function contentOf(archive: Archive, wanted: string): Buffer | undefined {
-  const hash = /^(?:v:)?([0-9a-f]{12})$/.exec(wanted)?.[1];
-  return hash === undefined ? undefined : archive.objects.find(hash);
+/** The bytes of a version of this file; undefined where they are not kept (any more), or were another file's. */
+export async function contentOf({ archive, at }: Past, wanted: string): Promise<Buffer | undefined> {
+  const beginning = /^(?:v:)?([0-9a-f]{12})$/.exec(wanted)?.[1];
+  const bytes = beginning === undefined ? undefined : archive.objects.find(beginning);
+  if (bytes === undefined) return undefined;
+  const hash = contentHash(bytes);
+  return archive.sightings.has(at, hash) || (await wasWritten({ archive, at }, hash)) ? bytes : undefined;
+}
+
+/** Whether a recorded change put this content into the file, or found it there. */
+async function wasWritten({ archive, at }: Past, hash: string): Promise<boolean> {
+  const isIt = (one: Snapshot | undefined) => one?.kind === "file" && one.hash === hash;
+  let looked = 0;
+  for (const { files } of archive.changes.newest()) {
+    for (const file of files) {
+      if (file.at === at && (isIt(file.after) || isIt(file.replaced))) return true;
+      if ((file.from ?? file.at) === at && isIt(file.before)) return true;
+    }
+    if (++looked % 64 === 0) await new Promise(resolve => setImmediate(resolve));
+  }
+  return false;
 }
 
 /** An edit, made against the version that its caller had read. */
@@ -47,7 +73,7 @@ export async function rebased(
   path: string,
   bytes: Buffer,
   wanted: string | undefined,
-  archive: () => Archive,
+  past: () => Past,
   edit: (text: Text) => Promise<Text>,
   options: DecodeOptions = {},
 ): Promise<Rebased> {
@@ -56,7 +82,7 @@ export async function rebased(
   if (wanted === undefined || is === undefined || sameVersion(wanted, is)) {
     return { text: await edit(current), base: current, merged: false };
   }
-  const known = contentOf(archive(), wanted);
+  const known = await contentOf(past(), wanted);
   if (known === undefined || isBinary(bytes, { first: 8000 })) {
     throw new Fault("stale", { path, current: [], version: is });
   }

@@ -92,7 +92,7 @@ export class OAuth implements Access {
     const { claims, expires } = known ?? (await this.#verify(token));
     if (known === undefined) this.#verified.set(key, { claims, expires });
     if (expires <= Date.now()) throw this.#invalid("the token has expired");
-    return this.#principal(claims);
+    return this.#principal(claims, expires);
   }
 
   [Symbol.dispose](): void {
@@ -124,20 +124,28 @@ export class OAuth implements Access {
     }
   }
 
-  #principal(claims: JWTPayload): Principal {
+  #principal(claims: JWTPayload, expires: number): Principal {
     const { rootsClaim, perMinute, concurrency } = this.#options;
     const scopes = scopesOf(claims);
     const granted = effects.filter(effect => scopes.includes(scopeOf[effect]));
     if (granted.length === 0)
       throw this.#insufficient("Forbidden: the token has none of our scopes", "reads");
-    const subject = String(claims.sub);
-    const key = JSON.stringify([subject, granted, claims[rootsClaim]]);
+    const { sub: subject } = claims;
+    if (typeof subject !== "string" || subject === "")
+      throw this.#invalid('the token\'s "sub" is not a name');
+    // A claim that is there and null is not a claim that is not there.
+    const roots = Object.hasOwn(claims, rootsClaim) ? [claims[rootsClaim]] : [];
+    const key = JSON.stringify([subject, granted, roots]);
     const known = this.#principals.get(key);
-    if (known !== undefined) return known;
+    if (known !== undefined && !known.ended) {
+      known.lastUntil(expires);
+      return known;
+    }
     const principal = new Principal({
       owner: `subject ${subject}`,
       name: subject,
-      ...this.#reach(claims[rootsClaim], granted),
+      ...this.#reach(roots, granted),
+      expires,
       perMinute,
       concurrency,
       browses: granted.includes("reads"),
@@ -149,10 +157,11 @@ export class OAuth implements Access {
     return principal;
   }
 
-  #reach(claim: unknown, granted: readonly Effect[]): Reach {
+  /** `claims` holds the claim that names directories, where there is one. */
+  #reach(claims: readonly unknown[], granted: readonly Effect[]): Reach {
     const { workspace, log } = this.#options;
     try {
-      return reachOf(workspace, claim === undefined ? undefined : rootsClaimed(claim), granted);
+      return reachOf(workspace, claims.length === 0 ? undefined : rootsClaimed(claims[0]), granted);
     } catch (error) {
       log.warn(
         "the directories that a token names cannot be served",

@@ -4,6 +4,9 @@ import type { Tool } from "../../contract/tool.ts";
 import type { Workspace } from "../../engine/workspace/workspace.ts";
 import type { Refusal } from "../http/refusal.ts";
 
+/** The longest time that a timer can wait. Nothing runs for so long: a call or a job is stopped by then. */
+const longestMs = 2 ** 31 - 1;
+
 export interface PrincipalOptions {
   /** The same for all that one caller sends: sessions belong to it, and limits count by it. */
   readonly owner: string;
@@ -14,7 +17,7 @@ export interface PrincipalOptions {
   readonly narrowed: boolean;
   /** The only dialect that is served to it. */
   readonly dialect?: string;
-  /** When it ends, in milliseconds since 1970. */
+  /** When it ends by itself, in milliseconds since 1970. */
   readonly expires?: number;
   /** Calls at once, and in a minute; absent: no limit of its own. */
   readonly concurrency?: number;
@@ -31,9 +34,23 @@ export class Principal {
   readonly #watchers = new Set<() => void>();
   #uses = 0;
   #retired = false;
+  #expires = 0;
+  #expiry: NodeJS.Timeout | undefined;
+  /** Its grant has ended: it must not be given to another request. */
+  ended = false;
 
   constructor(options: PrincipalOptions) {
     this.is = options;
+    if (options.expires !== undefined) this.lastUntil(options.expires);
+  }
+
+  /** It ends at this time (milliseconds since 1970), unless it lasts longer already. */
+  lastUntil(expires: number): void {
+    if (this.ended || expires <= this.#expires) return;
+    this.#expires = expires;
+    clearTimeout(this.#expiry);
+    const left = expires - Date.now();
+    this.#expiry = left > longestMs ? undefined : setTimeout(() => this.end(), Math.max(0, left)).unref();
   }
 
   /** Keeps what it may reach open until the result is disposed of. */
@@ -57,6 +74,8 @@ export class Principal {
 
   /** Its grant is gone or has changed: what runs for it is stopped, and no new request will come. */
   end(): void {
+    this.ended = true;
+    clearTimeout(this.#expiry);
     for (const listener of [...this.#watchers]) listener();
     this.retire();
   }

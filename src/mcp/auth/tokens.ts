@@ -1,5 +1,5 @@
-// Access by tokens of a file. The file is looked at with every request, so that a token that is taken out is of
-// no use from then on, and what still runs for it is stopped.
+// Access by tokens of a file. The file is looked at with every request and every second: a token that is taken out is
+// of no use from then on, and what still runs for it is stopped.
 import { timingSafeEqual } from "node:crypto";
 import { plainWording, say } from "../../contract/wording.ts";
 import { Fault } from "../../engine/fault.ts";
@@ -21,6 +21,9 @@ export interface TokensOptions {
   readonly concurrency?: number;
 }
 
+/** How long what runs for a token that was taken out may go on while nobody asks for anything. */
+const lookMs = 1000;
+
 interface Known {
   readonly record: TokenRecord;
   readonly hash: Buffer;
@@ -32,6 +35,7 @@ export class Tokens implements Access {
   readonly documents = new Map<string, string>();
   readonly #options: TokensOptions;
   readonly #file: WatchedFile;
+  readonly #timer: NodeJS.Timeout;
   /** By everything that their record says: one that has changed is another. */
   #known = new Map<string, Known>();
 
@@ -42,6 +46,7 @@ export class Tokens implements Access {
     const content = this.#file.changed();
     if (content?.text === undefined) throw new Error("there is no such file");
     this.#take(content.text);
+    this.#timer = setInterval(() => this.#refresh(), lookMs).unref();
   }
 
   identify(authorization: string | undefined): Principal {
@@ -61,6 +66,7 @@ export class Tokens implements Access {
   }
 
   [Symbol.dispose](): void {
+    clearInterval(this.#timer);
     for (const { principal } of this.#known.values()) principal?.end();
   }
 

@@ -2,7 +2,8 @@
 // the limit is refused as soon as that is known.
 import { isUtf8 } from "node:buffer";
 import type { IncomingMessage } from "node:http";
-import { isDeeperThan, maxDepth, ParseError } from "../jsonrpc.ts";
+import { JsonShape } from "../json-shape.ts";
+import { maxBatch, ParseError } from "../jsonrpc.ts";
 import { Refusal } from "./refusal.ts";
 
 export interface Body {
@@ -25,6 +26,7 @@ export class Bodies {
   async read(request: IncomingMessage): Promise<Body> {
     if (Number(request.headers["content-length"]) > this.#limit) throw this.#tooLarge();
     const chunks: Buffer[] = [];
+    const shape = new JsonShape();
     let bytes = 0;
     try {
       for await (const chunk of request as AsyncIterable<Buffer>) {
@@ -36,6 +38,8 @@ export class Bodies {
             headers: { "retry-after": "1", connection: "close" },
           });
         }
+        const problem = shape.take(chunk);
+        if (problem !== undefined) throw unreadable(problem, { connection: "close" });
         chunks.push(chunk);
       }
       return { message: parse(Buffer.concat(chunks, bytes)), bytes };
@@ -53,14 +57,17 @@ export class Bodies {
 
 function parse(bytes: Buffer): unknown {
   if (!isUtf8(bytes)) throw unreadable("not valid UTF-8");
-  if (isDeeperThan(maxDepth, bytes)) throw unreadable(`nested deeper than ${maxDepth} levels`);
+  let message: unknown;
   try {
-    return JSON.parse(bytes.toString("utf8"));
+    message = JSON.parse(bytes.toString("utf8"));
   } catch {
     throw unreadable("not valid JSON");
   }
+  if (Array.isArray(message) && message.length > maxBatch)
+    throw unreadable(`a batch of more than ${maxBatch} messages`);
+  return message;
 }
 
-function unreadable(problem: string): Refusal {
-  return new Refusal(400, `Parse error: the body is ${problem}`, { code: ParseError });
+function unreadable(problem: string, headers: Readonly<Record<string, string>> = {}): Refusal {
+  return new Refusal(400, `Parse error: the body is ${problem}`, { code: ParseError, headers });
 }

@@ -5,8 +5,6 @@ import { Refusal } from "./refusal.ts";
 
 /** Requests of one caller that are running, waiting, or not read yet. */
 const mostOfOne = 256;
-/** The longest time that a timer can wait. */
-const longestMs = 2 ** 31 - 1;
 
 interface OpenVisit {
   readonly line: string;
@@ -36,13 +34,9 @@ export class OpenVisits {
     const gone = new AbortController();
     const abort = () => gone.abort();
     const unwatch = principal.onEnd(abort);
-    const { expires } = principal.is;
-    const left = expires === undefined ? longestMs : expires - Date.now();
-    const expiry = left < longestMs ? setTimeout(abort, left) : undefined;
     this.#open.add(gone);
     this.#finite.add(gone);
     response.once("close", () => {
-      clearTimeout(expiry);
       unwatch();
       // Not after an answer: stopping what has ended costs more than a small call.
       if (!response.writableFinished) abort();

@@ -106,8 +106,11 @@ export class Sessions {
     this.#open.set(id, open);
     await server.connect(transport);
     const onclose = transport.onclose;
+    // What was kept for it, background commands included, ends with its grant.
+    const unwatch = principal.onEnd(() => void transport.close());
     transport.onclose = () => {
       onclose?.();
+      unwatch();
       this.#open.delete(id);
       open.closed = true;
       letGo(open);

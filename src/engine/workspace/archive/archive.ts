@@ -5,6 +5,7 @@ import type { Range } from "../commit/step.ts";
 import type { Account, Kept } from "./account.ts";
 import { ChangeLog, type ChangeRecord, type RecordedFile } from "./log.ts";
 import { Objects } from "./objects.ts";
+import { Sightings } from "./sightings.ts";
 import {
   hashesIn,
   type Keeping,
@@ -45,6 +46,7 @@ interface Sources {
 export class Archive {
   readonly objects: Objects;
   readonly changes: ChangeLog;
+  readonly sightings: Sightings;
   readonly limits: ArchiveLimits;
   /** Records what has been left for later. Called before anybody looks. */
   catchUp = () => {};
@@ -55,6 +57,7 @@ export class Archive {
     const catchUp = () => this.catchUp();
     this.objects = new Objects(state, catchUp, this.#unflushed);
     this.changes = new ChangeLog(state, catchUp, this.#unflushed);
+    this.sightings = new Sightings(state);
     this.limits = limits;
   }
 
@@ -144,6 +147,7 @@ export class Archive {
     const { maxBytes, maxAgeMs, maxChanges } = this.limits;
     this.changes.clear(maxChanges, maxAgeMs);
     this.objects.clear(maxBytes, maxAgeMs);
+    this.sightings.clear(maxBytes, maxAgeMs);
   }
 }
 

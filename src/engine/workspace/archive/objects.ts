@@ -25,12 +25,12 @@ export class Objects {
   /** Objects that this process has written, or read and found whole. */
   readonly #there = new Set<string>();
   readonly #catchUp: () => void;
-  readonly #unflushed: UnflushedFiles;
+  readonly #unflushed: Pick<UnflushedFiles, "add">;
 
   /** `catchUp` puts what has been left for later. */
-  constructor(state: string, catchUp: () => void, unflushed: UnflushedFiles) {
+  constructor(state: string, catchUp: () => void, unflushed: Pick<UnflushedFiles, "add">, name = "objects") {
     this.#state = state;
-    this.#directory = join(state, "objects");
+    this.#directory = join(state, name);
     this.#catchUp = catchUp;
     this.#unflushed = unflushed;
   }
@@ -38,7 +38,7 @@ export class Objects {
   /** Keeps bytes, and returns their hash. */
   put(bytes: Uint8Array): string {
     const hash = contentHash(bytes);
-    if (this.#has(hash)) return hash;
+    if (this.has(hash)) return hash;
     this.#write(hash, isWorthPacking(bytes) ? deflateRawSync(bytes, packing) : bytes, bytes);
     return hash;
   }
@@ -46,11 +46,11 @@ export class Objects {
   /** The same, packing in a thread. */
   async putLater(bytes: Uint8Array): Promise<void> {
     const hash = contentHash(bytes);
-    if (this.#has(hash)) return;
+    if (this.has(hash)) return;
     this.#write(hash, isWorthPacking(bytes) ? await packLater(bytes, packing) : bytes, bytes);
   }
 
-  #has(hash: string): boolean {
+  has(hash: string): boolean {
     const path = this.#path(hash);
     if (sys.lstat(path) === undefined) return false; // also one that was there: others clear too
     if (this.#there.has(hash)) return true;
