@@ -12,7 +12,7 @@ import { print } from "../print.ts";
 import { settingsOf } from "../settings.ts";
 import { type Style, styleOf } from "../style.ts";
 import { UsageError } from "../usage-error.ts";
-import { command } from "./command.ts";
+import { command, directoryOptions } from "./command.ts";
 import { parametersOf, signatureOf, tokensOf } from "./parameters.ts";
 import { whereTheUserStands } from "./standing.ts";
 
@@ -28,7 +28,7 @@ export const tools = command({
   description:
     "Lists the tools that a dialect offers with these options: what each does, its parameters (? where one may be left out) and about how many tokens its definition costs a model. With TOOL, all about that one.",
   own: { json: { help: "Print the definitions as clients get them" } },
-  options: ["dialect", "plain-names", "read-only", "allow-read", "allow-run", "run"],
+  options: ["dialect", "plain-names", ...directoryOptions, "allow-outside-workspace", "allow-run", "run"],
   examples: [
     ["polyfs tools --dialect agent-tools", "the nine tools of that dialect"],
     ["polyfs tools --dialect fs read_file", "one tool, with all its parameters"],
