@@ -1,9 +1,10 @@
 // The parts of confinement that need no sandbox to be checked: what is flagged, what is written down for macOS.
-import { mkdtempSync, realpathSync, rmSync } from "node:fs";
+import { mkdirSync, mkdtempSync, realpathSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { reducedEnvironment } from "../../src/engine/shell/environment.ts";
+import { HiddenPlaces } from "../../src/engine/shell/hidden-places.ts";
 import { actsLater } from "../../src/engine/shell/later-code.ts";
 import { profileOf } from "../../src/engine/shell/seatbelt.ts";
 import { nodeDirectories } from "../../src/engine/shell/system-directories.ts";
@@ -67,14 +68,31 @@ describe("the profile for macOS", () => {
   it("denies by default, grants roots as they were granted, and denies secrets last", () => {
     const base = realpathSync(mkdtempSync(join(tmpdir(), 'polyfs "q" ')));
     using workspace = Workspace.open([{ path: base, access: "read-only" }]);
-    const profile = profileOf({ workspace, network: false, hidden: [`${base}/.ssh`] });
+    const profile = profileOf({ workspace, network: false, hidden: new HiddenPlaces([`${base}/.ssh`]) });
     rmSync(base, { recursive: true });
     const root = `(subpath "${base.replaceAll('"', '\\"')}")`;
     const lines = profile.split("\n");
     expect(lines[1]).toBe("(deny default)");
     expect(lines.find(line => line.startsWith("(allow file-read* "))).toContain(root);
-    expect(lines.find(line => line.startsWith("(allow file-write* "))).not.toContain(root);
+    expect(lines.filter(line => line.startsWith("(allow file-write* ")).join()).not.toContain(root);
     expect(profile).toContain("(deny network*)");
     expect(lines.at(-1)).toMatch(/^\(deny file-read\* file-write\* .*\.ssh"\)\)$/);
+  });
+
+  it("keeps a read-only root in a read-write one, and the directories above it where they are", () => {
+    const base = realpathSync(mkdtempSync(join(tmpdir(), "polyfs-profile-")));
+    mkdirSync(join(base, "sub/ro"), { recursive: true });
+    using workspace = Workspace.open([
+      { path: join(base, "sub/ro"), access: "read-only" },
+      { path: base, access: "read-write" },
+    ]);
+    const lines = profileOf({ workspace, network: false }).split("\n");
+    rmSync(base, { recursive: true });
+    const order = [
+      `(allow file-write* (subpath "${base}"))`,
+      `(deny file-write* (subpath "${base}/sub/ro"))`,
+    ];
+    expect(lines.filter(line => order.includes(line))).toEqual(order);
+    expect(lines).toContain(`(deny file-write-unlink (literal "${base}/sub"))`);
   });
 });

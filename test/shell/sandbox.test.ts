@@ -14,6 +14,7 @@ import {
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { HiddenPlaces } from "../../src/engine/shell/hidden-places.ts";
 import type { SandboxFound, SandboxPolicy } from "../../src/engine/shell/policy.ts";
 import type { RunOptions, RunResult } from "../../src/engine/shell/run.ts";
 import { findSandbox, openSandbox } from "../../src/engine/shell/sandbox.ts";
@@ -138,7 +139,7 @@ describe.skipIf(missing !== undefined)("a confined command", () => {
     writeFileSync(join(ground.root, "keys/aws"), ground.secret);
     symlinkSync("keys", join(ground.root, ".aws"));
     const output = await outputOf("cat .ssh/* .netrc .aws/aws keys/aws; ls -A", {
-      hidden: secretsOf(ground.root),
+      hidden: new HiddenPlaces(secretsOf(ground.root)),
     });
     expect(output).not.toContain(ground.secret);
     expect(output).toContain("pub.txt");

@@ -3,27 +3,30 @@
 // - bubblewrap starts with an empty environment: what it has could be read in /proc/1/environ.
 // - /proc, /dev and / are read-only: for a server that runs as root, /proc/sys would be the machine's own, and
 //   the name of a program that the kernel runs outside (core_pattern) stands there.
-// - Roots are handed over as the handles that are held, where bubblewrap can take them, and not by path.
+// - Roots are handed over as the handles that are held, where bubblewrap can take them, and not by path; what is
+//   read-only or hidden in one stays so when directories are renamed (mount-plan.ts).
+// - What namespaces leave open is closed by a filter for system calls (seccomp.ts).
 import { randomBytes } from "node:crypto";
 import { Fault } from "../fault.ts";
-import type { Directory } from "../workspace/directory.ts";
-import { display } from "../workspace/handle.ts";
+import { display, Handle } from "../workspace/handle.ts";
 import type { Root } from "../workspace/root.ts";
 import { makeControlGroup } from "../workspace/system/control-group.ts";
 import { freeSpace } from "../workspace/system/free-space.ts";
 import { systemLink } from "../workspace/system/system-link.ts";
-import type { Workspace } from "../workspace/workspace.ts";
+import { UnnamedFile } from "../workspace/system/unnamed-file.ts";
 import type { Environment } from "./environment.ts";
 import { gitConfiguration } from "./git-identity.ts";
 import type { Launch, Sandbox } from "./launch.ts";
 import { defaultLimits, type Limits, shellWithLimits } from "./limits.ts";
+import { type Mount, MountPlan } from "./mount-plan.ts";
 import type { SandboxFound, SandboxPolicy } from "./policy.ts";
+import { callFilter } from "./seccomp.ts";
 import { networkFiles, nodeDirectories, systemDirectories, systemFiles } from "./system-directories.ts";
 
 /** The private home directory. Not below /home, which may be a root. */
 const home = "/run/home";
 
-/** Descriptors of a launch: 3 is where bubblewrap tells how the command ended, the roots follow. */
+/** Descriptors of a launch: 3 is where bubblewrap tells how the command ended, those that it is given follow. */
 const statusDescriptor = 3;
 
 export function openBubblewrap(found: SandboxFound, policy: SandboxPolicy): Sandbox {
@@ -34,32 +37,57 @@ export function openBubblewrap(found: SandboxFound, policy: SandboxPolicy): Sand
   const limits = { ...defaultLimits, ...policy.limits };
   const settings = gitConfiguration(policy.identity ?? {});
   const seen = machine(policy, limits);
+  const filter = callFilter({
+    setGroupId: process.getuid?.() !== 0,
+    unixSockets: !policy.network,
+  });
   return {
     launch(command, directory, environment, leftovers): Launch {
-      const roots = [...policy.workspace.roots].sort((a, b) => a.path.length - b.path.length);
-      const args = [
-        ...namespaces(found, policy.network),
-        // A process in the background that is to stay must not end with the shell's guard.
-        ...(leftovers === "keep" ? [] : ["--die-with-parent"]),
-        ...seen,
-        ...roots.flatMap((root, i) => bind(root, found.bindsHandles ? statusDescriptor + 1 + i : undefined)),
-        ...(policy.hidden ?? []).flatMap(path => hide(policy.workspace, path)),
-        ...["--remount-ro", "/proc", "--remount-ro", "/dev", "--remount-ro", "/"],
-        ...["--chdir", placeInside(directory), "--json-status-fd", String(statusDescriptor)],
-        ...variables({ ...environment, HOME: home, TMPDIR: "/tmp" }),
-        "--",
-        ...shellWithLimits(command, limits, `printf %s ${singleQuoted(settings)} > ~/.gitconfig`),
-      ];
-      const group = makeControlGroup(randomBytes(6).toString("hex"), limits);
-      const descriptors = found.bindsHandles ? roots.map(root => root.handle.fd) : [];
-      const isExhausted = spaceWatch(roots, limits);
-      const shared = { environment: {}, descriptors, warden: true, isExhausted };
-      if (group === undefined) return { program: found.program, args, ...shared };
-      // The guard joins before it starts anything, so nothing is ever outside.
-      const join = ["-c", 'echo $$ > "$0" && exec "$@"', group.members, found.program, ...args];
-      return { program: "/bin/sh", args: join, ...shared, release: () => group.remove() };
+      const plan = new MountPlan(policy.workspace.roots, policy.hidden?.found() ?? []);
+      let calls: UnnamedFile | undefined;
+      try {
+        calls = filter && unnamed(filter);
+        const descriptors: number[] = [];
+        const give = (fd: number) => String(statusDescriptor + descriptors.push(fd));
+        const args = [
+          ...namespaces(found, policy.network),
+          // A process in the background that is to stay must not end with the shell's guard.
+          ...(leftovers === "keep" ? [] : ["--die-with-parent"]),
+          ...(calls ? ["--seccomp", give(calls.fd)] : []),
+          ...seen,
+          ...plan.mounts.flatMap(mount => bind(mount, found.bindsHandles ? give : undefined)),
+          ...plan.hidden.flatMap(hide),
+          ...["--remount-ro", "/proc", "--remount-ro", "/dev", "--remount-ro", "/"],
+          ...["--chdir", plan.placeOf(directory), "--json-status-fd", String(statusDescriptor)],
+          ...variables({ ...environment, HOME: home, TMPDIR: "/tmp" }),
+          "--",
+          ...shellWithLimits(command, limits, `printf %s ${singleQuoted(settings)} > ~/.gitconfig`),
+        ];
+        const group = makeControlGroup(randomBytes(6).toString("hex"), limits);
+        const release = () => {
+          plan[Symbol.dispose]();
+          calls?.[Symbol.dispose]();
+          group?.remove();
+        };
+        const isExhausted = spaceWatch(policy.workspace.roots, limits);
+        const shared = { environment: {}, descriptors, warden: true, isExhausted, release };
+        if (group === undefined) return { program: found.program, args, ...shared };
+        // The guard joins before it starts anything, so nothing is ever outside.
+        const join = ["-c", 'echo $$ > "$0" && exec "$@"', group.members, found.program, ...args];
+        return { program: "/bin/sh", args: join, ...shared };
+      } catch (error) {
+        plan[Symbol.dispose]();
+        calls?.[Symbol.dispose]();
+        throw error;
+      }
     },
   };
+}
+
+function unnamed(contents: Uint8Array): UnnamedFile {
+  const file = UnnamedFile.of(contents);
+  if (file === undefined) throw new Fault("no_sandbox", { reason: "there is no room for temporary files" });
+  return file;
 }
 
 function namespaces(found: SandboxFound, network: boolean): string[] {
@@ -80,6 +108,7 @@ function machine(policy: SandboxPolicy, { scratchBytes }: Limits): string[] {
     ...systemDirectories.flatMap(readOnly),
     ...[...files, ...nodeDirectories(), ...(policy.readable ?? [])].flatMap(show),
     ...["--proc", "/proc", "--dev", "/dev"],
+    ...keyFiles.flatMap(path => ["--ro-bind", "/dev/null", path]),
     ...["/dev/shm", "/tmp", home].flatMap(scratch),
     ...["--symlink", "../tmp", "/var/tmp"],
   ];
@@ -95,30 +124,29 @@ function readOnly(path: (typeof systemDirectories)[number]): string[] {
   return target === undefined ? show(path) : ["--symlink", target, path];
 }
 
-function bind({ access, path, handle }: Root, descriptor: number | undefined): string[] {
-  const option = access === "read-write" ? "--bind" : "--ro-bind";
-  return descriptor === undefined
-    ? [option, display(handle.whereabouts()), path]
-    : [`${option}-fd`, String(descriptor), path];
+function bind({ handle, place, writable }: Mount, give: ((fd: number) => string) | undefined): string[] {
+  const option = writable ? "--bind" : "--ro-bind";
+  return give === undefined
+    ? [option, display(handle.whereabouts()), place]
+    : [`${option}-fd`, give(handle.fd), place];
 }
 
-/** A root is always where it was granted, also where it was moved meanwhile; what lies in it follows. */
-function placeInside({ path, root }: Directory): string {
-  return root.path + path.slice(display(root.handle.whereabouts()).length);
+/** Covers what must not be seen: a directory by an empty one, a file by an empty one. */
+function hide({ place, isDirectory }: MountPlan["hidden"][number]): string[] {
+  return isDirectory
+    ? ["--perms", "0500", "--tmpfs", place, "--remount-ro", place]
+    : ["--ro-bind", "/dev/null", place];
 }
 
-/** Covers what must not be seen, where a root holds it: a directory by an empty one, a file by an empty one. */
-function hide(workspace: Workspace, path: string): string[] {
+/** The names of the keys in the server's keyrings, where the kernel has any. */
+const keyFiles = ["/proc/keys", "/proc/key-users"].filter(path => {
   try {
-    const at = workspace.at(path);
-    const real = workspace.locate(at).path;
-    return workspace.stat(at).kind === "directory"
-      ? ["--perms", "0500", "--tmpfs", real, "--remount-ro", real]
-      : ["--ro-bind", "/dev/null", real];
+    using _ = Handle.open(path);
+    return true;
   } catch {
-    return []; // not there, or in no root
+    return false;
   }
-}
+});
 
 /** Asks whether the disks of the roots are nearly full. A disk that was so before may be used by half of the rest. */
 function spaceWatch(roots: readonly Root[], { reserveBytes }: Limits): () => boolean {

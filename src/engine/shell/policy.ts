@@ -2,6 +2,7 @@
 // operations is what a command sees of the disk, and nothing else.
 import type { Workspace } from "../workspace/workspace.ts";
 import type { GitIdentity } from "./git-identity.ts";
+import type { HiddenPlaces } from "./hidden-places.ts";
 import type { Limits } from "./limits.ts";
 
 export interface SandboxPolicy {
@@ -12,7 +13,7 @@ export interface SandboxPolicy {
   /** More of the disk that may be read: where compilers and runtimes of this user are. */
   readonly readable?: readonly string[];
   /** What is absent even where a root holds it: `secretsOf(home)`, the server's state. */
-  readonly hidden?: readonly string[];
+  readonly hidden?: HiddenPlaces;
   readonly limits?: Partial<Limits>;
   /** Who commits in Git: `await gitIdentity()`. */
   readonly identity?: GitIdentity;

@@ -1,6 +1,8 @@
 // macOS: a command under `sandbox-exec`, whose profile lists what is allowed. Written from the system's own
 // profiles and NOT TESTED: nobody has run it on a Mac yet. It has no process namespace and no limits per
 // command; those are the process group's and the shell's.
+import { dirname } from "node:path";
+import { isWithin } from "../workspace/root.ts";
 import type { Sandbox } from "./launch.ts";
 import { defaultLimits, shellWithLimits } from "./limits.ts";
 import type { SandboxFound, SandboxMissing, SandboxPolicy } from "./policy.ts";
@@ -49,11 +51,17 @@ export function openSeatbelt(found: SandboxFound, policy: SandboxPolicy): Sandbo
   };
 }
 
-/** Later rules win, so the secrets stand last. */
-export function profileOf({ workspace, network, readable: more = [], hidden = [] }: SandboxPolicy): string {
+/** Later rules win: inner roots come after outer ones, and the secrets last. */
+export function profileOf({ workspace, network, readable: more = [], hidden }: SandboxPolicy): string {
   const scratch = ["/private/tmp", "/private/var/folders"];
+  const secrets = hidden?.paths ?? [];
   const roots = workspace.roots.map(root => root.path);
-  const writable = workspace.roots.filter(root => root.access === "read-write").map(root => root.path);
+  const writes = workspace.roots
+    .toSorted((a, b) => a.path.length - b.path.length)
+    .map(
+      ({ access, path }) => `(${access === "read-write" ? "allow" : "deny"} file-write* ${subpath(path)})`,
+    );
+  const kept = workspace.roots.filter(root => root.access === "read-only").map(root => root.path);
   return [
     "(version 1)",
     "(deny default)",
@@ -62,11 +70,24 @@ export function profileOf({ workspace, network, readable: more = [], hidden = []
     "(allow sysctl-read mach-lookup ipc-posix-shm* ipc-posix-sem*)",
     "(allow file-read-metadata)",
     allow("file-read*", [...readable, ...nodeDirectories(), ...more, ...scratch, ...roots]),
-    allow("file-write*", [...scratch, ...writable]),
+    allow("file-write*", scratch),
+    ...writes,
+    ...heldInPlace([...kept, ...secrets], roots),
     '(allow file-write-data (literal "/dev/null") (literal "/dev/zero") (literal "/dev/tty"))',
     network ? "(allow network*)" : "(deny network*)",
-    ...(hidden.length === 0 ? [] : [`(deny file-read* file-write* ${hidden.map(subpath).join(" ")})`]),
+    ...(secrets.length === 0 ? [] : [`(deny file-read* file-write* ${secrets.map(subpath).join(" ")})`]),
   ].join("\n");
+}
+
+/** Directories above what is protected must not be renamed: a rule goes by path. */
+function heldInPlace(paths: readonly string[], roots: readonly string[]): string[] {
+  const above = new Set<string>();
+  for (const path of paths) {
+    for (let at = dirname(path); roots.some(root => at !== root && isWithin(at, root)); at = dirname(at))
+      above.add(at);
+  }
+  const literals = [...above].map(path => `(literal ${quoted(path)})`);
+  return literals.length === 0 ? [] : [`(deny file-write-unlink ${literals.join(" ")})`];
 }
 
 function allow(what: string, paths: readonly string[]): string {
@@ -74,5 +95,9 @@ function allow(what: string, paths: readonly string[]): string {
 }
 
 function subpath(path: string): string {
-  return `(subpath "${path.replace(/[\\"]/g, "\\$&")}")`;
+  return `(subpath ${quoted(path)})`;
+}
+
+function quoted(path: string): string {
+  return `"${path.replace(/[\\"]/g, "\\$&")}"`;
 }

@@ -1,5 +1,5 @@
-// A file without a name, for handing text to a child process as its standard input: it can be read there more than
-// once and by its address, which a pipe cannot, and it is gone with the last who holds it.
+// A file without a name, for handing data to a child process: it can be read there more than once and by its
+// address, unlike a pipe, and it is gone when the last process has closed it.
 import { closeSync, openSync, unlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -14,13 +14,13 @@ export class UnnamedFile implements Disposable {
   }
 
   /** Undefined where the system has no room for it. */
-  static of(text: string): UnnamedFile | undefined {
+  static of(contents: string | Uint8Array): UnnamedFile | undefined {
     let file: UnnamedFile | undefined;
     try {
       const path = join(tmpdir(), temporaryName());
       file = new UnnamedFile(openSync(path, "wx+", 0o600));
       unlinkSync(path);
-      writeAll(file.fd, Buffer.from(text));
+      writeAll(file.fd, typeof contents === "string" ? Buffer.from(contents) : contents);
       return file;
     } catch {
       file?.[Symbol.dispose]();

@@ -1,0 +1,47 @@
+// What commands must not see, held by handle from the first time that it is found: a rename, of itself or of a
+// directory above it, does not uncover it. Each start of a command looks at the names again, too, as a program may have
+// put a new file in the place of an old one.
+import { Handle, raceFree } from "../workspace/handle.ts";
+
+export class HiddenPlaces implements Disposable {
+  /** Where they are expected. */
+  readonly paths: readonly string[];
+  readonly #held = new Map<string, Handle>();
+
+  constructor(paths: readonly string[]) {
+    this.paths = paths;
+    this.found();
+  }
+
+  /** All that exist now, each once. The handles stay this object's own. */
+  found(): readonly Handle[] {
+    if (!raceFree) return [];
+    for (const path of this.paths) {
+      const handle = openIfThere(path);
+      if (handle === undefined) continue;
+      const { dev, ino } = handle.statBig();
+      const key = `${dev}:${ino}`;
+      if (this.#held.has(key)) handle.close();
+      else this.#held.set(key, handle);
+    }
+    for (const [key, handle] of this.#held) {
+      if (handle.stat().nlink > 0) continue;
+      handle.close();
+      this.#held.delete(key);
+    }
+    return [...this.#held.values()];
+  }
+
+  [Symbol.dispose](): void {
+    for (const handle of this.#held.values()) handle.close();
+    this.#held.clear();
+  }
+}
+
+function openIfThere(path: string): Handle | undefined {
+  try {
+    return Handle.open(path);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,147 @@
+// Which mounts make a sandbox show the roots as they were granted, and keep it so. A read-only root in a read-write
+// one, or a hidden place in one, must not come out from under its mount when a directory above it is renamed. Renaming
+// a mount point fails (EBUSY), so each directory between the two is bound onto itself. Everything is found by handle:
+// what was renamed since it was granted is mounted where it is now.
+import { Buffer, isUtf8 } from "node:buffer";
+import { Fault } from "../fault.ts";
+import type { Directory } from "../workspace/directory.ts";
+import { bytesOf, display, Handle } from "../workspace/handle.ts";
+import { isWithin, type Root } from "../workspace/root.ts";
+
+export interface Mount {
+  readonly handle: Handle;
+  /** Where it is seen inside. */
+  readonly place: string;
+  readonly writable: boolean;
+}
+
+export class MountPlan implements Disposable {
+  /** What is bound, outer directories first. */
+  readonly mounts: readonly Mount[];
+  /** What is covered by something empty, after that. */
+  readonly hidden: readonly { readonly place: string; readonly isDirectory: boolean }[];
+  readonly #roots: readonly Located[];
+  readonly #opened: Handle[] = [];
+
+  /** Faults: `no_sandbox` where something was moved meanwhile, or cannot be named. */
+  constructor(roots: readonly Root[], hidden: readonly Handle[]) {
+    this.#roots = located(roots);
+    try {
+      const mounts = this.#roots.map(root => ({
+        ...root,
+        handle: root.root.handle,
+        writable: isWritable(root),
+      }));
+      const covered = this.#covered(hidden);
+      const kept = [...this.#roots.filter(root => !isWritable(root)), ...covered];
+      const above = new Map(kept.flatMap(one => this.#above(one)).map(mount => [mount.place, mount]));
+      for (const { place } of mounts) above.delete(place);
+      this.mounts = [...mounts, ...above.values()].sort((a, b) => a.place.length - b.place.length).map(named);
+      this.hidden = covered.map(named);
+    } catch (error) {
+      this[Symbol.dispose]();
+      throw error;
+    }
+  }
+
+  /** Where a directory is seen inside. */
+  placeOf({ path, root }: Directory): string {
+    const found = this.#roots.find(one => one.root === root);
+    const at = found?.at ?? root.handle.whereabouts();
+    return display(found?.place ?? bytesOf(root.path)) + path.slice(display(at).length);
+  }
+
+  /** The hidden things that lie in a root, without those that lie in another one. */
+  #covered(hidden: readonly Handle[]): (Place & { isDirectory: boolean })[] {
+    const found = hidden.flatMap(handle => {
+      const at = handle.whereabouts();
+      const outer = this.#holding(at);
+      const isDirectory = handle.stat().isDirectory();
+      return outer === undefined ? [] : [{ at, place: placeIn(outer, at), outer, isDirectory }];
+    });
+    return found.filter(one => !found.some(other => other !== one && isWithin(one.at, other.at)));
+  }
+
+  /** The directories above a place up to its root, if they could be renamed. */
+  #above({ at, outer }: Place): (Mount & Pick<Place, "place">)[] {
+    if (outer === undefined || !isWritable(outer)) return [];
+    const names = at
+      .slice(outer.at.length + 1)
+      .split("/")
+      .slice(0, -1);
+    return names.map((_, i) => {
+      const below = names.slice(0, i + 1).join("/");
+      const handle = this.#open(outer.root.handle.below(Buffer.from(below, "latin1")));
+      const is = `${outer.at}/${below}`;
+      if (handle?.whereabouts() !== is) throw moved(is);
+      return { handle, place: placeIn(outer, is), writable: true };
+    });
+  }
+
+  #open(address: Parameters<typeof Handle.open>[0]): Handle | undefined {
+    try {
+      const handle = Handle.open(address, { follow: false, directory: true });
+      this.#opened.push(handle);
+      return handle;
+    } catch {
+      return undefined;
+    }
+  }
+
+  /** The innermost root that holds something. */
+  #holding(at: string): Located | undefined {
+    return innermost(this.#roots, at);
+  }
+
+  /** Closes what it opened. The mounts stay. */
+  [Symbol.dispose](): void {
+    for (const handle of this.#opened.splice(0)) handle.close();
+  }
+}
+
+interface Place {
+  /** Where it is outside: bytes as Latin-1. */
+  readonly at: string;
+  /** Where it is seen inside: bytes as Latin-1. */
+  readonly place: string;
+  /** The root that it lies in. */
+  readonly outer: Located | undefined;
+}
+
+interface Located extends Place {
+  readonly root: Root;
+}
+
+/** A root is seen where it was granted, also where it was moved since; one in another root is seen where it lies in that. */
+function located(roots: readonly Root[]): Located[] {
+  const found: Located[] = [];
+  const all = roots.map(root => ({ root, at: root.handle.whereabouts() }));
+  for (const { root, at } of all.sort((a, b) => a.at.length - b.at.length)) {
+    const outer = innermost(found, at);
+    found.push({ root, at, outer, place: outer === undefined ? bytesOf(root.path) : placeIn(outer, at) });
+  }
+  return found;
+}
+
+function innermost(roots: readonly Located[], at: string): Located | undefined {
+  return roots.findLast(root => isWithin(at, root.at));
+}
+
+function placeIn({ at: outer, place }: Place, at: string): string {
+  return place + at.slice(outer.length);
+}
+
+function isWritable({ root }: Located): boolean {
+  return root.access === "read-write";
+}
+
+/** As an argument of a program, which is text. */
+function named<T extends { readonly place: string }>(one: T): T {
+  if (!isUtf8(Buffer.from(one.place, "latin1")))
+    throw new Fault("no_sandbox", { reason: `${display(one.place)} has a name that is not UTF-8` });
+  return { ...one, place: display(one.place) };
+}
+
+function moved(at: string): Fault {
+  return new Fault("no_sandbox", { reason: `${display(at)} was moved while the command was started` });
+}
