@@ -11,7 +11,12 @@ export async function attackReadOnly(
   runFlags: readonly string[],
 ): Promise<void> {
   if (!tally.wants("A129")) return;
-  await using target = await overStdio(dialect, ["--read-only", ...runFlags]);
+  // Commands as they are asked for, as the contract has them, and without a sandbox.
+  for (const flags of [runFlags, [], ["--allow-run=unsandboxed"]]) await attackWith(dialect, tally, flags);
+}
+
+async function attackWith(dialect: Dialect, tally: Trial["tally"], flags: readonly string[]): Promise<void> {
+  await using target = await overStdio(dialect, ["--read-only", ...flags]);
   const { root } = target.arena;
   for (const tool of dialect.tools) {
     const variants = [
@@ -25,13 +30,16 @@ export async function attackReadOnly(
         : []),
     ];
     for (const [index, args] of variants.entries()) {
-      await tally.attempt(`A129 (read-only) ${dialect.name} ${tool.name} ${index}`, async () => {
-        const answer = await target.call(tool.name, args);
-        if (target.arena.renew()) throw new Error(`something has changed: ${JSON.stringify(args)}`);
-        await target.inspect(answer);
-        if (tool.effect === "writes" && !failed(answer))
-          throw new Error(`was accepted: ${JSON.stringify(answer).slice(0, 300)}`);
-      });
+      await tally.attempt(
+        `A129 (read-only) ${dialect.name} ${tool.name} ${index} ${flags.join(" ")}`,
+        async () => {
+          const answer = await target.call(tool.name, args);
+          if (target.arena.renew()) throw new Error(`something has changed: ${JSON.stringify(args)}`);
+          await target.inspect(answer);
+          if (tool.effect === "writes" && !failed(answer))
+            throw new Error(`was accepted: ${JSON.stringify(answer).slice(0, 300)}`);
+        },
+      );
     }
   }
 }

@@ -45,9 +45,22 @@ export function offeredTools(
   dialect: Dialect,
   context: Pick<CallContext, "workspace" | "settings">,
 ): readonly Tool[] {
-  return dialect.offers === undefined
-    ? dialect.tools
-    : dialect.tools.filter(tool => dialect.offers?.(tool, context));
+  return dialect.tools.filter(tool => isOffered(dialect, tool, context));
+}
+
+/**
+ * A command that no sandbox confines can write anywhere, so it is not offered where nothing may be written, whatever
+ * the dialect. Tools that write through the engine are refused there by the roots themselves.
+ */
+function isOffered(
+  { offers }: Dialect,
+  tool: Tool,
+  context: Pick<CallContext, "workspace" | "settings">,
+): boolean {
+  const { roots } = context.workspace;
+  const isLoose = tool.effect === "runs" && context.settings.commands !== "sandboxed";
+  if (isLoose && roots.length > 0 && roots.every(({ access }) => access === "read-only")) return false;
+  return offers?.(tool, context) ?? true;
 }
 
 export function advertisedName(dialect: Dialect, tool: Tool, settings: Settings): string {
@@ -58,7 +71,7 @@ function findTool(dialect: Dialect, name: string, context: CallContext): Tool | 
   const prefix = dialect.prefix ?? "";
   const bare = name.startsWith(prefix) ? name.slice(prefix.length) : name;
   const tool = dialect.tools.find(one => one.name === bare);
-  return tool === undefined || (dialect.offers?.(tool, context) ?? true) ? tool : undefined;
+  return tool === undefined || isOffered(dialect, tool, context) ? tool : undefined;
 }
 
 /** Whatever was thrown, as a Fault: an abort as `cancelled`, a defect of ours as `internal`. */
