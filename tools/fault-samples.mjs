@@ -23,6 +23,7 @@ export const faultSamples = {
   protected_root: { path: "/home/me/project" },
   into_itself: { path: "notes" },
   permission_denied: { path },
+  forbidden: { path: "server.pem", rule: "private keys", to: "open" },
   no_space: { path },
   too_many_open_files: { path },
   io: { path, errno: "EIO", call: "read" },

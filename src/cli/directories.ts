@@ -4,21 +4,24 @@ import type { Dialect } from "../contract/dialect.ts";
 import { plainWording, say } from "../contract/wording.ts";
 import { type Engine, type EngineOptions, openEngine } from "../engine/engine.ts";
 import { Fault } from "../engine/fault.ts";
-import { Root } from "../engine/workspace/root.ts";
+import { isWithin, Root } from "../engine/workspace/root.ts";
+import { canonicalPath } from "../engine/workspace/system/named-file.ts";
 import type { Grant } from "../engine/workspace/workspace.ts";
 import { createLog } from "../mcp/log.ts";
 import type { Config } from "./config.ts";
+import type { ChosenPolicy } from "./policy/policy-choice.ts";
 import { UsageError } from "./usage-error.ts";
 
 export function openDirectories(
   config: Config,
   dialect: Pick<Dialect, "withoutRoots" | "missingRoots"> & Partial<Pick<Dialect, "name" | "maxRoots">>,
   confine: Engine["confine"],
+  policy?: ChosenPolicy,
 ): Engine {
   const grants = dialect.missingRoots === "skip" ? present(config) : config.grants;
   const named = grants.length > 0 ? grants : withoutAny(config, dialect);
   const roots = config["allow-outside-workspace"] ? [...named, everywhere(config)] : named;
-  const engine = open({ roots, confine, state: config["state-dir"] });
+  const engine = open({ roots, confine, state: config["state-dir"], rules: policy });
   const { maxRoots = Number.POSITIVE_INFINITY } = dialect;
   if (engine.workspace.roots.length > maxRoots) {
     engine[Symbol.dispose]();
@@ -26,6 +29,7 @@ export function openDirectories(
       `the dialect ${dialect.name} serves ${maxRoots === 1 ? "one directory" : `${maxRoots} directories`}: name the one above them, or take another dialect`,
     );
   }
+  refuseServedPolicy(engine, policy);
   const whole = engine.workspace.roots.find(({ path }) => parse(path).root === path);
   if (whole === undefined || config["allow-filesystem-root"] || config["allow-outside-workspace"])
     return engine;
@@ -44,6 +48,16 @@ function open(options: EngineOptions): Engine {
     if (Fault.is(error, "not_a_directory")) throw new UsageError(`not a directory: ${error.data.path}`);
     throw new UsageError(`a directory cannot be served: ${say(plainWording, error)}`);
   }
+}
+
+/** A policy that the tools can change is none. */
+function refuseServedPolicy(engine: Engine, policy: ChosenPolicy | undefined): void {
+  if (policy?.file === undefined) return;
+  const file = canonicalPath(policy.file);
+  const root = engine.workspace.roots.find(({ path }) => isWithin(file, path));
+  if (root === undefined) return;
+  engine[Symbol.dispose]();
+  throw new UsageError(`the policy ${policy.file} lies in ${root.path}, which is served: keep it elsewhere`);
 }
 
 /** The directories that can be served, where any of them can. */

@@ -12,6 +12,7 @@ import { confinementOf } from "./confinement.ts";
 import { chooseDialect } from "./dialect.ts";
 import { openDirectories } from "./directories.ts";
 import { accessOf } from "./http-access.ts";
+import { policyOf } from "./policy/policy-choice.ts";
 import { print } from "./print.ts";
 import { settingsOf } from "./settings.ts";
 import { UsageError } from "./usage-error.ts";
@@ -20,7 +21,7 @@ export async function serveOverHttp(config: Config, log: Log): Promise<void> {
   const address = parseAddress(config.http ?? "");
   if (address === undefined)
     throw new UsageError(`--http needs [HOST:]PORT, not ${JSON.stringify(config.http)}`);
-  if (config.dialect !== undefined) await chooseDialect(config.dialect);
+  const dialect = await chooseDialect(config.dialect);
   const authenticated = config.tokens !== undefined || config["oauth-issuer"] !== undefined;
   if (!authenticated && !isLoopback(address.host)) {
     throw new UsageError(
@@ -29,7 +30,8 @@ export async function serveOverHttp(config: Config, log: Log): Promise<void> {
   }
   // What a client says it has open is of no use here: that is on another machine.
   const withoutRoots = config.tokens === undefined ? "usage" : "none";
-  using engine = openDirectories(config, { withoutRoots }, await confinementOf(config));
+  const policy = policyOf(config, dialect, log);
+  using engine = openDirectories(config, { withoutRoots }, await confinementOf(config), policy);
   for (const { path, access } of engine.workspace.roots) log.info(`serving ${path} (${access})`);
   using audit = config.audit === undefined ? undefined : openAudit(config.audit, config, log);
   const service = await serveHttp({

@@ -73,6 +73,16 @@ export const options = {
     default: "replace",
     help: "What writing does to a file with other names: replace it under this one, or keep them together",
   },
+  policy: {
+    kind: "text",
+    value: "POLICY",
+    help: "Rules about paths: a file, default (the built-in rules) or none; default: policy.json in the configuration directory, else what the dialect has",
+  },
+  "policy-is-advisory": {
+    kind: "flag",
+    default: false,
+    help: "Accept rules together with commands that run without a sandbox and are not bound by them",
+  },
   "state-dir": {
     kind: "text",
     value: "DIR",

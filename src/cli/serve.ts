@@ -8,6 +8,7 @@ import type { Config } from "./config.ts";
 import { confinementOf } from "./confinement.ts";
 import { chooseDialect } from "./dialect.ts";
 import { openDirectories } from "./directories.ts";
+import { policyOf } from "./policy/policy-choice.ts";
 import { settingsOf } from "./settings.ts";
 import { warmUpWhenQuiet } from "./warm-up.ts";
 
@@ -20,7 +21,7 @@ export async function serve(config: Config): Promise<void> {
   const asks =
     config.grants.length === 0 ? dialect.withoutRoots === "client-roots" : dialect.narrowedByClient === true;
   const { engine: served, take } = withClientRoots(
-    openDirectories(config, dialect, await confinementOf(config)),
+    openDirectories(config, dialect, await confinementOf(config), policyOf(config, dialect, log)),
     config,
     log,
   );

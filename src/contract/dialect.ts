@@ -27,6 +27,8 @@ export interface Dialect {
   readonly prefix?: string;
   readonly tools: readonly Tool[];
   readonly wording: Wording;
+  /** Whether the built-in rules about credentials hold where no policy is given. */
+  readonly defaultPolicy?: boolean;
   /** Whether the files are offered as resources, too. */
   readonly resources?: boolean;
   /** What the model is told about the server; under 2 KB where clients cut. */

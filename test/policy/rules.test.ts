@@ -113,3 +113,31 @@ it("a second rule set only narrows, and no order of rules opens what one denies"
     { numRuns: 2000 },
   );
 });
+
+it("a name that a listing may pass over quickly is never denied", () => {
+  const globs = fc.constantFrom("*.key", "a*", "secrets/**", "x/y.key", "größe", "**", "!b.key", "{a,b}.pem");
+  const names = fc.constantFrom(
+    "a.key",
+    "b.key",
+    "abc",
+    "secrets",
+    "Y.KEY",
+    "größe".normalize("NFD"),
+    "b.pem",
+    "plain",
+  );
+  fc.assert(
+    fc.property(
+      fc.array(globs, { minLength: 1, maxLength: 3 }),
+      names,
+      fc.constantFrom("", "x/"),
+      (paths, name, above) => {
+        const policy = new Policy([{ paths, access: "deny" }]);
+        const isDenied = policy.decide("/r", above + name).contents === "none";
+        const aboveDenied = above !== "" && policy.decide("/r", "x").contents === "none";
+        if (isDenied && !aboveDenied) expect(policy.mayHide(name)).toBe(true);
+      },
+    ),
+    { numRuns: 2000 },
+  );
+});

@@ -4,10 +4,12 @@ import { call } from "../../contract/call.ts";
 import type { Outcome } from "../../contract/dialect.ts";
 import { Session } from "../../contract/session.ts";
 import type { Content } from "../../contract/tool.ts";
+import { createLog } from "../../mcp/log.ts";
 import { wireResult } from "../../mcp/tools.ts";
 import { confinementOf } from "../confinement.ts";
 import { chooseDialect } from "../dialect.ts";
 import { openDirectories } from "../directories.ts";
+import { policyOf } from "../policy/policy-choice.ts";
 import { print } from "../print.ts";
 import { settingsOf } from "../settings.ts";
 import { styleOf, visible } from "../style.ts";
@@ -26,7 +28,16 @@ export const callTool = command({
     json: { help: "Print the JSON result, also on a terminal" },
     text: { help: "Print the text, also where it is piped" },
   },
-  options: ["dialect", ...directoryOptions, "allow-outside-workspace", "allow-run", "run", "run-network"],
+  options: [
+    "dialect",
+    ...directoryOptions,
+    "allow-outside-workspace",
+    "allow-run",
+    "run",
+    "run-network",
+    "policy",
+    "policy-is-advisory",
+  ],
   examples: [
     [`polyfs call --dialect fs read_file '{"path": "README.md"}'`, "what a model would see of README.md"],
     [
@@ -41,7 +52,8 @@ export const callTool = command({
     const params = parse(json === "-" ? await standardInput() : json);
     const config = whereTheUserStands(given);
     const dialect = await chooseDialect(config.dialect);
-    using engine = openDirectories(config, dialect, await confinementOf(config));
+    const policy = policyOf(config, dialect, createLog(config["log-level"]));
+    using engine = openDirectories(config, dialect, await confinementOf(config), policy);
     using session = new Session();
     session.client = "polyfs call";
     const stop = new AbortController();

@@ -52,6 +52,7 @@ export const polyfs: Dialect = {
   wording,
   instructions,
   resources: true,
+  defaultPolicy: true,
   withoutRoots: "usage",
   failure,
   offers({ effect }, { workspace, settings }) {

@@ -12,10 +12,13 @@ export type GlobProblem = "empty" | "too_long" | "unclosed" | "too_many_alternat
 export interface PathGlobs {
   /** Whether they fit a path, given as folded names: the path itself or a directory above it. */
   match(names: readonly string[]): boolean;
+  /** What the names of matching things end with, folded; "" where that is open. */
+  readonly endings: readonly string[];
 }
 
 interface Glob {
   readonly patterns: readonly Pattern[];
+  readonly endings: readonly string[];
   readonly negated: boolean;
 }
 
@@ -55,6 +58,7 @@ export function pathGlobs(globs: readonly string[]): PathGlobs {
       }
       return fits;
     },
+    endings: compiled.flatMap(({ endings, negated }) => (negated ? [] : endings)),
   };
 }
 
@@ -68,5 +72,10 @@ function compile(written: string): Glob {
     // `secrets/**` means the directory too, so that it is neither listed nor moved away.
     return rooted.endsWith("/**") && rooted !== "**/**" ? [rooted, rooted.slice(0, -3)] : [rooted];
   });
-  return { patterns: forms.filter(form => form !== "").map(form => new Pattern(form)), negated };
+  const patterns = forms.filter(form => form !== "").map(form => new Pattern(form));
+  // What lies below `secrets` is not listed, because `secrets` is not; the form for the directory itself counts.
+  const listed = forms
+    .filter(form => !form.endsWith("/**") || form === "**/**")
+    .map(form => new Pattern(form).suffix);
+  return { patterns, endings: listed.map(suffix => suffix.slice(suffix.lastIndexOf("/") + 1)), negated };
 }

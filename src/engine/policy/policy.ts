@@ -16,12 +16,18 @@ export class Policy {
   readonly rules: readonly Rule[];
   readonly #denying: readonly Compiled[];
   readonly #others: readonly Compiled[];
+  /** Names that no denying rule can hide, told quickly: listings ask about every entry. */
+  readonly #hideable: RegExp;
   readonly #decisions = new LruMap<string, Decision>(remembered);
 
   constructor(rules: readonly Rule[]) {
     this.rules = rules;
     const compiled = rules.map((rule, i) => ({ rule, globs: pathGlobs(rule.paths), name: nameOf(rule, i) }));
     this.#denying = compiled.filter(({ rule }) => rule.access === "deny");
+    const endings = this.#denying.flatMap(({ globs }) => globs.endings);
+    const isOpen = endings.includes("");
+    // Names beyond ASCII may be stored in another normal form.
+    this.#hideable = new RegExp(isOpen ? "" : `(?:${endings.map(escaped).join("|")})$|[^\\x20-\\x7e]`, "i");
     // Asked from the end: the last that applies decides.
     this.#others = compiled.filter(({ rule }) => rule.access !== "deny").reverse();
   }
@@ -29,6 +35,11 @@ export class Policy {
   /** Whether it restricts anything at all. */
   get isEmpty(): boolean {
     return this.rules.length === 0;
+  }
+
+  /** Whether an entry of a directory that may be listed could be denied. Never false where one is. */
+  mayHide(name: string): boolean {
+    return this.#denying.length > 0 && this.#hideable.test(name);
   }
 
   /**
@@ -91,4 +102,8 @@ function candidates(root: string, relative: string): string[] {
   for (let end = whole.length; end > 0; end = whole.lastIndexOf("/", end - 1))
     found.push(whole.slice(0, end));
   return found;
+}
+
+function escaped(text: string): string {
+  return text.replace(/[\\^$.*+?()[\]{}|/-]/g, "\\$&");
 }

@@ -58,11 +58,12 @@ export class Directory implements Disposable {
   entries(): Entry[] {
     const found = this.#found();
     const entries: Entry[] = [];
+    const hides = this.root.rules.hiding(this.path);
     for (let i = 0; i < found.length; i++) {
       const entry = found[i] as Dirent;
       const { name } = entry;
       if (name.includes("\ufffd") || isEscaped(name)) return this.#rawEntries();
-      if (!isTemporaryName(name)) entries.push({ name, kind: kindOf(entry) });
+      if (!isTemporaryName(name) && !hides?.(name)) entries.push({ name, kind: kindOf(entry) });
     }
     return entries;
   }
@@ -80,7 +81,8 @@ export class Directory implements Disposable {
       readdirSync(this.address, { withFileTypes: true, encoding: "buffer" }),
     );
     const entries = found.map(entry => entryNamed(entry.name as unknown as Buffer, kindOf(entry)));
-    return entries.filter(({ name }) => !isTemporaryName(name));
+    const hides = this.root.rules.hiding(this.path);
+    return entries.filter(({ name }) => !isTemporaryName(name) && !hides?.(name));
   }
 
   /** What its listing can be recognised by later (mark.ts). To be taken before the entries are read. */

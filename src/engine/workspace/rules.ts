@@ -76,6 +76,15 @@ export class Rules {
     );
   }
 
+  /** Which entries of a directory are not listed; undefined where all are. */
+  hiding(directory: string): ((name: string) => boolean) | undefined {
+    const { policies } = this;
+    if (policies.every(policy => policy.isEmpty)) return undefined;
+    return name =>
+      policies.some(policy => policy.mayHide(name)) &&
+      this.decide(`${directory}/${name}`).contents === "none";
+  }
+
   /** Refuses what may not even be opened. */
   admit(at: string, given: string): Decision {
     const decision = this.decide(at);

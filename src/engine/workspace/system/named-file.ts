@@ -1,6 +1,15 @@
 // A file that the person who starts the program names (a configuration): what goes by a plain path, because that
 // person needs no permission from themselves. Nothing that a caller says may come here.
-import { closeSync, fsyncSync, openSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import {
+  closeSync,
+  fsyncSync,
+  openSync,
+  readFileSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { system } from "../errno.ts";
 
 export function readNamedFile(path: string): string {
@@ -25,4 +34,13 @@ export function writeNamedFile(path: string, text: string): void {
       throw error;
     }
   });
+}
+
+/** Where a file really is, links resolved; the path itself where it is not there. */
+export function canonicalPath(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch {
+    return path;
+  }
 }

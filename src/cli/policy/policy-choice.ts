@@ -1,0 +1,124 @@
+// Which policy holds: what --policy names, else policy.json in the configuration directory, else the dialect's own
+// default. A file is read again when it changes; one that is broken or gone by then leaves the old rules in force.
+import { isAbsolute, join, resolve } from "node:path";
+import type { Dialect } from "../../contract/dialect.ts";
+import { clock } from "../../engine/clock.ts";
+import { Fault } from "../../engine/fault.ts";
+import { defaultRules } from "../../engine/policy/default-rules.ts";
+import { Policy } from "../../engine/policy/policy.ts";
+import type { PolicySource } from "../../engine/workspace/rules.ts";
+import { WatchedFile } from "../../engine/workspace/system/watched-file.ts";
+import type { Log } from "../../mcp/log.ts";
+import type { Config } from "../config.ts";
+import { UsageError } from "../usage-error.ts";
+import { parsePolicy } from "./policy-file.ts";
+
+export interface ChosenPolicy extends PolicySource {
+  /** For people: `default`, `none`, or the file. */
+  readonly name: string;
+  /** The file, where there is one. */
+  readonly file?: string;
+}
+
+/** How long a decision may rest on rules that were just replaced. */
+const recheckMs = 100;
+
+const fixed = (name: string, policies: readonly Policy[]): ChosenPolicy => ({
+  name,
+  current: () => policies,
+});
+
+/** `option` is what --policy says. Throws a UsageError where a file is named that cannot be used. */
+export function choosePolicy(
+  option: string | undefined,
+  hasDefault: boolean,
+  environment: NodeJS.ProcessEnv,
+  log: Log,
+): ChosenPolicy {
+  if (option === "none") return fixed("none", []);
+  if (option === "default") return fixed("default", [new Policy(defaultRules)]);
+  const own = option === undefined ? configurationFile(environment) : resolve(option);
+  const watched = own === undefined ? undefined : new WatchedFile(own);
+  const first = watched && read(watched, option !== undefined);
+  if (own !== undefined && watched !== undefined && first !== undefined)
+    return fromFile(own, watched, first, log);
+  return hasDefault ? fixed("default", [new Policy(defaultRules)]) : fixed("none", []);
+}
+
+/** The policy of a start, for a dialect. Rules that commands are not bound by have to be accepted in plain words. */
+export function policyOf(config: Config, dialect: Pick<Dialect, "defaultPolicy">, log: Log): ChosenPolicy {
+  const policy = choosePolicy(config.policy, dialect.defaultPolicy ?? false, process.env, log);
+  const isLoose = config.run && config["allow-run"] === "unsandboxed" && policy.current().length > 0;
+  if (!isLoose || config["policy-is-advisory"]) return policy;
+  const loose = "commands run without a sandbox, so the policy does not bind them";
+  if (policy.name === "default" && config.policy === undefined)
+    log.warn(`${loose}: it holds for the other tools`);
+  else
+    throw new UsageError(
+      `${loose}: add --policy-is-advisory to accept that, or use --allow-run with a sandbox`,
+    );
+  return policy;
+}
+
+/** Where a policy is looked for when no option names one. */
+export function configurationFile({
+  XDG_CONFIG_HOME = "",
+  HOME = "",
+  APPDATA = "",
+}: NodeJS.ProcessEnv): string | undefined {
+  const directory =
+    process.platform === "win32"
+      ? APPDATA
+      : isAbsolute(XDG_CONFIG_HOME)
+        ? XDG_CONFIG_HOME
+        : isAbsolute(HOME)
+          ? join(HOME, ".config")
+          : "";
+  return isAbsolute(directory) ? join(directory, "polyfs", "policy.json") : undefined;
+}
+
+function read(file: WatchedFile, required: boolean): readonly Policy[] | undefined {
+  let text: string | undefined;
+  try {
+    text = file.changed()?.text;
+  } catch (error) {
+    throw new UsageError(
+      `the policy ${file.path} cannot be read${Fault.is(error, "permission_denied") ? ": permission denied" : ""}`,
+    );
+  }
+  if (text === undefined) {
+    if (required) throw new UsageError(`the policy ${file.path} is not there`);
+    return undefined;
+  }
+  const parsed = parsePolicy(text);
+  if ("wrong" in parsed) throw new UsageError(`the policy ${file.path} is wrong: ${parsed.wrong.join("; ")}`);
+  return [new Policy(parsed.document.rules)];
+}
+
+function fromFile(path: string, watched: WatchedFile, first: readonly Policy[], log: Log): ChosenPolicy {
+  let policies = first;
+  let checked = clock();
+  return {
+    name: path,
+    file: path,
+    current() {
+      const now = clock();
+      if (now - checked < recheckMs) return policies;
+      checked = now;
+      try {
+        const change = watched.changed();
+        if (change === undefined) return policies;
+        const parsed = change.text === undefined ? { wrong: ["it is gone"] } : parsePolicy(change.text);
+        if ("wrong" in parsed)
+          log.error(`the policy ${path} is not used, the old rules stay: ${parsed.wrong.join("; ")}`);
+        else {
+          policies = [new Policy(parsed.document.rules)];
+          log.warn(`the policy ${path} was read again`);
+        }
+      } catch (error) {
+        log.error(`the policy ${path} cannot be read, the old rules stay`, error);
+      }
+      return policies;
+    },
+  };
+}

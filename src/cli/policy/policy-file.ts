@@ -1,0 +1,117 @@
+// The policy file: a JSON object with rules, and examples that `polyfs policy test` checks. Its schema is published as
+// docs/policy.schema.json; what the schema cannot say (a glob that matches nothing) is checked here too.
+import type { Infer, ObjectSchema } from "../../contract/schema.ts";
+import { tool } from "../../contract/tool.ts";
+import { validate } from "../../contract/validate.ts";
+import { sayIssue } from "../../contract/wording.ts";
+import { Fault } from "../../engine/fault.ts";
+import { type GlobProblem, problemOf } from "../../engine/policy/path-globs.ts";
+
+const paths = {
+  type: "array",
+  items: { type: "string", minLength: 1, maxLength: 4096 },
+  minItems: 1,
+  description:
+    "Globs, read below every served directory; with a leading / against the whole path. ! takes back.",
+} as const;
+
+export const policySchema = {
+  title: "polyfs policy",
+  type: "object",
+  properties: {
+    $schema: { type: "string" },
+    rules: {
+      type: "array",
+      description: "deny wins whatever the order; among the rest the last rule that applies decides.",
+      items: {
+        type: "object",
+        properties: {
+          name: { type: "string", maxLength: 200, description: "Shown where the rule refuses something." },
+          paths,
+          access: {
+            type: "string",
+            enum: ["deny", "mask", "read", "write"],
+            description:
+              "deny: not there. mask: keys without values, which can be replaced. read: protected. write: free.",
+          },
+          ask: {
+            type: "array",
+            items: { type: "string", enum: ["write", "delete", "run"] },
+            description: "What a person is asked about first.",
+          },
+        },
+        required: ["paths"],
+        additionalProperties: false,
+      },
+    },
+    examples: {
+      type: "array",
+      description: "Checked by `polyfs policy test`.",
+      items: {
+        type: "object",
+        properties: {
+          path: { type: "string", minLength: 1 },
+          access: { type: "string", enum: ["deny", "mask", "read", "write"] },
+        },
+        required: ["path", "access"],
+        additionalProperties: false,
+      },
+    },
+  },
+  required: ["rules"],
+  additionalProperties: false,
+} as const satisfies ObjectSchema;
+
+export type PolicyDocument = Infer<typeof policySchema>;
+
+const checker = tool({
+  name: "policy",
+  title: "",
+  description: "",
+  input: policySchema,
+  effect: "reads",
+  run: () => ({ content: [] }),
+});
+
+const problems: { readonly [problem in GlobProblem]: string } = {
+  empty: "is empty",
+  too_long: "is longer than 4096 bytes",
+  unclosed: "has an unclosed [ or {",
+  too_many_alternatives: "stands for more than 1024 alternatives",
+  matches_nothing: "can match nothing: a path has no empty, . or .. component",
+};
+
+/** The rules that a text holds, or what is wrong with it, one sentence each. */
+export function parsePolicy(
+  text: string,
+): { readonly document: PolicyDocument } | { readonly wrong: readonly string[] } {
+  let content: unknown;
+  try {
+    content = JSON.parse(text.replace(/^\uFEFF/, ""));
+  } catch (error) {
+    return { wrong: [`not JSON (${error instanceof Error ? error.message : error})`] };
+  }
+  try {
+    const document = validate(checker, content) as PolicyDocument;
+    const wrong = document.rules.flatMap((rule, i) => wrongWith(rule, `rules[${i}]`));
+    return wrong.length > 0 ? { wrong } : { document };
+  } catch (error) {
+    if (!Fault.is(error, "invalid_params")) throw error;
+    return {
+      wrong: error.data.issues.map(issue =>
+        sayIssue(issue).replace("parameter of this tool", "key of a policy"),
+      ),
+    };
+  }
+}
+
+function wrongWith(rule: PolicyDocument["rules"][number], at: string): string[] {
+  const globs = rule.paths.flatMap((glob, i) => {
+    const problem = problemOf(glob);
+    return problem === undefined ? [] : [`${at}.paths[${i}] ${JSON.stringify(glob)} ${problems[problem]}`];
+  });
+  if (rule.paths.every(glob => glob.startsWith("!")))
+    globs.push(`${at}.paths only takes back: nothing matches`);
+  if (rule.access === undefined && rule.ask === undefined) globs.push(`${at} has neither access nor ask`);
+  return globs;
+}
