@@ -25,10 +25,11 @@ const chain = [
   "contract",
 ];
 
-const modulesOfOneArea: readonly (readonly [RegExp, string])[] = [
+const modulesOfSomeAreas: readonly (readonly [RegExp, ...string[]])[] = [
   [/^(node:)?fs(\/promises)?$/, "workspace"],
   [/^(node:)?child_process$/, "shell"],
-  [/^(node:)?(https?|http2|net|tls|dgram)$/, "mcp"],
+  [/^(node:)?(https?|http2|tls|dgram)$/, "mcp"],
+  [/^(node:)?net$/, "mcp", "workspace"], // the workspace has sockets in its state directory, and none elsewhere
   [/^@modelcontextprotocol\//, "mcp"],
   [/^jose$/, "mcp"],
   [/^@vscode\/ripgrep$/, "search"],
@@ -49,8 +50,8 @@ const rules: { readonly [rule: string]: (file: string, code: string, sources: So
   "leaves disk, processes, network, SDK and packages to their own folder": (file, code) =>
     imports(code).some(({ from }) => {
       if (from.startsWith(".")) return false;
-      const owner = modulesOfOneArea.find(([name]) => name.test(from))?.[1];
-      return owner === undefined ? !from.startsWith("node:") : owner !== areaOf(file);
+      const owners = modulesOfSomeAreas.find(([name]) => name.test(from))?.slice(1) ?? [];
+      return owners.length === 0 ? !from.startsWith("node:") : !owners.includes(areaOf(file));
     }),
   "loads no SDK to serve stdio": (file, _, sources) =>
     (file === "mcp/stdio.ts" || file === "cli/program.ts") &&

@@ -7,7 +7,6 @@ import {
   rmSync,
   statSync,
   truncateSync,
-  utimesSync,
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
@@ -24,6 +23,7 @@ beforeAll(async () => {
 });
 afterAll(() => worker[Symbol.dispose]());
 
+const anotherBoot = "00000000-0000-4000-8000-000000000000";
 const names = Array.from({ length: 4 }, (_, i) => `f${i}`);
 
 /** Files patched from old to new by a process that is gone before anything was flushed to its place. */
@@ -40,16 +40,16 @@ function reboot(ground: Ground): void {
   const processes = join(ground.state, "processes");
   const dead = join(processes, readdirSync(processes)[0] ?? "");
   for (const name of readdirSync(dead).filter(name => name.startsWith("journal-"))) {
-    const records = readJournal(join(dead, name));
-    const journal = new Journal(join(dead, name), records[0]?.generation ?? 1);
-    for (const { body, blob } of records) journal.append({ ...(body as object), boot: "another" }, [blob]);
+    const key = readFileSync(join(ground.state, "key"));
+    const records = readJournal(join(dead, name), key);
+    const journal = new Journal(join(dead, name), records[0]?.generation ?? 1, key);
+    for (const { body, blob } of records) journal.append({ ...(body as object), boot: anotherBoot }, [blob]);
     journal.close();
   }
   const owner = join(dead, "owner");
   const identity = JSON.parse(readFileSync(owner, "utf8"));
-  writeFileSync(owner, JSON.stringify({ ...identity, world: "another" }));
-  const past = Date.now() / 1000 - 120; // a process of another boot counts as dead when its heartbeat is old
-  utimesSync(owner, past, past);
+  // Its heartbeat is fresh: a machine can be up again within seconds.
+  writeFileSync(owner, JSON.stringify({ ...identity, world: `${anotherBoot} pid:[4026531836]` }));
 }
 
 describe("after the power failed, with a commit acknowledged and nothing flushed but the journal", () => {

@@ -10,7 +10,7 @@ import type { By, Change, Commit, CommitListener, CommitOptions } from "./commit
 import { Committer, type Current } from "./commit/commit.ts";
 import { othersRecorded } from "./commit/others.ts";
 import type { CopyAttributes } from "./commit/stage.ts";
-import { openStore, recoverAtStart } from "./commit/store.ts";
+import { type Attendance, attendanceAt, openStore } from "./commit/store.ts";
 import { Directory } from "./directory.ts";
 import { system } from "./errno.ts";
 import { OpenFile } from "./file.ts";
@@ -42,6 +42,7 @@ export interface WritingOptions {
 /** What a workspace has in common with its views. */
 interface Shared {
   readonly listeners: Set<CommitListener>;
+  readonly attendance: Attendance;
   written: boolean;
 }
 
@@ -54,12 +55,7 @@ export class Workspace implements Disposable {
   #by: By | undefined;
   #committer: Committer | undefined;
 
-  private constructor(
-    roots: readonly Root[],
-    writing: WritingOptions,
-    own = roots,
-    shared: Shared = { listeners: new Set(), written: false },
-  ) {
+  private constructor(roots: readonly Root[], writing: WritingOptions, own: readonly Root[], shared: Shared) {
     this.roots = roots;
     this.#own = own;
     this.#writing = writing;
@@ -69,8 +65,10 @@ export class Workspace implements Disposable {
   /** Opens the granted directories. The same directory twice is one root; read-write wins. */
   static open(grants: readonly Grant[], writing: WritingOptions = {}): Workspace {
     const roots = openRoots(grants, writing.rules);
-    recoverAtStart(writing.state);
-    return new Workspace(roots, writing);
+    const attendance = attendanceAt(writing.state);
+    attendance.grant(roots);
+    attendance.attend();
+    return new Workspace(roots, writing, roots, { listeners: new Set(), attendance, written: false });
   }
 
   /**
@@ -118,6 +116,7 @@ export class Workspace implements Disposable {
   /** Other directories, written to in the same way and seen by the same listeners. The caller disposes of it. */
   elsewhere(grants: readonly Grant[]): Workspace {
     const roots = openRoots(grants, this.#writing.rules);
+    this.#shared.attendance.grant(roots);
     return new Workspace(roots, this.#writing, roots, this.#shared);
   }
 
@@ -137,7 +136,7 @@ export class Workspace implements Disposable {
 
   /** When what other processes did until now is in the archive too. */
   async othersRecorded(): Promise<void> {
-    await othersRecorded(openStore(this.#writing.state).state);
+    await othersRecorded(openStore(this.#writing.state));
   }
 
   /** When what was done until now is in the archive, by this process and by others. */
@@ -168,6 +167,7 @@ export class Workspace implements Disposable {
 
   /** The regular file that `path` leads to, open for reading as the rules allow. The caller closes it. */
   file(path: WorkspacePath): OpenFile {
+    this.#shared.attendance.attend();
     return OpenFile.open(land(this.roots, path), path.given);
   }
 
@@ -192,11 +192,13 @@ export class Workspace implements Disposable {
 
   /** The directory that `path` leads to, held open. The caller closes it. */
   directory(path: WorkspacePath): Directory {
+    this.#shared.attendance.attend();
     return Directory.open(land(this.roots, path), path.given);
   }
 
   /** About what `path` leads to. */
   stat(path: WorkspacePath): Stat {
+    this.#shared.attendance.attend();
     using handle = land(this.roots, path).handle;
     return statOf(handle.stat());
   }
@@ -204,6 +206,7 @@ export class Workspace implements Disposable {
   /** About the last name itself: a link is not followed, and may lead anywhere. */
   lstat(path: WorkspacePath): Stat & { readonly target?: string } {
     if (path.isRoot) return this.stat(path);
+    this.#shared.attendance.attend();
     const { handle, name } = seat(this.roots, path);
     using _ = handle;
     return system(path.given, () => {
@@ -287,6 +290,7 @@ export class Workspace implements Disposable {
   }
 
   [Symbol.dispose](): void {
+    this.#shared.attendance.withdraw(this.#own);
     for (const root of this.#own) root.handle.close();
   }
 }

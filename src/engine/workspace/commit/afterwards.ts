@@ -12,13 +12,13 @@ const packLater = 64 * 1024; // what is larger is packed in a thread, so that ot
 
 /** Records a commit, at once. */
 export function recordNow(tale: Tale, archive: Archive): void {
-  using places = Places.reopen(tale.intent.places, true);
+  using places = Places.reopen(tale.intent.places);
   record(tale, archive, places);
 }
 
 /** The same, letting others run in between. */
 export async function recordLater(tale: Tale, archive: Archive): Promise<void> {
-  using places = Places.reopen(tale.intent.places, true);
+  using places = Places.reopen(tale.intent.places);
   for (const bytes of tale.contents?.values() ?? []) await archive.objects.putLater(bytes);
   for (const { before, replaced } of tale.intent.account.files) {
     const { spot, size = 0 } = before ?? replaced ?? {};
@@ -32,13 +32,13 @@ export async function recordLater(tale: Tale, archive: Archive): Promise<void> {
 
 /** Removes what a commit replaced. The archive has been flushed: nothing else holds that content. */
 export async function dropLater({ intent }: Tale): Promise<void> {
-  using places = Places.reopen(intent.places, true);
+  using places = Places.reopen(intent.places);
   await Promise.all(intent.trash.map(({ place, name }) => purgeLater(places.handle(place), addressOf(name))));
 }
 
 /** The same, at once. */
 export function dropNow({ intent }: Tale): void {
-  using places = Places.reopen(intent.places, true);
+  using places = Places.reopen(intent.places);
   for (const { place, name } of intent.trash) purge(places.handle(place), addressOf(name));
 }
 

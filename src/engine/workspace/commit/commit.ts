@@ -29,7 +29,7 @@ import type { Check, Plan } from "./plan.ts";
 import { planOf } from "./planning.ts";
 import { purgeLater } from "./purge.ts";
 import type { Intent, Tale } from "./record.ts";
-import { recover, removeAll, takeBack } from "./recover.ts";
+import { removeAll, takeBack } from "./recover.ts";
 import { applyRules } from "./rule-check.ts";
 import {
   askAbout,
@@ -130,7 +130,7 @@ export class Committer {
   }
 
   #lock(keys: ReadonlyMap<string, string>, options: CommitOptions): Promise<Locks> {
-    return Locks.take(this.#store.state, keys, () => recover(this.#store.state), options.signal);
+    return Locks.take(this.#store.state, keys, () => this.#store.recover(), options.signal);
   }
 
   async #carryOut(draft: Draft, options: CommitOptions): Promise<Commit> {

@@ -1,18 +1,30 @@
 // Processes that keep their state in different directories do not see each other's locks. So that they do not write
 // over each other, each also passes a gate that all processes of a user on this machine share: a lock file in memory,
 // or among the temporary files. Nothing in it has to outlive a process: what a dead one leaves is swept away.
+//
+// The gate stands in a directory that every user can write to, so its name proves nothing. It is opened without
+// following a link, its owner and mode are checked on what was opened, and everything below is reached through that.
 import { randomBytes } from "node:crypto";
-import { constants } from "node:fs";
 import { tmpdir } from "node:os";
-import { basename, join } from "node:path";
+import { join } from "node:path";
 import { clock } from "../../clock.ts";
 import { errnoOf } from "../errno.ts";
-import { thisProcess } from "./identity.ts";
+import { Handle, raceFree } from "../handle.ts";
+import { Beacon } from "./beacon.ts";
 import { unlinkIfThere } from "./if-there.ts";
-import { isDead, privateDirectory } from "./state.ts";
-import { sys, writeAll } from "./syscalls.ts";
+import {
+  beaconsOf,
+  identityAt,
+  isDead,
+  isDeadSoon,
+  makeDirectory,
+  openPrivate,
+  writeOwner,
+} from "./state.ts";
+import { sys } from "./syscalls.ts";
 
 interface Gate {
+  /** The address of the held directory. */
   readonly directory: string;
   /** Says who this process is; the locks are hard links of it. */
   readonly owner: string;
@@ -23,11 +35,15 @@ let gate: Gate | undefined;
 const beatMs = 1000;
 let beaten = -beatMs;
 
+/** A file that says nothing yet gets its name when it is whole: else it would be taken for a dead process's. */
+const unborn = "new-";
+const unbornMs = 60_000;
+
 /** The file of a lock that is held now; undefined where somebody else holds it. Throws where there can be no gate. */
-export function passGate(lock: string): string | undefined {
+export async function passGate(lock: string): Promise<string | undefined> {
   gate ??= build();
   const { directory, owner, inode } = gate;
-  const file = join(directory, lock);
+  const file = `${directory}/${lock}`;
   try {
     beat(owner);
     sys.link(owner, file);
@@ -38,11 +54,12 @@ export function passGate(lock: string): string | undefined {
   }
   const there = sys.lstat(file)?.ino;
   if (there === inode) return file; // left by a release that failed
-  if (there !== undefined && isDead(file) && sys.lstat(file)?.ino === there) unlinkIfThere(file);
+  if (there !== undefined && (await isDeadSoon(file, beaconsOf(directory))) && sys.lstat(file)?.ino === there)
+    unlinkIfThere(file);
   return undefined;
 }
 
-/** Where numbers of processes mean nothing, a fresh time is what counts. */
+/** Where nothing else can tell whether a process lives, a fresh time is what counts. */
 function beat(owner: string): void {
   const now = clock(); // not the clock, which somebody may set
   if (now - beaten < beatMs) return;
@@ -53,27 +70,39 @@ function beat(owner: string): void {
 function build(): Gate {
   beaten = -beatMs;
   const shared = process.platform === "linux" && sys.lstat("/dev/shm")?.isDirectory() ? "/dev/shm" : tmpdir();
-  const directory = privateDirectory(join(shared, `polyfs-${process.getuid?.() ?? "gate"}`));
-  for (const name of sys.names(directory)) {
-    const file = join(directory, name.toString());
-    if (isDead(file)) sweep(file);
-  }
-  const owner = join(directory, `${process.pid}-${randomBytes(8).toString("hex")}`);
-  // A file that says nothing yet would be taken for a dead process's and swept away: it gets its name when it is whole.
-  const unborn = join(shared, `polyfs-${basename(owner)}`);
-  const { O_WRONLY, O_CREAT, O_EXCL } = constants;
-  const fd = sys.open(unborn, O_WRONLY | O_CREAT | O_EXCL, 0o600);
+  const held = openPrivate(join(shared, `polyfs-${process.getuid?.() ?? "gate"}`), { follow: false });
+  const directory = raceFree ? `${held.address}/.` : held.address;
+  makeDirectory(beaconsOf(directory));
+  for (const name of sys.names(directory).map(String)) sweepDead(directory, name);
+  const id = `${process.pid}-${randomBytes(8).toString("hex")}`;
+  using alive = Handle.open(beaconsOf(directory), { follow: false, directory: true });
+  const beacon = Beacon.light(alive, id);
+  const [owner, draft] = [`${directory}/${id}`, `${directory}/${unborn}${id}`];
   try {
-    writeAll(fd, Buffer.from(JSON.stringify(thisProcess())));
-    sys.rename(unborn, owner);
+    writeOwner(draft, beacon && id);
+    sys.rename(draft, owner);
   } catch (error) {
-    unlinkIfThere(unborn);
+    sweep(draft);
     throw error;
-  } finally {
-    sys.close(fd);
   }
-  process.once("exit", () => sweep(owner));
+  process.once("exit", () => {
+    sweep(owner);
+    sweep(`${beaconsOf(directory)}/${id}`);
+  });
   return { directory, owner, inode: sys.lstat(owner)?.ino ?? -1 };
+}
+
+function sweepDead(directory: string, name: string): void {
+  const file = `${directory}/${name}`;
+  const stat = sys.lstat(file);
+  if (!stat?.isFile()) return;
+  if (name.startsWith(unborn)) {
+    if (Date.now() - stat.mtimeMs > unbornMs) sweep(file);
+  } else if (isDead(file, beaconsOf(directory))) {
+    const beacon = identityAt(file)?.beacon;
+    if (beacon !== undefined) sweep(`${beaconsOf(directory)}/${beacon}`);
+    sweep(file);
+  }
 }
 
 function sweep(file: string): void {

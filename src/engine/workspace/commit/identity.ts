@@ -1,6 +1,10 @@
-// Which process is this, and is that one still alive? A process is its number and the moment it started; the
-// number alone is given to another process some day. Processes of other boots, containers and machines cannot
-// be asked: they are alive as long as their heartbeat is fresh.
+// Which process is this, and is that one still alive? Three answers, from the most certain to the least:
+//
+//   - In the same process namespace, a process is its number and the moment it started.
+//   - In another namespace of the same boot (a container), its number means nothing here. Its beacon is asked: a
+//     socket that the kernel closes with the process (beacon.ts).
+//   - In another boot it is dead, if the state lies on a file system that only one machine can have mounted. Over
+//     a network it may live on another machine: it counts as alive as long as its heartbeat is fresh.
 import { readFileSync, readlinkSync } from "node:fs";
 import { hostname } from "node:os";
 
@@ -9,6 +13,16 @@ export interface ProcessIdentity {
   readonly start: string;
   /** Where the number means something: this boot of this machine, this process namespace. */
   readonly world: string;
+  /** The name of its beacon, where it has one. */
+  readonly beacon?: string;
+}
+
+/** What a caller knows about the place in which an identity was found. */
+export interface Surroundings {
+  /** Whether other machines may use the same files. */
+  readonly isShared: () => boolean;
+  /** Whether a beacon is lit; undefined where that cannot be told. */
+  readonly isLit: (beacon: string) => boolean | undefined;
 }
 
 export const heartbeatMs = 10_000;
@@ -21,13 +35,31 @@ export function thisProcess(): ProcessIdentity {
   return own;
 }
 
-export function bootId(): string {
-  return thisProcess().world.split(" ")[0] ?? "";
+export function isThisProcess({ pid, start, world }: ProcessIdentity): boolean {
+  const self = thisProcess();
+  return pid === self.pid && start === self.start && world === self.world;
 }
 
-export function isAlive(other: ProcessIdentity, heartbeat: number): boolean {
-  const self = thisProcess();
-  if (other.world !== self.world) return Date.now() - heartbeat < silenceMs;
+export function bootId(): string {
+  return bootOf(thisProcess());
+}
+
+export function isAlive(other: ProcessIdentity, heartbeat: number, around: Surroundings): boolean {
+  const known = isAliveHere(other);
+  if (known !== undefined) return known;
+  if (isOtherBoot(other)) return around.isShared() && isFresh(heartbeat);
+  const lit = other.beacon === undefined ? undefined : around.isLit(other.beacon);
+  return lit ?? isFresh(heartbeat);
+}
+
+/** Whether only its beacon can tell. */
+export function needsBeacon(other: ProcessIdentity): boolean {
+  return other.world !== thisProcess().world && !isOtherBoot(other);
+}
+
+/** Undefined where its number means nothing in this process's namespace. */
+function isAliveHere(other: ProcessIdentity): boolean | undefined {
+  if (other.world !== thisProcess().world) return undefined;
   if (process.platform === "linux") return startOf(other.pid) === other.start;
   try {
     process.kill(other.pid, 0);
@@ -37,7 +69,40 @@ export function isAlive(other: ProcessIdentity, heartbeat: number): boolean {
   }
 }
 
-/** When the process started, as the system counts; undefined where it is gone, or dead and not yet buried. */
+/** Whether it ran in another boot than this one, of this machine or of another. */
+function isOtherBoot(other: ProcessIdentity): boolean {
+  return [bootId(), bootOf(other)].every(isBootId) && bootOf(other) !== bootId();
+}
+
+function isFresh(heartbeat: number): boolean {
+  return Date.now() - heartbeat < silenceMs;
+}
+
+/** What a file says about a process; undefined where it says nothing that makes sense. */
+export function identityIn(text: string): ProcessIdentity | undefined {
+  try {
+    const { pid, start, world, beacon } = JSON.parse(text);
+    if (!Number.isSafeInteger(pid) || pid <= 0) return undefined;
+    if (typeof start !== "string" || typeof world !== "string") return undefined;
+    return { pid, start, world, ...(isBeaconName(beacon) && { beacon }) };
+  } catch {
+    return undefined;
+  }
+}
+
+function isBeaconName(name: unknown): name is string {
+  return typeof name === "string" && /^[0-9a-z-]{1,64}$/.test(name);
+}
+
+function bootOf({ world }: ProcessIdentity): string {
+  return world.split(" ")[0] ?? "";
+}
+
+function isBootId(text: string): boolean {
+  return /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(text);
+}
+
+/** When the process started, as the system counts; undefined where it is gone, or dead and not yet reaped. */
 function startOf(pid: number): string | undefined {
   if (process.platform !== "linux") return undefined;
   try {
@@ -53,7 +118,9 @@ function worldOf(): string {
   if (process.platform !== "linux") return hostname();
   try {
     const boot = readFileSync("/proc/sys/kernel/random/boot_id", "latin1").trim();
-    return `${boot} ${readlinkSync("/proc/self/ns/pid")}`;
+    // Where /proc belongs to another namespace, it lists other processes under the numbers of this one.
+    const isOurs = readlinkSync("/proc/self") === String(process.pid);
+    return `${boot} ${isOurs ? readlinkSync("/proc/self/ns/pid") : `${process.pid}?${Date.now()}`}`;
   } catch {
     return hostname();
   }

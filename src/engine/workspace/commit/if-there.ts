@@ -14,9 +14,10 @@ export function namesIn(directory: string): string[] {
   }
 }
 
-/** What a file holds; undefined where there is none. */
-export function contentAt(address: Address): Buffer | undefined {
-  if (!sys.lstat(address)?.isFile()) return undefined;
+/** What a file holds; undefined where there is none, or it is larger than it may be. */
+export function contentAt(address: Address, most = Number.POSITIVE_INFINITY): Buffer | undefined {
+  const stat = sys.lstat(address);
+  if (!stat?.isFile() || stat.size > most) return undefined;
   const fd = sys.open(address, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
   try {
     return readAll(fd);

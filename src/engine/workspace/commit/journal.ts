@@ -3,15 +3,19 @@
 //
 // The file is allocated once and written over, because flushing bytes that have their place on the disk costs a
 // third of flushing a file that grows. A record belongs to a generation; starting again from the top with the
-// next one makes everything that still stands further down void.
+// next one makes everything that still stands further down void. Each record is authenticated with the key of the state
+// directory (key.ts): what a crash cut short does not pass for a record, nor does what somebody else has written.
+import { createHmac, timingSafeEqual } from "node:crypto";
 import { constants } from "node:fs";
-import { crc32 } from "node:zlib";
 import { clock } from "../../clock.ts";
 import type { Address } from "../handle.ts";
-import { readAll, sys, writeAll } from "./syscalls.ts";
+import { contentAt } from "./if-there.ts";
+import { sys, writeAll } from "./syscalls.ts";
 
-const headBytes = 20;
-const magic = 0x504a4c31;
+const plainBytes = 16; // of the head; its authentication follows
+const macBytes = 16;
+const headBytes = plainBytes + macBytes;
+const magic = 0x504a4c32;
 const allocated = 256 * 1024;
 const start = { is: "start" }; // stands first, from the second generation on
 const startText = JSON.stringify(start);
@@ -26,14 +30,16 @@ export interface JournalRecord {
 export class Journal {
   readonly address: Address;
   readonly #fd: number;
+  readonly #key: Buffer;
   #generation: number;
   #end = 0;
   #flushMs = 0;
   /** Directories that lead to it. The first flush takes them along: a journal without a name helps nobody. */
   #unflushed: readonly string[];
 
-  constructor(address: Address, generation: number, folders: readonly string[] = []) {
+  constructor(address: Address, generation: number, key: Buffer, folders: readonly string[] = []) {
     this.address = address;
+    this.#key = key;
     this.#generation = generation;
     this.#unflushed = folders;
     this.#fd = sys.open(address, constants.O_RDWR | constants.O_CREAT | constants.O_NOFOLLOW, 0o600);
@@ -65,7 +71,7 @@ export class Journal {
       blobs.reduce((sum, blob) => sum + blob.length, 0),
       12,
     );
-    head.writeUInt32LE(checksum(head, [json, ...blobs]), 16);
+    authentication(this.#key, head, [json, ...blobs]).copy(head, plainBytes);
     const record = Buffer.concat([head, json, ...blobs]);
     writeAll(this.#fd, record, this.#end);
     this.#end += record.length;
@@ -77,6 +83,10 @@ export class Journal {
     if (this.#flushMs > slowMs) await sys.flushDataLater(this.#fd);
     else sys.flushData(this.#fd);
     this.#flushMs = (this.#flushMs * 7 + clock() - started) / 8;
+  }
+
+  flushNow(): void {
+    sys.flushData(this.#fd);
   }
 
   async #flushNames(): Promise<void> {
@@ -116,7 +126,7 @@ async function flushFolder(path: string): Promise<void> {
 
 /** The generation of a journal that holds anything but its start; undefined where there is nothing in it. */
 export function holdsCommits(address: Address): number | undefined {
-  const fd = sys.open(address, constants.O_RDONLY | constants.O_NOFOLLOW);
+  const fd = sys.open(address, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
   const heads = Buffer.alloc(2 * headBytes + startText.length);
   try {
     sys.read(fd, heads, 0, heads.length, 0);
@@ -131,15 +141,10 @@ export function holdsCommits(address: Address): number | undefined {
   return isRecord(next) && next.readUInt32LE(4) === generation ? generation : undefined;
 }
 
-/** The records that are whole. What a crash cut short never happened. */
-export function readJournal(address: Address): JournalRecord[] {
-  const fd = sys.open(address, constants.O_RDONLY | constants.O_NOFOLLOW);
-  let all: Buffer;
-  try {
-    all = readAll(fd);
-  } finally {
-    sys.close(fd);
-  }
+/** The records that are whole and authentic. What a crash cut short never happened. */
+export function readJournal(address: Address, key: Buffer): JournalRecord[] {
+  const all = contentAt(address);
+  if (all === undefined) return [];
   const records: JournalRecord[] = [];
   for (let at = 0; at + headBytes <= all.length; ) {
     const head = all.subarray(at, at + headBytes);
@@ -150,7 +155,7 @@ export function readJournal(address: Address): JournalRecord[] {
     if (head.readUInt32LE(0) !== magic || end > all.length) break;
     if (records[0] !== undefined && records[0].generation !== generation) break;
     const content = all.subarray(at + headBytes, end);
-    if (checksum(head, [content]) !== head.readUInt32LE(16)) break;
+    if (!timingSafeEqual(authentication(key, head, [content]), head.subarray(plainBytes))) break;
     records.push({
       generation,
       body: JSON.parse(content.toString("utf8", 0, json)),
@@ -161,6 +166,8 @@ export function readJournal(address: Address): JournalRecord[] {
   return records;
 }
 
-function checksum(head: Buffer, parts: readonly Uint8Array[]): number {
-  return parts.reduce((sum, part) => crc32(part, sum), crc32(head.subarray(0, 16)));
+function authentication(key: Buffer, head: Buffer, parts: readonly Uint8Array[]): Buffer {
+  const mac = createHmac("sha256", key).update(head.subarray(0, plainBytes));
+  for (const part of parts) mac.update(part);
+  return mac.digest().subarray(0, macBytes);
 }

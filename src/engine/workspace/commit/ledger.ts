@@ -125,7 +125,7 @@ export class Ledger {
     const { own, path: state } = this.#state;
     const path = join(own, `journal-${index}`);
     const folders = [own, dirname(own), state, dirname(state)];
-    return new Book(this.#state, () => new Journal(path, ++this.#generation, folders));
+    return new Book(this.#state, () => new Journal(path, ++this.#generation, this.#state.key, folders));
   }
 
   /** The journal for a commit that begins, when there is room for one more. */

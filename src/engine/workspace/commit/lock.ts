@@ -25,6 +25,11 @@ export function lockKey(device: number, inode: number, name: string): string {
   return `${device}:${inode}:${display(name).normalize("NFC").toLowerCase()}`;
 }
 
+/** The name of the lock file. */
+export function lockName(key: string): string {
+  return hash("sha256", key).slice(0, 40);
+}
+
 /** What to lock: the key, and the path as the caller wrote it, for faults. */
 export type Keys = ReadonlyMap<string, string>;
 
@@ -49,7 +54,7 @@ export class Locks implements Disposable {
       for (const [key, given] of [...keys].sort(([a], [b]) => (a < b ? -1 : 1))) {
         if (!takeNow(key)) await turn(key, signal);
         locks.#held.push(key);
-        const name = hash("sha256", key).slice(0, 40);
+        const name = lockName(key);
         await locks.#takeFile(state, name, given, recover, signal);
         await locks.#passGate(name, given, signal);
       }
@@ -87,10 +92,10 @@ export class Locks implements Disposable {
         this.#files.push(file);
         return;
       }
-      if (round % 8 === 0 && state.isAbandoned(file)) {
+      if (round % 8 === 0 && (await state.isAbandoned(file))) {
         recover();
         // While somebody else recovers, which may take a while, the lock is what keeps others from the file.
-        if (state.isAbandoned(file) && state.isForsaken(file)) unlinkIfThere(file);
+        if ((await state.isAbandoned(file)) && state.isForsaken(file)) unlinkIfThere(file);
       }
       if (clock() > deadline) throw new Fault("locked", { path: given });
       await pause(Math.min(1 + round / 4, 10) * (0.5 + Math.random()), undefined, { signal });
@@ -102,7 +107,7 @@ export class Locks implements Disposable {
     for (let round = 0; ; round++) {
       let file: string | undefined;
       try {
-        file = passGate(name);
+        file = await passGate(name);
       } catch {
         return; // no place for a gate here: those who share the state directory are kept apart all the same
       }

@@ -4,16 +4,16 @@ import { join } from "node:path";
 import { clock } from "../../clock.ts";
 import { namesIn } from "./if-there.ts";
 import { holdsCommits } from "./journal.ts";
-import { recover } from "./recover.ts";
-import { isDead, type StateDirectory } from "./state.ts";
+import { beaconsOf, isDead, type StateDirectory } from "./state.ts";
+import type { Store } from "./store.ts";
 
 const pollMs = 5;
 const patienceMs = 2000; // for a process that hangs, or a disk that is slow: nobody waits for these forever
 
 /** When all that other processes have done by now is recorded. */
-export async function othersRecorded(state: StateDirectory): Promise<void> {
+export async function othersRecorded({ state, recover }: Store): Promise<void> {
   let waiting = journalsOfOthers(state).flatMap(journal => standing(journal) ?? []);
-  if (waiting.some(({ folder }) => isDead(join(folder, "owner")))) recover(state);
+  if (waiting.some(({ folder }) => isDead(join(folder, "owner"), beaconsOf(state.path)))) recover();
   for (const until = clock() + patienceMs; clock() < until; ) {
     waiting = waiting.filter(({ folder, path, generation }) => {
       const now = standing({ folder, path });

@@ -1,8 +1,9 @@
 // The directories that a commit works in, each held open once, and spots in them: a directory and a name. A
 // journal names a directory by where it was and which one it was, so that recovery acts on the same directory
 // or on none.
+import type { Stats } from "node:fs";
 import { Fault } from "../../fault.ts";
-import { type Address, bytesOf, Handle } from "../handle.ts";
+import { type Address, bytesOf, display, Handle } from "../handle.ts";
 
 /** A name in a directory. The name is its bytes as Latin-1, exact for names that are not UTF-8. */
 export interface Spot {
@@ -10,10 +11,17 @@ export interface Spot {
   readonly name: string;
 }
 
+/** A directory that was there. */
+export interface FoundPlace {
+  readonly at: string;
+  readonly device: number;
+  readonly inode: number;
+  /** It is the state directory's own place for old content. */
+  readonly aside?: true;
+}
+
 /** A directory that was there, or one that the commit makes in another. */
-export type PlaceRecord =
-  | { readonly at: string; readonly device: number; readonly inode: number }
-  | { readonly within: number; readonly name: string };
+export type PlaceRecord = FoundPlace | { readonly within: number; readonly name: string };
 
 /** A directory that was found at a path. */
 export interface Seat {
@@ -45,7 +53,7 @@ export class Places implements Disposable {
   }
 
   /** A directory that somebody else holds, and closes. */
-  lend(handle: Handle, record: Extract<PlaceRecord, { at: string }>): number {
+  lend(handle: Handle, record: FoundPlace): number {
     const key = `${record.device}:${record.inode}`;
     this.#lent.add(handle);
     return this.#known.get(key) ?? this.#push(key, record, handle);
@@ -95,20 +103,25 @@ export class Places implements Disposable {
     });
   }
 
-  /** The same directories for a journal's record of them; those that are gone stay closed. */
+  /** The same directories for a journal's record of them; those that `open` does not find stay closed. */
   static reopen(
     records: readonly PlaceRecord[],
-    sameBoot: boolean,
+    open: (record: FoundPlace) => Handle | undefined = record => identified(record, true),
     wasMadeAgain: (at: string) => boolean = () => false,
   ): Places {
     const places = new Places();
-    for (const [place, record] of records.entries()) {
-      const again = "at" in record && wasMadeAgain(record.at);
-      const handle = "at" in record ? identified(record, sameBoot, again) : undefined;
-      const now = again && handle && { ...record, inode: handle.stat().ino };
-      places.#push(String(place), now || record, handle);
+    try {
+      for (const [place, record] of records.entries()) {
+        const handle = "at" in record ? open(record) : undefined;
+        const again = handle && "at" in record && wasMadeAgain(record.at);
+        const now = again && { ...record, inode: handle.stat().ino };
+        places.#push(String(place), now || record, handle);
+      }
+      return places;
+    } catch (error) {
+      places[Symbol.dispose]();
+      throw error;
     }
-    return places;
   }
 
   [Symbol.dispose](): void {
@@ -137,16 +150,11 @@ export class Places implements Disposable {
 }
 
 /** The directory that a record names, held; undefined where it is gone or another one stands there. */
-export function identified(
-  record: { readonly at: string; readonly device: number; readonly inode: number },
-  sameBoot: boolean,
-  anyInode = false,
-): Handle | undefined {
+export function identified(record: FoundPlace, sameBoot: boolean): Handle | undefined {
   try {
-    const handle = Handle.open(addressOf(record.at), { follow: false });
+    const handle = Handle.open(exact(record.at), { follow: false });
     const stat = handle.stat();
-    const isIt = stat.ino === record.inode && (!sameBoot || stat.dev === record.device);
-    if (stat.isDirectory() && (isIt || anyInode)) return handle;
+    if (isPlace(stat, record, sameBoot)) return handle;
     handle.close();
   } catch {
     // gone
@@ -154,9 +162,23 @@ export function identified(
   return undefined;
 }
 
-/** A name for system calls, from its bytes as Latin-1. */
+/** Whether this is the directory that a record names. Devices are numbered anew at each start of the machine. */
+export function isPlace(stat: Stats, { device, inode }: FoundPlace, sameBoot: boolean): boolean {
+  return stat.isDirectory() && stat.ino === inode && (!sameBoot || stat.dev === device);
+}
+
+/** A single name for system calls, from its bytes as Latin-1. Whatever leads elsewhere is no name. */
 export function addressOf(name: string): Address {
-  return /[\x80-\xff]|\\x/.test(name) ? Buffer.from(name, "latin1") : name;
+  if (!isSingleName(name)) throw new Fault("invalid_path", { path: display(name), reason: "reserved" });
+  return exact(name);
+}
+
+export function isSingleName(name: string): boolean {
+  return name !== "" && name !== "." && name !== ".." && !name.includes("/") && !name.includes("\0");
+}
+
+function exact(bytes: string): Address {
+  return /[\x80-\xff]|\\x/.test(bytes) ? Buffer.from(bytes, "latin1") : bytes;
 }
 
 export function nameOf(address: Address): string {

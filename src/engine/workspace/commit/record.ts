@@ -4,10 +4,13 @@
 //   "commit"  it happened: bring it to its end
 //   "abort"   it failed: take it back
 //   "done"    nothing is left but old content to remove, and files to flush
+//   "settled" a process that recovered it has left nothing to do
+import { isAbsolute } from "node:path";
 import type { Account } from "../archive/account.ts";
 import type { JournalRecord } from "./journal.ts";
-import type { PlaceRecord, Spot } from "./place.ts";
+import { isSingleName, type PlaceRecord, type Spot } from "./place.ts";
 import type { Step } from "./step.ts";
+import { isTemporaryName } from "./temporary.ts";
 
 export interface Intent {
   readonly is: "intent";
@@ -26,7 +29,8 @@ export interface Intent {
 export type Mark =
   | { readonly is: "commit"; readonly id: string; readonly inodes: readonly number[] }
   | { readonly is: "abort"; readonly id: string }
-  | { readonly is: "done"; readonly id: string };
+  | { readonly is: "done"; readonly id: string }
+  | { readonly is: "settled"; readonly id: string };
 
 /** A commit as a journal tells it. */
 export interface Tale {
@@ -48,6 +52,10 @@ export function talesOf(records: readonly JournalRecord[]): Tale[] {
     if (entry.is === "start" || entry.is === "intent") continue;
     const tale = tales.get(entry.id);
     if (tale === undefined) continue;
+    if (entry.is === "settled") {
+      tales.delete(entry.id);
+      continue;
+    }
     if (entry.is === "commit") tale.inodes = entry.inodes;
     // An abort that came to its end is nothing any more: only its temporary files may be left.
     if (entry.is === "done" && tale.state === "abort") tale.state = "staged";
@@ -60,4 +68,31 @@ export function talesOf(records: readonly JournalRecord[]): Tale[] {
     }
   }
   return [...tales.values()];
+}
+
+/** Whether all that an intent names is a single name in one of its directories, and what it removes is temporary. */
+export function isSound({ id, places, steps, temps, trash, account }: Intent): boolean {
+  try {
+    const isSpot = ({ place, name }: Spot) => places[place] !== undefined && isSingleName(name);
+    const recorded = account.files.flatMap(({ before, after, replaced }) => [before, after, replaced]);
+    return (
+      /^[0-9a-z]+$/.test(id) &&
+      places.every((place, i) =>
+        "at" in place ? isAbsolute(place.at) : place.within < i && isSingleName(place.name),
+      ) &&
+      steps.flatMap(spotsOf).every(isSpot) &&
+      [...temps, ...trash].every(spot => isSpot(spot) && isTemporaryName(spot.name)) &&
+      recorded.every(kept => kept?.spot === undefined || isSpot(kept.spot))
+    );
+  } catch {
+    return false;
+  }
+}
+
+/** Every name that a step works on. */
+export function spotsOf(step: Step): Spot[] {
+  if (step.do !== "move") return [step.at];
+  const { from, to, replaces } = step;
+  if (replaces === undefined) return [from, to];
+  return [from, to, { place: replaces.asidePlace ?? to.place, name: replaces.aside }];
 }

@@ -1,73 +1,63 @@
 // After a crash: every commit that a dead process left half done is brought to all or to nothing. Doing it twice,
 // or being killed in the middle of it, changes nothing. A commit whose directories are gone is left alone.
-import { join } from "node:path";
+//
+// A journal is input. Only what is authentic is read, and a commit is recovered only where every directory that it
+// works in lies in a root that this process may write to, as for any other change. The others are left in their
+// folder, for a process that has been granted them.
 import { Fault } from "../../fault.ts";
 import { Archive, atOnce } from "../archive/archive.ts";
 import { errnoOf } from "../errno.ts";
+import type { Handle } from "../handle.ts";
+import type { Root } from "../root.ts";
+import { estateIn, leave } from "./estate.ts";
+import { NotGranted, openGranted } from "./granted-place.ts";
 import { bootId } from "./identity.ts";
-import { readJournal } from "./journal.ts";
 import { Outage } from "./outage.ts";
-import { addressOf, Places, type Spot } from "./place.ts";
+import { addressOf, type FoundPlace, identified, Places, type Spot } from "./place.ts";
 import { purge } from "./purge.ts";
-import { type Tale, talesOf } from "./record.ts";
+import type { Tale } from "./record.ts";
 import type { StateDirectory } from "./state.ts";
 import { canRedo, redo, type Scene, type Step, undo } from "./step.ts";
-import { sys } from "./syscalls.ts";
-import { Unflushed } from "./unflushed.ts";
+import type { Unflushed } from "./unflushed.ts";
 
 /** What a dead process has yet to do about its commits: to record what they did, and to flush it to its place. */
 interface Legacy {
   readonly archive: Archive;
   readonly unflushed: Unflushed;
   readonly outage: Outage;
+  readonly open: (tale: Tale) => (record: FoundPlace) => Handle | undefined;
 }
 
-/** What a dead process left. */
-interface Estate {
-  readonly folder: string;
-  readonly tales: readonly Tale[];
-  readonly unflushed: Unflushed;
-  settled: boolean;
-}
-
-/** Recovers what dead processes left. Never touches the journal of a living one. */
-export function recover(state: StateDirectory): void {
+/** Recovers what dead processes left in these roots. Never touches the journal of a living one. */
+export function recover(state: StateDirectory, roots: readonly Root[]): void {
   const archive = new Archive(state.path);
-  const estates = state.claim().map(estateIn);
+  const estates = state.claim().map(folder => estateIn(folder, state.key));
   // In the order in which they happened, whichever process made them: one builds on what another wrote.
   const tales = estates
     .flatMap(estate => estate.tales.map(tale => ({ tale, estate })))
     .sort((a, b) => (a.tale.intent.id < b.tale.intent.id ? -1 : 1));
   const outage = new Outage(tales.map(({ tale }) => tale));
+  const open = openGranted(state, roots, outage);
   for (const { tale, estate } of tales) {
-    // One that cannot be settled (a disk that fails) must not keep the others from it.
-    attempt(estate, () => settle(tale, { archive, unflushed: estate.unflushed, outage }));
+    try {
+      settle(tale, { archive, unflushed: estate.unflushed, outage, open });
+      estate.settled.push(tale);
+    } catch (error) {
+      // One that cannot be settled (a disk that fails) must not keep the others from it.
+      (error instanceof NotGranted ? estate.others : estate.failed).push(tale);
+    }
   }
   const recorded = succeeds(() => archive.flushNow());
   for (const estate of estates) {
-    const { folder, unflushed } = estate;
-    estate.settled &&= recorded; // the journal and old content stay until the archive is on the disk
-    if (estate.settled)
-      for (const tale of estate.tales) attempt(estate, () => removeLeftovers(tale, unflushed, outage));
-    attempt(estate, () => unflushed.flushNow());
-    if (estate.settled || state.isOld(folder)) state.bury(folder);
-    else state.giveBack(folder);
+    const { settled, unflushed } = estate;
+    // The journal and old content stay until the archive is on the disk.
+    const cleared = recorded
+      ? settled.filter(tale => succeeds(() => removeLeftovers(tale, { archive, unflushed, outage, open })))
+      : [];
+    const flushed = succeeds(() => unflushed.flushNow());
+    leave(estate, flushed ? cleared : [], state);
   }
   state.sweepAside();
-}
-
-function estateIn(folder: string): Estate {
-  const journals = sys
-    .names(folder)
-    .map(String)
-    .filter(name => name.startsWith("journal-"))
-    .map(name => readJournal(join(folder, name)))
-    .sort((a, b) => (a[0]?.generation ?? 0) - (b[0]?.generation ?? 0));
-  return { folder, tales: talesOf(journals.flat()), unflushed: new Unflushed(), settled: true };
-}
-
-function attempt(estate: Estate, action: () => void): void {
-  if (!succeeds(action)) estate.settled = false;
 }
 
 function succeeds(action: () => void): boolean {
@@ -80,8 +70,9 @@ function succeeds(action: () => void): boolean {
 }
 
 /** Removes old content and temporary files of a commit that is settled, recorded and flushed. */
-function removeLeftovers({ intent, state }: Tale, unflushed: Unflushed, outage: Outage): void {
-  using places = Places.reopen(intent.places, intent.boot === bootId(), at => outage.hasMade(at));
+function removeLeftovers(tale: Tale, { unflushed, outage, open }: Legacy): void {
+  const { intent, state } = tale;
+  using places = Places.reopen(intent.places, open(tale), at => outage.hasMade(at));
   const spots = [...(state === "commit" || state === "done" ? intent.trash : []), ...intent.temps];
   removeAll(spots, places);
   unflushed.noteRemoved(
@@ -94,7 +85,8 @@ function removeLeftovers({ intent, state }: Tale, unflushed: Unflushed, outage: 
 export function settle(tale: Tale, legacy?: Legacy): void {
   const { intent } = tale;
   const powerCut = intent.boot !== bootId();
-  using places = Places.reopen(intent.places, !powerCut, at => legacy?.outage.hasMade(at) ?? false);
+  const open = legacy?.open(tale) ?? (record => identified(record, !powerCut));
+  using places = Places.reopen(intent.places, open, at => legacy?.outage.hasMade(at) ?? false);
   const scene: Scene = {
     places,
     inodes: tale.inodes,

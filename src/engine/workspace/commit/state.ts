@@ -2,30 +2,44 @@
 // process has a folder of its own in it, with its journals and a file that says who it is. Lock files are hard
 // links of that file: made in one step, they are never empty.
 //
+//   key                   what journals are authenticated with
 //   locks/<hash>          who holds a name
 //   aside/…               old content of files, until it is recorded
-//   processes/<id>/owner  pid, start, world; its time is the heartbeat
+//   alive/<id>            the beacon of a process
+//   processes/<id>/owner  pid, start, world, beacon; its time is the heartbeat
 //   processes/<id>/…      journals, and the folders of dead processes that this one recovers
 //
 // A dead process's folder is taken over by renaming it into one's own: only one can succeed.
 import { randomBytes } from "node:crypto";
-import { constants, readFileSync } from "node:fs";
+import { constants } from "node:fs";
 import { homedir, tmpdir, userInfo } from "node:os";
 import { basename, dirname, join, resolve } from "node:path";
 import { Fault } from "../../fault.ts";
 import { errnoOf, faultOf, system } from "../errno.ts";
 import { display, Handle } from "../handle.ts";
-import { heartbeatMs, isAlive, type ProcessIdentity, thisProcess } from "./identity.ts";
-import { namesIn, unlinkIfThere } from "./if-there.ts";
+import { isOfOneMachine } from "../system/file-system.ts";
+import { Beacon, isLit, isLitNow, isOut } from "./beacon.ts";
+import {
+  heartbeatMs,
+  identityIn,
+  isAlive,
+  needsBeacon,
+  type ProcessIdentity,
+  thisProcess,
+} from "./identity.ts";
+import { contentAt, namesIn, unlinkIfThere } from "./if-there.ts";
+import { keyOf } from "./key.ts";
+import type { FoundPlace } from "./place.ts";
 import { purge } from "./purge.ts";
 import { sys, writeAll } from "./syscalls.ts";
 
-const keepMs = 7 * 24 * 3_600_000;
+const mostOwnerBytes = 4096;
+export const keepMs = 7 * 24 * 3_600_000;
 
 /** A directory for old content of files on the same disk: out of the way of those who list the workspace. */
 export interface Aside {
   readonly handle: Handle;
-  readonly record: { readonly at: string; readonly device: number; readonly inode: number };
+  readonly record: FoundPlace;
 }
 
 export class StateDirectory {
@@ -35,11 +49,14 @@ export class StateDirectory {
   readonly #heartbeat: NodeJS.Timeout;
   #ownerInode = -1;
   #aside: Aside | undefined;
+  #beacon: Beacon | undefined;
+  #key: Buffer = Buffer.alloc(0);
+  /** Folders of dead processes that hold nothing for this one to do. */
+  readonly #passed = new Set<string>();
 
   constructor(wanted?: string) {
     this.path = usable(wanted);
-    const id = `${process.pid}-${randomBytes(8).toString("hex")}`;
-    this.own = join(this.path, "processes", id);
+    this.own = join(this.path, "processes", `${process.pid}-${randomBytes(8).toString("hex")}`);
     this.owner = join(this.own, "owner");
     this.make();
     this.#heartbeat = setInterval(() => {
@@ -56,12 +73,25 @@ export class StateDirectory {
    * sweeper of temporary files). A former place for old content is not closed: commits under way may hold it.
    */
   make(): void {
-    for (const name of ["locks", "processes", "aside"]) makeDirectory(join(this.path, name));
+    for (const name of ["locks", "processes", "aside", "alive"]) makeDirectory(join(this.path, name));
     system(this.path, () => {
+      this.#key = keyOf(this.path);
       this.#aside = openAside(join(this.path, "aside"));
-      if (sys.lstat(this.owner) === undefined) makeOwn(this.own);
+      if (sys.lstat(this.owner) === undefined) this.#makeOwn();
       this.#ownerInode = sys.lstat(this.owner)?.ino ?? -1;
     });
+  }
+
+  /** Under another name until the owner is in it: a folder without owner belongs to nobody and is taken over. */
+  #makeOwn(): void {
+    const unborn = join(this.path, `unborn-${basename(this.own)}`);
+    sys.mkdir(unborn, 0o700);
+    this.#beacon?.close();
+    const beacon = `${process.pid}-${randomBytes(8).toString("hex")}`; // another one each time: its name is used once
+    using alive = Handle.open(join(this.path, "alive"), { follow: false, directory: true });
+    this.#beacon = Beacon.light(alive, beacon);
+    writeOwner(join(unborn, "owner"), this.#beacon && beacon);
+    sys.rename(unborn, this.own);
   }
 
   /** Which file the locks of this process are: another one after it has been made anew, with its folder. */
@@ -71,6 +101,11 @@ export class StateDirectory {
 
   get aside(): Aside | undefined {
     return this.#aside;
+  }
+
+  /** What journals are authenticated with. */
+  get key(): Buffer {
+    return this.#key;
   }
 
   /** After it has refused to take something (two mounts of one disk): it is not tried again. */
@@ -84,11 +119,8 @@ export class StateDirectory {
   }
 
   /** Whether the process that holds a lock is gone. */
-  isAbandoned(lock: string): boolean {
-    const stat = sys.lstat(lock);
-    if (stat === undefined) return false;
-    const identity = identityAt(lock);
-    return identity !== undefined && !isAlive(identity, stat.mtimeMs);
+  async isAbandoned(lock: string): Promise<boolean> {
+    return isDeadSoon(lock, beaconsOf(this.path));
   }
 
   /**
@@ -113,8 +145,8 @@ export class StateDirectory {
     const processes = join(this.path, "processes");
     for (const entry of sys.names(processes)) {
       const folder = join(processes, entry.toString());
-      const owner = join(folder, "owner");
-      if (folder === this.own || !isDead(owner)) continue;
+      if (folder === this.own || this.#passed.has(entry.toString())) continue;
+      if (!isDead(join(folder, "owner"), beaconsOf(this.path))) continue;
       const taken = join(this.own, `dead-${entry.toString()}`);
       try {
         sys.rename(folder, taken);
@@ -126,15 +158,26 @@ export class StateDirectory {
     return claimed;
   }
 
-  /** Leaves a dead process's folder, and with it its locks, to a later try. */
-  giveBack(folder: string): void {
-    sys.rename(folder, join(this.path, "processes", basename(folder).replace(/^dead-/, "")));
+  /** Leaves a dead process's folder to a later try. Of its locks, those that `keeps` names stay. */
+  giveBack(folder: string, keeps: ReadonlySet<string>): void {
+    this.#unlock(folder, keeps);
+    sys.rename(folder, join(this.path, "processes", idOf(folder)));
   }
 
-  /** Whether a folder has been waiting so long that nobody will miss what it holds. */
-  isOld(folder: string): boolean {
+  /** Leaves a folder to other processes, until `reconsider`. */
+  pass(folder: string): void {
+    this.#passed.add(idOf(folder));
+  }
+
+  /** After this process has been granted more than before. */
+  reconsider(): void {
+    this.#passed.clear();
+  }
+
+  /** How long a dead process's folder has been waiting, in milliseconds. */
+  ageOf(folder: string): number {
     const stat = sys.lstat(join(folder, "owner"));
-    return stat === undefined || Date.now() - stat.mtimeMs > keepMs;
+    return stat === undefined ? Number.POSITIVE_INFINITY : Date.now() - stat.mtimeMs;
   }
 
   /** Removes old content that nobody will come for: journals that spoke of it were buried unsettled. */
@@ -147,40 +190,51 @@ export class StateDirectory {
     }
   }
 
-  /** Removes the locks of a dead process, and its folder. */
+  /** Removes the locks of a dead process, its beacon, and its folder. */
   bury(folder: string): void {
-    const inode = sys.lstat(join(folder, "owner"))?.ino;
-    const locks = join(this.path, "locks");
-    for (const entry of sys.names(locks)) {
-      const lock = join(locks, entry.toString());
-      if (inode !== undefined && sys.lstat(lock)?.ino === inode) unlinkIfThere(lock);
-    }
+    this.#unlock(folder, new Set());
+    const beacon = identityAt(join(folder, "owner"))?.beacon;
+    if (beacon !== undefined) unlinkIfThere(join(beaconsOf(this.path), beacon));
     using parent = Handle.open(dirname(folder));
     purge(parent, folder.slice(dirname(folder).length + 1));
+  }
+
+  #unlock(folder: string, keeps: ReadonlySet<string>): void {
+    const inode = sys.lstat(join(folder, "owner"))?.ino;
+    if (inode === undefined) return;
+    for (const name of sys.names(join(this.path, "locks")).map(String)) {
+      if (!keeps.has(name) && sys.lstat(this.lockPath(name))?.ino === inode)
+        unlinkIfThere(this.lockPath(name));
+    }
   }
 
   close(): void {
     clearInterval(this.#heartbeat);
     this.forgoAside();
+    this.#beacon?.close();
     this.bury(this.own);
   }
 }
 
-/** Under another name until the owner is in it: a folder without owner belongs to nobody and is taken over. */
-function makeOwn(folder: string): void {
-  const unborn = join(dirname(dirname(folder)), `unborn-${basename(folder)}`);
-  sys.mkdir(unborn, 0o700);
+/** Writes who this process is into a new file. */
+export function writeOwner(path: string, beacon: string | undefined): void {
   const { O_WRONLY, O_CREAT, O_EXCL } = constants;
-  const fd = sys.open(join(unborn, "owner"), O_WRONLY | O_CREAT | O_EXCL, 0o600);
-  writeAll(fd, Buffer.from(JSON.stringify(thisProcess())));
-  sys.close(fd);
-  sys.rename(unborn, folder);
+  const fd = sys.open(path, O_WRONLY | O_CREAT | O_EXCL, 0o600);
+  try {
+    writeAll(fd, Buffer.from(JSON.stringify({ ...thisProcess(), beacon })));
+  } finally {
+    sys.close(fd);
+  }
 }
 
 function openAside(path: string): Aside {
   const handle = Handle.open(path, { follow: false, directory: true });
   const { dev, ino } = handle.stat();
-  return { handle, record: { at: handle.whereabouts(), device: dev, inode: ino } };
+  return { handle, record: { at: handle.whereabouts(), device: dev, inode: ino, aside: true } };
+}
+
+function idOf(folder: string): string {
+  return basename(folder).replace(/^dead-/, "");
 }
 
 /** Folders that a process had taken over when it died itself come first: they are older. */
@@ -189,15 +243,33 @@ function withPredecessors(folder: string): string[] {
   return [...dead.flatMap(name => withPredecessors(join(folder, name))), folder];
 }
 
-export function isDead(owner: string): boolean {
-  const stat = sys.lstat(owner);
-  const identity = identityAt(owner);
-  return stat !== undefined && (identity === undefined || !isAlive(identity, stat.mtimeMs));
+/** Where the beacons of the processes that use a state directory are. */
+export function beaconsOf(state: string): string {
+  return `${state}/alive`; // as it is written: the gate's directory is the address of a handle
 }
 
-function identityAt(path: string): ProcessIdentity | undefined {
+/** Whether the process that a file speaks of is gone. `beacons` is the directory of its beacon. */
+export function isDead(owner: string, beacons: string): boolean {
+  const stat = sys.lstat(owner);
+  if (stat === undefined) return false;
+  const identity = identityAt(owner);
+  if (identity === undefined || isOut(identity.beacon ?? "")) return true;
+  const isShared = () => !isOfOneMachine(beacons);
+  return !isAlive(identity, stat.mtimeMs, { isShared, isLit: name => isLitNow(beacons, name) });
+}
+
+/** The same for a caller that can wait. */
+export async function isDeadSoon(owner: string, beacons: string): Promise<boolean> {
+  const identity = identityAt(owner);
+  // A thread need not be started for what was answered a moment ago.
+  if (identity?.beacon !== undefined && needsBeacon(identity)) await isLit(beacons, identity.beacon);
+  return isDead(owner, beacons);
+}
+
+/** What the owner file of a process says about it. */
+export function identityAt(path: string): ProcessIdentity | undefined {
   try {
-    return JSON.parse(readFileSync(path, "utf8")) as ProcessIdentity;
+    return identityIn(contentAt(path, mostOwnerBytes)?.toString("utf8") ?? "");
   } catch {
     return undefined;
   }
@@ -214,27 +286,41 @@ export function statePath(wanted?: string): string {
 function usable(wanted: string | undefined): string {
   const path = statePath(wanted);
   try {
-    return privateDirectory(path);
+    return privateDirectory(path, { follow: true });
   } catch (error) {
     if (wanted ?? process.env.POLYFS_STATE_DIR) throw error;
-    return privateDirectory(join(tmpdir(), `polyfs-${userInfo().uid}`));
+    return privateDirectory(join(tmpdir(), `polyfs-${userInfo().uid}`), { follow: false });
   }
 }
 
-export function privateDirectory(path: string): string {
+function privateDirectory(path: string, options: { readonly follow: boolean }): string {
+  using handle = openPrivate(path, options);
+  return display(handle.whereabouts());
+}
+
+/**
+ * Makes and opens a directory for this user alone. What is opened is checked, not what the path names: it must be the
+ * user's own. Where others can write beside it, they could have put a link there, so it must not be followed.
+ */
+export function openPrivate(path: string, { follow }: { readonly follow: boolean }): Handle {
   makeDirectory(path);
   return system(path, () => {
-    using handle = Handle.open(path);
-    const stat = handle.stat();
-    const user = process.getuid?.() ?? stat.uid;
-    if (!stat.isDirectory() || stat.uid !== user) throw new Fault("permission_denied", { path });
-    if ((stat.mode & 0o077) !== 0) sys.chmodAt(handle.address, 0o700);
-    sys.access(handle.address, constants.W_OK | constants.X_OK);
-    return display(handle.whereabouts());
+    const handle = Handle.open(path, { follow });
+    try {
+      const stat = handle.stat();
+      const user = process.getuid?.() ?? stat.uid;
+      if (!stat.isDirectory() || stat.uid !== user) throw new Fault("permission_denied", { path });
+      if ((stat.mode & 0o077) !== 0) sys.chmodAt(handle.address, 0o700);
+      sys.access(handle.address, constants.W_OK | constants.X_OK);
+      return handle;
+    } catch (error) {
+      handle.close();
+      throw error;
+    }
   });
 }
 
-function makeDirectory(path: string): void {
+export function makeDirectory(path: string): void {
   try {
     sys.mkdir(path, 0o700);
   } catch (error) {

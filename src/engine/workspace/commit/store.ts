@@ -1,20 +1,30 @@
 // What all workspaces of a process share for writing: one state directory with its locks and journals. It is
 // opened by the first commit, or at the start where a dead process has left something to recover.
-import { join } from "node:path";
 import { Archive } from "../archive/archive.ts";
 import { system } from "../errno.ts";
+import type { Root } from "../root.ts";
+import { Company } from "./company.ts";
 import { Ledger } from "./ledger.ts";
 import { recover } from "./recover.ts";
-import { isDead, StateDirectory, statePath } from "./state.ts";
-import { sys } from "./syscalls.ts";
+import { StateDirectory, statePath } from "./state.ts";
 
 export interface Store {
   readonly state: StateDirectory;
   readonly ledger: Ledger;
   readonly archive: Archive;
+  /** Brings to an end what dead processes left in the roots that this one was granted. */
+  recover(): void;
 }
 
 const stores = new Map<string, Store>();
+
+/** What this process was granted, and the others that use the same state directory, by its path. */
+interface Grants {
+  readonly roots: Set<Root>;
+  readonly company: Company;
+}
+
+const grants = new Map<string, Grants>();
 
 /** The store in `wanted`, or in the user's own place. What dead processes left is recovered first. */
 export function openStore(wanted?: string): Store {
@@ -24,9 +34,10 @@ export function openStore(wanted?: string): Store {
   const state = new StateDirectory(wanted);
   const store = system(path, () => {
     try {
-      recover(state);
+      const settle = () => recover(state, [...(grants.get(path)?.roots ?? [])]);
+      settle();
       const archive = new Archive(state.path);
-      return { state, ledger: new Ledger(state, archive), archive };
+      return { state, ledger: new Ledger(state, archive), archive, recover: settle };
     } catch (error) {
       state.close();
       throw error;
@@ -37,19 +48,48 @@ export function openStore(wanted?: string): Store {
   return store;
 }
 
-/** Recovers what dead processes left, if any did. Costs a look into a directory otherwise. */
-export function recoverAtStart(wanted?: string): void {
-  try {
-    const path = statePath(wanted);
-    const processes = join(path, "processes");
-    if (sys.lstat(processes) === undefined) return;
-    if (!sys.names(processes).some(name => isDead(join(processes, name.toString(), "owner")))) return;
-    const known = stores.get(path);
-    if (known === undefined) openStore(wanted);
-    else recover(known.state);
-  } catch {
-    // Reading needs no state. The first commit says what is wrong with it.
-  }
+/** What a process may do about the commits of others. */
+export interface Attendance {
+  /** From now on, and until it is withdrawn, recovery may act in these roots. */
+  grant(roots: readonly Root[]): void;
+  withdraw(roots: readonly Root[]): void;
+  /**
+   * Recovers what dead processes left, if any did. To be called before something is read: half a commit must not be
+   * seen. Costs one look at a directory while no process comes or goes.
+   */
+  attend(): void;
+}
+
+export function attendanceAt(wanted: string | undefined): Attendance {
+  const { roots: granted, company } = grantsOf(wanted);
+  return {
+    grant(roots) {
+      for (const root of roots) granted.add(root);
+      stores.get(statePath(wanted))?.state.reconsider();
+      company.reconsider();
+    },
+    withdraw(roots) {
+      for (const root of roots) granted.delete(root);
+    },
+    attend() {
+      // What may only be read is left to those who may write it.
+      for (const { access } of granted) if (access === "read-write") return company.look();
+    },
+  };
+}
+
+function grantsOf(wanted: string | undefined): Grants {
+  const path = statePath(wanted);
+  const known = grants.get(path);
+  if (known !== undefined) return known;
+  const recoverNow = () => {
+    const store = stores.get(path);
+    if (store === undefined) openStore(wanted);
+    else store.recover();
+  };
+  const made = { roots: new Set<Root>(), company: new Company(path, recoverNow) };
+  grants.set(path, made);
+  return made;
 }
 
 function closeAll(): void {

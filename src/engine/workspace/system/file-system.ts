@@ -53,3 +53,28 @@ export function keepsTimes(path: string): boolean {
     return false;
   }
 }
+
+/** Those that only one machine at a time can have mounted. Of what is unknown, nothing is promised. */
+const local = new Set([
+  "ext4",
+  "btrfs",
+  "xfs",
+  "zfs",
+  "f2fs",
+  "bcachefs",
+  "tmpfs",
+  "ramfs",
+  "overlay",
+  "vfat",
+  "exfat",
+  "ntfs",
+  "ntfs3",
+]);
+
+export function isOfOneMachine(path: string): boolean {
+  try {
+    return local.has(fileSystemOf(path).kind);
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,147 @@
+// A socket that says that its process lives. The kernel closes it with the process, however that ends, and a file
+// system shows it to every process on the machine, in whatever namespace: connecting succeeds while the process
+// lives and is refused from then on. Node can lock no files; this it can do.
+//
+// It also tells at once: whoever stays connected sees the connection end.
+import { connect, createServer, type Server } from "node:net";
+import { Worker } from "node:worker_threads";
+import { clock } from "../../clock.ts";
+import { Handle } from "../handle.ts";
+import { sys } from "./syscalls.ts";
+
+const answerMs = 2000;
+const rememberMs = 1000;
+
+const canShine = process.platform === "linux";
+
+export class Beacon {
+  readonly #server: Server;
+
+  private constructor(server: Server) {
+    this.#server = server;
+  }
+
+  /** Lights one in a held directory; undefined where the file system has no sockets. */
+  static light(directory: Handle, name: string): Beacon | undefined {
+    if (!canShine) return undefined;
+    const path = String(directory.below(name)); // by the handle, because the path of a socket is at most 107 bytes
+    const server = createServer(socket =>
+      socket
+        .on("error", () => {})
+        .resume()
+        .unref(),
+    );
+    server.on("error", () => {}).unref();
+    server.listen({ path, exclusive: true }); // binds at once; only a failure is told later
+    if (sys.lstat(path)?.isSocket()) return new Beacon(server);
+    server.close();
+    return undefined;
+  }
+
+  /** Puts it out. Its name stays, for whoever removes what its process has left. */
+  close(): void {
+    this.#server.close();
+  }
+}
+
+/** Beacons that have gone out. Each name is used once, so none is ever lit again. */
+const out = new Set<string>();
+const lit = new Map<string, number>();
+
+/** Whether a beacon is lit; undefined where it cannot be told. */
+export async function isLit(directory: string, name: string): Promise<boolean | undefined> {
+  if (out.has(name)) return false;
+  using held = opened(directory);
+  if (held === undefined) return undefined;
+  const path = String(held.below(name));
+  const answer = await new Promise<boolean | undefined>(resolve => {
+    const socket = connect({ path });
+    const finish = (told: boolean | undefined) => {
+      clearTimeout(timer);
+      socket.destroy();
+      resolve(told);
+    };
+    const timer = setTimeout(() => finish(undefined), answerMs);
+    socket.on("connect", () => finish(true));
+    socket.on("error", error => finish(meaningOf((error as NodeJS.ErrnoException).code)));
+  });
+  return noted(name, answer);
+}
+
+/** The same for a caller that cannot wait: a thread asks, for some milliseconds. It is remembered for a moment. */
+export function isLitNow(directory: string, name: string): boolean | undefined {
+  if (out.has(name)) return false;
+  const since = lit.get(name);
+  if (since !== undefined && clock() - since < rememberMs) return true;
+  using held = opened(directory);
+  if (held === undefined) return undefined;
+  const answer = new Int32Array(new SharedArrayBuffer(4));
+  const workerData = { path: String(held.below(name)), answer };
+  const worker = new Worker(source, { eval: true, stdin: false, workerData });
+  worker.on("error", () => {}).unref();
+  Atomics.wait(answer, 0, 0, answerMs);
+  return noted(name, ([undefined, true, false] as const)[answer[0] ?? 0]);
+}
+
+const source = `
+const { workerData: { path, answer } } = require("node:worker_threads");
+const meaningOf = ${meaningOf};
+const finish = told => {
+  Atomics.store(answer, 0, told ? 1 : told === false ? 2 : 3);
+  Atomics.notify(answer, 0);
+  socket.destroy();
+};
+const socket = require("node:net").connect({ path });
+socket.on("connect", () => finish(true));
+socket.on("error", ({ code }) => finish(meaningOf(code)));`;
+
+/** Too many callers at once have to queue, but only where somebody lives to serve them. */
+function meaningOf(code: string | undefined): boolean | undefined {
+  if (code === "ECONNREFUSED") return false;
+  return code === "EAGAIN" ? true : undefined;
+}
+
+function noted(name: string, answer: boolean | undefined): boolean | undefined {
+  if (answer === false) {
+    out.add(name);
+    lit.delete(name);
+  } else if (answer) lit.set(name, clock());
+  return answer;
+}
+
+/** Whether a beacon is known to have gone out. */
+export function isOut(name: string): boolean {
+  return out.has(name);
+}
+
+/**
+ * Stays connected to a beacon, and calls `gone` once when the connection ends. Never keeps this process alive. False
+ * where there is no such beacon.
+ */
+export function watchBeacon(directory: string, name: string, gone: () => void): boolean {
+  using held = opened(directory);
+  if (held === undefined || !sys.lstat(held.below(name))?.isSocket()) return false;
+  const socket = connect({ path: String(held.below(name)) }); // connects at once; only the answer comes later
+  let told = false;
+  const tell = () => {
+    if (told) return;
+    told = true;
+    socket.destroy();
+    gone();
+  };
+  socket.on("error", error => {
+    noted(name, meaningOf((error as NodeJS.ErrnoException).code));
+    tell();
+  });
+  socket.on("end", tell).on("close", tell).resume().unref();
+  return true;
+}
+
+/** Opened anew each time: somebody may have cleared away the directory and made another. */
+function opened(directory: string): Handle | undefined {
+  try {
+    return Handle.open(directory, { follow: false, directory: true });
+  } catch {
+    return undefined;
+  }
+}

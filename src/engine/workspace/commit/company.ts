@@ -1,0 +1,102 @@
+// The other processes that use the same state directory. When one dies in the middle of a commit, this one brings the
+// commit to its end before it reads anything. Asking each time whether each of them lives would cost every read; so a
+// connection to each of them tells (beacon.ts), and the time of their directory tells when another one has come.
+import { join } from "node:path";
+import { clock } from "../../clock.ts";
+import { isSame, isSettled, type Mark, markOf } from "../mark.ts";
+import { watchBeacon } from "./beacon.ts";
+import { isThisProcess } from "./identity.ts";
+import { namesIn } from "./if-there.ts";
+import { beaconsOf, identityAt, isDead } from "./state.ts";
+import { sys } from "./syscalls.ts";
+
+/** More than these are asked about each time instead. */
+const mostWatched = 64;
+const pauseMs = 1000; // after a recovery that failed: it must not slow down every read
+
+export class Company {
+  readonly #processes: string;
+  readonly #beacons: string;
+  readonly #recover: () => void;
+  /** The processes that need not be looked at: a connection will tell, or they are not this one's to recover. */
+  readonly #known = new Set<string>();
+  #watched = 0;
+  #mark: Mark | undefined;
+  #hasUnwatched = false;
+  #pausedUntil = 0;
+
+  /** `recover` brings to an end what dead processes left. */
+  constructor(state: string, recover: () => void) {
+    this.#processes = join(state, "processes");
+    this.#beacons = beaconsOf(state);
+    this.#recover = recover;
+  }
+
+  /** Recovers what has to be, by now. Reading needs no state: where it cannot be had, the first commit says so. */
+  look(): void {
+    if (clock() < this.#pausedUntil) return;
+    try {
+      const stat = sys.lstat(this.#processes);
+      if (stat === undefined) return;
+      if (!this.#hasUnwatched && this.#mark !== undefined && isSame(stat, this.#mark)) return;
+      const now = Date.now();
+      this.#meet();
+      this.#mark = isSettled(stat, now) ? markOf(stat) : undefined;
+    } catch {
+      this.#pausedUntil = clock() + pauseMs;
+    }
+  }
+
+  /** After this process has been granted more than before. */
+  reconsider(): void {
+    this.#known.clear();
+    this.#mark = undefined;
+  }
+
+  #meet(): void {
+    const ids = namesIn(this.#processes);
+    for (const id of this.#known) if (!ids.includes(id)) this.#known.delete(id);
+    const strangers = ids.filter(id => !this.#known.has(id));
+    if (strangers.some(id => this.#isDead(id))) this.#recover();
+    this.#hasUnwatched = false;
+    for (const id of strangers) {
+      if (this.#isDead(id))
+        this.#known.add(id); // it was left to others
+      else this.#watch(id);
+    }
+  }
+
+  #watch(id: string): void {
+    const identity = identityAt(this.#owner(id));
+    if (identity === undefined) return;
+    if (isThisProcess(identity)) {
+      this.#known.add(id);
+      return;
+    }
+    const { beacon } = identity;
+    if (beacon !== undefined && this.#watched < mostWatched) {
+      if (watchBeacon(this.#beacons, beacon, () => this.#gone(id))) {
+        this.#known.add(id);
+        this.#watched++;
+        return;
+      }
+    }
+    this.#hasUnwatched = true;
+  }
+
+  /** The process that a connection led to has ended, or is about to. */
+  #gone(id: string): void {
+    this.#watched--;
+    this.#known.delete(id);
+    this.#mark = undefined;
+    this.look();
+  }
+
+  #isDead(id: string): boolean {
+    return isDead(this.#owner(id), this.#beacons);
+  }
+
+  #owner(id: string): string {
+    return join(this.#processes, id, "owner");
+  }
+}

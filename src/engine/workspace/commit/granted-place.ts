@@ -1,0 +1,58 @@
+// The directories that a journal names, as recovery may use them: only those in a root that this process may write to,
+// found and judged as for any other change.
+import { join } from "node:path";
+import { Fault } from "../../fault.ts";
+import { bytesOf, display, type Handle } from "../handle.ts";
+import { parsePath, type WorkspacePath } from "../path.ts";
+import { land } from "../resolve.ts";
+import { isWithin, type Root } from "../root.ts";
+import { bootId } from "./identity.ts";
+import type { Outage } from "./outage.ts";
+import { type FoundPlace, identified, isPlace } from "./place.ts";
+import type { Tale } from "./record.ts";
+import type { StateDirectory } from "./state.ts";
+
+/** A commit worked in a directory that this process may not write to: it is not its to recover. */
+export class NotGranted extends Error {}
+
+/** Opens the directories of a commit. Undefined where one is gone, or another one stands there. */
+export function openGranted(
+  state: StateDirectory,
+  roots: readonly Root[],
+  outage: Outage,
+): (tale: Tale) => (record: FoundPlace) => Handle | undefined {
+  return ({ intent }) => {
+    const sameBoot = intent.boot === bootId();
+    return record => {
+      if (record.aside) return identified({ ...record, at: bytesOf(join(state.path, "aside")) }, sameBoot);
+      const path = grantedPath(roots, record);
+      const handle = landed(roots, path, state);
+      if (handle === undefined) return undefined;
+      if (outage.hasMade(record.at) || isPlace(handle.stat(), record, sameBoot)) return handle;
+      handle.close();
+      return undefined;
+    };
+  };
+}
+
+function grantedPath(roots: readonly Root[], { at }: FoundPlace): WorkspacePath {
+  try {
+    const path = parsePath(roots, display(at), { exact: true });
+    if (path.root.access === "read-write") return path;
+  } catch {
+    // outside
+  }
+  throw new NotGranted();
+}
+
+function landed(roots: readonly Root[], path: WorkspacePath, state: StateDirectory): Handle | undefined {
+  try {
+    const { handle, root, path: where } = land(roots, path);
+    if (root.access === "read-write" && !isWithin(where, state.path)) return handle;
+    handle.close();
+  } catch (error) {
+    if (Fault.is(error, "not_found") || Fault.is(error, "not_a_directory")) return undefined;
+    if (!(error instanceof Fault) || Fault.is(error, "too_many_open_files")) throw error;
+  }
+  throw new NotGranted();
+}

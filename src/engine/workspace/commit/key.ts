@@ -1,0 +1,71 @@
+// The key that journals are authenticated with: what does not carry its mark was not written by polyfs, and recovery
+// leaves it alone. It is made once for a state directory and flushed, because a journal outlives a power cut too.
+import { randomBytes } from "node:crypto";
+import { constants } from "node:fs";
+import { errnoOf } from "../errno.ts";
+import { Handle } from "../handle.ts";
+import { unlinkIfThere } from "./if-there.ts";
+import { purge } from "./purge.ts";
+import { openToFlush } from "./stage.ts";
+import { readAll, sys, writeAll } from "./syscalls.ts";
+
+const keyBytes = 32;
+const fileName = "key";
+
+/** The key of a state directory, which is made where there is none or where it could be somebody else's. */
+export function keyOf(state: string): Buffer {
+  using directory = Handle.open(state);
+  for (let round = 0; round < 3; round++) {
+    const found = readKey(directory);
+    if (found !== undefined) return found;
+    makeKey(directory);
+  }
+  throw Object.assign(new Error("EACCES: the key cannot be made"), { code: "EACCES", syscall: "open" });
+}
+
+function readKey(directory: Handle): Buffer | undefined {
+  const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants;
+  let fd: number;
+  try {
+    fd = sys.open(directory.below(fileName), O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
+  } catch (error) {
+    if (errnoOf(error) === "ENOENT") return undefined;
+    fd = -1;
+  }
+  try {
+    if (fd >= 0) {
+      const stat = sys.stat(fd);
+      const isOurs = stat.uid === (process.getuid?.() ?? stat.uid);
+      const isPrivate = process.platform === "win32" || (stat.mode & 0o077) === 0;
+      if (stat.isFile() && stat.size === keyBytes && isOurs && isPrivate) return readAll(fd, keyBytes);
+    }
+  } finally {
+    if (fd >= 0) sys.close(fd);
+  }
+  purge(directory, fileName); // nobody can trust what it has signed
+  return undefined;
+}
+
+/** It gets its name when it is whole; where two processes make one, the first wins. */
+function makeKey(directory: Handle): void {
+  const draft = String(directory.below(`${fileName}-${randomBytes(8).toString("hex")}`));
+  const { O_WRONLY, O_CREAT, O_EXCL } = constants;
+  const fd = sys.open(draft, O_WRONLY | O_CREAT | O_EXCL, 0o600);
+  try {
+    writeAll(fd, randomBytes(keyBytes));
+    sys.flush(fd);
+    sys.link(draft, directory.below(fileName));
+  } catch (error) {
+    if (errnoOf(error) !== "EEXIST") throw error;
+  } finally {
+    sys.close(fd);
+    unlinkIfThere(draft);
+  }
+  const flushing = openToFlush(directory);
+  if (flushing === undefined) return;
+  try {
+    sys.flush(flushing);
+  } finally {
+    sys.close(flushing);
+  }
+}

@@ -1,0 +1,119 @@
+// Processes in other process namespaces, as in containers that share a volume: their numbers mean nothing here. A
+// living one is left alone, and what a dead one left half done is whole before anybody reads it.
+import { spawn, spawnSync } from "node:child_process";
+import { readdirSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { bundle } from "./bundle.ts";
+import { Ground } from "./ground.ts";
+import { scenarios } from "./scenarios.ts";
+
+let worker: Awaited<ReturnType<typeof bundle>>;
+
+beforeAll(async () => {
+  worker = await bundle("worker.ts");
+});
+
+afterAll(() => worker[Symbol.dispose]());
+
+/** The shell is the namespace's first process, which no signal from inside can end. */
+const elsewhere = ["-p", "-f", "--mount-proc", "--kill-child", "sh", "-c", '"$@"; exit 0', "sh"];
+const able = process.platform === "linux" && spawnSync("unshare", [...elsewhere, "true"]).status === 0;
+const needs = able ? undefined : "needs leave to make process namespaces";
+
+function runElsewhere(task: string, base: string, argument: string) {
+  const args = [...elsewhere, process.execPath, worker.path, task, base, argument];
+  return spawnSync("unshare", args, { encoding: "utf8" });
+}
+
+/** How many versions the files show. */
+function versions(texts: readonly string[]): number {
+  return new Set(texts.map(text => text.slice(0, 3))).size;
+}
+
+/** Four files, patched by a process elsewhere that was killed between them. */
+function torn(ground: Ground): void {
+  expect(runElsewhere("scenario", ground.base, "2:4:rename").stderr).toMatch(/Killed|^$/);
+  expect(versions(Object.values(ground.tree()))).toBe(2);
+}
+
+async function read(ground: Ground): Promise<string[]> {
+  const texts: string[] = [];
+  for (const name of Object.keys(scenarios[2]?.files ?? {})) {
+    using file = ground.workspace.file(ground.at(name));
+    texts.push((await file.bytes(1_000_000)).toString());
+  }
+  return texts;
+}
+
+describe("a process killed in another namespace, in the middle of a patch", () => {
+  it("has left a whole commit for the first who reads", async context => {
+    if (needs !== undefined) return context.skip(needs);
+    using ground = new Ground(scenarios[2]?.files);
+    torn(ground);
+    expect(versions(await read(ground))).toBe(1);
+  });
+
+  it("has left one for a process that has been reading all along", async context => {
+    if (needs !== undefined) return context.skip(needs);
+    using ground = new Ground(scenarios[2]?.files);
+    expect(versions(await read(ground))).toBe(1);
+    torn(ground);
+    expect(versions(await read(ground))).toBe(1);
+  });
+
+  it("has left one for a process in a third namespace, and no lock", context => {
+    if (needs !== undefined) return context.skip(needs);
+    using ground = new Ground(scenarios[2]?.files);
+    torn(ground);
+    const { stdout } = runElsewhere("reads", ground.base, "f0,f1,f2,f3");
+    expect(versions(JSON.parse(stdout))).toBe(1);
+    expect(readdirSync(join(ground.state, "locks"))).toEqual([]);
+  });
+
+  it("holds nobody up who writes", async context => {
+    if (needs !== undefined) return context.skip(needs);
+    using ground = new Ground(scenarios[2]?.files);
+    torn(ground);
+    await ground.commit([ground.write("f0", "mine")]);
+    expect(ground.text("f0")).toBe("mine");
+  });
+});
+
+describe("a process that lives in another namespace", () => {
+  it("is left alone while it lives, and recovered as soon as it is killed", async context => {
+    if (needs !== undefined) return context.skip(needs);
+    using ground = new Ground({ mine: "0" });
+    const args = [...elsewhere, process.execPath, worker.path, "patches", ground.base];
+    const other = spawn("unshare", args, { stdio: ["ignore", "pipe", "inherit"] });
+    const ended = new Promise(resolve => other.on("close", resolve));
+    let told = 0;
+    const reaches = (count: number) =>
+      new Promise<void>(resolve => {
+        const look = () => (told >= count ? resolve() : setTimeout(look, 5));
+        look();
+      });
+    other.stdout.on("data", data => {
+      told += String(data).split("\n").length - 1;
+    });
+    await reaches(3);
+    const folders = () => readdirSync(join(ground.state, "processes"));
+    const [theirs] = folders();
+    // Whoever starts looks for dead processes, and so does whoever waits for a lock.
+    for (let i = 0; i < 5; i++) {
+      ground.reopen();
+      await ground.commit([ground.write("mine", String(i)), ground.write("f0", "between")]);
+      await reaches(told + 2);
+    }
+    expect(folders()).toContain(theirs);
+    other.kill("SIGKILL");
+    await ended;
+    const texts: string[] = [];
+    for (let i = 1; i < 8; i++) {
+      using file = ground.workspace.file(ground.at(`f${i}`));
+      texts.push((await file.bytes(1_000_000)).toString());
+    }
+    expect(new Set(texts).size).toBe(1);
+    expect(folders()).not.toContain(theirs);
+  });
+});
