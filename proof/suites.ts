@@ -6,6 +6,7 @@ export const suites: { readonly [name: string]: () => Promise<Suite> } = {
   fault: async () => (await import("./fault/suite.ts")).fault,
   fuzz: async () => (await import("./fuzz/suite.ts")).fuzz,
   model: async () => (await import("./model/suite.ts")).model,
+  power: async () => (await import("./power/suite.ts")).power,
   soak: async () => (await import("./soak/suite.ts")).soak,
 };
 

@@ -1,0 +1,79 @@
+// What must be so after a power cut: every answered call is in the tree, as a whole, and in the history, in order; the
+// one under way is there or not; nothing temporary is left; and each change can be taken back, newest first.
+import type { ProcessWire } from "../../test/mcp/wire.ts";
+import { type Patient, told } from "../fault/patient.ts";
+import { changesIn, type Step } from "./session.ts";
+import type { Tree } from "./work.ts";
+
+/** How many changes are taken back. */
+const depth = 8;
+
+/** `answered` is the number of calls that were; one more may have been under way. */
+export async function judge(
+  wire: ProcessWire,
+  patient: Patient,
+  steps: readonly Step[],
+  answered: number,
+): Promise<void> {
+  await told(wire, "list_directory", {});
+  patient.orderly();
+  const listed = await told(wire, "list_changes", { limit: 200 });
+  const ids = changesIn(listed);
+  const reached = stepOf(patient.tree(), steps, answered, ids);
+  const expected = changesUntil(steps, reached);
+  const shown = ids.slice(0, expected.length);
+  if (shown.join() !== expected.map(({ change }) => change).join())
+    throw new Error(`history shows ${shown.slice(0, 5)}, not ${expected.map(one => one.change).slice(0, 5)}`);
+  for (const [index, { change, before, what }] of expected.slice(0, depth).entries()) {
+    await told(wire, "undo", index === 0 ? {} : { change }).catch((error: Error) => {
+      throw new Error(`undo of ${what}: ${error.message}`);
+    });
+    const found = difference(patient.tree(), before);
+    if (found !== undefined) throw new Error(`undo of ${what} led to ${found}`);
+  }
+}
+
+/** The last step that has happened: the one answered last, or the next. */
+function stepOf(tree: Tree, steps: readonly Step[], answered: number, ids: readonly string[]): number {
+  const next = steps[answered + 1];
+  if (next?.change !== undefined && ids.includes(next.change)) {
+    const found = difference(tree, next.tree);
+    if (found !== undefined) throw new Error(`history shows ${next.what}, which was under way, but ${found}`);
+    return answered + 1;
+  }
+  const found = difference(tree, steps[answered]?.tree ?? {});
+  if (found !== undefined)
+    throw new Error(`after ${steps[answered]?.what}, with ${next?.what} under way: ${found}`);
+  return answered;
+}
+
+interface Expected {
+  readonly change: string;
+  readonly what: string;
+  readonly before: Tree;
+}
+
+/** Newest first. */
+function changesUntil(steps: readonly Step[], last: number): Expected[] {
+  const found: Expected[] = [];
+  for (let i = last; i > 0; i--) {
+    const { change, what } = steps[i] ?? {};
+    if (change !== undefined && what !== undefined)
+      found.push({ change, what, before: steps[i - 1]?.tree ?? {} });
+  }
+  return found;
+}
+
+function difference(tree: Tree, expected: Tree): string | undefined {
+  for (const path of new Set([...Object.keys(tree), ...Object.keys(expected)])) {
+    const [is, should] = [tree[path], expected[path]];
+    if (is !== should) return `${path} is ${short(is)} instead of ${short(should)}`;
+  }
+  return undefined;
+}
+
+function short(text: string | undefined): string {
+  return text === undefined
+    ? "missing"
+    : JSON.stringify(text.length > 60 ? `${text.slice(0, 60)}… (${text.length})` : text);
+}

@@ -1,0 +1,157 @@
+// Loaded into a server before anything else. With PROOF_POWER_LOG it writes down every call that changes a file
+// system, every flush, and every answer, in order. With PROOF_POWER_MAP it shows the inodes and times of files as they
+// were before a power cut that the suite has acted out, another boot of the machine, and a later time.
+import fs from "node:fs";
+import { syncBuiltinESMExports } from "node:module";
+import { basename, dirname } from "node:path";
+
+const real = { ...fs };
+const { PROOF_POWER_LOG: logPath, PROOF_POWER_MAP: mapPath } = process.env;
+
+if (logPath !== undefined) record(real.openSync(logPath, "a", 0o600));
+if (mapPath !== undefined) disguise(JSON.parse(real.readFileSync(mapPath, "utf8")));
+syncBuiltinESMExports();
+
+function record(log) {
+  let count = real.fstatSync(log).size > 0 ? Number(process.env.PROOF_POWER_FROM) : 0;
+  const note = entry => {
+    count++;
+    real.writeSync(log, `${JSON.stringify(entry)}\n`);
+  };
+  const text = path =>
+    Buffer.isBuffer(path) ? path.toString("latin1") : Buffer.from(String(path)).toString("latin1");
+  const bytes = latin => Buffer.from(latin, "latin1");
+  /** A name in a directory, as [inode of the directory, name]. */
+  const spot = path => {
+    const whole = text(path);
+    return [real.statSync(bytes(dirname(whole))).ino, basename(whole)];
+  };
+  const exists = path => real.lstatSync(path, { throwIfNoEntry: false }) !== undefined;
+
+  fs.openSync = (path, flags, mode) => {
+    const makes = (flags & fs.constants.O_CREAT) !== 0 && !exists(path);
+    const fd = real.openSync(path, flags, mode);
+    if (makes) {
+      const { ino, mode: given, mtimeMs } = real.fstatSync(fd);
+      note({ op: "create", at: spot(path), ino, mode: given, mtime: mtimeMs });
+    }
+    return fd;
+  };
+  fs.writeSync = (fd, from, ...rest) => {
+    const written = real.writeSync(fd, from, ...rest);
+    const [offset = 0, , position] = rest;
+    if (fd === 1) note({ op: "answer", text: String(from) });
+    else if (typeof position === "number") {
+      const { ino, mtimeMs } = real.fstatSync(fd);
+      const data = Buffer.from(from.buffer, from.byteOffset + offset, written).toString("base64");
+      note({ op: "write", ino, position, data, mtime: mtimeMs });
+    }
+    return written;
+  };
+  const after = (name, tell) => {
+    fs[name] = (...args) => {
+      const result = real[name](...args);
+      note(tell(...args));
+      return result;
+    };
+  };
+  /** What a call is about must be asked before it, because it is gone afterwards. */
+  const around = (name, ask) => {
+    fs[name] = (...args) => {
+      const entry = ask(...args);
+      const result = real[name](...args);
+      note(entry);
+      return result;
+    };
+  };
+  const ofFile = fd => {
+    const { ino, mode, size, mtimeMs } = real.fstatSync(fd);
+    return { ino, mode, size, mtime: mtimeMs };
+  };
+  after("ftruncateSync", fd => ({ op: "truncate", ...ofFile(fd) }));
+  after("fchmodSync", fd => ({ op: "mode", ...ofFile(fd) }));
+  after("futimesSync", fd => ({ op: "mode", ...ofFile(fd) }));
+  after("chmodSync", path => {
+    const { ino, mode, mtimeMs } = real.statSync(path);
+    return { op: "mode", ino, mode, mtime: mtimeMs };
+  });
+  around("renameSync", (from, to) => ({ op: "rename", from: spot(from), at: spot(to) }));
+  around("linkSync", (from, to) => ({ op: "link", from: spot(from), at: spot(to) }));
+  around("unlinkSync", path => ({ op: "unlink", at: spot(path) }));
+  around("rmdirSync", path => ({ op: "unlink", at: spot(path) }));
+  after("mkdirSync", path => {
+    const { ino, mode } = real.lstatSync(path);
+    return { op: "mkdir", at: spot(path), ino, mode };
+  });
+  after("symlinkSync", (target, path) => {
+    const { ino } = real.lstatSync(path);
+    return { op: "symlink", at: spot(path), ino, target: text(target) };
+  });
+  fs.unlink = (path, done) => {
+    let entry;
+    try {
+      entry = { op: "unlink", at: spot(path) };
+    } catch (error) {
+      process.nextTick(done, error);
+      return;
+    }
+    // At once: what comes between the call and its end could not be told apart otherwise.
+    try {
+      real.unlinkSync(path);
+      note(entry);
+      process.nextTick(done, null);
+    } catch (error) {
+      process.nextTick(done, error);
+    }
+  };
+  for (const name of ["fsync", "fdatasync"]) {
+    fs[`${name}Sync`] = fd => {
+      const upto = count;
+      real[`${name}Sync`](fd);
+      note({ op: "synced", ino: real.fstatSync(fd).ino, upto });
+    };
+    fs[name] = (fd, done) => {
+      const [upto, { ino }] = [count, real.fstatSync(fd)];
+      real[name](fd, error => {
+        if (error === null) note({ op: "synced", ino, upto });
+        done(error);
+      });
+    };
+  }
+  const write = process.stdout.write.bind(process.stdout);
+  process.stdout.write = (chunk, ...rest) => {
+    note({ op: "answer", text: String(chunk) });
+    return write(chunk, ...rest);
+  };
+}
+
+function disguise(shown) {
+  const RealDate = Date;
+  const off = Number(process.env.PROOF_POWER_OFF ?? 0);
+  globalThis.Date = class extends RealDate {
+    constructor(...given) {
+      super(...(given.length === 0 ? [RealDate.now() + off] : given));
+    }
+    static now() {
+      return RealDate.now() + off;
+    }
+  };
+  const files = new Map(shown);
+  const change = stat => {
+    if (stat === undefined) return stat;
+    const big = typeof stat.ino === "bigint";
+    const as = files.get(Number(stat.ino));
+    if (as === undefined) return stat;
+    stat.ino = big ? BigInt(as.ino) : as.ino;
+    if (!big && stat.mtimeMs === as.now) stat.mtimeMs = as.mtime;
+    return stat;
+  };
+  for (const name of ["statSync", "lstatSync", "fstatSync"])
+    fs[name] = (...args) => change(real[name](...args));
+  fs.readFileSync = (path, ...rest) => {
+    const content = real.readFileSync(path, ...rest);
+    if (path !== "/proc/sys/kernel/random/boot_id") return content;
+    const other = "00000000-0000-4000-8000-000000000000\n";
+    return typeof content === "string" ? other : Buffer.from(other);
+  };
+}

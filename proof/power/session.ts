@@ -1,0 +1,82 @@
+import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { pathToFileURL } from "node:url";
+import type { ProcessWire } from "../../test/mcp/wire.ts";
+import type { Chance } from "../chance.ts";
+import { end, Patient, told } from "../fault/patient.ts";
+import { repository } from "../places.ts";
+import { Recording } from "./recording.ts";
+import { beginning, nextCall, type Tree } from "./work.ts";
+
+/** After a call that was answered: the tree, and the change that history must show, if there is one. */
+export interface Step {
+  readonly what: string;
+  readonly tree: Tree;
+  readonly change?: string;
+}
+
+export interface Recorded {
+  readonly recording: Recording;
+  readonly patient: Patient;
+  /** The first is the beginning. */
+  readonly steps: readonly Step[];
+}
+
+const script = pathToFileURL(join(repository, "proof/power/recorder-program.mjs")).href;
+export const preload = { NODE_OPTIONS: `--import ${script}` };
+
+/** Lets servers work, one after the other: each ends in good order or is killed. */
+export async function recordWork(chance: Chance, calls: number): Promise<Recorded> {
+  const patient = new Patient(beginning);
+  const recording = new Recording(patient.base);
+  const log = join(mkdtempSync(join(tmpdir(), "polyfs-power-")), "log");
+  const steps: Step[] = [{ what: "the beginning", tree: patient.tree() }];
+  try {
+    while (steps.length <= calls) {
+      const lines = existsSync(log) ? readFileSync(log, "utf8").split("\n").length - 1 : 0;
+      const env = { ...preload, PROOF_POWER_LOG: log, PROOF_POWER_FROM: String(lines) };
+      const wire = await patient.serve({ env });
+      const last = Math.min(calls, steps.length + 10 + chance.below(30));
+      while (steps.length <= last) {
+        const [tool, args] = nextCall(patient.tree(), steps.length, chance);
+        await told(wire, tool, args).catch(() => undefined); // a call that does not fit the tree changes nothing
+        steps.push({ what: `${tool} ${JSON.stringify(args).slice(0, 200)}`, tree: patient.tree() });
+        if (chance.next() < 0.3) await sleep(chance.below(150));
+      }
+      await (chance.next() < 0.5 ? end(wire) : leave(wire));
+    }
+    const text = readFileSync(log, "utf8");
+    recording.add(text.slice(0, text.lastIndexOf("\n") + 1));
+    return { recording, patient, steps: await named(steps, patient) };
+  } finally {
+    rmSync(join(log, ".."), { recursive: true, force: true });
+  }
+}
+
+/** The steps with the changes that they made, which a server tells when all is over: asking sooner would record them. */
+async function named(steps: readonly Step[], patient: Patient): Promise<Step[]> {
+  const wire = await patient.serve();
+  const ids = changesIn(await told(wire, "list_changes", { limit: 200 }));
+  await end(wire);
+  const isChange = (step: Step, i: number) =>
+    i > 0 && JSON.stringify(step.tree) !== JSON.stringify(steps[i - 1]?.tree);
+  const changes = steps.filter(isChange).length;
+  if (changes !== ids.length)
+    throw new Error(`${changes} calls changed the tree, and history shows ${ids.length}`);
+  return steps.map((step, i) => {
+    const change = isChange(step, i) ? ids.pop() : undefined;
+    return change === undefined ? step : { ...step, change };
+  });
+}
+
+/** The ids in a list of changes, newest first. */
+export function changesIn(listed: string): string[] {
+  return [...listed.matchAll(/^(\w{11}) · /gm)].map(([, id = ""]) => id);
+}
+
+async function leave(wire: ProcessWire): Promise<void> {
+  wire.child.stdin?.end();
+  await wire.exited();
+}

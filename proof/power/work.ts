@@ -1,0 +1,54 @@
+// Mixed work for a server that will lose its power: writes, edits, patches, moves, deletions and undos in a small tree,
+// chosen so that later calls often touch what earlier ones wrote.
+import type { Chance } from "../chance.ts";
+
+export type Tree = Readonly<Record<string, string>>;
+export type Call = readonly [tool: string, args: Readonly<Record<string, unknown>>];
+
+const names = ["a", "b", "c.txt", "größe", "x"];
+const folders = ["", "d/", "d/e/", "new/", "new/deep/"];
+
+export const beginning: Tree = { a: "a\n", b: "b\n", "d/a": "da\n", "d/e/b": "deb\n", "keep/x": "x\n" };
+
+/** A call that fits the tree. */
+export function nextCall(tree: Tree, number: number, chance: Chance): Call {
+  const files = Object.keys(tree).filter(path => tree[path] !== "/");
+  const directories = Object.keys(tree).filter(path => tree[path] === "/");
+  const anywhere = () => `${chance.pick(folders)}${chance.pick(names)}`;
+  const content = () => `${number} ${"text ".repeat(chance.below(40))}\n`;
+  const free = () => {
+    const path = anywhere();
+    return path in tree ? `${path}-${number}` : path;
+  };
+  const kind = files.length === 0 ? 0 : chance.below(16);
+  if (kind < 4) {
+    const path = anywhere();
+    const at = tree[path] === "/" ? `${path}-${number}` : path;
+    const parent = at.slice(0, Math.max(0, at.lastIndexOf("/")));
+    const blocked = parent !== "" && parent in tree && tree[parent] !== "/";
+    return ["write_file", { path: blocked ? `w${number}` : at, content: content() }];
+  }
+  if (kind === 4) {
+    const large = `${number}\n`.repeat(chance.pick([200, 80_000]));
+    return ["write_file", { path: chance.pick(files), content: large }];
+  }
+  if (kind < 8) {
+    const path = chance.pick(files);
+    return ["edit_file", { path, edits: [{ insert_after: 0, new: content() }] }];
+  }
+  if (kind < 10) {
+    const some = chance.shuffled(files).slice(0, 3);
+    const added = some.map(path => `*** Update File: ${path}\n@@\n+${number} patched\n`);
+    const made = `*** Add File: p${number}/f\n+made\n`;
+    return ["apply_patch", { patch: `*** Begin Patch\n${[...added, made].join("")}*** End Patch\n` }];
+  }
+  if (kind < 12)
+    return [
+      "move_path",
+      { from: chance.pick(chance.next() < 0.3 && directories.length > 0 ? directories : files), to: free() },
+    ];
+  if (kind === 12) return ["delete_path", { path: chance.pick(files) }];
+  if (kind === 13) return ["delete_path", { path: chance.pick([...directories, ...files]), recursive: true }];
+  if (kind === 14) return ["create_directory", { path: `m${number}/n` }];
+  return ["undo", {}];
+}
