@@ -1,5 +1,9 @@
 // What must be so after a power cut: every answered call is in the tree, as a whole, and in the history, in order; the
 // one under way is there or not; nothing temporary is left; and each change can be taken back, newest first.
+
+import { rmSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
+import { isTemporaryName } from "../../src/engine/workspace/commit/temporary.ts";
 import type { ProcessWire } from "../../test/mcp/wire.ts";
 import { type Patient, told } from "../fault/patient.ts";
 import { changesIn, type Step } from "./session.ts";
@@ -14,22 +18,42 @@ export async function judge(
   patient: Patient,
   steps: readonly Step[],
   answered: number,
+  underWay: (name: string) => boolean,
 ): Promise<void> {
   await told(wire, "list_directory", {});
-  patient.orderly();
+  await removeLeftovers(wire, patient, underWay);
   const listed = await told(wire, "list_changes", { limit: 200 });
   const ids = changesIn(listed);
   const reached = stepOf(patient.tree(), steps, answered, ids);
   const expected = changesUntil(steps, reached);
   const shown = ids.slice(0, expected.length);
   if (shown.join() !== expected.map(({ change }) => change).join())
-    throw new Error(`history shows ${shown.slice(0, 5)}, not ${expected.map(one => one.change).slice(0, 5)}`);
+    throw new Error(
+      `history lacks ${expected.filter(({ change }) => !ids.includes(change)).map(({ change, what }) => `${change} ${what}`)}: it shows ${shown.slice(0, 5)}, not ${expected.map(one => one.change).slice(0, 5)}`,
+    );
   for (const [index, { change, before, what }] of expected.slice(0, depth).entries()) {
     await told(wire, "undo", index === 0 ? {} : { change }).catch((error: Error) => {
       throw new Error(`undo of ${what}: ${error.message}`);
     });
     const found = difference(patient.tree(), before);
     if (found !== undefined) throw new Error(`undo of ${what} led to ${found}`);
+  }
+}
+
+/**
+ * A temporary file may be left only by a call that was under way and had flushed nothing, not even its journal: then
+ * it is not hidden.
+ */
+async function removeLeftovers(
+  wire: ProcessWire,
+  patient: Patient,
+  underWay: (name: string) => boolean,
+): Promise<void> {
+  for (const path of Object.keys(patient.tree()).filter(one => isTemporaryName(basename(one)))) {
+    if (!underWay(basename(path))) throw new Error(`left behind: ${path}`);
+    const listed = await told(wire, "list_directory", { path: dirname(path), ignored: true });
+    if (!listed.includes(basename(path))) throw new Error(`left behind, and hidden: ${path}`);
+    rmSync(join(patient.root, path));
   }
 }
 

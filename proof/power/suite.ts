@@ -43,15 +43,25 @@ async function cutAtRandom({ tally, chance }: Trial, recorded: Recorded, cuts: n
       const map = `${recording.base}.map`;
       writeFileSync(map, putBack(recording, disk));
       const wire = await patient.serve({
-        env: { ...preload, PROOF_POWER_MAP: map, PROOF_POWER_OFF: "120000" },
+        env: { ...preload, PROOF_POWER_MAP: map, PROOF_POWER_OFF: "1200000" },
       });
       try {
-        await judge(wire, patient, steps, answered);
+        await judge(wire, patient, steps, answered, name =>
+          isMadeSince(recording, answers[answered - 1] ?? 0, name),
+        );
       } finally {
         await end(wire);
       }
     });
   }
+}
+
+/** Whether a name was first used after an operation. */
+function isMadeSince({ operations }: Recording, since: number, name: string): boolean {
+  const first = operations.findIndex(
+    one => one.is === "names" && one.names.some(entry => entry.name === name),
+  );
+  return first > since;
 }
 
 /** Where the answers to calls stand. The first answer of each server is that to its start. */

@@ -2,7 +2,7 @@
 // whatever is swapped underneath its name.
 import { type Dirent, lstatSync, readdirSync, readlinkSync } from "node:fs";
 import { Fault, type Kind } from "../fault.ts";
-import { isTemporaryName } from "./commit/temporary.ts";
+import { isTemporaryName, temporaryMs } from "./commit/temporary.ts";
 import { errnoOf, faultOf, system } from "./errno.ts";
 import { OpenFile } from "./file.ts";
 import { type Address, Handle, raceFree } from "./handle.ts";
@@ -63,7 +63,7 @@ export class Directory implements Disposable {
       const entry = found[i] as Dirent;
       const { name } = entry;
       if (name.includes("\ufffd") || isEscaped(name)) return this.#rawEntries();
-      if (!isTemporaryName(name) && !hides?.(name)) entries.push({ name, kind: kindOf(entry) });
+      if (!this.#isOurs(name) && !hides?.(name)) entries.push({ name, kind: kindOf(entry) });
     }
     return entries;
   }
@@ -82,7 +82,14 @@ export class Directory implements Disposable {
     );
     const entries = found.map(entry => entryNamed(entry.name as unknown as Buffer, kindOf(entry)));
     const hides = this.root.rules.hiding(this.path);
-    return entries.filter(({ name }) => !isTemporaryName(name) && !hides?.(name));
+    return entries.filter(({ name }) => !this.#isOurs(name) && !hides?.(name));
+  }
+
+  /** Whether a commit keeps this here for a moment. What a crash has left is not hidden: somebody should see it. */
+  #isOurs(name: string): boolean {
+    if (!isTemporaryName(name)) return false;
+    const stat = lstatSync(this.#handle.below(name), { throwIfNoEntry: false });
+    return stat === undefined || Date.now() - stat.ctimeMs < temporaryMs;
   }
 
   /** What its listing can be recognised by later (mark.ts). To be taken before the entries are read. */

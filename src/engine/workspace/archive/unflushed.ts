@@ -10,6 +10,8 @@ const atOnce = 16;
 export class UnflushedFiles {
   #files = new Set<string>();
   #folders = new Set<string>();
+  /** What is being flushed: the process may end before that has come to its end. */
+  #flushing = new Set<string>();
   #running: Promise<void> | undefined;
 
   /** Notes a file that was written, and the directories that name it or each other. */
@@ -24,7 +26,7 @@ export class UnflushedFiles {
 
   /** When all that was noted before the call is on the disk. Rejects where it cannot be, and will try again. */
   async flush(): Promise<void> {
-    await this.#running?.catch(() => {}); // it began before what was noted last
+    while (this.#running !== undefined) await this.#running.catch(() => {}); // it began before what was noted last
     this.#running = this.#flush().finally(() => {
       this.#running = undefined;
     });
@@ -33,11 +35,14 @@ export class UnflushedFiles {
 
   async #flush(): Promise<void> {
     const { files, folders } = this.#take();
+    this.#flushing = new Set([...files, ...folders]);
     try {
       for (const paths of [files, folders]) await eachOf([...paths], flushOne);
     } catch (error) {
       this.#giveBack(files, folders);
       throw error;
+    } finally {
+      this.#flushing.clear();
     }
   }
 
@@ -45,7 +50,7 @@ export class UnflushedFiles {
   flushNow(): void {
     const { files, folders } = this.#take();
     try {
-      for (const path of [...files, ...folders]) flushOneNow(path);
+      for (const path of new Set([...this.#flushing, ...files, ...folders])) flushOneNow(path);
     } catch (error) {
       this.#giveBack(files, folders);
       throw error;

@@ -38,8 +38,6 @@ export class Book {
   #owner = -1;
   /** What commits have put in place. */
   readonly unflushed = new Unflushed();
-  /** Commits in this journal of which all was flushed. */
-  readonly flushed = new Set<string>();
   /** Old content on its way out of the workspace. */
   readonly purges = new Set<Promise<void>>();
   /** Old content that has no name any more and still takes up room. */
@@ -124,7 +122,7 @@ export class Ledger {
   #book(index: 0 | 1): Book {
     const { own, path: state } = this.#state;
     const path = join(own, `journal-${index}`);
-    const folders = [own, dirname(own), state, dirname(state)];
+    const folders = [this.#state.owner, own, dirname(own), state, dirname(state)];
     return new Book(this.#state, () => new Journal(path, ++this.#generation, this.#state.key, folders));
   }
 
@@ -169,13 +167,9 @@ export class Ledger {
         const record = places.records[place];
         return record !== undefined && "at" in record && book.unflushed.overlaps(record.at, name);
       });
-      if (overlaps) await this.#flushInto(book);
+      if (overlaps) await book.unflushed.flush();
     }
-    return this.#books.flatMap(book => [...book.flushed]);
-  }
-
-  async #flushInto(book: Book): Promise<void> {
-    for (const id of await book.unflushed.flush()) book.flushed.add(id);
+    return this.#books.flatMap(book => [...book.unflushed.flushed]);
   }
 
   leave(book: Book): void {
@@ -325,11 +319,11 @@ export class Ledger {
       this.retry();
       await this.#record(book);
       await this.#drop(book);
-      await this.#flushInto(book);
+      await book.unflushed.flush();
       if (book.unsettled.length + book.waiting.length + book.recorded.length > 0) return false;
       await book.journal.restart(++this.#generation);
       book.isWritten = false;
-      book.flushed.clear();
+      book.unflushed.flushed.clear();
       return true;
     } catch {
       return false;

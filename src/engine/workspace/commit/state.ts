@@ -195,6 +195,7 @@ export class StateDirectory {
     this.#unlock(folder, new Set());
     const beacon = identityAt(join(folder, "owner"))?.beacon;
     if (beacon !== undefined) unlinkIfThere(join(beaconsOf(this.path), beacon));
+    removeJournals(folder);
     using parent = Handle.open(dirname(folder));
     purge(parent, folder.slice(dirname(folder).length + 1));
   }
@@ -222,6 +223,20 @@ export function writeOwner(path: string, beacon: string | undefined): void {
   const fd = sys.open(path, O_WRONLY | O_CREAT | O_EXCL, 0o600);
   try {
     writeAll(fd, Buffer.from(JSON.stringify({ ...thisProcess(), beacon })));
+  } finally {
+    sys.close(fd);
+  }
+}
+
+/** Journals must not come back after a power cut: what they tell about has gone on since. */
+function removeJournals(folder: string): void {
+  const journals = namesIn(folder).filter(name => name.startsWith("journal-"));
+  if (journals.length === 0) return;
+  for (const name of journals) unlinkIfThere(join(folder, name));
+  if (process.platform === "win32") return; // directories cannot be flushed there
+  const fd = sys.open(folder, constants.O_RDONLY);
+  try {
+    sys.flush(fd);
   } finally {
     sys.close(fd);
   }

@@ -207,7 +207,9 @@ export function redo(step: Step, index: number, scene: Scene): void {
 function redoMove(step: MoveStep, index: number, scene: Scene): void {
   const from = scene.places.address(step.from);
   if (isDone(step, index, scene)) {
-    if (step.staged !== undefined && sys.lstat(from)?.nlink === 2) sys.unlink(from);
+    const source = sys.lstat(from);
+    const isTwice = step.staged === undefined ? isLinkedTwice(step, index, scene) : source?.nlink === 2;
+    if (isTwice) sys.unlink(from); // it has its new name, and still its old one
     return;
   }
   if (step.staged !== undefined) restage(step, step.staged, index, scene);
@@ -223,10 +225,20 @@ function redoMove(step: MoveStep, index: number, scene: Scene): void {
   else move(step, scene);
 }
 
+/** A file that moves without replacing anything is linked and unlinked: a crash may come in between. */
+function isLinkedTwice(step: MoveStep, index: number, scene: Scene): boolean {
+  if (step.kind !== "file" || step.away !== undefined || step.recase) return false;
+  return sys.lstat(scene.places.address(step.from))?.ino === scene.inodes[index];
+}
+
 function isDone(step: MoveStep, index: number, scene: Scene): boolean {
   const to = scene.places.address(step.to);
   const there = sys.lstat(to);
-  if (there === undefined) return false;
+  // What was removed may be gone for good, while the mark that says so was lost with the power.
+  if (there === undefined)
+    return (
+      step.away !== undefined && scene.powerCut && sys.lstat(scene.places.address(step.from)) === undefined
+    );
   const blob = step.staged?.blob;
   if (blob === undefined) return there.ino === scene.inodes[index];
   return holds(to, scene.blob(blob));

@@ -1,6 +1,7 @@
 // Names for what a commit keeps in the user's directories while it works: new bytes not yet in place, old bytes
-// not yet let go. They do not contain the target's name, so that names of any length work; lists and searches
-// leave them out; and only what a journal names is ever removed, so a user's file that looks alike is safe.
+// not yet removed. They do not contain the target's name, so that names of any length work. Lists and searches leave
+// them out while they are fresh; one whose journal was lost with the state directory is shown. Only what a journal
+// names is ever removed, so a user's file that looks alike is safe.
 import { randomFillSync } from "node:crypto";
 
 const nameBytes = 16;
@@ -15,6 +16,9 @@ export function temporaryName(): string {
   used += nameBytes;
   return `.polyfs-${random.toString("hex", used - nameBytes, used)}.tmp`;
 }
+
+/** How long a temporary file is left out of lists. No commit takes this long, so an older one was left by a crash. */
+export const temporaryMs = 10 * 60_000;
 
 export function isTemporaryName(name: string): boolean {
   return name.length === 44 && /^\.polyfs-[0-9a-f]{32}\.tmp$/.test(name);

@@ -20,6 +20,8 @@ export class Unflushed {
   #folders = new Map<string, Folder>();
   /** Commits that were noted and not flushed yet. */
   readonly #ids = new Set<string>();
+  /** Commits of which nothing is left to flush. */
+  readonly flushed = new Set<string>();
   #flushing = new Map<string, Folder>();
   #running: Promise<void> | undefined;
 
@@ -60,21 +62,17 @@ export class Unflushed {
     return fresh;
   }
 
-  /** Returns the commits of which nothing is left to flush. */
-  async flush(): Promise<string[]> {
+  async flush(): Promise<void> {
     while (this.#running !== undefined) await this.#running.catch(() => {}); // commits go on meanwhile
-    const ids = [...this.#ids];
     this.#flushing = this.#folders;
     this.#folders = new Map();
-    this.#running = this.#flush().finally(() => {
+    this.#running = this.#flush([...this.#ids]).finally(() => {
       this.#running = undefined;
     });
     await this.#running;
-    for (const id of ids) this.#ids.delete(id);
-    return ids;
   }
 
-  async #flush(): Promise<void> {
+  async #flush(ids: readonly string[]): Promise<void> {
     for (const [key, one] of this.#flushing) {
       try {
         await flushAll(one);
@@ -88,11 +86,15 @@ export class Unflushed {
         throw error;
       }
     }
+    for (const id of ids) {
+      this.#ids.delete(id);
+      this.flushed.add(id);
+    }
   }
 
   /** The same at once, where nobody can wait. */
   flushNow(): void {
-    for (const one of this.#folders.values()) flushAllNow(one);
+    for (const one of [...this.#flushing.values(), ...this.#folders.values()]) flushAllNow(one);
   }
 }
 
