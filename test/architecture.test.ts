@@ -23,10 +23,12 @@ const chain = [
   "search",
   "engine",
   "contract",
+  // The program's own files: its audit log, its tokens, its compiled form. No dialect has a use for them.
+  "host",
 ];
 
 const modulesOfSomeAreas: readonly (readonly [RegExp, ...string[]])[] = [
-  [/^(node:)?fs(\/promises)?$/, "workspace"],
+  [/^(node:)?fs(\/promises)?$/, "workspace", "host"],
   [/^(node:)?child_process$/, "shell"],
   [/^(node:)?(https?|http2|tls|dgram)$/, "mcp"],
   [/^(node:)?net$/, "mcp", "workspace"], // the workspace has sockets in its state directory, and none elsewhere
@@ -108,6 +110,9 @@ describe("each rule catches an offence", () => {
     ["imports only what stands below it", "dialects/fs/a.ts", 'import { dialects } from "../index.ts";'],
     ["imports only what stands below it", "dialects/fs/a.ts", 'import { serve } from "../../mcp/stdio.ts";'],
     ["imports only what stands below it", "mcp/a.ts", 'import { dialects } from "../dialects/index.ts";'],
+    ["imports only what stands below it", "host/a.ts", 'import { serve } from "../mcp/stdio.ts";'],
+    ["imports only what stands below it", "contract/a.ts", 'import { LogFile } from "../host/log-file.ts";'],
+    ["imports only what stands below it", "dialects/fs/a.ts", 'import { a } from "../../host/log-file.ts";'],
     ["imports only what stands below it", "mcp/a.ts", 'import { options } from "../cli/options.ts";'],
     [
       "leaves disk, processes, network, SDK and packages to their own folder",
@@ -214,11 +219,8 @@ function mayImport(from: string, to: string): boolean {
   if (from === "dialects/index.ts") return ["dialects", "contract"].includes(target);
   if (area === "dialects" && target === "dialects") return from.split("/")[1] === to.split("/")[1];
   if (area === target) return true;
-  const place = chain.includes(area)
-    ? chain.indexOf(area)
-    : ["dialects", "mcp"].includes(area)
-      ? chain.length
-      : -1;
+  const above: Readonly<Record<string, number>> = { dialects: chain.indexOf("host"), mcp: chain.length };
+  const place = chain.includes(area) ? chain.indexOf(area) : (above[area] ?? -1);
   return chain.includes(target) && chain.indexOf(target) < place;
 }
 

@@ -1,7 +1,7 @@
 // Where the program's compiled form is kept, and which one a start needs. Asked before any option is read, so it
 // looks at the bare arguments: a wrong guess costs milliseconds, nothing else.
 import { isAbsolute, join } from "node:path";
-import type { Cache } from "../engine/workspace/system/compiled.ts";
+import type { Cache } from "../host/compiled.ts";
 
 /** A directory for compiled code instead of the user's cache directory, or `off`. */
 export const codeCacheVariable = "POLYFS_CODE_CACHE";

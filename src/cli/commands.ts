@@ -33,6 +33,10 @@ export const commands: { readonly [name: string]: Command } = {
     summary: "Add, list or remove tokens for --http",
     load: async () => (await import("./commands/token.ts")).token,
   },
+  audit: {
+    summary: "Check that an audit log is as it was written",
+    load: async () => (await import("./commands/audit.ts")).audit,
+  },
   doctor: {
     summary: "Check what this machine offers: sandbox, search, file systems",
     load: async () => (await import("./commands/doctor.ts")).doctor,

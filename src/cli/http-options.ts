@@ -45,7 +45,7 @@ export const httpOptions = {
   audit: {
     kind: "text",
     value: "FILE",
-    help: "With --http: write a JSON line for each call to this file; it is rotated",
+    help: "Write a JSON line for each call and each refusal to this file; lines are chained by hashes, and it is rotated",
   },
   "audit-max-bytes": {
     kind: "number",

@@ -1,12 +1,10 @@
 // `polyfs --http`: opens what is served, decides who may call, and serves until a signal says otherwise.
-import { plainWording, say } from "../contract/wording.ts";
 import { defaultDialect, dialects } from "../dialects/index.ts";
-import { Fault } from "../engine/fault.ts";
-import { LogFile } from "../engine/workspace/system/log-file.ts";
 import { isLoopback, parseAddress } from "../mcp/http/address.ts";
 import { type HttpService, serveHttp } from "../mcp/http/serve.ts";
 import type { Log } from "../mcp/log.ts";
 import { version } from "../version.ts";
+import { openAudit, refuseServed } from "./audit.ts";
 import type { Config } from "./config.ts";
 import { confinementOf } from "./confinement.ts";
 import { chooseDialect } from "./dialect.ts";
@@ -33,7 +31,8 @@ export async function serveOverHttp(config: Config, log: Log): Promise<void> {
   const policy = policyOf(config, dialect, log);
   using engine = openDirectories(config, { withoutRoots }, await confinementOf(config), policy);
   for (const { path, access } of engine.workspace.roots) log.info(`serving ${path} (${access})`);
-  using audit = config.audit === undefined ? undefined : openAudit(config.audit, config, log);
+  using audit = openAudit(config, engine.workspace, log);
+  if (config.tokens !== undefined) refuseServed("--tokens", config.tokens, engine.workspace);
   const service = await serveHttp({
     address,
     access: await accessOf(config, engine.workspace, log),
@@ -48,7 +47,7 @@ export async function serveOverHttp(config: Config, log: Log): Promise<void> {
     },
     info: { name: "polyfs", version },
     log,
-    audit: audit && (line => audit.append(line)),
+    audit: audit && (entry => audit.append(entry)),
     stateless: config.stateless,
     maxBodyBytes: config["max-body-bytes"],
     sessions: config["max-sessions"],
@@ -76,18 +75,6 @@ async function untilSignal(service: HttpService, log: Log): Promise<void> {
     process.on("SIGTERM", end);
     process.on("SIGINT", end);
   });
-}
-
-function openAudit(path: string, config: Config, log: Log): LogFile {
-  try {
-    return new LogFile(path, {
-      maxBytes: config["audit-max-bytes"],
-      onError: error => log.error("the audit could not be written", error),
-    });
-  } catch (error) {
-    if (!(error instanceof Fault)) throw error;
-    throw new UsageError(`the audit cannot be written: ${say(plainWording, error)}`);
-  }
 }
 
 function listOf(text: string | undefined): string[] {

@@ -1,7 +1,7 @@
 // When a server keeps the program's compiled form. A form holds the functions that have run, so it is worth most when
 // tools have been used: a first call takes half as long or less where its functions are in it. Some clients call at
 // once, others an hour after they started the server, so it is looked again and again whether something was asked.
-import type { Compiled } from "../engine/workspace/system/compiled.ts";
+import type { Compiled } from "../host/compiled.ts";
 
 interface Moments {
   /** By then a client has its first answers, and has compiled with them what every start needs. */

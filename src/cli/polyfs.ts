@@ -2,7 +2,7 @@
 // The entry of the program. It is small, because Node compiles it at every start; the program itself is a script
 // beside it, of which the compiled form is kept (docs/decisions/bundle.md).
 import { join } from "node:path";
-import { runCompiled } from "../engine/workspace/system/compiled.ts";
+import { runCompiled } from "../host/compiled.ts";
 import { codeCache } from "./code-cache.ts";
 import { keepCompiled } from "./keep-compiled.ts";
 

@@ -3,6 +3,7 @@ import { closeInherited } from "../engine/workspace/system/inherited.ts";
 import { createLog } from "../mcp/log.ts";
 import { serveStdio } from "../mcp/stdio.ts";
 import { version } from "../version.ts";
+import { openAudit } from "./audit.ts";
 import { withClientRoots } from "./client-roots.ts";
 import type { Config } from "./config.ts";
 import { confinementOf } from "./confinement.ts";
@@ -27,6 +28,7 @@ export async function serve(config: Config): Promise<void> {
   );
   using engine = served;
   for (const { path, access } of engine.workspace.roots) log.info(`serving ${path} (${access})`);
+  using audit = openAudit(config, engine.workspace, log);
   warmUpWhenQuiet(process.stdin);
   await serveStdio({
     dialect,
@@ -34,6 +36,8 @@ export async function serve(config: Config): Promise<void> {
     settings: settingsOf(config, dialect),
     info: { name: "polyfs", version },
     log,
+    audit: audit && (entry => audit.append(entry)),
+    onReload: audit && (() => audit.reopen()),
     onRoots: asks ? take : undefined,
   });
   // What commits have yet to clear away would be left until the next start.

@@ -20,7 +20,9 @@ export async function call(
     const valid = validate(tool, params) as never;
     return await tool.run(valid, tool.effect === "reads" ? context : inTheNameOf(tool, context));
   } catch (error) {
-    return dialect.failure(asFault(error, context.signal), site);
+    const fault = asFault(error, context.signal);
+    context.failed?.(fault);
+    return dialect.failure(fault, site);
   }
 }
 

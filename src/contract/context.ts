@@ -1,5 +1,6 @@
 // What a call may reach, and who it is for.
 import type { Engine } from "../engine/engine.ts";
+import type { Fault } from "../engine/fault.ts";
 import type { Workspace } from "../engine/workspace/workspace.ts";
 import type { Session } from "./session.ts";
 import type { Settings } from "./settings.ts";
@@ -15,5 +16,7 @@ export interface CallContext {
   readonly revision: string;
   /** Aborted when the call is not wanted any more. Made when first asked for: a tool that never waits leaves it. */
   readonly signal: AbortSignal;
+  /** Told why the call failed, before that is put into words. */
+  failed?(fault: Fault): void;
   progress(done: number, total?: number, message?: string): void;
 }

@@ -19,7 +19,7 @@ import {
   wholeText,
 } from "./jsonrpc.ts";
 import type { Log } from "./log.ts";
-import type { Caller, Method, Params } from "./method.ts";
+import type { Answer, Caller, Method, Params } from "./method.ts";
 import { Negotiation } from "./negotiation.ts";
 import { Outgoing } from "./outgoing.ts";
 import { ClientRoots, type RootsListener } from "./roots.ts";
@@ -32,6 +32,13 @@ export interface ConnectionOptions {
   send(frame: Frame): void;
   /** A line has been dealt with. */
   settled?(): void;
+  /** Runs a request and records it. */
+  readonly record?: (
+    method: string,
+    params: Params,
+    caller: Caller,
+    run: () => Promise<Answer>,
+  ) => Promise<Answer>;
   /** Takes the client's roots, and each new list of them. Where absent the client is not asked. */
   readonly onRoots?: RootsListener;
 }
@@ -149,7 +156,9 @@ export class Connection {
       // Where the client's roots decide what may be reached, a call waits until they are known.
       if (name === "tools/call" && this.#roots.known !== undefined) await this.#roots.known;
       if (running.cancelled) return undefined;
-      const { json, result } = await this.#options.server.answer(method, asParams(params), running);
+      const run = () => this.#options.server.answer(method, asParams(params), running);
+      const { record } = this.#options;
+      const { json, result } = await (record?.(name, asParams(params), running, run) ?? run());
       return running.cancelled ? undefined : resultFrame(id, json ?? jsonParts(result));
     } catch (error) {
       return running.cancelled ? undefined : errorFrame(id, this.#asRpcError(error, name));

@@ -32,6 +32,8 @@ export interface Caller {
   readonly session: Session;
   readonly revision: Revision;
   readonly signal: AbortSignal;
+  /** Why the call failed, where it did: for the record. */
+  fault?: string;
   /** What this caller may reach, where that is less than the engine's workspace. */
   readonly workspace?: Workspace;
   readonly notify: (method: string, params: Readonly<Record<string, unknown>>) => void;

@@ -12,6 +12,7 @@ export class Running implements Caller {
   revision: Revision = defaultRevision;
   /** It stays open until the client leaves or ends it. */
   listens = false;
+  fault?: string;
   /** The client wants no answer any more. */
   cancelled = false;
   #aborted = false;

@@ -1,16 +1,21 @@
 // MCP over standard input and output: newline-delimited JSON, requests answered as they finish. The end of input
 // is how a client says goodbye and how a piped script ends: what is running is finished and answered first.
 import type { Readable, Writable } from "node:stream";
-import { Connection } from "./connection.ts";
+import { Connection, type ConnectionOptions } from "./connection.ts";
 import { Lines } from "./lines.ts";
 import type { Log } from "./log.ts";
 import type { ServerOptions } from "./method.ts";
 import { Output } from "./output.ts";
+import { recordedCall } from "./recorded-call.ts";
+import { type Audit, Recorder } from "./recorder.ts";
 import type { RootsListener } from "./roots.ts";
 import { createServer } from "./server.ts";
 
 export interface StdioOptions extends ServerOptions {
   readonly log: Log;
+  readonly audit?: Audit;
+  /** Rereads what may have changed, on SIGHUP. Without it, SIGHUP ends the server as other signals do. */
+  readonly onReload?: () => void;
   /** Takes the client's roots, and each new list of them. Where absent the client is not asked. */
   readonly onRoots?: RootsListener;
 }
@@ -56,6 +61,7 @@ export function serveStream(
     }),
     send,
     settled: regulate,
+    record: options.audit && recording(options, options.audit),
   });
   const lines = new Lines(maxLineBytes, {
     line: line => connection.receive(line),
@@ -94,6 +100,20 @@ export function serveStream(
   return { finished: run(), stop };
 }
 
+/** Records each call. */
+function recording({ engine, dialect }: StdioOptions, audit: Audit): ConnectionOptions["record"] {
+  const recorder = new Recorder(engine.workspace, { audit });
+  const find = (name: unknown) =>
+    dialect.tools.find(tool => [tool.name, dialect.prefix + tool.name].includes(String(name)));
+  return async (method, params, caller, run) => {
+    const call = recordedCall(find, method, params);
+    if (call === undefined) return await run();
+    const bytesIn = Buffer.byteLength(JSON.stringify(params));
+    const { workspace } = engine;
+    return await recorder.record({ dialect: dialect.name, workspace, bytesIn }, call, caller, run);
+  };
+}
+
 /** Serves this process's client until it leaves. The caller then lets go of the engine and ends the process. */
 export async function serveStdio(options: StdioOptions): Promise<void> {
   const { log } = options;
@@ -113,6 +133,12 @@ export async function serveStdio(options: StdioOptions): Promise<void> {
   };
   process.once("SIGTERM", onSignal);
   process.once("SIGINT", onSignal);
+  const onHangUp = (signal: NodeJS.Signals) => {
+    if (options.onReload === undefined) return onSignal(signal);
+    log.info(`rereading on ${signal}`);
+    options.onReload();
+  };
+  process.on("SIGHUP", onHangUp);
   const watch = watchParent(stdin, () => {
     log.info("ending: the client is gone");
     server.stop();
@@ -121,6 +147,7 @@ export async function serveStdio(options: StdioOptions): Promise<void> {
   clearInterval(watch);
   process.off("SIGTERM", onSignal);
   process.off("SIGINT", onSignal);
+  process.off("SIGHUP", onHangUp);
   process.off("uncaughtException", survive);
   process.off("unhandledRejection", survive);
 }

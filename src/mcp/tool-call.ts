@@ -4,6 +4,7 @@ import type { CallContext } from "../contract/context.ts";
 import type { Session } from "../contract/session.ts";
 import type { Settings } from "../contract/settings.ts";
 import type { Engine } from "../engine/engine.ts";
+import type { Fault } from "../engine/fault.ts";
 import type { Workspace } from "../engine/workspace/workspace.ts";
 import type { Caller, ServerOptions } from "./method.ts";
 import type { Progress } from "./progress.ts";
@@ -26,6 +27,10 @@ export class ToolCall implements CallContext {
     this.revision = caller.revision;
     this.progress = progress.report;
     this.#caller = caller;
+  }
+
+  failed({ code }: Fault): void {
+    this.#caller.fault = code;
   }
 
   get signal(): AbortSignal {

@@ -1,10 +1,13 @@
 // The audit and the figures: one line for each call, with whose it was and what it changed, and no content.
+import { createHash } from "node:crypto";
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { LogFile } from "../../src/engine/workspace/system/log-file.ts";
+import { LogFile } from "../../src/host/log-file.ts";
 import { byTokens, serve, tokenFile, tree } from "./ground.ts";
-import { modern, send } from "./wire.ts";
+import { initialize, legacy, modern, send } from "./wire.ts";
+
+const sha256 = (text: string) => `sha256:${createHash("sha256").update(text).digest("hex")}`;
 
 function auditFile(maxBytes = 1_000_000) {
   const path = join(tree(), "audit.log");
@@ -17,7 +20,7 @@ function auditFile(maxBytes = 1_000_000) {
   onTestFinished(() => file[Symbol.dispose]());
   return {
     path,
-    audit: (line: string) => file.append(line),
+    audit: (entry: object) => file.append(JSON.stringify(entry)),
     lines: () => {
       file.flush();
       const text = readFileSync(path, "utf8");
@@ -51,13 +54,27 @@ describe("the audit", () => {
     const common = { caller: "ann", client: "ann (wire/2)", dialect: "agent-tools" };
     expect(lines()).toMatchObject([
       { ...common, tool: "read_file", paths: ["a.txt"], outcome: "ok", changes: [] },
-      { ...common, tool: "write_file", paths: ["new.txt", join(root, "new.txt")], changes: [ids[0]] },
-      { ...common, tool: "apply_patch", paths: [join(root, "b.txt")], changes: [ids[1]] },
+      {
+        ...common,
+        tool: "write_file",
+        paths: ["new.txt"],
+        changes: [{ id: ids[0], files: [{ at: join(root, "new.txt"), after: sha256("SECRET written\n") }] }],
+      },
+      {
+        ...common,
+        tool: "apply_patch",
+        changes: [
+          {
+            id: ids[1],
+            files: [{ at: join(root, "b.txt"), before: sha256("SECRET too\n"), after: sha256("changed\n") }],
+          },
+        ],
+      },
       { ...common, tool: "read_file", paths: ["missing.txt"], outcome: expect.stringMatching(/^error/) },
       { ...common, tool: "nothing", outcome: expect.stringMatching(/^error/) },
     ]);
     for (const line of lines()) {
-      expect(Date.parse(line.time)).toBeGreaterThan(Date.now() - 60_000);
+      expect(line).toMatchObject({ address: "127.0.0.1", workspace: [root], decision: "allowed" });
       expect(line.ms).toBeGreaterThanOrEqual(0);
       expect(line.bytesIn).toBeGreaterThan(0);
     }
@@ -69,10 +86,45 @@ describe("the audit", () => {
     expect(statSync(path).mode & 0o777).toBe(0o600);
   });
 
+  it("has a line for each request that was refused, with its status and where it came from", async () => {
+    const tokens = tokenFile();
+    const { ann } = tokens.write({ name: "ann", effects: ["reads"], perMinute: 4 });
+    const { audit, lines } = auditFile();
+    const { url } = await serve([tree({ "a.txt": "" })], { access: byTokens(tokens), audit });
+    const own = `${url}/mcp/agent-tools`;
+    const write = { name: "write_file", arguments: { path: "a.txt", content: "x" } };
+    const statuses = [
+      await send(own),
+      await send(own, { headers: { host: "evil.example" } }),
+      await send(`${url}/nowhere`, { headers: ann }),
+      await modern(own, "tools/call", write, ann),
+      await send(own, { method: "POST", headers: { ...ann, "content-type": "application/json" }, body: "{" }),
+      await modern(own, "no/such/method", {}, ann),
+      await modern(own, "tools/list", {}, ann),
+    ].map(({ status }) => status);
+    expect(statuses).toEqual([401, 403, 404, 403, 400, 404, 429]);
+    const from = { event: "refused", address: "127.0.0.1", decision: "denied" };
+    expect(lines()).toMatchObject(statuses.map(status => ({ ...from, status })));
+    expect(lines().map(({ caller }) => caller)).toEqual([undefined, undefined, ...Array(5).fill("ann")]);
+  });
+
+  it("knows the trace that a call belongs to, by its header or its envelope", async () => {
+    const { audit, lines } = auditFile();
+    const { url } = await serve([tree({ "a.txt": "" })], { audit });
+    const trace = (digit: string) => `00-${digit.repeat(32)}-${"b".repeat(16)}-01`;
+    const read = { name: "read_file", arguments: { path: "a.txt" } };
+    const own = `${url}/mcp/agent-tools`;
+    await modern(own, "tools/call", read, { traceparent: trace("1") });
+    const session = await initialize(own);
+    const params = { ...read, _meta: { traceparent: trace("2") } };
+    await legacy(own, { id: 1, method: "tools/call", params }, { ...session, traceparent: trace("3") });
+    expect(lines().map(line => line.trace)).toEqual(["1".repeat(32), "2".repeat(32)]);
+  });
+
   it("is rotated, keeps five old files, and never cuts a line", () => {
     const { path, audit, lines } = auditFile(100);
     for (let n = 0; n < 50; n++) {
-      audit(JSON.stringify({ n, filler: "x".repeat(30) }));
+      audit({ n, filler: "x".repeat(30) });
       lines();
     }
     const names = readdirSync(join(path, "..")).sort();

@@ -41,8 +41,8 @@ describe("files as resources", () => {
     const root = tree({ "a/x.txt": "in a", "b/x.txt": "in b" });
     const tokens = tokenFile();
     const { ann } = tokens.write({ name: "ann", roots: [{ path: join(root, "a"), access: "read-only" }] });
-    const lines: string[] = [];
-    const audit = (line: string) => void lines.push(line);
+    const lines: object[] = [];
+    const audit = (entry: object) => void lines.push(entry);
     const { url } = await serve([root], { access: byTokens(tokens), dialect: "polyfs", audit });
     const read = (uri: string) =>
       modern(`${url}/mcp`, "resources/read", { uri }, { ...ann, "mcp-name": uri });
@@ -57,7 +57,7 @@ describe("files as resources", () => {
     }
     const list = await modern(`${url}/mcp`, "resources/list", {}, ann);
     expect(list.message.result?.resources).toMatchObject([{ uri: uriOf(root, "a") }]);
-    expect(lines.map(line => JSON.parse(line))).toMatchObject([
+    expect(lines).toMatchObject([
       { caller: "ann", tool: "resources/read", paths: [uriOf(root, "a/x.txt")], outcome: "ok", bytesOut: 4 },
       { outcome: expect.stringMatching(/^error/) },
       { outcome: "ok" },

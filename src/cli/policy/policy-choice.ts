@@ -7,7 +7,7 @@ import { Fault } from "../../engine/fault.ts";
 import { defaultRules } from "../../engine/policy/default-rules.ts";
 import { Policy } from "../../engine/policy/policy.ts";
 import type { PolicySource } from "../../engine/workspace/rules.ts";
-import { WatchedFile } from "../../engine/workspace/system/watched-file.ts";
+import { WatchedFile } from "../../host/watched-file.ts";
 import type { Log } from "../../mcp/log.ts";
 import type { Config } from "../config.ts";
 import { UsageError } from "../usage-error.ts";

@@ -48,10 +48,12 @@ export interface Footprint {
 }
 
 /** Records a footprint as a change; undefined where there is nothing that could be taken back. */
-export function record({ archive }: Workspace, { files }: Footprint, by: By): ChangeRecord | undefined {
+export function record(workspace: Workspace, { files }: Footprint, by: By): ChangeRecord | undefined {
   if (files === undefined) return undefined;
+  const { archive } = workspace;
   const made = { id: archive.changes.newId(), time: Date.now(), ...by, files, parents: [], kept: true };
   archive.changes.add(made);
+  workspace.announceRecord(made.id);
   return made;
 }
 

@@ -43,6 +43,7 @@ export interface WritingOptions {
 interface Shared {
   readonly listeners: Set<CommitListener>;
   readonly attendance: Attendance;
+  readonly recordListeners: Set<(id: string) => void>;
   written: boolean;
 }
 
@@ -68,7 +69,12 @@ export class Workspace implements Disposable {
     const attendance = attendanceAt(writing.state);
     attendance.grant(roots);
     attendance.attend();
-    return new Workspace(roots, writing, roots, { listeners: new Set(), attendance, written: false });
+    return new Workspace(roots, writing, roots, {
+      listeners: new Set(),
+      recordListeners: new Set(),
+      attendance,
+      written: false,
+    });
   }
 
   /**
@@ -275,6 +281,18 @@ export class Workspace implements Disposable {
     const { listeners } = this.#shared;
     listeners.add(listener);
     return () => void listeners.delete(listener);
+  }
+
+  /** Calls `listener` with the id of each change that is recorded without a commit. Returns how to stop it. */
+  onRecord(listener: (id: string) => void): () => void {
+    const { recordListeners } = this.#shared;
+    recordListeners.add(listener);
+    return () => void recordListeners.delete(listener);
+  }
+
+  /** Tells that a change was recorded which no commit has made: a command's. */
+  announceRecord(id: string): void {
+    for (const listener of this.#shared.recordListeners) listener(id);
   }
 
   /** When commits have cleared away all old content: nothing temporary is left in the roots. */

@@ -3,8 +3,8 @@
 import { timingSafeEqual } from "node:crypto";
 import { plainWording, say } from "../../contract/wording.ts";
 import { Fault } from "../../engine/fault.ts";
-import { WatchedFile } from "../../engine/workspace/system/watched-file.ts";
 import type { Workspace } from "../../engine/workspace/workspace.ts";
+import { WatchedFile } from "../../host/watched-file.ts";
 import { Refusal } from "../http/refusal.ts";
 import type { Log } from "../log.ts";
 import { type Access, bearer } from "./access.ts";

@@ -1,11 +1,10 @@
 // Every request that a method answers passes here: calls of tools wait for their turn, and are counted and
 // recorded. It holds what the caller may reach open for as long as the call runs, also when nobody waits for it.
 import type { Effect } from "../../contract/tool.ts";
-import { isRecord } from "../jsonrpc.ts";
 import type { Answer, Caller, Method, Params } from "../method.ts";
+import { recordedCall } from "../recorded-call.ts";
+import type { Recorder } from "../recorder.ts";
 import { Lane } from "./lane.ts";
-import type { Recorded, Recorder } from "./recorder.ts";
-import type { Table } from "./tables.ts";
 import type { Visit } from "./visit.ts";
 
 /**
@@ -16,10 +15,6 @@ import type { Visit } from "./visit.ts";
 const slots: Readonly<Record<Effect, number>> = { reads: 64, writes: 256, runs: 64 };
 /** What one caller may have running, where nothing else is said. */
 const defaultConcurrency = 4;
-
-interface Call extends Recorded {
-  readonly effect: Effect;
-}
 
 export class Calls {
   readonly #lanes: Readonly<Record<Effect, Lane>> = {
@@ -45,32 +40,14 @@ export class Calls {
     const { principal, table } = visit;
     using _reach = principal.use();
     using _kept = visit.hold?.();
-    const call = callOf(table, name, params);
+    const call = recordedCall(table.tool, name, params, visit.traceparent);
     const run = () => table.server.answer(method, params, caller);
     if (call === undefined) return await run();
     const lane = this.#lanes[call.effect];
     using _turn = await lane.enter(visit.line, principal.is.concurrency ?? defaultConcurrency, caller.signal);
-    return await this.#recorder.record(visit, call, caller, run);
+    const { name: who, workspace } = principal.is;
+    const { address, bytes: bytesIn } = visit;
+    const occasion = { caller: who, address, dialect: table.dialect.name, workspace, bytesIn };
+    return await this.#recorder.record(occasion, call, caller, run);
   }
-}
-
-/** What takes a turn and is recorded; the other methods touch no file. */
-function callOf({ tool: find }: Table, name: string, params: Params): Call | undefined {
-  if (name === "resources/read") return { name, known: true, effect: "reads", paths: [String(params.uri)] };
-  if (name !== "tools/call") return undefined;
-  const tool = find(params.name);
-  const known = tool !== undefined;
-  const { effect = "reads", paths = [] } = tool ?? {};
-  const given = isRecord(params.arguments) ? params.arguments : {};
-  return {
-    name: tool?.name ?? String(params.name).slice(0, 100),
-    known,
-    effect,
-    paths: paths.flatMap(parameter => textsIn(given[parameter])),
-  };
-}
-
-function textsIn(value: unknown): string[] {
-  if (typeof value === "string") return [value];
-  return Array.isArray(value) ? value.filter(one => typeof one === "string") : [];
 }

@@ -5,6 +5,7 @@ import type { Access } from "../auth/access.ts";
 import type { Principal } from "../auth/principal.ts";
 import { isRecord } from "../jsonrpc.ts";
 import type { Log } from "../log.ts";
+import type { Recorder } from "../recorder.ts";
 import type { Bodies } from "./body.ts";
 import type { Endpoint } from "./endpoint.ts";
 import type { Gate } from "./gate.ts";
@@ -23,6 +24,7 @@ interface FrontOptions {
   readonly bodies: Bodies;
   readonly endpoint: Endpoint;
   readonly metrics: Metrics;
+  readonly recorder: Recorder;
   readonly log: Log;
   readonly keepAliveMs: number;
   printMetrics(): string;
@@ -41,6 +43,8 @@ export class Front {
   readonly visits = new OpenVisits();
   readonly #options: FrontOptions;
   readonly #rates = new Rates();
+  /** Whose requests they are, as soon as that is known. */
+  readonly #callers = new WeakMap<IncomingMessage, Principal>();
   /** Nothing new is taken any more. */
   ending = false;
 
@@ -79,6 +83,7 @@ export class Front {
     const document = access.documents.get(path);
     if (document !== undefined) return send(response, 200, { ...json, ...headers }, document);
     const principal = await access.identify(request.headers.authorization);
+    this.#callers.set(request, principal);
     const { owner, perMinute } = principal.is;
     if (perMinute !== undefined) this.#rates.count(owner, perMinute);
     if (path === "/metrics" && request.method === "GET") {
@@ -92,8 +97,13 @@ export class Front {
     const { message, bytes } = await this.#message(request, table, principal);
     if (isEndless(request, message)) open.endless();
     const method = isRecord(message) && typeof message.method === "string" ? message.method : undefined;
-    const visit: Visit = { ...open, principal, table, method, bytes };
-    const answer = endpoint.fetch(webRequest(request, path, open.signal), visit, message);
+    const { remoteAddress: address } = request.socket;
+    const traceparent = request.headers.traceparent?.toString();
+    const visit: Visit = { ...open, principal, table, method, bytes, address, traceparent };
+    const answer = endpoint.fetch(webRequest(request, path, open.signal), visit, message).then(given => {
+      if (given.status >= 400) this.#refused(request, given.status, method ?? "", principal);
+      return given;
+    });
     const streams = request.method === "POST" && /text\/event-stream/i.test(request.headers.accept ?? "");
     await respond(response, answer, { headers, streams, keepAliveMs });
   }
@@ -121,6 +131,20 @@ export class Front {
     return body;
   }
 
+  #refused(request: IncomingMessage, status: number, reason: string, principal?: Principal): void {
+    this.#options.metrics.refused(status);
+    this.#options.recorder.refused({
+      status,
+      reason,
+      caller: principal?.is.name,
+      address: request.socket.remoteAddress,
+      method: request.method,
+      path: pathOf(request).slice(0, 200),
+      origin: request.headers.origin?.slice(0, 200),
+      decision: "denied",
+    });
+  }
+
   #fail(
     request: IncomingMessage,
     response: ServerResponse,
@@ -129,7 +153,7 @@ export class Front {
   ): void {
     const refusal = error instanceof Refusal ? error : new Refusal(500, "Internal error", { code: -32603 });
     if (!response.destroyed && refusal !== error) this.#options.log.error("a request failed", error);
-    this.#options.metrics.refused(refusal.status);
+    this.#refused(request, refusal.status, refusal.message, this.#callers.get(request));
     this.#options.log.debug(`${refusal.status} ${request.method}: ${refusal.message}`);
     if (response.headersSent) return void response.destroy();
     // What the client is still sending is thrown away: closing on it at once would take the answer away too.

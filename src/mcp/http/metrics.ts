@@ -1,5 +1,6 @@
 // Counters in the format of Prometheus. Labels are few and ours (dialect, tool, outcome), so that nobody can make
 // the numbers grow without bound, and no name of a caller or a file is among them.
+import type { Figures } from "../recorder.ts";
 
 const buckets = [0.001, 0.005, 0.025, 0.1, 0.5, 2, 10, 60, 600];
 
@@ -16,16 +17,6 @@ export interface Gauge {
   value(): number | undefined;
 }
 
-export interface CallFigures {
-  readonly dialect: string;
-  /** Absent where there is no such tool. */
-  readonly tool?: string;
-  readonly outcome: string;
-  readonly ms: number;
-  readonly bytesIn: number;
-  readonly bytesOut: number;
-}
-
 export class Metrics {
   readonly #calls = new Map<string, number>();
   readonly #latency = new Map<string, Series>();
@@ -33,7 +24,7 @@ export class Metrics {
   #bytesIn = 0;
   #bytesOut = 0;
 
-  call({ dialect, tool = "", outcome, ms, bytesIn, bytesOut }: CallFigures): void {
+  call({ dialect, tool = "", outcome, ms, bytesIn, bytesOut }: Figures): void {
     const labels = `dialect="${dialect}",tool="${tool}"`;
     add(this.#calls, `${labels},outcome="${outcome}"`);
     this.#bytesIn += bytesIn;

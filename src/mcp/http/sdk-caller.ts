@@ -29,6 +29,7 @@ export class SdkCaller implements Caller, Disposable {
   readonly capabilities: Readonly<Record<string, unknown>> | undefined;
   readonly signal: AbortSignal;
   readonly ask: Caller["ask"];
+  fault?: string;
   readonly #context: ServerContext;
   readonly #logs: boolean;
   readonly #tellLater: Caller["notify"];

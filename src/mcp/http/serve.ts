@@ -6,6 +6,7 @@ import { runningCommands } from "../../engine/shell/living.ts";
 import { openFiles } from "../../engine/workspace/system/open-files.ts";
 import type { Access } from "../auth/access.ts";
 import type { Log } from "../log.ts";
+import { type Audit, Recorder } from "../recorder.ts";
 import { createServer } from "../server.ts";
 import { type Address, inUrl, isLoopback } from "./address.ts";
 import { Bodies } from "./body.ts";
@@ -15,7 +16,6 @@ import { Front } from "./front.ts";
 import { Gate, type GateOptions } from "./gate.ts";
 import { defaultKeepAliveMs } from "./keep-alive.ts";
 import { Metrics } from "./metrics.ts";
-import { type Audit, Recorder } from "./recorder.ts";
 import type { SessionLimits } from "./sessions.ts";
 import { Tables, type TablesOptions } from "./tables.ts";
 import { Visits } from "./visit.ts";
@@ -54,7 +54,10 @@ export async function serveHttp(options: HttpOptions): Promise<HttpService> {
     throw new Error(`without authentication only this machine is served, not ${address.host}`);
   }
   const metrics = new Metrics();
-  const recorder = new Recorder(engine.workspace, { metrics, audit: options.audit });
+  const recorder = new Recorder(engine.workspace, {
+    audit: options.audit,
+    count: figures => metrics.call(figures),
+  });
   const calls = new Calls(recorder);
   const { sessions = 1000, sessionsPerCaller = 100, idleMs = 30 * 60_000, stateless = false } = options;
   const { keepAliveMs = defaultKeepAliveMs } = options;
@@ -67,6 +70,7 @@ export async function serveHttp(options: HttpOptions): Promise<HttpService> {
     bodies: new Bodies(options.maxBodyBytes ?? 64 * 1024 * 1024),
     endpoint,
     metrics,
+    recorder,
     log,
     keepAliveMs,
     printMetrics: () =>

@@ -14,6 +14,10 @@ export interface Visit {
   onEnd(listener: () => void): void;
   /** The method that a single message asks for. */
   readonly method?: string;
+  /** Where the request comes from. */
+  readonly address?: string;
+  /** The trace that it belongs to, as its header has it. */
+  readonly traceparent?: string;
   /** The size of the request. */
   readonly bytes: number;
   /** What is kept for the client between its requests; absent where nothing is. */

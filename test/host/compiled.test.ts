@@ -16,7 +16,7 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
-import { type Compiled, runCompiled } from "../../src/engine/workspace/system/compiled.ts";
+import { type Compiled, runCompiled } from "../../src/host/compiled.ts";
 
 const posix = process.platform !== "win32";
 

@@ -1,8 +1,8 @@
 // A file that the person who starts the program names, and may change while it runs. Asking costs one system
 // call, so it is asked each time instead of waiting to be told: a change holds from the next question on.
 import { statSync } from "node:fs";
-import { Fault } from "../../fault.ts";
-import { readNamedFile } from "./named-file.ts";
+import { Fault } from "../engine/fault.ts";
+import { readNamedFile } from "../engine/workspace/system/named-file.ts";
 
 export class WatchedFile {
   readonly path: string;

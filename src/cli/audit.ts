@@ -1,0 +1,36 @@
+// The audit log that --audit names, open. It must not lie where callers may write.
+import { plainWording, say } from "../contract/wording.ts";
+import { Fault } from "../engine/fault.ts";
+import type { Workspace } from "../engine/workspace/workspace.ts";
+import { AuditLog } from "../host/audit-log.ts";
+import type { Log } from "../mcp/log.ts";
+import { version } from "../version.ts";
+import type { Config } from "./config.ts";
+import { UsageError } from "./usage-error.ts";
+
+export function openAudit(config: Config, workspace: Workspace, log: Log): AuditLog | undefined {
+  const { audit: path, "audit-max-bytes": maxBytes } = config;
+  if (path === undefined) return undefined;
+  refuseServed("--audit", path, workspace);
+  const served = workspace.roots.map(root => `${root.path} (${root.access})`);
+  try {
+    return new AuditLog(path, {
+      maxBytes,
+      about: { version, served },
+      onError: error => log.error("the audit could not be written", error),
+    });
+  } catch (error) {
+    if (!(error instanceof Fault)) throw error;
+    throw new UsageError(`the audit cannot be written: ${say(plainWording, error)}`);
+  }
+}
+
+/** What decides about callers, or tells about them, must not be theirs to change. */
+export function refuseServed(option: string, path: string, workspace: Workspace): void {
+  try {
+    if (workspace.locate(workspace.at(path)).root.access === "read-only") return;
+  } catch {
+    return; // it lies outside of what is served, or leads there
+  }
+  throw new UsageError(`${option} ${path} lies in a directory that callers may write`);
+}

@@ -1,0 +1,33 @@
+// `polyfs audit verify FILE`: whether an audit log is as it was written.
+import { checkAudit } from "../../host/audit-check.ts";
+import { print } from "../print.ts";
+import { UsageError } from "../usage-error.ts";
+import { command } from "./command.ts";
+
+export const audit = command({
+  name: "audit",
+  operands: "verify FILE",
+  description:
+    "Checks an audit log together with its rotated files: every line names the one before it by its hash, so that a line that was changed, taken out or moved is found. Prints the last hash; keep it elsewhere to notice lines that are cut off at the end.",
+  own: { json: { help: "Print the report as JSON" } },
+  options: [],
+  examples: [["polyfs audit verify /var/log/polyfs/audit.log", "whether nobody has changed it"]],
+  most: 2,
+  async run({ operands: [verb, file], own }) {
+    if (verb !== "verify") throw new UsageError("there is polyfs audit verify FILE; see polyfs audit --help");
+    if (file === undefined) throw new UsageError("polyfs audit verify needs a FILE");
+    const report = checkAudit(file);
+    const { lines, chains, open, problems, last, rotated } = report;
+    const whole = problems.length === 0;
+    if (own.has("json")) await print(process.stdout, `${JSON.stringify({ whole, ...report })}\n`);
+    else {
+      const notes = [
+        `${lines} lines, ${chains} chains (${open} open)${rotated ? ", older lines were rotated away" : ""}`,
+        ...problems,
+        whole ? `whole; the last hash is ${last}` : "NOT as it was written",
+      ];
+      await print(process.stdout, `${notes.join("\n")}\n`);
+    }
+    return whole ? 0 : 1;
+  },
+});

@@ -1,0 +1,58 @@
+// The audit log: JSON lines of which each names the one before it by its hash, so that no line can be changed, taken
+// out or moved without being noticed (audit-check.ts).
+//
+// Each process that writes has a chain of its own, since several may share one file. A chain begins with a line that
+// names the last line that was in the file, and ends with one that says so.
+import { hash, randomBytes } from "node:crypto";
+import { LogFile } from "./log-file.ts";
+
+interface AuditLogOptions {
+  readonly maxBytes: number;
+  /** Facts about the process, for the first line. */
+  readonly about: Readonly<Record<string, unknown>>;
+  onError(error: unknown): void;
+}
+
+export class AuditLog implements Disposable {
+  readonly #file: LogFile;
+  readonly #chain = randomBytes(6).toString("hex");
+  #number = 0;
+  #previous: string;
+
+  /** Faults where the file cannot be opened. */
+  constructor(path: string, { maxBytes, about, onError }: AuditLogOptions) {
+    this.#file = new LogFile(path, { maxBytes, onError });
+    const last = this.#file.lastLine();
+    this.#previous = last === "" ? "" : lineHash(last);
+    this.append({ event: "start", pid: process.pid, ...about });
+    this.#file.flush(); // for the next process to find
+  }
+
+  append(entry: Readonly<Record<string, unknown>>): void {
+    const time = new Date().toISOString();
+    const line = JSON.stringify({
+      chain: this.#chain,
+      seq: ++this.#number,
+      time,
+      ...entry,
+      prev: this.#previous,
+    });
+    this.#previous = lineHash(line);
+    this.#file.append(line);
+  }
+
+  /** Goes on in the file that has the name now: somebody may have moved the other one away. */
+  reopen(): void {
+    this.append({ event: "reopen" });
+    this.#file.flush();
+  }
+
+  [Symbol.dispose](): void {
+    this.append({ event: "end" });
+    this.#file[Symbol.dispose]();
+  }
+}
+
+export function lineHash(line: string): string {
+  return hash("sha256", line);
+}

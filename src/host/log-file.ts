@@ -1,0 +1,105 @@
+// A file that lines are appended to, named by the person who starts the program. It is rotated: a full file becomes
+// FILE.1, the one before FILE.2, and so on. Lines of one turn of the event loop are written together. Several processes
+// may append to one file, and others may rotate it: the file is opened again where its name leads to another one.
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  lstatSync,
+  openSync,
+  readSync,
+  renameSync,
+  writeSync,
+} from "node:fs";
+import { errnoOf, system } from "../engine/workspace/errno.ts";
+
+interface LogFileOptions {
+  readonly maxBytes: number;
+  /** Told when lines could not be written; they are lost. */
+  onError(error: unknown): void;
+}
+
+/** How many old files are kept. */
+export const keptFiles = 5;
+
+const append = constants.O_APPEND | constants.O_CREAT | constants.O_RDWR;
+const longestLine = 1024 * 1024;
+
+interface Open {
+  readonly fd: number;
+  readonly inode: number;
+  /** Only a regular file can be moved away. */
+  readonly regular: boolean;
+}
+
+export class LogFile implements Disposable {
+  readonly #path: string;
+  readonly #options: LogFileOptions;
+  #file: Open;
+  #lines: string[] = [];
+
+  /** Faults where the file cannot be opened. */
+  constructor(path: string, options: LogFileOptions) {
+    this.#path = path;
+    this.#options = options;
+    this.#file = system(path, () => open(path));
+  }
+
+  /** The last whole line that was there when the file was opened; "" where there is none. */
+  lastLine(): string {
+    const { fd, regular } = this.#file;
+    if (!regular) return "";
+    const { size } = fstatSync(fd);
+    const bytes = Buffer.alloc(Math.min(size, longestLine));
+    readSync(fd, bytes, 0, bytes.length, size - bytes.length);
+    return bytes.toString("utf8").trimEnd().split("\n").at(-1) ?? "";
+  }
+
+  /** Takes a line, without its end. */
+  append(line: string): void {
+    if (this.#lines.push(line) === 1) setImmediate(() => this.flush());
+  }
+
+  flush(): void {
+    if (this.#lines.length === 0) return;
+    const bytes = Buffer.from(`${this.#lines.join("\n")}\n`);
+    this.#lines = [];
+    try {
+      if (lstatSync(this.#path, { throwIfNoEntry: false })?.ino !== this.#file.inode && this.#file.regular)
+        this.#reopen();
+      const { size } = fstatSync(this.#file.fd);
+      if (this.#file.regular && size > 0 && size + bytes.length > this.#options.maxBytes) this.#rotate();
+      for (let at = 0; at < bytes.length; ) at += writeSync(this.#file.fd, bytes, at);
+    } catch (error) {
+      this.#options.onError(error);
+    }
+  }
+
+  #rotate(): void {
+    for (let age = keptFiles; age >= 1; age--) {
+      try {
+        renameSync(age === 1 ? this.#path : `${this.#path}.${age - 1}`, `${this.#path}.${age}`);
+      } catch (error) {
+        if (errnoOf(error) !== "ENOENT") throw error;
+      }
+    }
+    this.#reopen();
+  }
+
+  #reopen(): void {
+    const file = open(this.#path);
+    closeSync(this.#file.fd);
+    this.#file = file;
+  }
+
+  [Symbol.dispose](): void {
+    this.flush();
+    closeSync(this.#file.fd);
+  }
+}
+
+function open(path: string): Open {
+  const fd = openSync(path, append, 0o600);
+  const stat = fstatSync(fd);
+  return { fd, inode: stat.ino, regular: stat.isFile() };
+}

@@ -1,0 +1,137 @@
+// What is remembered of a call: a line in the audit log, and the counters. Which changes a call made is known from the
+// commits that happen while it runs, whatever the tool; never from what it says about itself.
+import { AsyncLocalStorage } from "node:async_hooks";
+import { clock } from "../engine/clock.ts";
+import type { Workspace } from "../engine/workspace/workspace.ts";
+import { auditedChange } from "./audited-change.ts";
+import { isRecord, RpcError } from "./jsonrpc.ts";
+import type { Answer, Caller } from "./method.ts";
+import type { RecordedCall } from "./recorded-call.ts";
+
+/** Takes an entry of the audit log. */
+export type Audit = (entry: Readonly<Record<string, unknown>>) => void;
+
+export interface Figures {
+  readonly dialect: string;
+  /** Absent where there is no such tool. */
+  readonly tool?: string;
+  readonly outcome: string;
+  readonly ms: number;
+  readonly bytesIn: number;
+  readonly bytesOut: number;
+}
+
+/** Who calls, from where, and whom. */
+export interface Occasion {
+  /** By its token; absent where callers are not told apart. */
+  readonly caller?: string;
+  readonly address?: string;
+  readonly dialect: string;
+  readonly workspace: Workspace;
+  readonly bytesIn: number;
+}
+
+interface RecorderOptions {
+  readonly audit?: Audit;
+  /** Takes the figures of each call. */
+  readonly count?: (figures: Figures) => void;
+}
+
+const mostPaths = 100;
+const longestPath = 1024;
+
+export class Recorder implements Disposable {
+  readonly #options: RecorderOptions;
+  /** The ids of the changes of the running call. */
+  readonly #running = new AsyncLocalStorage<string[]>();
+  readonly #stop: readonly (() => void)[];
+
+  constructor(workspace: Workspace, options: RecorderOptions) {
+    this.#options = options;
+    const note = (id: string) => void this.#running.getStore()?.push(id);
+    // Following a call costs something on every promise: only where somebody wants to know.
+    this.#stop = options.audit ? [workspace.onCommit(({ id }) => note(id)), workspace.onRecord(note)] : [];
+  }
+
+  async record(
+    occasion: Occasion,
+    call: RecordedCall,
+    caller: Caller,
+    run: () => Promise<Answer>,
+  ): Promise<Answer> {
+    const { audit, count } = this.#options;
+    const started = clock();
+    const changes: string[] = [];
+    let outcome = "ok";
+    let bytesOut = 0;
+    try {
+      const answer = await (audit ? this.#running.run(changes, run) : run());
+      if (answer.result.isError === true) outcome = "error";
+      bytesOut = contentBytes(answer.result.content ?? answer.result.contents);
+      return answer;
+    } catch (error) {
+      outcome = error instanceof RpcError ? `error ${error.code}` : "failed";
+      throw error;
+    } finally {
+      if (caller.signal.aborted) outcome = "cancelled";
+      const ms = clock() - started;
+      const { dialect, bytesIn } = occasion;
+      count?.({ dialect, tool: call.known ? call.name : undefined, outcome, ms, bytesIn, bytesOut });
+      audit?.(entryOf(occasion, call, caller, { outcome, bytesOut, ms, changes }));
+    }
+  }
+
+  /** A request that was not served. */
+  refused(entry: Readonly<Record<string, unknown>>): void {
+    this.#options.audit?.({ event: "refused", ...entry });
+  }
+
+  [Symbol.dispose](): void {
+    for (const stop of this.#stop) stop();
+  }
+}
+
+interface Result {
+  readonly outcome: string;
+  readonly bytesOut: number;
+  readonly ms: number;
+  readonly changes: readonly string[];
+}
+
+function entryOf(
+  { caller, address, dialect, workspace, bytesIn }: Occasion,
+  { name, paths, trace }: RecordedCall,
+  { id, session, fault }: Caller,
+  { outcome, bytesOut, ms, changes }: Result,
+): Record<string, unknown> {
+  return {
+    event: "call",
+    caller,
+    client: session.client,
+    address,
+    request: id,
+    trace,
+    dialect,
+    tool: name,
+    workspace: workspace.roots.map(({ path }) => path),
+    paths: paths.slice(0, mostPaths).map(path => path.slice(0, longestPath)),
+    decision: fault === "denied" || fault === "forbidden" ? "denied" : "allowed",
+    outcome,
+    fault,
+    bytesIn,
+    bytesOut,
+    ms: Math.round(ms * 10) / 10,
+    changes: changes.map(change => auditedChange(workspace.archive, change)),
+  };
+}
+
+function contentBytes(content: unknown): number {
+  if (!Array.isArray(content)) return 0;
+  let bytes = 0;
+  for (const item of content) {
+    if (!isRecord(item)) continue;
+    if (typeof item.text === "string") bytes += Buffer.byteLength(item.text);
+    for (const data of [item.data, item.blob]) if (typeof data === "string") bytes += data.length;
+  }
+  return bytes;
+}

@@ -1,0 +1,158 @@
+// `--audit` on standard input and output: the log explains every byte that differs between two states of a tree.
+import { createHash } from "node:crypto";
+import {
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, it, onTestFinished } from "vitest";
+import { start } from "../mcp/wire.ts";
+import { polyfs } from "./program.ts";
+
+type State = Map<string, string>;
+
+/** Every path below a directory, with what stands there. */
+function stateOf(directory: string, state: State = new Map()): State {
+  for (const name of readdirSync(directory)) {
+    const path = join(directory, name);
+    const stat = lstatSync(path);
+    if (stat.isSymbolicLink()) state.set(path, `link:${readlinkSync(path)}`);
+    else if (stat.isFile())
+      state.set(path, `sha256:${createHash("sha256").update(readFileSync(path)).digest("hex")}`);
+    else {
+      state.set(path, "directory");
+      stateOf(path, state);
+    }
+  }
+  return state;
+}
+
+type Content = string | Record<string, string>;
+interface AuditedFile {
+  readonly at: string;
+  readonly from?: string;
+  readonly effect: string;
+  readonly kind: string;
+  readonly before?: Content;
+  readonly replaced?: Content;
+  readonly after?: Content;
+}
+
+/** What a log says that was done, done to a state. Whatever it says was there must be there. */
+function replay(state: State, { at, from, effect, before, replaced, after }: AuditedFile): void {
+  const expectThere = (path: string, content: Content | undefined) => {
+    if (typeof content === "string") expect([path, state.get(path)]).toEqual([path, content]);
+    else if (content !== undefined) expect(treeAt(state, path)).toEqual(sorted(content));
+  };
+  if (effect === "moved" || effect === "copied") {
+    expectThere(at, replaced);
+    drop(state, at);
+    const taken = [...state].filter(([path]) => isBelow(path, from ?? ""));
+    if (effect === "moved") drop(state, from ?? "");
+    for (const [path, content] of taken) state.set(at + path.slice((from ?? "").length), content);
+    if (after !== undefined && typeof after === "string") state.set(at, after);
+    return;
+  }
+  expectThere(at, before);
+  drop(state, at);
+  if (effect === "removed") return;
+  if (typeof after === "string") state.set(at, after);
+  else {
+    state.set(at, "directory");
+    for (const [path, content] of Object.entries(after ?? {}))
+      state.set(join(at, path).replace(/\/$/, ""), content);
+  }
+}
+
+const isBelow = (path: string, directory: string) => path === directory || path.startsWith(`${directory}/`);
+const sorted = (entries: Record<string, string>) => Object.fromEntries(Object.entries(entries).sort());
+const drop = (state: State, at: string) => {
+  for (const path of [...state.keys()]) if (isBelow(path, at)) state.delete(path);
+};
+const treeAt = (state: State, at: string) =>
+  sorted(
+    Object.fromEntries(
+      [...state]
+        .filter(([path]) => path.startsWith(`${at}/`))
+        .map(([path, content]) => [
+          path.slice(at.length + 1) + (content === "directory" ? "/" : ""),
+          content,
+        ]),
+    ),
+  );
+
+it("explains every byte that changed, commands and undo included", async () => {
+  const base = realpathSync(mkdtempSync(join(tmpdir(), "polyfs-audit-")));
+  onTestFinished(() => rmSync(base, { recursive: true, force: true }));
+  const root = join(base, "root");
+  mkdirSync(join(root, "d/e"), { recursive: true });
+  for (const name of ["a.txt", "b.txt", "d/c.txt", "d/e/f.txt"])
+    writeFileSync(join(root, name), `one\ntwo\n${name}\n`);
+  const state = stateOf(root);
+  const audit = join(base, "audit.log");
+  const args = ["--audit", audit, "--state-dir", join(base, "state"), "--allow-run=unsandboxed"];
+  const wire = await start({ dialect: "polyfs", roots: [root], args });
+  onTestFinished(() => wire.close());
+  await wire.initialize();
+  const call = (name: string, given: object) =>
+    wire.request("tools/call", { name, arguments: given }).then(({ result }) => result);
+  const edits = [{ old: "two", new: "zwei" }];
+  const steps: [name: string, given: object][] = [
+    ["edit_file", { path: "a.txt", edits }],
+    ["write_file", { path: "new/deep/n.txt", content: "new\n" }],
+    ["move_path", { from: "d", to: "moved" }],
+    ["copy_path", { from: "moved", to: "copied" }],
+    ["delete_path", { path: "copied", recursive: true }],
+    ["undo", {}],
+    ["run_command", { command: "echo by command > made.txt; rm b.txt; echo more >> a.txt" }],
+    ["edit_file", { path: "missing.txt", edits }],
+    ["undo", {}],
+    ["create_directory", { path: "x/y" }],
+    ["write_file", { path: "a.txt", content: "last\n", overwrite: true }],
+    ["no_such_tool", {}],
+  ];
+  for (const [name, given] of steps) await call(name, given);
+  wire.child.kill("SIGHUP");
+  await expect.poll(() => readFileSync(audit, "utf8")).toContain('"event":"reopen"');
+  expect((await call("list_changes", {}))?.isError ?? false).toBe(false);
+  await wire.close();
+
+  const entries = readFileSync(audit, "utf8")
+    .trimEnd()
+    .split("\n")
+    .map(line => JSON.parse(line));
+  const calls = entries.filter(({ event }) => event === "call");
+  expect(calls.map(({ tool }) => tool)).toEqual([...steps.map(([name]) => name), "list_changes"]);
+  expect(calls.find(({ tool }) => tool === "no_such_tool").outcome).toMatch(/^error/);
+  expect(calls.find(({ paths }) => paths.includes("missing.txt"))).toMatchObject({ fault: "not_found" });
+  let changes = 0;
+  for (const { changes: made } of calls)
+    for (const { files, parents = [] } of made) {
+      for (const parent of parents) state.set(parent, "directory");
+      for (const file of files) replay(state, file);
+      changes += files.length;
+    }
+  expect(changes).toBeGreaterThan(8);
+  expect(sorted(Object.fromEntries(state))).toEqual(sorted(Object.fromEntries(stateOf(root))));
+  expect(polyfs(["audit", "verify", audit])).toMatchObject({
+    code: 0,
+    stdout: expect.stringContaining("whole"),
+  });
+  writeFileSync(audit, readFileSync(audit, "utf8").replace("made.txt", "fake.txt"));
+  expect(polyfs(["audit", "verify", audit])).toMatchObject({ code: 1 });
+});
+
+it("is refused where callers may write it", () => {
+  const root = mkdtempSync(join(tmpdir(), "polyfs-audit-"));
+  onTestFinished(() => rmSync(root, { recursive: true, force: true }));
+  const { code, stderr } = polyfs(["--audit", join(root, "audit.log"), root]);
+  expect([code, stderr]).toEqual([2, expect.stringContaining("callers may write")]);
+});
