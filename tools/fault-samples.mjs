@@ -35,6 +35,15 @@ export const faultSamples = {
   nothing_matches: { glob: "*.md" },
   too_many_files: { limit: 100 },
   invalid_pattern: { pattern: "(", kind: "regex", reason: "unclosed group" },
+  unknown_symbol: { path: "a.ts", symbol: "Greeter.gret", nearest: ["Greeter.greet"] },
+  ambiguous_symbol: {
+    path: "a.ts",
+    symbol: "run",
+    candidates: [
+      { name: "A.run", from: 3, to: 9 },
+      { name: "B.run", from: 14, to: 20 },
+    ],
+  },
   no_match: { path, old: "colour", edit: 0, near: { line: 3, difference: "case", current: places } },
   ambiguous: { path, old: "x = 1", edit: 0, count: 2, tolerance: "exact", lines: [3, 9] },
   no_change: { path, edit: 0 },

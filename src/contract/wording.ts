@@ -71,6 +71,10 @@ export const plainWording: Wording = {
   nothing_matches: ({ glob }) => `No file matches: ${glob}`,
   invalid_pattern: ({ pattern, kind, reason }) => `Invalid ${kind}: ${pattern} (${reason})`,
 
+  unknown_symbol: ({ path, symbol }) => `No declaration of ${symbol} in ${path}`,
+  ambiguous_symbol: ({ path, symbol, candidates }) =>
+    `${symbol} has ${candidates.length} declarations in ${path}`,
+
   no_match: ({ path, old }) => `Text not found in ${path}: ${excerpt(old)}`,
   ambiguous: ({ path, count, lines }) =>
     `Text stands in ${count} places in ${path} (lines ${lines.join(", ")}); add surrounding lines to make it unique`,

@@ -72,6 +72,14 @@ export interface Faults {
   nothing_matches: { readonly glob: string };
   invalid_pattern: { readonly pattern: string; readonly kind: "glob" | "regex"; readonly reason: string };
 
+  // symbols
+  unknown_symbol: { readonly path: string; readonly symbol: string; readonly nearest: readonly string[] };
+  ambiguous_symbol: {
+    readonly path: string;
+    readonly symbol: string;
+    readonly candidates: readonly { readonly name: string; readonly from: number; readonly to: number }[];
+  };
+
   // edits
   no_match: { readonly path: string; readonly old: string; readonly edit: number; readonly near?: NearMiss };
   ambiguous: {

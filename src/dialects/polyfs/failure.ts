@@ -91,6 +91,9 @@ const codes: { readonly [C in FaultCode]: ErrorCode } = {
   nothing_matches: "not_found",
   invalid_pattern: "invalid_input",
 
+  unknown_symbol: "not_found",
+  ambiguous_symbol: "ambiguous",
+
   no_match: "no_match",
   ambiguous: "ambiguous",
   no_change: "invalid_input",

@@ -1,12 +1,18 @@
-// A page of the lines of a file that is read whole: all but the largest.
+// Lines of a file that is read whole: a page of them, some parts, or its outline.
 import type { CallContext } from "../../contract/context.ts";
 import { Fault } from "../../engine/fault.ts";
 import { contentOf, remember, sameVersion } from "../../engine/history/versions.ts";
+import { languageOf } from "../../engine/syntax/language.ts";
+import { type Structure, structureOf } from "../../engine/syntax/structure.ts";
+import { symbolIn } from "../../engine/syntax/symbols.ts";
 import { LineIndex } from "../../engine/text/lines.ts";
 import type { Text } from "../../engine/text/text.ts";
 import type { OpenFile } from "../../engine/workspace/file.ts";
 import { Lines, shownLine } from "./answer.ts";
+import { outlineLines } from "./code-outline.ts";
 import { changeOf, diffOf } from "./diff.ts";
+import { refused, toldInline } from "./failure.ts";
+import type { Part } from "./parts.ts";
 import type { Reading } from "./read_file.ts";
 import { headLine, textOf } from "./text-file.ts";
 
@@ -15,6 +21,7 @@ const footing = 100;
 
 export async function readLines(
   file: OpenFile,
+  parts: readonly Part[],
   reading: Reading,
   { workspace, settings }: CallContext,
   room: number,
@@ -25,33 +32,125 @@ export async function readLines(
   const version = remember(past, bytes);
   const head = headLine(file.given, text, version);
   const { since } = reading;
-  if (since === undefined) return page(head, text, reading, room);
-  if (sameVersion(since, version)) return `${head}\nunchanged`;
+  if (since !== undefined && sameVersion(since, version)) return `${head}\nunchanged`;
+  const isWhole = parts.every(({ lines, symbol }) => lines === undefined && symbol === undefined);
+  if (since === undefined || !isWhole) {
+    const content = new Parts(head, text, reading, room);
+    return isWhole ? content.whole() : content.some(parts);
+  }
   const old = await contentOf(past(), since);
   if (old === undefined)
-    return page(`${head}\n[${since} is not known any more; this is the file]`, text, reading, room);
+    return new Parts(
+      `${head}\n[${since} is not known any more; this is the file]`,
+      text,
+      reading,
+      room,
+    ).whole();
   const before = await textOf(file.given, old, reading.encoding ?? text.codec.name);
   return `${head}\n${diffOf(changeOf(before, text), room - head.length)}`;
 }
 
-function page(head: string, { path, body }: Text, { offset, limit, numbers }: Reading, room: number): string {
-  const index = new LineIndex(body);
-  const total = index.count("terminated");
-  if (offset > Math.max(1, total)) throw new Fault("past_end", { path, line: offset, lines: total });
-  const first = offset < 0 ? Math.max(1, total + 1 + offset) : offset;
-  const last = Math.min(total, first + limit - 1);
-  const lines = new Lines(room - footing);
-  lines.note(head);
-  let next = first;
-  for (; next <= last; next++) {
-    const line = shownLine(body.slice(index.start(next), index.end(next)));
-    if (!lines.add(numbers ? `${next}: ${line}` : line)) break;
-  }
-  if (next <= total || first > 1) lines.note(footer(first, next - 1, total));
-  return lines.toString();
-}
+class Parts {
+  readonly #head: string;
+  readonly #text: Text;
+  readonly #reading: Reading;
+  readonly #room: number;
+  readonly #index: LineIndex;
+  readonly #total: number;
 
-function footer(first: number, last: number, total: number): string {
-  const shown = `[lines ${first}-${last} of ${total}`;
-  return last < total ? `${shown}; go on with offset=${last + 1}]` : `${shown}]`;
+  constructor(head: string, text: Text, reading: Reading, room: number) {
+    this.#head = head;
+    this.#text = text;
+    this.#reading = reading;
+    this.#room = room;
+    this.#index = new LineIndex(text.body);
+    this.#total = this.#index.count("terminated");
+  }
+
+  #structure(): Promise<Structure> {
+    return structureOf(this.#text.path, this.#text.body);
+  }
+
+  #outline(structure: Structure, room: number): string[] {
+    return outlineLines(structure, this.#text.bytes.length, room);
+  }
+
+  /** The outline, or a page, which begins with the outline where the file is cut at its limit. */
+  async whole(): Promise<string> {
+    const { offset } = this.#reading;
+    if (this.#reading.outline) {
+      const room = this.#room - this.#head.length - footing;
+      return [this.#head, ...this.#outline(await this.#structure(), room)].join("\n");
+    }
+    const page = this.#page([]);
+    if (!page.cut || offset !== 1 || languageOf(this.#text.path, this.#text.body) === undefined)
+      return page.text;
+    const structure = await this.#structure();
+    if (!structure.known || structure.declared.length === 0) return page.text;
+    return this.#page(["[outline]", ...this.#outline(structure, this.#room / 4), "[lines]"]).text;
+  }
+
+  #page(above: readonly string[]): { text: string; cut: boolean } {
+    const { offset, limit } = this.#reading;
+    const total = this.#total;
+    if (offset > Math.max(1, total))
+      throw new Fault("past_end", { path: this.#text.path, line: offset, lines: total });
+    const first = offset < 0 ? Math.max(1, total + 1 + offset) : offset;
+    const lines = new Lines(this.#room - footing);
+    for (const line of [this.#head, ...above]) lines.note(line);
+    const last = this.#print(lines, first, Math.min(total, first + limit - 1));
+    const range = `[lines ${first}-${last} of ${total}`;
+    if (last < total) lines.note(`${range}; go on with offset=${last + 1}]`);
+    else if (first > 1) lines.note(`${range}]`);
+    return { text: lines.toString(), cut: last < total };
+  }
+
+  /** Prints lines as far as there is room; the last one that was. */
+  #print(lines: Lines, from: number, to: number): number {
+    const { body } = this.#text;
+    let next = from;
+    for (; next <= to; next++) {
+      const line = shownLine(body.slice(this.#index.start(next), this.#index.end(next)));
+      if (!lines.add(this.#reading.numbers ? `${next}: ${line}` : line)) break;
+    }
+    return next - 1;
+  }
+
+  async some(parts: readonly Part[]): Promise<string> {
+    const { path } = this.#text;
+    const needs = this.#reading.outline || parts.some(({ symbol }) => symbol !== undefined);
+    const structure = needs ? await this.#structure() : undefined;
+    const lines = new Lines(this.#room - footing * parts.length);
+    lines.note(this.#head);
+    if (this.#reading.outline && structure !== undefined)
+      for (const line of this.#outline(structure, this.#room / 2)) lines.note(line);
+    if (structure?.known === false && parts.some(({ symbol }) => symbol !== undefined))
+      lines.note("[no grammar for this file: symbols are found by headings and indentation]");
+    for (const part of parts) {
+      if (this.#reading.outline && part.symbol === undefined) continue;
+      try {
+        const { from, to, label } = this.#rangeOf(part, structure, path);
+        lines.note(`[${label}]`);
+        const last = this.#print(lines, from, to);
+        if (last < to) lines.note(`[no room; go on with ${path}:${last + 1}-${to}]`);
+      } catch (error) {
+        if (parts.length === 1) throw error;
+        lines.note(toldInline(error));
+      }
+    }
+    return lines.toString();
+  }
+
+  #rangeOf({ lines, symbol }: Part, structure: Structure | undefined, path: string) {
+    if (symbol !== undefined && structure !== undefined) {
+      const { name, top, to } = symbolIn(structure, path, symbol);
+      return { from: top, to, label: `${name} · lines ${top}-${to}` };
+    }
+    const { from = 1, to = this.#total } = lines ?? {};
+    if (from < 1 || to < from)
+      throw refused(`${from}-${to} names no lines`, "Lines count from 1, the first comes first: file:10-40.");
+    if (from > this.#total) throw new Fault("past_end", { path, line: from, lines: this.#total });
+    const last = Math.min(to, this.#total);
+    return { from, to: last, label: `lines ${from}-${last} of ${this.#total}` };
+  }
 }

@@ -1,13 +1,15 @@
-// `read_file`: one file or several, as numbered lines, as media, as bytes in base64 or hexadecimal, or as what
-// changed since a version.
+// `read_file`: files or parts of them, as numbered lines, outlines, media, bytes in base64 or hexadecimal, or as
+// what changed since a version.
 import type { CallContext } from "../../contract/context.ts";
 import type { Infer } from "../../contract/schema.ts";
 import type { Content } from "../../contract/tool.ts";
 import { printable } from "../../contract/wording.ts";
+import { Fault } from "../../engine/fault.ts";
 import type { OpenFile } from "../../engine/workspace/file.ts";
 import { answerBytes, counted, sizeHint } from "./answer.ts";
 import { refused, toldInline } from "./failure.ts";
 import { isMedia, mediaOf } from "./media.ts";
+import { grouped, type Part, partOf } from "./parts.ts";
 import { pathAt, withNearest } from "./paths.ts";
 import { polyfsTool } from "./polyfs-tool.ts";
 import { byteRows, isByteEncoding } from "./read-bytes.ts";
@@ -17,10 +19,11 @@ import { readLines } from "./read-lines.ts";
 const input = {
   type: "object",
   properties: {
-    path: { type: "string" },
-    paths: { type: "array", items: { type: "string" }, description: "Several files." },
+    path: { type: "string", description: "file, file:10-40 or file#Class.method" },
+    paths: { type: "array", items: { type: "string" } },
     offset: { type: "integer", default: 1, description: "First line; negative counts from the end." },
     limit: { type: "integer", minimum: 1, default: 2000, description: "Lines." },
+    outline: { type: "boolean", description: "Declarations only." },
     numbers: { type: "boolean", default: true },
     encoding: { type: "string", description: "Default: detected. base64 or hex for binary." },
     since: { type: "string", description: "A version: only what changed." },
@@ -43,7 +46,7 @@ export const readFile = polyfsTool({
     if ((path === undefined) === (paths === undefined))
       throw refused("give either path or paths", "path is one file, paths a list of them.");
     const room = answerBytes(call.settings);
-    if (path !== undefined) return { content: await read(path, reading, call, room) };
+    if (path !== undefined) return { content: await read([partOf(path, call)], reading, call, room) };
     return readAll(paths ?? [], reading, call, room);
   },
 });
@@ -53,18 +56,22 @@ async function readAll(paths: readonly string[], reading: Reading, call: CallCon
   const left: string[] = [];
   let failed = 0;
   let free = room;
-  for (const path of paths) {
+  const groups = grouped(paths.map(path => partOf(path, call)));
+  for (const parts of groups) {
     if (free < room / 50) {
-      left.push(path);
+      left.push(...parts.map(part => part.written));
       continue;
     }
     try {
-      const items = await read(path, reading, call, free);
+      const items = await read(parts, reading, call, free);
       content.push(...items);
       for (const item of items) free -= item.type === "text" ? Buffer.byteLength(item.text) : 0;
     } catch (error) {
       const told = toldInline(await withNearest(error, call));
-      content.push({ type: "text", text: `${printable(path)}\n${told}` });
+      content.push({
+        type: "text",
+        text: `${parts.map(part => printable(part.written)).join(", ")}\n${told}`,
+      });
       free -= told.length;
       failed++;
     }
@@ -74,7 +81,7 @@ async function readAll(paths: readonly string[], reading: Reading, call: CallCon
       type: "text",
       text: `[no room for ${counted(left.length, "more file")}; read on with paths=${JSON.stringify(left)}]`,
     });
-  return { content: joined(content), ...(failed === paths.length && failed > 0 && { isError: true }) };
+  return { content: joined(content), ...(failed === groups.length && failed > 0 && { isError: true }) };
 }
 
 /** Texts that follow each other as one item, with an empty line between the files. */
@@ -89,17 +96,51 @@ function joined(content: readonly Content[]): Content[] {
   return items;
 }
 
-async function read(written: string, reading: Reading, call: CallContext, room: number): Promise<Content[]> {
-  const path = pathAt(call, written);
+/** Some parts of one file. */
+async function read(
+  parts: readonly Part[],
+  reading: Reading,
+  call: CallContext,
+  room: number,
+): Promise<Content[]> {
+  const path = pathAt(call, parts[0]?.file ?? "");
   using file = call.workspace.file(path);
   const { encoding } = reading;
   if (encoding === undefined && isMedia(file)) return await mediaOf(file, call);
-  return [{ type: "text", text: await readText(file, reading, call, room) }];
+  return [{ type: "text", text: await readText(file, parts, reading, call, room) }];
 }
 
-function readText(file: OpenFile, reading: Reading, call: CallContext, room: number): Promise<string> {
+function readText(
+  file: OpenFile,
+  parts: readonly Part[],
+  reading: Reading,
+  call: CallContext,
+  room: number,
+): Promise<string> {
   const { encoding } = reading;
   if (isByteEncoding(encoding)) return byteRows(file, encoding, reading, room);
-  const whole = file.size <= call.settings.maxFileBytes;
-  return whole ? readLines(file, reading, call, room) : largeLines(file, reading, call, room);
+  if (file.size > call.settings.maxFileBytes) return largeParts(file, parts, reading, call, room);
+  return readLines(file, parts, reading, call, room);
+}
+
+/** Of a file that is too large to be parsed, lines can be had. */
+async function largeParts(
+  file: OpenFile,
+  parts: readonly Part[],
+  reading: Reading,
+  call: CallContext,
+  room: number,
+): Promise<string> {
+  const texts: string[] = [];
+  for (const { lines, symbol } of parts) {
+    if (symbol !== undefined || reading.outline)
+      throw new Fault("too_large", {
+        path: file.given,
+        size: file.size,
+        limit: call.settings.maxFileBytes,
+      });
+    const window = lines && { offset: lines.from, limit: lines.to - lines.from + 1 };
+    texts.push(await largeLines(file, { ...reading, ...window }, call, room / parts.length));
+  }
+  return texts.join("\n");
 }

@@ -151,6 +151,22 @@ export const wording: Wording = {
       `(lines ${lines.join(", ")}${count > lines.length ? ", …" : ""})`,
     "Add a neighbouring line to make it unique, set all: true for every place, or edit by start_line and end_line.",
   ),
+  unknown_symbol: say(
+    ({ path, symbol }) => `${printable(path)} declares no ${printable(symbol)}`,
+    ({ nearest }) =>
+      nearest.length === 0
+        ? "read_file with outline: true shows what it declares."
+        : `Did you mean ${nearest.map(printable).join(", ")}?`,
+  ),
+  ambiguous_symbol: say(
+    ({ path, symbol, candidates }) =>
+      `${printable(symbol)} fits ${counted(candidates.length, "declaration")} in ${printable(path)}`,
+    ({ path, candidates }) =>
+      `Name one in full, or by its lines: ${candidates
+        .slice(0, 20)
+        .map(({ name, from, to }) => `${printable(name)} (${printable(path)}:${from}-${to})`)
+        .join(", ")}${candidates.length > 20 ? ", …" : ""}`,
+  ),
   no_change: say(
     ({ path, edit }) => `${oldOf(edit)} and its new text are the same (${printable(path)})`,
     "Leave this edit out, or send what is to be changed.",

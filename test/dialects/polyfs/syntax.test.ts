@@ -11,7 +11,42 @@ beforeAll(async () => {
 afterAll(() => ground[Symbol.asyncDispose]());
 
 const code = "export function one() {\n  return f(1);\n}\n\nexport function two() {\n  return f(2);\n}\n";
-beforeEach(() => ground.reset({ "a.ts": code, "b.ts": code, "half.ts": "const a = ;\nconst b = 1;\n" }));
+const shapes = `// All shapes.
+export interface Shape {
+  area(): number;
+}
+
+/** A round one. */
+@sealed
+export class Circle implements Shape {
+  constructor(readonly radius: number) {}
+
+  /** Its area. */
+  area() {
+    return 3 * this.radius ** 2;
+  }
+}
+
+export class Square implements Shape {
+  area() {
+    return 1;
+  }
+}
+
+export function largest(shapes: Shape[]) {
+  return shapes[0];
+}
+`;
+beforeEach(() =>
+  ground.reset({
+    "a.ts": code,
+    "b.ts": code,
+    "half.ts": "const a = ;\nconst b = 1;\n",
+    "shapes.ts": shapes,
+    "notes.md": "# One\ntext\n## Two\nmore\n# Three\nend\n",
+    "odd#name.ts": "export const odd = 1;\n",
+  }),
+);
 
 describe("a change that breaks syntax says so, with line, column and text, and is made all the same", () => {
   const broken = "new syntax error at 2:13 (missing `)`): return f(1;";
@@ -32,7 +67,7 @@ describe("a change that breaks syntax says so, with line, column and text, and i
   it("by apply_patch, replace_in_files and undo, with the file's name where there are several", async () => {
     const patch = "--- a/a.ts\n+++ b/a.ts\n@@ -2 +2 @@\n-  return f(1);\n+  return f(1;\n";
     expect(await server.says("apply_patch", { patch })).toContain(broken);
-    const said = await server.says("replace_in_files", { paths: ["*.ts"], old: "f(2)", new: "f(2" });
+    const said = await server.says("replace_in_files", { paths: ["?.ts"], old: "f(2)", new: "f(2" });
     expect(said).toContain("new syntax error at b.ts:6:");
     const good = { path: "b.ts", edits: [{ old: "f(2", new: "f(2)" }] };
     const mended = await server.says("edit_file", good);
@@ -44,5 +79,73 @@ describe("a change that breaks syntax says so, with line, column and text, and i
   it("and only what is new is told", async () => {
     const edits = [{ old: "b = 1", new: "b = 2" }];
     expect(await server.says("edit_file", { path: "half.ts", edits })).not.toContain("syntax");
+  });
+});
+
+describe("read_file reads by structure", () => {
+  it("an outline: each declaration with its lines", async () => {
+    const said = await server.says("read_file", { path: "shapes.ts", outline: true });
+    expect(said.split("\n").slice(1)).toEqual([
+      "1-4 export interface Shape",
+      "  3 area(): number",
+      "6-15 export class Circle implements Shape",
+      "  9 constructor(readonly radius: number)",
+      "  11-14 area()",
+      "17-21 export class Square implements Shape",
+      "  18-20 area()",
+      "23-25 export function largest(shapes: Shape[])",
+    ]);
+  });
+
+  it("lines and symbols, several of one file as one block with its version once", async () => {
+    const paths = ["shapes.ts:1-2", "notes.md:1", "shapes.ts#Circle.area", "shapes.ts#largest"];
+    const said = await server.says("read_file", { paths });
+    expect(said.match(/v:/g)).toHaveLength(2);
+    expect(said).toContain(
+      "[lines 1-2 of 25]\n1: // All shapes.\n2: export interface Shape {\n[Circle.area · lines 11-14]\n11:   /** Its area. */\n12:   area() {",
+    );
+    expect(said).toContain("[largest · lines 23-25]\n23: export function largest");
+  });
+
+  it("a symbol with the comment and the decorators above it", async () => {
+    const said = await server.says("read_file", { path: "shapes.ts#Circle" });
+    expect(said).toContain("[Circle · lines 6-15]\n6: /** A round one. */\n7: @sealed\n8: export class");
+  });
+
+  it("and guesses nothing: two that fit are both named, one that is not there gets the nearest names", async () => {
+    const both = await server.refuses("read_file", { path: "shapes.ts#area" });
+    expect(both[0]).toBe("ambiguous: area fits 3 declarations in shapes.ts");
+    expect(both[1]).toContain("Circle.area (shapes.ts:11-14), Square.area (shapes.ts:18-20)");
+    const none = await server.refuses("read_file", { path: "shapes.ts#Circle.aera" });
+    expect(none[0]).toBe("not_found: shapes.ts declares no Circle.aera");
+    expect(none[1]).toMatch(/^Did you mean .*Circle\.area/);
+    const inline = await server.says("read_file", { paths: ["shapes.ts#nothing", "shapes.ts:3"] });
+    expect(inline).toContain("not_found: shapes.ts declares no nothing");
+    expect(inline).toContain("3:   area(): number;");
+    expect((await server.refuses("read_file", { path: "shapes.ts:9-3" }))[0]).toMatch(/^invalid_input/);
+    expect((await server.refuses("read_file", { path: "shapes.ts:99" }))[0]).toMatch(/^invalid_input/);
+  });
+
+  it("an existing file of that very name wins", async () => {
+    ground.write("a.ts:1", "colon\n");
+    expect(await server.says("read_file", { path: "a.ts:1" })).toContain("1: colon");
+    expect(await server.says("read_file", { path: "odd#name.ts" })).toContain("odd = 1");
+    expect(await server.says("read_file", { path: "odd#name.ts#odd" })).toContain("[odd · lines 1-1]");
+  });
+
+  it("text by its headings where there is no grammar, and says so", async () => {
+    const said = await server.says("read_file", { path: "notes.md", outline: true });
+    expect(said).toContain("[no grammar for this file");
+    expect(said).toContain("1-4 # One\n  3-4 ## Two\n5-6 # Three");
+    expect(await server.says("read_file", { path: "notes.md#Two" })).toContain("3: ## Two\n4: more");
+  });
+
+  it("and a file that is cut at the limit begins with its outline", async () => {
+    const said = await server.says("read_file", { path: "shapes.ts", limit: 5 });
+    expect(said).toMatch(/^shapes\.ts · .*\n\[outline\]\n1-4 export interface Shape\n/);
+    expect(said).toContain("[lines]\n1: // All shapes.");
+    expect(said).toMatch(/\[lines 1-5 of 25; go on with offset=6\]$/);
+    const next = await server.says("read_file", { path: "shapes.ts", limit: 5, offset: 6 });
+    expect(next).not.toContain("[outline]");
   });
 });

@@ -1,0 +1,56 @@
+// What a caller may write for a part of a file: `file:10-40` for lines, `file#Class.method` for a symbol. A file that
+// has this very name wins.
+import type { CallContext } from "../../contract/context.ts";
+import { Fault } from "../../engine/fault.ts";
+import { pathAt } from "./paths.ts";
+
+export interface Part {
+  /** All of it, as the caller wrote it. */
+  readonly written: string;
+  readonly file: string;
+  readonly lines?: { readonly from: number; readonly to: number };
+  readonly symbol?: string;
+}
+
+export function partOf(written: string, call: CallContext): Part {
+  const lines = /^(.+):(\d+)(?:-(\d+)?)?$/s.exec(written);
+  const symbol = /^(.+?)#(.+)$/s.exec(written);
+  if ((lines === null && symbol === null) || exists(written, call)) return { written, file: written };
+  if (lines !== null) {
+    const [, file = "", first = "", last] = lines;
+    const from = Number(first);
+    const to = last !== undefined ? Number(last) : /-$/.test(written) ? Number.MAX_SAFE_INTEGER : from;
+    return { written, file, lines: { from, to } };
+  }
+  // A name may have the sign in it, too: the longest file that is there is meant.
+  for (let at = written.lastIndexOf("#"); at > 0; at = written.lastIndexOf("#", at - 1)) {
+    const file = written.slice(0, at);
+    if (at < written.length - 1 && exists(file, call))
+      return { written, file, symbol: written.slice(at + 1) };
+  }
+  const [, file = "", name = ""] = symbol ?? [];
+  return { written, file, symbol: name };
+}
+
+function exists(written: string, call: CallContext): boolean {
+  try {
+    call.workspace.stat(pathAt(call, written));
+    return true;
+  } catch (error) {
+    if (error instanceof Fault) return false;
+    throw error;
+  }
+}
+
+/** Parts of the same file together, where the first of them is. A whole file stands alone. */
+export function grouped(parts: readonly Part[]): Part[][] {
+  const groups = new Map<string, Part[]>();
+  for (const [i, part] of parts.entries()) {
+    const isWhole = part.lines === undefined && part.symbol === undefined;
+    const key = isWhole ? `${i}` : `part ${part.file}`;
+    const group = groups.get(key);
+    if (group === undefined) groups.set(key, [part]);
+    else group.push(part);
+  }
+  return [...groups.values()];
+}

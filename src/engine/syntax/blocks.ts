@@ -1,0 +1,93 @@
+// An outline from the text alone: headings of Markdown, and elsewhere lines that open a more indented block.
+import { LineIndex } from "../text/lines.ts";
+import type { Declared } from "./structure.ts";
+
+const most = 5000;
+const deepest = 3;
+const longestHead = 160;
+
+interface Block {
+  readonly level: number;
+  readonly line: number;
+  readonly head: string;
+  to: number;
+}
+
+export function blocksOf(path: string, text: string): Declared[] {
+  const lines = text.split("\n");
+  if (lines.at(-1) === "") lines.pop();
+  const blocks = /\.(md|markdown|mdx|rst)$/i.test(path) ? headings(lines) : indented(lines);
+  const index = new LineIndex(text);
+  const open: (Block & { readonly name: string })[] = [];
+  return blocks.map(block => {
+    while (open.length > 0 && (open.at(-1)?.to ?? 0) < block.line) open.pop();
+    const own = nameIn(block.head);
+    const above = open.at(-1);
+    const name = above === undefined ? own : `${above.name}.${own}`;
+    const depth = open.length;
+    open.push({ ...block, name });
+    const start = index.start(block.line);
+    const end = index.end(block.to);
+    const { line: from, to, head } = block;
+    const place = { topStart: start, start, end, nameStart: start, nameEnd: index.end(block.line) };
+    return { kind: "section", name, depth, top: from, from, to, ...place, head, local: false };
+  });
+}
+
+function headings(lines: readonly string[]): Block[] {
+  const blocks: Block[] = [];
+  let fence: string | undefined;
+  for (const [i, line] of lines.entries()) {
+    const mark = /^\s{0,3}(```+|~~~+)/.exec(line)?.[1];
+    if (fence === undefined) fence = mark;
+    else if (mark?.startsWith(fence)) fence = undefined;
+    const heading = fence === undefined ? /^(#{1,6})\s+(.*?)\s*#*$/.exec(line) : null;
+    if (heading === null || blocks.length >= most) continue;
+    const level = heading[1]?.length ?? 1;
+    for (const block of blocks) if (block.to === lines.length && block.level >= level) block.to = i;
+    blocks.push({ level, line: i + 1, head: line.trim().slice(0, longestHead), to: lines.length });
+  }
+  return blocks;
+}
+
+function indented(lines: readonly string[]): Block[] {
+  const blocks: Block[] = [];
+  const open: Block[] = [];
+  let lastUsed = 0;
+  const close = (level: number) => {
+    while (open.length > 0 && (open.at(-1)?.level ?? 0) >= level) {
+      const block = open.pop();
+      if (block !== undefined) block.to = Math.max(block.to, lastUsed);
+    }
+  };
+  for (const [i, line] of lines.entries()) {
+    if (line.trim() === "") continue;
+    const level = /^\s*/.exec(line)?.[0].replaceAll("\t", "    ").length ?? 0;
+    const isClosing = /^[\])}]|^end\b/.test(line.trim());
+    if (isClosing) {
+      const own = open.findLast(block => block.level === level);
+      if (own !== undefined) lastUsed = i + 1;
+      close(level);
+    } else {
+      close(level);
+      const next = lines.slice(i + 1, i + 4).find(one => one.trim() !== "");
+      const below = next === undefined ? 0 : (/^\s*/.exec(next)?.[0].replaceAll("\t", "    ").length ?? 0);
+      if (below > level && open.length < deepest && blocks.length < most) {
+        const block = { level, line: i + 1, head: line.trim().slice(0, longestHead), to: i + 1 };
+        blocks.push(block);
+        open.push(block);
+      }
+    }
+    lastUsed = i + 1;
+  }
+  close(0);
+  return blocks;
+}
+
+/** What a reader would call it: the heading's text, or the last word before what opens the block. */
+function nameIn(head: string): string {
+  const heading = /^#{1,6}\s+(.*?)\s*#*$/.exec(head)?.[1];
+  if (heading !== undefined) return heading;
+  const plain = head.replace(/\(.*$/, "").replace(/[\s:={[<(]+$/, "");
+  return /([\p{L}\p{N}_$.-]+)$/u.exec(plain)?.[1] ?? plain;
+}

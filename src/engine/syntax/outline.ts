@@ -1,0 +1,35 @@
+// Which declarations an outline shows: all that fit into its share of the file, the outer ones first.
+import type { Declared } from "./structure.ts";
+
+/** Small things, by what they add to an outline: locals, then fields, then what is nested deeper. */
+const ranks: readonly ((one: Declared) => boolean)[] = [
+  ({ local, kind }) => local && (kind === "variable" || kind === "field"),
+  ({ local }) => local,
+  ({ kind, depth }) => depth > 0 && (kind === "field" || kind === "variable" || kind === "constant"),
+  ({ depth }) => depth > 2,
+  ({ kind, from, to }) => (kind === "variable" || kind === "constant" || kind === "field") && to === from,
+  ({ depth }) => depth > 1,
+  ({ depth }) => depth > 0,
+];
+
+/** `left` declarations do not fit. Locals that are mere variables are never part of it, and not counted. */
+export function outlineOf(
+  declared: readonly Declared[],
+  maxBytes: number,
+  lineOf: (one: Declared) => string,
+): { readonly shown: readonly Declared[]; readonly left: number } {
+  const all = declared.filter(one => !ranks[0]?.(one));
+  const size = (list: readonly Declared[]) =>
+    list.reduce((sum, one) => sum + Buffer.byteLength(lineOf(one)) + 1, 0);
+  let shown = all;
+  for (const isSmall of ranks.slice(1)) {
+    if (size(shown) <= maxBytes) break;
+    shown = shown.filter(one => !isSmall(one));
+  }
+  let bytes = 0;
+  const fitting = shown.filter(one => {
+    bytes += Buffer.byteLength(lineOf(one)) + 1;
+    return bytes <= maxBytes;
+  });
+  return { shown: fitting, left: all.length - fitting.length };
+}

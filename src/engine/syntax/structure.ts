@@ -1,0 +1,67 @@
+// The declarations of a file with their lines and full names, from the grammar of its language or, where there is
+// none, from its headings and indentation.
+import { LineIndex } from "../text/lines.ts";
+import { blocksOf } from "./blocks.ts";
+import { languageOf } from "./language.ts";
+import { parse } from "./parse.ts";
+import type { Kind, RawDeclaration } from "./thread/messages.ts";
+
+export interface Declared {
+  readonly kind: Kind;
+  /** `Class.method` */
+  readonly name: string;
+  readonly depth: number;
+  /** Lines, from 1: with the comments and decorators above it, and without. */
+  readonly top: number;
+  readonly from: number;
+  readonly to: number;
+  /** Offsets of the same, and of its own name. */
+  readonly topStart: number;
+  readonly start: number;
+  readonly end: number;
+  readonly nameStart: number;
+  readonly nameEnd: number;
+  readonly head: string;
+  /** Inside of a function. */
+  readonly local: boolean;
+}
+
+export interface Structure {
+  readonly declared: readonly Declared[];
+  /** False where it comes from the text alone. */
+  readonly known: boolean;
+}
+
+export async function structureOf(path: string, text: string): Promise<Structure> {
+  const language = languageOf(path, text);
+  const found = language && (await parse(text, language, { declarations: true }));
+  if (found === undefined || (found.doubtful && found.errors.length > found.declarations.length))
+    return { declared: blocksOf(path, text), known: false };
+  return { declared: qualified(found.declarations, new LineIndex(text)), known: true };
+}
+
+const functions: ReadonlySet<Kind> = new Set(["function", "method", "constructor"]);
+
+function qualified(declarations: readonly RawDeclaration[], index: LineIndex): Declared[] {
+  const made: Declared[] = [];
+  for (const one of declarations) {
+    const parent = made[one.parent];
+    const isLocal = parent !== undefined && (parent.local || functions.has(parent.kind));
+    made.push({
+      kind: one.kind,
+      name: parent === undefined ? one.name : `${parent.name}.${one.name}`,
+      depth: parent === undefined ? 0 : parent.depth + 1,
+      top: index.lineAt(one.top),
+      from: index.lineAt(one.start),
+      to: index.lineAt(Math.max(one.start, one.end - 1)),
+      topStart: one.top,
+      start: one.start,
+      end: one.end,
+      nameStart: one.nameStart,
+      nameEnd: one.nameEnd,
+      head: one.head,
+      local: isLocal,
+    });
+  }
+  return made;
+}

@@ -1,0 +1,53 @@
+// Looking for a declaration by its name. Two that fit are both named, and none is guessed.
+import { Fault } from "../fault.ts";
+import { editDistance } from "../text/distance.ts";
+import type { Declared, Structure } from "./structure.ts";
+
+const mostNamed = 8;
+
+/** The one declaration of this name. Faults: `unknown_symbol` with the nearest names, `ambiguous_symbol`. */
+export function symbolIn({ declared }: Structure, path: string, written: string): Declared {
+  const wanted = plainName(written);
+  const whole = declared.filter(one => plainName(one.name) === wanted);
+  const found = whole.length > 0 ? whole : declared.filter(one => plainName(one.name).endsWith(`.${wanted}`));
+  const best = defined(found);
+  const [only] = best;
+  if (only === undefined)
+    throw new Fault("unknown_symbol", { path, symbol: written, nearest: nearest(declared, wanted) });
+  if (best.length > 1) {
+    const candidates = best.map(({ name, top, to }) => ({ name, from: top, to }));
+    throw new Fault("ambiguous_symbol", { path, symbol: written, candidates });
+  }
+  return only;
+}
+
+/** `A::b`, `A#b`, `A/b` and `A.b()` are `A.b`. */
+function plainName(name: string): string {
+  return name
+    .replace(/\(.*\)$/, "")
+    .replace(/::|#(?=.)|(?<=\w)\/(?=\w)/g, ".")
+    .trim();
+}
+
+/** Without what only announces or extends the thing that is there, too; locals come after the others. */
+function defined(found: readonly Declared[]): readonly Declared[] {
+  const real = found.filter(({ kind }) => kind !== "prototype" && kind !== "implementation");
+  const some = real.length > 0 ? real : found;
+  const outer = some.filter(({ local, kind }) => !(local && kind === "variable"));
+  return outer.length > 0 ? outer : some;
+}
+
+function nearest(declared: readonly Declared[], wanted: string): string[] {
+  const last = wanted.slice(wanted.lastIndexOf(".") + 1).toLowerCase();
+  const scored = declared.flatMap(({ name, local, kind }) => {
+    if (local && kind === "variable") return [];
+    const own = plainName(name);
+    const ownLast = own.slice(own.lastIndexOf(".") + 1).toLowerCase();
+    const distance = editDistance(last.slice(0, 60), ownLast.slice(0, 60));
+    const contains = last.length > 2 && (ownLast.includes(last) || last.includes(ownLast)) ? 0 : 1;
+    const isNear = contains === 0 || distance <= Math.max(2, last.length / 2);
+    return isNear ? [{ name, score: contains * 10 + distance }] : [];
+  });
+  const sorted = scored.sort((a, b) => a.score - b.score).map(({ name }) => name);
+  return [...new Set(sorted)].slice(0, mostNamed);
+}
