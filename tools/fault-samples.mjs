@@ -34,6 +34,7 @@ export const faultSamples = {
   past_end: { path, line: 99, lines: 12 },
   nothing_matches: { glob: "*.md" },
   too_many_files: { limit: 100 },
+  search_incomplete: { reason: "memory" },
   invalid_pattern: { pattern: "(", kind: "regex", reason: "unclosed group" },
   unknown_symbol: { path: "a.ts", symbol: "Greeter.gret", nearest: ["Greeter.greet"] },
   ambiguous_symbol: {

@@ -69,6 +69,10 @@ export const plainWording: Wording = {
   past_end: ({ path, line, lines }) => `Line ${line} is past the end of ${path} (${lines} lines)`,
 
   nothing_matches: ({ glob }) => `No file matches: ${glob}`,
+  search_incomplete: ({ reason }) =>
+    reason === "memory"
+      ? "The search is incomplete: a line in a large file is too long; leave such files out"
+      : "The search is incomplete: its process was killed; try again",
   invalid_pattern: ({ pattern, kind, reason }) => `Invalid ${kind}: ${pattern} (${reason})`,
 
   unknown_symbol: ({ path, symbol }) => `No declaration of ${symbol} in ${path}`,

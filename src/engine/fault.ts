@@ -23,7 +23,7 @@ export interface Faults {
   unknown_tool: { readonly name: string };
   invalid_params: { readonly issues: readonly ParameterIssue[] };
   /** Parameters that are each fine, but not together, or not for this file: what is wrong is in the contract's words. */
-  invalid_argument: { readonly message: string };
+  invalid_argument: { readonly message: string; readonly path?: string };
   cancelled: Record<never, never>;
   timeout: { readonly ms: number; readonly what: string };
   denied: { readonly what: string };
@@ -70,6 +70,8 @@ export interface Faults {
 
   // patterns
   nothing_matches: { readonly glob: string };
+  /** Ripgrep was killed, or ran out of memory over a line of a large file: what it found is not all. */
+  search_incomplete: { readonly reason: "killed" | "memory" };
   invalid_pattern: { readonly pattern: string; readonly kind: "glob" | "regex"; readonly reason: string };
 
   // symbols

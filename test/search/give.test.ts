@@ -1,12 +1,11 @@
 import { execFileSync } from "node:child_process";
-import { readdirSync, readlinkSync, unlinkSync } from "node:fs";
+import { readdirSync, readlinkSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { Fault } from "../../src/engine/fault.ts";
-import { launch } from "../../src/engine/search/collect.ts";
 import { grep } from "../../src/engine/search/grep.ts";
 import type { GrepReport } from "../../src/engine/search/grep-terms.ts";
-import { everything, IgnoreRules } from "../../src/engine/search/ignore.ts";
+import { launch } from "../../src/engine/search/ripgrep-run.ts";
 import { all, byteSorted, chance, Tree } from "./tree.ts";
 
 const ignore = { rules: true, hidden: false };
@@ -80,20 +79,18 @@ describe("a FIFO that takes a file's place", () => {
   });
 
   it("holds ripgrep up until the time is over or the caller gives up, and no longer", async () => {
-    using tree = new Tree({ "a.txt": "needle\n", "b.txt": "needle\n" });
+    using tree = new Tree();
     using directory = tree.directory();
-    unlinkSync(join(tree.path, "b.txt"));
     execFileSync("mkfifo", [join(tree.path, "b.txt")]);
-    const above = { prefix: "", rules: IgnoreRules.of(everything) };
     // What is named to ripgrep it opens, whatever it is: as it does with a file that was swapped after it was seen.
-    const range = ["a.txt", "b.txt"];
+    const job = { start: directory, rules: "", file: "b.txt" };
     const query = { pattern: "needl[e]" };
     const report: GrepReport = { files: 0, inaccessible: 0, stopped: undefined };
-    const late = await launch(directory, query, { timeoutMs: 300 }, report, above, range);
+    const late = await launch({ ...job, query, options: { timeoutMs: 300 } }, report);
     await late.blocks();
     expect(report.stopped).toBe("time");
     const abort = new AbortController();
-    const held = await launch(directory, query, { signal: abort.signal }, report, above, range);
+    const held = await launch({ ...job, query, options: { signal: abort.signal } }, report);
     setTimeout(() => abort.abort(), 100);
     expect(Fault.is(await held.blocks().catch(error => error), "cancelled")).toBe(true);
     while (ripgrepRunsIn(tree.path)) await new Promise(resolve => setTimeout(resolve, 5));

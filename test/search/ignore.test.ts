@@ -210,9 +210,9 @@ describe("ignore rules", () => {
       "app/b.txt": "x\n",
     });
     using directory = tree.granted("app");
-    const search = grep(directory, { pattern: "(x|z)+" }, { ignore: rules });
+    const search = grep(directory, { pattern: "(x|z)+" }, { ignore: rules, maxFiles: 100 });
     expect(pathsOf(await all(search))).toEqual(["b.txt"]);
-    expect(search.report.files).toBe(2); // ripgrep cannot be told of what is bound to a place further up
+    expect(search.report.files).toBe(1);
   });
 
   it("nothing above the repository is read, nor where the granted root is one itself", async () => {

@@ -7,7 +7,7 @@ import { all, Tree } from "./tree.ts";
 
 async function lines(tree: Tree, query: Query, options: GrepOptions = {}): Promise<string[]> {
   using directory = tree.directory();
-  const files = await all(grep(directory, query, options));
+  const files = await all(grep(directory, query, { columns: true, ...options }));
   return files.flatMap(({ path, lines: found }) =>
     found.map(({ number, column = -1, text }) => `${path}:${number}:${column + 1}:${text}`),
   );

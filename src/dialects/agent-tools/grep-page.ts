@@ -14,6 +14,20 @@ export interface PageOptions {
   readonly cap: number;
 }
 
+const reasons: { readonly [R in NonNullable<GrepReport["stopped"]>]: string } = {
+  limit: "there are more results",
+  files: "there are too many files; narrow path or glob",
+  time: "it took too long; narrow pattern, path or glob",
+  output: "too much was found to hold all of it; narrow pattern, path or glob",
+  memory: "a line in a large file is too long; files over 16 MB were left out",
+  killed: "the search process was killed; try again",
+};
+
+/** The number of the last line of a hit, which may be a match of several. */
+function lastOf({ number, text }: FoundLine): number {
+  return number + text.split("\n").length - 1;
+}
+
 /** What the footer may need. */
 const reserve = 100;
 
@@ -44,14 +58,16 @@ export class Page {
       let last = printed;
       for (let i = Math.max(0, at - before); i <= Math.min(lines.length - 1, at + after); i++) {
         const near = lines[i];
-        if (near === undefined || near.number < line.number - before || near.number <= last) continue;
-        if (near.number > line.number + after) break;
+        if (near === undefined || near.number < line.number - before) continue;
+        if (i !== at && near.number <= last) continue;
+        if (near.number > lastOf(line) + after) break;
         // The next result is left to itself, and so is what lies behind it.
         if (i > at && near.column !== undefined && this.#takesAfter()) break;
         if (this.#isApart(near.number, last)) group.push("--");
         const mark = i === at ? ":" : "-";
-        group.push(`${path}${mark}${near.number}${mark}${shownLine(near.text)}`);
-        last = near.number;
+        const shown = near.text.split("\n").map(one => shownLine(one.replace(/\r$/, "")));
+        group.push(`${path}${mark}${near.number}${mark}${shown.join("\n")}`);
+        last = lastOf(near);
       }
       if (this.#print(group.join("\n"))) printed = last;
     }
@@ -67,11 +83,7 @@ export class Page {
     else if (end < this.#count) {
       lines.push(`[... showing ${offset}..${end} of ${total}; call again with offset=${end} for more ...]`);
     }
-    if (stopped !== undefined) {
-      lines.push(
-        "[... warning: search incomplete: too much was found to hold all of it; narrow pattern, path or glob ...]",
-      );
-    }
+    if (stopped !== undefined) lines.push(`[... warning: search incomplete: ${reasons[stopped]} ...]`);
     return lines.join("\n");
   }
 
@@ -93,7 +105,7 @@ export class Page {
 
   #isApart(number: number, last: number): boolean {
     const { before, after } = this.#options;
-    return before + after > 0 && this.#parts.length > 0 && number !== last + 1;
+    return before + after > 0 && this.#parts.length > 0 && (number > last + 1 || last < 0);
   }
 
   #print(part: string): boolean {

@@ -12,6 +12,7 @@ import { covering } from "./scope.ts";
 import { binary } from "./text-file.ts";
 
 const maxContext = 1000;
+const timeoutMs = 120_000; // the contract names none, but nobody waits for ever
 const maxLineBytes = 8192; // more than is shown of a line
 const given = { files_with_matches: "files", content: "lines", count: "counts" } as const;
 const contextSchema = { type: "integer", minimum: 0 } as const;
@@ -88,6 +89,8 @@ export const grep = tool({
       binary,
       maxFileSize: call.settings.maxFileBytes,
       maxLineBytes,
+      perMatch: params.multiline,
+      timeoutMs,
       signal: call.signal,
     };
     const page = new Page({ offset, limit, before, after, cap: call.settings.maxOutputBytes });

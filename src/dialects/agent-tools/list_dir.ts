@@ -1,8 +1,12 @@
 // `list_dir`: what is in a directory, directories first.
 import { text, tool } from "../../contract/tool.ts";
 import { printable } from "../../contract/wording.ts";
+import { Fault } from "../../engine/fault.ts";
 import { sortByName } from "../../engine/search/order.ts";
 import type { Directory, Entry } from "../../engine/workspace/directory.ts";
+import type { WorkspacePath } from "../../engine/workspace/path.ts";
+import type { Stat } from "../../engine/workspace/stat.ts";
+import type { Workspace } from "../../engine/workspace/workspace.ts";
 import { pathAt } from "./names.ts";
 import { capped } from "./output.ts";
 
@@ -22,11 +26,14 @@ export const listDir = tool({
   effect: "reads",
   paths: ["path"],
   run({ path = "." }, call) {
-    using directory = call.workspace.directory(pathAt(call, path));
+    const at = pathAt(call, path);
+    using directory = call.workspace.directory(at);
     const directories: string[] = [];
     const others: string[] = [];
     for (const entry of sortByName(directory.entries())) {
-      if (entry.kind === "directory") directories.push(`${printable(entry.name)}/`);
+      const led = entry.kind === "symlink" ? target(at.below(entry.name), call.workspace) : undefined;
+      if ((led?.kind ?? entry.kind) === "directory") directories.push(`${printable(entry.name)}/`);
+      else if (led?.kind === "file") others.push(`${printable(entry.name)}\t${led.size}`);
       else {
         const line = described(directory, entry);
         if (line !== undefined) others.push(line);
@@ -38,11 +45,19 @@ export const listDir = tool({
   },
 });
 
-/** A line for what is no directory; none where it is gone by now. A link has no size of its own worth telling. */
+/** What a link leads to; undefined where that is outside, or there is nothing. */
+function target(link: WorkspacePath, workspace: Workspace): Stat | undefined {
+  try {
+    return workspace.stat(link);
+  } catch (error) {
+    if (error instanceof Fault) return undefined;
+    throw error;
+  }
+}
+
+/** A line for what is no directory; none where it is gone by now. */
 function described(directory: Directory, entry: Entry): string | undefined {
-  const name = printable(entry.name);
-  if (entry.kind === "symlink") return `${name} -> ${printable(directory.linkTarget(entry) ?? "")}`;
   const stat = directory.stat(entry);
   if (stat === undefined) return undefined;
-  return `${name}\t${entry.kind === "file" ? stat.size : `(${entry.kind})`}`;
+  return `${printable(entry.name)}\t${entry.kind === "file" ? stat.size : `(${entry.kind})`}`;
 }

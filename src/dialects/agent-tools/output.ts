@@ -3,10 +3,15 @@ import { firstBytes, firstCharacters } from "../../contract/render/cut.ts";
 import { type Reply, text } from "../../contract/tool.ts";
 
 /** An answer of at most `cap` bytes of `body`. `total` is given where `body` is only the beginning of the whole. */
-export function capped(body: string, cap: number, total = Buffer.byteLength(body)): Reply {
-  if (total <= cap) return text(body);
+export function capped(body: string, cap: number, total?: number): Reply {
+  return text(cut(body, cap, total));
+}
+
+/** The text of such an answer. */
+export function cut(body: string, cap: number, total = Buffer.byteLength(body)): string {
+  if (total <= cap) return body;
   const shown = firstBytes(body, cap);
-  return text(`${shown}\n${truncation(Buffer.byteLength(shown), total)}`);
+  return `${shown}\n${truncation(Buffer.byteLength(shown), total)}`;
 }
 
 export function truncation(shown: number, total: number, more = ""): string {

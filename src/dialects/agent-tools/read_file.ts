@@ -4,7 +4,7 @@ import { text, tool } from "../../contract/tool.ts";
 import { Fault } from "../../engine/fault.ts";
 import { LineIndex } from "../../engine/text/lines.ts";
 import { pathAt } from "./names.ts";
-import { capped, shownLine } from "./output.ts";
+import { cut, shownLine } from "./output.ts";
 import { readText } from "./text-file.ts";
 
 export const readFile = tool({
@@ -61,8 +61,11 @@ export const readFile = tool({
       }
       page.add(shown);
     }
-    if (next <= total) page.add(`\n${footer(next - first, total, next)}`);
-    return next === first + 1 ? capped(page.toString(), maxOutputBytes) : text(page.toString());
+    const more = next <= total ? `\n${footer(next - first, total, next)}` : "";
+    if (next > first + 1 || Buffer.byteLength(page.toString() + more) <= maxOutputBytes)
+      return text(page.toString() + more);
+    // One line alone is more than fits; how to go on is told all the same.
+    return text(cut(page.toString(), maxOutputBytes - Buffer.byteLength(more)) + more);
   },
 });
 

@@ -31,10 +31,11 @@ interface Wanted {
   readonly hidden: boolean;
   /** Patterns without a slash are matched with base names at any depth. */
   readonly baseName?: boolean;
+  readonly ignoreCase?: boolean;
 }
 
-export function scopeOf({ pattern, excludes, hidden, baseName = false }: Wanted): Scope {
-  const rules = { strict: true, slashless: baseName ? "base-name" : "path" } as const;
+export function scopeOf({ pattern, excludes, hidden, baseName = false, ignoreCase = false }: Wanted): Scope {
+  const rules = { strict: true, slashless: baseName ? "base-name" : "path", ignoreCase } as const;
   const negated = pattern !== undefined && /^!(?!\()/.test(pattern);
   const wanted = negated ? pattern.slice(1) : pattern;
   const left = excludes?.map(exclude => exclude.replace(/^!/, ""));
@@ -51,6 +52,7 @@ function allBut(globs: Globs): Globs {
   return {
     patterns: [],
     matches: path => !globs.matches(path),
+    covers: () => false,
     reaches: () => true,
     endings: undefined,
     simple: false,

@@ -53,9 +53,10 @@ interface Lines {
   readonly lineEnd?: number;
 }
 
-export function choiceOf({ head, tail, lineStart, lineEnd }: Lines): LineChoice {
+/** `path` is for the refusal, where there is one file. */
+export function choiceOf({ head, tail, lineStart, lineEnd }: Lines, path?: string): LineChoice {
   const refuse = (message: string): never => {
-    throw new Fault("invalid_argument", { message });
+    throw new Fault("invalid_argument", path === undefined ? { message } : { message, path });
   };
   const ends = head !== undefined || tail !== undefined;
   if (ends && (lineStart !== undefined || lineEnd !== undefined))

@@ -95,6 +95,7 @@ export const searchContent = tool({
       pattern: params.filePattern,
       excludes: params.excludePatterns,
       hidden: params.includeHidden,
+      ...fileMatching(params),
     });
     using directory = call.workspace.directory(base);
     const report: MatchReport = { files: 0, inaccessible: 0, stopped: undefined };
@@ -116,6 +117,8 @@ export const searchContent = tool({
       if (left > 0) found.push({ path, lines: lines.slice(0, left) });
       left -= Math.min(left, lines.length);
     }
+    if (report.stopped === "memory" || report.stopped === "killed")
+      throw new Fault("search_incomplete", { reason: report.stopped });
     const reason = reasonOf(report.stopped, more);
     if (reason === "timeout" && found.length === 0)
       throw new Fault("timeout", { ms: timeoutMs, what: `nothing matched ${pattern.slice(0, 200)} by then` });
@@ -155,6 +158,14 @@ export const searchContent = tool({
     return text(withNotes(shown, notes), structured);
   },
 });
+
+/** Two parameters that clients send although the document has them for other tools only. */
+function fileMatching(params: object): { baseName: boolean; ignoreCase: boolean } {
+  return {
+    baseName: "baseNameMatch" in params && params.baseNameMatch === true,
+    ignoreCase: "caseSensitiveFileMatch" in params && params.caseSensitiveFileMatch === false,
+  };
+}
 
 function reasonOf(stopped: MatchReport["stopped"], more: boolean): StoppedReason | undefined {
   if (stopped === "time") return "timeout";

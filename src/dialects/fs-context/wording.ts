@@ -65,7 +65,10 @@ export interface Failure {
 
 export function failureOf(fault: Fault): Failure {
   const code = codeOf(fault);
-  const path = "path" in fault.data && fault.data.path !== "" ? printable(fault.data.path) : undefined;
+  const path =
+    "path" in fault.data && fault.data.path !== undefined && fault.data.path !== ""
+      ? printable(fault.data.path)
+      : undefined;
   return {
     code,
     message: say(wording, fault),

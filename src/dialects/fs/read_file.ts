@@ -84,7 +84,7 @@ async function byteWindow(file: OpenFile, offset: number, most: number) {
 
 async function lineWindow(file: OpenFile, start: number, count: number, signal: AbortSignal) {
   const window = await linesFrom(file, start, count, { maxBytes: maxWindowBytes, signal });
-  const lines = window.lines.map(line => decode(line.bytes, file) + (line.end === "" ? "" : "\n"));
+  const lines = window.lines.map(line => `${decode(line.bytes, file)}\n`);
   return {
     content: lines.join(""),
     more: window.more,

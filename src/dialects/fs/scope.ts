@@ -46,7 +46,7 @@ export function covered(params: ScopeParams, { workspace }: CallContext): Covere
       ignore: { rules: true, hidden: false },
       // Clients that fill in every parameter send an empty list where they mean none.
       include: params.include_globs?.length ? includeGlobs(params.include_globs, rules) : undefined,
-      exclude: params.exclude_globs && excludeGlobs(params.exclude_globs, rules),
+      exclude: params.exclude_globs && excludeGlobs(params.exclude_globs, { ...rules, wholePaths: true }),
     },
     named: path => (below === "" ? path : `${below}/${path}`),
     [Symbol.dispose]: () => directory.close(),

@@ -59,6 +59,7 @@ export const searchText = tool({
       before: context,
       after: context,
       binary: notUtf8,
+      columns: true,
       limit: params.skip + params.max_results + 1,
       timeoutMs,
       signal: call.signal,
@@ -78,14 +79,17 @@ export const searchText = tool({
         hits.push(hit);
       }
     }
-    if (search.report.stopped === "time" && hits.length === 0)
+    const { stopped } = search.report;
+    if (stopped === "memory" || stopped === "killed")
+      throw new Fault("search_incomplete", { reason: stopped });
+    if (stopped === "time" && hits.length === 0)
       throw new Fault("timeout", {
         ms: timeoutMs,
         what: "nothing was found by then; narrow it with root or include_globs",
       });
     // A search that had to stop early knows of no further hit, but there may be some. An empty page is the last one
     // all the same: whoever goes on while there is more would never end.
-    const mayHaveMore = search.report.stopped !== undefined && hits.length > 0;
+    const mayHaveMore = stopped !== undefined && hits.length > 0;
     return text(JSON.stringify({ hits, has_more: more || mayHaveMore }));
   },
 });

@@ -89,6 +89,7 @@ const codes: { readonly [C in FaultCode]: ErrorCode } = {
   past_end: "invalid_input",
 
   nothing_matches: "not_found",
+  search_incomplete: "io",
   invalid_pattern: "invalid_input",
 
   unknown_symbol: "not_found",

@@ -78,6 +78,7 @@ function namesWith(part: string): Globs {
       const subject = whole ? path : path.slice(path.lastIndexOf("/") + 1);
       return subject.normalize("NFC").toLowerCase().includes(wanted);
     },
+    covers: () => false,
     reaches: () => true,
     endings: undefined,
     simple: false,

@@ -62,6 +62,11 @@ export class Page {
       lines.note("[the search took too long and was stopped: narrow path, glob or pattern]");
     if (stopped === "output")
       lines.note("[too much was found to hold all of it: narrow path, glob or pattern]");
+    if (stopped === "memory")
+      lines.note(
+        "[incomplete: a line in a large file is too long to search; files over 16 MB were left out]",
+      );
+    if (stopped === "killed") lines.note("[incomplete: the search process was killed; try again]");
     if (inaccessible > 0) lines.note(`[${counted(inaccessible, "file")} could not be read]`);
     return lines.toString();
   }

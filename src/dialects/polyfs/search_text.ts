@@ -4,7 +4,7 @@ import { nameBelow } from "../../contract/render/paths.ts";
 import { text } from "../../contract/tool.ts";
 import { grep } from "../../engine/search/grep.ts";
 import type { FileHits } from "../../engine/search/grep-terms.ts";
-import { isBinary } from "../../engine/text/detect.ts";
+import { isNoText } from "../../engine/text/detect.ts";
 import { answerBytes, sizeHint } from "./answer.ts";
 import { pathAt } from "./paths.ts";
 import { polyfsTool } from "./polyfs-tool.ts";
@@ -60,7 +60,8 @@ export const searchText = polyfsTool({
       file: place.file,
       before: context,
       after: context,
-      binary: file => isBinary(file.readNow(0, sample), { first: sample }),
+      binary: file => isNoText(file.readNow(0, sample)),
+      reading: "detected",
       limit: output === "count" ? undefined : offset + limit + 1,
       give: given[output],
       maxLineBytes,

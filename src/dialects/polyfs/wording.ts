@@ -138,6 +138,11 @@ export const wording: Wording = {
     ({ glob }) => `no file matches ${glob}`,
     "find_files shows what a glob matches; ignored files are left out.",
   ),
+  search_incomplete: say(
+    ({ reason }) =>
+      reason === "memory" ? "a line in a large file is too long to search" : "the search process was killed",
+    ({ reason }) => (reason === "memory" ? "leave large files out" : "try again"),
+  ),
   invalid_pattern: say(
     ({ kind, pattern, reason }) => `${JSON.stringify(pattern)} is no valid ${kind}: ${essence(reason)}`,
     ({ kind }) =>

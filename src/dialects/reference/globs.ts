@@ -7,9 +7,11 @@ import { type Globs, includeGlobs } from "../../engine/search/globs.ts";
 /** What any of the patterns matches. A directory that only something below it matches is not meant itself. */
 export function anyOf(patterns: readonly string[]): Globs {
   const compiled = patterns.map(glob);
+  const matches = (path: string): boolean => compiled.some(one => one.matches(path));
   return {
     patterns,
-    matches: path => compiled.some(one => one.matches(path)),
+    matches,
+    covers: matches,
     reaches: directory => compiled.some(one => one.reaches(directory)),
     endings: undefined,
     simple: false,

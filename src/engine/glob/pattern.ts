@@ -4,9 +4,11 @@
 //   *  any run of characters (without `/`, unless `crossing`)     ?  one character (likewise)
 //   ** as a whole segment: any number of directories              [a-z] [!a-z]  one of, none of
 //   \x the character itself                                       braces: see braces.ts
+//
+// A pattern of an ignore file (git-pattern.ts) is tokenized by git's rules and matched by the same code.
 import { classEnd } from "./braces.ts";
 
-type Token =
+export type Token =
   | { readonly kind: "text"; readonly text: string }
   | { readonly kind: "any" }
   | {
@@ -35,10 +37,13 @@ export class Pattern {
   /** Whether `suffix` alone decides, as in `deep star .ts`. */
   readonly #suffixDecides: boolean;
 
-  constructor(pattern: string, form: PatternForm = {}) {
+  constructor(pattern: string | readonly Token[], form: PatternForm = {}) {
     this.#crossing = form.crossing ?? false;
     this.#ignoreCase = form.ignoreCase ?? false;
-    this.#tokens = tokens(this.#ignoreCase ? pattern.toLowerCase() : pattern, this.#crossing);
+    this.#tokens =
+      typeof pattern === "string"
+        ? tokens(this.#ignoreCase ? pattern.toLowerCase() : pattern, this.#crossing)
+        : pattern;
     const last = this.#tokens.at(-1);
     const first = this.#tokens[0];
     this.suffix = last?.kind === "text" ? last.text : "";

@@ -81,6 +81,8 @@ export function runInWorker(port: MessagePort): void {
     firstOfLines(job: Job, regex: RegExp, text: string): { found: number[]; more: boolean } {
       const found: number[] = [];
       let more = false;
+      // An empty file has no line.
+      if (text === "") return { found, more };
       search.lines(text, (line, _, number) => {
         let count = 0;
         let [start, end] = [0, 0];

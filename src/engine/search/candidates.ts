@@ -1,16 +1,12 @@
-// The files of a tree that are worth a closer look: those in which ripgrep finds a pattern, or of which it is known
-// that they may hold what it demands. They are nothing but hints: whoever takes them opens each file again from the
-// held start (trail.ts).
+// The files of a tree that are worth a closer look: those in which ripgrep finds a pattern. They are nothing but hints:
+// the caller opens each file again from the held start (reopen.ts).
 import { Fault } from "../fault.ts";
 import type { Directory } from "../workspace/directory.ts";
 import { written } from "../workspace/name.ts";
-import { standpoint } from "./above.ts";
-import { isInScope } from "./collect.ts";
-import { everything } from "./ignore.ts";
+import { type IgnoreContext, rulesForRipgrep } from "./ignore-context.ts";
 import { compareBytes } from "./order.ts";
-import { Pace } from "./pace.ts";
-import { placeOf, scopeArguments, startRipgrep } from "./ripgrep.ts";
-import { sifted, study } from "./sifted.ts";
+import { scopeArguments, startRipgrep } from "./ripgrep.ts";
+import { isInScope } from "./ripgrep-run.ts";
 import type { Scope } from "./walker.ts";
 
 export interface Rough {
@@ -19,21 +15,19 @@ export interface Rough {
   readonly ignoreCase: boolean;
 }
 
-/** Relative paths as bytes, in path order; undefined where ripgrep does not take the pattern. */
+/** Relative paths as bytes, in path order; undefined where ripgrep does not take the pattern, or did not finish. */
 export async function candidates(
   start: Directory,
   { pattern, ignoreCase }: Rough,
   scope: Scope,
+  context: IgnoreContext,
   signal?: AbortSignal,
 ): Promise<Buffer[] | undefined> {
-  const few = await sifted(start, { pattern, ignoreCase }, { ...scope, signal }, new Pace({ signal }));
-  if (signal?.aborted) throw new Fault("cancelled", {});
-  if (few !== undefined) return few.paths.map(path => Buffer.from(path));
-  const above = standpoint(start, scope.ignore ?? everything);
+  const rules = rulesForRipgrep(start, context);
   const args = ["--no-config", "--color=never", "--files-with-matches", "--null", "--text"];
-  args.push("--no-ignore-messages", "--stats", ignoreCase ? "--ignore-case" : "--case-sensitive");
-  args.push(...scopeArguments(scope, placeOf(above)), "-e", pattern, "--", ".");
-  const child = await startRipgrep(start, args, above, signal);
+  args.push("--no-ignore-messages", ignoreCase ? "--ignore-case" : "--case-sensitive");
+  args.push(...scopeArguments(scope, rules), "-e", pattern, "--", ".");
+  const child = await startRipgrep(start, args, { rules, signal });
   const found: { readonly bytes: Buffer; readonly path: string }[] = [];
   let rest = Buffer.alloc(0);
   for await (const chunk of child.output) {
@@ -51,7 +45,6 @@ export async function candidates(
   if (signal?.aborted) throw new Fault("cancelled", {});
   // Failures about single files end with the system's error; any other is about the pattern.
   if (code !== 0 && code !== 1 && !/\(os error \d+\)$/m.test(errors)) return undefined;
-  study(start, scope, Number(/(\d+) files searched/.exec(rest.toString("latin1"))?.[1] ?? 0));
   found.sort((a, b) => compareBytes(a.path, b.path) || Buffer.compare(a.bytes, b.bytes));
   return found.map(({ bytes }) => bytes);
 }

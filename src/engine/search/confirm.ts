@@ -1,42 +1,122 @@
 // Proof that lines which a child process reported stand in a file that we opened ourselves. Ripgrep opens by
-// path, and a path can be swapped for a link while it runs; nothing it read through one may be passed on.
+// path, and a path can be swapped for a link while it runs; nothing it read through one may be passed on. A file that
+// is not UTF-8 with `\n` or CRLF is decoded here (readable.ts), and the text searched instead of its bytes.
+import { isAscii } from "node:buffer";
+import type { Directory } from "../workspace/directory.ts";
 import type { OpenFile } from "../workspace/file.ts";
 import { isEscaped } from "../workspace/name.ts";
-import { given } from "./give.ts";
+import type { Block } from "./first-blocks.ts";
 import type { FileHits, GrepOptions, GrepReport } from "./grep-terms.ts";
-import type { GrepLine } from "./hits.ts";
-import type { Block } from "./kept.ts";
-import { isWide } from "./lines-with.ts";
 import type { Pace } from "./pace.ts";
-import type { Trail } from "./trail.ts";
+import { isWide, mayNeedReading, readable } from "./readable.ts";
+import type { Reopener } from "./reopen.ts";
+import { given, hitsOf } from "./result-form.ts";
+import type { Query } from "./ripgrep.ts";
+import type { GrepLine } from "./ripgrep-output.ts";
+import { mostTexts, searchTexts, type TextHits } from "./search-text.ts";
 
 const smallBytes = 4 * 1024 * 1024;
+/** Larger files are taken as UTF-8, whatever they are. */
+const mostDecoded = 64 * 1024 * 1024;
+const headBytes = 64 * 1024;
+
+export interface Confirming {
+  readonly start: Directory;
+  readonly query: Query;
+  /** Whether ripgrep was given a wider expression than the query's, which lines beyond ASCII may match wrongly. */
+  readonly widened: boolean;
+  readonly options: GrepOptions;
+  readonly pace: Pace;
+}
+
+/** A file whose lines were confirmed, or whose text has to be searched. */
+type Candidate = FileHits | { readonly text: Buffer; readonly give: (hits: TextHits) => FileHits };
 
 /** Those of the reported files that are what ripgrep took them for, until the limit is reached. */
 export async function* confirmed(
+  confirming: Confirming,
   blocks: readonly Block[],
-  trail: Trail,
-  options: GrepOptions,
+  reopener: Reopener,
   report: GrepReport,
-  pace: Pace,
 ): AsyncGenerator<FileHits, void, undefined> {
-  const { binary, give = "lines", limit = Number.POSITIVE_INFINITY } = options;
+  const { options, pace } = confirming;
+  const { give = "lines", limit = Number.POSITIVE_INFINITY } = options;
   let hits = 0;
-  for (const { path, bytes, lines, proof, count, hits: more } of blocks) {
+  let waiting: Candidate[] = [];
+  let size = 0;
+  const settle = async function* () {
+    const settled = await searched(confirming, waiting);
+    [waiting, size] = [[], 0];
+    for (const file of settled) {
+      if (hits >= limit) report.stopped ??= "limit";
+      if (hits >= limit) return;
+      const count = file.count ?? 1;
+      hits += hitsOf(count, options);
+      // Of one file, ripgrep looks for no more lines than are enough.
+      if (give === "lines" && count >= limit) report.stopped ??= "limit";
+      yield file;
+    }
+  };
+  for (const block of blocks) {
     if (pace.isDue) await pace.rest();
     if (hits >= limit) {
       report.stopped ??= "limit";
       return;
     }
-    using file = trail.open(bytes);
-    if (file === undefined || (await binary?.(file)) || !(await confirms(file, claimed(lines, proof))))
-      continue;
-    hits += more;
-    // Of one file, ripgrep looks for no more lines than are enough.
-    if (give === "lines" && count >= limit) report.stopped ??= "limit";
-    const found = given(path, file, lines, count, options);
-    yield isEscaped(path) ? { ...found, raw: bytes } : found;
+    using file = reopener.open(block.bytes);
+    const candidate = file && (await candidateOf(confirming, block, file));
+    if (candidate === undefined) continue;
+    waiting.push(candidate);
+    if ("text" in candidate) size += candidate.text.length;
+    // What needs no search of its own is not kept waiting, unless something before it does.
+    if (size > 0 && size < smallBytes && waiting.length < mostTexts) continue;
+    yield* settle();
   }
+  yield* settle();
+}
+
+async function candidateOf(
+  { widened, options }: Confirming,
+  { path, bytes: raw, lines, proof, count }: Block,
+  file: OpenFile,
+): Promise<Candidate | undefined> {
+  const { binary, reading } = options;
+  if (await binary?.(file)) return undefined;
+  const named = (found: FileHits): FileHits => (isEscaped(path) ? { ...found, raw } : found);
+  const whole = file.whole();
+  const give = ({ lines: found, count: all }: TextHits): FileHits =>
+    named(given(path, whole, found, all, options));
+  const claims = claimed(lines, proof);
+  const isSmall = file.size <= smallBytes;
+  const bytes = isSmall ? await file.read(0, file.size) : undefined;
+  const isUnclear = options.perMatch || file.isMasked || (widened && claims.some(line => !isAscii(line)));
+  if (isUnclear || file.size <= mostDecoded) {
+    const head = bytes ?? file.readNow(0, headBytes);
+    if (isUnclear || mayNeedReading(bytes ?? head, reading)) {
+      const all = bytes ?? (await file.bytes(mostDecoded));
+      const text = (await readable(all, reading)) ?? (isUnclear ? all : undefined);
+      if (text !== undefined) return { text, give };
+    }
+  }
+  const isThere = bytes === undefined ? await streamHolds(file, claims) : holdsAll(bytes, claims);
+  if (isThere) return named(given(path, whole, lines, count, options));
+  // Changed meanwhile: what it holds now decides.
+  return bytes && { text: bytes, give };
+}
+
+/** The candidates in their order, without those whose text does not match after all. */
+async function searched(
+  { start, query, options }: Confirming,
+  candidates: readonly Candidate[],
+): Promise<FileHits[]> {
+  const texts = candidates.flatMap(candidate => ("text" in candidate ? [candidate.text] : []));
+  const found = texts.length === 0 ? [] : await searchTexts(start, query, texts, options);
+  let next = 0;
+  return candidates.flatMap(candidate => {
+    if (!("text" in candidate)) return [candidate];
+    const hits = found[next++];
+    return hits === undefined || hits.count === 0 ? [] : [candidate.give(hits)];
+  });
 }
 
 /** What is said to stand in the file. */
@@ -51,18 +131,14 @@ function claimed(lines: readonly GrepLine[], proof: Buffer | undefined): Buffer[
   return claims;
 }
 
-/** Whether every line stands in the file. */
-async function confirms(file: OpenFile, lines: readonly Buffer[]): Promise<boolean> {
-  if (file.size <= smallBytes) {
-    const bytes = await file.read(0, file.size);
-    return holdsAll(asUtf8(bytes)(bytes), lines);
-  }
+/** Whether every line stands in a large file. */
+async function streamHolds(file: OpenFile, lines: readonly Buffer[]): Promise<boolean> {
   const text = asUtf8(file.readNow(0, 2));
   const missing = new Set(lines.filter(line => line.length > 0));
   const longest = lines.reduce((most, { length }) => Math.max(most, length), 0);
   let kept = Buffer.alloc(0);
   for (let at = 0; at < file.size; at += smallBytes) {
-    const piece = text(await file.read(at, smallBytes));
+    const piece = text(await file.read(at, smallBytes), at + smallBytes >= file.size);
     const whole = Buffer.concat([kept, piece]);
     for (const line of missing) if (whole.includes(line)) missing.delete(line);
     if (missing.size === 0) return true;
@@ -83,8 +159,8 @@ function holdsAll(bytes: Buffer, lines: readonly Buffer[]): boolean {
 }
 
 /** UTF-16 with its mark reaches us as UTF-8: how a file that begins like this is turned into that, piece by piece. */
-function asUtf8(start: Buffer): (piece: Buffer) => Buffer {
+function asUtf8(start: Buffer): (piece: Buffer, isLast: boolean) => Buffer {
   if (!isWide(start)) return piece => piece;
   const decoder = new TextDecoder(start[0] === 0xff ? "utf-16le" : "utf-16be");
-  return piece => Buffer.from(decoder.decode(piece, { stream: true }));
+  return (piece, isLast) => Buffer.from(decoder.decode(piece, { stream: !isLast }));
 }

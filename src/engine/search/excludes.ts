@@ -1,23 +1,32 @@
 // The ignore rules that a user has for every repository: git's `core.excludesFile`, by default
 // `~/.config/git/ignore`. The only files outside the granted roots that a search reads.
+//
+// Where the configuration lies inside the root that is searched, a caller may have written it. Then it may name only
+// a file inside that root: otherwise searches would tell which names stand in any file of the user's.
 import { join } from "node:path";
-import { readNamedFile } from "../workspace/system/named-file.ts";
+import { isWithin, type Root } from "../workspace/root.ts";
+import { readSmallFile, type SmallFile } from "../workspace/system/named-file.ts";
 
-export interface UserExcludes {
-  readonly path: string;
-  readonly text: string;
-}
+const maxBytes = 1024 * 1024;
 
-export function userExcludes(): UserExcludes | undefined {
+export function userExcludes(root: Root | undefined): string | undefined {
   const { HOME: home = "", XDG_CONFIG_HOME: xdg } = process.env;
   if (home === "") return undefined;
   const config = xdg === undefined || xdg === "" ? join(home, ".config") : xdg;
-  const path =
-    excludesFile(contents(join(home, ".gitconfig")), home) ??
-    excludesFile(contents(join(config, "git/config")), home) ??
-    join(config, "git/ignore");
-  const text = contents(path);
-  return text === undefined || text === "" ? undefined : { path, text };
+  const isInRoot = (file: SmallFile | undefined): boolean =>
+    root !== undefined && file !== undefined && isWithin(file.path, root.path);
+  for (const path of [join(home, ".gitconfig"), join(config, "git/config")]) {
+    const written = readSmallFile(path, maxBytes);
+    const named = excludesFile(written?.text, home);
+    if (named === undefined) continue;
+    const found = readSmallFile(named, maxBytes);
+    return isInRoot(written) && !isInRoot(found) ? undefined : found?.text;
+  }
+  const path = join(config, "git/ignore");
+  const found = readSmallFile(path, maxBytes);
+  // A link in the root may lead anywhere.
+  const isLinked = root !== undefined && isWithin(path, root.path) && !isInRoot(found);
+  return isLinked ? undefined : found?.text;
 }
 
 function excludesFile(config: string | undefined, home: string): string | undefined {
@@ -29,12 +38,4 @@ function excludesFile(config: string | undefined, home: string): string | undefi
     if (section === "core" && written) value = written;
   }
   return value?.replace(/^~(?=\/)/, home);
-}
-
-function contents(path: string): string | undefined {
-  try {
-    return readNamedFile(path);
-  } catch {
-    return undefined;
-  }
 }

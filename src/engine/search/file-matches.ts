@@ -1,5 +1,6 @@
 // What a search by JavaScript's expressions is asked for, and what it gives of each file.
 import type { BinaryRule } from "./binary.ts";
+import type { GrepReport } from "./grep-terms.ts";
 import type { Patience } from "./pace.ts";
 import type { Scope } from "./walker.ts";
 
@@ -38,5 +39,5 @@ export interface MatchReport {
   /** Files and directories that could not be read. */
   inaccessible: number;
   /** Why not everything was searched, or not everything found is given. */
-  stopped: "limit" | "files" | "time" | "output" | undefined;
+  stopped: GrepReport["stopped"];
 }

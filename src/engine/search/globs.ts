@@ -25,6 +25,8 @@ export interface GlobRules {
   readonly literalPrefix?: boolean;
   /** Refuse what is empty, has an unclosed `[` or `{`, or a notation that we do not have; otherwise they are plain. */
   readonly strict?: boolean;
+  /** An exclusion is about the paths that it matches, and not about what lies below them. */
+  readonly wholePaths?: boolean;
   /** Where the walk starts, relative to the directory that patterns are read against; "" where it is the same. */
   readonly below?: string;
   /** The absolute path of the walk's start, for patterns that begin with `/`. */
@@ -35,6 +37,8 @@ export interface GlobRules {
 export interface Globs {
   readonly patterns: readonly string[];
   matches(path: string): boolean;
+  /** Whether everything below this directory matches, as far as an exclusion can tell. */
+  covers(directory: string): boolean;
   /** Whether something below this directory could match. Never false where something does. */
   reaches(directory: string): boolean;
   /** What base names of matching files end with; undefined where that is open. For narrowing, never for deciding. */
@@ -62,29 +66,43 @@ export function includeGlobs(patterns: readonly string[], rules: GlobRules = {})
 const made = new Map<string, Globs>();
 const mostMade = 16;
 
-/** Globs that leave out. `dist/**` means the directory too, so that a walk does not enter it. */
+/**
+ * Globs that leave out: what they match, with all that lies below it, and the directory of `dist/**` too. With
+ * `wholePaths` only what they match.
+ */
 export function excludeGlobs(patterns: readonly string[], rules: GlobRules = {}): Globs {
-  return globs(patterns, rules, written => {
-    const forms = [written];
-    if (written.endsWith("/**")) forms.push(written.slice(0, -3));
+  const outer = (written: string): string[] => (written.endsWith("/**") ? [written.slice(0, -3)] : []);
+  if (rules.wholePaths) {
+    const directories = globs(patterns, rules, outer);
+    return {
+      ...globs(patterns, rules, written => [written]),
+      covers: path => directories.matches(path),
+      simple: false,
+    };
+  }
+  const found = globs(patterns, rules, written => {
+    const forms = [written, ...outer(written)];
     if (written.endsWith("/")) forms.push(written.slice(0, -1));
     return forms.filter(form => form !== "");
   });
+  return { ...found, covers: path => found.matches(path) };
 }
 
 // Names at any depth, and what lies below them. As patterns they would mean the same; looked up they cost nothing.
 export function namesAnywhere(names: readonly string[]): Globs {
   const known = new Set(names);
+  const matches = (path: string): boolean => {
+    for (let from = 0; ; ) {
+      const slash = path.indexOf("/", from);
+      if (known.has(slash < 0 ? path.slice(from) : path.slice(from, slash))) return true;
+      if (slash < 0) return false;
+      from = slash + 1;
+    }
+  };
   return {
     patterns: names.map(name => `**/${name}`),
-    matches(path) {
-      for (let from = 0; ; ) {
-        const slash = path.indexOf("/", from);
-        if (known.has(slash < 0 ? path.slice(from) : path.slice(from, slash))) return true;
-        if (slash < 0) return false;
-        from = slash + 1;
-      }
-    },
+    matches,
+    covers: matches,
     reaches: () => true,
     endings: undefined,
     simple: true,
@@ -109,6 +127,7 @@ function globs(patterns: readonly string[], rules: GlobRules, forms: (written: s
       }
       return false;
     },
+    covers: () => false,
     reaches(directory) {
       return alternatives.some(({ pattern, on }) => {
         if (on === "base-name" || rules.ignoreCase) return true;

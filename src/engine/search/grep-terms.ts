@@ -1,6 +1,7 @@
 // The terms of a search: what may be asked of it, what it gives of each file, and what it tells when it has ended.
 import type { BinaryRule } from "./binary.ts";
 import type { Patience } from "./pace.ts";
+import type { Reading } from "./readable.ts";
 import type { Scope } from "./walker.ts";
 
 /** Lines with their numbers, names of files, or how many lines match in each. */
@@ -29,15 +30,21 @@ export interface GrepOptions extends Scope, Patience {
   readonly binary?: BinaryRule | undefined;
   /** Lines are cut here. */
   readonly maxLineBytes?: number | undefined;
+  /** In a multi-line search: a hit is a match with all its lines, and not each of them. */
+  readonly perMatch?: boolean | undefined;
+  /** Tell where in its line the first match begins. */
+  readonly columns?: boolean | undefined;
+  /** How bytes are read as text (readable.ts). Default: UTF-8, and UTF-16 by its mark. */
+  readonly reading?: Reading | undefined;
 }
 
 /** A line that matches, or stands near one that does. */
 export interface FoundLine {
   /** Counts from 1. */
   readonly number: number;
-  /** Byte offset of the first match, from 0; undefined on lines of context. */
+  /** Byte offset of the first match, from 0, or 0 where columns were not asked for; undefined on lines of context. */
   readonly column: number | undefined;
-  /** Without its line ending. */
+  /** Without its line ending. With `perMatch`, all lines of the match. */
   readonly text: string;
   /** Whether the line was longer. */
   readonly cut: boolean;
@@ -50,7 +57,7 @@ export interface FileHits {
   readonly raw?: Buffer;
   /** Matching lines and their context, by number. None where names or numbers were asked for. */
   readonly lines: readonly FoundLine[];
-  /** How many lines match, among those that were of use. */
+  /** How many lines match, among those that were of use; with `perMatch`, how many matches there are. */
   readonly count?: number | undefined;
   /** All that the file held when the lines were found in it; only of a very small one whose lines are given. */
   readonly whole?: Buffer | undefined;
@@ -61,6 +68,9 @@ export interface GrepReport {
   files: number;
   /** Files and directories that could not be read. */
   inaccessible: number;
-  /** Why not everything was searched, or not everything found is given. */
-  stopped: "limit" | "files" | "time" | "output" | undefined;
+  /**
+   * Why not everything was searched, or not everything found is given. "memory": ripgrep ran out of it, and large files
+   * were left out. "killed": ripgrep was ended from outside, and so was another one after it.
+   */
+  stopped: "limit" | "files" | "time" | "output" | "memory" | "killed" | undefined;
 }

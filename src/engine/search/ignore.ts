@@ -8,8 +8,10 @@
 //   and of what is above the repository nothing at all, but for the user's own git excludes.
 // - A walk that starts in an ignored directory was asked for: what it holds is in, unless a rule speaks of it.
 // - A repository inside another obeys the outer rules too, as `git check-ignore` has it in the outer one.
-// - Ignore files that are links are not read, as git has it.
+// - An ignore file is opened like any other: a link, a FIFO or a device is not read, nor is what lies behind its first
+//   megabyte. Git does not read links either. Ripgrep reads none of them: it gets the rules from us.
 import type { Directory, Entry } from "../workspace/directory.ts";
+import type { Root } from "../workspace/root.ts";
 import { userExcludes } from "./excludes.ts";
 import { RuleFile } from "./rules.ts";
 
@@ -26,8 +28,8 @@ const maxRuleBytes = 1024 * 1024;
 
 interface Layer {
   readonly parent: Layer | undefined;
-  /** The length of the directory's path, with its final slash. */
-  readonly base: number;
+  /** The directory's path from the top: "" or with a final slash. */
+  readonly path: string;
   readonly rules: RuleFile;
 }
 
@@ -47,7 +49,7 @@ export function mayHoldRules(name: string): boolean {
 }
 
 /**
- * The rules that hold in one directory. Paths are relative to the top (above.ts). Files are read each time; where they
+ * The rules that hold in one directory. Paths are relative to the top (ignore-context.ts). Files are read each time; where they
  * say the same as before, so are the rules the same object, and what was made with them still holds.
  */
 export class IgnoreRules {
@@ -63,10 +65,10 @@ export class IgnoreRules {
     this.#deciding = sources.flatMap(source => [...chain(layers[source])]);
   }
 
-  static of(policy: IgnorePolicy): IgnoreRules {
-    const text = (policy.rules ? userExcludes()?.text : undefined) ?? "";
+  static of(policy: IgnorePolicy, root?: Root): IgnoreRules {
+    const text = (policy.rules ? userExcludes(root) : undefined) ?? "";
     return remembered(`${policy.rules} ${policy.hidden} ${text}`, () => {
-      const user = text === "" ? undefined : { parent: undefined, base: 0, rules: new RuleFile(text) };
+      const user = text === "" ? undefined : { parent: undefined, path: "", rules: new RuleFile(text) };
       return new IgnoreRules(policy, { user });
     });
   }
@@ -74,10 +76,10 @@ export class IgnoreRules {
   /** With what the ignore files of a directory, whose path is `path`, add. It may be opened only where there are any. */
   in(from: Directory | (() => Directory | undefined), path: string, entries: readonly Entry[]): IgnoreRules {
     if (!this.#policy.rules) return this;
-    const base = path === "" ? 0 : path.length + 1;
+    const below = path === "" ? "" : `${path}/`;
     let directory = typeof from === "function" ? undefined : from;
     const added = new Map<Source, string>();
-    let key = `${this.#number} ${base}`;
+    let key = `${this.#number} ${below}`;
     for (const entry of entries) {
       if (!mayHoldRules(entry.name)) continue;
       const source = ruleFiles.get(entry.name) ?? "exclude";
@@ -92,7 +94,7 @@ export class IgnoreRules {
     return remembered(key, () => {
       const layers: { -readonly [S in Source]?: Layer | undefined } = { ...this.#layers };
       for (const [source, text] of added) {
-        layers[source] = { parent: this.#layers[source], base, rules: new RuleFile(text) };
+        layers[source] = { parent: this.#layers[source], path: below, rules: new RuleFile(text) };
       }
       return new IgnoreRules(this.#policy, layers);
     });
@@ -103,40 +105,37 @@ export class IgnoreRules {
     if (name.charCodeAt(0) === 46 && (!this.#policy.hidden || (this.#policy.rules && name === ".git")))
       return true;
     for (let i = 0; i < this.#deciding.length; i++) {
-      const { rules, base } = this.#deciding[i] as Layer;
-      const decided = rules.decide(prefix, base, name, isDirectory);
+      const { rules, path } = this.#deciding[i] as Layer;
+      const decided = rules.decide(prefix, path.length, name, isDirectory);
       if (decided !== undefined) return decided;
     }
     return false;
   }
 
-  /** Whether there are none at all. */
-  get isEmpty(): boolean {
-    return this.#deciding.length === 0;
+  /** Whether ignore files count at all. */
+  get obeysFiles(): boolean {
+    return this.#policy.rules;
   }
 
-  /** What they mean for anything further down, as an ignore file that leaves out no more than they do. */
-  get anywhere(): string {
-    const files: (readonly string[])[] = [];
-    for (const source of sources) {
-      for (let layer = this.#layers[source]; layer !== undefined; layer = layer.parent) {
-        files.unshift(layer.rules.anywhere); // later lines win
+  /** These and `nested` rules as one ignore file for a ripgrep that starts at `start`, a path from the top. */
+  forRipgrep(start: string, nested: readonly IgnoreRules[]): string {
+    const lines: string[] = [];
+    for (const source of sources.toReversed()) {
+      const layers = new Set([this, ...nested].flatMap(rules => [...chain(rules.#layers[source])]));
+      // Later lines win: those of the files further down come behind the others.
+      for (const { path, rules } of [...layers].sort((a, b) => a.path.length - b.path.length)) {
+        const isAbove = start.startsWith(path);
+        const [up, down] = isAbove ? [start.slice(path.length), ""] : ["", path.slice(start.length)];
+        for (const line of rules.forRipgrep(up, down)) lines.push(line);
       }
     }
-    const lines = files.flat();
+    // Without them ripgrep only looks at more; compiling that many would take longer.
+    if (lines.length > maxRipgrepLines) return "";
     return lines.length === 0 ? "" : `${lines.join("\n")}\n`;
   }
-
-  /** Whether a rule held here could take back in what an ignore file further down leaves out. */
-  get overridesBelow(): boolean {
-    for (const source of ["ripgrep", "plain"] as const) {
-      for (let layer = this.#layers[source]; layer !== undefined; layer = layer.parent) {
-        if (layer.rules.negates) return true;
-      }
-    }
-    return false;
-  }
 }
+
+const maxRipgrepLines = 5000;
 
 let made = 0;
 const known = new Map<string, IgnoreRules>();
@@ -168,11 +167,24 @@ function gitExclude(directory: Directory, entry: Entry): string | undefined {
   return info === undefined ? undefined : contents(info, { name: "exclude", kind: "file" });
 }
 
+/** The entries that may hold rules, without listing a directory that may be large. */
+export function ruleEntries(directory: Directory): Entry[] {
+  const found: Entry[] = [];
+  for (const name of [...ruleFiles.keys(), ".git"]) {
+    const kind = directory.stat({ name, kind: "file" })?.kind;
+    if (kind === "file" || kind === "directory") found.push({ name, kind });
+  }
+  return found;
+}
+
 function contents(directory: Directory, entry: Entry): string | undefined {
   if (entry.kind !== "file") return undefined;
   try {
     using file = directory.file(entry);
-    return file.readNow(0, Math.min(file.size, maxRuleBytes)).toString("utf8");
+    const bytes = file.readNow(0, Math.min(file.size, maxRuleBytes));
+    // A line that is cut in two would mean something else.
+    const end = file.size > maxRuleBytes ? bytes.lastIndexOf(10) : bytes.length;
+    return bytes.subarray(0, Math.max(0, end)).toString("utf8");
   } catch {
     return undefined; // gone or not ours to read: no rules
   }

@@ -3,7 +3,7 @@
 // by name; and so is one that was not opened at all.
 import type { Directory, Entry } from "../workspace/directory.ts";
 import type { IgnoreRules } from "./ignore.ts";
-import type { Known } from "./known.ts";
+import type { Known } from "./listing-cache.ts";
 import type { Plan } from "./plan.ts";
 
 const maxHeld = 64;

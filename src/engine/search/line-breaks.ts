@@ -1,5 +1,6 @@
 // Line breaks in expressions that are matched line by line. Ripgrep refuses an expression that speaks of the end of
-// lines, which has CR in it when it is told that lines may end with CRLF. In a class it simply leaves them out.
+// lines, which has CR in it when it is told that lines may end with CRLF. It removes them from a class, and refuses
+// one that has nothing else.
 
 // A character as it can be written in Rust's syntax; `[` with what is plain right behind it.
 const tokens = /\\(?:[xu]\{[0-9a-f]+\}|x[0-9a-f]{2}|u[0-9a-f]{4}|.)|\[\^?\]?|./gis;
@@ -9,8 +10,8 @@ const never = "[a&&b]";
 export function seeksCarriageReturn(pattern: string, literal = false): boolean {
   if (literal || !/\r|\\[rxu]/i.test(pattern)) return pattern.includes("\r");
   let found = false;
-  replaceOutsideClasses(pattern, token => {
-    found ||= codeOf(token) === 13;
+  replaceTokens(pattern, (token, isIn) => {
+    found ||= isIn !== "negated class" && codeOf(token) === 13;
     return token;
   });
   return found;
@@ -20,15 +21,18 @@ export function seeksCarriageReturn(pattern: string, literal = false): boolean {
 export function withoutLineBreaks(pattern: string): string {
   // With the flag x, line breaks are blanks that do not count.
   if (!/\n|\\[nxu]/i.test(pattern) || /\(\?[a-z]*x/i.test(pattern)) return pattern;
-  return replaceOutsideClasses(pattern, token => (codeOf(token) === 10 ? never : token));
+  return replaceTokens(pattern, (token, isIn) => (isIn === "" && codeOf(token) === 10 ? never : token));
 }
 
-function replaceOutsideClasses(pattern: string, replace: (token: string) => string): string {
-  let depth = 0;
+type Surroundings = "" | "class" | "negated class";
+
+function replaceTokens(pattern: string, replace: (token: string, isIn: Surroundings) => string): string {
+  const classes: Surroundings[] = [];
   return pattern.replace(tokens, token => {
-    if (token.startsWith("[")) depth++;
-    else if (token === "]" && depth > 0) depth--;
-    else if (depth === 0) return replace(token);
+    if (token.startsWith("["))
+      classes.push(token.startsWith("[^") || classes.at(-1) === "negated class" ? "negated class" : "class");
+    else if (token === "]" && classes.length > 0) classes.pop();
+    else return replace(token, classes.at(-1) ?? "");
     return token;
   });
 }

@@ -1,6 +1,6 @@
 // The lines of one file that match, with those around them: exactly what ripgrep would print. Where starting a process
 // would take longer than the search itself, this answers.
-import type { GrepLine } from "./hits.ts";
+import type { GrepLine } from "./ripgrep-output.ts";
 
 /** Where the next match begins at or behind an offset; -1 where there is none. */
 type Next = (from: number) => number;
@@ -14,11 +14,6 @@ export interface Lines {
   /** The most matches that are wanted. Those in the context of the last are shown as such all the same. */
   readonly most: number;
   readonly maxLineBytes: number;
-}
-
-/** UTF-16 by its mark, which ripgrep would read as text. */
-export function isWide(bytes: Buffer): boolean {
-  return (bytes[0] === 0xff && bytes[1] === 0xfe) || (bytes[0] === 0xfe && bytes[1] === 0xff);
 }
 
 /**

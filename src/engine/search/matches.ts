@@ -27,7 +27,12 @@ export async function* matches(
   if ("literal" in sought) {
     const { literal, ignoreCase, wholeWord } = sought;
     const query = { pattern: literal, literal: true, ignoreCase, wholeWord };
-    const counter = counterOf(literalPattern(literal), ignoreCase ? "iu" : "u", true);
+    const text = literalPattern(literal);
+    // As ripgrep has it: no part of a word next to the match, whatever the text itself begins and ends with.
+    const source = wholeWord
+      ? `(?<![\\p{L}\\p{M}\\p{N}\\p{Pc}])${text}(?![\\p{L}\\p{M}\\p{N}\\p{Pc}])`
+      : text;
+    const counter = counterOf(source, ignoreCase ? "iu" : "u", true);
     yield* searched(start, query, counter, options, report);
   } else if (sought.linear === undefined) yield* scan(start, sought, options, report);
   else {

@@ -41,7 +41,7 @@ export interface Plan {
   readonly leftOut: number;
 }
 
-/** What a plan is made for. Paths are "" or end with a slash: of the start, from the top (above.ts), and from there on. */
+/** What a plan is made for. Paths are "" or end with a slash: of the start, from the top (ignore-context.ts), and from there on. */
 export interface Occasion {
   readonly rules: IgnoreRules;
   readonly top: string;
@@ -75,7 +75,7 @@ export function planOf(entries: readonly Entry[], occasion: Occasion): Plan {
       if (name !== ".git") leftOut++;
       continue;
     }
-    if (exclude?.matches(prefix + name)) continue;
+    if (isDirectory ? exclude?.covers(prefix + name) : exclude?.matches(prefix + name)) continue;
     while (waiting.length > 0 && isBefore(waiting[waiting.length - 1] as Entry, name)) descend(waiting.pop());
     stretch.push(entry);
     if (kind === "file") files++;

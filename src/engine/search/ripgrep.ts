@@ -1,14 +1,14 @@
 // How ripgrep is told what to do. It starts in a held directory and searches `.`; nothing that a caller wrote is
-// ever read as an option; its own configuration, and rules from above the granted root, stay out.
+// ever read as an option. It reads neither its own configuration nor any ignore file: those are input that anybody may
+// have written, a link to `/dev/zero` among them. It gets the rules from us, through its standard input.
 //
 // Globs and rules given to it here only narrow what it looks at. Whatever it reports is decided upon again by our
-// own (grep.ts), so they may let too much through but never too little.
+// own, so they may let too much through but never too little.
 import { Fault } from "../fault.ts";
+import { limited } from "../shell/limited.ts";
 import { type Process, startProcess } from "../shell/process.ts";
 import type { Directory } from "../workspace/directory.ts";
 import { UnnamedFile } from "../workspace/system/unnamed-file.ts";
-import type { Standpoint } from "./above.ts";
-import { userExcludes } from "./excludes.ts";
 import type { Globs } from "./globs.ts";
 import { seeksCarriageReturn, withoutLineBreaks } from "./line-breaks.ts";
 import type { Scope } from "./walker.ts";
@@ -31,9 +31,19 @@ export interface Printing {
   readonly before: number;
   readonly after: number;
   /** The most matching lines per file that can be of use. */
-  readonly maxPerFile: number | undefined;
-  readonly maxFileSize: number | undefined;
+  readonly maxPerFile?: number | undefined;
+  readonly maxFileSize?: number | undefined;
+  /** Print where in its line the first match begins. Ripgrep then notes every match of a line, 22 bytes each. */
+  readonly columns?: boolean | undefined;
+  /** Print how many files were searched, at the same price. */
+  readonly tally?: boolean | undefined;
 }
+
+/**
+ * Ripgrep holds the longest line of each file that it reads, several times over while it grows, and in multi-line
+ * searches the whole file. So much suffices for lines of 100 MB. Mapped files would not count, so none are mapped.
+ */
+const maxDataBytes = 1024 * 1024 * 1024;
 
 let found: Promise<string> | undefined;
 
@@ -44,19 +54,25 @@ export function ripgrepPath(): Promise<string> {
   return found;
 }
 
-/** Starts it in `start`, where the rules of `above` hold. */
+export interface Starting {
+  readonly signal?: AbortSignal | undefined;
+  /** An ignore file, for its standard input (`scopeArguments`). */
+  readonly rules?: string | undefined;
+  /** Open files for its descriptors from 3 on. */
+  readonly files?: readonly number[] | undefined;
+}
+
+/** Starts it in `start`. */
 export async function startRipgrep(
   start: Directory,
   args: readonly string[],
-  above: Standpoint,
-  signal?: AbortSignal,
+  { signal, rules = "", files }: Starting = {},
 ): Promise<Process> {
-  const program = await ripgrepPath();
+  const { command, args: all } = await limited({ command: await ripgrepPath(), args }, maxDataBytes);
   if (signal?.aborted) throw new Fault("cancelled", {}); // the directory may be closed by now
-  const rules = placeOf(above) === "below" ? above.rules.anywhere : "";
   using input = rules === "" ? undefined : UnnamedFile.of(rules);
-  const surroundings = { cwd: start.address, env: environment(), signal, input: input?.fd };
-  return await startProcess(program, args, surroundings).catch(error => {
+  const surroundings = { cwd: start.address, env: environment(), signal, input: input?.fd, files };
+  return await startProcess(command, all, surroundings).catch(error => {
     // The program is ours and can be run: what may not be entered is the directory.
     if (Fault.is(error, "spawn_failed") && error.data.errno === "EACCES")
       throw new Fault("permission_denied", { path: start.given }, { cause: error });
@@ -73,25 +89,25 @@ function environment(): Record<string, string> {
   return env;
 }
 
-/** Where ripgrep starts: at the top (above.ts), and so where anchored rules of the user count from, or further below. */
-type Place = "top" | "below";
-
-export function placeOf({ prefix }: Standpoint): Place {
-  return prefix === "" ? "top" : "below";
-}
-
-/** The ignore rules that hold where it starts are in its standard input. */
+/** Its standard input, by an address that it can open. */
 const rulesFromInput = process.platform === "linux" ? "/proc/self/fd/0" : "/dev/fd/0";
 
+/** The address of the `index`th of the open files that it was started with. */
+export function fileAddress(index: number): string {
+  return `${process.platform === "linux" ? "/proc/self/fd" : "/dev/fd"}/${index + 3}`;
+}
+
+/** Searches `paths`, each with a leading `./` or absolute. */
 export function searchArguments(
   query: Query,
-  scope: Scope,
-  place: Place,
   printing: Printing,
-  files?: readonly string[],
+  scope: readonly string[],
+  paths: readonly string[],
 ): string[] {
   const args = ["--no-config", "--color=never", "--no-heading", "--with-filename", "--null", "--line-number"];
-  args.push("--column", "--no-context-separator", "--text", "--no-ignore-messages", "--stats");
+  args.push("--no-context-separator", "--text", "--no-mmap", "--no-ignore-messages");
+  if (printing.columns) args.push("--column");
+  if (printing.tally) args.push("--stats");
   if (!seeksCarriageReturn(query.pattern, query.literal)) args.push("--crlf");
   args.push(query.ignoreCase ? "--ignore-case" : "--case-sensitive");
   if (query.wholeWord) args.push("--word-regexp");
@@ -99,31 +115,22 @@ export function searchArguments(
   if (query.lookaround) args.push("--engine=auto");
   if (printing.before > 0) args.push(`--before-context=${printing.before}`);
   if (printing.after > 0) args.push(`--after-context=${printing.after}`);
-  if (printing.maxPerFile !== undefined) args.push(`--max-count=${printing.maxPerFile}`);
+  // In multi-line searches the limit would count matches, of which a line may have many.
+  if (printing.maxPerFile !== undefined && !query.multiline) args.push(`--max-count=${printing.maxPerFile}`);
   if (printing.maxFileSize !== undefined) args.push(`--max-filesize=${printing.maxFileSize}`);
-  args.push(...scopeArguments(scope, place), ...patternArguments(query));
-  return [...args, "--", ...(files === undefined ? ["."] : files.map(file => `./${file}`))];
+  return [...args, ...scope, ...patternArguments(query), "--", ...paths];
 }
 
-/** What narrows the walk; the same for searching and for listing. */
-export function scopeArguments({ ignore, include, exclude, maxDepth }: Scope, place: Place): string[] {
-  const args = ["--no-ignore-parent", "--no-ignore-global", "--no-require-git", "--no-follow"];
-  args.push(ignore?.hidden === false ? "--no-hidden" : "--hidden");
-  if (ignore?.rules) args.push("--glob=!.git", ...(place === "top" ? userRules() : rulesAbove));
-  else args.push("--no-ignore");
+/** What narrows the walk; the same for searching and for listing. `rules` are its standard input. */
+export function scopeArguments({ ignore, include, exclude, maxDepth }: Scope, rules: string): string[] {
+  const args = ["--no-ignore", "--no-follow", ignore?.hidden === false ? "--no-hidden" : "--hidden"];
+  if (ignore?.rules) args.push("--glob=!.git");
+  if (rules !== "") args.push(`--ignore-file=${rulesFromInput}`);
   if (maxDepth !== undefined && Number.isFinite(maxDepth)) args.push(`--max-depth=${maxDepth + 1}`);
   for (const ending of include?.endings ?? []) args.push(`--type-add=wanted:*${wider(ending)}`);
   if ((include?.endings ?? []).length > 0) args.push("--type=wanted");
   if (exclude !== undefined) args.push(...exclusions(exclude));
   return args;
-}
-
-/** A `.gitignore` further up wins over a `.git/info/exclude` further down, of which ripgrep thinks otherwise. */
-const rulesAbove = [`--ignore-file=${rulesFromInput}`, "--no-ignore-exclude"];
-
-function userRules(): string[] {
-  const excludes = userExcludes();
-  return excludes === undefined ? [] : [`--ignore-file=${excludes.path}`];
 }
 
 /** Only names and stars that mean the same to both are handed over, so that whole directories are not entered. */

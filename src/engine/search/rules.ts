@@ -1,58 +1,46 @@
 // One ignore file, read by git's rules: later lines win, `!` takes back, a slash anchors, a final slash means
-// directories. Plain names and `*.ext`, nearly all lines in practice, are looked up instead of matched. Braces
-// are alternatives, an unclosed `[` is plain, and all blanks at the end are dropped, as ripgrep has it and git does
-// not: one policy, whichever of us walks.
-import { expandBraces, isBalanced } from "../glob/braces.ts";
-import { Pattern } from "../glob/pattern.ts";
+// directories. Plain names and `*.ext`, nearly all lines in practice, are looked up instead of matched.
+import { gitPattern } from "../glob/git-pattern.ts";
+import type { Pattern } from "../glob/pattern.ts";
+import { bytesWritten, isEscaped } from "../workspace/name.ts";
 
 interface Rule {
   readonly order: number;
   readonly ignores: boolean;
   readonly directoriesOnly: boolean;
+  /** The pattern, without `!`, a leading slash and a final one; a character for each byte. */
+  readonly body: string;
+  /** Whether it is about names at any depth, and not about paths. */
+  readonly onName: boolean;
 }
 
 interface PatternRule extends Rule {
   readonly pattern: Pattern;
-  readonly onName: boolean;
 }
 
 export class RuleFile {
+  readonly #rules: Rule[] = [];
   readonly #names = new Map<string, Rule[]>();
   readonly #extensions = new Map<string, Rule[]>();
   readonly #patterns: PatternRule[] = [];
-  readonly #lines: readonly string[];
-  /** Whether any line takes something back in. */
-  readonly #negates: boolean;
 
   constructor(text: string) {
-    this.#lines = text.replace(/^\ufeff/, "").split("\n");
-    let negates = false;
-    for (const [order, line] of this.#lines.entries()) {
-      const ignores = this.#add(line, order);
-      negates ||= ignores === false;
+    for (const [order, line] of text
+      .replace(/^\ufeff/, "")
+      .split("\n")
+      .entries()) {
+      const rule = parse(line, order);
+      if (rule !== undefined) this.#add(rule);
     }
-    this.#negates = negates;
   }
 
   /**
-   * What the rules mean further down, wherever that is, as lines of an ignore file that leaves out no more than they
-   * do: a line that is bound to a place is dropped, or where it takes back in, bound to none.
+   * The rules as lines for ripgrep, which starts elsewhere: `up` leads from the directory of this file down to there,
+   * `down` from there to the directory of this file; at least one is "". They leave out no more than these rules do:
+   * a line that ripgrep would read differently is dropped or, where it takes back in, widened.
    */
-  get anywhere(): string[] {
-    return this.#lines.flatMap(line => {
-      if (line.startsWith("#")) return [];
-      const [, negation = "", written = ""] = /^(!?)(?:\*\*\/)?(.*)$/s.exec(line) ?? [];
-      const body = withoutTrailingBlanks(written.replace(/\r$/, ""));
-      if (body === "" || body === "/") return [];
-      if (!body.slice(0, -1).includes("/") && !body.endsWith("\\/")) return [negation + body];
-      if (negation === "") return [];
-      const last = /\/([\w.-]+)\/?$/.exec(body)?.[1];
-      return [last === undefined ? "!*" : `!${last}`];
-    });
-  }
-
-  get negates(): boolean {
-    return this.#negates;
+  forRipgrep(up: string, down: string): string[] {
+    return this.#rules.flatMap(rule => lineFor(rule, up, down) ?? []);
   }
 
   /**
@@ -60,15 +48,15 @@ export class RuleFile {
    * about what comes behind its first `base` characters.
    */
   decide(prefix: string, base: number, name: string, isDirectory: boolean): boolean | undefined {
-    let best = this.#names.size === 0 ? undefined : latest(this.#names.get(name), isDirectory, undefined);
+    const bare = nameBytes(name);
+    let best = this.#names.size === 0 ? undefined : latest(this.#names.get(bare), isDirectory, undefined);
     if (this.#extensions.size > 0) {
-      for (let dot = name.indexOf("."); dot >= 0; dot = name.indexOf(".", dot + 1)) {
-        best = latest(this.#extensions.get(name.slice(dot)), isDirectory, best);
+      for (let dot = bare.indexOf("."); dot >= 0; dot = bare.indexOf(".", dot + 1)) {
+        best = latest(this.#extensions.get(bare.slice(dot)), isDirectory, best);
       }
     }
     if (this.#patterns.length === 0) return best?.ignores;
-    const path = bytesOf(prefix.slice(base) + name);
-    const bare = bytesOf(name);
+    const path = nameBytes(prefix.slice(base)) + bare;
     for (let i = this.#patterns.length - 1; i >= 0; i--) {
       const rule = this.#patterns[i] as PatternRule;
       if (best !== undefined && rule.order < best.order) break;
@@ -81,29 +69,43 @@ export class RuleFile {
     return best?.ignores;
   }
 
-  #add(line: string, order: number): boolean | undefined {
-    let body = line.replace(/\r$/, "");
-    if (body.startsWith("#")) return undefined;
-    body = withoutTrailingBlanks(body);
-    let ignores = true;
-    if (body.startsWith("!")) {
-      ignores = false;
-      body = body.slice(1);
-    }
-    const directoriesOnly = body.endsWith("/") && !body.endsWith("\\/");
-    if (directoriesOnly) body = body.slice(0, -1);
-    if (body === "" || !isBalanced(body, true)) return undefined;
-    const rule = { order, ignores, directoriesOnly };
-    for (const alternative of expandBraces(body, 256) ?? []) this.#index(alternative, rule);
-    return ignores;
-  }
-
-  #index(body: string, rule: Rule): void {
-    const onName = !body.includes("/");
+  #add(rule: Rule): void {
+    const { body, onName } = rule;
+    this.#rules.push(rule);
     if (onName && !/[*?[\\]/.test(body)) push(this.#names, body, rule);
-    else if (/^\*\.[^*?[\\/]+$/.test(body)) push(this.#extensions, body.slice(1), rule);
-    else this.#patterns.push({ ...rule, pattern: new Pattern(bytesOf(body.replace(/^\//, ""))), onName });
+    else if (onName && /^\*\.[^*?[\\]+$/.test(body)) push(this.#extensions, body.slice(1), rule);
+    else this.#patterns.push({ ...rule, pattern: gitPattern(body) });
   }
+}
+
+function parse(line: string, order: number): Rule | undefined {
+  if (line.startsWith("#")) return undefined;
+  let body = withoutTrailingSpaces(line.replace(/\r$/, ""));
+  const ignores = !body.startsWith("!");
+  if (!ignores) body = body.slice(1);
+  const directoriesOnly = body.endsWith("/");
+  if (directoriesOnly) body = body.slice(0, -1);
+  if (body === "") return undefined;
+  const onName = !body.includes("/");
+  return { order, ignores, directoriesOnly, body: bytesOf(body.replace(/^\//, "")), onName };
+}
+
+/** What means the same to git and to ripgrep. */
+const portable =
+  /^(?:[\w.+@~,=%-]|\/(?!\/)|\?|\*(?!\*)|(?<![^/])\*\*(?![^/])|\[(?:[a-z]-z|[A-Z]-Z|[0-9]-9|[\w.])+\])+$/;
+const plainPath = /^[\w.+@~,=%/-]*$/;
+
+function lineFor(rule: Rule, up: string, down: string): string | undefined {
+  const { ignores, directoriesOnly, body, onName } = rule;
+  const negation = ignores ? "" : "!";
+  const end = directoriesOnly ? "/" : "";
+  const isPortable = portable.test(body) && !body.startsWith("/") && plainPath.test(down);
+  if (isPortable && onName) return `${negation}${down === "" ? "" : `/${down}**/`}${body}${end}`;
+  if (isPortable && body.startsWith(up) && body !== up)
+    return `${negation}/${down}${body.slice(up.length)}${end}`;
+  if (ignores) return undefined;
+  const last = /(?:^|\/)([\w.-]+)$/.exec(body)?.[1];
+  return last === undefined ? "!*" : `!${last}`;
 }
 
 /** The last of the rules, or `best` where that is later. */
@@ -126,14 +128,23 @@ function push(map: Map<string, Rule[]>, key: string, rule: Rule): void {
   else rules.push(rule);
 }
 
-/** A character for each byte: `?` and classes are about bytes, to git and to ripgrep. */
+/** The same for a name or path in its written form. */
+function nameBytes(written: string): string {
+  return isEscaped(written) ? bytesWritten(written).toString("latin1") : bytesOf(written);
+}
+
+/** A character for each byte: to git, `?` and classes are about bytes. */
 function bytesOf(text: string): string {
   return /[^\0-\x7f]/.test(text) ? Buffer.from(text).toString("latin1") : text;
 }
 
-/** Blanks at the end do not count, unless escaped. */
-function withoutTrailingBlanks(line: string): string {
-  let end = line.length;
-  while (end > 0 && /[ \t\r]/.test(line[end - 1] ?? "") && line[end - 2] !== "\\") end--;
+/** Spaces at the end do not count, unless escaped; tabs do. */
+function withoutTrailingSpaces(line: string): string {
+  let end = 0; // of what counts
+  for (let at = 0; at < line.length; at++) {
+    if (line[at] === "\\") at++;
+    else if (line[at] === " ") continue;
+    end = at + 1;
+  }
   return line.slice(0, end);
 }

@@ -9,10 +9,10 @@ import type { OpenFile } from "../workspace/file.ts";
 import { written } from "../workspace/name.ts";
 import { candidates } from "./candidates.ts";
 import { everything } from "./ignore.ts";
+import { ignoreContext, reopener } from "./ignore-context.ts";
 import type { LinePattern, MatchLinesOptions, MatchLinesReport } from "./line-pattern.ts";
 import { compareBytes } from "./order.ts";
 import type { Pace } from "./pace.ts";
-import { sightOf } from "./sight.ts";
 import { walk } from "./walk.ts";
 
 export interface Source {
@@ -117,11 +117,11 @@ async function* files(
     }
     const hints = await asked;
     if (hints !== undefined) {
-      using trail = hints.trail;
+      using reopened = hints.reopened;
       for (const bytes of hints.paths) {
         const path = written(bytes);
         if (last !== undefined && compareBytes(path, last) <= 0) continue;
-        const file = trail.open(bytes);
+        const file = reopened.open(bytes);
         if (file !== undefined) yield { path, file };
       }
       return;
@@ -143,10 +143,9 @@ async function hinted(
   options: MatchLinesOptions,
   signal: AbortSignal,
 ) {
-  const sight = sightOf(start, options.ignore ?? everything);
-  const scope = sight.narrowed ? { ...options, ignore: everything } : options;
-  const paths = await candidates(start, rough, scope, signal);
-  return paths === undefined ? undefined : { paths, trail: sight.trail() };
+  const context = ignoreContext(start, options.ignore ?? everything);
+  const paths = await candidates(start, rough, options, context, signal);
+  return paths === undefined ? undefined : { paths, reopened: reopener(start, context) };
 }
 
 /** Undefined where it is gone, or may not be read. */

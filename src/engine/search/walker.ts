@@ -1,16 +1,17 @@
 // Goes through a tree in order (plan.ts), one step at a time, with every directory held while it is read: what is
-// swapped underneath is either gone or seen, never followed. A directory that is known from before (known.ts), and
+// swapped underneath is either gone or seen, never followed. A directory that is known from before (listing-cache.ts), and
 // did not change, is neither opened nor read, unless somebody wants to reach into it.
 import type { Kind } from "../fault.ts";
 import type { Directory, Entry } from "../workspace/directory.ts";
 import type { Stat } from "../workspace/stat.ts";
-import { type Standpoint, standpoint } from "./above.ts";
 import type { Globs } from "./globs.ts";
 import { everything, type IgnorePolicy } from "./ignore.ts";
-import { Knowledge } from "./known.ts";
+import { type IgnoreContext, ignoreContext } from "./ignore-context.ts";
 import { type Level, Levels } from "./levels.ts";
 import type { Listing } from "./listing.ts";
+import { Knowledge } from "./listing-cache.ts";
 import type { Batch, Order, Plan, Stretch } from "./plan.ts";
+import { rememberRules } from "./rule-directories.ts";
 
 const maxPathLength = 1000; // in bytes it stays below what a path may be long
 
@@ -83,7 +84,7 @@ const noPlan: Plan = { stretches: [], leftOut: 0 };
 export class Walker implements Disposable {
   readonly #start: Directory;
   readonly #scope: Scope;
-  readonly #standpoint: Standpoint;
+  readonly #context: IgnoreContext;
   readonly #knowledge: Knowledge;
   readonly #levels = new Levels();
   #stretch = nothing;
@@ -99,12 +100,12 @@ export class Walker implements Disposable {
   constructor(start: Directory, scope: Scope) {
     this.#start = start;
     this.#scope = scope;
-    this.#standpoint = standpoint(start, scope.ignore ?? everything);
+    this.#context = ignoreContext(start, scope.ignore ?? everything);
     this.#knowledge = new Knowledge(start);
     const known = this.#knowledge.start;
     const listing = known && this.#knowledge.recall(known, start.mark());
     const entry = { name: "", kind: "directory" } as const;
-    const { rules } = this.#standpoint;
+    const { rules } = this.#context;
     const level: Level = { directory: start, entry, prefix: "", known, rules, plan: noPlan, next: 0 };
     this.#levels.push(level);
     this.#open(level, listing ?? this.#knowledge.read(start, known));
@@ -192,9 +193,12 @@ export class Walker implements Disposable {
   #open(level: Level, listing: Listing): void {
     const { exclude, order = "paths" } = this.#scope;
     const { prefix } = level;
-    const { prefix: top } = this.#standpoint;
-    if (listing.ruleEntries.length > 0)
+    const { prefix: top } = this.#context;
+    if (listing.ruleEntries.length > 0) {
       level.rules = level.rules.in(this.#levels.held, (top + prefix).slice(0, -1), listing.ruleEntries);
+      if (prefix !== "")
+        rememberRules({ root: this.#start.root, path: `${this.#start.path}/${prefix.slice(0, -1)}` });
+    }
     level.plan = listing.plan({ rules: level.rules, top, prefix, order, exclude });
     this.leftOut += level.plan.leftOut;
   }

@@ -12,6 +12,8 @@ export interface ProcessOptions {
   readonly signal?: AbortSignal | undefined;
   /** An open file to be its standard input. The caller closes it once the process has started. */
   readonly input?: number | undefined;
+  /** Open files to be its descriptors from 3 on. The caller closes them once the process has started. */
+  readonly files?: readonly number[] | undefined;
 }
 
 export interface Exit {
@@ -42,11 +44,11 @@ export interface Process {
 export async function startProcess(
   command: string,
   args: readonly string[],
-  { cwd, env, signal, input }: ProcessOptions,
+  { cwd, env, signal, input, files = [] }: ProcessOptions,
 ): Promise<Process> {
   let child: ChildProcess;
   try {
-    const stdio: StdioOptions = [input ?? "ignore", "pipe", "pipe"];
+    const stdio: StdioOptions = [input ?? "ignore", "pipe", "pipe", ...files];
     child = spawn(command, args, { cwd, env, stdio, windowsHide: true });
   } catch (error) {
     throw failure(command, error);

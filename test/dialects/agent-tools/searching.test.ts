@@ -189,7 +189,7 @@ describe("grep", () => {
     expect(await grep({ ...here, pattern: "<p>.*</p>" })).toEqual(["(no matches)"]);
     expect(await grep({ ...here, pattern: "<p>.*</p>", multiline: true })).toEqual([
       "digits.md:3:<p>",
-      "digits.md:4:</p>",
+      "</p>",
     ]);
     expect(await grep({ ...here, pattern: "^ABC$", multiline: true })).toEqual(["digits.md:2:ABC"]);
   });

@@ -360,7 +360,7 @@ describe("fs.read_file", () => {
       range: { start_line: 9, max_lines: 200 },
     });
     expect(await read({ path: "no-newline.txt", start_line: 1 })).toMatchObject({
-      content: "last",
+      content: "last\n",
       is_truncated: false,
     });
     expect((await read({ path: "logs/app.log", range_type: "lines" })).content).toBe("Größe\n".repeat(200));

@@ -2,9 +2,12 @@
 // person needs no permission from themselves. Nothing that a caller says may come here.
 import {
   closeSync,
+  constants,
+  fstatSync,
   fsyncSync,
   openSync,
   readFileSync,
+  readSync,
   realpathSync,
   renameSync,
   rmSync,
@@ -14,6 +17,31 @@ import { system } from "../errno.ts";
 
 export function readNamedFile(path: string): string {
   return system(path, () => readFileSync(path, "utf8"));
+}
+
+export interface SmallFile {
+  readonly text: string;
+  /** Where it really is. */
+  readonly path: string;
+}
+
+/**
+ * The first bytes of a regular file of the user's, up to `most`. Never blocks on a FIFO and reads no device. Undefined
+ * where there is no such file.
+ */
+export function readSmallFile(path: string, most: number): SmallFile | undefined {
+  let fd: number | undefined;
+  try {
+    fd = openSync(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
+    if (!fstatSync(fd).isFile()) return undefined;
+    const bytes = Buffer.alloc(most);
+    const length = readSync(fd, bytes, 0, most, 0);
+    return { text: bytes.toString("utf8", 0, length), path: realpathSync.native(path) };
+  } catch {
+    return undefined;
+  } finally {
+    if (fd !== undefined) closeSync(fd);
+  }
 }
 
 /** Puts a file in place whole, for its owner alone. Not for files that others may be writing. */

@@ -4,12 +4,11 @@ import { Fault } from "../fault.ts";
 import { isTemporaryName } from "../workspace/commit/temporary.ts";
 import type { Directory } from "../workspace/directory.ts";
 import { written } from "../workspace/name.ts";
-import type { Standpoint } from "./above.ts";
-import { hitsOf, wantedLines } from "./give.ts";
+import { type Block, FirstBlocks, type Place } from "./first-blocks.ts";
 import type { GrepOptions, GrepReport } from "./grep-terms.ts";
-import { type FileBlock, HitParser } from "./hits.ts";
-import { type Block, Kept, type Place } from "./kept.ts";
-import { placeOf, type Query, searchArguments, startRipgrep } from "./ripgrep.ts";
+import { hitsOf, wantedLines } from "./result-form.ts";
+import { type Query, scopeArguments, searchArguments, startRipgrep } from "./ripgrep.ts";
+import { type FileBlock, HitParser } from "./ripgrep-output.ts";
 import type { Scope } from "./walker.ts";
 
 /** A search under way. */
@@ -28,52 +27,72 @@ export interface Run {
 /** What a search found. */
 export interface Found {
   readonly blocks: readonly Block[];
-  /** Whether there is more behind the last block, let go of because it would hardly be wanted. */
+  /** Whether there is more behind the last block, dropped because it would hardly be wanted. */
   readonly trimmed: boolean;
+  /** The signal that ended ripgrep early, unless we sent it. */
+  readonly killedBy: string | undefined;
+}
+
+export interface Launch {
+  readonly start: Directory;
+  readonly query: Query;
+  readonly options: GrepOptions;
+  /** The ignore rules, as ripgrep gets them. */
+  readonly rules: string;
+  /** Only this file of the start, by its name. */
+  readonly file?: string | undefined;
 }
 
 const ampleBytes = 16 * 1024; // so much is taken from a process that nobody reads
+const longestMs = 5 * 60_000; // nobody waits longer
 
-/** Starts a search of the whole scope, or of some files of it. */
+/** Starts a search of the whole scope, or of one file. */
 export async function launch(
-  start: Directory,
-  query: Query,
-  options: GrepOptions,
+  { start, query, options, rules, file }: Launch,
   report: GrepReport,
-  above: Standpoint,
-  files?: readonly string[],
 ): Promise<Run> {
-  const { maxFileSize, signal, timeoutMs } = options;
+  const { maxFileSize, signal, timeoutMs = longestMs, columns, maxFiles } = options;
   const { before, after, most, maxLineBytes, sample } = wantedLines(options);
-  const printing = { before, after, maxPerFile: Number.isFinite(most) ? most : undefined, maxFileSize };
-  const args = searchArguments(query, options, placeOf(above), printing, files);
-  const child = await startRipgrep(start, args, above, signal);
+  const tally = maxFiles !== undefined;
+  const maxPerFile = Number.isFinite(most) ? most : undefined;
+  const printing = { before, after, maxPerFile, maxFileSize, columns, tally };
+  const isTree = file === undefined;
+  const scope = isTree ? scopeArguments(options, rules) : ["--no-ignore", "--hidden"];
+  const args = searchArguments(query, printing, scope, [isTree ? "." : `./${file}`]);
+  const child = await startRipgrep(start, args, { signal, rules: isTree ? rules : "" });
+  let wasEnded = false;
   const tooLate = (): void => {
     report.stopped = "time";
+    wasEnded = true;
     child.kill();
   };
-  const timer = timeoutMs === undefined ? undefined : setTimeout(tooLate, timeoutMs);
+  const timer = setTimeout(tooLate, Math.max(0, Math.min(timeoutMs, longestMs)));
   const kill = (): void => {
     clearTimeout(timer);
+    wasEnded = true;
     child.drop();
   };
   const blocks = async (behind?: Place, enough = Number.POSITIVE_INFINITY): Promise<Found> => {
-    const kept = new Kept(enough, behind);
+    const first = new FirstBlocks(enough, behind);
     const add = ({ path: dotted, lines, proof, count, cut }: FileBlock): void => {
       const bytes = dotted.subarray(2); // behind "./"
       const path = written(bytes);
-      if (files === undefined && !isInScope(path, options)) return;
-      kept.add({ path, bytes, lines, proof, count, hits: hitsOf(count, options), cut });
+      if (isTree && !isInScope(path, options)) return;
+      first.add({ path, bytes, lines, proof, count, hits: hitsOf(count, options), cut });
     };
-    const parser = new HitParser(maxLineBytes, add, sample);
-    const { code, errors } = await child.read(chunk => parser.push(chunk));
+    const parser = new HitParser({ maxLineBytes, sample, columns }, add);
+    const { code, signal: killedBy, errors } = await child.read(chunk => parser.push(chunk));
     clearTimeout(timer);
     if (signal?.aborted) throw new Fault("cancelled", {});
-    report.files = Number(/(\d+) files searched/.exec(parser.end())?.[1] ?? 0);
+    const told = parser.end();
+    report.files = Number(/(\d+) files searched/.exec(told)?.[1] ?? 0);
     if (code === 2) report.inaccessible = unreadable(query, errors);
-    accept(query);
-    if (kept.overflowed) report.stopped ??= "output";
-    return { blocks: kept.sorted(), trimmed: kept.trimmed };
+    if (first.overflowed) report.stopped ??= "output";
+    return {
+      blocks: first.sorted(),
+      trimmed: first.trimmed,
+      killedBy: wasEnded ? undefined : killedBy,
+    };
   };
   return {
     blocks,
@@ -84,27 +103,9 @@ export async function launch(
   };
 }
 
-/** Expressions that ripgrep has taken. */
-const accepted = new Set<string>();
-const mostAccepted = 500;
-
-export function isAccepted(query: Query): boolean {
-  return accepted.has(JSON.stringify(query));
-}
-
-function accept(query: Query): void {
-  if (accepted.size >= mostAccepted) accepted.clear();
-  accepted.add(JSON.stringify(query));
-}
-
-/**
- * Ripgrep's failures about single files end with the system's error. What it says about lines of ignore files that it
- * cannot read is of no interest. Anything else is about the pattern.
- */
+/** Ripgrep's failures about single files end with the system's error. Anything else is about the pattern. */
 function unreadable({ pattern }: Query, errors: string): number {
-  const lines = errors
-    .split("\n")
-    .filter(line => line !== "" && !/: line \d+: error parsing glob/.test(line));
+  const lines = errors.split("\n").filter(line => line !== "");
   const single = lines.filter(line => /\(os error \d+\)$/.test(line)).length;
   if (single > 0 || lines.length === 0) return single;
   const reason = errors.replace(/^rg: /, "").trim();
@@ -118,7 +119,7 @@ export function isInScope(path: string, { ignore, include, exclude }: Scope): bo
   if (include !== undefined && !include.matches(path)) return false;
   if (exclude === undefined) return true;
   for (let slash = path.indexOf("/"); slash >= 0; slash = path.indexOf("/", slash + 1)) {
-    if (exclude.matches(path.slice(0, slash))) return false;
+    if (exclude.covers(path.slice(0, slash))) return false;
   }
   return !exclude.matches(path);
 }

@@ -1,7 +1,8 @@
-// What a parallel search found so far, as much of it as can be wanted: the first hits in path order, within bounded
-// memory. What is let go of lies behind all that is kept, so there is never a hole.
-import type { FileBlock } from "./hits.ts";
+// The first hits in path order of what a parallel search has found so far, within bounded memory. Evicts the last
+// blocks first, so what is kept is always a contiguous prefix.
+
 import { compareBytes } from "./order.ts";
+import type { FileBlock } from "./ripgrep-output.ts";
 
 const maxHeldBytes = 64 * 1024 * 1024;
 const lineOverhead = 200; // what a line, or a file, costs besides its text
@@ -24,15 +25,15 @@ export interface Block extends Place {
   readonly cut: boolean;
 }
 
-export class Kept {
+export class FirstBlocks {
   #blocks: Block[] = [];
   #bytes = 0;
   #hits = 0;
   readonly #enough: number;
   readonly #behind: Place | undefined;
-  /** The first that was let go of. */
+  /** The first block that was evicted. */
   #end: Place | undefined;
-  /** Whether something was let go of although it may be wanted: there was no room for it. */
+  /** Whether a block was evicted that may be wanted: there was no room for it. */
   overflowed = false;
 
   /** Keeps `enough` hits at least, if there are as many behind `behind`. */
@@ -59,7 +60,7 @@ export class Kept {
     } else if (this.#hits > 2 * this.#enough) this.#drop(last => this.#hits - last.hits > this.#enough);
   }
 
-  /** Lets go of blocks at the end while `more` says so. */
+  /** Evicts blocks at the end while `more` says so. */
   #drop(more: (last: Block) => boolean): void {
     this.sorted();
     for (let last = this.#blocks.at(-1); last !== undefined && more(last); last = this.#blocks.at(-1)) {

@@ -1,9 +1,8 @@
 // What a search gives of each file: its lines, its name, or how many lines match. Names and numbers are taken from
 // lines all the same, a few of which are held: whoever reports that a file matches has to prove it (confirm.ts), and
 // a bare number from a child process that was led astray by a link could not be told from a true one.
-import type { OpenFile } from "../workspace/file.ts";
 import type { FileHits, GrepOptions } from "./grep-terms.ts";
-import type { GrepLine } from "./hits.ts";
+import type { GrepLine } from "./ripgrep-output.ts";
 
 export interface WantedLines {
   readonly before: number;
@@ -42,17 +41,24 @@ export function hitsOf(count: number, { give = "lines" }: GrepOptions): number {
   return give === "lines" ? count : 1;
 }
 
-/** A file, which is open, as it is given. */
+/** A file as it is given; `whole` is all that it holds, where that is little. */
 export function given(
   path: string,
-  file: OpenFile,
+  whole: Buffer | undefined,
   lines: readonly GrepLine[],
   count: number,
   { give }: GrepOptions,
 ): FileHits {
   if (give === "files") return { path, lines: [] };
   if (give === "counts") return { path, lines: [], count };
-  return { path, lines: lines.map(foundLine), count, whole: file.whole() };
+  return { path, lines: lines.map(foundLine), count, whole };
+}
+
+/** How many of the lines match. */
+export function matching(lines: readonly GrepLine[]): number {
+  let count = 0;
+  for (const line of lines) if (line.column !== undefined) count++;
+  return count;
 }
 
 function foundLine({ number, column, bytes, cut }: GrepLine): FileHits["lines"][number] {

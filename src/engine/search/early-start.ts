@@ -2,14 +2,14 @@
 // they are not lost where the search in this process turns out to be the longer way. It holds a turn as long as it
 // lives.
 import { Fault } from "../fault.ts";
-import type { Run } from "./collect.ts";
+import { turn } from "./concurrency.ts";
 import type { Pace } from "./pace.ts";
-import { turn } from "./turns.ts";
+import type { Run } from "./ripgrep-run.ts";
 
 const momentMs = 2;
 const moments = 5;
 
-export class HeadStart implements Disposable {
+export class EarlyStart implements Disposable {
   readonly #launch: (signal: AbortSignal) => Promise<Run>;
   readonly #pace: Pace;
   readonly #signal: AbortSignal | undefined;

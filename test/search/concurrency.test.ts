@@ -1,7 +1,7 @@
 import { setImmediate } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
+import { searchesAtATime, turn } from "../../src/engine/search/concurrency.ts";
 import { grep } from "../../src/engine/search/grep.ts";
-import { searchesAtATime, turn } from "../../src/engine/search/turns.ts";
 import { all, Tree } from "./tree.ts";
 
 describe("searches at the same time", () => {

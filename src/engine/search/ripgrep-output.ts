@@ -29,11 +29,21 @@ const maxBlockLines = 200_000;
 const maxBlockBytes = 32 * 1024 * 1024;
 const lineFeed = Buffer.from("\n");
 
+export interface ParserOptions {
+  /** Lines are cut here. */
+  readonly maxLineBytes: number;
+  /** So many lines of a file are held as a proof, and the others only counted. */
+  readonly sample?: number | undefined;
+  /** Whether matching lines come with a column. Without, it is 0. */
+  readonly columns?: boolean | undefined;
+}
+
 /** Parses a stream; each file's lines come together. `end` gives what stood behind the last record. */
 export class HitParser {
   readonly #limit: number;
   readonly #done: (block: FileBlock) => void;
   readonly #sample: number | undefined;
+  readonly #columns: boolean;
   #pending: Buffer[] = [];
   #pendingBytes = 0;
   #inLine = false;
@@ -41,11 +51,11 @@ export class HitParser {
   #blockBytes = 0;
   #proof: Buffer[] = [];
 
-  /** With `sample`, so many lines of a file are held as a proof, and the others only counted. */
-  constructor(maxLineBytes: number, done: (block: FileBlock) => void, sample?: number) {
+  constructor({ maxLineBytes, sample, columns = false }: ParserOptions, done: (block: FileBlock) => void) {
     this.#limit = maxLineBytes + maxHeader;
     this.#done = done;
     this.#sample = sample;
+    this.#columns = columns;
   }
 
   push(chunk: Buffer): void {
@@ -113,7 +123,7 @@ export class HitParser {
     if (isMatch) {
       block.count++;
       const written = at;
-      column = number() - 1;
+      column = this.#columns ? number() - 1 : -1;
       if (column >= 0 && bytes[at] === 58) at++;
       else {
         // Ripgrep leaves the column out where it finds the match in the file, but not again in the line by itself.

@@ -1,0 +1,44 @@
+// How the bytes of a file are read when they are searched: as the dialect's own tools read them, so that a search
+// finds the words that reading shows, on the lines that it numbers.
+import { isUtf8 } from "node:buffer";
+import { breaksOf } from "../text/endings.ts";
+import { decode } from "../text/text.ts";
+
+/** "utf-8": UTF-8, or UTF-16 by its mark. "detected": legacy encodings too, and UTF-16 without a mark. */
+export type Reading = "utf-8" | "detected";
+
+/**
+ * The text of a file as UTF-8 with `\n` as its line break, where that is not what its bytes are already; undefined
+ * where they are. Bytes that are no text in any encoding are left as they are.
+ */
+export async function readable(bytes: Buffer, reading: Reading = "utf-8"): Promise<Buffer | undefined> {
+  if (isWide(bytes)) return textOf(bytes, {});
+  if (reading === "detected" && (!isUtf8(bytes) || bytes.includes(0))) {
+    const { codec, body } = await decode("", bytes, { legacy: true });
+    if (codec.name !== "utf-8") return Buffer.from(body.toWellFormed());
+  }
+  if (!hasOnlyCarriageReturns(bytes)) return undefined;
+  return Buffer.from(breaksOf(bytes.toString("latin1")).body, "latin1");
+}
+
+/** Whether a file that begins like this may have to be read in another way than byte by byte. */
+export function mayNeedReading(head: Buffer, reading: Reading = "utf-8"): boolean {
+  if (isWide(head) || hasOnlyCarriageReturns(head)) return true;
+  if (reading !== "detected") return false;
+  // The last character may be cut in two.
+  return head.includes(0) || !isUtf8(head.subarray(0, Math.max(0, head.length - 4)));
+}
+
+/** UTF-16 by its mark. */
+export function isWide(bytes: Buffer): boolean {
+  return (bytes[0] === 0xff && bytes[1] === 0xfe) || (bytes[0] === 0xfe && bytes[1] === 0xff);
+}
+
+async function textOf(bytes: Buffer, options: { readonly encoding?: string }): Promise<Buffer> {
+  const { body } = await decode("", bytes, options);
+  return Buffer.from(body.toWellFormed());
+}
+
+function hasOnlyCarriageReturns(bytes: Buffer): boolean {
+  return bytes.includes(13) && !bytes.includes(10);
+}

@@ -1,0 +1,132 @@
+// Searches a tree, or one file, by ripgrep: runs it, orders and confirms what it found, and runs it again where that
+// leaves too few hits, or where it did not come to its end.
+import { Fault } from "../fault.ts";
+import type { Directory } from "../workspace/directory.ts";
+import { confirmed } from "./confirm.ts";
+import type { Block, Place } from "./first-blocks.ts";
+import type { Job } from "./grep.ts";
+import type { FileHits, GrepOptions, GrepReport } from "./grep-terms.ts";
+import { reopener, rulesForRipgrep } from "./ignore-context.ts";
+import { compareBytes } from "./order.ts";
+import { hitsOf } from "./result-form.ts";
+import { type Found, launch, type Run } from "./ripgrep-run.ts";
+import { walk } from "./walk.ts";
+
+/** Where ripgrep has to go on: behind a place, or from the start. */
+export interface Handover {
+  readonly behind: Place | undefined;
+  /** How many hits were given. */
+  readonly hits: number;
+}
+
+const slack = 1000;
+/** What ripgrep is given when its memory did not suffice for larger files. */
+const modestFile = 16 * 1024 * 1024;
+
+export async function* searchByRipgrep(
+  job: Job,
+  handover: Handover,
+): AsyncGenerator<FileHits, void, undefined> {
+  const { start, options, report, pace, early } = job;
+  const { limit = Number.POSITIVE_INFINITY } = options;
+  const attempts = new Attempts(job, await early.run());
+  let { behind, hits } = handover;
+  // Some of what is found may not be confirmed; where that leaves too few, there is another round for the rest.
+  for (let enough = limit + slack; ; enough *= 8) {
+    const { blocks, trimmed } = await attempts.blocks(behind, enough);
+    using opened = reopener(start, job.context());
+    const within = await withinFiles(blocks, start, options, report);
+    const confirming = {
+      ...job,
+      widened: attempts.isWidened,
+      options: { ...options, limit: limit - hits },
+      pace,
+    };
+    for await (const file of confirmed(confirming, within, opened, report)) {
+      hits += hitsOf(file.count ?? 1, options);
+      yield file;
+    }
+    if (!trimmed || hits >= limit || report.stopped !== undefined) break;
+    behind = blocks.at(-1);
+  }
+  report.stopped ??= attempts.incomplete;
+}
+
+/** Runs of ripgrep for one search, with one more where a run fails for a reason that may not hold for the next. */
+class Attempts {
+  readonly #job: Job;
+  #run: Run | undefined;
+  #maxFileSize: number | undefined;
+  #failures = 0;
+  isWidened = true;
+  /** Why the answer is not complete. */
+  incomplete: GrepReport["stopped"];
+
+  constructor(job: Job, run: Run) {
+    this.#job = job;
+    this.#run = run;
+    this.#maxFileSize = job.options.maxFileSize;
+  }
+
+  async blocks(behind: Place | undefined, enough: number): Promise<Found> {
+    this.isWidened &&= (await this.#job.sought()) !== this.#job.query;
+    for (;;) {
+      const run = this.#run ?? (await this.#launch());
+      this.#run = undefined;
+      try {
+        const found = await run.blocks(behind, enough);
+        if (!this.#isToBeRepeated(found)) return found;
+      } catch (error) {
+        // The query itself has to tell what is wrong with it.
+        if (!this.isWidened || !Fault.is(error, "invalid_pattern")) throw error;
+        this.isWidened = false;
+      } finally {
+        run.kill();
+      }
+    }
+  }
+
+  #isToBeRepeated({ killedBy }: Found): boolean {
+    if (killedBy === undefined) return false;
+    this.#failures++;
+    this.incomplete = "killed";
+    if (this.#failures > 1) return false;
+    // Rust aborts where it gets no memory: for a very long line, or a large file as a whole.
+    if (killedBy === "SIGABRT") {
+      this.#maxFileSize = Math.min(this.#maxFileSize ?? modestFile, modestFile);
+      this.incomplete = "memory";
+    } else this.incomplete = undefined;
+    return true;
+  }
+
+  async #launch(): Promise<Run> {
+    const { start, options, report, pace, context, query, sought } = this.#job;
+    const timeoutMs = options.timeoutMs === undefined ? undefined : pace.left;
+    const limits = { ...options, timeoutMs, maxFileSize: this.#maxFileSize };
+    const rules = rulesForRipgrep(start, context());
+    const used = this.isWidened ? await sought() : query;
+    return await launch({ start, query: used, options: limits, rules, file: options.file }, report);
+  }
+}
+
+/** Those of the blocks that lie in the first `maxFiles` files. Only where there are more, a walk has to tell. */
+async function withinFiles(
+  blocks: readonly Block[],
+  start: Directory,
+  { maxFiles = Number.POSITIVE_INFINITY, ...options }: GrepOptions,
+  report: GrepReport,
+): Promise<readonly Block[]> {
+  if (report.files <= maxFiles) return blocks;
+  let last: string | undefined;
+  let files = 0;
+  for await (const entry of walk(start, options)) {
+    if (entry.kind !== "file") continue;
+    if (files++ === maxFiles) break;
+    last = entry.path;
+  }
+  // Ripgrep was told less than the scope says, and may have looked at files that are not in it.
+  report.files = Math.min(files, maxFiles);
+  if (files <= maxFiles) return blocks;
+  report.stopped ??= "files";
+  return blocks.filter(({ path }) => last !== undefined && compareBytes(path, last) <= 0);
+}

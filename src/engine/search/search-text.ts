@@ -1,0 +1,81 @@
+// Searches texts that we hold, not files by their paths: what was decoded, and what has to be looked at again. Plain
+// text is found in this process, expressions by ripgrep, which is handed the texts as open files without a name.
+import type { Directory } from "../workspace/directory.ts";
+import { UnnamedFile } from "../workspace/system/unnamed-file.ts";
+import type { GrepOptions } from "./grep-terms.ts";
+import { linesWith } from "./lines-with.ts";
+import { literalFinder } from "./literal.ts";
+import { matchesIn } from "./match-ranges.ts";
+import { matching, wantedLines } from "./result-form.ts";
+import { fileAddress, type Query, searchArguments, startRipgrep } from "./ripgrep.ts";
+import { type FileBlock, type GrepLine, HitParser } from "./ripgrep-output.ts";
+
+export const mostTexts = 16;
+
+export interface TextHits {
+  readonly lines: readonly GrepLine[];
+  /** How many lines match. */
+  readonly count: number;
+}
+
+/** The lines of each text, as many as `options` want. Undefined where it could not be told. */
+export async function searchTexts(
+  start: Directory,
+  query: Query,
+  texts: readonly Buffer[],
+  options: GrepOptions,
+): Promise<(TextHits | undefined)[]> {
+  if (options.perMatch && query.multiline && options.give !== "files") {
+    const all: (TextHits | undefined)[] = [];
+    for (const text of texts) all.push(await matchesIn(start, query, text, options));
+    return all;
+  }
+  const find = literalFinder(query);
+  const wanted = wantedLines(options);
+  const found = texts.map((text): TextHits | undefined => {
+    const lines = find && linesWith(find, text, wanted);
+    return lines && { lines, count: matching(lines) };
+  });
+  const left = texts.flatMap((text, i) => (found[i] === undefined ? [{ text, i }] : []));
+  for (let at = 0; at < left.length; at += mostTexts) {
+    const some = left.slice(at, at + mostTexts);
+    const lines = await byRipgrep(
+      start,
+      query,
+      some.map(({ text }) => text),
+      options,
+    );
+    for (const [n, { i }] of some.entries()) found[i] = lines?.[n];
+  }
+  return found;
+}
+
+async function byRipgrep(
+  start: Directory,
+  query: Query,
+  texts: readonly Buffer[],
+  options: GrepOptions,
+): Promise<TextHits[] | undefined> {
+  const files = texts.map(text => UnnamedFile.of(text));
+  try {
+    const held = files.flatMap(file => (file === undefined ? [] : [file.fd]));
+    if (held.length < files.length) return undefined;
+    const { before, after, most, maxLineBytes } = wantedLines(options);
+    const { columns, signal } = options;
+    const maxPerFile = Number.isFinite(most) ? most : undefined;
+    const paths = held.map((_, i) => fileAddress(i));
+    const args = searchArguments(query, { before, after, maxPerFile, columns }, ["--no-ignore"], paths);
+    const child = await startRipgrep(start, args, { signal, files: held });
+    const hits: TextHits[] = texts.map(() => ({ lines: [], count: 0 }));
+    const add = ({ path, lines, count }: FileBlock): void => {
+      const i = paths.indexOf(path.toString("latin1"));
+      if (i >= 0) hits[i] = { lines, count };
+    };
+    const parser = new HitParser({ maxLineBytes, columns }, add);
+    const { code } = await child.read(chunk => parser.push(chunk));
+    parser.end();
+    return code === 0 || code === 1 ? hits : undefined;
+  } finally {
+    for (const file of files) file?.[Symbol.dispose]();
+  }
+}

@@ -1,0 +1,22 @@
+// How many files a tree had when it was last searched as a whole. A guess about the next search, and never more.
+import type { Directory } from "../workspace/directory.ts";
+import type { Root } from "../workspace/root.ts";
+
+const mostTrees = 256;
+const sizes = new WeakMap<Root, Map<string, number>>();
+
+/** Undefined where it is not known; infinite where there were too many to search them here. */
+export function sizeOf({ root, path }: Directory): number | undefined {
+  return sizes.get(root)?.get(path);
+}
+
+/** Whether anything below the root was searched before. */
+export function wasSearched({ root }: Directory): boolean {
+  return sizes.has(root);
+}
+
+export function rememberSize({ root, path }: Directory, files: number): void {
+  const known = sizes.get(root) ?? new Map();
+  sizes.set(root, known);
+  if (known.size < mostTrees || known.has(path)) known.set(path, files);
+}

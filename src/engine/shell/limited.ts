@@ -1,0 +1,42 @@
+// Runs a program with a limit on its memory, and so that it dies with this process. Node can set neither, so a shell
+// sets the limit and `setpriv` asks the kernel for a signal when the parent ends; each then turns into the program.
+// Elsewhere than on Linux, and where there is no shell, the program runs as it is.
+import { startProcess } from "./process.ts";
+
+const shell = "/bin/sh";
+const setpriv = "setpriv --pdeathsig KILL";
+const path = { PATH: process.env.PATH ?? "/usr/bin:/bin" };
+
+/** How to start programs under limits here; undefined where there is no way. */
+let probed: Promise<"setpriv" | "shell" | undefined> | undefined;
+
+export interface Command {
+  readonly command: string;
+  readonly args: readonly string[];
+}
+
+/** The command that runs `command` with at most so many bytes of its own data. */
+export async function limited({ command, args }: Command, dataBytes: number): Promise<Command> {
+  probed ??= probe();
+  const means = await probed;
+  if (means === undefined) return { command, args };
+  const limits = `ulimit -c 0; ulimit -d ${Math.floor(dataBytes / 1024)} 2>/dev/null;`;
+  const script = `${limits} exec ${means === "setpriv" ? `${setpriv} ` : ""}"$0" "$@"`;
+  return { command: shell, args: ["-c", script, command, ...args] };
+}
+
+async function probe(): Promise<"setpriv" | "shell" | undefined> {
+  if (process.platform !== "linux") return undefined;
+  if (await succeeds(`exec ${setpriv} true`)) return "setpriv";
+  return (await succeeds("exit 0")) ? "shell" : undefined;
+}
+
+async function succeeds(script: string): Promise<boolean> {
+  try {
+    const started = await startProcess(shell, ["-c", script], { cwd: "/", env: path });
+    const { code } = await started.read(() => {});
+    return code === 0;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,79 @@
+// The directories above a held one, from the top down: from the granted root or, where that lies inside a git
+// repository, from the repository's own root. Above the granted root nothing is listed: whether there is a `.git` is
+// looked up, and the caller may open files by name.
+import { Fault } from "../fault.ts";
+import { Directory } from "./directory.ts";
+import { system } from "./errno.ts";
+import { display, Handle } from "./handle.ts";
+import type { Root } from "./root.ts";
+
+/** A directory, and the name in it that leads down to the start. Held only until the next one is asked for. */
+export interface Above {
+  readonly directory: Directory;
+  readonly name: string;
+}
+
+/** Ends early where a directory was moved meanwhile, or may not be entered. */
+export function* directoriesAbove(start: Directory): Generator<Above, void, undefined> {
+  const { root, given } = start;
+  yield* aboveRoot(root, given);
+  let directory: Directory | undefined = at(root, root.handle.address, given);
+  for (const name of namesIn(start.path.slice(root.path.length))) {
+    if (directory === undefined) return;
+    using current: Directory = directory;
+    yield { directory: current, name };
+    directory = current.child({ name, kind: "directory" });
+  }
+  directory?.close();
+}
+
+/** The names on the way from the top to the start: "" or a path with a final slash. */
+export function pathFromTop(start: Directory): string {
+  const { root, given } = start;
+  const names = namesIn(display(root.handle.whereabouts()));
+  using inner = at(root, root.handle.address, given);
+  const levels = levelsToRepository(inner, names.length);
+  const outer = levels === 0 ? [] : names.slice(-levels);
+  return [...outer, ...namesIn(start.path.slice(root.path.length))].map(name => `${name}/`).join("");
+}
+
+function* aboveRoot(root: Root, given: string): Generator<Above, void, undefined> {
+  using inner = at(root, root.handle.address, given);
+  const names = namesIn(display(root.handle.whereabouts()));
+  for (let level = levelsToRepository(inner, names.length); level > 0; level--) {
+    using directory = outer(root, level, given);
+    if (directory === undefined) return;
+    yield { directory, name: names.at(-level) ?? "" };
+  }
+}
+
+function outer(root: Root, level: number, given: string): Directory | undefined {
+  try {
+    return at(root, `${root.handle.address}${"/..".repeat(level)}`, given);
+  } catch (error) {
+    if (Fault.is(error, "too_many_open_files")) throw error;
+    return undefined;
+  }
+}
+
+/** How far up the first `.git` is: 0 where it is in the directory itself, or where there is none. */
+function levelsToRepository(directory: Directory, most: number): number {
+  try {
+    for (let level = 0; level <= most; level++) {
+      const name = `${"../".repeat(level)}.git`;
+      if (directory.stat({ name, kind: "directory" }) !== undefined) return level;
+    }
+  } catch {
+    // A directory that may not be entered has no rules.
+  }
+  return 0;
+}
+
+function at(root: Root, address: string, given: string): Directory {
+  const handle = system(given, () => Handle.open(address));
+  return Directory.open({ handle, root, path: root.path }, given);
+}
+
+function namesIn(path: string): string[] {
+  return path.split("/").filter(name => name !== "");
+}
