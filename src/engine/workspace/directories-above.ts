@@ -27,16 +27,6 @@ export function* directoriesAbove(start: Directory): Generator<Above, void, unde
   directory?.close();
 }
 
-/** The names on the way from the top to the start: "" or a path with a final slash. */
-export function pathFromTop(start: Directory): string {
-  const { root, given } = start;
-  const names = namesIn(display(root.handle.whereabouts()));
-  using inner = at(root, root.handle.address, given);
-  const levels = levelsToRepository(inner, names.length);
-  const outer = levels === 0 ? [] : names.slice(-levels);
-  return [...outer, ...namesIn(start.path.slice(root.path.length))].map(name => `${name}/`).join("");
-}
-
 function* aboveRoot(root: Root, given: string): Generator<Above, void, undefined> {
   using inner = at(root, root.handle.address, given);
   const names = namesIn(display(root.handle.whereabouts()));
