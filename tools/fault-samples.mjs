@@ -24,6 +24,10 @@ export const faultSamples = {
   into_itself: { path: "notes" },
   permission_denied: { path },
   forbidden: { path: "server.pem", rule: "private keys", to: "open" },
+  approval_needed: {
+    path: "/home/me/project/db/1.sql",
+    needs: [{ at: "/home/me/project/db/1.sql", question: "write" }],
+  },
   no_space: { path },
   too_many_open_files: { path },
   io: { path, errno: "EIO", call: "read" },

@@ -35,6 +35,10 @@ const files = [
     ),
   ],
   ["server.json", registryEntry(metadata)],
+  [
+    "docs/policy.schema.json",
+    { $schema: "https://json-schema.org/draft/2020-12/schema", ...source.policySchema },
+  ],
 ];
 
 const stale = [];
@@ -73,6 +77,7 @@ async function load() {
         export { parametersOf, tokensOf } from "./src/cli/commands/parameters.ts";
         export { listed } from "./src/mcp/tools.ts";
         export { plainWording } from "./src/contract/wording.ts";
+        export { policySchema } from "./src/cli/policy/policy-file.ts";
         export { Fault } from "./src/engine/fault.ts";`,
       resolveDir: root,
     },

@@ -37,6 +37,22 @@ export const commands: { readonly [name: string]: Command } = {
     summary: "Check that an audit log is as it was written",
     load: async () => (await import("./commands/audit.ts")).audit,
   },
+  policy: {
+    summary: "Explain and test the rules about paths",
+    load: async () => (await import("./commands/policy.ts")).policy,
+  },
+  grant: {
+    summary: "Allow for a while what the policy asks about",
+    load: async () => (await import("./commands/grant.ts")).grant,
+  },
+  grants: {
+    summary: "List what is granted",
+    load: async () => (await import("./commands/grant.ts")).grants,
+  },
+  revoke: {
+    summary: "Take a grant back",
+    load: async () => (await import("./commands/grant.ts")).revoke,
+  },
   doctor: {
     summary: "Check what this machine offers: sandbox, search, file systems",
     load: async () => (await import("./commands/doctor.ts")).doctor,

@@ -4,6 +4,7 @@ import { type Access, bearer, openAccess } from "../mcp/auth/access.ts";
 import { tokenPrefix } from "../mcp/auth/tokens-file.ts";
 import type { Log } from "../mcp/log.ts";
 import type { Config } from "./config.ts";
+import { choosePolicy } from "./policy/policy-choice.ts";
 import { UsageError } from "./usage-error.ts";
 
 export async function accessOf(config: Config, workspace: Workspace, log: Log): Promise<Access> {
@@ -19,7 +20,8 @@ export async function accessOf(config: Config, workspace: Workspace, log: Log): 
       ? undefined
       : await told(`${tokens} cannot be used`, async () => {
           const { Tokens } = await import("../mcp/auth/tokens.ts");
-          return new Tokens({ file: tokens, workspace, log, ...limits });
+          const policy = (file: string) => choosePolicy(file, false, process.env, log);
+          return new Tokens({ file: tokens, workspace, log, policy, ...limits });
         });
   const byIssuer =
     issuer === undefined || audience === undefined

@@ -1,6 +1,7 @@
 // The whole life of a call: find the tool, check the parameters, run it, and tell what went wrong in the
 // dialect's words. Every transport and the library end here, so all of them behave alike.
 import { Fault } from "../engine/fault.ts";
+import type { Need } from "../engine/policy/approval.ts";
 import type { CallContext } from "./context.ts";
 import type { Dialect, Outcome } from "./dialect.ts";
 import type { Settings } from "./settings.ts";
@@ -18,7 +19,8 @@ export async function call(
   try {
     if (tool === undefined) throw new Fault("unknown_tool", { name });
     const valid = validate(tool, params) as never;
-    return await tool.run(valid, tool.effect === "reads" ? context : inTheNameOf(tool, context));
+    if (tool.effect === "reads") return await tool.run(valid, context);
+    return await withApproval(tool, context, needs => tool.run(valid, inTheNameOf(tool, context, needs)));
   } catch (error) {
     const fault = asFault(error, context.signal);
     context.failed?.(fault);
@@ -26,15 +28,43 @@ export async function call(
   }
 }
 
+/** A call that needs less than this many rounds of questions is answered. */
+const mostRounds = 20;
+
+/** Runs a tool; where a rule wants a person to be asked first, asks, and runs it again with what was allowed. */
+async function withApproval<T>(
+  { name }: Tool,
+  context: CallContext,
+  run: (approved: readonly Need[]) => Promise<T> | T,
+): Promise<T> {
+  const approved: Need[] = [];
+  for (let round = 1; ; round++) {
+    try {
+      return await run(approved);
+    } catch (error) {
+      if (!Fault.is(error, "approval_needed") || context.approve === undefined || round === mostRounds)
+        throw error;
+      const { needs } = error.data;
+      const answer = await context.approve(needs, name);
+      if (!answer.allowed)
+        throw new Fault("denied", { what: answer.reason ?? "the person who was asked said no" });
+      approved.push(...needs);
+    }
+  }
+}
+
 /** What the tool changes is recorded with its name and the caller's. */
-function inTheNameOf({ name }: Tool, context: CallContext): CallContext {
+function inTheNameOf({ name }: Tool, context: CallContext, approved: readonly Need[]): CallContext {
   const { engine, settings, session, revision } = context;
   return {
     engine,
     settings,
     session,
     revision,
-    workspace: context.workspace.as({ action: name, client: session.client }),
+    workspace: (approved.length === 0 ? context.workspace : context.workspace.approving(approved)).as({
+      action: name,
+      client: session.client,
+    }),
     get signal() {
       return context.signal;
     },

@@ -31,6 +31,20 @@ const forbidden: Record<Faults["forbidden"]["to"], string> = {
   mask: "Copying or moving a masked value is denied",
 };
 
+/** What a person types to allow something that a rule asks about. */
+export function grantCommands(needs: Faults["approval_needed"]["needs"]): string {
+  const lines = needs
+    .slice(0, 5)
+    .map(({ at, question }) => `polyfs grant ${shellWord(at)} --${question} --for 1h`);
+  return (
+    lines.join(" && ") + (needs.length > lines.length ? ` (and ${needs.length - lines.length} more)` : "")
+  );
+}
+
+function shellWord(text: string): string {
+  return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
+}
+
 export const plainWording: Wording = {
   unknown_tool: ({ name }) => `Unknown tool: ${name}`,
   invalid_params: ({ issues }) => `Invalid parameters: ${issues.map(sayIssue).join("; ")}`,
@@ -56,6 +70,8 @@ export const plainWording: Wording = {
   into_itself: ({ path }) => `A directory cannot be moved or copied into itself: ${path}`,
   permission_denied: ({ path }) => `Permission denied: ${path}`,
   forbidden: ({ path, rule, to }) => `${forbidden[to]} by the policy (${rule}): ${path}`,
+  approval_needed: ({ needs }) =>
+    `The policy wants a person to be asked first. To allow it: ${grantCommands(needs)}`,
   no_space: ({ path }) => `No space left on the device: ${path}`,
   too_many_open_files: ({ path }) => `Too many open files; try again: ${path}`,
   io: ({ path, errno, call }) => `Input/output error (${[call, errno].filter(Boolean).join(" ")}): ${path}`,

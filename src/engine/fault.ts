@@ -48,6 +48,11 @@ export interface Faults {
   permission_denied: { readonly path: string };
   /** A rule of the policy speaks against it. `mask`: what was written would copy or show a hidden value. */
   forbidden: { readonly path: string; readonly rule: string; readonly to: "open" | "change" | "mask" };
+  /** A rule wants a person to be asked first. `path` is the first of them. */
+  approval_needed: {
+    readonly path: string;
+    readonly needs: readonly { readonly at: string; readonly question: "write" | "delete" | "run" }[];
+  };
   no_space: { readonly path: string };
   too_many_open_files: { readonly path: string };
   io: { readonly path: string; readonly errno: string; readonly call: string };

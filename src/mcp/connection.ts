@@ -26,6 +26,8 @@ import { ClientRoots, type RootsListener } from "./roots.ts";
 import { Running } from "./running.ts";
 import type { Server } from "./server.ts";
 
+const longestAnswerMs = 10 * 60_000;
+
 export interface ConnectionOptions {
   readonly server: Server;
   readonly log: Log;
@@ -50,6 +52,8 @@ export class Connection {
   readonly #outgoing: Outgoing;
   readonly #roots: ClientRoots;
   readonly #running = new Set<Running>();
+  /** What the client said that it can do. */
+  #capabilities: Caller["capabilities"];
   /** Lines that are being dealt with, and who waits until there are none. */
   #load = 0;
   #idle: (() => void)[] = [];
@@ -123,6 +127,9 @@ export class Connection {
   readonly #notify: Caller["notify"] = (method, params) =>
     this.#options.send(notificationFrame(method, params));
 
+  /** The transport waits as long as a person takes; who asks sets the limit. */
+  readonly #ask: Caller["ask"] = (method, params) => this.#outgoing.request(method, params, longestAnswerMs);
+
   #send(frame: Frame | undefined): void {
     if (frame !== undefined) this.#options.send(frame);
   }
@@ -148,7 +155,8 @@ export class Connection {
 
   async #answer({ id, method: name, params }: Request): Promise<Frame | undefined> {
     // A client that uses an id twice at a time is answered twice.
-    const running = new Running(id, this.#session, this.#notify);
+    const running = new Running(id, this.#session, this.#notify, this.#ask);
+    running.capabilities = this.#capabilities;
     running.listens = name === "subscriptions/listen";
     this.#running.add(running);
     try {
@@ -168,11 +176,13 @@ export class Connection {
   }
 
   #admit(name: string, params: unknown, running: Running): Method {
-    const { method, revision, client } = this.#negotiation.admit(name, params);
+    const { method, revision, client, capabilities: stated } = this.#negotiation.admit(name, params);
     running.revision = revision;
+    if (stated !== undefined) running.capabilities = stated;
     if (client !== undefined) this.#session.client = client;
     if (name === "initialize") {
       const { capabilities } = asParams(params);
+      this.#capabilities = isRecord(capabilities) ? capabilities : undefined;
       this.#roots.supported = isRecord(capabilities) && isRecord(capabilities.roots);
     }
     return method;

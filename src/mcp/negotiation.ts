@@ -21,6 +21,8 @@ interface Admitted {
   readonly revision: Revision;
   /** The client's name, where the request tells it. */
   readonly client?: string;
+  /** What the client says it can do, where the request tells it. */
+  readonly capabilities?: Readonly<Record<string, unknown>>;
 }
 
 export class Negotiation {
@@ -49,7 +51,8 @@ export class Negotiation {
     const method = this.#method(name, "modern");
     // Looking alone decides nothing: a client may do so and then fall back to the handshake.
     if (this.#agreed === undefined && name !== "server/discover") this.#modern = true;
-    return { method, revision: envelope.revision, client: envelope.client };
+    const { revision, client, capabilities } = envelope;
+    return { method, revision, client, capabilities };
   }
 
   #admitHandshake(name: string, params: unknown): Admitted {

@@ -9,6 +9,8 @@ export class Running implements Caller {
   readonly id: Id;
   readonly session: Session;
   readonly notify: Caller["notify"];
+  readonly ask: Caller["ask"];
+  capabilities: Caller["capabilities"];
   revision: Revision = defaultRevision;
   /** It stays open until the client leaves or ends it. */
   listens = false;
@@ -18,8 +20,9 @@ export class Running implements Caller {
   #aborted = false;
   #controller: AbortController | undefined;
 
-  constructor(id: Id, session: Session, notify: Caller["notify"]) {
+  constructor(id: Id, session: Session, notify: Caller["notify"], ask: Caller["ask"]) {
     this.id = id;
+    this.ask = ask;
     this.session = session;
     this.notify = notify;
   }

@@ -6,6 +6,7 @@ import type { Settings } from "../contract/settings.ts";
 import type { Engine } from "../engine/engine.ts";
 import type { Fault } from "../engine/fault.ts";
 import type { Workspace } from "../engine/workspace/workspace.ts";
+import type { Asking } from "./approval.ts";
 import type { Caller, ServerOptions } from "./method.ts";
 import type { Progress } from "./progress.ts";
 import type { Revision } from "./revision.ts";
@@ -19,7 +20,10 @@ export class ToolCall implements CallContext {
   readonly progress: Progress["report"];
   readonly #caller: Caller;
 
-  constructor({ engine, settings }: ServerOptions, caller: Caller, progress: Progress) {
+  readonly #asking: Asking;
+
+  constructor({ engine, settings }: ServerOptions, caller: Caller, progress: Progress, asking: Asking) {
+    this.#asking = asking;
     this.engine = engine;
     this.workspace = caller.workspace ?? engine.workspace;
     this.settings = settings;
@@ -31,6 +35,10 @@ export class ToolCall implements CallContext {
 
   failed({ code }: Fault): void {
     this.#caller.fault = code;
+  }
+
+  get approve(): CallContext["approve"] {
+    return this.#asking.approve;
   }
 
   get signal(): AbortSignal {

@@ -2,6 +2,7 @@
 // of offered tools; a call is the contract's `call()` and its outcome in the protocol's shape.
 import { advertisedName, call, offeredTools } from "../contract/call.ts";
 import type { Content, Reply, Tool } from "../contract/tool.ts";
+import { Asking } from "./approval.ts";
 import { InvalidParams, RpcError } from "./jsonrpc.ts";
 import type { Answer, Method, Result, ServerOptions } from "./method.ts";
 import { progressTo } from "./progress.ts";
@@ -38,14 +39,16 @@ export function toolMethods(options: ServerOptions): Record<"tools/list" | "tool
         const { name } = params;
         if (typeof name !== "string")
           throw new RpcError(InvalidParams, "Invalid params: name must be a string");
+        const asking = new Asking(caller, params);
         const progress = progressTo(metaOf(params)?.progressToken, caller.notify);
         try {
           const outcome = await call(
             dialect,
             name,
             params.arguments,
-            new ToolCall(options, caller, progress),
+            new ToolCall(options, caller, progress, asking),
           );
+          if (asking.wanted !== undefined) return { result: asking.wanted };
           if (!("error" in outcome)) {
             const reply = settings.structured ? outcome : { ...outcome, structured: undefined };
             return { result: wireResult(reply, caller.revision) };

@@ -1,6 +1,6 @@
 // Which policy holds: what --policy names, else policy.json in the configuration directory, else the dialect's own
 // default. A file is read again when it changes; one that is broken or gone by then leaves the old rules in force.
-import { isAbsolute, join, resolve } from "node:path";
+import { join, resolve } from "node:path";
 import type { Dialect } from "../../contract/dialect.ts";
 import { clock } from "../../engine/clock.ts";
 import { Fault } from "../../engine/fault.ts";
@@ -11,6 +11,8 @@ import { WatchedFile } from "../../host/watched-file.ts";
 import type { Log } from "../../mcp/log.ts";
 import type { Config } from "../config.ts";
 import { UsageError } from "../usage-error.ts";
+import { configurationDirectory } from "./configuration.ts";
+import { watchGrants } from "./grants-file.ts";
 import { parsePolicy } from "./policy-file.ts";
 
 export interface ChosenPolicy extends PolicySource {
@@ -37,11 +39,11 @@ export function choosePolicy(
 ): ChosenPolicy {
   if (option === "none") return fixed("none", []);
   if (option === "default") return fixed("default", [new Policy(defaultRules)]);
-  const own = option === undefined ? configurationFile(environment) : resolve(option);
+  const own = option === undefined ? configuredPolicy(environment) : resolve(option);
   const watched = own === undefined ? undefined : new WatchedFile(own);
   const first = watched && read(watched, option !== undefined);
   if (own !== undefined && watched !== undefined && first !== undefined)
-    return fromFile(own, watched, first, log);
+    return { ...fromFile(own, watched, first, log), ...grantsIn(environment, log) };
   return hasDefault ? fixed("default", [new Policy(defaultRules)]) : fixed("none", []);
 }
 
@@ -60,21 +62,15 @@ export function policyOf(config: Config, dialect: Pick<Dialect, "defaultPolicy">
   return policy;
 }
 
+function grantsIn(environment: NodeJS.ProcessEnv, log: Log): Pick<PolicySource, "grants"> {
+  const directory = configurationDirectory(environment);
+  return directory === undefined ? {} : { grants: watchGrants(join(directory, "grants.json"), log) };
+}
+
 /** Where a policy is looked for when no option names one. */
-export function configurationFile({
-  XDG_CONFIG_HOME = "",
-  HOME = "",
-  APPDATA = "",
-}: NodeJS.ProcessEnv): string | undefined {
-  const directory =
-    process.platform === "win32"
-      ? APPDATA
-      : isAbsolute(XDG_CONFIG_HOME)
-        ? XDG_CONFIG_HOME
-        : isAbsolute(HOME)
-          ? join(HOME, ".config")
-          : "";
-  return isAbsolute(directory) ? join(directory, "polyfs", "policy.json") : undefined;
+function configuredPolicy(environment: NodeJS.ProcessEnv): string | undefined {
+  const directory = configurationDirectory(environment);
+  return directory === undefined ? undefined : join(directory, "policy.json");
 }
 
 function read(file: WatchedFile, required: boolean): readonly Policy[] | undefined {

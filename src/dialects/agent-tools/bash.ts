@@ -42,7 +42,7 @@ export const bash = tool({
     const { commandTimeoutMs, commandTimeoutMaxMs, maxOutputBytes } = call.settings;
     const timeoutMs = Math.min(timeout_ms ?? commandTimeoutMs, commandTimeoutMaxMs);
     const sandbox = confined(call);
-    using directory = call.workspace.directory(pathAt(call, cwd));
+    using directory = call.workspace.commandDirectory(pathAt(call, cwd));
     const streams = new Streams();
     const result = await run(command, {
       directory,

@@ -77,6 +77,7 @@ const codes: { readonly [C in FaultCode]: ErrorCode } = {
   into_itself: "invalid_input",
   permission_denied: "denied",
   forbidden: "denied",
+  approval_needed: "denied",
   no_space: "io",
   too_many_open_files: "io",
   io: "io",

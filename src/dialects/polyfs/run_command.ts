@@ -35,7 +35,7 @@ export const runCommand = polyfsTool({
   paths: ["cwd"],
   async run({ command, cwd, timeout_ms, background, network = false }, call) {
     const sandbox = sandboxFor(call, network);
-    using directory = call.workspace.directory(pathAt(call, cwd));
+    using directory = call.workspace.commandDirectory(pathAt(call, cwd));
     const start = { directory, ...(sandbox && { sandbox }) };
     if (background) return await inBackground(command, start, timeout_ms, call);
     const { commandTimeoutMs, commandTimeoutMaxMs } = call.settings;

@@ -1,6 +1,6 @@
 // What can go wrong: the first line says what happened, the second what to do about it, and where it helps the
 // lines of the file follow. The reader is an agent that can repeat the call as it should have been.
-import { plainWording, printable, sayIssue, type Wording } from "../../contract/wording.ts";
+import { grantCommands, plainWording, printable, sayIssue, type Wording } from "../../contract/wording.ts";
 import type { Faults, NearMiss, Place } from "../../engine/fault.ts";
 import { humanSize } from "../../engine/text/size.ts";
 import { counted, number } from "./answer.ts";
@@ -52,6 +52,8 @@ export const wording: Wording = {
     at("is outside the roots"),
     "list_roots shows what is served; links that lead out are not followed.",
   ),
+  approval_needed: ({ path, needs }) =>
+    `${path}: the policy asks a person first, and nobody could be asked\nThe person who runs the server can allow it: ${grantCommands(needs)}`,
   forbidden: say(
     ({ path, rule, to }) => `${path}: ${forbidden[to]} by the policy (${rule})`,
     "Only the person who runs the server can allow it: `polyfs grant`, or the policy file.",

@@ -64,7 +64,7 @@ export const executeCommand = tool({
 
 function directoryFor(workspace: Workspace, given: string | undefined): Directory {
   const root = workspace.roots.find(({ access }) => access === "read-write") ?? workspace.roots[0];
-  return workspace.directory(readable(workspace, given ?? root?.path ?? ".").path);
+  return workspace.commandDirectory(readable(workspace, given ?? root?.path ?? ".").path);
 }
 
 function confined({ engine, workspace, settings }: CallContext): Sandbox | undefined {

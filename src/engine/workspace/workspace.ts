@@ -5,6 +5,7 @@
 import { readlinkSync } from "node:fs";
 import { isAbsolute, resolve } from "node:path";
 import { Fault } from "../fault.ts";
+import type { Need } from "../policy/approval.ts";
 import type { Archive } from "./archive/archive.ts";
 import type { By, Change, Commit, CommitListener, CommitOptions } from "./commit/change.ts";
 import { Committer, type Current } from "./commit/commit.ts";
@@ -54,6 +55,7 @@ export class Workspace implements Disposable {
   readonly #writing: WritingOptions;
   readonly #shared: Shared;
   #by: By | undefined;
+  #approved: readonly Need[] | undefined;
   #committer: Committer | undefined;
 
   private constructor(roots: readonly Root[], writing: WritingOptions, own: readonly Root[], shared: Shared) {
@@ -134,10 +136,33 @@ export class Workspace implements Disposable {
 
   /** The same workspace, whose changes are recorded as made by somebody. */
   as(by: By): Workspace {
-    const named = new Workspace(this.roots, this.#writing, [], this.#shared);
-    named.#by = by;
-    named.#committer = this.#committer;
-    return named;
+    return this.#view(by, this.#approved);
+  }
+
+  /** The same workspace, in which a person has allowed what rules ask about. */
+  approving(needs: readonly Need[]): Workspace {
+    return this.#view(this.#by, [...(this.#approved ?? []), ...needs]);
+  }
+
+  #view(by: By | undefined, approved: readonly Need[] | undefined): Workspace {
+    const view = new Workspace(this.roots, this.#writing, [], this.#shared);
+    view.#by = by;
+    view.#approved = approved;
+    view.#committer = this.#committer;
+    return view;
+  }
+
+  /** The directory that a command is to be started in. Faults: `approval_needed` where a rule wants a person asked. */
+  commandDirectory(path: WorkspacePath): Directory {
+    const directory = this.directory(path);
+    const need = directory.root.rules.open(directory.path, "run", this.#by?.client ?? "");
+    if (
+      need === undefined ||
+      this.#approved?.some(({ at, question }) => at === need.at && question === "run")
+    )
+      return directory;
+    directory.close();
+    throw new Fault("approval_needed", { path: need.at, needs: [need] });
   }
 
   /** When what other processes did until now is in the archive too. */
@@ -241,7 +266,7 @@ export class Workspace implements Disposable {
 
   /** Does all of the changes, or none: the one way to write. */
   async commit(changes: readonly Change[], options: CommitOptions = {}): Promise<Commit> {
-    return this.#writer().commit(changes, { by: this.#by, ...options });
+    return this.#writer().commit(changes, { by: this.#by, approved: this.#approved, ...options });
   }
 
   /**
@@ -270,7 +295,7 @@ export class Workspace implements Disposable {
     transform: (files: readonly Current[]) => readonly Change[] | Promise<readonly Change[]>,
     options: CommitOptions = {},
   ): Promise<Commit> {
-    return this.#writer().edit(paths, transform, { by: this.#by, ...options });
+    return this.#writer().edit(paths, transform, { by: this.#by, approved: this.#approved, ...options });
   }
 
   /**

@@ -21,6 +21,8 @@ export interface TokenRecord {
   readonly expires?: string;
   readonly perMinute?: number;
   readonly concurrency?: number;
+  /** A policy file with rules of its own, which only narrow. */
+  readonly policy?: string;
 }
 
 export const tokenPrefix = "pfs_";
@@ -51,6 +53,7 @@ const keys: Readonly<Record<keyof TokenRecord, readonly [(value: unknown) => boo
   expires: [value => typeof value === "string" && !Number.isNaN(Date.parse(value)), "a date and time"],
   perMinute: [isCount, "a whole number, 1 or more"],
   concurrency: [isCount, "a whole number, 1 or more"],
+  policy: [value => typeof value === "string" && value !== "", "the path of a policy file"],
 };
 
 /** The records in the text of a file; relative directories start at its own. Throws with what is wrong. */
@@ -71,7 +74,8 @@ export function parseTokens(text: string, path: string): TokenRecord[] {
     // Every key was checked just now.
     const record = value as unknown as TokenRecord;
     const roots = record.roots?.map(({ path: at, access }) => ({ path: resolve(dirname(path), at), access }));
-    return roots === undefined ? record : { ...record, roots };
+    const policy = record.policy && resolve(dirname(path), record.policy);
+    return { ...record, ...(roots && { roots }), ...(policy && { policy }) };
   });
   const twice = records.find(({ name }, index) => records.findIndex(other => other.name === name) < index);
   if (twice !== undefined) throw new Error(`there are two tokens named ${JSON.stringify(twice.name)}`);

@@ -3,6 +3,7 @@
 import { timingSafeEqual } from "node:crypto";
 import { plainWording, say } from "../../contract/wording.ts";
 import { Fault } from "../../engine/fault.ts";
+import type { PolicySource } from "../../engine/workspace/rules.ts";
 import type { Workspace } from "../../engine/workspace/workspace.ts";
 import { WatchedFile } from "../../host/watched-file.ts";
 import { Refusal } from "../http/refusal.ts";
@@ -19,6 +20,8 @@ export interface TokensOptions {
   /** Where a token does not say. */
   readonly perMinute?: number;
   readonly concurrency?: number;
+  /** The rules in a policy file. Throws where it cannot be used. */
+  policy?(file: string): PolicySource;
 }
 
 /** How long what runs for a token that was taken out may go on while nobody asks for anything. */
@@ -111,11 +114,16 @@ export class Tokens implements Access {
     });
   }
 
-  #reach({ name, roots }: TokenRecord, effects: NonNullable<TokenRecord["effects"]>): Reach {
+  #reach({ name, roots, policy }: TokenRecord, effects: NonNullable<TokenRecord["effects"]>): Reach {
     const { workspace, log } = this.#options;
     try {
       if (roots === undefined && workspace.roots.length === 0) throw new Error("it names no directory");
-      return reachOf(workspace, roots, effects);
+      const reach = reachOf(workspace, roots, effects);
+      const rules = policy && this.#options.policy?.(policy);
+      if (!rules) return reach;
+      const narrowed = reach.workspace.under(rules);
+      if (reach.narrowed) reach.workspace[Symbol.dispose]();
+      return { workspace: narrowed, narrowed: true };
     } catch (error) {
       log.error(
         `the directories of token ${name} cannot be served`,

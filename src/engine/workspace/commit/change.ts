@@ -1,6 +1,7 @@
 // What can be asked of the disk, and what was done. Whoever wants to write says so as a list of Changes;
 // `Workspace.commit` does all of them or none.
 import type { Kind } from "../../fault.ts";
+import type { Need } from "../../policy/approval.ts";
 import type { Directory } from "../directory.ts";
 import type { WorkspacePath } from "../path.ts";
 
@@ -69,6 +70,8 @@ export interface CommitOptions {
   readonly links?: "follow" | "refuse";
   /** A write to a file with other names: this name only (default), or all of them, by rewriting it in place. */
   readonly hardLinks?: "replace" | "keep";
+  /** What a person has allowed for this commit. */
+  readonly approved?: readonly Need[] | undefined;
   /** The bytes are those that are to be on the disk, also for files that a rule masks: only history has such. */
   readonly unmasked?: boolean;
   readonly signal?: AbortSignal;

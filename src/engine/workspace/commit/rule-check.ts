@@ -2,6 +2,7 @@
 // directory that holds it, and where a file is masked, what a caller wrote gets its hidden values back.
 import { constants } from "node:fs";
 import { Fault } from "../../fault.ts";
+import type { Need } from "../../policy/approval.ts";
 import { errnoOf } from "../errno.ts";
 import { type Address, display, Handle } from "../handle.ts";
 import type { Rules } from "../rules.ts";
@@ -11,14 +12,48 @@ import type { Places, Spot } from "./place.ts";
 import { readAll, sys } from "./syscalls.ts";
 
 /** Checks and completes the changes of a draft, under its locks. */
-export function applyRules(draft: Draft, { unmasked }: CommitOptions): void {
+export function applyRules(draft: Draft, { unmasked, by, approved = [] }: CommitOptions): void {
+  const needs: Need[] = [];
   for (const [i, one] of draft.changes.entries()) {
     const path = one.source?.path ?? one.target?.path;
     if (path === undefined || !path.root.rules.restrict) continue;
     const { rules } = path.root;
     checkRelocation(one, draft.places, rules);
+    needs.push(...openNeeds(one, draft.places, rules, by?.client ?? ""));
     if (!unmasked) draft.changes[i] = withHiddenValues(one, draft.places, rules);
   }
+  const missing = needs.filter(
+    ({ at, question }) => !approved.some(one => one.at === at && one.question === question),
+  );
+  const [first] = missing;
+  if (first !== undefined) throw new Fault("approval_needed", { path: first.at, needs: missing });
+}
+
+/** What a person has to be asked about: every file that goes, and what is written. */
+function openNeeds(
+  { change, source, target }: Resolved,
+  places: Places,
+  rules: Rules,
+  client: string,
+): Need[] {
+  if (target === undefined || change.kind === "mkdir") return [];
+  const needs: (Need | undefined)[] = [];
+  if (change.kind !== "remove") needs.push(rules.open(target.at, "write", client));
+  const leaving = change.kind === "remove" ? target : source;
+  const question = change.kind === "remove" ? "delete" : "write";
+  if (leaving !== undefined)
+    for (const at of pathsIn(places.address(leaving.spot), leaving.at))
+      needs.push(rules.open(at, question, client));
+  return needs.filter(need => need !== undefined);
+}
+
+function* pathsIn(address: Address, at: string): Generator<string> {
+  yield at;
+  const directory = directoryAt(address);
+  if (directory === undefined) return;
+  using _ = directory;
+  for (const name of sys.names(directory.address))
+    yield* pathsIn(directory.below(name), `${at}/${display(name.toString("latin1"))}`);
 }
 
 const rank = { none: 0, masked: 1, full: 2 } as const;

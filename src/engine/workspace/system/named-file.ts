@@ -5,6 +5,7 @@ import {
   constants,
   fstatSync,
   fsyncSync,
+  mkdirSync,
   openSync,
   readFileSync,
   readSync,
@@ -13,7 +14,8 @@ import {
   rmSync,
   writeFileSync,
 } from "node:fs";
-import { system } from "../errno.ts";
+import { dirname } from "node:path";
+import { errnoOf, system } from "../errno.ts";
 
 export function readNamedFile(path: string): string {
   return system(path, () => readFileSync(path, "utf8"));
@@ -71,4 +73,20 @@ export function canonicalPath(path: string): string {
   } catch {
     return path;
   }
+}
+
+/** Makes the directory that a file is to be put in, for its owner alone. */
+export function makeDirectoryFor(path: string): void {
+  const directory = dirname(path);
+  system(directory, () => {
+    try {
+      mkdirSync(directory, 0o700);
+    } catch (error) {
+      const errno = errnoOf(error);
+      if (errno === "EEXIST") return;
+      if (errno !== "ENOENT" || directory === path) throw error;
+      makeDirectoryFor(directory);
+      mkdirSync(directory, 0o700);
+    }
+  });
 }

@@ -1,0 +1,67 @@
+// Grants: what a person has allowed, for a while, of what the policy asks about. One JSON file in the configuration
+// directory, beside the policy; servers read it again when it changes, so a grant holds from the next call on.
+import { clock } from "../../engine/clock.ts";
+import { Fault } from "../../engine/fault.ts";
+import type { Grant } from "../../engine/policy/approval.ts";
+import type { Question } from "../../engine/policy/rule.ts";
+import { makeDirectoryFor, readNamedFile, writeNamedFile } from "../../engine/workspace/system/named-file.ts";
+import { WatchedFile } from "../../host/watched-file.ts";
+import type { Log } from "../../mcp/log.ts";
+import { UsageError } from "../usage-error.ts";
+
+/** A grant with the name under which it is listed and revoked. */
+export interface NamedGrant extends Grant {
+  readonly id: string;
+}
+
+const questions: readonly Question[] = ["write", "delete", "run"];
+const recheckMs = 100;
+
+/** The grants of a file; none where it is not there. Throws a UsageError where it is not one of ours. */
+export function readGrants(file: string): NamedGrant[] {
+  try {
+    return parse(readNamedFile(file));
+  } catch (error) {
+    if (Fault.is(error, "not_found")) return [];
+    throw new UsageError(`the grants in ${file} cannot be read`);
+  }
+}
+
+export function writeGrants(file: string, grants: readonly NamedGrant[]): void {
+  const now = Date.now();
+  const kept = grants.filter(({ expires }) => expires === undefined || expires > now);
+  makeDirectoryFor(file);
+  writeNamedFile(file, `${JSON.stringify({ grants: kept }, undefined, 2)}\n`);
+}
+
+/** What is granted now. A file that cannot be read grants nothing. */
+export function watchGrants(file: string, log: Log): () => readonly Grant[] {
+  const watched = new WatchedFile(file);
+  let grants: readonly Grant[] = [];
+  let checked = Number.NEGATIVE_INFINITY;
+  return () => {
+    const now = clock();
+    if (now - checked < recheckMs) return grants;
+    checked = now;
+    try {
+      const change = watched.changed();
+      if (change !== undefined) grants = change.text === undefined ? [] : parse(change.text);
+    } catch (error) {
+      grants = [];
+      log.error(`the grants in ${file} cannot be read and do not hold`, error);
+    }
+    return grants;
+  };
+}
+
+function parse(text: string): NamedGrant[] {
+  const { grants } = JSON.parse(text) as { grants: NamedGrant[] };
+  const isGrant = ({ id, at, question, client, expires }: NamedGrant) =>
+    typeof id === "string" &&
+    typeof at === "string" &&
+    questions.includes(question) &&
+    (client === undefined || typeof client === "string") &&
+    (expires === undefined || typeof expires === "number");
+  if (!Array.isArray(grants) || !grants.every(isGrant)) throw new Error("not a list of grants");
+  return grants;
+}

@@ -1,0 +1,26 @@
+// What a person has allowed although a rule asks about it: as a grant with an end, or for one call.
+import type { Question } from "./rule.ts";
+
+/** Something that a rule asks about. */
+export interface Need {
+  /** Where it is, absolute. */
+  readonly at: string;
+  readonly question: Question;
+}
+
+export interface Grant extends Need {
+  /** Whose; anybody's where left out. */
+  readonly client?: string | undefined;
+  /** Milliseconds since 1970. */
+  readonly expires?: number | undefined;
+}
+
+/** A grant holds for its path and what lies below it. One for a client holds for all that the client is called. */
+export function covers(grant: Grant, { at, question }: Need, client: string, now: number): boolean {
+  return (
+    grant.question === question &&
+    (grant.expires === undefined || now < grant.expires) &&
+    (grant.client === undefined || client === grant.client || client.startsWith(`${grant.client} (`)) &&
+    (at === grant.at || at.startsWith(grant.at.endsWith("/") ? grant.at : `${grant.at}/`))
+  );
+}

@@ -1,0 +1,95 @@
+// Asks the person at the client whether a call may do what a rule asks about: by `elicitation/create` where the client
+// has that (legacy era), by a result that wants input (modern era). What is not a clear yes is a no.
+import { createHmac, randomBytes } from "node:crypto";
+import type { Approval } from "../contract/context.ts";
+import type { Need } from "../engine/policy/approval.ts";
+import { isRecord } from "./jsonrpc.ts";
+import type { Caller, Params, Result } from "./method.ts";
+import { eraOf } from "./revision.ts";
+
+/** A question that is not answered by then is answered with no. */
+const patienceMs = 5 * 60_000;
+
+const key = randomBytes(32);
+const slot = "approval";
+
+const verbs: { readonly [question in Need["question"]]: string } = {
+  write: "change",
+  delete: "delete",
+  run: "run a command in",
+};
+
+export class Asking {
+  readonly #caller: Caller;
+  readonly #params: Params;
+  /** What the client has to bring before the call can go on. */
+  wanted: Result | undefined;
+
+  constructor(caller: Caller, params: Params) {
+    this.#caller = caller;
+    this.#params = params;
+  }
+
+  /** How to ask, where the client can be asked. */
+  get approve(): ((needs: readonly Need[], tool: string) => Promise<Approval>) | undefined {
+    const { capabilities, revision, ask } = this.#caller;
+    if (!isRecord(capabilities?.elicitation)) return undefined;
+    if (eraOf(revision) === "modern") return async (needs, tool) => this.#brought(needs, tool);
+    return ask && ((needs, tool) => askNow(ask, question(needs, tool)));
+  }
+
+  /** The answer that came with the request; without one, the request is answered with the question. */
+  #brought(needs: readonly Need[], tool: string): Approval {
+    const state = createHmac("sha256", key)
+      .update(JSON.stringify([tool, needs]))
+      .digest("base64url");
+    const { inputResponses, requestState } = this.#params;
+    if (isRecord(inputResponses) && slot in inputResponses && requestState === state)
+      return answerOf(inputResponses[slot]);
+    const params = question(needs, tool);
+    this.wanted = {
+      resultType: "input_required",
+      inputRequests: { [slot]: { method: "elicitation/create", params } },
+      requestState: state,
+    };
+    return { allowed: false };
+  }
+}
+
+async function askNow(ask: NonNullable<Caller["ask"]>, params: Params): Promise<Approval> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<Approval>(resolve => {
+    timer = setTimeout(
+      () => resolve({ allowed: false, reason: "nobody answered in time" }),
+      patienceMs,
+    ).unref();
+  });
+  const answer = ask("elicitation/create", params).then(
+    answerOf,
+    (): Approval => ({ allowed: false, reason: "nobody could be asked" }),
+  );
+  return await Promise.race([answer, late]).finally(() => clearTimeout(timer));
+}
+
+function answerOf(result: unknown): Approval {
+  const isYes =
+    isRecord(result) &&
+    result.action === "accept" &&
+    isRecord(result.content) &&
+    result.content.allow === true;
+  return isYes ? { allowed: true } : { allowed: false };
+}
+
+function question(needs: readonly Need[], tool: string): Params {
+  const shown = needs.slice(0, 20).map(({ at, question }) => `${verbs[question]} ${at}`);
+  const more = needs.length > shown.length ? [`and ${needs.length - shown.length} more`] : [];
+  return {
+    mode: "form",
+    message: `The agent wants to ${[...shown, ...more].join(", ")} (${tool}). Allow it this once?`,
+    requestedSchema: {
+      type: "object",
+      properties: { allow: { type: "boolean", title: "Allow", description: "Allow this call, this once" } },
+      required: ["allow"],
+    },
+  };
+}
