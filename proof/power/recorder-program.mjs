@@ -21,10 +21,13 @@ function record(log) {
   const text = path =>
     Buffer.isBuffer(path) ? path.toString("latin1") : Buffer.from(String(path)).toString("latin1");
   const bytes = latin => Buffer.from(latin, "latin1");
+  const device = real.fstatSync(log).dev;
+  /** Of the file system that is watched; files of others have none. */
+  const inode = ({ dev, ino }) => (dev === device ? ino : -1);
   /** A name in a directory, as [inode of the directory, name]. */
   const spot = path => {
     const whole = text(path);
-    return [real.statSync(bytes(dirname(whole))).ino, basename(whole)];
+    return [inode(real.statSync(bytes(dirname(whole)))), basename(whole)];
   };
   const exists = path => real.lstatSync(path, { throwIfNoEntry: false }) !== undefined;
 
@@ -32,8 +35,7 @@ function record(log) {
     const makes = (flags & fs.constants.O_CREAT) !== 0 && !exists(path);
     const fd = real.openSync(path, flags, mode);
     if (makes) {
-      const { ino, mode: given, mtimeMs } = real.fstatSync(fd);
-      note({ op: "create", at: spot(path), ino, mode: given, mtime: mtimeMs });
+      note({ op: "create", at: spot(path), ...ofFile(fd) });
     }
     return fd;
   };
@@ -42,9 +44,9 @@ function record(log) {
     const [offset = 0, , position] = rest;
     if (fd === 1) note({ op: "answer", text: String(from) });
     else if (typeof position === "number") {
-      const { ino, mtimeMs } = real.fstatSync(fd);
+      const { ino, mtime } = ofFile(fd);
       const data = Buffer.from(from.buffer, from.byteOffset + offset, written).toString("base64");
-      note({ op: "write", ino, position, data, mtime: mtimeMs });
+      note({ op: "write", ino, position, data, mtime });
     }
     return written;
   };
@@ -65,27 +67,26 @@ function record(log) {
     };
   };
   const ofFile = fd => {
-    const { ino, mode, size, mtimeMs } = real.fstatSync(fd);
-    return { ino, mode, size, mtime: mtimeMs };
+    const stat = real.fstatSync(fd);
+    return { ino: inode(stat), mode: stat.mode, size: stat.size, mtime: stat.mtimeMs };
   };
   after("ftruncateSync", fd => ({ op: "truncate", ...ofFile(fd) }));
   after("fchmodSync", fd => ({ op: "mode", ...ofFile(fd) }));
   after("futimesSync", fd => ({ op: "mode", ...ofFile(fd) }));
   after("chmodSync", path => {
-    const { ino, mode, mtimeMs } = real.statSync(path);
-    return { op: "mode", ino, mode, mtime: mtimeMs };
+    const stat = real.statSync(path);
+    return { op: "mode", ino: inode(stat), mode: stat.mode, mtime: stat.mtimeMs };
   });
   around("renameSync", (from, to) => ({ op: "rename", from: spot(from), at: spot(to) }));
   around("linkSync", (from, to) => ({ op: "link", from: spot(from), at: spot(to) }));
   around("unlinkSync", path => ({ op: "unlink", at: spot(path) }));
   around("rmdirSync", path => ({ op: "unlink", at: spot(path) }));
   after("mkdirSync", path => {
-    const { ino, mode } = real.lstatSync(path);
-    return { op: "mkdir", at: spot(path), ino, mode };
+    const stat = real.lstatSync(path);
+    return { op: "mkdir", at: spot(path), ino: inode(stat), mode: stat.mode };
   });
   after("symlinkSync", (target, path) => {
-    const { ino } = real.lstatSync(path);
-    return { op: "symlink", at: spot(path), ino, target: text(target) };
+    return { op: "symlink", at: spot(path), ino: inode(real.lstatSync(path)), target: text(target) };
   });
   fs.unlink = (path, done) => {
     let entry;
@@ -108,10 +109,10 @@ function record(log) {
     fs[`${name}Sync`] = fd => {
       const upto = count;
       real[`${name}Sync`](fd);
-      note({ op: "synced", ino: real.fstatSync(fd).ino, upto });
+      note({ op: "synced", ino: ofFile(fd).ino, upto });
     };
     fs[name] = (fd, done) => {
-      const [upto, { ino }] = [count, real.fstatSync(fd)];
+      const [upto, { ino }] = [count, ofFile(fd)];
       real[name](fd, error => {
         if (error === null) note({ op: "synced", ino, upto });
         done(error);

@@ -72,7 +72,7 @@ async function contentRows(path: WorkspacePath, { workspace, settings }: CallCon
   const named = mimeType(file.path);
   try {
     const bytes = await file.bytes(settings.maxFileBytes);
-    const version = remember(() => ({ archive: workspace.archive, at: file.path }), bytes);
+    const version = remember(workspace, file.path, bytes);
     if (isNoText(bytes))
       return [
         ["mime", named ?? "application/octet-stream"],

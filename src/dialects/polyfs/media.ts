@@ -21,8 +21,7 @@ export function isMedia({ path }: OpenFile): boolean {
 export async function mediaOf(file: OpenFile, { workspace }: CallContext): Promise<Content[]> {
   const type = mimeType(file.path) ?? "";
   const bytes = await file.bytes(maxBytes);
-  const past = () => ({ archive: workspace.archive, at: file.path });
-  const version = remember(past, bytes);
+  const version = remember(workspace, file.path, bytes);
   const head = [printable(file.given), type, humanSize(bytes.length), version].join(" · ");
   const kind = type.startsWith("audio/") ? "audio" : "image";
   return [

@@ -29,7 +29,7 @@ export async function readLines(
   const bytes = await file.bytes(settings.maxFileBytes);
   const text = await textOf(file.given, bytes, reading.encoding);
   const past = () => ({ archive: workspace.archive, at: file.path });
-  const version = remember(past, bytes);
+  const version = remember(workspace, file.path, bytes);
   const head = headLine(file.given, text, version);
   const { since } = reading;
   if (since !== undefined && sameVersion(since, version)) return `${head}\nunchanged`;

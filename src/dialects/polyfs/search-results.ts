@@ -96,7 +96,7 @@ export class LineResults implements Results {
     const { workspace } = this.#call;
     try {
       const bytes = whole ?? (await this.#bytesOf(path));
-      const version = remember(() => ({ archive: workspace.archive, at: path.absolute }), bytes);
+      const version = remember(workspace, path.absolute, bytes);
       const { body, codec } = await decode(path.given, bytes, { legacy: true });
       if (codec.name === "utf-8") return { version, textOf: ({ text }) => text };
       const index = new LineIndex(body);

@@ -7,6 +7,8 @@ import { type DecodeOptions, decode, type Text } from "../text/text.ts";
 import { contentHash, version } from "../text/version.ts";
 import type { Archive } from "../workspace/archive/archive.ts";
 import type { Snapshot } from "../workspace/archive/snapshot.ts";
+import type { Workspace } from "../workspace/workspace.ts";
+import { keepRecent, recentAt } from "./recent.ts";
 
 const maxRememberedBytes = 16 * 1024 * 1024;
 
@@ -17,16 +19,20 @@ export interface Past {
   readonly at: string;
 }
 
-/** The version of a file's bytes that a caller is shown, which are kept for later. The answer need not wait for that. */
-export function remember(past: () => Past, bytes: Uint8Array): string {
-  if (bytes.length <= maxRememberedBytes) setImmediate(keep, past, bytes);
+/**
+ * The version of a file's bytes that a caller is shown, which are kept for later. The answer need not wait for that.
+ * Where nothing may be written, nothing is written to the state directory either: memory keeps the latest.
+ */
+export function remember(workspace: Workspace, at: string, bytes: Uint8Array): string {
+  if (!workspace.roots.some(({ access }) => access === "read-write")) keepRecent(at, bytes);
+  else if (bytes.length <= maxRememberedBytes) setImmediate(keep, workspace, at, bytes);
   return version(bytes);
 }
 
-function keep(past: () => Past, bytes: Uint8Array): void {
+function keep(workspace: Workspace, at: string, bytes: Uint8Array): void {
   try {
-    const { archive, at } = past();
-    archive.sightings.add(at, archive.objects.put(bytes));
+    const { archive } = workspace;
+    archive.sightings.add(at, archive.reads.put(bytes));
   } catch {
     // Without a place for it, an edit against this version is refused instead of merged.
   }
@@ -35,7 +41,10 @@ function keep(past: () => Past, bytes: Uint8Array): void {
 /** The bytes of a version of this file; undefined where they are not kept (any more), or were another file's. */
 export async function contentOf({ archive, at }: Past, wanted: string): Promise<Buffer | undefined> {
   const beginning = /^(?:v:)?([0-9a-f]{12})$/.exec(wanted)?.[1];
-  const bytes = beginning === undefined ? undefined : archive.objects.find(beginning);
+  if (beginning === undefined) return undefined;
+  const recent = recentAt(at, beginning);
+  if (recent !== undefined) return recent;
+  const bytes = archive.reads.find(beginning) ?? archive.objects.find(beginning);
   if (bytes === undefined) return undefined;
   const hash = contentHash(bytes);
   return archive.sightings.has(at, hash) || (await wasWritten({ archive, at }, hash)) ? bytes : undefined;

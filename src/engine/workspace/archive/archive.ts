@@ -30,7 +30,12 @@ const defaultLimits: ArchiveLimits = {
   maxChanges: 10_000,
 };
 
-const clearEvery = 500; // changes: looking through the archive takes a while
+const clearEvery = 500; // changes, besides the start and every hour (store.ts)
+/** An object may be as old as the change that uses it, or a little older. */
+const slackMs = 3_600_000;
+/** Of contents that were only read. */
+const maxReadBytes = 256 * 1024 * 1024;
+const maxReadAgeMs = 7 * 24 * 3600 * 1000;
 
 /** Where the contents are that an account speaks of. */
 interface Sources {
@@ -44,7 +49,10 @@ interface Sources {
 }
 
 export class Archive {
+  /** What changes are taken back with. */
   readonly objects: Objects;
+  /** What was only read: edits that name a version are merged from it. It is kept for a shorter time. */
+  readonly reads: Objects;
   readonly changes: ChangeLog;
   readonly sightings: Sightings;
   readonly limits: ArchiveLimits;
@@ -52,10 +60,12 @@ export class Archive {
   catchUp = () => {};
   readonly #unflushed = new UnflushedFiles();
   #recorded = 0;
+  #clearing: Promise<void> | undefined;
 
   constructor(state: string, limits: ArchiveLimits = defaultLimits) {
     const catchUp = () => this.catchUp();
     this.objects = new Objects(state, catchUp, this.#unflushed);
+    this.reads = new Objects(state, () => {}, { add() {} }, "reads");
     this.changes = new ChangeLog(state, catchUp, this.#unflushed);
     this.sightings = new Sightings(state);
     this.limits = limits;
@@ -93,7 +103,7 @@ export class Archive {
     }
     const { time, by, parents } = account;
     this.changes.add({ id, time, ...by, files, parents, kept: share.kept });
-    if (++this.#recorded % clearEvery === 0) this.clear();
+    if (++this.#recorded % clearEvery === 0) void this.clearLater();
     return share.kept;
   }
 
@@ -143,11 +153,23 @@ export class Archive {
     return { kind: "file", mode, size, modified, hash };
   }
 
-  clear(): void {
+  /** Removes what is older than the limits say, and the oldest of what is too much. Pauses now and then. */
+  *clear(): Generator<void> {
     const { maxBytes, maxAgeMs, maxChanges } = this.limits;
     this.changes.clear(maxChanges, maxAgeMs);
-    this.objects.clear(maxBytes, maxAgeMs);
-    this.sightings.clear(maxBytes, maxAgeMs);
+    yield* this.objects.clear(maxBytes, maxAgeMs + slackMs);
+    yield* this.reads.clear(maxReadBytes, maxReadAgeMs);
+    yield* this.sightings.clear(maxReadBytes, maxAgeMs);
+  }
+
+  /** The same in the background. What fails is tried again the next time. */
+  async clearLater(): Promise<void> {
+    this.#clearing ??= gently(this.clear(), 1)
+      .catch(() => {})
+      .finally(() => {
+        this.#clearing = undefined;
+      });
+    return this.#clearing;
   }
 }
 
@@ -160,10 +182,10 @@ export function atOnce<T>(steps: Generator<void, T, undefined>): T {
 }
 
 /** The same, letting others in every now and then. */
-export async function gently<T>(steps: Generator<void, T, undefined>): Promise<T> {
+export async function gently<T>(steps: Generator<void, T, undefined>, atOnce = 64): Promise<T> {
   for (let count = 1; ; count++) {
     const step = steps.next();
     if (step.done) return step.value;
-    if (count % 64 === 0) await new Promise(resolve => setImmediate(resolve));
+    if (count % atOnce === 0) await new Promise(resolve => setImmediate(resolve));
   }
 }

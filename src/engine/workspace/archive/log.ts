@@ -40,6 +40,9 @@ export interface ChangeRecord {
   readonly kept: boolean;
 }
 
+/** A draft that is older was left by a crash. */
+const draftMs = 3_600_000;
+
 /** The time in the last id that this process has made. */
 let latest = 0;
 
@@ -138,6 +141,10 @@ export class ChangeLog {
     const oldest = Date.now() - maxAgeMs;
     for (const [i, id] of ids.entries()) {
       if (i < ids.length - most || timeIn(id) < oldest) unlinkIfThere(this.#path(id));
+    }
+    for (const name of namesIn(this.#directory).filter(one => one.endsWith(".draft"))) {
+      const path = join(this.#directory, name);
+      if (Date.now() - (sys.lstat(path)?.mtimeMs ?? Date.now()) > draftMs) unlinkIfThere(path);
     }
   }
 

@@ -9,6 +9,7 @@ import { deflateRaw, deflateRawSync, inflateRawSync } from "node:zlib";
 import { contentHash } from "../../text/version.ts";
 import { namesIn, unlinkIfThere } from "../commit/if-there.ts";
 import { readAll, sys, writeAll } from "../commit/syscalls.ts";
+import { errnoOf } from "../errno.ts";
 import { openNew } from "./folder.ts";
 import type { UnflushedFiles } from "./unflushed.ts";
 
@@ -18,6 +19,10 @@ const worthPacking = 512; // smaller contents do not get smaller
 const packAtOnce = 4 * 1024 * 1024; // larger ones would hold everything up
 const packing = { level: 1 };
 const packLater = promisify(deflateRaw);
+/** What is used again gets a new time, unless it has a recent one. */
+const touchMs = 5 * 60_000;
+/** Longer than that, and longer than any change takes to be recorded. */
+const inUseMs = 30 * 60_000;
 
 export class Objects {
   readonly #state: string;
@@ -52,10 +57,11 @@ export class Objects {
 
   has(hash: string): boolean {
     const path = this.#path(hash);
-    if (sys.lstat(path) === undefined) return false; // also one that was there: others clear too
+    const stat = sys.lstat(path);
+    if (stat === undefined) return false; // also one that was there: others clear too
+    if (Date.now() - stat.mtimeMs > touchMs && !touchIfThere(path)) return false;
     if (this.#there.has(hash)) return true;
     if (!this.isWhole(hash)) return false;
-    sys.touch(path, new Date()); // it is in use: the oldest are cleared first
     this.#add(hash);
     return true;
   }
@@ -109,28 +115,35 @@ export class Objects {
     return fits.length === 1 && fits[0] !== undefined ? this.get(fits[0]) : undefined;
   }
 
-  /** Clears away what is older than `maxAgeMs`, and the oldest of what is more than `maxBytes`. */
-  clear(maxBytes: number, maxAgeMs: number): void {
+  /**
+   * Removes what was last used more than `maxAgeMs` ago, and the least recently used of what is more than `maxBytes`.
+   * Never what was used a moment ago: another process may be about to record a change with it. Pauses after each
+   * directory.
+   */
+  *clear(maxBytes: number, maxAgeMs: number): Generator<void> {
     const now = Date.now();
-    const kept: { path: string; size: number; time: number }[] = [];
+    const kept: (Found & { readonly size: number })[] = [];
     let total = 0;
     for (const folder of namesIn(this.#directory)) {
+      yield;
       for (const name of namesIn(join(this.#directory, folder))) {
         const path = join(this.#directory, folder, name);
         const stat = sys.lstat(path);
         if (stat === undefined) continue;
-        if (now - stat.mtimeMs > maxAgeMs) unlinkIfThere(path);
+        const found = { path, size: stat.size, used: stat.mtimeMs };
+        if (now - stat.mtimeMs > maxAgeMs) dropUnused(found);
         else {
-          kept.push({ path, size: stat.size, time: stat.mtimeMs });
+          kept.push(found);
           total += stat.size;
         }
       }
     }
-    kept.sort((a, b) => a.time - b.time);
-    for (const { path, size } of kept) {
-      if (total <= maxBytes) break;
-      unlinkIfThere(path);
-      total -= size;
+    kept.sort((one, other) => one.used - other.used);
+    for (const [i, found] of kept.entries()) {
+      if (total <= maxBytes || now - found.used < inUseMs) break;
+      if (i % 64 === 0) yield;
+      dropUnused(found);
+      total -= found.size;
     }
     this.#there.clear();
   }
@@ -157,6 +170,35 @@ export class Objects {
     }
     sys.rename(draft, path);
     this.#add(hash);
+  }
+}
+
+interface Found {
+  readonly path: string;
+  /** Its time when it was looked at. */
+  readonly used: number;
+}
+
+/** Another process may begin to use an object right now: it is taken away first, looked at again, and put back then. */
+function dropUnused({ path, used }: Found): void {
+  const taken = join(dirname(path), `.${randomBytes(8).toString("hex")}`);
+  try {
+    sys.rename(path, taken);
+    if (sys.lstat(taken)?.mtimeMs === used) unlinkIfThere(taken);
+    else sys.rename(taken, path);
+  } catch (error) {
+    if (errnoOf(error) !== "ENOENT") throw error; // somebody else has cleared it
+  }
+}
+
+/** Marks an object as used now; false where it has been cleared meanwhile. */
+function touchIfThere(path: string): boolean {
+  try {
+    sys.touch(path, new Date());
+    return true;
+  } catch (error) {
+    if (errnoOf(error) === "ENOENT") return false;
+    throw error;
   }
 }
 

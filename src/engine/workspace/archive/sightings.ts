@@ -24,8 +24,8 @@ export class Sightings {
     return this.#marks.has(contentHash(mark(at, hash)));
   }
 
-  clear(maxBytes: number, maxAgeMs: number): void {
-    this.#marks.clear(maxBytes, maxAgeMs);
+  clear(maxBytes: number, maxAgeMs: number): Generator<void> {
+    return this.#marks.clear(maxBytes, maxAgeMs);
   }
 }
 

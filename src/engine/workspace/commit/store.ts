@@ -48,6 +48,19 @@ export function openStore(wanted?: string): Store {
   return store;
 }
 
+const clearing = new Set<string>();
+const clearSoonMs = 100;
+const clearAgainMs = 3_600_000;
+
+/** Removes history that is too old or too much: soon after the start, and then every hour. */
+function clearInBackground(path: string): void {
+  if (clearing.has(path)) return;
+  clearing.add(path);
+  const clear = () => void (stores.get(path)?.archive ?? new Archive(path)).clearLater();
+  setTimeout(clear, clearSoonMs).unref();
+  setInterval(clear, clearAgainMs).unref();
+}
+
 /** What a process may do about the commits of others. */
 export interface Attendance {
   /** From now on, and until it is withdrawn, recovery may act in these roots. */
@@ -65,6 +78,7 @@ export function attendanceAt(wanted: string | undefined): Attendance {
   return {
     grant(roots) {
       for (const root of roots) granted.add(root);
+      if (roots.some(({ access }) => access === "read-write")) clearInBackground(statePath(wanted));
       stores.get(statePath(wanted))?.state.reconsider();
       company.reconsider();
     },
