@@ -105,7 +105,14 @@ export interface Faults {
     readonly groups: number;
   };
   edits_overlap: { readonly path: string; readonly edits: readonly [number, number]; readonly line: number };
-  stale: { readonly path: string; readonly current: readonly Place[]; readonly version: string };
+  /** `edits` are those that collide with the lines in `current`; `around` shows these with their neighbours. */
+  stale: {
+    readonly path: string;
+    readonly current: readonly Place[];
+    readonly version: string;
+    readonly around?: readonly Place[];
+    readonly edits?: readonly number[];
+  };
   malformed_patch: { readonly line: number; readonly reason: string };
   patch_conflict: {
     readonly path: string;

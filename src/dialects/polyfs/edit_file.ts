@@ -3,9 +3,9 @@ import { text } from "../../contract/tool.ts";
 import { printable } from "../../contract/wording.ts";
 import { type Applied, applyEdits } from "../../engine/edit/apply.ts";
 import { Fault } from "../../engine/fault.ts";
-import { rebased } from "../../engine/history/versions.ts";
+import { type Rebased, rebased } from "../../engine/history/versions.ts";
 import { diffCounts } from "../../engine/text/diff.ts";
-import { decode, type Text } from "../../engine/text/text.ts";
+import type { Text } from "../../engine/text/text.ts";
 import { version } from "../../engine/text/version.ts";
 import { changeOf, diffOf } from "./diff.ts";
 import { editsProperty, engineEdits, overlooked } from "./edits.ts";
@@ -13,7 +13,7 @@ import { pathAt } from "./paths.ts";
 import { polyfsTool } from "./polyfs-tool.ts";
 import { syntaxNotes } from "./syntax-notes.ts";
 import { decoding, refuseBinary, refuseLarge } from "./text-file.ts";
-import { dryRunProperty, notes, versionProperty, writing } from "./writing.ts";
+import { dryRunProperty, mergedNote, notes, versionProperty, writing } from "./writing.ts";
 
 /** Bytes of the diff that is answered: enough to check a change, not to read the file again. */
 const diffBytes = 6000;
@@ -44,7 +44,7 @@ export const editFile = polyfsTool({
     const edits = engineEdits(asked, given);
     refuseLarge(call, at);
     let outcomes: readonly (Applied | Fault)[] = [];
-    let result: { before: Text; after: Text; merged: boolean } | undefined;
+    let result: Rebased | undefined;
     let syntax: Promise<string[]> | undefined;
     const commit = await workspace.edit(
       at,
@@ -54,9 +54,9 @@ export const editFile = polyfsTool({
         const apply = async (file: Text) => {
           const applied = await applyEdits(file, edits, { order: "original", signal });
           outcomes = applied.outcomes;
-          return applied.text;
+          return applied;
         };
-        const { text, base, merged } = await rebased(
+        result = await rebased(
           given,
           bytes,
           if_version,
@@ -64,14 +64,15 @@ export const editFile = polyfsTool({
           apply,
           options,
         );
-        result = { before: merged ? await decode(given, bytes, options) : base, after: text, merged };
-        syntax = syntaxNotes({ path: given, before: result.before, after: text }); // while the file is written
-        return dry_run || text.bytes.equals(bytes) ? undefined : text.bytes;
+        const { text: after, current: before } = result;
+        syntax = syntaxNotes({ path: given, before, after }); // while the file is written
+        const made = after.bytes;
+        return dry_run || made.equals(bytes) ? undefined : made;
       },
       writing(call),
     );
     if (result === undefined) throw new Fault("not_found", { path: given });
-    const { before, after, merged } = result;
+    const { current: before, text: after } = result;
     const change = changeOf(before, after);
     const { added, removed } = diffCounts(change.before.body, change.after.body);
     const did = dry_run ? "would edit" : before === after ? "unchanged" : "edited";
@@ -79,7 +80,7 @@ export const editFile = polyfsTool({
       [
         `${did} ${printable(given)} · +${added} -${removed} · ${version(after.bytes)}`,
         ...outcomes.flatMap((outcome, i) => overlooked(outcome, i)),
-        ...(merged ? ["[merged with changes made since that version]"] : []),
+        ...mergedNote(result),
         ...(dry_run ? ["[dry run: nothing was written]"] : notes(commit, call)),
         diffOf(change, diffBytes),
         ...((await syntax) ?? []),

@@ -188,10 +188,11 @@ export const wording: Wording = {
     "Make one edit of both. All edits refer to the file as it was read.",
   ),
   stale: data => {
-    const { path, current, version } = data;
+    const { path, current, around = current, version, edits = [] } = data;
     const what = `${printable(path)} has changed since then; it is now ${version}`;
     if (current.length === 0) return `${what}\n${readAgain(data)}`;
-    return `${what}\nThe same lines were changed. Repeat the edit on what is there now:\n${numbered(current)}`;
+    const who = edits.length === 0 ? "" : ` (${edits.map(edit => `edits[${edit}]`).join(", ")})`;
+    return `${what}\nThe same lines were changed, or adjoining ones${who}. Repeat the edit on what is there now:\n${numbered(around)}`;
   },
   malformed_patch: say(
     ({ line, reason }) => `line ${line} of the patch: ${reason}`,

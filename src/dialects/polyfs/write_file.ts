@@ -1,6 +1,8 @@
 // `write_file`: a whole file, or something at its end.
 import type { CallContext } from "../../contract/context.ts";
 import { text } from "../../contract/tool.ts";
+import { lineHunks } from "../../engine/edit/line-hunks.ts";
+import type { Edited } from "../../engine/edit/merge.ts";
 import { Fault } from "../../engine/fault.ts";
 import { rebased } from "../../engine/history/versions.ts";
 import { isNoText } from "../../engine/text/detect.ts";
@@ -13,7 +15,7 @@ import { pathAt } from "./paths.ts";
 import { polyfsTool } from "./polyfs-tool.ts";
 import { syntaxNotes } from "./syntax-notes.ts";
 import { decoding, headLine, refuseBinary, refuseLarge } from "./text-file.ts";
-import { notes, writing } from "./writing.ts";
+import { mergedNote, notes, writing } from "./writing.ts";
 
 export const writeFile = polyfsTool({
   name: "write_file",
@@ -36,13 +38,12 @@ export const writeFile = polyfsTool({
     const at = pathAt(call, path);
     if (at.isRoot) throw new Fault("not_a_file", { path: at.given, kind: "directory" });
     const old = textThere(at, call);
-    const { commit, written, merged } = await write[mode](at, wanted, call);
+    const { commit, written, came = [] } = await write[mode](at, wanted, call);
     const effect = commit.files[0]?.effect;
     const did = effect === "created" ? "created" : effect === "none" ? "unchanged" : past[mode];
     const lines = [`${did} ${headLine(at.given, written, version(written.bytes))}`];
-    if (merged) lines.push("[merged with changes made since that version]");
     const syntax = await syntaxNotes({ path: at.given, before: await old, after: written });
-    return text([...lines, ...notes(commit, call), ...syntax].join("\n"));
+    return text([...lines, ...came, ...notes(commit, call), ...syntax].join("\n"));
   },
 });
 
@@ -57,7 +58,8 @@ interface Wanted {
 interface Written {
   readonly commit: Commit;
   readonly written: Text;
-  readonly merged?: boolean;
+  /** What the answer says about changes since the version that the caller had read. */
+  readonly came?: readonly string[];
 }
 
 const write = { create, overwrite, append };
@@ -76,7 +78,8 @@ async function create(
 }
 
 async function overwrite(path: WorkspacePath, wanted: Wanted, call: CallContext): Promise<Written> {
-  if (wanted.if_version !== undefined) return edited(path, wanted, call, text => contentLike(text, wanted));
+  if (wanted.if_version !== undefined)
+    return edited(path, wanted, call, async old => ({ text: await contentLike(old, wanted) }));
   const old = await replacedText(path, wanted, call);
   const written =
     old === undefined
@@ -91,7 +94,8 @@ function append(path: WorkspacePath, wanted: Wanted, call: CallContext): Promise
     const end = text.body.length;
     // Added lines end as those that are there; a file without any line break takes them as they come.
     const added = endingsIn(text) === "none" ? wanted.content : likeBody(text, wanted.content);
-    return rewrite(text, [{ start: end, end, text: added }]);
+    const splice = { start: end, end, text: added, edits: [0] };
+    return { text: rewrite(text, [splice]), hunks: lineHunks(text, [splice], "neighbour", () => false) };
   });
 }
 
@@ -100,7 +104,7 @@ async function edited(
   path: WorkspacePath,
   wanted: Wanted,
   call: CallContext,
-  edit: (text: Text) => Promise<Text>,
+  edit: (text: Text) => Promise<Edited>,
 ): Promise<Written> {
   const { workspace } = call;
   const { encoding, if_version } = wanted;
@@ -119,7 +123,7 @@ async function edited(
       }
       refuseBinary(given, bytes, encoding);
       const options = { encoding, ...decoding };
-      const { text, merged } = await rebased(
+      const done = await rebased(
         given,
         bytes,
         if_version,
@@ -127,8 +131,8 @@ async function edited(
         edit,
         options,
       );
-      result = { written: text, merged };
-      return [{ kind: "write", path, bytes: text.bytes }];
+      result = { written: done.text, came: mergedNote(done) };
+      return [{ kind: "write", path, bytes: done.text.bytes }];
     },
     writing(call),
   );

@@ -2,11 +2,14 @@
 // was asked for.
 import type { CallContext } from "../../contract/context.ts";
 import { Fault } from "../../engine/fault.ts";
-import { sameVersion } from "../../engine/history/versions.ts";
+import { type Rebased, sameVersion } from "../../engine/history/versions.ts";
 import { version } from "../../engine/text/version.ts";
 import type { Commit, CommitOptions } from "../../engine/workspace/commit/change.ts";
 import type { WorkspacePath } from "../../engine/workspace/path.ts";
 import { counted } from "./answer.ts";
+
+/** Places of incoming changes that an answer names. */
+const mostPlaces = 8;
 
 export const dryRunProperty = { type: "boolean" } as const;
 export const versionProperty = { type: "string" } as const;
@@ -28,6 +31,21 @@ export function notes({ files, recorded }: Commit, { settings }: CallContext): s
   return [
     ...(names > 0 ? [`[${others} ${kept}]`] : []),
     ...(recorded ? [] : ["[too large to be kept: this cannot be undone]"]),
+  ];
+}
+
+/** One line about what came in since the version that the caller had read; none where nothing was merged. */
+export function mergedNote({ merged, incoming }: Pick<Rebased, "merged" | "incoming">): string[] {
+  if (!merged) return [];
+  const added = incoming.reduce((sum, { bStart, bEnd }) => sum + bEnd - bStart, 0);
+  const removed = incoming.reduce((sum, { aStart, aEnd }) => sum + aEnd - aStart, 0);
+  const places = incoming.slice(0, mostPlaces).map(({ bStart, bEnd }) => {
+    if (bEnd - bStart > 1) return `${bStart + 1}-${bEnd}`;
+    return bEnd === bStart ? `after ${bStart}` : `${bEnd}`;
+  });
+  if (incoming.length > mostPlaces) places.push("…");
+  return [
+    `[merged with changes made since that version] +${added} -${removed} at lines ${places.join(", ")}`,
   ];
 }
 

@@ -11,6 +11,7 @@ import { rewrite, type Text } from "../text/text.ts";
 import { Draft } from "./draft.ts";
 import type { Edit, LineRange, Tolerance } from "./edits.ts";
 import { insertLines, linesOf, replaceAnchored, replaceLines } from "./line-edits.ts";
+import { type LineHunk, lineHunks } from "./line-hunks.ts";
 import { TakenLines } from "./taken-lines.ts";
 import { replaceRegex, replaceText } from "./text-edits.ts";
 
@@ -47,6 +48,8 @@ export interface EditResult {
   /** How many places were replaced in all. */
   readonly count: number;
   readonly changed: readonly ChangedLines[];
+  /** The same as whole lines with what stands there now; what a merge carries over. */
+  readonly hunks: readonly LineHunk[];
 }
 
 export async function applyEdits(
@@ -112,7 +115,11 @@ export async function applyEdits(
     outcomes,
     count,
     get changed() {
-      return changedLines(text.body, splices); // only where somebody wants to know: it costs
+      return changedLines(text.body, splices); // computed on demand: it costs
+    },
+    get hunks() {
+      const isContext = (edit: number) => edits[edit]?.kind === "replace" || edits[edit]?.kind === "regex";
+      return lineHunks(text, splices, options.newLines ?? "neighbour", isContext);
     },
   };
 }

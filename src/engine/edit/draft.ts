@@ -2,6 +2,7 @@
 // in the original or in what earlier edits made of it, ends up as one list of splices of the original.
 import { indexOfText } from "../text/index-of.ts";
 import { type Splice, spliced } from "../text/splice.ts";
+import type { EditSplice } from "./line-hunks.ts";
 import { occurrences, type Region } from "./literal.ts";
 
 /** A stretch of the original, or a text that an edit put there (also "", where it only removed). */
@@ -177,14 +178,19 @@ export class Draft {
   }
 
   /** All changes as splices of the original, sorted. */
-  splices(): Splice[] {
-    const splices: Splice[] = [];
+  splices(): EditSplice[] {
+    const splices: EditSplice[] = [];
     let end = 0;
     let text = "";
+    let edits: number[] = [];
     for (const piece of [...this.#pieces, { start: this.#original.length, end: this.#original.length }]) {
-      if ("text" in piece) text += piece.text;
-      else {
-        if (piece.start > end || text !== "") splices.push({ start: end, end: piece.start, text });
+      if ("text" in piece) {
+        text += piece.text;
+        if (!edits.includes(piece.edit)) edits.push(piece.edit);
+      } else {
+        const changed = piece.start > end || text !== "";
+        if (changed) splices.push({ start: end, end: piece.start, text, edits });
+        if (changed || piece.end > piece.start) edits = [];
         text = "";
         end = piece.end;
       }

@@ -1,119 +1,221 @@
-// Three-way merge by lines: what one side changed since the common base is carried over into the other. Changes
-// that only lie side by side are both kept; where both sides changed the same lines, or inserted at the same point,
-// in different ways, nothing is guessed and the overlaps are returned.
+// Three-way merge by lines: what one side changed since the common base is carried over into the other. Of an edit,
+// its own hunks are placed; of a whole new text, what changed is found out as git finds it (diff3). Changes that
+// touch or adjoin each other are refused unless they are the same; everything else is placed exactly.
 import type { Place } from "../fault.ts";
 import { shown } from "../text/escape.ts";
-import { diffLines, type LineChange, linesWithEndings } from "../text/line-diff.ts";
+import { gitChanges } from "../text/git-changes.ts";
+import { inTurns } from "../text/in-turns.ts";
+import type { LineChange } from "../text/line-diff.ts";
 import type { Splice } from "../text/splice.ts";
-import { rewriteRaw, type Text } from "../text/text.ts";
+import { rewriteRaw, type Text, withMarkApart, withMarkInText } from "../text/text.ts";
+import { certainLines } from "./certain-lines.ts";
+import { type LineHunk, linesOf, startsOf } from "./line-hunks.ts";
 
-/** Lines that both sides changed: as they stand in `theirs` now. */
+/** One side of a merge: the new text, and the hunks that made it where they are known. */
+export interface Edited {
+  readonly text: Text;
+  readonly hunks?: readonly LineHunk[];
+}
+
+/** Lines that both sides changed, or that lie next to each other: as they stand in `theirs` now. */
 export interface Overlap {
   /** The first line in `theirs`, from 1. */
   readonly line: number;
   readonly current: readonly Place[];
+  /** The same with their neighbours. */
+  readonly around: readonly Place[];
+  /** Which edits of ours are concerned. */
+  readonly edits: readonly number[];
 }
 
-export type Merged = { readonly text: Text } | { readonly overlaps: readonly Overlap[] };
+export type Merged =
+  | {
+      readonly text: Text /** What `theirs` changed in the base. */;
+      readonly incoming: readonly LineChange[];
+    }
+  | { readonly overlaps: readonly Overlap[] };
+
+/** Lines shown around an overlap, and at most of one. */
+const neighbours = 2;
+const mostShown = 20;
 
 /**
  * Carries the changes from `base` to `ours` over into `theirs`, which is what stands in the file now: its encoding,
  * mark, endings and every byte that `ours` did not change stay. Throws `unencodable`.
  */
-export function merge(base: Text, ours: Text, theirs: Text): Merged {
-  if (base.raw === theirs.raw) return { text: rewriteRaw(theirs, lineSplices(base.raw, ours.raw)) };
-  const baseLines = linesWithEndings(base.raw);
-  const ourLines = linesWithEndings(ours.raw);
-  const theirLines = linesWithEndings(theirs.raw);
-  const mine = diffLines(baseLines, ourLines);
-  const other = diffLines(baseLines, theirLines);
-  const starts = offsets(theirLines);
+export async function merge(base: Text, ours: Edited, theirs: Text): Promise<Merged> {
+  const marks = [base, ours.text, theirs].map(({ mark }) => mark);
+  if (marks.some(mark => mark !== marks[0])) return mergeWithMarks(base, ours, theirs);
+  const [baseLines, ourLines, theirLines] = [linesOf(base), linesOf(ours.text), linesOf(theirs)];
+  const incoming = await inTurns(gitChanges(baseLines, theirLines));
+  const sides = { base: baseLines, theirs: theirLines, incoming };
+  const whole = async () => woven(sides, hunksOf(await inTurns(gitChanges(baseLines, ourLines)), ourLines));
+  const result = ours.hunks === undefined ? await whole() : await wovenEdits(sides, ours.hunks, whole);
+  if ("overlaps" in result) return result;
+  return { text: rewriteRaw(theirs, result.splices), incoming };
+}
+
+/** A byte-order mark that one side added or removed is a change of the first line. */
+async function mergeWithMarks(base: Text, { text, hunks }: Edited, theirs: Text): Promise<Merged> {
+  const marked = hunks?.map(hunk => {
+    const [first = "", ...rest] = hunk.lines;
+    return base.mark && hunk.start === 0 && hunk.lines.length > 0
+      ? { ...hunk, lines: [`\ufeff${first}`, ...rest] }
+      : hunk;
+  });
+  const ours = { text: withMarkInText(text), ...(marked && { hunks: marked }) };
+  const result = await merge(withMarkInText(base), ours, withMarkInText(theirs));
+  return "text" in result ? { ...result, text: withMarkApart(result.text) } : result;
+}
+
+interface Sides {
+  readonly base: readonly string[];
+  readonly theirs: readonly string[];
+  readonly incoming: readonly LineChange[];
+}
+
+type Woven = { readonly splices: readonly Splice[] } | { readonly overlaps: readonly Overlap[] };
+
+/**
+ * Among repeated lines, the place of a hunk in `theirs` may depend on how the two are compared. It is taken where all
+ * ways agree, or where git comes to the same result.
+ */
+async function wovenEdits(
+  sides: Sides,
+  hunks: readonly LineHunk[],
+  whole: () => Promise<Woven>,
+): Promise<Woven> {
+  const placed = woven(sides, hunks);
+  if ("splices" in placed) {
+    if (sides.incoming.length === 0) return placed;
+    const git = await whole();
+    if ("splices" in git && isSame(sides.theirs, placed.splices, git.splices)) return placed;
+  }
+  const certain = certainSplices(sides, hunks);
+  if (certain !== undefined) return { splices: certain };
+  return "overlaps" in placed ? placed : { overlaps: hunks.map(hunk => doubtful(sides, hunk)) };
+}
+
+function isSame(lines: readonly string[], one: readonly Splice[], other: readonly Splice[]): boolean {
+  const text = lines.join("");
+  const applied = (splices: readonly Splice[]) => splicedText(text, splices);
+  return applied(one) === applied(other);
+}
+
+function splicedText(text: string, splices: readonly Splice[]): string {
+  let made = "";
+  let at = 0;
+  for (const splice of splices) {
+    made += text.slice(at, splice.start) + splice.text;
+    at = splice.end;
+  }
+  return made + text.slice(at);
+}
+
+/** The hunks at the only place where they can belong; undefined where one of them has no such place. */
+function certainSplices({ base, theirs }: Sides, hunks: readonly LineHunk[]): Splice[] | undefined {
+  const places = certainLines(base, theirs);
+  if (places === undefined) return undefined;
+  const placeOf = (line: number) =>
+    line < 0 ? -1 : line === base.length ? theirs.length : (places[line] ?? -1);
+  const starts = startsOf(theirs);
+  const splices: Splice[] = [];
+  for (const { start, end, lines } of hunks) {
+    // The lines in front of it and behind it, and all between, stand there in a row.
+    const first = placeOf(start - 1) + 1;
+    for (let line = start; line <= end; line++) if (placeOf(line) !== first + line - start) return undefined;
+    if (start > 0 && first === 0) return undefined;
+    splices.push({ start: starts[first] ?? 0, end: starts[first + end - start] ?? 0, text: lines.join("") });
+  }
+  return splices;
+}
+
+/** Puts hunks of the base between the changes that `theirs` made to it. */
+function woven(sides: Sides, hunks: readonly LineHunk[]): Woven {
+  const { theirs, incoming } = sides;
+  const starts = startsOf(theirs);
   const splices: Splice[] = [];
   const overlaps: Overlap[] = [];
-  // Where one side's file ends without a line break, nothing of the other can follow.
-  const endsOpen = [ours, theirs].some(side => side.raw !== "" && !side.raw.endsWith("\n"));
-  const reachesEnd = (change: LineChange) => change.aEnd === baseLines.length;
   let next = 0;
   // How many lines further a line of the base stands in theirs.
   let drift = 0;
-  for (const change of mine) {
-    const meetsChange = (one: LineChange) =>
-      meets(one, change) || (endsOpen && [one, change].every(reachesEnd));
-    const before = (one: LineChange) => one.aEnd <= change.aStart && !meetsChange(one);
-    for (let one = other[next]; one !== undefined && before(one); one = other[next]) {
+  for (let i = 0; i < hunks.length; ) {
+    const first = hunks[i];
+    if (first === undefined) break;
+    for (let one = incoming[next]; one !== undefined && one.aEnd < first.start; one = incoming[next]) {
       drift = one.bEnd - one.aEnd;
       next += 1;
     }
-    const clashing: LineChange[] = [];
-    for (let i = next, one = other[i]; one !== undefined && meetsChange(one); one = other[++i])
-      clashing.push(one);
-    const added = ourLines.slice(change.bStart, change.bEnd);
-    const [first] = clashing;
-    if (first === undefined) {
-      const [from, to] = [change.aStart + drift, change.aEnd + drift];
-      splices.push({ start: starts[from] ?? 0, end: starts[to] ?? 0, text: added.join("") });
-    } else if (!(clashing.length === 1 && sameChange(first, change, theirLines, added))) {
-      overlaps.push(overlap(theirLines, clashing, change, drift));
+    // All that touches or adjoins, on either side, belongs together.
+    const mine: LineHunk[] = [];
+    const other: LineChange[] = [];
+    let [start, end] = [first.start, first.end];
+    for (;;) {
+      const hunk = hunks[i];
+      const change = incoming[next];
+      if (hunk !== undefined && (mine.length === 0 || (other.length > 0 && hunk.start <= end))) {
+        mine.push(hunk);
+        end = Math.max(end, hunk.end);
+        i += 1;
+      } else if (change !== undefined && change.aStart <= end) {
+        other.push(change);
+        [start, end] = [Math.min(start, change.aStart), Math.max(end, change.aEnd)];
+        next += 1;
+      } else break;
     }
+    const last = other.at(-1);
+    const after = last === undefined ? drift : last.bEnd - last.aEnd;
+    const [from, to] = [start + drift, end + after];
+    if (other.length === 0) {
+      const text = mine.flatMap(hunk => hunk.lines).join("");
+      splices.push({ start: starts[from] ?? 0, end: starts[to] ?? 0, text });
+    } else if (madeOf(sides.base, mine, start, end) !== theirs.slice(from, to).join(""))
+      overlaps.push(overlap(theirs, from, to, editsTouching(mine, other)));
+    drift = after;
   }
-  if (overlaps.length > 0) return { overlaps };
-  return { text: rewriteRaw(theirs, splices) };
+  return overlaps.length > 0 ? { overlaps } : { splices };
 }
 
-/** Two changes that both insert, or begin with inserting, at one point: which comes first cannot be known. */
-function samePoint(one: LineChange, other: LineChange): boolean {
-  return one.aStart === one.aEnd && other.aStart === other.aEnd && one.aStart === other.aStart;
-}
-
-function meets(one: LineChange, other: LineChange): boolean {
-  return samePoint(one, other) || (one.aStart < other.aEnd && other.aStart < one.aEnd);
-}
-
-function sameChange(
-  one: LineChange,
-  other: LineChange,
-  theirLines: readonly string[],
-  added: readonly string[],
-): boolean {
-  if (one.aStart !== other.aStart || one.aEnd !== other.aEnd || one.bEnd - one.bStart !== added.length)
-    return false;
-  return added.every((line, i) => line === theirLines[one.bStart + i]);
-}
-
-function overlap(
-  lines: readonly string[],
-  clashing: readonly LineChange[],
-  change: LineChange,
-  drift: number,
-): Overlap {
-  const start = Math.min(change.aStart + drift, clashing[0]?.bStart ?? 0);
-  const last = clashing.at(-1);
-  const end = Math.max(last?.bEnd ?? start, last === undefined ? 0 : change.aEnd + last.bEnd - last.aEnd);
-  const shownLines = lines.slice(start, Math.min(Math.max(end, start + 1), start + 20));
-  const current = shownLines.map((line, i) => ({
-    line: start + i + 1,
-    text: shown(line.replace(/\r?\n$/, "").slice(0, 500)),
-  }));
-  return { line: start + 1, current };
-}
-
-/** Where each line starts, and where the last one ends. */
-function offsets(lines: readonly string[]): number[] {
-  const starts = [0];
-  let at = 0;
-  for (const line of lines) {
-    at += line.length;
-    starts.push(at);
+/** What hunks make of some lines of the base. */
+function madeOf(base: readonly string[], hunks: readonly LineHunk[], start: number, end: number): string {
+  const parts: string[] = [];
+  let at = start;
+  for (const hunk of hunks) {
+    parts.push(...base.slice(at, hunk.start), ...hunk.lines);
+    at = hunk.end;
   }
-  return starts;
+  return [...parts, ...base.slice(at, end)].join("");
 }
 
-function lineSplices(from: string, to: string): Splice[] {
-  const [a, b] = [linesWithEndings(from), linesWithEndings(to)];
-  const starts = offsets(a);
-  return diffLines(a, b).map(change => ({
-    start: starts[change.aStart] ?? 0,
-    end: starts[change.aEnd] ?? 0,
-    text: b.slice(change.bStart, change.bEnd).join(""),
+function editsTouching(hunks: readonly LineHunk[], changes: readonly LineChange[]): number[] {
+  const touching = hunks.filter(hunk =>
+    changes.some(change => hunk.start <= change.aEnd && change.aStart <= hunk.end),
+  );
+  return [...new Set(touching.flatMap(({ edits }) => edits))].sort((a, b) => a - b);
+}
+
+/** A hunk whose place is not certain, at the place that it would have. */
+function doubtful({ theirs, incoming }: Sides, hunk: LineHunk): Overlap {
+  const before = incoming.findLast(change => change.aEnd < hunk.start);
+  const drift = before === undefined ? 0 : before.bEnd - before.aEnd;
+  return overlap(theirs, hunk.start + drift, hunk.end + drift, hunk.edits);
+}
+
+function overlap(lines: readonly string[], from: number, to: number, edits: readonly number[]): Overlap {
+  const places = (first: number, last: number) =>
+    lines.slice(Math.max(0, first), Math.min(last, first + mostShown)).map((line, i) => ({
+      line: Math.max(0, first) + i + 1,
+      text: shown(line.replace(/\r?\n$|\r$/, "").slice(0, 500)),
+    }));
+  const current = places(from, Math.max(to, from + 1));
+  return { line: from + 1, current, around: places(from - neighbours, to + neighbours), edits };
+}
+
+function hunksOf(changes: readonly LineChange[], lines: readonly string[]): LineHunk[] {
+  return changes.map(({ aStart, aEnd, bStart, bEnd }) => ({
+    start: aStart,
+    end: aEnd,
+    lines: lines.slice(bStart, bEnd),
+    edits: [],
   }));
 }

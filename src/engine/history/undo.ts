@@ -4,7 +4,6 @@
 // other, so it is all or nothing, recorded, and can be undone itself.
 import { merge } from "../edit/merge.ts";
 import { Fault, type Kind } from "../fault.ts";
-import { isBinary } from "../text/detect.ts";
 import { decode } from "../text/text.ts";
 import { version } from "../text/version.ts";
 import type { ChangeRecord, RecordedFile } from "../workspace/archive/log.ts";
@@ -17,6 +16,7 @@ import type { Workspace } from "../workspace/workspace.ts";
 import { changeNamed, concerns, listChanges } from "./changes.ts";
 import { withoutEmptied } from "./parents.ts";
 import { restoring, sameTree } from "./restore.ts";
+import { collision, likeNow } from "./versions.ts";
 
 export interface UndoOptions {
   /** Which change; the last one where left out. */
@@ -237,17 +237,18 @@ class Inverting {
     if (old === undefined) throw this.#notKept();
     if (this.#is(after, current)) return { bytes: old, exact: true };
     const made = after.hash === undefined ? undefined : this.#objects.get(after.hash);
-    if (made === undefined || [old, made, current].some(bytes => isBinary(bytes, { first: 8000 }))) {
-      throw this.#stale(current);
-    }
+    if (made === undefined) throw this.#stale(current);
     const theirs = await decode(this.#file.at, current);
-    const like = { encoding: theirs.codec.name };
-    const [base, ours] = [await decode(this.#file.at, made, like), await decode(this.#file.at, old, like)];
-    const merged = merge(base, ours, theirs);
+    const [base, ours] = [
+      await likeNow(this.#file.at, made, theirs),
+      await likeNow(this.#file.at, old, theirs),
+    ];
+    if (base === undefined || ours === undefined) throw this.#stale(current);
+    const merged = await merge(base, { text: ours }, theirs);
     if ("text" in merged) return { bytes: merged.text.bytes, exact: false };
     const isMasked = this.#path.root.rules.decide(this.#file.at).contents === "masked";
-    const lines = isMasked ? [] : merged.overlaps.flatMap(overlap => overlap.current);
-    throw new Fault("stale", { path: this.#file.at, current: lines, version: version(current) });
+    const shown = isMasked ? { current: [] } : collision(merged.overlaps);
+    throw new Fault("stale", { path: this.#file.at, version: version(current), ...shown });
   }
 
   #is(snapshot: Snapshot & { kind: "file" }, bytes: Buffer): boolean {

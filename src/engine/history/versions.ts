@@ -1,8 +1,10 @@
 // Versions: what a caller has read is kept by its hash, so that an edit made against an older version can be
 // carried over onto what stands in the file now. Only where both changed the same lines is it refused.
-import { merge } from "../edit/merge.ts";
-import { Fault } from "../fault.ts";
-import { isBinary } from "../text/detect.ts";
+import { isAscii, isUtf8 } from "node:buffer";
+import { type Edited, merge, type Overlap } from "../edit/merge.ts";
+import { Fault, type Faults, type Place } from "../fault.ts";
+import { type Detected, detect, isBinary } from "../text/detect.ts";
+import type { LineChange } from "../text/line-diff.ts";
 import { type DecodeOptions, decode, type Text } from "../text/text.ts";
 import { contentHash, version } from "../text/version.ts";
 import type { Archive } from "../workspace/archive/archive.ts";
@@ -70,8 +72,12 @@ export interface Rebased {
   readonly text: Text;
   /** What the edit was applied to: the file as it is, or the version that the caller had read. */
   readonly base: Text;
+  /** What the file holds now, before the edit. */
+  readonly current: Text;
   /** Whether somebody else's changes since that version are in `text` too. */
   readonly merged: boolean;
+  /** These changes, by lines of that version and of what the file holds now. */
+  readonly incoming: readonly LineChange[];
 }
 
 /**
@@ -83,24 +89,51 @@ export async function rebased(
   bytes: Buffer,
   wanted: string | undefined,
   past: () => Past,
-  edit: (text: Text) => Promise<Text>,
+  edit: (text: Text) => Promise<Edited>,
   options: DecodeOptions = {},
 ): Promise<Rebased> {
   const current = await decode(path, bytes, options);
   const is = wanted === undefined ? undefined : version(bytes);
   if (wanted === undefined || is === undefined || sameVersion(wanted, is)) {
-    return { text: await edit(current), base: current, merged: false };
+    const { text } = await edit(current);
+    return { text, base: current, current, merged: false, incoming: [] };
   }
   const known = await contentOf(past(), wanted);
-  if (known === undefined || isBinary(bytes, { first: 8000 })) {
-    throw new Fault("stale", { path, current: [], version: is });
-  }
-  const base = await decode(path, known, { ...options, encoding: options.encoding ?? current.codec.name });
-  const ours = await edit(base);
-  const merged = merge(base, ours, current);
-  if ("text" in merged) return { text: merged.text, base, merged: true };
-  const lines = merged.overlaps.flatMap(overlap => overlap.current);
-  throw new Fault("stale", { path, current: lines, version: is });
+  const base = known && (await likeNow(path, known, current, options));
+  if (base === undefined) throw new Fault("stale", { path, current: [], version: is });
+  const merged = await merge(base, await edit(base), current);
+  if ("text" in merged) return { ...merged, base, current, merged: true };
+  throw new Fault("stale", { path, version: is, ...collision(merged.overlaps) });
+}
+
+/** What a refusal shows of overlaps: each line once, in order, and the edits that are concerned. */
+export function collision(
+  overlaps: readonly Overlap[],
+): Pick<Faults["stale"], "current" | "around" | "edits"> {
+  const once = (places: readonly Place[]) =>
+    [...new Map(places.map(place => [place.line, place])).values()].sort((a, b) => a.line - b.line);
+  const current = once(overlaps.flatMap(overlap => overlap.current));
+  const around = once(overlaps.flatMap(overlap => overlap.around));
+  const edits = [...new Set(overlaps.flatMap(overlap => overlap.edits))].sort((a, b) => a - b);
+  return { current, around, ...(edits.length > 0 && { edits }) };
+}
+
+/** An older version in the encoding of the file as it is; undefined where that is binary, or was converted since. */
+export async function likeNow(
+  path: string,
+  known: Buffer,
+  current: Text,
+  options: DecodeOptions = {},
+): Promise<Text | undefined> {
+  if (isBinary(current.bytes, { first: 8000 }) || isBinary(known, { first: 8000 })) return undefined;
+  const [then, now] = [detect(known), detect(current.bytes)];
+  if (isWide(then) !== isWide(now) || (isWide(now) && then.encoding !== now.encoding)) return undefined;
+  if (!isAscii(known) && !isAscii(current.bytes) && isUtf8(known) !== isUtf8(current.bytes)) return undefined;
+  return decode(path, known, { ...options, encoding: options.encoding ?? current.codec.name, strict: false });
+}
+
+function isWide({ encoding }: Detected): boolean {
+  return encoding.startsWith("utf-16");
 }
 
 /** With or without the mark in front. */

@@ -22,7 +22,7 @@ describe("if_version", () => {
       if_version: version,
       edits: [line(5, "five")],
     });
-    expect(said).toContain("[merged with changes made since that version]");
+    expect(said).toContain("\n[merged with changes made since that version] +2 -1 at lines 1, 19\n");
     expect(ground.read("a.txt")).toBe(
       `top\n${numbered(20).replace("18\n", "eighteen\n").replace("\n5\n", "\nfive\n")}`,
     );
@@ -38,8 +38,8 @@ describe("if_version", () => {
       edits: [line(5, "five")],
     });
     expect(lines[0]).toBe(`stale: a.txt has changed since then; it is now ${await server.version("a.txt")}`);
-    expect(lines[1]).toMatch(/^The same lines were changed/);
-    expect(lines).toContain("5: FIVE");
+    expect(lines[1]).toMatch(/^The same lines were changed, or adjoining ones \(edits\[0\]\)/);
+    expect(lines.slice(2)).toEqual(["3: 3", "4: 4", "5: FIVE", "6: 6", "7: 7"]);
     expect(ground.read("a.txt")).toBe(numbered(20).replace("\n5\n", "\nFIVE\n"));
   });
 
