@@ -5,6 +5,7 @@ export const suites: { readonly [name: string]: () => Promise<Suite> } = {
   attack: async () => (await import("./attack/suite.ts")).attack,
   fault: async () => (await import("./fault/suite.ts")).fault,
   fuzz: async () => (await import("./fuzz/suite.ts")).fuzz,
+  merge: async () => (await import("./merge/suite.ts")).mergeSuite,
   model: async () => (await import("./model/suite.ts")).model,
   power: async () => (await import("./power/suite.ts")).power,
   soak: async () => (await import("./soak/suite.ts")).soak,

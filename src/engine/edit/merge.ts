@@ -112,22 +112,43 @@ function splicedText(text: string, splices: readonly Splice[]): string {
   return made + text.slice(at);
 }
 
-/** The hunks at the only place where they can belong; undefined where one of them has no such place. */
+/**
+ * The hunks at the only place where they can belong; undefined where one of them has no such place. It has one if the
+ * lines in front of it and behind it are certain, and what lies between them is as it was, or is the same change.
+ */
 function certainSplices({ base, theirs }: Sides, hunks: readonly LineHunk[]): Splice[] | undefined {
   const places = certainLines(base, theirs);
   if (places === undefined) return undefined;
-  const placeOf = (line: number) =>
-    line < 0 ? -1 : line === base.length ? theirs.length : (places[line] ?? -1);
+  const placeOf = (line: number) => {
+    if (line < 0) return -1;
+    if (line === base.length) return theirs.length;
+    const place = places[line] ?? -1;
+    return place < 0 ? undefined : place;
+  };
   const starts = startsOf(theirs);
   const splices: Splice[] = [];
-  for (const { start, end, lines } of hunks) {
-    // The lines in front of it and behind it, and all between, stand there in a row.
-    const first = placeOf(start - 1) + 1;
-    for (let line = start; line <= end; line++) if (placeOf(line) !== first + line - start) return undefined;
-    if (start > 0 && first === 0) return undefined;
-    splices.push({ start: starts[first] ?? 0, end: starts[first + end - start] ?? 0, text: lines.join("") });
+  for (const { start, end, lines } of joined(hunks)) {
+    const [before, after] = [placeOf(start - 1), placeOf(end)];
+    if (before === undefined || after === undefined) return undefined;
+    const text = lines.join("");
+    const current = theirs.slice(before + 1, after).join("");
+    if (current === text) continue;
+    if (current !== base.slice(start, end).join("")) return undefined;
+    splices.push({ start: starts[before + 1] ?? 0, end: starts[after] ?? 0, text });
   }
   return splices;
+}
+
+/** Hunks that adjoin each other as one. */
+function joined(hunks: readonly LineHunk[]): LineHunk[] {
+  const result: LineHunk[] = [];
+  for (const hunk of hunks) {
+    const last = result.at(-1);
+    if (last?.end === hunk.start)
+      result[result.length - 1] = { ...last, end: hunk.end, lines: [...last.lines, ...hunk.lines] };
+    else result.push(hunk);
+  }
+  return result;
 }
 
 /** Puts hunks of the base between the changes that `theirs` made to it. */
