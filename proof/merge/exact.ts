@@ -11,6 +11,11 @@ export interface Hunk {
 export const refused = Symbol("refused");
 export type Outcome = string | typeof refused;
 
+export interface Possible {
+  readonly outcomes: ReadonlySet<Outcome>;
+  readonly mayRefuse: boolean;
+}
+
 /**
  * All outcomes; there are several where repeated lines leave open what was changed. What may or may not be the same
  * change can be refused, too. Undefined where there are too many ways.
@@ -19,7 +24,7 @@ export function outcomes(
   base: readonly string[],
   ours: readonly Hunk[],
   theirs: readonly string[],
-): Set<Outcome> | undefined {
+): Possible | undefined {
   const found = new Set<Outcome>();
   let ways = 0;
   let same = false;
@@ -29,7 +34,7 @@ export function outcomes(
     found.add(one.outcome);
     same ||= one.same;
   }
-  return same && ways > 1 ? found.add(refused) : found;
+  return { outcomes: found, mayRefuse: found.size > 1 || (same && ways > 1) };
 }
 
 type Pair = readonly [number, number];

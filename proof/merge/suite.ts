@@ -56,7 +56,7 @@ async function ofEdits({ chance, tally, say, long }: Trial, git: Git, times: num
       theirs.join(""),
     );
     const possible = outcomes(start.lines, made.hunks, theirs);
-    const [only, ...others] = possible ?? [];
+    const [only, ...others] = possible?.outcomes ?? [];
     const what = () => `edits ${JSON.stringify({ base, edits: made.edits, theirs: theirs.join("") })}`;
     const failed = (why: string) =>
       tally.failed(what(), `${why}: ${JSON.stringify(got === refused ? "refused" : got)}`);
@@ -64,7 +64,7 @@ async function ofEdits({ chance, tally, say, long }: Trial, git: Git, times: num
       counts[got === refused ? "refused" : "taken"]++;
       tally.survived();
     } else if (got === refused) {
-      if (possible !== undefined && others.length === 0) failed("refused, but there is only one way");
+      if (possible?.mayRefuse === false) failed("refused, but there is only one way");
       else {
         counts[possible === undefined ? "too many ways" : "left open, refused"]++;
         tally.survived();
