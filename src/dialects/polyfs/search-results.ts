@@ -1,12 +1,16 @@
 // What a search found, as answers show it: lines under the head line of their file, or files, or counts.
 import type { CallContext } from "../../contract/context.ts";
+import { printable } from "../../contract/wording.ts";
 import { Fault } from "../../engine/fault.ts";
 import { remember } from "../../engine/history/versions.ts";
 import type { FileHits, FoundLine, GrepReport } from "../../engine/search/grep-terms.ts";
+import { languageOf } from "../../engine/syntax/language.ts";
+import { structureOf } from "../../engine/syntax/structure.ts";
 import { LineIndex } from "../../engine/text/lines.ts";
 import { decode } from "../../engine/text/text.ts";
 import type { WorkspacePath } from "../../engine/workspace/path.ts";
 import { counted, number, shownLine } from "./answer.ts";
+import { ParseBudget, symbolAround } from "./search-code.ts";
 import { Page, type PageOptions } from "./search-page.ts";
 
 export interface Results {
@@ -19,8 +23,7 @@ export interface Results {
 export class FileResults implements Results {
   readonly #page: Page;
   readonly #output: "files" | "count";
-  #files = 0;
-  #matches = 0;
+  readonly #counts: { readonly given: string; readonly count: number }[] = [];
 
   constructor(options: PageOptions, output: "files" | "count") {
     this.#page = new Page(options);
@@ -28,18 +31,23 @@ export class FileResults implements Results {
   }
 
   async add({ given }: WorkspacePath, { count = 0 }: FileHits): Promise<boolean> {
-    this.#files++;
-    this.#matches += count;
-    if (this.#page.takes())
-      this.#page.print(this.#output === "files" ? given : `${given}: ${number(count)}`, 1);
-    return this.#output === "count" || !this.#page.full;
+    if (this.#output === "count") {
+      this.#counts.push({ given, count });
+      return true;
+    }
+    if (this.#page.takes()) this.#page.print(given, 1);
+    return !this.#page.full;
   }
 
   print(report: GrepReport): string {
-    const { shown } = this.#page;
-    if (this.#output === "files") return this.#page.end(counted(shown, "file"), report);
-    const all = `${counted(this.#matches, "match", "matches")} in ${counted(this.#files, "file")}`;
-    return this.#page.end(this.#page.full ? `${all}; ${counted(shown, "file")}` : all, report);
+    if (this.#output === "files") return this.#page.end(counted(this.#page.shown, "file"), report);
+    const matches = this.#counts.reduce((sum, { count }) => sum + count, 0);
+    const all = `${counted(matches, "match", "matches")} in ${counted(this.#counts.length, "file")}`;
+    if (matches > 0) this.#page.print(all, 0);
+    for (const { given, count } of this.#counts.sort((a, b) => b.count - a.count)) {
+      if (this.#page.takes()) this.#page.print(`${given}: ${number(count)}`, 1);
+    }
+    return this.#page.end(counted(this.#page.shown, "file"), report);
   }
 }
 
@@ -48,6 +56,7 @@ export class LineResults implements Results {
   readonly #page: Page;
   readonly #context: number;
   readonly #call: CallContext;
+  readonly #budget = new ParseBudget();
   #files = 0;
 
   constructor(options: PageOptions, context: number, call: CallContext) {
@@ -63,7 +72,7 @@ export class LineResults implements Results {
   }
 
   async #print(path: WorkspacePath, { lines, whole }: FileHits, hits: readonly FoundLine[]): Promise<void> {
-    const { version, textOf } = await this.#inspect(path, whole);
+    const { version, textOf, around } = await this.#inspect(path, whole);
     const head = version === undefined ? path.given : `${path.given} · ${version}`;
     let before = this.#files > 0 ? `\n${head}\n` : `${head}\n`;
     let left = hits.length;
@@ -71,7 +80,9 @@ export class LineResults implements Results {
     for (const line of this.#near(lines, hits)) {
       const isApart = this.#context > 0 && last !== undefined && line.number > last + 1;
       const body = shownLine(textOf(line), line.cut ? "some" : 0);
-      const printed = `${before}${isApart ? "--\n" : ""}${line.number}${isHit(line) ? ":" : "-"} ${body}`;
+      const symbol = isHit(line) ? around(line.number) : "";
+      const mark = isHit(line) ? ":" : "-";
+      const printed = `${before}${isApart ? "--\n" : ""}${line.number}${mark} ${body}${symbol}`;
       if (!this.#page.print(printed, left)) break;
       if (last === undefined) this.#files++;
       if (isHit(line)) left--;
@@ -92,23 +103,41 @@ export class LineResults implements Results {
   async #inspect(
     path: WorkspacePath,
     whole: Buffer | undefined,
-  ): Promise<{ version?: string; textOf(line: FoundLine): string }> {
+  ): Promise<{ version?: string; textOf(line: FoundLine): string; around(line: number): string }> {
     const { workspace } = this.#call;
     try {
       const bytes = whole ?? (await this.#bytesOf(path));
       const version = remember(workspace, path.absolute, bytes);
       const { body, codec } = await decode(path.given, bytes, { legacy: true });
-      if (codec.name === "utf-8") return { version, textOf: ({ text }) => text };
+      const around = await this.#symbols(path, body);
+      if (codec.name === "utf-8") return { version, textOf: ({ text }) => text, around };
       const index = new LineIndex(body);
       return {
         version,
+        around,
         textOf: ({ number: at, text }) =>
           text.includes("\ufffd") ? body.slice(index.start(at), index.end(at)) : text,
       };
     } catch (error) {
       if (!(error instanceof Fault)) throw error;
-      return { textOf: ({ text }) => text };
+      return { textOf: ({ text }) => text, around: () => "" };
     }
+  }
+
+  /** ` ‹ Class.method 8-40` for a line in code; the lines only where they were not told for the last one. */
+  async #symbols({ given }: WorkspacePath, body: string): Promise<(line: number) => string> {
+    if (languageOf(given, body) === undefined || !this.#budget.takes(body.length)) return () => "";
+    const structure = await structureOf(given, body);
+    if (!structure.known) return () => "";
+    let last: string | undefined;
+    return line => {
+      const symbol = symbolAround(structure, line);
+      if (symbol === undefined) return "";
+      const { name, top, to } = symbol;
+      const isTold = name === last;
+      last = name;
+      return ` ‹ ${printable(name)}${isTold ? "" : ` ${top}-${to}`}`;
+    };
   }
 
   async #bytesOf(path: WorkspacePath): Promise<Buffer> {

@@ -9,6 +9,7 @@ import { answerBytes, sizeHint } from "./answer.ts";
 import { pathAt } from "./paths.ts";
 import { polyfsTool } from "./polyfs-tool.ts";
 import { globsOf, scopeOf, scopeProperties } from "./scope.ts";
+import { KindFilter } from "./search-kinds.ts";
 import { FileResults, LineResults } from "./search-results.ts";
 
 const maxMs = 30_000;
@@ -32,6 +33,7 @@ export const searchText = polyfsTool({
       whole_word: { type: "boolean" },
       multiline: { type: "boolean" },
       output: { type: "string", enum: ["content", "files", "count"], default: "content" },
+      kind: { type: "string", enum: ["text", "definition", "reference"], default: "text" },
       context: { type: "integer", minimum: 0, default: 0 },
       limit: { type: "integer", minimum: 1, default: 100, description: "Matches." },
       offset: { type: "integer", minimum: 0, default: 0 },
@@ -43,14 +45,14 @@ export const searchText = polyfsTool({
   meta: sizeHint,
   paths: ["path"],
   async run(params, call) {
-    const { output, limit, offset } = params;
+    const { output, limit, offset, kind } = params;
     const context = output === "content" ? Math.min(params.context, maxContext) : 0;
     using place = placeOf(params.path, params.glob, call);
     const query = {
       pattern: params.pattern,
       literal: params.literal,
       ignoreCase: params.ignore_case,
-      wholeWord: params.whole_word,
+      wholeWord: params.whole_word || kind !== "text",
       multiline: params.multiline,
       lookaround: !params.literal,
     };
@@ -62,8 +64,8 @@ export const searchText = polyfsTool({
       after: context,
       binary: file => isNoText(file.readNow(0, sample)),
       reading: "detected",
-      limit: output === "count" ? undefined : offset + limit + 1,
-      give: given[output],
+      limit: output === "count" || kind !== "text" ? undefined : offset + limit + 1,
+      give: kind === "text" ? given[output] : "lines",
       maxLineBytes,
       timeoutMs: maxMs,
       signal: call.signal,
@@ -71,12 +73,15 @@ export const searchText = polyfsTool({
     const page = { offset, limit, room: answerBytes(call.settings) };
     const results =
       output === "content" ? new LineResults(page, context, call) : new FileResults(page, output);
+    const filter = kind === "text" ? undefined : new KindFilter(kind, query, call);
     if (!place.excluded) {
       for await (const file of search) {
-        if (!(await results.add(place.pathOf(file), file))) break;
+        const path = place.pathOf(file);
+        const hits = filter === undefined ? file : await filter.of(path, file);
+        if (hits !== undefined && !(await results.add(path, hits))) break;
       }
     }
-    return text(results.print(search.report));
+    return text([results.print(search.report), ...(filter?.notes() ?? [])].join("\n"));
   },
 });
 

@@ -65,7 +65,7 @@ describe("search_text", () => {
       "a.ts\nb/c.ts\n[2 files]",
     );
     expect(await server.says("search_text", { pattern: "foo", output: "count", glob: "*.ts" })).toBe(
-      "a.ts: 2\nb/c.ts: 2\n[4 matches in 2 files]",
+      "4 matches in 2 files\na.ts: 2\nb/c.ts: 2\n[2 files]",
     );
   });
 
@@ -83,7 +83,7 @@ describe("search_text", () => {
     );
     expect(
       await server.says("search_text", { pattern: "foo", output: "count", limit: 1, glob: "*.ts" }),
-    ).toBe("a.ts: 2\n[4 matches in 2 files; 1 file shown; there are more: offset=1]");
+    ).toBe("4 matches in 2 files\na.ts: 2\n[1 file shown; there are more: offset=1]");
   });
 
   it("ends a page at 100 matches, and at a whole line where an answer is full", async () => {

@@ -149,3 +149,35 @@ describe("read_file reads by structure", () => {
     expect(next).not.toContain("[outline]");
   });
 });
+
+describe("search_text knows code", () => {
+  it("each hit names the symbol around it", async () => {
+    const said = await server.says("search_text", { pattern: "return", path: "shapes.ts" });
+    expect(said).toContain("13:     return 3 * this.radius ** 2; ‹ Circle.area 11-14\n");
+    expect(said).toContain("24:   return shapes[0]; ‹ largest 23-25\n");
+  });
+
+  it("finds definitions, and references outside of strings, comments and definitions", async () => {
+    ground.write(
+      "use.ts",
+      'import { largest } from "./shapes";\n// largest\nconst s = "largest";\nlargest([]);\n',
+    );
+    ground.write("use.py", "# largest\nprint(largest)\n");
+    ground.write("use.txt", "largest\n");
+    const search = (kind: string, more = {}) =>
+      server.says("search_text", { pattern: "largest", kind, ...more });
+    const definitions = await search("definition");
+    expect(definitions).toMatch(
+      /^shapes\.ts · v:\w+\n23: export function largest\(.*\n\[1 match in 1 file\]\n\[by name/,
+    );
+    const references = await search("reference");
+    expect(references).toContain("\n1: import { largest }");
+    expect(references).toContain("\n4: largest([]);");
+    expect(references).toContain("\n2: print(largest)");
+    expect(references).not.toContain("// largest");
+    expect(references).not.toContain('"largest"');
+    expect(references).toContain("[by name; 4 more lines with it left out");
+    expect(references).toContain("[1 file without a grammar: matched as text]");
+    expect(await search("reference", { output: "count" })).toMatch(/^4 matches in 3 files\nuse\.ts: 2\n/);
+  });
+});

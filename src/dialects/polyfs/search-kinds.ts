@@ -1,0 +1,133 @@
+// Which of the lines that match are definitions or references of a name: what the grammars know by name, not by type.
+import type { CallContext } from "../../contract/context.ts";
+import { Fault } from "../../engine/fault.ts";
+import type { FileHits, FoundLine } from "../../engine/search/grep-terms.ts";
+import { languageOf } from "../../engine/syntax/language.ts";
+import { parse } from "../../engine/syntax/parse.ts";
+import { structureOf } from "../../engine/syntax/structure.ts";
+import { isNoText } from "../../engine/text/detect.ts";
+import { LineIndex } from "../../engine/text/lines.ts";
+import { decode } from "../../engine/text/text.ts";
+import type { WorkspacePath } from "../../engine/workspace/path.ts";
+import { counted } from "./answer.ts";
+import { decoding } from "./text-file.ts";
+
+interface Query {
+  readonly pattern: string;
+  readonly ignoreCase?: boolean | undefined;
+}
+
+export class KindFilter {
+  readonly #kind: "definition" | "reference";
+  readonly #query: Query;
+  readonly #call: CallContext;
+  /** Lines that match and are something else, and files whose language is not known. */
+  #left = 0;
+  #unknown = 0;
+
+  constructor(kind: "definition" | "reference", query: Query, call: CallContext) {
+    this.#kind = kind;
+    this.#query = query;
+    this.#call = call;
+  }
+
+  /** A file's hits without the others; undefined where none is left. */
+  async of(path: WorkspacePath, found: FileHits): Promise<FileHits | undefined> {
+    const body = await this.#bodyOf(path, found.whole);
+    if (body === undefined) return undefined;
+    const all = found.lines.filter(({ column }) => column !== undefined);
+    const { lines: kept, known } = await new NamedHits(path.given, body, this.#query).of(this.#kind, all);
+    const hits = all.filter(({ number }) => kept.has(number));
+    this.#left += all.length - hits.length;
+    if (!known && hits.length > 0) this.#unknown++;
+    if (hits.length === 0) return undefined;
+    const lines = found.lines.filter(({ column, number }) => column === undefined || kept.has(number));
+    return { ...found, lines, count: hits.length };
+  }
+
+  notes(): string[] {
+    const what = this.#kind === "definition" ? "no definitions" : "in strings, comments or declarations";
+    const other = counted(this.#left, "more line");
+    return [
+      ...(this.#left > 0 ? [`[by name; ${other} with it left out: ${what}]`] : ["[by name]"]),
+      ...(this.#unknown > 0
+        ? [`[${counted(this.#unknown, "file")} without a grammar: matched as text]`]
+        : []),
+    ];
+  }
+
+  async #bodyOf(path: WorkspacePath, whole: Buffer | undefined): Promise<string | undefined> {
+    try {
+      const bytes = whole ?? (await this.#bytesOf(path));
+      return isNoText(bytes) ? undefined : (await decode(path.given, bytes, decoding)).body;
+    } catch (error) {
+      if (error instanceof Fault) return undefined;
+      throw error;
+    }
+  }
+
+  async #bytesOf(path: WorkspacePath): Promise<Buffer> {
+    const { workspace, settings } = this.#call;
+    using file = workspace.file(path);
+    return await file.bytes(settings.maxFileBytes);
+  }
+}
+
+/** A text in which a name was found. */
+class NamedHits {
+  readonly #path: string;
+  readonly #body: string;
+  readonly #pattern: string;
+  readonly #ignoreCase: boolean;
+  readonly #index: LineIndex;
+
+  constructor(path: string, body: string, { pattern, ignoreCase = false }: Query) {
+    this.#path = path;
+    this.#body = body;
+    this.#pattern = pattern;
+    this.#ignoreCase = ignoreCase;
+    this.#index = new LineIndex(body);
+  }
+
+  /**
+   * The lines, of those that match, on which something of the name is declared, or used in code. `known` is false
+   * where the language is not: then every line counts as a reference, and the heads of blocks as definitions.
+   */
+  async of(
+    kind: "definition" | "reference",
+    hits: readonly FoundLine[],
+  ): Promise<{ lines: ReadonlySet<number>; known: boolean }> {
+    const structure = await structureOf(this.#path, this.#body);
+    const names = new Set(structure.declared.map(({ nameStart }) => nameStart));
+    const numbers = new Set(hits.map(({ number }) => number));
+    if (!structure.known) {
+      const heads = structure.declared.map(({ from }) => from).filter(line => numbers.has(line));
+      return { lines: kind === "definition" ? new Set(heads) : numbers, known: false };
+    }
+    const places = hits.flatMap(({ number, column }) =>
+      this.#matchesOn(number, column).map(offset => ({ line: number, offset })),
+    );
+    if (kind === "definition") {
+      const declaring = places.filter(({ offset }) => names.has(offset));
+      return { lines: new Set(declaring.map(({ line }) => line)), known: true };
+    }
+    const language = languageOf(this.#path, this.#body);
+    const found = language && (await parse(this.#body, language, { at: places.map(({ offset }) => offset) }));
+    const uses = places.filter(({ offset }, i) => found?.kinds[i] === "identifier" && !names.has(offset));
+    return { lines: new Set(uses.map(({ line }) => line)), known: true };
+  }
+
+  /** Where matches begin on a line: all of them for a plain name, else the first. */
+  #matchesOn(line: number, column: number | undefined): number[] {
+    const start = this.#index.start(line);
+    const text = this.#body.slice(start, this.#index.end(line));
+    if (/^[\p{L}\p{N}_$]+$/u.test(this.#pattern)) {
+      const flags = this.#ignoreCase ? "giu" : "gu";
+      const plain = this.#pattern.replaceAll("$", "\\$");
+      const word = new RegExp(`(?<![\\p{L}\\p{N}_$])${plain}(?![\\p{L}\\p{N}_$])`, flags);
+      return [...text.matchAll(word)].map(({ index }) => start + index);
+    }
+    if (column === undefined) return [];
+    return [start + Buffer.from(text).subarray(0, column).toString().length];
+  }
+}
