@@ -55,6 +55,8 @@ const rules: { readonly [rule: string]: (file: string, code: string, sources: So
       const owners = modulesOfSomeAreas.find(([name]) => name.test(from))?.slice(1) ?? [];
       return owners.length === 0 ? !from.startsWith("node:") : !owners.includes(areaOf(file));
     }),
+  "opens a workspace for serving in one place, where no option is forgotten": (file, code) =>
+    /\bWorkspace\.open\(/.test(code) && !/^(engine\/engine\.ts|cli\/(commands|setup)\/)/.test(file),
   "loads no SDK to serve stdio": (file, _, sources) =>
     (file === "mcp/stdio.ts" || file === "cli/program.ts") &&
     [...startUp(file, sources)].some(loaded => loaded.startsWith("@modelcontextprotocol/")),
@@ -82,6 +84,11 @@ describe("the sources keep the rules of the house", () => {
 describe("each rule catches an offence", () => {
   const offences: readonly (readonly [rule: keyof typeof rules, file: string, code: string])[] = [
     ["opens with a comment", "cli/a.ts", "export const a = 1;"],
+    [
+      "opens a workspace for serving in one place, where no option is forgotten",
+      "cli/a.ts",
+      "// a\nWorkspace.open(grants);",
+    ],
     ["is named for what it holds", "engine/text/utils.ts", ""],
     ["is named for what it holds", "contract/path-helpers.ts", ""],
     ["re-exports nothing, but for the public entry", "contract/all.ts", 'export * from "./tool.ts";'],

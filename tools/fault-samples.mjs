@@ -20,6 +20,7 @@ export const faultSamples = {
   not_a_directory: { path },
   not_empty: { path: "notes" },
   is_a_link: { path },
+  state_in_root: { path: "/home/me/project/.state", root: "/home/me/project" },
   protected_root: { path: "/home/me/project" },
   into_itself: { path: "notes" },
   permission_denied: { path },

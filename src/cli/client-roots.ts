@@ -7,7 +7,7 @@ import { plainWording, say } from "../contract/wording.ts";
 import type { Engine } from "../engine/engine.ts";
 import { Fault } from "../engine/fault.ts";
 import { Root } from "../engine/workspace/root.ts";
-import { type Grant, Workspace } from "../engine/workspace/workspace.ts";
+import type { Grant, Workspace } from "../engine/workspace/workspace.ts";
 import type { Log } from "../mcp/log.ts";
 import type { ClientRoot } from "../mcp/roots.ts";
 import type { Config } from "./config.ts";
@@ -79,12 +79,12 @@ function isDirectory(path: string, log: Log): boolean {
 }
 
 /** What cannot be served is left out, and told: the client has a user, but no way to take an error. */
-function open(paths: readonly string[], config: Config, log: Log): Workspace {
+function open(paths: readonly string[], config: Config, log: Log, start: Workspace): Workspace {
   const access = config["read-only"] ? "read-only" : "read-write";
   const grants: Grant[] = [];
   for (const path of paths) {
     try {
-      using alone = Workspace.open([{ path, access }]);
+      using alone = start.elsewhere([{ path, access }]);
       const [root] = alone.roots;
       if (root === undefined) continue;
       if (parse(root.path).root === root.path && !config["allow-filesystem-root"])
@@ -95,5 +95,5 @@ function open(paths: readonly string[], config: Config, log: Log): Workspace {
       log.warn(`the client's root cannot be served: ${say(plainWording, error)}`);
     }
   }
-  return Workspace.open(grants);
+  return start.elsewhere(grants);
 }

@@ -66,6 +66,8 @@ export const plainWording: Wording = {
   not_a_directory: ({ path }) => `Not a directory: ${path}`,
   not_empty: ({ path }) => `Directory is not empty: ${path}`,
   is_a_link: ({ path }) => `Path is a symbolic link: ${path}`,
+  state_in_root: ({ path, root }) =>
+    `The state directory ${path} lies in ${root}, where it could be changed: name one outside, or leave it to the default`,
   protected_root: ({ path }) => `An allowed directory itself cannot be deleted, moved or replaced: ${path}`,
   into_itself: ({ path }) => `A directory cannot be moved or copied into itself: ${path}`,
   permission_denied: ({ path }) => `Permission denied: ${path}`,

@@ -3,6 +3,7 @@
 import { attributeCopier } from "./shell/attributes.ts";
 import type { Sandbox } from "./shell/launch.ts";
 import { fileIdentity } from "./workspace/commit/stage.ts";
+import { refuseStateIn } from "./workspace/commit/state-in-root.ts";
 import type { PolicySource } from "./workspace/rules.ts";
 import { linkFarm } from "./workspace/system/link-farm.ts";
 import { type Grant, Workspace } from "./workspace/workspace.ts";
@@ -31,9 +32,13 @@ export interface EngineOptions {
 /**
  * Opens directories for use. Nothing outside of them can be reached through the engine, whatever a caller asks for.
  * Dispose of it when done (`using`, or `engine[Symbol.dispose]()`). Faults: `not_found`, `not_a_directory`,
- * `permission_denied` where a root cannot be served.
+ * `permission_denied` where a root cannot be served; `state_in_root`.
  */
 export function openEngine({ roots, state, confine, rules }: EngineOptions): Engine {
+  refuseStateIn(
+    roots.map(({ path }) => path),
+    state,
+  );
   const workspace = Workspace.open(roots, {
     state,
     rules,

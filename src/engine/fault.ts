@@ -44,6 +44,8 @@ export interface Faults {
   not_empty: { readonly path: string };
   is_a_link: { readonly path: string };
   protected_root: { readonly path: string };
+  /** The state directory that was named lies in a root. */
+  state_in_root: { readonly path: string; readonly root: string };
   into_itself: { readonly path: string };
   permission_denied: { readonly path: string };
   /** A rule of the policy speaks against it. `mask`: what was written would copy or show a hidden value. */

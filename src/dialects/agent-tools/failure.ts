@@ -62,6 +62,7 @@ const codes: { readonly [C in FaultCode]?: ErrorCode } = {
   not_a_directory: "not_a_file",
   is_a_link: "invalid_input",
   protected_root: "invalid_input",
+  state_in_root: "invalid_input",
   into_itself: "invalid_input",
 
   binary: "is_binary",

@@ -74,6 +74,7 @@ const codes: { readonly [C in FaultCode]: ErrorCode } = {
   not_empty: "invalid_input",
   is_a_link: "not_a_file",
   protected_root: "denied",
+  state_in_root: "denied",
   into_itself: "invalid_input",
   permission_denied: "denied",
   forbidden: "denied",

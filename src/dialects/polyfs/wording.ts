@@ -88,6 +88,10 @@ export const wording: Wording = {
     "Set recursive: true to delete it with all that it holds.",
   ),
   is_a_link: say(at("is a symbolic link"), "Name the path that it leads to; file_info shows it."),
+  state_in_root: say(
+    ({ path, root }) => `The state directory ${path} lies in ${root}.`,
+    "Name one outside, or none.",
+  ),
   protected_root: say(
     at("is a root, or belongs to the server"),
     "It cannot be deleted, moved or replaced itself.",

@@ -68,7 +68,11 @@ export async function startRipgrep(
   args: readonly string[],
   { signal, rules = "", files }: Starting = {},
 ): Promise<Process> {
-  const { command, args: all } = await limited({ command: await ripgrepPath(), args }, maxDataBytes);
+  const withoutOwn = [...start.ownBelow().map(path => `--glob=!/${literal(path)}`), ...args];
+  const { command, args: all } = await limited(
+    { command: await ripgrepPath(), args: withoutOwn },
+    maxDataBytes,
+  );
   if (signal?.aborted) throw new Fault("cancelled", {}); // the directory may be closed by now
   using input = rules === "" ? undefined : UnnamedFile.of(rules);
   const surroundings = { cwd: start.address, env: environment(), signal, input: input?.fd, files };
@@ -78,6 +82,11 @@ export async function startRipgrep(
       throw new Fault("permission_denied", { path: start.given }, { cause: error });
     throw error;
   });
+}
+
+/** A path as a glob that matches nothing else. */
+function literal(path: string): string {
+  return path.replace(/[\\*?[\]{}!]/g, "\\$&");
 }
 
 function environment(): Record<string, string> {

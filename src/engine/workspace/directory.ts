@@ -3,9 +3,10 @@
 import { type Dirent, lstatSync, readdirSync, readlinkSync } from "node:fs";
 import { Fault, type Kind } from "../fault.ts";
 import { isTemporaryName, temporaryMs } from "./commit/temporary.ts";
+import { concealedBelow, concealsIn, isConcealed, isParentOfConcealed } from "./concealed.ts";
 import { errnoOf, faultOf, system } from "./errno.ts";
 import { OpenFile } from "./file.ts";
-import { type Address, Handle, raceFree } from "./handle.ts";
+import { type Address, display, Handle, raceFree } from "./handle.ts";
 import type { Mark } from "./mark.ts";
 import { bytesWritten, isEscaped, written } from "./name.ts";
 import type { Landing } from "./resolve.ts";
@@ -59,6 +60,7 @@ export class Directory implements Disposable {
     const found = this.#found();
     const entries: Entry[] = [];
     const hides = this.root.rules.hiding(this.path);
+    if (this.#conceals && isParentOfConcealed(this.mark())) return this.#rawEntries();
     for (let i = 0; i < found.length; i++) {
       const entry = found[i] as Dirent;
       const { name } = entry;
@@ -82,7 +84,10 @@ export class Directory implements Disposable {
     );
     const entries = found.map(entry => entryNamed(entry.name as unknown as Buffer, kindOf(entry)));
     const hides = this.root.rules.hiding(this.path);
-    return entries.filter(({ name }) => !this.#isOurs(name) && !hides?.(name));
+    return entries.filter(entry => {
+      const { name } = entry;
+      return !this.#isOurs(name) && !hides?.(name) && !(this.#conceals && this.#isConcealed(entry));
+    });
   }
 
   /** Whether a commit keeps this here for a moment. What a crash has left is not hidden: somebody should see it. */
@@ -90,6 +95,24 @@ export class Directory implements Disposable {
     if (!isTemporaryName(name)) return false;
     const stat = lstatSync(this.#handle.below(name), { throwIfNoEntry: false });
     return stat === undefined || Date.now() - stat.ctimeMs < temporaryMs;
+  }
+
+  /** The server's own directories below it, which nothing may be read from: relative to it, as they are now. */
+  ownBelow(): string[] {
+    if (!this.#conceals) return [];
+    const where = this.#handle.whereabouts();
+    return concealedBelow(where).map(path => display(path.slice(where.length).replace(/^\//, "")));
+  }
+
+  /** Whether the server's own directories lie in the root. */
+  get #conceals(): boolean {
+    return concealsIn([this.root]);
+  }
+
+  #isConcealed(entry: Entry): boolean {
+    if (entry.kind !== "directory") return false;
+    const stat = lstatSync(this.#handle.below(addressOf(entry)), { throwIfNoEntry: false });
+    return stat !== undefined && isConcealed(stat);
   }
 
   /** What its listing can be recognised by later (mark.ts). To be taken before the entries are read. */
@@ -122,7 +145,11 @@ export class Directory implements Disposable {
       const { rules } = this.root;
       if (rules.restrict && rules.decide(`${this.path}/${entry.name}`).contents === "none") return undefined;
       const handle = Handle.open(address, { follow: false, directory: true });
-      if (!raceFree && !handle.stat().isDirectory()) return undefined;
+      const stat = !raceFree || this.#conceals ? handle.stat() : undefined;
+      if (stat !== undefined && (!stat.isDirectory() || isConcealed(stat))) {
+        handle.close();
+        return undefined;
+      }
       return new Directory(handle, this.root, `${this.path}/${entry.name}`, `${this.given}/${entry.name}`);
     } catch (error) {
       const errno = errnoOf(error);

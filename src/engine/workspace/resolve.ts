@@ -14,6 +14,7 @@
 import { lstatSync, readdirSync, readlinkSync, type Stats } from "node:fs";
 import { isAbsolute, parse, resolve, sep } from "node:path";
 import { Fault } from "../fault.ts";
+import { concealsIn, isConcealed } from "./concealed.ts";
 import { errnoOf, faultOf } from "./errno.ts";
 import { type Address, bytesOf, display, Handle, raceFree } from "./handle.ts";
 import { isOwnMount } from "./mounts.ts";
@@ -65,8 +66,10 @@ export function land(roots: readonly Root[], path: WorkspacePath): Landing {
 
 function reach(roots: readonly Root[], path: WorkspacePath): Landing {
   try {
-    const landing = raceFree ? quickly(roots, path) : claim(roots, Handle.open(addressOf(path)));
-    if (landing !== undefined) return landing;
+    if (!concealsIn(roots)) {
+      const landing = raceFree ? quickly(roots, path) : claim(roots, Handle.open(addressOf(path)));
+      if (landing !== undefined) return landing;
+    }
   } catch (error) {
     const errno = errnoOf(error);
     if (errno === "EMFILE" || errno === "ENFILE") throw faultOf(error, path.given);
@@ -203,6 +206,10 @@ class Walk {
     const stored = storedName(directory, name, this.#exact);
     const next = Handle.open(directory.below(stored), { follow: false });
     const stat = next.stat();
+    if (isConcealed(stat)) {
+      next.close();
+      throw this.#outside();
+    }
     if (stat.isSymbolicLink()) {
       next.close();
       this.#follow(written(readlinkSync(directory.below(stored), "buffer")));

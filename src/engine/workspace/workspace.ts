@@ -11,7 +11,9 @@ import type { By, Change, Commit, CommitListener, CommitOptions } from "./commit
 import { Committer, type Current } from "./commit/commit.ts";
 import { othersRecorded } from "./commit/others.ts";
 import type { CopyAttributes } from "./commit/stage.ts";
+import { refuseStateIn } from "./commit/state-in-root.ts";
 import { type Attendance, attendanceAt, openStore } from "./commit/store.ts";
+import { isConcealed, liesInConcealed } from "./concealed.ts";
 import { Directory } from "./directory.ts";
 import { system } from "./errno.ts";
 import { OpenFile } from "./file.ts";
@@ -67,8 +69,8 @@ export class Workspace implements Disposable {
 
   /** Opens the granted directories. The same directory twice is one root; read-write wins. */
   static open(grants: readonly Grant[], writing: WritingOptions = {}): Workspace {
-    const roots = openRoots(grants, writing.rules);
     const attendance = attendanceAt(writing.state);
+    const roots = openRoots(grants, writing.rules);
     attendance.grant(roots);
     attendance.attend();
     return new Workspace(roots, writing, roots, {
@@ -121,8 +123,15 @@ export class Workspace implements Disposable {
     }
   }
 
-  /** Other directories, written to in the same way and seen by the same listeners. The caller disposes of it. */
+  /**
+   * Other directories, written to in the same way and seen by the same listeners. The caller disposes of it. Faults:
+   * `state_in_root`, and those of `open`.
+   */
   elsewhere(grants: readonly Grant[]): Workspace {
+    refuseStateIn(
+      grants.map(({ path }) => path),
+      this.#writing.state,
+    );
     const roots = openRoots(grants, this.#writing.rules);
     this.#shared.attendance.grant(roots);
     return new Workspace(roots, this.#writing, roots, this.#shared);
@@ -242,6 +251,7 @@ export class Workspace implements Disposable {
     using _ = handle;
     return system(path.given, () => {
       using own = Handle.open(handle.below(name), { follow: false });
+      if (isConcealed(own.stat())) throw new Fault("outside_roots", { path: path.given });
       const stat = statOf(own.stat());
       return stat.kind === "symlink"
         ? { ...stat, target: written(readlinkSync(handle.below(name), "buffer")) }
@@ -343,6 +353,10 @@ function openRoots(grants: readonly Grant[], source?: PolicySource): Root[] {
   const rules = new Rules(source);
   for (const grant of grants) {
     const root = new Root(resolve(grant.path), grant.access, undefined, rules);
+    if (liesInConcealed(root.handle)) {
+      for (const { handle } of [root, ...roots]) handle.close();
+      throw new Fault("permission_denied", { path: grant.path }); // it is the server's own
+    }
     const same = roots.findIndex(other => other.is({ dev: root.device, ino: root.inode }));
     if (same < 0) roots.push(root);
     else if (root.access === "read-write" && roots[same]?.access === "read-only") {

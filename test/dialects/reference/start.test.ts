@@ -1,5 +1,15 @@
 // How the server is started: with directories, with the client's roots, and without structured content.
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { spawnSync } from "node:child_process";
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
@@ -21,6 +31,18 @@ beforeAll(() => {
   for (const path of ["one/a.txt", "one/inner/b.txt", "two/c.txt"]) writeFileSync(at(path), path);
 });
 afterAll(() => rmSync(base, { recursive: true }));
+
+/** Extended attributes are the user's, and an edit must not lose them. */
+function setAttribute(path: string): void {
+  const program = "import os,sys; os.setxattr(sys.argv[1], 'user.note', b'kept')";
+  expect(spawnSync("python3", ["-c", program, path]).status).toBe(0);
+}
+
+function hasAttribute(path: string): boolean {
+  return (
+    spawnSync("python3", ["-c", "import os,sys; os.getxattr(sys.argv[1], 'user.note')", path]).status === 0
+  );
+}
 
 class Editor implements AsyncDisposable {
   roots: readonly string[];
@@ -106,6 +128,17 @@ describe("a client's roots", () => {
     const { tools } = await editor.client.listTools();
     expect(tools.map(({ name }) => name)).not.toContain("write_file");
     expect(told).toBe(1);
+  });
+
+  it("are written to as directories of the command line are: state where it was told, attributes kept", async () => {
+    const state = at("state-of-roots");
+    setAttribute(at("two/c.txt"));
+    await using editor = await new Editor(at("two")).connect("--state-dir", state);
+    await editor.says("write_file", { path: at("two/c.txt"), content: "new" });
+    expect(readFileSync(at("two/c.txt"), "utf8")).toBe("new");
+    expect(readdirSync(state)).toContain("processes");
+    expect(hasAttribute(at("two/c.txt"))).toBe(true);
+    writeFileSync(at("two/c.txt"), "two/c.txt");
   });
 
   it("stand alone where the command line names no directory", async () => {

@@ -1,8 +1,9 @@
 // The other processes that use the same state directory. When one dies in the middle of a commit, this one brings the
 // commit to its end before it reads anything. Asking each time whether each of them lives would cost every read; so a
 // connection to each of them tells (beacon.ts), and the time of their directory tells when another one has come.
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { clock } from "../../clock.ts";
+import { conceal } from "../concealed.ts";
 import { isSame, isSettled, type Mark, markOf } from "../mark.ts";
 import { watchBeacon } from "./beacon.ts";
 import { isThisProcess } from "./identity.ts";
@@ -54,6 +55,7 @@ export class Company {
   }
 
   #meet(): void {
+    conceal(dirname(this.#processes));
     const ids = namesIn(this.#processes);
     for (const id of this.#known) if (!ids.includes(id)) this.#known.delete(id);
     const strangers = ids.filter(id => !this.#known.has(id));

@@ -8,6 +8,7 @@ import { randomBytes } from "node:crypto";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { clock } from "../../clock.ts";
+import { conceal } from "../concealed.ts";
 import { errnoOf } from "../errno.ts";
 import { Handle, raceFree } from "../handle.ts";
 import { Beacon } from "./beacon.ts";
@@ -72,6 +73,7 @@ function build(): Gate {
   const shared = process.platform === "linux" && sys.lstat("/dev/shm")?.isDirectory() ? "/dev/shm" : tmpdir();
   const held = openPrivate(join(shared, `polyfs-${process.getuid?.() ?? "gate"}`), { follow: false });
   const directory = raceFree ? `${held.address}/.` : held.address;
+  conceal(directory);
   makeDirectory(beaconsOf(directory));
   for (const name of sys.names(directory).map(String)) sweepDead(directory, name);
   const id = `${process.pid}-${randomBytes(8).toString("hex")}`;

@@ -2,8 +2,9 @@
 import { Fault } from "../../fault.ts";
 import { contentHash } from "../../text/version.ts";
 import { mostWaiting } from "../archive/account.ts";
+import { concealedBelow, isConcealed } from "../concealed.ts";
 import { system } from "../errno.ts";
-import { bytesOf, display, Handle } from "../handle.ts";
+import { display, Handle } from "../handle.ts";
 import { written } from "../name.ts";
 import { isWithin, type Root } from "../root.ts";
 import { kindOf } from "../stat.ts";
@@ -58,7 +59,6 @@ export class Plan {
   base: Buffer | "absent" | undefined;
   readonly #made = new Set<number>();
   readonly #leaving: string[] = [];
-  readonly #state: string;
   readonly #aside: Aside | undefined;
   #blobBytes = 0;
 
@@ -66,7 +66,6 @@ export class Plan {
     this.places = draft.places;
     this.#aside = aside;
     this.roots = draft.roots;
-    this.#state = bytesOf(draft.state);
   }
 
   /** Refuses changes in a directory that leaves with another change. */
@@ -80,7 +79,10 @@ export class Plan {
   /** What stands at a spot now. */
   at(target: Target): Stats | undefined {
     if (this.places.isNew(target.spot.place)) return undefined;
-    return system(target.path.given, () => sys.lstat(this.places.address(target.spot)));
+    const stat = system(target.path.given, () => sys.lstat(this.places.address(target.spot)));
+    if (stat?.isDirectory() && isConcealed(stat))
+      throw new Fault("protected_root", { path: target.path.given });
+    return stat;
   }
 
   /** A temporary name for content that is to come to `spot`. */
@@ -183,8 +185,8 @@ export class Plan {
     const { given } = target.path;
     using handle = system(given, () => Handle.open(this.places.address(target.spot), { follow: false }));
     const where = handle.whereabouts();
-    const held = [this.#state, ...this.roots.map(root => root.handle.whereabouts())];
-    if (held.some(path => isWithin(path, where))) {
+    const held = this.roots.map(root => root.handle.whereabouts());
+    if (held.some(path => isWithin(path, where)) || concealedBelow(where).length > 0) {
       throw new Fault("protected_root", { path: given });
     }
     this.#leaving.push(where);

@@ -1,6 +1,8 @@
 // Removing for good what a commit moved aside. A tree is taken down from its top: directories that are not empty
 // are lifted to the top first, so that two handles are enough for any depth, and nothing is ever resolved by
 // more than one name below a held directory.
+import { Fault } from "../../fault.ts";
+import { isConcealed } from "../concealed.ts";
 import { errnoOf } from "../errno.ts";
 import { type Address, Handle } from "../handle.ts";
 import { sys } from "./syscalls.ts";
@@ -31,6 +33,7 @@ function* purging(directory: Handle, name: Address): Generator<void> {
   if (!stat.isDirectory()) return attempt(() => sys.unlink(address));
   for (let round = 0; round < 100; round++) {
     using top = Handle.open(address, { follow: false });
+    refuseConcealed(top);
     yield* emptying(top);
     try {
       sys.rmdir(address);
@@ -52,6 +55,7 @@ function* emptying(top: Handle): Generator<void> {
       continue;
     }
     using directory = Handle.open(address, { follow: false });
+    refuseConcealed(directory);
     for (const inner of writable(directory, () => sys.names(directory.address))) {
       const below = directory.below(inner);
       yield;
@@ -63,6 +67,11 @@ function* emptying(top: Handle): Generator<void> {
     }
     writable(top, () => attempt(() => sys.rmdir(address)));
   }
+}
+
+/** A command may have moved the server's own directory into what goes; it stays, and the rest with it. */
+function refuseConcealed(directory: Handle): void {
+  if (isConcealed(directory.stat())) throw new Fault("protected_root", { path: "" });
 }
 
 /** A directory that its owner made read-only is opened up; it is going away with all that is in it. */

@@ -2,6 +2,7 @@
 // to others until it has the mode of what it replaces.
 import { constants } from "node:fs";
 import { Fault } from "../../fault.ts";
+import { isConcealed } from "../concealed.ts";
 import { errnoOf, faultOf } from "../errno.ts";
 import { Handle } from "../handle.ts";
 import { bytesWritten } from "../name.ts";
@@ -233,6 +234,7 @@ async function copyAny(
   using copy = Handle.open(address, { follow: false });
   for (const inner of names) {
     using child = Handle.open(original.below(inner), { follow: false });
+    if (isConcealed(child.stat())) continue;
     if (child.stat().isSymbolicLink()) sys.symlink(sys.readlink(original.below(inner)), copy.below(inner));
     else await copyAny(child, copy, inner, how, attributes);
   }

@@ -15,6 +15,7 @@ import { constants } from "node:fs";
 import { homedir, tmpdir, userInfo } from "node:os";
 import { basename, dirname, join, resolve } from "node:path";
 import { Fault } from "../../fault.ts";
+import { conceal } from "../concealed.ts";
 import { errnoOf, faultOf, system } from "../errno.ts";
 import { display, Handle } from "../handle.ts";
 import { isOfOneMachine } from "../system/file-system.ts";
@@ -74,6 +75,7 @@ export class StateDirectory {
    */
   make(): void {
     for (const name of ["locks", "processes", "aside", "alive"]) makeDirectory(join(this.path, name));
+    conceal(this.path);
     system(this.path, () => {
       this.#key = keyOf(this.path);
       this.#aside = openAside(join(this.path, "aside"));
@@ -290,10 +292,16 @@ export function identityAt(path: string): ProcessIdentity | undefined {
   }
 }
 
+/** The place for state that was named; undefined where it is the user's own. */
+export function namedStatePath(wanted?: string): string | undefined {
+  const told = wanted ?? process.env.POLYFS_STATE_DIR;
+  return told !== undefined && told !== "" ? resolve(told) : undefined;
+}
+
 /** The place for state: as told, or in the user's state directory. */
 export function statePath(wanted?: string): string {
-  const told = wanted ?? process.env.POLYFS_STATE_DIR;
-  if (told !== undefined && told !== "") return resolve(told);
+  const told = namedStatePath(wanted);
+  if (told !== undefined) return told;
   return join(process.env.XDG_STATE_HOME || join(homedir(), ".local", "state"), "polyfs");
 }
 

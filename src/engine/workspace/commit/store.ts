@@ -1,6 +1,7 @@
 // What all workspaces of a process share for writing: one state directory with its locks and journals. It is
 // opened by the first commit, or at the start where a dead process has left something to recover.
 import { Archive } from "../archive/archive.ts";
+import { conceal } from "../concealed.ts";
 import { system } from "../errno.ts";
 import type { Root } from "../root.ts";
 import { Company } from "./company.ts";
@@ -75,6 +76,7 @@ export interface Attendance {
 
 export function attendanceAt(wanted: string | undefined): Attendance {
   const { roots: granted, company } = grantsOf(wanted);
+  conceal(statePath(wanted));
   return {
     grant(roots) {
       for (const root of roots) granted.add(root);

@@ -1,0 +1,30 @@
+// A state directory that was named must not lie in a root: those who are served could come to it. The user's own one
+// may, when the home directory is served, and is concealed then (concealed.ts). So it is where the root is the whole
+// file system and no other place is left.
+import { basename, dirname, join, parse, resolve } from "node:path";
+import { Fault } from "../../fault.ts";
+import { Handle } from "../handle.ts";
+import { isWithin } from "../root.ts";
+import { namedStatePath } from "./state.ts";
+
+/** To be asked before roots are opened. Faults: `state_in_root`. */
+export function refuseStateIn(roots: readonly string[], wanted: string | undefined): void {
+  const path = namedStatePath(wanted);
+  if (path === undefined) return;
+  const where = whereabouts(path);
+  for (const root of roots) {
+    const at = whereabouts(resolve(root));
+    if (parse(at).root !== at && isWithin(where, at)) throw new Fault("state_in_root", { path, root });
+  }
+}
+
+/** Where a directory is, or would be when it is made: links on the way count. */
+function whereabouts(path: string): string {
+  try {
+    using handle = Handle.open(path);
+    return handle.whereabouts();
+  } catch {
+    if (dirname(path) === path) return path;
+    return join(whereabouts(dirname(path)), Buffer.from(basename(path)).toString("latin1"));
+  }
+}

@@ -1,0 +1,65 @@
+// The server's own directories, held: its state, and the gate that it shares with other servers. They may lie in a
+// root, as when the home directory is served. No caller sees or reaches them, and what counts is which directory it
+// is, not where: a command may have renamed what is above it.
+//
+// While one lies in a root, paths are opened name by name, and each directory on the way is compared. Every way into
+// a directory leads through it, whatever is renamed meanwhile.
+import { lstatSync, type Stats } from "node:fs";
+import { Handle } from "./handle.ts";
+import { isWithin, type Root } from "./root.ts";
+
+interface Concealed {
+  readonly handle: Handle;
+  readonly device: number;
+  readonly inode: number;
+}
+
+const concealed: Concealed[] = [];
+const holders = new WeakMap<Root, { readonly known: number; readonly holds: boolean }>();
+
+/** From now on, the directory at a path cannot be reached by any caller. Nothing there is fine. */
+export function conceal(path: string): void {
+  let handle: Handle;
+  try {
+    handle = Handle.open(path, { directory: true });
+  } catch {
+    return;
+  }
+  const stat = handle.stat();
+  if (isConcealed(stat)) handle.close();
+  else concealed.push({ handle, device: stat.dev, inode: stat.ino }); // held for good, so that no other gets its inode
+}
+
+export function isConcealed({ dev, ino }: Pick<Stats, "dev" | "ino">): boolean {
+  return concealed.some(({ device, inode }) => inode === ino && device === dev);
+}
+
+/** Whether one of them lies in one of these roots. */
+export function concealsIn(roots: readonly Root[]): boolean {
+  return roots.some(root => {
+    const last = holders.get(root);
+    if (last?.known === concealed.length) return last.holds;
+    const holds = concealed.some(({ handle }) => root.holds(handle.whereabouts()));
+    holders.set(root, { known: concealed.length, holds });
+    return holds;
+  });
+}
+
+/** Where those are that lie in a directory or are it, by where it is: as `whereabouts` tells it. */
+export function concealedBelow(where: string): string[] {
+  return concealed.map(({ handle }) => handle.whereabouts()).filter(path => isWithin(path, where));
+}
+
+/** Whether a directory is the parent of one of them. */
+export function isParentOfConcealed({ dev, ino }: Pick<Stats, "dev" | "ino">): boolean {
+  return concealed.some(({ handle }) => {
+    const parent = lstatSync(handle.below(".."), { throwIfNoEntry: false });
+    return parent?.ino === ino && parent.dev === dev;
+  });
+}
+
+/** Whether what is held lies in one of them, or is one. */
+export function liesInConcealed(handle: Handle): boolean {
+  const where = handle.whereabouts();
+  return concealed.some(one => isWithin(where, one.handle.whereabouts()));
+}
