@@ -77,6 +77,32 @@ function reach(roots: readonly Root[], path: WorkspacePath): Landing {
   return new Walk(roots, path).land();
 }
 
+/** The deepest directory on the way to `path` that is there, and the names that are missing below it. */
+export interface Reached {
+  readonly landing: Landing;
+  readonly missing: readonly string[];
+}
+
+/**
+ * Goes as far towards a directory as there is something: one walk, however much is missing. Faults: those of `land`,
+ * and `parent_not_found` where a link on the way leads nowhere.
+ */
+export function landNearest(roots: readonly Root[], path: WorkspacePath): Reached {
+  try {
+    return { landing: land(roots, path), missing: [] };
+  } catch (error) {
+    if (!Fault.is(error, "not_found")) throw error;
+  }
+  const reached = new Walk(roots, path).nearest();
+  try {
+    reached.landing.root.rules.admit(reached.landing.path, path.given);
+    return reached;
+  } catch (error) {
+    reached.landing.handle.close();
+    throw error;
+  }
+}
+
 /** The directory that holds `path`'s last name, and the name as it is stored there (or to be stored). */
 export function seat(roots: readonly Root[], path: WorkspacePath): Seat {
   if (path.isRoot) throw new Fault("protected_root", { path: path.given });
@@ -137,7 +163,7 @@ function slash(directory: string): string {
 
 interface Trail {
   readonly root: Root;
-  readonly names: readonly string[];
+  readonly names: string[];
 }
 
 /**
@@ -166,8 +192,11 @@ class Walk {
   readonly #given: string;
   readonly #exact: boolean;
   #current: Handle;
-  /** What is still to be gone. */
-  #names: readonly string[];
+  /** What is still to be gone, the next name last: the path's own names lie below those that links have put there. */
+  readonly #names: string[];
+  #ownLeft: number;
+  /** What lies below `#current` when a step fails: undefined where that name comes from a link. */
+  #missing: readonly string[] | undefined;
   /** How `#current` was reached. Undefined as soon as the way has left the roots: then no failure is told. */
   #trail: Trail | undefined;
   #links = 0;
@@ -177,7 +206,8 @@ class Walk {
     this.#given = given;
     this.#exact = exact;
     this.#current = Handle.open(root.handle.address);
-    this.#names = segments;
+    this.#names = segments.toReversed();
+    this.#ownLeft = segments.length;
     this.#trail = { root, names: [] };
   }
 
@@ -185,26 +215,51 @@ class Walk {
     try {
       while (this.#names.length > 0) this.#step();
     } catch (error) {
-      this.#current.close();
-      const errno = errnoOf(error);
-      if (this.#trail === undefined && errno !== "EMFILE" && errno !== "ENFILE") throw this.#outside();
-      throw faultOf(error, this.#given);
+      throw this.#failed(error);
     }
+    return this.#landed();
+  }
+
+  /** As far as there is something. */
+  nearest(): Reached {
+    try {
+      while (this.#names.length > 0) this.#step();
+      this.#missing = [];
+    } catch (error) {
+      if (errnoOf(error) !== "ENOENT" || this.#trail === undefined) throw this.#failed(error);
+      if (this.#missing === undefined) {
+        this.#current.close();
+        throw new Fault("parent_not_found", { path: this.#given });
+      }
+    }
+    return { landing: this.#landed(), missing: this.#missing };
+  }
+
+  #failed(error: unknown): unknown {
+    this.#current.close();
+    const errno = errnoOf(error);
+    if (this.#trail === undefined && errno !== "EMFILE" && errno !== "ENFILE") return this.#outside();
+    return faultOf(error, this.#given);
+  }
+
+  #landed(): Landing {
     const landing = claim(this.#roots, this.#current, this.#trail);
     if (landing === undefined) throw this.#outside();
     return landing;
   }
 
   #step(): void {
-    const [name = "", ...rest] = this.#names;
-    this.#names = rest;
+    const name = this.#names.pop() ?? "";
+    const isOwn = this.#names.length < this.#ownLeft;
+    if (isOwn) this.#ownLeft = this.#names.length;
+    this.#missing = undefined;
     if (name === "..") {
       this.#up();
       return;
     }
     const directory = this.#current;
     const stored = storedName(directory, name, this.#exact);
-    const next = Handle.open(directory.below(stored), { follow: false });
+    const next = this.#opened(directory.below(stored), name, isOwn);
     const stat = next.stat();
     if (isConcealed(stat)) {
       next.close();
@@ -215,17 +270,25 @@ class Walk {
       this.#follow(written(readlinkSync(directory.below(stored), "buffer")));
       return;
     }
-    this.#go(next, this.#trail && { ...this.#trail, names: [...this.#trail.names, name] });
-    if (rest.length > 0 && !stat.isDirectory()) throw new Fault("not_a_directory", { path: this.#given });
+    this.#trail?.names.push(name);
+    this.#go(next, this.#trail);
+    if (this.#names.length > 0 && !stat.isDirectory())
+      throw new Fault("not_a_directory", { path: this.#given });
+  }
+
+  #opened(address: Address, name: string, isOwn: boolean): Handle {
+    try {
+      return Handle.open(address, { follow: false });
+    } catch (error) {
+      if (isOwn) this.#missing = [name, ...this.#names.toReversed()];
+      throw error;
+    }
   }
 
   #up(): void {
     const parent = Handle.open(this.#current.below(".."), { follow: false, directory: true });
-    const names = this.#trail?.names ?? [];
-    this.#go(
-      parent,
-      names.length > 0 && this.#trail ? { ...this.#trail, names: names.slice(0, -1) } : undefined,
-    );
+    const isBelow = this.#trail?.names.pop() !== undefined;
+    this.#go(parent, isBelow ? this.#trail : undefined);
   }
 
   #follow(target: string): void {
@@ -238,7 +301,7 @@ class Walk {
     const above = up < 0 ? names.length : up;
     if (isAbsolute(target)) this.#restart(parse(target).root, names);
     else if (this.#trail === undefined || above <= this.#trail.names.length)
-      this.#names = [...names, ...this.#names];
+      this.#names.push(...names.reverse());
     else {
       // It leaves this root; by its spelling it may lead to another one.
       const base = resolve(display(this.#current.whereabouts()), ...names.slice(0, above));
@@ -252,7 +315,7 @@ class Walk {
     const plain = dots < 0 ? names : names.slice(0, dots);
     const named = rootNamed(this.#roots, top + plain.join(sep));
     const below = named === undefined ? plain : namesIn(named.rest);
-    this.#names = [...below, ...names.slice(plain.length), ...this.#names];
+    this.#names.push(...names.slice(plain.length).reverse(), ...below.toReversed());
     this.#go(
       Handle.open(named?.root.handle.address ?? top),
       this.#trail && named && { root: named.root, names: [] },

@@ -1,5 +1,6 @@
 // The changes of a commit with their paths resolved to spots, before anything is locked or looked at.
 import { Fault } from "../../fault.ts";
+import { system } from "../errno.ts";
 import type { Handle } from "../handle.ts";
 import type { WorkspacePath } from "../path.ts";
 import { land } from "../resolve.ts";
@@ -8,7 +9,8 @@ import type { Change, CommitOptions } from "./change.ts";
 import type { Keys } from "./lock.ts";
 import { Overtaken } from "./overtaken.ts";
 import { Places } from "./place.ts";
-import { type Aim, aim, isStillMissing, type Target } from "./target.ts";
+import { sys } from "./syscalls.ts";
+import { type Aim, aim, isStillMissing, makesDirectory, type Target } from "./target.ts";
 
 export interface Resolved {
   readonly change: Change;
@@ -127,11 +129,19 @@ function resolved(
         throw error;
       }
     }
-    case "mkdir":
-      return { change, target: change.path.isRoot ? undefined : aim(change.path, anew) };
+    case "mkdir": {
+      const target = change.path.isRoot ? undefined : aim(change.path, anew);
+      if (target !== undefined && isFree(target, way.places)) makesDirectory(target, way);
+      return { change, target };
+    }
     case "symlink":
       return { change, target: aim(change.path, anew) };
   }
+}
+
+/** Whether nothing stands at a target. */
+function isFree({ spot, path }: Target, places: Places): boolean {
+  return places.isNew(spot.place) || system(path.given, () => sys.lstat(places.address(spot))) === undefined;
 }
 
 /** The spots of some paths, as a write to them would find them. */

@@ -32,10 +32,23 @@ export interface Seat {
   readonly inode: number;
 }
 
+/** A directory that is still to be made at a path. */
+export interface NewSeat {
+  readonly place: number;
+  /** As it is written (name.ts). */
+  readonly path: string;
+  /** What must be held to change what is in it. */
+  readonly key: string;
+  /** The outermost directory that is missing. */
+  readonly missing: Spot;
+}
+
 export class Places implements Disposable {
   readonly records: PlaceRecord[] = [];
   /** Those that changes name something in, by the way that led there. */
   readonly seats = new Map<string, Seat>();
+  /** The same for those that are still to be made. */
+  readonly newSeats = new Map<string, NewSeat>();
   readonly #handles: (Handle | undefined)[] = [];
   readonly #lent = new Set<Handle>();
   readonly #known = new Map<string, number>();

@@ -58,6 +58,7 @@ export class Plan {
   /** Of the change that is being planned. */
   base: Buffer | "absent" | undefined;
   readonly #made = new Set<number>();
+  readonly #paths = new Map<number, string>();
   readonly #leaving: string[] = [];
   readonly #aside: Aside | undefined;
   #blobBytes = 0;
@@ -203,10 +204,14 @@ export class Plan {
 
   /** Where a directory is or will be, for people. */
   pathOf(place: number): string {
+    const known = this.#paths.get(place);
+    if (known !== undefined) return known;
     const record = this.places.records[place];
     if (record === undefined) return "";
-    if ("at" in record) return display(record.at);
-    return `${this.pathOf(record.within)}/${display(record.name)}`;
+    const path =
+      "at" in record ? display(record.at) : `${this.pathOf(record.within)}/${display(record.name)}`;
+    this.#paths.set(place, path);
+    return path;
   }
 
   /** Claims a new directory for a change that asks for it by name. */

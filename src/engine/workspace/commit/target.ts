@@ -3,19 +3,17 @@
 import { isAbsolute, normalize } from "node:path";
 import { Fault } from "../../fault.ts";
 import { display } from "../handle.ts";
-import { written } from "../name.ts";
+import { bytesWritten, written } from "../name.ts";
 import { parsePath, type WorkspacePath } from "../path.ts";
-import { type Landing, land, storedName } from "../resolve.ts";
+import { land, landNearest, type Reached, storedName } from "../resolve.ts";
 import { isWithin, type Root } from "../root.ts";
 import { lockKey } from "./lock.ts";
-import { addressOf, nameOf, type Places, type Seat, type Spot } from "./place.ts";
+import { addressOf, type NewSeat, nameOf, type Places, type Seat, type Spot } from "./place.ts";
 import { sys } from "./syscalls.ts";
 
 const maxLinks = 40;
 /** Directories are not made where no program could name what is in them. */
 const longestNewPath = 4095;
-/** PATH_MAX: what is longer no other program could open, so nothing new is made there. */
-const maxNewPathBytes = 4095;
 
 export interface Target {
   readonly path: WorkspacePath;
@@ -60,19 +58,14 @@ function seatOf(from: WorkspacePath, path: WorkspacePath, way: Aim): Target {
   if (from.isRoot) throw new Fault("protected_root", { path: given });
   const known = way.places.seats.get(seatKey(from));
   if (known !== undefined) return targetAt(known, from, path, way);
-  const { landing, below } = nearest(from, given, way);
+  const made = way.places.newSeats.get(seatKey(from));
+  if (made !== undefined) return targetIn(made, from, path);
+  const { landing, missing: below } = nearest(from, given, way);
   const stat = landing.handle.stat();
   try {
     if (!stat.isDirectory()) throw new Fault("not_a_directory", { path: given });
     if (landing.root.access === "read-only") throw new Fault("read_only", { path: given });
     if (isWithin(landing.path, way.state)) throw new Fault("protected_root", { path: given });
-    const [missing] = below;
-    // A link that leads nowhere stands where the directory would have to be made.
-    if (
-      missing !== undefined &&
-      sys.lstat(landing.handle.below(addressOf(nameOf(missing))))?.isSymbolicLink()
-    )
-      throw new Fault("parent_not_found", { path: given });
   } catch (error) {
     landing.handle.close();
     throw error;
@@ -83,16 +76,29 @@ function seatOf(from: WorkspacePath, path: WorkspacePath, way: Aim): Target {
     way.places.seats.set(seatKey(from), seat); // the next one in this directory need not look for it again
     return targetAt(seat, from, path, way);
   }
-  const names = [...below, from.name].map(nameOf);
+  const names = below.map(nameOf);
   const first: Spot = { place, name: names[0] ?? "" };
-  for (const name of names.slice(0, -1)) place = way.places.addNew(place, name);
-  return {
-    path,
-    spot: { place, name: names.at(-1) ?? "" },
-    at: [seat.path === "/" ? "" : seat.path, ...names.map(display)].join("/"),
+  for (const name of names) place = way.places.addNew(place, name);
+  const inNew: NewSeat = {
+    place,
+    path: [seat.path === "/" ? "" : seat.path, ...below].join("/"),
     key: lockKey(stat.dev, stat.ino, first.name),
     missing: first,
   };
+  way.places.newSeats.set(seatKey(from), inNew);
+  return targetIn(inNew, from, path);
+}
+
+/** A name in a directory that is still to be made. */
+function targetIn({ place, path: above, key, missing }: NewSeat, from: WorkspacePath, path: WorkspacePath): Target {
+  return { path, spot: { place, name: nameOf(from.name) }, at: `${above}/${from.name}`, key, missing };
+}
+
+/** Tells that a change makes the directory at `target`, so that what comes into it is found there. */
+export function makesDirectory(target: Target, { places }: Pick<Aim, "places">): void {
+  const { path, spot, at, key, missing = spot } = target;
+  const place = places.addNew(spot.place, spot.name);
+  places.newSeats.set(seatKey(path.below("x")), { place, path: at, key, missing });
 }
 
 function seatKey({ root, segments }: WorkspacePath): string {
@@ -111,21 +117,18 @@ function targetAt(seat: Seat, from: WorkspacePath, path: WorkspacePath, { places
 }
 
 /** The nearest directory above that is there, and the names between it and the last one. */
-function nearest(from: WorkspacePath, given: string, way: Aim): { landing: Landing; below: string[] } {
-  const below: string[] = [];
-  for (let directory = from.parent; ; directory = directory.parent) {
-    try {
-      return { landing: land(way.roots, directory), below };
-    } catch (error) {
-      if (!Fault.is(error, "not_found")) throw retold(error, given);
-      if (way.missing !== "make") throw new Fault(way.missing, { path: given });
-      if (Buffer.byteLength(from.absolute) > maxNewPathBytes)
-        throw new Fault("invalid_path", { path: given, reason: "too_long" });
-      if (directory.isRoot) throw retold(error, given);
-      if (Buffer.byteLength(from.absolute) > longestNewPath)
-        throw new Fault("invalid_path", { path: given.slice(0, 1000), reason: "too_long" });
-      below.unshift(directory.name);
+function nearest(from: WorkspacePath, given: string, way: Aim): Reached {
+  try {
+    if (way.missing === "make") {
+      const reached = landNearest(way.roots, from.parent);
+      if (reached.missing.length === 0 || bytesWritten(from.absolute).length <= longestNewPath) return reached;
+      reached.landing.handle.close();
+      throw new Fault("invalid_path", { path: given.slice(0, 1000), reason: "too_long" });
     }
+    return { landing: land(way.roots, from.parent), missing: [] };
+  } catch (error) {
+    if (Fault.is(error, "not_found") && way.missing !== "make") throw new Fault(way.missing, { path: given });
+    throw retold(error, given);
   }
 }
 
