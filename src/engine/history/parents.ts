@@ -1,31 +1,52 @@
-// A change may have made directories on its way. Taking it back takes them away again where nothing else has come
-// into them: then the outermost one goes as a whole, instead of each file in it.
+// Directories that a change made are removed again when it is undone, if nothing else has come into them. What is in
+// them is compared name by name with what leaves, so that nobody else's file or directory goes with them.
 import { Fault } from "../fault.ts";
 import type { Change } from "../workspace/commit/change.ts";
+import { TimeSlice } from "../workspace/footprint/time-slice.ts";
 import type { WorkspacePath } from "../workspace/path.ts";
-import { isWithin } from "../workspace/root.ts";
 import type { Workspace } from "../workspace/workspace.ts";
 
-export function withoutEmptied(
-  workspace: Workspace,
-  parents: readonly string[],
-  changes: readonly Change[],
-): readonly Change[] {
-  const leaving = new Set(changes.flatMap(leavingOf));
-  let result = changes;
-  for (const parent of parents) {
-    if (leaving.size === 0 || [...leaving].some(gone => isWithin(parent, gone))) continue;
-    const path = workspace.recorded(parent);
-    if (!isEmptied(workspace, path, leaving)) continue;
-    result = result.flatMap(change => (isInside(change, parent) ? staying(workspace, change) : [change]));
-    result = [...result, { kind: "remove", path, recursive: true }];
-    leaving.add(parent);
-  }
-  return result;
+/** A directory that a change made: asked for by name (`explicit`), or on the way to something else. */
+export interface MadeDirectory {
+  readonly at: string;
+  readonly explicit: boolean;
 }
 
-function isInside(change: Change, parent: string): boolean {
-  return leavingOf(change).some(leaving => isWithin(leaving, parent));
+/**
+ * The changes, with the removal of the directories that they empty. The outermost of these goes as a whole, instead
+ * of each file in it. Faults: `stale` where a directory that was asked for holds something else.
+ */
+export async function withoutEmptied(
+  workspace: Workspace,
+  made: readonly MadeDirectory[],
+  changes: readonly Change[],
+): Promise<readonly Change[]> {
+  const leaving = new Set(changes.flatMap(leavingOf).map(path => path.absolute));
+  const emptied = new Map<string, WorkspacePath>();
+  const slice = new TimeSlice();
+  // Those inside of others come first.
+  const inner = made.toSorted((a, b) => b.at.length - a.at.length);
+  for (const { at, explicit } of inner) {
+    if (slice.isOver) await slice.turn();
+    const path = workspace.recorded(at);
+    if (leaving.has(path.absolute) || (!explicit && leaving.size === 0)) continue;
+    const others = othersIn(workspace, path, leaving);
+    if (others === undefined) continue; // it is gone
+    if (!others) {
+      leaving.add(path.absolute);
+      emptied.set(path.absolute, path);
+    } else if (explicit) throw new Fault("stale", { path: at, current: [], version: "" });
+  }
+  if (emptied.size === 0) return changes;
+  const goes = (path: WorkspacePath) => emptied.has(path.parent.absolute);
+  const result: Change[] = [];
+  for (const change of changes) {
+    if (leavingOf(change).some(goes)) result.push(...staying(workspace, change));
+    else result.push(change);
+  }
+  const outermost = [...emptied.values()].filter(path => !goes(path));
+  // First: what comes back may take their names.
+  return [...outermost.map(path => ({ kind: "remove", path, recursive: true }) as const), ...result];
 }
 
 /** What is left to do of a change to something that leaves with its directory: a move becomes a copy. */
@@ -38,22 +59,24 @@ function staying(workspace: Workspace, change: Change): Change[] {
   return [{ kind: "write", path: to, bytes, mode, expect: "absent" }];
 }
 
-function leavingOf(change: Change): string[] {
-  if (change.kind === "remove") return [change.path.absolute];
-  return change.kind === "move" ? [change.from.absolute] : [];
+function leavingOf(change: Change): WorkspacePath[] {
+  if (change.kind === "remove") return [change.path];
+  return change.kind === "move" ? [change.from] : [];
 }
 
-/** Whether all that lies in a directory is leaving. */
-function isEmptied(workspace: Workspace, path: WorkspacePath, leaving: ReadonlySet<string>): boolean {
+/** Whether a directory holds anything that does not leave. Undefined where there is no such directory. */
+function othersIn(
+  workspace: Workspace,
+  path: WorkspacePath,
+  leaving: ReadonlySet<string>,
+): boolean | undefined {
   try {
+    if (workspace.lstat(path).kind !== "directory") return undefined;
     using directory = workspace.directory(path);
-    return directory.entries().every(entry => {
-      const below = path.below(entry.name);
-      if (leaving.has(below.absolute)) return true;
-      return entry.kind === "directory" && isEmptied(workspace, below, leaving);
-    });
+    return directory.entries().some(entry => !leaving.has(path.below(entry.name).absolute));
   } catch (error) {
-    if (error instanceof Fault) return false;
+    if (Fault.is(error, "not_found") || Fault.is(error, "not_a_directory")) return undefined;
+    if (error instanceof Fault) return true;
     throw error;
   }
 }

@@ -1,61 +1,88 @@
 // Putting a snapshot back, and finding out whether something is still as a snapshot has it.
 import { Fault } from "../fault.ts";
 import type { Objects } from "../workspace/archive/objects.ts";
-import { listedIn, type Snapshot } from "../workspace/archive/snapshot.ts";
+import { type Listed, listedIn, type Snapshot } from "../workspace/archive/snapshot.ts";
 import type { Change } from "../workspace/commit/change.ts";
+import { TimeSlice } from "../workspace/footprint/time-slice.ts";
 import type { WorkspacePath } from "../workspace/path.ts";
 import type { Workspace } from "../workspace/workspace.ts";
 
 /** The changes that put a snapshot back at `path`; undefined where a part of it is not kept (any more). */
-export function restoring(snapshot: Snapshot, path: WorkspacePath, objects: Objects): Change[] | undefined {
-  switch (snapshot.kind) {
-    case "file": {
-      const bytes = snapshot.hash === undefined ? undefined : objects.get(snapshot.hash);
-      if (bytes === undefined) return undefined;
-      const { mode } = snapshot;
-      return [{ kind: "write", path, bytes, mode, modified: new Date(snapshot.modified), expect: "absent" }];
-    }
-    case "symlink":
-      return [{ kind: "symlink", path, target: snapshot.target }];
-    case "special":
-      return undefined;
-    case "directory": {
-      const listed = listedIn(snapshot, objects);
+export async function restoring(
+  snapshot: Snapshot,
+  path: WorkspacePath,
+  objects: Objects,
+): Promise<Change[] | undefined> {
+  const slice = new TimeSlice();
+  const changes: Change[] = [];
+  const left: { readonly snapshot: Snapshot; readonly path: WorkspacePath }[] = [{ snapshot, path }];
+  for (let next = left.pop(); next !== undefined; next = left.pop()) {
+    if (slice.isOver) await slice.turn();
+    const { snapshot: one, path: at } = next;
+    if (one.kind === "directory") {
+      const listed = listedIn(one, objects);
       if (listed === undefined) return undefined;
-      const changes: Change[] = [{ kind: "mkdir", path, mode: snapshot.mode }];
-      for (const entry of listed) {
-        const below = restoring(entry, path.below(entry.name), objects);
-        if (below === undefined) return undefined;
-        changes.push(...below);
-      }
-      return changes;
+      changes.push({ kind: "mkdir", path: at, mode: one.mode });
+      for (const entry of listed.toReversed()) left.push({ snapshot: entry, path: at.below(entry.name) });
+    } else {
+      const change = restored(one, at, objects);
+      if (change === undefined) return undefined;
+      changes.push(change);
     }
   }
+  return changes;
 }
 
-/** Whether what stands at `path` is what the snapshot holds: names, kinds, modes and bytes. */
-export function sameTree(
+function restored(snapshot: Snapshot, path: WorkspacePath, objects: Objects): Change | undefined {
+  if (snapshot.kind === "symlink") return { kind: "symlink", path, target: snapshot.target };
+  const bytes =
+    snapshot.kind === "file" && snapshot.hash !== undefined ? objects.get(snapshot.hash) : undefined;
+  if (bytes === undefined || snapshot.kind !== "file") return undefined;
+  const { mode } = snapshot;
+  return { kind: "write", path, bytes, mode, modified: new Date(snapshot.modified), expect: "absent" };
+}
+
+/** Whether what stands at `path` is what the snapshot holds: names, kinds and bytes. */
+export async function sameTree(
   workspace: Workspace,
   path: WorkspacePath,
   snapshot: Snapshot,
   objects: Objects,
-): boolean {
+): Promise<boolean> {
+  const slice = new TimeSlice();
+  const left: { readonly snapshot: Snapshot; readonly path: WorkspacePath }[] = [{ snapshot, path }];
   try {
-    const stat = workspace.lstat(path);
-    if (stat.kind !== snapshot.kind) return false;
-    if (snapshot.kind === "symlink") return stat.target === snapshot.target;
-    if (snapshot.kind === "file") {
-      if (stat.size !== snapshot.size || snapshot.hash === undefined) return false;
-      using file = workspace.unmaskedFile(path);
-      return objects.isHash(snapshot.hash, file.readNow(0, stat.size + 1));
+    for (let next = left.pop(); next !== undefined; next = left.pop()) {
+      if (slice.isOver) await slice.turn();
+      const { snapshot: one, path: at } = next;
+      const listed = sameEntry(workspace, at, one, objects);
+      if (listed === undefined) return false;
+      for (const entry of listed) left.push({ snapshot: entry, path: at.below(entry.name) });
     }
-    const listed = listedIn(snapshot, objects);
-    if (listed === undefined) return false;
-    using directory = workspace.directory(path);
-    if (directory.entries().length !== listed.length) return false;
-    return listed.every(entry => sameTree(workspace, path.below(entry.name), entry, objects));
+    return true;
   } catch (error) {
     if (error instanceof Fault) return false;
     throw error;
   }
+}
+
+/** What is to be compared below an entry that is the same. Undefined where it differs. */
+function sameEntry(
+  workspace: Workspace,
+  path: WorkspacePath,
+  snapshot: Snapshot,
+  objects: Objects,
+): readonly Listed[] | undefined {
+  const stat = workspace.lstat(path);
+  if (stat.kind !== snapshot.kind) return undefined;
+  if (snapshot.kind === "symlink") return stat.target === snapshot.target ? [] : undefined;
+  if (snapshot.kind === "file") {
+    if (stat.size !== snapshot.size || snapshot.hash === undefined) return undefined;
+    using file = workspace.unmaskedFile(path);
+    return objects.isHash(snapshot.hash, file.readNow(0, stat.size + 1)) ? [] : undefined;
+  }
+  const listed = listedIn(snapshot, objects);
+  if (listed === undefined) return undefined;
+  using directory = workspace.directory(path);
+  return directory.entries().length === listed.length ? listed : undefined;
 }

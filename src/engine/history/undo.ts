@@ -6,14 +6,16 @@ import { merge } from "../edit/merge.ts";
 import { Fault, type Kind } from "../fault.ts";
 import { decode } from "../text/text.ts";
 import { version } from "../text/version.ts";
-import type { ChangeRecord, RecordedFile } from "../workspace/archive/log.ts";
+import type { ChangeRecord, Identity, RecordedFile } from "../workspace/archive/log.ts";
 import type { Objects } from "../workspace/archive/objects.ts";
 import type { Snapshot } from "../workspace/archive/snapshot.ts";
 import type { Change, Commit } from "../workspace/commit/change.ts";
+import { TimeSlice } from "../workspace/footprint/time-slice.ts";
 import type { WorkspacePath } from "../workspace/path.ts";
-import { isWithin } from "../workspace/root.ts";
+import type { Stat } from "../workspace/stat.ts";
 import type { Workspace } from "../workspace/workspace.ts";
 import { changeNamed, concerns, listChanges } from "./changes.ts";
+import { lineage } from "./lineage.ts";
 import { withoutEmptied } from "./parents.ts";
 import { restoring, sameTree } from "./restore.ts";
 import { collision, likeNow } from "./versions.ts";
@@ -90,6 +92,8 @@ async function chosen(workspace: Workspace, { change, path }: UndoOptions): Prom
 interface Inverse {
   readonly changes: readonly Change[];
   readonly restored: readonly Restored[];
+  /** A directory that the change made: it goes if nothing else has come into it. */
+  readonly made?: string;
 }
 
 async function inverse(workspace: Workspace, record: ChangeRecord, { path }: UndoOptions): Promise<Inverse> {
@@ -97,19 +101,53 @@ async function inverse(workspace: Workspace, record: ChangeRecord, { path }: Und
   const files = only === undefined ? record.files : record.files.filter(file => concerns(file, only));
   if (files.length === 0) throw new Fault("unknown_change", { id: record.id });
   const inverses: Inverse[] = [];
-  for (const file of files.toReversed()) inverses.push(await new Inverting(workspace, record, file).invert());
-  const removals = inverses.flatMap(({ changes }) => changes).filter(change => change.kind === "remove");
-  const kept = inverses.filter(one => !leavesWith(one, removals));
-  const changes = kept.flatMap(one => one.changes);
-  const restored = kept.flatMap(one => one.restored);
-  return { changes: withoutEmptied(workspace, record.parents, changes), restored };
+  const vacated = new Set<string>();
+  const slice = new TimeSlice();
+  for (const file of files.toReversed()) {
+    const one = await new Inverting(workspace, record, file, vacated).invert();
+    inverses.push(one);
+    for (const change of one.changes) if (change.kind === "remove") vacated.add(file.at);
+    if (one.made !== undefined) vacated.add(file.at);
+    if (slice.isOver) await slice.turn();
+  }
+  const trees = new Set(inverses.flatMap(({ changes }) => changes).flatMap(removedTree));
+  const kept = inverses.filter(one => !leavesWith(one, trees));
+  const made = kept.flatMap(one => (one.made === undefined ? [] : [{ at: one.made, explicit: true }]));
+  const parents = record.parents.map(at => ({ at, explicit: false }));
+  const changes = await withoutEmptied(
+    workspace,
+    [...made, ...parents],
+    kept.flatMap(one => one.changes),
+  );
+  return { changes, restored: outermost(kept, trees) };
+}
+
+function removedTree(change: Change): string[] {
+  return change.kind === "remove" && change.recursive ? [change.path.absolute] : [];
 }
 
 /** Whether all that is to be done is to remove what leaves with its directory anyway. */
-function leavesWith({ changes }: Inverse, removals: readonly (Change & { kind: "remove" })[]): boolean {
-  const isInside = ({ absolute }: WorkspacePath) =>
-    removals.some(({ path }) => path.absolute !== absolute && isWithin(absolute, path.absolute));
-  return changes.length > 0 && changes.every(change => change.kind === "remove" && isInside(change.path));
+function leavesWith({ changes }: Inverse, trees: ReadonlySet<string>): boolean {
+  return (
+    changes.length > 0 &&
+    changes.every(change => change.kind === "remove" && isBelowAny(change.path.absolute, trees))
+  );
+}
+
+/** What is told: of what leaves with a directory, only the directory. */
+function outermost(inverses: readonly Inverse[], trees: ReadonlySet<string>): Restored[] {
+  const gone = new Set([...trees, ...inverses.flatMap(({ made }) => (made === undefined ? [] : [made]))]);
+  return inverses
+    .flatMap(({ restored }) => restored)
+    .filter(({ at, did }) => did !== "removed" || !isBelowAny(at, gone));
+}
+
+function isBelowAny(path: string, directories: ReadonlySet<string>): boolean {
+  if (directories.size === 0) return false;
+  for (let end = path.lastIndexOf("/"); end > 0; end = path.lastIndexOf("/", end - 1)) {
+    if (directories.has(path.slice(0, end))) return true;
+  }
+  return false;
 }
 
 const nothing: Inverse = { changes: [], restored: [] };
@@ -122,7 +160,11 @@ class Inverting {
   readonly #objects: Objects;
   readonly #path: WorkspacePath;
 
-  constructor(workspace: Workspace, record: ChangeRecord, file: RecordedFile) {
+  /** Names that this undo frees before it takes them again. */
+  readonly #vacated: ReadonlySet<string>;
+
+  constructor(workspace: Workspace, record: ChangeRecord, file: RecordedFile, vacated: ReadonlySet<string>) {
+    this.#vacated = vacated;
     this.#workspace = workspace;
     this.#record = record;
     this.#file = file;
@@ -140,7 +182,7 @@ class Inverting {
       case "modified":
         return this.#changeBack(before, after);
       case "removed":
-        return { changes: this.#restore(before, this.#path), restored: [{ at, did: "restored" }] };
+        return { changes: await this.#restore(before, this.#path), restored: [{ at, did: "restored" }] };
       case "moved":
         return this.#moveBack();
       default:
@@ -159,7 +201,12 @@ class Inverting {
       if (current === undefined || !this.#is(after, current)) throw this.#stale(current);
       return { changes: [{ kind: "remove", path, expect: current }], restored };
     }
-    if (after === undefined || !sameTree(this.#workspace, path, after, this.#objects)) throw this.#stale();
+    if (after?.kind === "directory" && after.entries === undefined) {
+      if (there !== "directory") throw this.#stale();
+      return { changes: [], restored, made: path.absolute };
+    }
+    if (after === undefined || !(await sameTree(this.#workspace, path, after, this.#objects)))
+      throw this.#stale();
     return { changes: [{ kind: "remove", path, recursive: true }], restored };
   }
 
@@ -167,12 +214,9 @@ class Inverting {
   async #changeBack(before: Snapshot | undefined, after: Snapshot | undefined): Promise<Inverse> {
     const path = this.#path;
     const { at } = this.#file;
-    if (before?.kind !== "file" || after?.kind !== "file") {
-      const gone = await this.#remove(after);
-      const changes = this.#restore(before, path);
-      if (gone.changes.length > 0 && changes.length > 0) throw this.#notKept();
-      return { changes, restored: [{ at, did: "restored" }] };
-    }
+    if (before?.kind === "directory" && after?.kind === "directory")
+      return this.#modeBack(before.mode, after.mode);
+    if (before?.kind !== "file" || after?.kind !== "file") return this.#replace(before, after);
     const current = await this.#bytesAt(path);
     if (current === undefined) {
       const kind = this.#kindThere(path);
@@ -181,13 +225,49 @@ class Inverting {
         : new Fault("not_a_file", { path: at, kind });
     }
     const { bytes, exact } = await this.#merged(before, after, current);
-    const sameMode = this.#workspace.lstat(path).mode === before.mode;
+    const found = this.#workspace.lstat(path).mode;
+    const mode = found === after.mode ? before.mode : found; // a mode that somebody else gave it stays
+    const sameMode = mode === found;
     if (bytes.equals(current) && exact && sameMode) return nothing;
     const times = exact ? { modified: new Date(before.modified) } : {};
     return {
-      changes: [{ kind: "write", path, bytes, expect: current, mode: before.mode, ...times }],
+      changes: [{ kind: "write", path, bytes, expect: current, mode, ...times }],
       restored: [{ at, did: "changed back", before: current, after: bytes }],
     };
+  }
+
+  /** A directory that stayed: only its mode was changed. */
+  #modeBack(before: number, after: number): Inverse {
+    const path = this.#path;
+    const { at } = this.#file;
+    if (this.#kindThere(path) === undefined) throw new Fault("not_found", { path: at });
+    const { kind, mode } = this.#workspace.lstat(path);
+    if (kind !== "directory" || (mode !== before && mode !== after)) throw this.#stale();
+    if (mode === before) return nothing;
+    return { changes: [{ kind: "mode", path, mode: before }], restored: [{ at, did: "changed back" }] };
+  }
+
+  /** Something of another kind again, or another link, where exactly what the change put there still stands. */
+  async #replace(before: Snapshot | undefined, after: Snapshot | undefined): Promise<Inverse> {
+    const { at } = this.#file;
+    if (this.#kindThere(this.#path) === undefined) throw new Fault("not_found", { path: at });
+    const { changes } = await this.#remove(after);
+    const restoration = await this.#restore(before, this.#path, true);
+    return { changes: [...changes, ...restoration], restored: [{ at, did: "restored" }] };
+  }
+
+  /** Whether what stands at the end of a move is what was moved there, edits included. */
+  async #isMoved(): Promise<boolean> {
+    const { at, moved, after } = this.#file;
+    if (after !== undefined) {
+      if (await sameTree(this.#workspace, this.#path, after, this.#objects)) return true;
+    } else if (moved === undefined) return true; // recorded before identities were
+    const found = this.#workspace.lstat(this.#path);
+    if (isIdentity(moved, found)) return true;
+    const since = lineage(this.#workspace, this.#record.id, at);
+    if (since === undefined || isIdentity(since.moved, found)) return since !== undefined;
+    if (found.kind === "directory") return since.after?.kind === "directory";
+    return since.after !== undefined && sameTree(this.#workspace, this.#path, since.after, this.#objects);
   }
 
   async #moveBack(): Promise<Inverse> {
@@ -203,6 +283,7 @@ class Inverting {
       const move = { kind: "move", from: this.#path, to: back, bytes, expect: current } as const;
       return { changes: [move], restored };
     }
+    if (!(await this.#isMoved())) throw this.#stale();
     if (replaced === undefined) {
       return { changes: [{ kind: "move", from: this.#path, to: back }], restored };
     }
@@ -221,9 +302,13 @@ class Inverting {
     };
   }
 
-  #restore(snapshot: Snapshot | undefined, path: WorkspacePath): readonly Change[] {
-    if (this.#kindThere(path) !== undefined) throw new Fault("exists", { path: this.#file.at });
-    const changes = snapshot && restoring(snapshot, path, this.#objects);
+  async #restore(
+    snapshot: Snapshot | undefined,
+    path: WorkspacePath,
+    isVacated = this.#vacated.has(this.#file.at),
+  ): Promise<readonly Change[]> {
+    if (!isVacated && this.#kindThere(path) !== undefined) throw new Fault("exists", { path: this.#file.at });
+    const changes = snapshot && (await restoring(snapshot, path, this.#objects));
     if (changes === undefined) throw this.#notKept();
     return changes;
   }
@@ -281,4 +366,8 @@ class Inverting {
   #notKept(): Fault {
     return new Fault("not_kept", { path: this.#file.at, change: this.#record.id });
   }
+}
+
+function isIdentity(identity: Identity | undefined, { inode, created }: Stat): boolean {
+  return identity?.inode === inode && identity.born === created.getTime();
 }

@@ -5,6 +5,7 @@ import type { By, Effect } from "../commit/change.ts";
 import type { Held, Outcome } from "../commit/outcome.ts";
 import type { Spot } from "../commit/place.ts";
 import type { Range } from "../commit/step.ts";
+import type { Identity } from "./log.ts";
 
 /** Something that stands at a spot, or whose bytes the journal holds, or both. */
 export interface Kept {
@@ -30,6 +31,8 @@ export interface AccountFile {
   readonly after?: Kept;
   /** What a move or a copy replaced. */
   readonly replaced?: Kept;
+  /** Which file or directory a move took to its place, where it was not copied. */
+  readonly moved?: Identity;
 }
 
 export interface Account {
@@ -52,7 +55,9 @@ export function accountOf(outcomes: readonly Outcome[], by: By, parents: readonl
       kind,
       ...(source && { from: source.at }),
       ...(old && (relocated ? { replaced: old } : { before: old })),
-      ...(outcome.after && !(relocated && effect === "moved") && { after: made(outcome.after, change.spot) }),
+      ...(outcome.after &&
+        outcome.moved === undefined && { after: made(outcome.after, change.spot, effect) }),
+      ...(outcome.moved && { moved: outcome.moved }),
     });
   }
   return { time: Date.now(), by, files, parents };
@@ -89,8 +94,11 @@ export function bytesIn({ files }: Account): number {
   return sizes.reduce((sum, one) => sum + (one?.size ?? 0), 0);
 }
 
-function made(after: Held, spot: Spot): Kept {
+function made(after: Held, spot: Spot, effect: Effect): Kept {
   const { kind, bytes, blob, size } = after;
+  // What comes into a new directory is recorded by itself.
+  if (kind === "directory" && effect !== "copied" && effect !== "moved")
+    return { kind, mode: after.mode ?? 0o777 & ~process.umask() };
   if (kind !== "file" || bytes === undefined) return { kind, spot };
   const mode = after.mode ?? 0o666 & ~process.umask();
   if (blob !== undefined) return { kind, mode, blob, size };

@@ -2,6 +2,7 @@
 // the user's state directory, never in a workspace, within limits on size and age.
 import type { Places } from "../commit/place.ts";
 import type { Range } from "../commit/step.ts";
+import { TimeSlice } from "../footprint/time-slice.ts";
 import type { Account, Kept } from "./account.ts";
 import { ChangeLog, type ChangeRecord, type RecordedFile } from "./log.ts";
 import { Objects } from "./objects.ts";
@@ -90,7 +91,7 @@ export class Archive {
     if (known !== undefined && !(sources.powerCut && !this.#isWhole(known))) return known.kept;
     const share: Share = { left: this.limits.maxChangeBytes, kept: true };
     const files: RecordedFile[] = [];
-    for (const { at, effect, kind, from, before, after, replaced } of account.files) {
+    for (const { at, effect, kind, from, before, after, replaced, moved } of account.files) {
       files.push({
         at,
         effect,
@@ -99,6 +100,7 @@ export class Archive {
         ...(before && { before: yield* this.#snapshot(before, sources, share) }),
         ...(replaced && { replaced: yield* this.#snapshot(replaced, sources, share) }),
         ...(after && { after: yield* this.#snapshot(after, sources, share, account.time) }),
+        ...(moved && { moved }),
       });
     }
     const { time, by, parents } = account;
@@ -134,7 +136,10 @@ export class Archive {
     if (bytes !== undefined) return put(bytes);
     // The file itself is exact; the journal's copy is what a power cut leaves alone.
     if (blob !== undefined && (kept.spot === undefined || powerCut)) return put(blob);
-    if (kept.spot === undefined) return { kind: "special" };
+    if (kept.spot === undefined)
+      return kept.kind === "directory"
+        ? { kind: "directory", mode: kept.mode ?? 0o755 }
+        : { kind: "special" };
     if (kept.hash === undefined) {
       try {
         return yield* snapshotAt(places.address(kept.spot), this.objects, this.limits, share);
@@ -164,7 +169,7 @@ export class Archive {
 
   /** The same in the background. What fails is tried again the next time. */
   async clearLater(): Promise<void> {
-    this.#clearing ??= gently(this.clear(), 1)
+    this.#clearing ??= gently(this.clear())
       .catch(() => {})
       .finally(() => {
         this.#clearing = undefined;
@@ -182,10 +187,11 @@ export function atOnce<T>(steps: Generator<void, T, undefined>): T {
 }
 
 /** The same, letting others in every now and then. */
-export async function gently<T>(steps: Generator<void, T, undefined>, atOnce = 64): Promise<T> {
-  for (let count = 1; ; count++) {
+export async function gently<T>(steps: Generator<void, T, undefined>): Promise<T> {
+  const slice = new TimeSlice();
+  for (;;) {
     const step = steps.next();
     if (step.done) return step.value;
-    if (count % atOnce === 0) await new Promise(resolve => setImmediate(resolve));
+    if (slice.isOver) await slice.turn();
   }
 }

@@ -23,6 +23,15 @@ export interface RecordedFile {
   /** What a move or a copy replaced. */
   readonly replaced?: Snapshot;
   readonly after?: Snapshot;
+  /** Which file or directory a move took to its place, where it was not copied. */
+  readonly moved?: Identity;
+}
+
+/** What tells a file from another one under the same name. */
+export interface Identity {
+  readonly inode: number;
+  /** Milliseconds since 1970. */
+  readonly born: number;
 }
 
 export interface ChangeRecord {

@@ -46,23 +46,58 @@ export function* snapshotAt(
   keeping: Keeping,
   share: Share,
 ): Snapshotting {
-  yield;
-  using handle = Handle.open(address, { follow: false });
-  const stat = handle.stat();
-  const mode = stat.mode & 0o7777;
-  if (stat.isSymbolicLink()) return { kind: "symlink", target: written(sys.readlink(address)) };
-  if (stat.isDirectory()) {
-    const listed: Listed[] = [];
-    for (const name of sys.names(handle.address)) {
-      const snapshot = yield* snapshotAt(handle.below(name), objects, keeping, share);
-      listed.push({ ...snapshot, name: written(name) });
+  // A loop, not a recursion: a generator that delegates takes as many steps for each pause as it is deep.
+  const open: Opened[] = [];
+  try {
+    for (let at: Address = address, name = ""; ; ) {
+      yield;
+      const found = entryAt(at, objects, keeping, share);
+      if (found instanceof Handle) {
+        const mode = found.stat().mode & 0o7777;
+        open.push({ handle: found, name, mode, left: sys.names(found.address).reverse(), listed: [] });
+      } else if (open.length === 0) return found;
+      else open.at(-1)?.listed.push({ ...found, name });
+      for (let last = open.at(-1); last !== undefined && last.left.length === 0; last = open.at(-1)) {
+        const entries = objects.put(Buffer.from(JSON.stringify(last.listed)));
+        const directory: Snapshot = { kind: "directory", mode: last.mode, entries };
+        open.pop();
+        last.handle.close();
+        if (open.length === 0) return directory;
+        open.at(-1)?.listed.push({ ...directory, name: last.name });
+        yield;
+      }
+      const current = open.at(-1);
+      const next = current?.left.pop();
+      if (current === undefined || next === undefined) throw new Error("a snapshot lost its way");
+      at = current.handle.below(next);
+      name = written(next);
     }
-    return { kind: "directory", mode, entries: objects.put(Buffer.from(JSON.stringify(listed))) };
+  } finally {
+    for (const { handle } of open) handle.close();
   }
+}
+
+/** A directory whose entries are being taken. */
+interface Opened {
+  readonly handle: Handle;
+  readonly name: string;
+  readonly mode: number;
+  readonly left: Buffer[];
+  readonly listed: Listed[];
+}
+
+/** What is no directory as a whole; a directory is held open, and the caller closes it. */
+function entryAt(address: Address, objects: Objects, keeping: Keeping, share: Share): Snapshot | Handle {
+  const handle = Handle.open(address, { follow: false });
+  const stat = handle.stat();
+  if (stat.isDirectory()) return handle;
+  using _ = handle;
+  if (stat.isSymbolicLink()) return { kind: "symlink", target: written(sys.readlink(address)) };
   if (!stat.isFile()) {
     share.kept = false;
     return { kind: "special" };
   }
+  const mode = stat.mode & 0o7777;
   const file = { kind: "file", mode, size: stat.size, modified: stat.mtimeMs } as const;
   share.left -= stat.size;
   if (stat.size > keeping.maxFileBytes || share.left < 0) {

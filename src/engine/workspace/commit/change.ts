@@ -23,6 +23,7 @@ export type Change =
       readonly modified?: Date;
     }
   | {
+      /** A later change of the same commit may take the name. */
       readonly kind: "remove";
       readonly path: WorkspacePath;
       /** Without it, a directory must be empty. */
@@ -47,6 +48,8 @@ export type Change =
       readonly overwrite?: boolean;
     }
   | { readonly kind: "mkdir"; readonly path: WorkspacePath; readonly mode?: number }
+  /** Other permission bits for a directory. */
+  | { readonly kind: "mode"; readonly path: WorkspacePath; readonly mode: number }
   | {
       readonly kind: "symlink";
       readonly path: WorkspacePath;

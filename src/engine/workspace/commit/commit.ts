@@ -12,6 +12,7 @@ import { contentHash } from "../../text/version.ts";
 import { type Account, accountOf, canWait, isHeld, mostWaiting } from "../archive/account.ts";
 import { gently } from "../archive/archive.ts";
 import { faultOf, system } from "../errno.ts";
+import { inSlices } from "../footprint/time-slice.ts";
 import { Handle } from "../handle.ts";
 import type { WorkspacePath } from "../path.ts";
 import type { Root } from "../root.ts";
@@ -76,7 +77,7 @@ export class Committer {
     const first = changes[0];
     const path = first && ("path" in first ? first.path : first.from);
     return again(options, path, async () => {
-      using draft = this.#draft(changes, options);
+      using draft = await this.#draft(changes, options);
       using _ = await this.#lock(draft.keys, options);
       draft.confirm();
       applyRules(draft, options);
@@ -113,7 +114,7 @@ export class Committer {
       // Meanwhile. It is asked again when it matters, also about the others, and gets the same answer.
       askAbout(found.slice(0, mostAsked), places, this.#copyAttributes).catch(() => {});
       const changes = await transform(files);
-      using draft = this.#draft(changes, options, true);
+      using draft = await this.#draft(changes, options, true);
       for (const [key, given] of draft.keys) {
         if (!locks.keys.has(key)) also.set(key, given);
       }
@@ -125,7 +126,7 @@ export class Committer {
     });
   }
 
-  #draft(changes: readonly Change[], options: CommitOptions, edited = false): Draft {
+  #draft(changes: readonly Change[], options: CommitOptions, edited = false): Promise<Draft> {
     return Draft.of(this.#roots, this.#store.state.path, changes, options, edited);
   }
 
@@ -138,7 +139,7 @@ export class Committer {
     if (draft.changes.some(({ change }) => change.kind === "remove" && !change.recursive)) {
       await ledger.cleared(); // what past commits have yet to clear away must not make a directory look full
     }
-    const plan = planOf(draft, options, this.#store.state.aside);
+    const plan = await planOf(draft, options, this.#store.state.aside);
     const id = this.#store.archive.changes.newId();
     const by = options.by ?? nobody;
     const account = accountOf(plan.outcomes, by, plan.parents);
@@ -203,13 +204,13 @@ export class Committer {
           step.do === "move" ? (staged.inodes.get(step.from.name) ?? inodeAt(places, step.from)) : 0,
         );
       }
-      for (const check of plan.checks) verify(check, places);
+      await inSlices(plan.checks, check => verify(check, places));
       options.signal?.throwIfAborted();
       begun = true;
       journal.append({ is: "commit", id, inodes });
       const directories = [...staged.unflushed].map(place => flushDirectory(places.handle(place)));
       await Promise.all([...staged.flushing, ...directories, journal.flush()]);
-      for (const step of steps) apply(step, scene);
+      await inSlices(steps, step => apply(step, scene));
       if (this.#copyAttributes) learnAbout(plan.stages, places, staged.inodes, this.#copyAttributes);
       book.unflushed.note(id, steps, places, ({ blob }) => blob === undefined);
     } catch (error) {

@@ -1,6 +1,7 @@
 // The changes of a commit with their paths resolved to spots, before anything is locked or looked at.
 import { Fault } from "../../fault.ts";
 import { system } from "../errno.ts";
+import { inSlices } from "../footprint/time-slice.ts";
 import type { Handle } from "../handle.ts";
 import type { WorkspacePath } from "../path.ts";
 import { land } from "../resolve.ts";
@@ -8,7 +9,7 @@ import type { Root } from "../root.ts";
 import type { Change, CommitOptions } from "./change.ts";
 import type { Keys } from "./lock.ts";
 import { Overtaken } from "./overtaken.ts";
-import { Places } from "./place.ts";
+import { Places, spotKey } from "./place.ts";
 import { sys } from "./syscalls.ts";
 import { type Aim, aim, isStillMissing, makesDirectory, type Target } from "./target.ts";
 
@@ -36,17 +37,17 @@ export class Draft implements Disposable {
     this.state = state;
   }
 
-  static of(
+  static async of(
     roots: readonly Root[],
     state: string,
     changes: readonly Change[],
     options: CommitOptions,
     edited = false,
-  ): Draft {
+  ): Promise<Draft> {
     const draft = new Draft(roots, state);
     try {
       const way = { roots, places: draft.places, state };
-      for (const change of changes) draft.changes.push(resolved(change, way, options, edited));
+      await inSlices(changes, change => draft.changes.push(resolved(change, way, options, edited)));
       draft.#refuseDuplicates();
       return draft;
     } catch (error) {
@@ -79,18 +80,24 @@ export class Draft implements Disposable {
   }
 
   #refuseDuplicates(): void {
-    const seen = new Set<string>();
+    const seen = new Map<string, Change["kind"]>();
     for (const { change, target, source } of this.changes) {
       for (const one of source?.at === target?.at ? [target] : [source, target]) {
         if (one === undefined) continue;
-        const key = `${one.spot.place}/${one.spot.name}`;
-        const made = this.places.newAt(one.spot) !== undefined && change.kind !== "mkdir";
-        if (seen.has(key) || made) throw new Fault("duplicate_path", { path: one.path.given });
-        seen.add(key);
+        const key = spotKey(one.spot);
+        const isDirectory = this.places.newAt(one.spot) !== undefined;
+        const made = isDirectory && change.kind !== "mkdir" && change.kind !== "remove";
+        const before = seen.get(key);
+        const takesFreed = before === "remove" && makes.has(change.kind);
+        if ((before !== undefined && !takesFreed) || made)
+          throw new Fault("duplicate_path", { path: one.path.given });
+        seen.set(key, change.kind);
       }
     }
   }
 }
+
+const makes: ReadonlySet<Change["kind"]> = new Set(["write", "mkdir", "symlink"]);
 
 /**
  * What may be created gets the name that was asked for, also beside one in another Unicode form. What was read before
@@ -112,7 +119,12 @@ function resolved(
       const links = options.links ?? "follow";
       return { change, target: aim(change.path, { ...way, missing, links, ...exact }) };
     }
-    case "remove":
+    case "remove": {
+      const target = aim(change.path, there);
+      way.places.vacated.add(spotKey(target.spot));
+      return { change, target };
+    }
+    case "mode":
       return { change, target: aim(change.path, there) };
     case "move":
       return { change, source: aim(change.from, there), target: aim(change.to, anew) };
@@ -141,6 +153,7 @@ function resolved(
 
 /** Whether nothing stands at a target. */
 function isFree({ spot, path }: Target, places: Places): boolean {
+  if (places.vacated.has(spotKey(spot))) return true;
   return places.isNew(spot.place) || system(path.given, () => sys.lstat(places.address(spot))) === undefined;
 }
 

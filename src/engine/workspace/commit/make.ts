@@ -28,6 +28,24 @@ export function planMkdir(plan: Plan, mode: number | undefined, target: Target):
   });
 }
 
+export function planMode(plan: Plan, mode: number, target: Target): void {
+  const { given } = target.path;
+  const stat = plan.at(target);
+  if (stat === undefined) throw new Fault("not_found", { path: given });
+  if (!stat.isDirectory()) throw new Fault("not_a_directory", { path: given });
+  const before = stat.mode & 0o7777;
+  const told = { kind: "directory", size: 0 } as const;
+  plan.steps.push({ do: "mode", given, at: target.spot, inode: stat.ino, before, after: mode });
+  plan.outcomes.push({
+    change: target,
+    effect: "modified",
+    kind: "directory",
+    otherNames: 0,
+    before: { ...told, mode: before },
+    after: { ...told, mode },
+  });
+}
+
 export function planSymlink(plan: Plan, to: string, target: Target): void {
   const { given } = target.path;
   if (plan.at(target) !== undefined) throw new Fault("exists", { path: given });

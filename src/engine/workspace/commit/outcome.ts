@@ -1,6 +1,7 @@
 // What became of each change, first as the plan foresees it, then as callers and listeners see it.
 import { constants } from "node:fs";
 import { Fault, type Kind } from "../../fault.ts";
+import type { Identity } from "../archive/log.ts";
 import { Directory } from "../directory.ts";
 import { system } from "../errno.ts";
 import { Handle } from "../handle.ts";
@@ -35,6 +36,8 @@ interface Foreseen {
   readonly after?: Held;
   /** A move that also changed the content: `before` is what was moved, not what was replaced. */
   readonly edited?: boolean;
+  /** What a move takes to its place, where it is not copied. */
+  readonly moved?: Identity;
 }
 
 export type Outcome = Foreseen & ({ readonly change: Target } | { readonly root: WorkspacePath });

@@ -39,8 +39,12 @@ export interface NewSeat {
   readonly path: string;
   /** What must be held to change what is in it. */
   readonly key: string;
-  /** The outermost directory that is missing. */
-  readonly missing: Spot;
+  /** The outermost directory that is missing. Undefined where something stands there that the commit removes. */
+  readonly missing?: Spot;
+}
+
+export function spotKey({ place, name }: Spot): string {
+  return `${place}/${name}`;
 }
 
 export class Places implements Disposable {
@@ -49,6 +53,8 @@ export class Places implements Disposable {
   readonly seats = new Map<string, Seat>();
   /** The same for those that are still to be made. */
   readonly newSeats = new Map<string, NewSeat>();
+  /** Spots that a change of the commit frees, so that a later one may take them. */
+  readonly vacated = new Set<string>();
   readonly #handles: (Handle | undefined)[] = [];
   readonly #lent = new Set<Handle>();
   readonly #known = new Map<string, number>();

@@ -13,7 +13,7 @@ import type { Draft } from "./draft.ts";
 import { contentAt } from "./if-there.ts";
 import type { Outcome } from "./outcome.ts";
 import { Overtaken } from "./overtaken.ts";
-import type { Places, Spot } from "./place.ts";
+import { type Places, type Spot, spotKey } from "./place.ts";
 import type { Stage } from "./stage.ts";
 import type { Aside } from "./state.ts";
 import type { Known, MoveStep, Range, Staged, Step } from "./step.ts";
@@ -59,6 +59,7 @@ export class Plan {
   base: Buffer | "absent" | undefined;
   readonly #made = new Set<number>();
   readonly #paths = new Map<number, string>();
+  readonly #freed = new Set<string>();
   readonly #leaving: string[] = [];
   readonly #aside: Aside | undefined;
   #blobBytes = 0;
@@ -79,11 +80,16 @@ export class Plan {
 
   /** What stands at a spot now. */
   at(target: Target): Stats | undefined {
-    if (this.places.isNew(target.spot.place)) return undefined;
+    if (this.places.isNew(target.spot.place) || this.isFreed(target)) return undefined;
     const stat = system(target.path.given, () => sys.lstat(this.places.address(target.spot)));
     if (stat?.isDirectory() && isConcealed(stat))
       throw new Fault("protected_root", { path: target.path.given });
     return stat;
+  }
+
+  /** Whether an earlier change of the commit takes away what stands at a spot. */
+  isFreed({ spot }: Target): boolean {
+    return this.#freed.has(spotKey(spot));
   }
 
   /** A temporary name for content that is to come to `spot`. */
@@ -169,6 +175,7 @@ export class Plan {
   takeAway(target: Target, stat: Stats, away: "tree" | "empty" = "tree"): PutAside {
     const trash = { place: target.spot.place, name: temporaryName() };
     this.trash.push(trash);
+    this.#freed.add(spotKey(target.spot));
     const was = this.#was(target.spot, stat);
     this.steps.push({
       do: "move",
@@ -234,7 +241,7 @@ export function check(
   if (expect !== undefined && expect !== "absent" && !stat?.isFile()) {
     throw new Fault("changed_meanwhile", { path: given });
   }
-  if (plan.places.isNew(target.spot.place)) return;
+  if (plan.places.isNew(target.spot.place) || plan.isFreed(target)) return;
   if (plan.base !== undefined && (plan.base === "absent") !== (stat === undefined))
     throw new Overtaken(given);
   plan.checks.push({

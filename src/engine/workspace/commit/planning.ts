@@ -1,20 +1,21 @@
 // From resolved changes to the plan of a commit. Everything that can be refused is refused here, before the first
 // byte is written.
+import { inSlices } from "../footprint/time-slice.ts";
 import type { CommitOptions } from "./change.ts";
 import type { Draft, Resolved } from "./draft.ts";
-import { planMkdir, planSymlink } from "./make.ts";
+import { planMkdir, planMode, planSymlink } from "./make.ts";
 import { Plan } from "./plan.ts";
 import { planCopy, planMove } from "./relocate.ts";
 import { planRemove } from "./remove.ts";
 import type { Aside } from "./state.ts";
 import { planWrite } from "./write.ts";
 
-export function planOf(draft: Draft, options: CommitOptions, aside?: Aside): Plan {
+export async function planOf(draft: Draft, options: CommitOptions, aside?: Aside): Promise<Plan> {
   const plan = new Plan(draft, aside);
-  for (const resolved of draft.changes) {
+  await inSlices(draft.changes, resolved => {
     plan.base = resolved.base;
     add(plan, resolved, options);
-  }
+  });
   for (const target of draft.targets) plan.refuseInside(target);
   return plan;
 }
@@ -27,6 +28,7 @@ function add(plan: Plan, resolved: Resolved, options: CommitOptions): void {
   } else if (change.kind === "write") planWrite(plan, change, target, options);
   else if (change.kind === "remove") planRemove(plan, change, target);
   else if (change.kind === "mkdir") planMkdir(plan, change.mode, target);
+  else if (change.kind === "mode") planMode(plan, change.mode, target);
   else if (change.kind === "symlink") planSymlink(plan, change.target, target);
   else if (change.kind === "move" && source !== undefined) planMove(plan, change, source, target);
   else if (change.kind === "copy" && original !== undefined) planCopy(plan, change, original, target);

@@ -4,6 +4,7 @@
 import { Fault } from "../../fault.ts";
 import { isConcealed } from "../concealed.ts";
 import { errnoOf } from "../errno.ts";
+import { TimeSlice } from "../footprint/time-slice.ts";
 import { type Address, Handle } from "../handle.ts";
 import { sys } from "./syscalls.ts";
 import { temporaryName } from "./temporary.ts";
@@ -20,9 +21,9 @@ export async function purgeLater(directory: Handle, name: Address): Promise<void
   const stat = sys.lstat(directory.below(name));
   if (stat === undefined) return;
   if (!stat.isDirectory()) return sys.unlinkLater(directory.below(name)).catch(unlessGone);
-  let count = 0;
+  const slice = new TimeSlice();
   for (const _ of purging(directory, name)) {
-    if (++count % 64 === 0) await new Promise(resolve => setImmediate(resolve));
+    if (slice.isOver) await slice.turn();
   }
 }
 

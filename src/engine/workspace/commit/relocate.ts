@@ -1,6 +1,7 @@
 // Plans for moves and copies. A move never replaces what it was not told to, never goes into itself, and across
 // devices it is a copy that is verified before the original is let go.
 import { Fault } from "../../fault.ts";
+import type { Identity } from "../archive/log.ts";
 import { display, type Handle } from "../handle.ts";
 import { isWithin } from "../root.ts";
 import { kindOf } from "../stat.ts";
@@ -39,7 +40,8 @@ export function planMove(plan: Plan, change: Move, source: Target, target: Targe
       if (!change.overwrite) throw new Fault("exists", { path: given }); // two names of one file
       plan.takeAway(source, stat);
     }
-    plan.outcomes.push({ ...base, effect: "moved", after: { ...describe(stat), spot: target.spot } });
+    const after = { ...describe(stat), spot: target.spot };
+    plan.outcomes.push({ ...base, effect: "moved", after, moved: identity(stat) });
     return;
   }
   refuseTaken(plan, target, there, stat, change.overwrite ?? false);
@@ -58,7 +60,11 @@ export function planMove(plan: Plan, change: Move, source: Target, target: Targe
     return;
   }
   const trash = plan.move({ given, from: source.spot, to: target.spot, kind: base.kind }, there);
-  plan.outcomes.push({ ...base, effect: "moved", after, ...before(replaced, trash) });
+  plan.outcomes.push({ ...base, effect: "moved", after, moved: identity(stat), ...before(replaced, trash) });
+}
+
+function identity({ ino, birthtime }: Stats): Identity {
+  return { inode: ino, born: birthtime.getTime() };
 }
 
 /** New content under the new name, with the mode and owner of the old; the old name goes. */

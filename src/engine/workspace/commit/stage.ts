@@ -4,6 +4,7 @@ import { constants } from "node:fs";
 import { Fault } from "../../fault.ts";
 import { isConcealed } from "../concealed.ts";
 import { errnoOf, faultOf } from "../errno.ts";
+import { TimeSlice } from "../footprint/time-slice.ts";
 import { Handle } from "../handle.ts";
 import { bytesWritten } from "../name.ts";
 import { kindOf } from "../stat.ts";
@@ -68,7 +69,9 @@ export async function stageAll(
   const replaced = stages.flatMap(one => (one.kind === "bytes" && one.like !== undefined ? [one.like] : []));
   const asked = askAbout(replaced, places, copyAttributes);
   try {
+    const slice = new TimeSlice();
     for (const one of stages) {
+      if (slice.isOver) await slice.turn();
       const staged = await stage(one, places, asked, copyAttributes);
       if (staged !== undefined) inodes.set(one.spot.name, staged.inode);
       if (staged?.flushing !== undefined) flushing.push(told(staged.flushing, one.given));

@@ -5,7 +5,7 @@ import { constants } from "node:fs";
 import { Fault, type Kind } from "../../fault.ts";
 import { contentHash } from "../../text/version.ts";
 import { errnoOf, system } from "../errno.ts";
-import type { Address } from "../handle.ts";
+import { type Address, Handle, raceFree } from "../handle.ts";
 import { contentAt } from "./if-there.ts";
 import { AsideRefused, Overtaken } from "./overtaken.ts";
 import type { Places, Spot } from "./place.ts";
@@ -73,7 +73,17 @@ export interface RewriteStep {
   readonly after: Range;
 }
 
-export type Step = MoveStep | MakeStep | RewriteStep;
+/** Gives a directory other permission bits. */
+export interface ModeStep {
+  readonly do: "mode";
+  readonly given: string;
+  readonly at: Spot;
+  readonly inode: number;
+  readonly before: number;
+  readonly after: number;
+}
+
+export type Step = MoveStep | MakeStep | RewriteStep | ModeStep;
 
 /** What the steps need besides themselves. */
 export interface Scene {
@@ -91,8 +101,20 @@ export function apply(step: Step, scene: Scene): void {
   system(step.given, () => {
     if (step.do === "make") make(step, scene.places.address(step.at));
     else if (step.do === "rewrite") rewrite(step, scene, step.after);
+    else if (step.do === "mode") changeMode(step, scene, step.after);
     else move(step, scene);
   });
+}
+
+function changeMode(step: ModeStep, { places }: Scene, mode: number): void {
+  if (!raceFree) {
+    sys.chmodAt(places.address(step.at), mode);
+    return;
+  }
+  // Not by a descriptor for reading: a directory may be unreadable to its owner.
+  using handle = Handle.open(places.address(step.at), { follow: false, directory: true });
+  if (handle.stat().ino !== step.inode) throw new Overtaken(step.given);
+  sys.chmodAt(handle.address, mode);
 }
 
 /** A mode that was asked for is given whatever the umask says. */
@@ -152,6 +174,7 @@ function keepAside(step: MoveStep, scene: Scene, to: Address): void {
 export function undo(step: Step, index: number, scene: Scene): void {
   if (step.do === "make") attemptRmdir(scene, step);
   else if (step.do === "rewrite") rewrite(step, scene, step.before);
+  else if (step.do === "mode") changeMode(step, scene, step.before);
   else undoMove(step, index, scene);
 }
 
@@ -190,6 +213,7 @@ export function canRedo(step: Step, index: number, scene: Scene): boolean {
   try {
     if (step.do === "make") return true;
     if (step.do === "rewrite") return isRewritable(step, scene);
+    if (step.do === "mode") return sys.lstat(scene.places.address(step.at))?.ino === step.inode;
     return isDone(step, index, scene) || isReady(step, index, scene);
   } catch {
     return false;
@@ -201,6 +225,7 @@ export function redo(step: Step, index: number, scene: Scene): void {
   if (step.do === "make") {
     if (sys.lstat(scene.places.address(step.at)) === undefined) apply(step, scene);
   } else if (step.do === "rewrite") rewrite(step, scene, step.after);
+  else if (step.do === "mode") changeMode(step, scene, step.after);
   else redoMove(step, index, scene);
 }
 

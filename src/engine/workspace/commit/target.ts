@@ -8,7 +8,7 @@ import { parsePath, type WorkspacePath } from "../path.ts";
 import { land, landNearest, type Reached, storedName } from "../resolve.ts";
 import { isWithin, type Root } from "../root.ts";
 import { lockKey } from "./lock.ts";
-import { addressOf, type NewSeat, nameOf, type Places, type Seat, type Spot } from "./place.ts";
+import { addressOf, type NewSeat, nameOf, type Places, type Seat, type Spot, spotKey } from "./place.ts";
 import { sys } from "./syscalls.ts";
 
 const maxLinks = 40;
@@ -45,6 +45,7 @@ export function aim(path: WorkspacePath, way: Aim): Target {
     const target = seatOf(from, path, way);
     from.root.rules.admitChange(target.at, given);
     if (way.links === undefined || way.places.isNew(target.spot.place)) return target;
+    if (way.places.vacated.has(spotKey(target.spot))) return target; // the commit removes what stands there
     const address = way.places.address(target.spot);
     if (!sys.lstat(address)?.isSymbolicLink()) return target;
     if (way.links === "refuse") throw new Fault("is_a_link", { path: given });
@@ -90,15 +91,22 @@ function seatOf(from: WorkspacePath, path: WorkspacePath, way: Aim): Target {
 }
 
 /** A name in a directory that is still to be made. */
-function targetIn({ place, path: above, key, missing }: NewSeat, from: WorkspacePath, path: WorkspacePath): Target {
-  return { path, spot: { place, name: nameOf(from.name) }, at: `${above}/${from.name}`, key, missing };
+function targetIn(
+  { place, path: above, key, missing }: NewSeat,
+  from: WorkspacePath,
+  path: WorkspacePath,
+): Target {
+  const spot = { place, name: nameOf(from.name) };
+  return { path, spot, at: `${above}/${from.name}`, key, ...(missing && { missing }) };
 }
 
 /** Tells that a change makes the directory at `target`, so that what comes into it is found there. */
 export function makesDirectory(target: Target, { places }: Pick<Aim, "places">): void {
-  const { path, spot, at, key, missing = spot } = target;
+  const { path, spot, at, key } = target;
   const place = places.addNew(spot.place, spot.name);
-  places.newSeats.set(seatKey(path.below("x")), { place, path: at, key, missing });
+  const isMissing = !places.isNew(spot.place) && !places.vacated.has(spotKey(spot));
+  const missing = target.missing ?? (isMissing ? spot : undefined);
+  places.newSeats.set(seatKey(path.below("x")), { place, path: at, key, ...(missing && { missing }) });
 }
 
 function seatKey({ root, segments }: WorkspacePath): string {
@@ -121,7 +129,8 @@ function nearest(from: WorkspacePath, given: string, way: Aim): Reached {
   try {
     if (way.missing === "make") {
       const reached = landNearest(way.roots, from.parent);
-      if (reached.missing.length === 0 || bytesWritten(from.absolute).length <= longestNewPath) return reached;
+      if (reached.missing.length === 0 || bytesWritten(from.absolute).length <= longestNewPath)
+        return reached;
       reached.landing.handle.close();
       throw new Fault("invalid_path", { path: given.slice(0, 1000), reason: "too_long" });
     }

@@ -18,3 +18,12 @@ export class TimeSlice {
     this.#began = clock();
   }
 }
+
+/** Does something for each of many, and lets everything else run in between. */
+export async function inSlices<T>(all: readonly T[], action: (one: T) => unknown): Promise<void> {
+  const slice = new TimeSlice();
+  for (const one of all) {
+    if (slice.isOver) await slice.turn();
+    action(one);
+  }
+}

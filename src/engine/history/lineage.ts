@@ -1,0 +1,37 @@
+// Whether what stands under a name is still what a change put there, as later changes tell: an edit replaces a file by
+// another one of the same name, and an undo brings back what was removed or moved away.
+import type { ChangeRecord, RecordedFile } from "../workspace/archive/log.ts";
+import { isWithin } from "../workspace/root.ts";
+import type { Workspace } from "../workspace/workspace.ts";
+
+/**
+ * What the last change since `id` put at `at`, if that continues what stood there. Undefined where it was removed,
+ * replaced or moved away for good, or where no change has touched it.
+ */
+export function lineage(workspace: Workspace, id: string, at: string): RecordedFile | undefined {
+  const later: ChangeRecord[] = [];
+  for (const record of workspace.archive.changes.newest()) {
+    if (record.id <= id) break;
+    later.push(record);
+  }
+  const undone = new Set(later.flatMap(({ undoes }) => (undoes === undefined ? [] : [undoes])));
+  // A change that was undone and its undo amount to nothing, whatever was between them.
+  const remaining = later.filter(record => !undone.has(record.id) && !cancels(record, later));
+  if (remaining.some(({ files }) => files.some(file => ends(file, at)))) return undefined;
+  for (const { files } of later) {
+    const last = files.findLast(file => file.at === at && file.effect !== "removed");
+    if (last !== undefined) return last;
+  }
+  return undefined;
+}
+
+function cancels({ undoes }: ChangeRecord, later: readonly ChangeRecord[]): boolean {
+  return undoes !== undefined && later.some(({ id }) => id === undoes);
+}
+
+/** Whether something else stands at a path after a change, or nothing. */
+function ends({ at: path, from, effect }: RecordedFile, at: string): boolean {
+  if (effect === "removed") return isWithin(at, path);
+  if (effect === "moved" && from !== undefined && isWithin(at, from)) return true;
+  return path === at && effect !== "modified";
+}
