@@ -86,7 +86,13 @@ export interface Faults {
   ambiguous_symbol: {
     readonly path: string;
     readonly symbol: string;
-    readonly candidates: readonly { readonly name: string; readonly from: number; readonly to: number }[];
+    readonly candidates: readonly {
+      readonly name: string;
+      /** Where it is not the file that was asked about. */
+      readonly path?: string;
+      readonly from: number;
+      readonly to: number;
+    }[];
   };
 
   // edits

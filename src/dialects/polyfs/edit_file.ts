@@ -11,6 +11,7 @@ import { changeOf, diffOf } from "./diff.ts";
 import { editsProperty, engineEdits, overlooked } from "./edits.ts";
 import { pathAt } from "./paths.ts";
 import { polyfsTool } from "./polyfs-tool.ts";
+import { withSymbolsAsLines } from "./symbol-edit.ts";
 import { syntaxNotes } from "./syntax-notes.ts";
 import { decoding, refuseBinary, refuseLarge } from "./text-file.ts";
 import { dryRunProperty, mergedNote, notes, versionProperty, writing } from "./writing.ts";
@@ -22,8 +23,9 @@ export const editFile = polyfsTool({
   name: "edit_file",
   title: "Edit file",
   description:
-    "Edit a file, all edits or none. An edit: old+new (exact, unique), start_line+end_line+new, or " +
-    "insert_after+new; line numbers as read. Changes since if_version are merged in. Answers the diff.",
+    "Edit a file, all edits or none. An edit: old+new (exact, unique), start_line+end_line+new, " +
+    "insert_after+new, or symbol+new; line numbers as read. Changes since if_version are merged in. " +
+    "Answers the diff and new syntax errors.",
   input: {
     type: "object",
     properties: {
@@ -52,7 +54,8 @@ export const editFile = polyfsTool({
         refuseBinary(given, bytes, encoding);
         const options = { encoding, ...decoding };
         const apply = async (file: Text) => {
-          const applied = await applyEdits(file, edits, { order: "original", signal });
+          const placed = await withSymbolsAsLines(edits, file);
+          const applied = await applyEdits(file, placed, { order: "original", signal });
           outcomes = applied.outcomes;
           return applied;
         };

@@ -5,6 +5,7 @@ import type { Edit, Tolerance } from "../../engine/edit/edits.ts";
 import { Fault } from "../../engine/fault.ts";
 import { dollarStyle } from "../../engine/regex/replacement.ts";
 import { refused } from "./failure.ts";
+import type { SymbolEdit } from "./symbol-edit.ts";
 
 export const editsProperty = {
   type: "array",
@@ -20,6 +21,7 @@ export const editsProperty = {
       start_line: { type: "integer" },
       end_line: { type: "integer" },
       insert_after: { type: "integer", description: "Line; 0 top, -1 end." },
+      symbol: { type: "string", description: "Declaration to replace, as Class.method." },
     },
     required: ["new"],
     additionalProperties: false,
@@ -31,24 +33,25 @@ type AskedEdit = Infer<typeof editsProperty>[number];
 /** What an exact, unique edit may overlook where exactly one region fits. */
 const tolerances: readonly Tolerance[] = ["trailing_space", "indentation", "typography"];
 
-export function engineEdits(asked: readonly AskedEdit[], path: string): Edit[] {
+export function engineEdits(asked: readonly AskedEdit[], path: string): (Edit | SymbolEdit)[] {
   return asked.map((edit, i) => engineEdit(edit, i, path));
 }
 
-function engineEdit(edit: AskedEdit, index: number, path: string): Edit {
-  const { old, start_line, end_line, insert_after } = edit;
-  const forms = [old, start_line ?? end_line, insert_after].filter(form => form !== undefined);
+function engineEdit(edit: AskedEdit, index: number, path: string): Edit | SymbolEdit {
+  const { old, start_line, end_line, insert_after, symbol } = edit;
+  const forms = [old, start_line ?? end_line, insert_after, symbol].filter(form => form !== undefined);
   if (forms.length !== 1) {
     const what = forms.length === 0 ? "does not say what to replace" : "mixes several kinds of edits";
     throw refused(
       `edits[${index}] ${what}`,
-      "An edit is old + new, or start_line + end_line + new, or insert_after + new.",
+      "An edit is old + new, or start_line + end_line + new, or insert_after + new, or symbol + new.",
     );
   }
   const added = edit.new;
   if (old !== undefined) return textEdit(edit, old, index, path);
   if (edit.all !== undefined || edit.regex !== undefined || edit.ignore_case !== undefined)
     throw refused(`edits[${index}] has all, regex or ignore_case without old`, "They belong to old + new.");
+  if (symbol !== undefined) return { kind: "symbol", symbol, new: added };
   if (insert_after !== undefined) return { kind: "insert", after: insert_after, new: added };
   const from = start_line ?? end_line ?? 0;
   return { kind: "lines", from, to: end_line ?? from, new: added };

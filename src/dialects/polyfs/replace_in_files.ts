@@ -8,17 +8,22 @@ import { occurrences } from "../../engine/edit/literal.ts";
 import { Fault } from "../../engine/fault.ts";
 import { isNoText } from "../../engine/text/detect.ts";
 import { likeBody } from "../../engine/text/endings.ts";
-import { decode } from "../../engine/text/text.ts";
+import { decode, type Text } from "../../engine/text/text.ts";
 import { version } from "../../engine/text/version.ts";
 import type { Change } from "../../engine/workspace/commit/change.ts";
 import type { WorkspacePath } from "../../engine/workspace/path.ts";
 import { answerBytes, counted, Lines } from "./answer.ts";
+import { addChangedLines } from "./changed-lines.ts";
 import { regexEdit } from "./edits.ts";
 import { filesMatching } from "./files-matching.ts";
 import { polyfsTool } from "./polyfs-tool.ts";
+import { type NameInFile, refuseNoName, renamed } from "./renaming.ts";
 import { syntaxNotesOf } from "./syntax-notes.ts";
 import { decoding } from "./text-file.ts";
 import { dryRunProperty, ending, writing } from "./writing.ts";
+
+/** What is shown of changed lines. */
+const changedBytes = 12_000;
 
 export const replaceInFiles = polyfsTool({
   name: "replace_in_files",
@@ -35,7 +40,12 @@ export const replaceInFiles = polyfsTool({
       },
       old: { type: "string", minLength: 1 },
       new: { type: "string" },
-      regex: { type: "boolean" },
+      match: {
+        type: "string",
+        enum: ["text", "regex", "name"],
+        default: "text",
+        description: "name: one identifier, not in strings or comments.",
+      },
       ignore_case: { type: "boolean" },
       max_files: { type: "integer", minimum: 1, default: 100 },
       dry_run: dryRunProperty,
@@ -44,21 +54,29 @@ export const replaceInFiles = polyfsTool({
   },
   effect: "writes",
   paths: ["paths"],
-  async run({ paths, old, new: added, regex, ignore_case: ignoreCase = false, max_files, dry_run }, call) {
-    if (!regex && old === added) throw new Fault("no_change", { path: paths.join(", "), edit: -1 });
-    const edit: Edit = regex
+  async run({ paths, old, new: added, match, ignore_case: ignoreCase = false, max_files, dry_run }, call) {
+    if (match === "name") refuseNoName(old, added);
+    if (match !== "regex" && old === added)
+      throw new Fault("no_change", { path: paths.join(", "), edit: -1 });
+    const isRegex = match === "regex";
+    const edit: Edit = isRegex
       ? regexEdit(old, added, ignoreCase, "all")
       : { kind: "replace", old, new: added, times: "all", ignoreCase };
     const { files, skipped } = await holding(await filesMatching(paths, call), edit, max_files, call);
     if (files.length === 0) throw new Fault("no_match", { path: paths.join(", "), old, edit: -1 });
     let replaced: Replaced[] = [];
+    let notes: readonly string[] = [];
     const commit = await call.workspace.editAll(
       files,
       async current => {
-        replaced = [];
-        for (const { path, bytes } of current) {
-          const one = bytes && (await replacedIn(path, bytes, edit, call));
-          if (one !== undefined) replaced.push(one);
+        const found = current.flatMap(({ path, bytes }) => (bytes === undefined ? [] : [{ path, bytes }]));
+        if (match === "name") ({ replaced, notes } = await renamedIn(found, old, added));
+        else {
+          replaced = [];
+          for (const { path, bytes } of found) {
+            const one = await replacedIn(path, bytes, edit, call);
+            if (one !== undefined) replaced.push(one);
+          }
         }
         return dry_run ? [] : replaced.map(({ change }) => change);
       },
@@ -68,17 +86,25 @@ export const replaceInFiles = polyfsTool({
     const total = replaced.reduce((sum, { count }) => sum + count, 0);
     const did = dry_run ? "would replace" : "replaced";
     lines.note(`${did} ${counted(total, "occurrence")} in ${counted(replaced.length, "file")}`);
-    for (const { path, count, change } of replaced) {
-      if (!lines.add(`${printable(path.given)}: ${count} · ${version(change.bytes)}`)) break;
+    let shown = 0;
+    let room = new Lines(Math.min(lines.room / 2, changedBytes));
+    for (const { path, count, before, after } of replaced) {
+      if (!lines.add(`${printable(path.given)}: ${count} · ${version(after.bytes)}`)) break;
+      shown++;
+      const changed = new Lines(room.room);
+      const fits = addChangedLines(changed, before, after);
+      if (changed.count > 0) lines.add(changed.toString());
+      room = new Lines(fits ? changed.room : 0);
     }
-    if (lines.count <= replaced.length)
-      lines.note(`[${counted(replaced.length + 1 - lines.count, "more file")}]`);
+    if (shown < replaced.length) lines.note(`[${counted(replaced.length - shown, "more file")}]`);
+    if (room.room === 0) lines.note("[not all changed lines are shown]");
+    for (const line of notes) lines.note(line);
     for (const line of skipped) lines.note(line);
     for (const line of dry_run ? ["[dry run: nothing was written]"] : ending(commit, call)) lines.note(line);
-    const changed = replaced.map(({ path, before, change }) => ({
+    const changed = replaced.map(({ path, before, after }) => ({
       path: path.given,
-      before,
-      after: change.bytes,
+      before: before.bytes,
+      after: after.bytes,
     }));
     for (const line of await syntaxNotesOf(changed)) lines.note(line);
     return text(lines.toString());
@@ -88,7 +114,8 @@ export const replaceInFiles = polyfsTool({
 interface Replaced {
   readonly path: WorkspacePath;
   readonly count: number;
-  readonly before: Buffer;
+  readonly before: Text;
+  readonly after: Text;
   readonly change: Change & { readonly kind: "write" };
 }
 
@@ -128,11 +155,29 @@ async function replacedIn(
   try {
     const { text: after, count } = await applyEdits(file, [edit], { order: "original", signal });
     if (after.bytes.equals(bytes)) return undefined;
-    return { path, count, before: bytes, change: { kind: "write", path, bytes: after.bytes } };
+    return { path, count, before: file, after, change: { kind: "write", path, bytes: after.bytes } };
   } catch (error) {
     if (Fault.is(error, "no_match")) return undefined;
     throw error;
   }
+}
+
+/** What becomes of files in which one thing gets another name. */
+async function renamedIn(
+  found: readonly { readonly path: WorkspacePath; readonly bytes: Buffer }[],
+  old: string,
+  added: string,
+): Promise<{ replaced: Replaced[]; notes: readonly string[] }> {
+  const files: NameInFile[] = [];
+  for (const { path, bytes } of found) files.push({ path, text: await decode(path.given, bytes, decoding) });
+  const { after, notes } = await renamed(files, old, added);
+  const replaced = files.flatMap(({ path, text: before }, i): Replaced[] => {
+    const made = after[i];
+    if (made === undefined) return [];
+    const change = { kind: "write", path, bytes: made.text.bytes } as const;
+    return [{ path, count: made.count, before, after: made.text, change }];
+  });
+  return { replaced, notes };
 }
 
 function holds(body: string, old: string, ignoreCase: boolean): boolean {

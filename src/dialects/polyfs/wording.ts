@@ -175,7 +175,7 @@ export const wording: Wording = {
     ({ path, candidates }) =>
       `Name one in full, or by its lines: ${candidates
         .slice(0, 20)
-        .map(({ name, from, to }) => `${printable(name)} (${printable(path)}:${from}-${to})`)
+        .map(({ name, path: own = path, from, to }) => `${printable(name)} (${printable(own)}:${from}-${to})`)
         .join(", ")}${candidates.length > 20 ? ", …" : ""}`,
   ),
   no_change: say(

@@ -29,7 +29,14 @@ export function blocksOf(path: string, text: string): Declared[] {
     const start = index.start(block.line);
     const end = index.end(block.to);
     const { line: from, to, head } = block;
-    const place = { topStart: start, start, end, nameStart: start, nameEnd: index.end(block.line) };
+    const place = {
+      topStart: start,
+      start,
+      bare: start,
+      end,
+      nameStart: start,
+      nameEnd: index.end(block.line),
+    };
     return { kind: "section", name, depth, top: from, from, to, ...place, head, local: false };
   });
 }

@@ -18,6 +18,8 @@ export interface Declared {
   /** Offsets of the same, and of its own name. */
   readonly topStart: number;
   readonly start: number;
+  /** Without decorators. */
+  readonly bare: number;
   readonly end: number;
   readonly nameStart: number;
   readonly nameEnd: number;
@@ -56,6 +58,7 @@ function qualified(declarations: readonly RawDeclaration[], index: LineIndex): D
       to: index.lineAt(Math.max(one.start, one.end - 1)),
       topStart: one.top,
       start: one.start,
+      bare: one.bare,
       end: one.end,
       nameStart: one.nameStart,
       nameEnd: one.nameEnd,

@@ -97,7 +97,7 @@ describe("replace_in_files", () => {
       new: "bar",
     });
     expect(said).toMatch(
-      /^replaced 3 occurrences in 2 files\nsrc\/a\.ts: 2 · v:\w{12}\nsrc\/c\.md: 1 · v:\w{12}\nchange \w+ \(undo takes it back\)$/,
+      /^replaced 3 occurrences in 2 files\nsrc\/a\.ts: 2 · v:\w{12}\n {2}1- foo foo\n {2}1\+ bar bar\nsrc\/c\.md: 1 · v:\w{12}\n {2}1- foo\n {2}1\+ bar\nchange \w+ \(undo takes it back\)$/,
     );
     expect([ground.read("src/a.ts"), ground.read("src/c.md"), ground.read("out/d.ts")]).toEqual([
       "bar bar\n",
@@ -111,7 +111,12 @@ describe("replace_in_files", () => {
   it("takes directories and files, ignores case, and knows expressions", async () => {
     await server.says("replace_in_files", { paths: ["src"], old: "FOO", new: "x", ignore_case: true });
     expect(ground.read("src/b.ts")).toBe("x\r\n");
-    await server.says("replace_in_files", { paths: ["src/a.ts"], old: "(x) x", new: "$1-$1", regex: true });
+    await server.says("replace_in_files", {
+      paths: ["src/a.ts"],
+      old: "(x) x",
+      new: "$1-$1",
+      match: "regex",
+    });
     expect(ground.read("src/a.ts")).toBe("x-x\n");
   });
 

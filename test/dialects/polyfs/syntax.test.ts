@@ -181,3 +181,75 @@ describe("search_text knows code", () => {
     expect(await search("reference", { output: "count" })).toMatch(/^4 matches in 3 files\nuse\.ts: 2\n/);
   });
 });
+
+describe("edit_file replaces a declaration by its name", () => {
+  const edit = (symbol: string, added: string) =>
+    server.says("edit_file", { path: "shapes.ts", edits: [{ symbol, new: added }] });
+
+  it("indented to its place, and the comment above it stays", async () => {
+    await edit("Circle.area", "area() {\n  return 4;\n}");
+    expect(ground.read("shapes.ts")).toContain("  /** Its area. */\n  area() {\n    return 4;\n  }\n}\n");
+  });
+
+  it("with a comment of its own, in the place of the old one", async () => {
+    await edit("Circle.area", "  /** New. */\n  area() {\n    return 4;\n  }");
+    const after = ground.read("shapes.ts");
+    expect(after).toContain("number) {}\n\n  /** New. */\n  area() {\n    return 4;\n  }\n}\n");
+    expect(after).not.toContain("Its area");
+  });
+
+  it("decorators stay, too, and others are untouched", async () => {
+    await edit("Circle", "export class Circle {}\n");
+    expect(ground.read("shapes.ts")).toBe(
+      shapes.replace(/export class Circle[\s\S]*?\n}\n/, "export class Circle {}\n"),
+    );
+  });
+
+  it("beside other edits; two that fit are refused", async () => {
+    const edits = [
+      { symbol: "largest", new: "export const largest = 1;" },
+      { old: "// All", new: "// Some" },
+    ];
+    await server.says("edit_file", { path: "shapes.ts", edits });
+    expect(ground.read("shapes.ts")).toMatch(/^\/\/ Some[\s\S]*\nexport const largest = 1;\n$/);
+    const refusal = await server.refuses("edit_file", {
+      path: "shapes.ts",
+      edits: [{ symbol: "area", new: "" }],
+    });
+    expect(refusal[0]).toMatch(/^ambiguous: area fits 3/);
+  });
+});
+
+describe("replace_in_files by name", () => {
+  it("renames one thing over files, and tells the places that may be another", async () => {
+    ground.write(
+      "lib.ts",
+      "export function load(a: string) {\n  return load2(a); // load\n}\nconst load2 = load;\n",
+    );
+    ground.write("use.ts", 'import { load } from "./lib";\nconst o = { load };\nload("load");\nfs.load();\n');
+    const params = { paths: ["lib.ts", "use.ts"], old: "load", new: "fetchIt", match: "name" };
+    const tried = await server.says("replace_in_files", { ...params, dry_run: true });
+    expect(tried).toContain("would replace 5 occurrences in 2 files");
+    expect(tried).toContain('  1- import { load } from "./lib";\n');
+    const said = await server.says("replace_in_files", params);
+    expect(said).toContain(
+      "[1 place left alone, which may be another thing of that name:]\nuse.ts:4: fs.load();",
+    );
+    expect(ground.read("lib.ts")).toBe(
+      "export function fetchIt(a: string) {\n  return load2(a); // load\n}\nconst load2 = fetchIt;\n",
+    );
+    expect(ground.read("use.ts")).toBe(
+      'import { fetchIt } from "./lib";\nconst o = { load: fetchIt };\nfetchIt("load");\nfs.load();\n',
+    );
+  });
+
+  it("guesses nothing where two things have the name", async () => {
+    ground.write("one.ts", "export function run() {}\n");
+    ground.write("two.ts", "function f() {\n  const run = 1;\n  return run;\n}\n");
+    const params = { paths: ["one.ts", "two.ts"], old: "run", new: "go", match: "name" };
+    const refusal = await server.refuses("replace_in_files", params);
+    expect(refusal[0]).toBe("ambiguous: run fits 2 declarations in 2 files");
+    expect(refusal[1]).toContain("run (one.ts:1-1), run (two.ts:2-2)");
+    expect(ground.read("one.ts")).toContain("run");
+  });
+});

@@ -16,6 +16,10 @@ export function declarationsIn(root: Node, text: string, grammar: Grammar): RawD
   return new Walk(text, grammar).run(root);
 }
 
+function indentAt(text: string, at: number): number {
+  return /^[ \t]*/.exec(text.slice(at, at + 500))?.[0].length ?? 0;
+}
+
 class Walk {
   readonly #found: Draft[] = [];
   readonly #text: string;
@@ -61,6 +65,7 @@ class Walk {
         parent,
         top,
         start: node.startIndex,
+        bare: node.startIndex,
         end: this.#end(node),
         nameStart: name.start,
         nameEnd: name.end,
@@ -84,6 +89,8 @@ class Walk {
     if (!isDirect) return;
     only.top = Math.min(top, node.startIndex);
     only.start = node.startIndex;
+    const line = this.#text.lastIndexOf("\n", only.bare - 1) + 1;
+    only.bare = Math.max(node.startIndex, Math.min(only.bare, line + indentAt(this.#text, line)));
     only.end = this.#end(node);
   }
 

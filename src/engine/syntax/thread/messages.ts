@@ -40,6 +40,8 @@ export interface RawDeclaration {
   readonly top: number;
   /** Where it begins itself, modifiers included. */
   readonly start: number;
+  /** The same without decorators. */
+  readonly bare: number;
   readonly end: number;
   readonly nameStart: number;
   readonly nameEnd: number;
@@ -58,23 +60,22 @@ export interface ParseError {
 export type NodeKind = "identifier" | "string" | "comment" | "other";
 
 /**
- * How an identifier is used. `binds`: it is declared here, for the part of the text from `scope` to `scopeEnd`.
- * `member`: a property or method, declared (`binds`) or used; `own` where it is reached through `this`.
- * `outside`: the name of something in another module, `from`.
+ * How an identifier is used. `member`: a property or method; `own` where its class is certain. `outside`: the name
+ * of something in another module, `from`. `unclear`: it may be more than one thing.
  */
 export interface NameUse {
   readonly start: number;
   readonly role: "variable" | "member" | "outside" | "unclear";
+  /** Whether it is declared or brought in here. */
   readonly binds: boolean;
+  /** An id of the scope that binds it. */
   readonly scope?: number;
-  readonly scopeEnd?: number;
+  /** Whether that is the file's own. */
   readonly top?: boolean;
   readonly from?: string;
   readonly own?: boolean;
-  /** Written for two things at once, as in `{ name }`: what a rename has to put in front. */
+  /** Written for two things at once, as in `{ name }`. */
   readonly shorthand?: boolean;
-  /** Types and values may share a name. */
-  readonly space?: "type" | "value" | "both";
 }
 
 export interface Answer {

@@ -8,6 +8,7 @@ import { declarationsIn } from "./declarations.ts";
 import { errorsIn } from "./errors.ts";
 import type { Answer, Request } from "./messages.ts";
 import { kindAt } from "./node-kind.ts";
+import { usesOf } from "./uses.ts";
 
 const sliceMs = 10;
 
@@ -24,7 +25,7 @@ parentPort?.on("message", (request: Request) => {
 });
 
 async function answer(request: Request): Promise<Answer["parsed"]> {
-  const { grammar, text, declarations, at } = request;
+  const { grammar, text, declarations, at, name } = request;
   const parser = await parserFor(grammar);
   const tree = await parsed(parser, request);
   if (tree === undefined) {
@@ -37,6 +38,7 @@ async function answer(request: Request): Promise<Answer["parsed"]> {
       errors: errorsIn(root),
       ...(declarations && { declarations: declarationsIn(root, text, grammar) }),
       ...(at && { kinds: at.map(offset => kindAt(root, offset)) }),
+      ...(name !== undefined && { uses: usesOf(root, text, grammar, name) }),
     };
   } finally {
     tree.delete();

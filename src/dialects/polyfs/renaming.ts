@@ -1,0 +1,89 @@
+// `match: name`: renames one thing over many files, and tells the places of its name that may be something else.
+import { Fault } from "../../engine/fault.ts";
+import { type NamedUses, usesInFiles } from "../../engine/syntax/rename.ts";
+import { LineIndex } from "../../engine/text/lines.ts";
+import { rewrite, type Text } from "../../engine/text/text.ts";
+import type { WorkspacePath } from "../../engine/workspace/path.ts";
+import { counted, shownLine } from "./answer.ts";
+import { refused } from "./failure.ts";
+
+const identifier = /^[\p{L}_$][\p{L}\p{N}_$]*$/u;
+const mostListed = 50;
+
+export interface NameInFile {
+  readonly path: WorkspacePath;
+  readonly text: Text;
+}
+
+export interface Renamed {
+  /** In the order of the files; undefined where nothing is certain. */
+  readonly after: readonly ({ readonly text: Text; readonly count: number } | undefined)[];
+  readonly notes: readonly string[];
+}
+
+export function refuseNoName(old: string, added: string): void {
+  for (const name of [old, added]) {
+    if (!identifier.test(name))
+      throw refused(
+        `${JSON.stringify(name)} is no name`,
+        "match: name takes one identifier for old and for new.",
+      );
+  }
+}
+
+/** Faults: `ambiguous_symbol` where several things have the name. */
+export async function renamed(files: readonly NameInFile[], old: string, added: string): Promise<Renamed> {
+  const named = files.map(({ path, text }) => ({ path: path.absolute, text: text.body }));
+  const uses = await usesInFiles(named, old);
+  refuseSeveral(files, old, uses);
+  const after = files.map(({ text }, i) => {
+    const places = uses.sure[i] ?? [];
+    if (places.length === 0) return undefined;
+    const splices = places.map(({ start, shorthand }) => ({
+      start,
+      end: start + old.length,
+      text: shorthand ? `${old}: ${added}` : added,
+    }));
+    return { text: rewrite(text, splices), count: places.length };
+  });
+  return { after, notes: [...unsureLines(files, uses), ...taken(files, after, added)] };
+}
+
+function refuseSeveral(files: readonly NameInFile[], symbol: string, { declared }: NamedUses): void {
+  if (declared.length <= 1) return;
+  const candidates = declared.slice(0, 30).map(({ file, start }) => {
+    const line = new LineIndex(files[file]?.text.body ?? "").lineAt(start);
+    return { name: symbol, path: files[file]?.path.given ?? "", from: line, to: line };
+  });
+  const path = counted(new Set(candidates.map(one => one.path)).size, "file");
+  throw new Fault("ambiguous_symbol", { path, symbol, candidates });
+}
+
+function unsureLines(files: readonly NameInFile[], { unsure }: NamedUses): string[] {
+  const lines: string[] = [];
+  const total = unsure.reduce((sum, list) => sum + list.length, 0);
+  if (total === 0) return lines;
+  lines.push(`[${counted(total, "place")} left alone, which may be another thing of that name:]`);
+  for (const [i, starts] of unsure.entries()) {
+    const { path, text } = files[i] ?? {};
+    if (path === undefined || text === undefined) continue;
+    const index = new LineIndex(text.body);
+    for (const line of new Set(starts.map(start => index.lineAt(start)))) {
+      if (lines.length > mostListed) continue;
+      const shown = shownLine(text.body.slice(index.start(line), index.end(line)).trim());
+      lines.push(`${path.given}:${line}: ${shown.slice(0, 200)}`);
+    }
+  }
+  const listed = lines.length - 1;
+  if (listed >= mostListed) lines.push(`[and more: search_text with kind: reference lists them]`);
+  return lines;
+}
+
+/** Files that use the new name already: what was two things would be one. */
+function taken(files: readonly NameInFile[], after: Renamed["after"], added: string): string[] {
+  const word = new RegExp(`(?<![\\p{L}\\p{N}_$])${added.replaceAll("$", "\\$")}(?![\\p{L}\\p{N}_$])`, "u");
+  const names = files.filter(({ text }, i) => after[i] !== undefined && word.test(text.body));
+  if (names.length === 0) return [];
+  const some = names.slice(0, 5).map(({ path }) => path.given);
+  return [`[${added} was in use before in ${some.join(", ")}${names.length > 5 ? ", …" : ""}]`];
+}

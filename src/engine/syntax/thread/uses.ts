@@ -1,0 +1,49 @@
+// Where a name occurs as an identifier, and what it stands for there: a variable of a scope, a member, or something
+// of another module. JavaScript and TypeScript are resolved by their scopes; of other languages only the form is seen.
+import type { Node } from "web-tree-sitter";
+import type { Grammar } from "../language.ts";
+import type { NameUse } from "./messages.ts";
+import { kindAt } from "./node-kind.ts";
+import { ScriptScopes } from "./script-scopes.ts";
+
+const most = 20_000;
+const scripts: ReadonlySet<Grammar> = new Set(["javascript", "typescript", "tsx"]);
+
+export function usesOf(root: Node, text: string, grammar: Grammar, name: string): NameUse[] {
+  const nodes = identifiers(root, text, name);
+  return scripts.has(grammar) ? new ScriptScopes(nodes).uses() : nodes.map(byForm);
+}
+
+function identifiers(root: Node, text: string, name: string): Node[] {
+  const found: Node[] = [];
+  const word = /[\p{L}\p{N}_$]/u;
+  for (
+    let at = text.indexOf(name);
+    at >= 0 && found.length < most;
+    at = text.indexOf(name, at + name.length)
+  ) {
+    if (word.test(text[at - 1] ?? "") || word.test(text[at + name.length] ?? "")) continue;
+    if (kindAt(root, at, name.length) !== "identifier") continue;
+    const node = root.descendantForIndex(at, at + name.length - 1);
+    if (node !== null) found.push(node);
+  }
+  return found;
+}
+
+const memberOf = /attribute|field|member|selector|scoped|qualified|navigation|call$/;
+const binding =
+  /parameter|declarator|pattern|_spec$|assignment|let_|short_var|^for_|import|alias|named_expression|keyword_argument|lambda|with_item|except|catch|enum/;
+
+/** Without scopes: what is bound anywhere may hide what is meant. */
+function byForm(node: Node): NameUse {
+  const start = node.startIndex;
+  const { parent } = node;
+  if (parent === null) return { start, role: "variable", binds: false };
+  if (memberOf.test(parent.type) && parent.startIndex < start) return { start, role: "member", binds: false };
+  const isName = parent.childForFieldName("name")?.id === node.id;
+  if (/import/.test(parent.type) || /import/.test(parent.parent?.type ?? ""))
+    return { start, role: "outside", binds: false };
+  const binds = isName || binding.test(parent.type);
+  const top = parent.parent?.parent == null || parent.parent.parent.parent == null;
+  return { start, role: "variable", binds, top: isName && top };
+}
