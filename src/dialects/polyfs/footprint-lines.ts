@@ -21,6 +21,7 @@ export function footprintLines(
   let tree: string | undefined;
   for (const { path, bytes, change, before, after } of changes) {
     if (tree !== undefined && isWithin(bytes, tree)) continue;
+    if (workspace.isHidden(path)) continue;
     const isDirectory = (after ?? before)?.kind === "directory";
     if (isDirectory && change !== "mode") tree = bytes;
     lines.push(

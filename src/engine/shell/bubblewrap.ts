@@ -9,6 +9,7 @@
 import { randomBytes } from "node:crypto";
 import { Fault } from "../fault.ts";
 import { display, Handle } from "../workspace/handle.ts";
+import { restrictedIn } from "../workspace/restricted.ts";
 import type { Root } from "../workspace/root.ts";
 import { makeControlGroup } from "../workspace/system/control-group.ts";
 import { freeSpace } from "../workspace/system/free-space.ts";
@@ -18,7 +19,7 @@ import type { Environment } from "./environment.ts";
 import { gitConfiguration } from "./git-identity.ts";
 import type { Launch, Sandbox } from "./launch.ts";
 import { defaultLimits, type Limits, shellWithLimits } from "./limits.ts";
-import { type Mount, MountPlan } from "./mount-plan.ts";
+import { type Cover, type Mount, MountPlan } from "./mount-plan.ts";
 import type { SandboxFound, SandboxPolicy } from "./policy.ts";
 import { callFilter } from "./seccomp.ts";
 import { networkFiles, nodeDirectories, systemDirectories, systemFiles } from "./system-directories.ts";
@@ -43,20 +44,30 @@ export function openBubblewrap(found: SandboxFound, policy: SandboxPolicy): Sand
   });
   return {
     launch(command, directory, environment, leftovers): Launch {
-      const plan = new MountPlan(policy.workspace.roots, policy.hidden?.found() ?? []);
-      let calls: UnnamedFile | undefined;
+      const restricted = restrictedIn(policy.workspace.roots);
+      const files: UnnamedFile[] = [];
+      let plan: MountPlan | undefined;
+      const end = () => {
+        for (const one of [plan, ...restricted, ...files]) one?.[Symbol.dispose]();
+      };
       try {
-        calls = filter && unnamed(filter);
+        plan = new MountPlan(policy.workspace.roots, policy.hidden?.found() ?? [], restricted);
+        const holding = (contents: Uint8Array) => {
+          const file = unnamed(contents);
+          files.push(file);
+          return file.fd;
+        };
+        const calls = filter && holding(filter);
         const descriptors: number[] = [];
         const give = (fd: number) => String(statusDescriptor + descriptors.push(fd));
         const args = [
           ...namespaces(found, policy.network),
           // A process in the background that is to stay must not end with the shell's guard.
           ...(leftovers === "keep" ? [] : ["--die-with-parent"]),
-          ...(calls ? ["--seccomp", give(calls.fd)] : []),
+          ...(calls === undefined ? [] : ["--seccomp", give(calls)]),
           ...seen,
           ...plan.mounts.flatMap(mount => bind(mount, found.bindsHandles ? give : undefined)),
-          ...plan.hidden.flatMap(hide),
+          ...plan.hidden.flatMap(cover => hide(cover, text => give(holding(text)))),
           ...["--remount-ro", "/proc", "--remount-ro", "/dev", "--remount-ro", "/"],
           ...["--chdir", plan.placeOf(directory), "--json-status-fd", String(statusDescriptor)],
           ...variables({ ...environment, HOME: home, TMPDIR: "/tmp" }),
@@ -65,8 +76,7 @@ export function openBubblewrap(found: SandboxFound, policy: SandboxPolicy): Sand
         ];
         const group = makeControlGroup(randomBytes(6).toString("hex"), limits);
         const release = () => {
-          plan[Symbol.dispose]();
-          calls?.[Symbol.dispose]();
+          end();
           group?.remove();
         };
         const isExhausted = spaceWatch(policy.workspace.roots, limits);
@@ -76,8 +86,7 @@ export function openBubblewrap(found: SandboxFound, policy: SandboxPolicy): Sand
         const join = ["-c", 'echo $$ > "$0" && exec "$@"', group.members, found.program, ...args];
         return { program: "/bin/sh", args: join, ...shared };
       } catch (error) {
-        plan[Symbol.dispose]();
-        calls?.[Symbol.dispose]();
+        end();
         throw error;
       }
     },
@@ -131,8 +140,9 @@ function bind({ handle, place, writable }: Mount, give: ((fd: number) => string)
     : [`${option}-fd`, give(handle.fd), place];
 }
 
-/** Covers what must not be seen: a directory by an empty one, a file by an empty one. */
-function hide({ place, isDirectory }: MountPlan["hidden"][number]): string[] {
+/** Covers what must not be seen: a directory by an empty one, a file by an empty one or another text. */
+function hide({ place, isDirectory, text }: Cover, give: (text: Uint8Array) => string): string[] {
+  if (text !== undefined) return ["--perms", "0444", "--ro-bind-data", give(text), place];
   return isDirectory
     ? ["--perms", "0500", "--tmpfs", place, "--remount-ro", place]
     : ["--ro-bind", "/dev/null", place];

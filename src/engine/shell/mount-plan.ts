@@ -6,6 +6,7 @@ import { Buffer, isUtf8 } from "node:buffer";
 import { Fault } from "../fault.ts";
 import type { Directory } from "../workspace/directory.ts";
 import { bytesOf, display, Handle } from "../workspace/handle.ts";
+import { isChangeable, type Restricted } from "../workspace/restricted.ts";
 import { isWithin, type Root } from "../workspace/root.ts";
 
 export interface Mount {
@@ -15,28 +16,43 @@ export interface Mount {
   readonly writable: boolean;
 }
 
+/** Something that is not seen. A file may show another text instead. */
+export interface Cover {
+  readonly place: string;
+  readonly isDirectory: boolean;
+  readonly text?: Buffer;
+}
+
 export class MountPlan implements Disposable {
   /** What is bound, outer directories first. */
   readonly mounts: readonly Mount[];
   /** What is covered by something empty, after that. */
-  readonly hidden: readonly { readonly place: string; readonly isDirectory: boolean }[];
+  readonly hidden: readonly Cover[];
   readonly #roots: readonly Located[];
   readonly #opened: Handle[] = [];
 
   /** Faults: `no_sandbox` where something was moved meanwhile, or cannot be named. */
-  constructor(roots: readonly Root[], hidden: readonly Handle[]) {
+  constructor(roots: readonly Root[], hidden: readonly Handle[], restricted: readonly Restricted[] = []) {
     this.#roots = located(roots);
     try {
       const mounts = this.#roots.map(root => ({
         ...root,
         handle: root.root.handle,
-        writable: isWritable(root),
+        writable: isChangeable(root.root),
       }));
-      const covered = this.#covered(hidden);
-      const kept = [...this.#roots.filter(root => !isWritable(root)), ...covered];
+      const covers = restricted.flatMap(({ handle, seen }) =>
+        typeof seen === "string" && seen !== "nothing"
+          ? []
+          : [{ handle, ...(seen !== "nothing" && { text: seen }) }],
+      );
+      const covered = this.#covered([...hidden.map(handle => ({ handle })), ...covers]);
+      const ruled = this.#ruled(restricted);
+      const kept = [...this.#roots.filter(root => !isWritable(root)), ...covered, ...ruled];
       const above = new Map(kept.flatMap(one => this.#above(one)).map(mount => [mount.place, mount]));
-      for (const { place } of mounts) above.delete(place);
-      this.mounts = [...mounts, ...above.values()].sort((a, b) => a.place.length - b.place.length).map(named);
+      for (const { place } of [...mounts, ...ruled]) above.delete(place);
+      this.mounts = [...mounts, ...ruled, ...above.values()]
+        .sort((a, b) => a.place.length - b.place.length)
+        .map(named);
       this.hidden = covered.map(named);
     } catch (error) {
       this[Symbol.dispose]();
@@ -52,14 +68,26 @@ export class MountPlan implements Disposable {
   }
 
   /** The hidden things that lie in a root, without those that lie in another one. */
-  #covered(hidden: readonly Handle[]): (Place & { isDirectory: boolean })[] {
-    const found = hidden.flatMap(handle => {
+  #covered(hidden: readonly { handle: Handle; text?: Buffer }[]): (Place & Cover)[] {
+    const found = hidden.flatMap(({ handle, text }) => {
       const at = handle.whereabouts();
       const outer = this.#holding(at);
       const isDirectory = handle.stat().isDirectory();
-      return outer === undefined ? [] : [{ at, place: placeIn(outer, at), outer, isDirectory }];
+      const cover = { isDirectory, ...(text && { text }) };
+      return outer === undefined ? [] : [{ at, place: placeIn(outer, at), outer, ...cover }];
     });
     return found.filter(one => !found.some(other => other !== one && isWithin(one.at, other.at)));
+  }
+
+  /** What a rule protects from changes, or frees in something protected. */
+  #ruled(restricted: readonly Restricted[]): (Mount & Place)[] {
+    return restricted.flatMap(({ handle, seen }) => {
+      if (seen !== "read-only" && seen !== "read-write") return [];
+      const at = handle.whereabouts();
+      const outer = this.#holding(at);
+      const place = outer && placeIn(outer, at);
+      return place === undefined ? [] : [{ handle, at, outer, place, writable: seen === "read-write" }];
+    });
   }
 
   /** The directories above a place up to its root, if they could be renamed. */
@@ -74,7 +102,8 @@ export class MountPlan implements Disposable {
       const handle = this.#open(outer.root.handle.below(Buffer.from(below, "latin1")));
       const is = `${outer.at}/${below}`;
       if (handle?.whereabouts() !== is) throw moved(is);
-      return { handle, place: placeIn(outer, is), writable: true };
+      const writable = outer.root.rules.decide(display(is)).changes;
+      return { handle, place: placeIn(outer, is), writable };
     });
   }
 

@@ -222,6 +222,12 @@ export class Workspace implements Disposable {
     return root === undefined ? bytes : root.rules.shown(at, bytes);
   }
 
+  /** Whether a rule keeps what is at `at` from being seen at all. */
+  isHidden(at: string): boolean {
+    const root = this.roots.find(one => isWithin(at, one.path));
+    return root !== undefined && root.rules.decide(at).contents === "none";
+  }
+
   /** The same directories under more rules, which only narrow. */
   under(source: PolicySource): Workspace {
     const roots = this.roots.map(

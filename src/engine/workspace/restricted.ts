@@ -1,0 +1,115 @@
+// What rules say about the things in some roots, found by walking them: for a sandbox, which shows a command the same
+// view of the roots that the tools have. Everything is found and held by handle.
+
+import { Buffer } from "node:buffer";
+import { closeSync, constants, type Dirent, fstatSync, openSync, readdirSync, readSync } from "node:fs";
+import { Fault } from "../fault.ts";
+import type { Decision } from "../policy/rule.ts";
+import { display, Handle, raceFree } from "./handle.ts";
+import type { Root } from "./root.ts";
+import { maxMaskedBytes } from "./rules.ts";
+
+export interface Restricted extends Disposable {
+  readonly handle: Handle;
+  readonly isDirectory: boolean;
+  /** Nothing of it is seen; this text is seen instead; or all of it, with or without changes. */
+  readonly seen: "nothing" | Buffer | "read-only" | "read-write";
+}
+
+/**
+ * What has to be treated otherwise than the directory that holds it. The caller disposes of each. Not looked for where
+ * the system has no race-free handles: there a sandbox goes by paths.
+ */
+export function restrictedIn(roots: readonly Root[]): Restricted[] {
+  const found: Restricted[] = [];
+  if (!raceFree) return found;
+  try {
+    for (const root of roots)
+      if (root.rules.restrict) walk(root, root.handle, root.handle.whereabouts(), stateOf(root), found);
+    return found;
+  } catch (error) {
+    for (const one of found) one[Symbol.dispose]();
+    throw error;
+  }
+}
+
+/** Whether commands may change things directly in a root, as far as the rules go. */
+export function isChangeable(root: Root): boolean {
+  return root.access === "read-write" && root.rules.decide(display(root.handle.whereabouts())).changes;
+}
+
+type State = "read-only" | "read-write";
+
+function stateOf(root: Root): State {
+  return isChangeable(root) ? "read-write" : "read-only";
+}
+
+function walk(root: Root, directory: Handle, at: string, state: State, found: Restricted[]): void {
+  for (const entry of entriesOf(directory)) {
+    const name = entry.name as unknown as Buffer;
+    if (entry.isSymbolicLink()) continue;
+    const place = `${at === "/" ? "" : at}/${name.toString("latin1")}`;
+    const decision = root.rules.decide(display(place));
+    const seen = seenOf(decision, root);
+    if (seen === state && !entry.isDirectory()) continue;
+    const handle = open(directory, name, entry.isDirectory());
+    if (handle === undefined) continue;
+    const isDirectory = entry.isDirectory();
+    const listed = seen !== state;
+    if (listed)
+      found.push(
+        restricted(
+          handle,
+          isDirectory,
+          seen === "masked" && !isDirectory
+            ? maskedText(root, handle, place)
+            : seen === "masked"
+              ? state
+              : seen,
+        ),
+      );
+    if (isDirectory && seen !== "nothing") walk(root, handle, place, seen === "masked" ? state : seen, found);
+    if (!listed) handle.close();
+  }
+}
+
+function seenOf({ contents, changes }: Decision, root: Root): "nothing" | "masked" | State {
+  if (contents === "none") return "nothing";
+  if (contents === "masked") return "masked";
+  return changes && root.access === "read-write" ? "read-write" : "read-only";
+}
+
+function restricted(handle: Handle, isDirectory: boolean, seen: Restricted["seen"]): Restricted {
+  return { handle, isDirectory, seen, [Symbol.dispose]: () => handle.close() };
+}
+
+/** What cannot be masked is not shown at all. */
+function maskedText(root: Root, handle: Handle, place: string): Buffer | "nothing" {
+  const fd = openSync(handle.address, constants.O_RDONLY | constants.O_NONBLOCK);
+  try {
+    const { size } = fstatSync(fd);
+    const bytes = Buffer.alloc(Math.min(size, maxMaskedBytes + 1));
+    return root.rules.shown(display(place), bytes.subarray(0, readSync(fd, bytes, 0, bytes.length, 0)));
+  } catch (error) {
+    if (!Fault.is(error, "forbidden")) throw error;
+    return "nothing";
+  } finally {
+    closeSync(fd);
+  }
+}
+
+function entriesOf(directory: Handle): Dirent[] {
+  try {
+    return readdirSync(directory.address, { withFileTypes: true, encoding: "buffer" }) as unknown as Dirent[];
+  } catch {
+    return []; // not ours to read: then a command cannot either
+  }
+}
+
+function open(directory: Handle, name: Buffer, isDirectory: boolean): Handle | undefined {
+  try {
+    return Handle.open(directory.below(name), { follow: false, directory: isDirectory });
+  } catch {
+    return undefined; // gone meanwhile
+  }
+}
