@@ -3,11 +3,13 @@ import type { Suite } from "./suite.ts";
 
 export const suites: { readonly [name: string]: () => Promise<Suite> } = {
   attack: async () => (await import("./attack/suite.ts")).attack,
+  encodings: async () => (await import("./encodings/suite.ts")).encodingsSuite,
   fault: async () => (await import("./fault/suite.ts")).fault,
   fuzz: async () => (await import("./fuzz/suite.ts")).fuzz,
   merge: async () => (await import("./merge/suite.ts")).mergeSuite,
   model: async () => (await import("./model/suite.ts")).model,
   power: async () => (await import("./power/suite.ts")).power,
+  patch: async () => (await import("./patch/suite.ts")).patchSuite,
   soak: async () => (await import("./soak/suite.ts")).soak,
 };
 

@@ -43,7 +43,10 @@ async function ofEdits({ chance, tally, say, long }: Trial, git: Git, times: num
     const start = ground(chance, 10);
     const theirs = changed(start, chance);
     const made = edits(start, chance);
-    if (made.edits.length === 0) continue;
+    if (made.edits.length === 0) {
+      i--;
+      continue;
+    }
     const base = start.lines.join("");
     let ours = "";
     const got = await outcomeOf(

@@ -110,7 +110,9 @@ export const plainWording: Wording = {
   patch_conflict: ({ path, hunk, reason }) =>
     reason === "ambiguous"
       ? `Hunk ${hunk} fits in several places of ${path}`
-      : `Hunk ${hunk} does not apply to ${path}`,
+      : reason === "lines_left"
+        ? `Hunk ${hunk} deletes ${path}, but leaves lines in it`
+        : `Hunk ${hunk} does not apply to ${path}`,
   duplicate_path: ({ path }) => `Path is named twice: ${path}`,
   changed_meanwhile: ({ path }) => `File was changed by someone else meanwhile; read it again: ${path}`,
   locked: ({ path }) => `File is locked by another process; try again: ${path}`,

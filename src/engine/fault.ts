@@ -125,7 +125,8 @@ export interface Faults {
   patch_conflict: {
     readonly path: string;
     readonly hunk: number;
-    readonly reason: "no_match" | "ambiguous";
+    /** `lines_left`: the hunks of a deleted file do not remove all of its lines. */
+    readonly reason: "no_match" | "ambiguous" | "lines_left";
     readonly current: readonly Place[];
   };
   duplicate_path: { readonly path: string };

@@ -326,6 +326,23 @@ describe("tolerance", () => {
     ]);
   });
 
+  it("counts in the units of both sides, and refuses where they do not tell", async () => {
+    const wrapped = "\tif (b) {\n\t\tx();\n\t}";
+    expect(await edited("{\n    x();\n}\n", tolerant("\t\tx();", wrapped, "indentation"))).toBe(
+      "{\n  if (b) {\n    x();\n  }\n}\n",
+    );
+    expect(await edited("\t\tx();\n", tolerant("    x();", "  if (b) {\n    x();\n  }", "indentation"))).toBe(
+      "\tif (b) {\n\t\tx();\n\t}\n",
+    );
+    expect(
+      await edited("    a\n        b\n", tolerant("  a\n    b", "  a\n    b\n      c", "indentation")),
+    ).toBe("    a\n        b\n            c\n");
+    // How wide a tab is, and what is less than nothing, cannot be known.
+    await refusal("no_match", "    a\n    b\n", tolerant("a\nb", "a\n\tb", "indentation"));
+    await refusal("no_match", "  x();\n", tolerant("    x();", "if (b)\n    x();", "indentation"));
+    await refusal("no_match", "   x();\n", tolerant("\t\tx();", wrapped, "indentation"));
+  });
+
   it("carries indentation over from spaces to tabs and back", async () => {
     const tabs = "def f():\n\tif x:\n\t\ty()\n\treturn\n";
     const edit = tolerant(

@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { applyFilePatch } from "../../src/engine/edit/hunks.ts";
@@ -27,6 +28,57 @@ const refusal = async <C extends FaultCode>(code: C, run: () => unknown): Promis
   throw new Error(`expected ${code}`);
 };
 const ten = Array.from({ length: 10 }, (_, i) => `line ${i + 1}\n`).join("");
+
+describe("a patch that came with CRLF", () => {
+  const crlf = (patch: string) => patch.replaceAll("\n", "\r\n");
+  const blob = (content: string) =>
+    createHash("sha1")
+      .update(`blob ${Buffer.byteLength(content)}\0${content}`)
+      .digest("hex");
+  const prepending = (content: string) =>
+    `diff --git a/f b/f\nindex ${blob(content)}..${"0".repeat(40)} 100644\n${hunk("@@ -0,0 +1,2 @@", "+new", "+lines")}`;
+
+  it("puts no bare line feed into a CRLF file, wherever it adds lines", async () => {
+    const file = "a\r\nb\r\nc\r\n";
+    expect(await patched(file, crlf(prepending(file)))).toBe(`new\r\nlines\r\n${file}`);
+    expect(await patched(file, crlf(hunk("@@ -1,1 +1,2 @@", "+new", " a")))).toBe(`new\r\n${file}`);
+    expect(await patched(file, crlf(hunk("@@ -3,1 +3,2 @@", " c", "+new")))).toBe(`${file}new\r\n`);
+    expect(await patched(file, crlf(envelope("@@", "+new", " a")))).toBe(`new\r\n${file}`);
+    expect(await patched("", crlf(hunk("@@ -0,0 +1,2 @@", "+new", "+lines")))).toBe("new\r\nlines\r\n");
+  });
+
+  it("keeps the endings of a file with LF", async () => {
+    const file = "a\nb\n";
+    expect(await patched(file, crlf(prepending(file)))).toBe(`new\nlines\n${file}`);
+  });
+
+  it("creates a file with its own endings, or with LF where the caller wants that", () => {
+    for (const patch of [
+      "--- /dev/null\n+++ b/f\n@@ -0,0 +1,2 @@\n+a\n+b\n",
+      "*** Begin Patch\n*** Add File: f\n+a\n+b\n*** End Patch\n",
+    ]) {
+      expect(createdContent(one(crlf(patch)), "patch")).toBe("a\r\nb\r\n");
+      expect(createdContent(one(crlf(patch)))).toBe("a\nb\n");
+      expect(createdContent(one(patch), "patch")).toBe("a\nb\n");
+    }
+  });
+});
+
+describe("a patch that deletes a file", () => {
+  it("says which lines it leaves, where it does not remove all of them", async () => {
+    const patch = "--- a/f\n+++ /dev/null\n@@ -1,2 +0,0 @@\n-a\n-b\n";
+    expect(await refusal("patch_conflict", () => patched("a\nb\nc\nd\n", patch))).toEqual({
+      path: "f",
+      hunk: 1,
+      reason: "lines_left",
+      current: [
+        { line: 3, text: "c" },
+        { line: 4, text: "d" },
+      ],
+    });
+    expect(await patched("a\nb\n", patch)).toBe("");
+  });
+});
 
 describe("a unified diff", () => {
   it("of many lines finds its place, or none, in a file of many more that are the same", async () => {

@@ -22,8 +22,10 @@ export const wording: Wording = {
   no_match: ({ path, near }) => `old_string was not found in ${path}. ${near ? hint(near) : advice}`,
   ambiguous,
   patch_conflict: ({ path, hunk, reason, current }) =>
-    `Hunk ${hunk} ${reason === "ambiguous" ? "fits more than one place in" : "does not apply to"} ${path}` +
-    (current.length === 0 ? "" : `; the file has there:\n${quoted(current)}`),
+    reason === "lines_left"
+      ? `Hunk ${hunk} deletes ${path}, but leaves lines in it:\n${quoted(current)}`
+      : `Hunk ${hunk} ${reason === "ambiguous" ? "fits more than one place in" : "does not apply to"} ${path}` +
+        (current.length === 0 ? "" : `; the file has there:\n${quoted(current)}`),
   duplicate_path: ({ path }) => `Path is named twice in the patch: ${path}`,
   exists: ({ path }) => `Path already exists: ${path}`,
 };

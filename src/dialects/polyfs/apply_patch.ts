@@ -30,6 +30,7 @@ export const applyPatch = polyfsTool({
       textOf: (path: string, bytes: Buffer) => textOf(path, bytes),
       maxBytes: call.settings.maxFileBytes,
       links: "follow",
+      createdEnding: "patch",
     } as const;
     const blocks = parsePatch(patch).map(file => new PatchBlock(file, options));
     let changes: Change[] = [];

@@ -204,6 +204,11 @@ export const wording: Wording = {
   ),
   patch_conflict: data => {
     const { path, hunk, reason, current } = data;
+    if (reason === "lines_left")
+      return (
+        `the patch deletes ${printable(path)}, but does not remove all of its lines; nothing was changed\n` +
+        `Remove these lines in the hunk, too, or use delete_path:\n${numbered(current)}`
+      );
     const how = reason === "ambiguous" ? "fits more than one place in" : "does not apply to";
     const what = `hunk ${hunk} ${how} ${printable(path)}; nothing was changed`;
     const todo =

@@ -131,7 +131,8 @@ function inContractWords(error: unknown, edits: readonly AskedEdit[]): unknown {
   if (Fault.is(error, "missing_group")) {
     const { reference, groups } = error.data;
     return refusal(
-      `newText refers to ${reference}, but oldText has ${groups} capture group${groups === 1 ? "" : "s"}`,
+      `newText refers to ${reference}, but oldText has no capture group ${reference.slice(1)}: ` +
+        `it has ${groups} capture group${groups === 1 ? "" : "s"}`,
     );
   }
   return error;

@@ -4,7 +4,7 @@
 // fits a file with other endings, and its lines take those of their place.
 import { createHash } from "node:crypto";
 import { Fault, type Place } from "../fault.ts";
-import { dominantEnding } from "../text/endings.ts";
+import { dominantEnding, endingsIn } from "../text/endings.ts";
 import { shown } from "../text/escape.ts";
 import type { Splice } from "../text/splice.ts";
 import { rewriteRaw, type Text, withMarkApart, withMarkInText } from "../text/text.ts";
@@ -17,6 +17,9 @@ export interface Patched {
   /** By how many lines each hunk stood elsewhere than it said; 0 where it carried no number. */
   readonly offsets: readonly number[];
 }
+
+/** Lines of the file that a refusal shows. */
+const mostShown = 12;
 
 /** Applies the hunks of a patch that changes, renames, copies or deletes. Throws `patch_conflict`. */
 export function applyFilePatch(file: Text, patch: FilePatch): Patched {
@@ -41,19 +44,22 @@ export function applyFilePatch(file: Text, patch: FilePatch): Patched {
     used.push({ start: found.at, end: found.at + old });
     if (hunk.oldStart !== undefined) drift = found.offset;
     offsets.push(found.offset);
-    // A known file has the endings that the patch says, even where nothing around shows them.
-    splices.push(
-      ...hunkSplices(hunk, found.at, { ...target, literal: literal || (verified && old === 0) }, text),
-    );
+    // A known file has the endings that the patch says, even where nothing around shows them; unless the whole patch
+    // came with "\r\n", which were taken off.
+    const said = literal || (verified && old === 0 && !patch.crlf);
+    splices.push(...hunkSplices(hunk, found.at, { ...target, literal: said }, text, patch.crlf ?? false));
   }
   const result = rewriteRaw(text, splices);
   if (patch.kind === "delete" && patch.checkRemoved && result.raw !== "") {
-    const current = [{ line: 1, text: shown(result.raw.slice(0, 200)) }];
+    const left = lines.flatMap((line, i) => {
+      const isRemoved = used.some(({ start, end }) => i >= start && i < end);
+      return isRemoved ? [] : [{ line: i + 1, text: shown(line.text.slice(0, 500)) }];
+    });
     throw new Fault("patch_conflict", {
       path: text.path,
       hunk: Math.max(1, patch.hunks.length),
-      reason: "no_match",
-      current,
+      reason: "lines_left",
+      current: left.slice(0, mostShown),
     });
   }
   return { text: showsMark ? withMarkApart(result) : result, offsets };
@@ -67,7 +73,7 @@ function isBlob(bytes: Buffer, hash: string): boolean {
 }
 
 /** One splice for each run of changed lines. */
-function hunkSplices(hunk: Hunk, at: number, target: Target, text: Text): Splice[] {
+function hunkSplices(hunk: Hunk, at: number, target: Target, text: Text, crlf: boolean): Splice[] {
   const splices: Splice[] = [];
   const { lines } = target;
   let line = at;
@@ -75,7 +81,7 @@ function hunkSplices(hunk: Hunk, at: number, target: Target, text: Text): Splice
   let added: PatchLine[] = [];
   const finish = () => {
     if (line > from || added.length > 0)
-      splices.push(runSplice(lines, from, line, added, target, text, hunk.oldStart === undefined));
+      splices.push(runSplice(lines, from, line, added, target, text, hunk.oldStart === undefined, crlf));
     added = [];
     from = line;
   };
@@ -100,6 +106,7 @@ function runSplice(
   target: Target,
   text: Text,
   endUnknown: boolean,
+  crlf: boolean,
 ): Splice {
   const before = lines[from - 1];
   const start = lines[from]?.start ?? text.raw.length;
@@ -109,7 +116,7 @@ function runSplice(
   }
   const removed = lines.slice(from, to);
   const place = removed.findLast(line => line.end !== "")?.end ?? before?.end ?? lines[to]?.end ?? "";
-  const usual = place === "" ? dominantEnding(text) : place;
+  const usual = place !== "" ? place : crlf && endingsIn(text) === "none" ? "\r\n" : dominantEnding(text);
   const endOf = (i: number) => (added[i]?.end ? removed[i]?.end || usual : "");
   const joined = added.map((line, i) => line.text + endOf(i)).join("");
   if (!endUnknown) return { start, end, text: joined };
@@ -135,6 +142,6 @@ function currentLines(lines: readonly FileLine[], hunk: Hunk, from: number): Pla
         : similar - old.findIndex(l => l.text.trim() === longest);
   const first = Math.max(0, start);
   return lines
-    .slice(first, first + Math.min(Math.max(old.length, 1), 12))
+    .slice(first, first + Math.min(Math.max(old.length, 1), mostShown))
     .map((line, i) => ({ line: first + i + 1, text: shown(line.text.slice(0, 500)) }));
 }

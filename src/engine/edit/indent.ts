@@ -55,42 +55,73 @@ export function indentMap(from: readonly string[], to: readonly string[]): Inden
   return map;
 }
 
-/** Lines with their indentation carried over by a map, and by its unit where the map does not know it. */
-export function mapIndent(lines: readonly string[], map: IndentMap): string[] {
-  const known = [...map].sort(([a], [b]) => width(b) - width(a));
-  const convert = unitConversion(lines, map);
+/** Lines with their indentation carried over by a map; undefined where it does not tell what an indentation becomes. */
+export function mapIndent(lines: readonly string[], map: IndentMap): string[] | undefined {
+  const texts = lines.filter(line => !isBlank(line));
+  const unknown = [...new Set(texts.map(indentOf))].filter(indent => !map.has(indent));
+  const carried = new Map(map);
+  const carry = unknown.length === 0 ? undefined : carrier(unknown, map);
+  for (const indent of unknown) {
+    const made = carry?.(indent);
+    if (made === undefined) return undefined;
+    carried.set(indent, made);
+  }
   return lines.map(line => {
     if (isBlank(line)) return "";
     const indent = indentOf(line);
-    const rest = line.slice(indent.length);
-    const exact = map.get(indent);
-    if (exact !== undefined) return exact + rest;
-    const base = known.find(([from]) => indent.startsWith(from));
-    if (base !== undefined) return base[1] + convert(indent.slice(base[0].length)) + rest;
-    // Shallower than anything known: take as much off the shallowest.
-    const [from, to] = known.at(-1) ?? ["", ""];
-    const less = convert(from.slice(indent.length));
-    return (to.endsWith(less) ? to.slice(0, to.length - less.length) : "") + rest;
+    return (carried.get(indent) ?? indent) + line.slice(indent.length);
   });
 }
 
-/** How extra indentation is written in the other block: tabs for steps of spaces, spaces for tabs, or as it is. */
-function unitConversion(lines: readonly string[], map: IndentMap): (extra: string) => string {
-  const sources = [...map.keys(), ...lines.filter(line => !isBlank(line)).map(indentOf)];
-  const targets = [...map.values()].join("");
-  if (targets.includes("\t") && !sources.join("").includes("\t")) {
-    const step = smallestStep(sources) || 4;
-    return extra => "\t".repeat(Math.floor(extra.length / step)) + " ".repeat(extra.length % step);
+/** How an indentation that the map does not know is carried over: in proportion to those that it knows. */
+function carrier(
+  unknown: readonly string[],
+  map: IndentMap,
+): ((indent: string) => string | undefined) | undefined {
+  const known = [...map].sort(([a], [b]) => a.length - b.length);
+  const source = unitOf([...map.keys(), ...unknown]);
+  const target = unitOf([...map.values()]);
+  const [from, to] = known[0] ?? ["", ""];
+  if (source === "mixed" || target === "mixed") {
+    // Only what goes on behind a known indentation can be told.
+    const start = (indent: string) => known.findLast(([one]) => indent.startsWith(one));
+    return indent => {
+      const base = start(indent);
+      return base && base[1] + indent.slice(base[0].length);
+    };
   }
-  if (targets.includes(" ") && !targets.includes("\t")) {
-    const unit = " ".repeat(smallestStep([...map.values()]) || 4);
-    return extra => extra.replaceAll("\t", unit);
-  }
-  return extra => extra;
+  const unit = target === "" ? source : target;
+  const ratio = ratioOf(known, source === unit, unknown, unit);
+  if (ratio === undefined) return undefined;
+  return indent => {
+    const length = to.length + (indent.length - from.length) * ratio;
+    return length >= 0 && Number.isInteger(length) ? unit.repeat(length) : undefined;
+  };
 }
 
-function smallestStep(indents: readonly string[]): number {
-  const widths = [...new Set(["", ...indents].map(width))].sort((a, b) => a - b);
-  const steps = widths.slice(1).map((w, i) => w - (widths[i] ?? 0));
-  return steps.length === 0 ? 0 : Math.min(...steps);
+/** How many characters of the target one of the source stands for; undefined where nothing tells. */
+function ratioOf(
+  known: readonly (readonly [string, string])[],
+  sameUnit: boolean,
+  unknown: readonly string[],
+  unit: string,
+): number | undefined {
+  const [first, ...others] = known;
+  if (first === undefined) return undefined;
+  const [from, to] = [first[0].length, first[1].length];
+  const ratios = others.map(([a, b]) => (b.length - to) / (a.length - from));
+  const [ratio] = ratios;
+  if (ratio !== undefined) return ratios.every(one => one === ratio) ? ratio : undefined;
+  if (sameUnit) return 1;
+  if (from > 0 && to > 0) return to / from;
+  // The smallest step of the new text is one tab; how many spaces a tab is cannot be known.
+  const steps = unknown.map(indent => Math.abs(indent.length - from));
+  return unit === "\t" ? 1 / Math.min(...steps) : undefined;
+}
+
+/** What indentations consist of. */
+function unitOf(indents: readonly string[]): "" | " " | "\t" | "mixed" {
+  const all = indents.join("");
+  if (all.includes(" ") && all.includes("\t")) return "mixed";
+  return all === "" ? "" : all.includes("\t") ? "\t" : " ";
 }

@@ -11,7 +11,8 @@ export function parsePatch(patch: string): FilePatch[] {
     const line = patch.slice(0, patch.search(/\p{Surrogate}/u)).split("\n").length;
     throw new Fault("malformed_patch", { line, reason: "not valid Unicode" });
   }
-  const files = isEnvelope(patch) ? parseEnvelope(patch) : parseUnified(patch);
+  const parsed = isEnvelope(patch) ? parseEnvelope(patch) : parseUnified(patch);
+  const files = hasCrlfHeader(patch) ? parsed.map(file => ({ ...file, crlf: true })) : parsed;
   const seen = new Set<string>();
   for (const file of files) {
     for (const path of file.to === undefined ? [file.path] : [file.path, file.to]) {
@@ -22,8 +23,15 @@ export function parsePatch(patch: string): FilePatch[] {
   return files;
 }
 
-/** The content of a created file. Its lines end with "\n", unless the patch itself says otherwise. */
-export function createdContent(patch: FilePatch): string {
+/** The first line that both notations read: where it ends with "\r\n", all lines lost their "\r". */
+function hasCrlfHeader(patch: string): boolean {
+  const header = isEnvelope(patch) ? /^\*\*\* Begin Patch[^\n]*/m : /^(diff --git |--- )[^\n]*/m;
+  return header.exec(patch)?.[0].endsWith("\r") ?? false;
+}
+
+/** The content of a created file. Its lines end as `ending` says, or as those of the patch did. */
+export function createdContent(patch: FilePatch, ending: "patch" | "\n" = "\n"): string {
   const lines = patch.hunks.flatMap(hunk => hunk.lines).filter(line => line.sign === "+");
-  return lines.map(line => line.text + (line.end ? "\n" : "")).join("");
+  const end = ending === "patch" && patch.crlf ? "\r\n" : "\n";
+  return lines.map(line => line.text + (line.end ? end : "")).join("");
 }

@@ -26,7 +26,7 @@ const candidates = [
 ] as const;
 
 const sampleSize = 65_536;
-const mostNamed = 6;
+const mostNamed = 8;
 
 /** A part of a file that shows its encoding: from the line of the first byte beyond ASCII. */
 export function legacySample(bytes: Buffer): Buffer {
@@ -74,6 +74,8 @@ function isOdd(word: string): boolean {
   const capitalInside = /\p{Ll}\p{Lu}/u;
   const letterAndSign = /\p{Ll}[\u00a2-\u00a9\u00ac\u00ae-\u00b8\u00bc-\u00be]|[\u2500-\u259f]/u;
   if (symbolInside.test(word) || capitalInside.test(word) || letterAndSign.test(word)) return true;
+  // No Latin alphabet writes whole words without one of the letters of ASCII.
+  if (/^\p{Script=Latin}{3,}$/u.test(word) && !/[a-z]/i.test(word)) return true;
   return scripts.filter(script => script.test(word)).length > 1;
 }
 

@@ -210,6 +210,7 @@ describe("a regex edit", () => {
       );
     }
     expect(await refused("abc", regex("nope", "$1"))).toContain("refers to $1");
+    expect(await refused("abc", regex("(a)", "$2"))).toContain("no capture group 2: it has 1 capture group");
   });
 
   it("that never ends is ended, and the server goes on", async () => {

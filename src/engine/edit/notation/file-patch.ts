@@ -30,6 +30,8 @@ export interface FilePatch {
   readonly executable?: boolean;
   /** The start of the git hash of the file that the patch was made from. */
   readonly blob?: string;
+  /** Whether the patch itself came with "\r\n", which was taken off its lines. */
+  readonly crlf?: boolean;
   /** Whether a removed file must be exactly what the hunks say. */
   readonly checkRemoved: boolean;
   readonly added: number;

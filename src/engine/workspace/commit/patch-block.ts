@@ -16,6 +16,8 @@ export interface PatchOptions {
   textOf(path: string, bytes: Buffer): Promise<Text>;
   /** Larger files are refused, unless they are only renamed. */
   readonly maxBytes: number;
+  /** How lines of created files end: as those of the patch, or with "\n", which is the default. */
+  readonly createdEnding?: "patch" | "\n";
   /** Whether symbolic links are refused, or what they lead to is patched. */
   readonly links: "refuse" | "follow";
 }
@@ -50,7 +52,13 @@ export class PatchBlock {
     const { path, to } = this;
     const { kind } = this.patch;
     if (kind === "create") {
-      return [this.#write(path, await encode(path.given, createdContent(this.patch)), "absent")];
+      return [
+        this.#write(
+          path,
+          await encode(path.given, createdContent(this.patch, this.#options.createdEnding)),
+          "absent",
+        ),
+      ];
     }
     if (!this.isRead) return [{ kind: "move", from: path, to }];
     if (bytes === undefined) throw new Fault("not_found", { path: path.given });
