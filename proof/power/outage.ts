@@ -1,9 +1,9 @@
-// A power cut, acted out on a recording: what was flushed is on the disk, of everything else chance decides. POSIX
-// promises no more than this, and file systems use that freedom:
+// A power cut, acted out on a recording: what was flushed is on the disk, of everything else chance decides. File
+// systems promise no more than this, and use that freedom:
 //
-//   data        bytes of a file that was not flushed are there, missing, zeros, or there up to some sector
-//   names       entries of a directory that was not flushed are there or missing, in any order between names; changes
-//               of one name keep their order, and a rename happens as a whole
+//   data    bytes of a file that was not flushed are there, missing, zeros, or there up to some sector
+//   names   of the changes to a directory that was not flushed, the first few are there; those of one directory keep
+//           their order, those of different ones do not; a rename happens as a whole
 import type { Chance } from "../chance.ts";
 import type { Operation, Recording, Thing } from "./recording.ts";
 
@@ -43,11 +43,11 @@ export function cutPower(recording: Recording, cut: number, chance: Chance): Dis
     const { data, mode, mtime, entries } = thing;
     files.set(thing.id, { thing, data: Buffer.from(data), mode, mtime, entries: new Map(entries) });
   }
-  const missing = new Set<string>();
+  const missing = new Set<number>();
   for (const [i, operation] of done.entries()) {
     const keep = forced[i] || keeps(operation, i);
     if (operation.is === "names") {
-      const keys = operation.names.map(({ dir, name }) => `${dir}/${name}`);
+      const keys = operation.names.map(({ dir }) => dir);
       if (!keep || keys.some(key => missing.has(key))) {
         if (forced[i]) throw new Error("a flushed name depends on one that was not flushed");
         for (const key of keys) missing.add(key);
@@ -73,26 +73,34 @@ function flushed(done: readonly Operation[]): boolean[] {
       forced[i] = operation.names.some(({ dir }) => (reach.get(dir) ?? 0) > i);
     else if (operation !== undefined && "id" in operation) forced[i] = (reach.get(operation.id) ?? 0) > i;
   }
-  // A name that is on the disk has all its earlier changes behind it.
-  const names = new Set<string>();
+  // A change that is on the disk has all earlier ones of its directories behind it.
+  const later = new Set<number>();
   for (let i = done.length - 1; i >= 0; i--) {
     const operation = done[i];
     if (operation?.is !== "names") continue;
-    const keys = operation.names.map(({ dir, name }) => `${dir}/${name}`);
-    if (keys.some(key => names.has(key))) forced[i] = true;
-    if (forced[i]) for (const key of keys) names.add(key);
+    const dirs = operation.names.map(({ dir }) => dir);
+    if (dirs.some(dir => later.has(dir))) forced[i] = true;
+    if (forced[i]) for (const dir of dirs) later.add(dir);
   }
   return forced;
 }
 
 function choice(style: (typeof styles)[number], length: number, chance: Chance) {
   const end = length - chance.below(Math.min(length, 200));
-  return ({ is }: Operation, i: number): boolean => {
+  const ends = new Map<number, number>();
+  const endOf = (dir: number): number => {
+    const known = ends.get(dir) ?? chance.below(length + 1);
+    ends.set(dir, known);
+    return known;
+  };
+  return (operation: Operation, i: number): boolean => {
+    const { is } = operation;
     if (style === "nothing") return false;
     if (style === "everything") return true;
     if (style === "names only") return is === "names";
     if (style === "data only") return is !== "names";
     if (style === "in order") return is === "names" ? i < end : chance.next() < 0.5;
+    if (is === "names") return operation.names.every(({ dir }) => i < endOf(dir));
     return chance.next() < (style === "most" ? 0.9 : style === "few" ? 0.1 : 0.5);
   };
 }

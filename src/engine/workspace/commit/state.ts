@@ -149,6 +149,7 @@ export class StateDirectory {
       const folder = join(processes, entry.toString());
       if (folder === this.own || this.#passed.has(entry.toString())) continue;
       if (!isDead(join(folder, "owner"), beaconsOf(this.path))) continue;
+      if (claimed.length === 0) flushFolder(processes); // a power cut must not keep that move without our own folder
       const taken = join(this.own, `dead-${entry.toString()}`);
       try {
         sys.rename(folder, taken);
@@ -235,6 +236,10 @@ function removeJournals(folder: string): void {
   const journals = namesIn(folder).filter(name => name.startsWith("journal-"));
   if (journals.length === 0) return;
   for (const name of journals) unlinkIfThere(join(folder, name));
+  flushFolder(folder);
+}
+
+function flushFolder(folder: string): void {
   if (process.platform === "win32") return; // directories cannot be flushed there
   const fd = sys.open(folder, constants.O_RDONLY);
   try {

@@ -134,14 +134,15 @@ function move(step: MoveStep, scene: Scene): void {
     if (step.away === "empty" && sys.names(to).length > 0) {
       throw new Fault("not_empty", { path: step.given });
     }
-  } else moveToFree(from, to, step);
+  } else moveToFree(from, to, step, scene.places);
 }
 
 /** Never replaces what appears at `to` meanwhile. */
-function moveToFree(from: Address, to: Address, step: MoveStep): void {
+function moveToFree(from: Address, to: Address, step: MoveStep, places: Places): void {
   if (step.kind === "file") {
     try {
       sys.link(from, to);
+      if (step.staged === undefined && step.from.place !== step.to.place) flushPlace(places, step.to.place);
       sys.unlink(from);
       return;
     } catch (error) {
@@ -150,6 +151,23 @@ function moveToFree(from: Address, to: Address, step: MoveStep): void {
   }
   if (sys.lstat(to) !== undefined) throw new Fault("exists", { path: step.given });
   sys.rename(from, to);
+}
+
+/** Of a file that goes to another directory, a power cut must not keep the loss of the one name without the other. */
+function flushPlace(places: Places, place: number): void {
+  if (process.platform === "win32") return;
+  let fd: number;
+  try {
+    fd = sys.open(places.handle(place).address, constants.O_RDONLY | constants.O_DIRECTORY);
+  } catch (error) {
+    if (errnoOf(error) === "EACCES") return; // it may be written to and not read
+    throw error;
+  }
+  try {
+    sys.flush(fd);
+  } finally {
+    sys.close(fd);
+  }
 }
 
 function keepAside(step: MoveStep, scene: Scene, to: Address): void {
