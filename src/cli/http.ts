@@ -14,6 +14,7 @@ import { policyOf } from "./policy/policy-choice.ts";
 import { print } from "./print.ts";
 import { settingsOf } from "./settings.ts";
 import { UsageError } from "./usage-error.ts";
+import { warnOfVolatileState } from "./volatile-state.ts";
 
 export async function serveOverHttp(config: Config, log: Log): Promise<void> {
   const address = parseAddress(config.http ?? "");
@@ -58,6 +59,7 @@ export async function serveOverHttp(config: Config, log: Log): Promise<void> {
       `cannot listen on ${config.http}: ${error instanceof Error ? error.message : error}`,
     );
   });
+  await warnOfVolatileState(config, engine.workspace);
   await print(process.stderr, `polyfs: serving ${service.url}/mcp\n`);
   await untilSignal(service, log);
 }

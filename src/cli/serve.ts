@@ -11,6 +11,7 @@ import { chooseDialect } from "./dialect.ts";
 import { openDirectories } from "./directories.ts";
 import { policyOf } from "./policy/policy-choice.ts";
 import { settingsOf } from "./settings.ts";
+import { warnOfVolatileState } from "./volatile-state.ts";
 import { warmUpWhenQuiet } from "./warm-up.ts";
 
 export async function serve(config: Config): Promise<void> {
@@ -28,6 +29,7 @@ export async function serve(config: Config): Promise<void> {
   );
   using engine = served;
   for (const { path, access } of engine.workspace.roots) log.info(`serving ${path} (${access})`);
+  await warnOfVolatileState(config, engine.workspace);
   using audit = openAudit(config, engine.workspace, log);
   warmUpWhenQuiet(process.stdin);
   await serveStdio({

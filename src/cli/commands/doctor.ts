@@ -6,7 +6,7 @@ import { Fault } from "../../engine/fault.ts";
 import { ripgrepVersion } from "../../engine/search/ripgrep-version.ts";
 import { findSandbox } from "../../engine/shell/sandbox.ts";
 import { statePath } from "../../engine/workspace/commit/state.ts";
-import { fileSystemOf } from "../../engine/workspace/system/file-system.ts";
+import { fileSystemOf, isVolatile } from "../../engine/workspace/system/file-system.ts";
 import { readNamedFile } from "../../engine/workspace/system/named-file.ts";
 import { type Grant, Workspace } from "../../engine/workspace/workspace.ts";
 import { version } from "../../version.ts";
@@ -14,6 +14,7 @@ import { wrap } from "../columns.ts";
 import { fromHome } from "../layer.ts";
 import { print } from "../print.ts";
 import { type Style, styleOf, visible } from "../style.ts";
+import { volatileState } from "../volatile-state.ts";
 import { command, directoryOptions } from "./command.ts";
 import { whereTheUserStands } from "./standing.ts";
 
@@ -157,12 +158,14 @@ function state(wanted: string | undefined): Finding {
   const path = statePath(wanted);
   try {
     const { kind, freeBytes } = fileSystemOf(path);
+    if (isVolatile(path)) return volatileFinding(path);
     return {
       what: "State and history",
       is: "fine",
       found: `${path} (${kind}, ${(freeBytes / 1e9).toFixed(1)} GB free)`,
     };
   } catch (error) {
+    if (Fault.is(error, "not_found") && isVolatile(path)) return volatileFinding(path);
     if (Fault.is(error, "not_found"))
       return { what: "State and history", is: "fine", found: `${path} (made at the first change)` };
     return {
@@ -172,6 +175,15 @@ function state(wanted: string | undefined): Finding {
       advice: "Name another place: --state-dir DIR",
     };
   }
+}
+
+function volatileFinding(path: string): Finding {
+  return {
+    what: "State and history",
+    is: "notable",
+    found: `${path} is ${volatileState}`,
+    advice: "Name another place: --state-dir DIR",
+  };
 }
 
 function reasonOf(error: unknown): string {

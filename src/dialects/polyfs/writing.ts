@@ -30,7 +30,7 @@ export function notes({ files, recorded }: Commit, { settings }: CallContext): s
         : "keep the old content";
   return [
     ...(names > 0 ? [`[${others} ${kept}]`] : []),
-    ...(recorded ? [] : ["[too large to be kept: this cannot be undone]"]),
+    ...(recorded ? [] : ["[too large to be kept, or no room for it: this cannot be undone]"]),
   ];
 }
 

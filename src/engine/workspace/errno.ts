@@ -2,6 +2,9 @@
 // in the same way and no raw `ENOENT: …, open '/proc/self/fd/…'` ever reaches a caller.
 import { Fault } from "../fault.ts";
 
+/** Stands for a path in faults about the state directory: where that is, is not for callers to know. */
+export const stateDirectory = "polyfs's state directory";
+
 export function errnoOf(error: unknown): string | undefined {
   return error instanceof Error ? (error as NodeJS.ErrnoException).code : undefined;
 }

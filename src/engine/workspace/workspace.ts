@@ -6,11 +6,13 @@ import { readlinkSync } from "node:fs";
 import { isAbsolute, resolve } from "node:path";
 import { Fault } from "../fault.ts";
 import type { Need } from "../policy/approval.ts";
-import type { Archive } from "./archive/archive.ts";
+import { Archive } from "./archive/archive.ts";
 import type { By, Change, Commit, CommitListener, CommitOptions } from "./commit/change.ts";
 import { Committer, type Current } from "./commit/commit.ts";
+import { removeWithoutRoom } from "./commit/no-room.ts";
 import { othersRecorded } from "./commit/others.ts";
 import type { CopyAttributes } from "./commit/stage.ts";
+import { statePath } from "./commit/state.ts";
 import { refuseStateIn } from "./commit/state-in-root.ts";
 import { type Attendance, attendanceAt, openStore } from "./commit/store.ts";
 import { isConcealed, liesInConcealed } from "./concealed.ts";
@@ -192,7 +194,13 @@ export class Workspace implements Disposable {
 
   /** What is remembered of the past. */
   get archive(): Archive {
-    return openStore(this.#writing.state).archive;
+    try {
+      return openStore(this.#writing.state).archive;
+    } catch (error) {
+      // On a full disk it can still be read, and what is about to be deleted can be measured against its limits.
+      if (Fault.is(error, "no_space")) return new Archive(statePath(this.#writing.state));
+      throw error;
+    }
   }
 
   /** The path that a caller wrote, as a capability. Faults: `invalid_path`, `outside_roots`. */
@@ -282,7 +290,13 @@ export class Workspace implements Disposable {
 
   /** Does all of the changes, or none: the one way to write. */
   async commit(changes: readonly Change[], options: CommitOptions = {}): Promise<Commit> {
-    return this.#writer().commit(changes, { by: this.#by, approved: this.#approved, ...options });
+    const all = { by: this.#by, approved: this.#approved, ...options };
+    try {
+      return await this.#writer().commit(changes, all);
+    } catch (error) {
+      if (!Fault.is(error, "no_space") || !changes.every(({ kind }) => kind === "remove")) throw error;
+      return removeWithoutRoom(this.roots, this.archive, statePath(this.#writing.state), changes, all);
+    }
   }
 
   /**

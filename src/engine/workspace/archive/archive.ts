@@ -88,7 +88,12 @@ export class Archive {
    */
   *record(id: string, account: Account, sources: Sources): Generator<void, boolean, undefined> {
     const known = this.changes.recorded(id);
-    if (known !== undefined && !(sources.powerCut && !this.#isWhole(known))) return known.kept;
+    // The process that recorded it may have died before it flushed that.
+    const isWhole = known !== undefined && this.#isWhole(known);
+    if (known !== undefined && (isWhole || !sources.powerCut)) {
+      this.changes.noteUnflushed(id);
+      return known.kept;
+    }
     const share: Share = { left: this.limits.maxChangeBytes, kept: true };
     const files: RecordedFile[] = [];
     for (const { at, effect, kind, from, before, after, replaced, moved } of account.files) {
@@ -115,12 +120,12 @@ export class Archive {
     this.changes.addUnkept({ id, time, ...by, files: bare, parents });
   }
 
-  /** Whether all contents that a change speaks of are there. */
+  /** Whether all contents that a change speaks of are there. They will be flushed with the next flush. */
   #isWhole({ files }: ChangeRecord): boolean {
     const snapshots = files.flatMap(({ before, replaced, after }) => [before, replaced, after]);
     return snapshots.every(one => {
       for (const hash of one === undefined ? [] : hashesIn(one, this.objects))
-        if (!this.objects.isWhole(hash)) return false;
+        if (!this.objects.has(hash)) return false;
       return true;
     });
   }

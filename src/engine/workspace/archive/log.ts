@@ -7,6 +7,7 @@ import type { Kind } from "../../fault.ts";
 import type { Effect } from "../commit/change.ts";
 import { namesIn, unlinkIfThere } from "../commit/if-there.ts";
 import { readAll, sys, writeAll } from "../commit/syscalls.ts";
+import { stateDirectory, system } from "../errno.ts";
 import { openNew } from "./folder.ts";
 import type { Snapshot } from "./snapshot.ts";
 import type { UnflushedFiles } from "./unflushed.ts";
@@ -101,8 +102,13 @@ export class ChangeLog {
       sys.close(fd);
     }
     sys.rename(draft, path);
-    this.#unflushed.add(path, [this.#directory, this.#state]);
+    this.noteUnflushed(record.id);
     this.#unwritten.delete(record.id);
+  }
+
+  /** The next flush takes this record along. */
+  noteUnflushed(id: string): void {
+    this.#unflushed.add(this.#path(id), [this.#directory, this.#state]);
   }
 
   /** The same for a change whose content could not be kept. Where there is no room even for this, memory keeps it. */
@@ -167,7 +173,7 @@ export class ChangeLog {
   }
 
   #ids(): string[] {
-    return namesIn(this.#directory)
+    return system(stateDirectory, () => namesIn(this.#directory))
       .filter(name => name.endsWith(".json"))
       .map(name => name.slice(0, -5))
       .sort();

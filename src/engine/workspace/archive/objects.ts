@@ -9,7 +9,7 @@ import { deflateRaw, deflateRawSync, inflateRawSync } from "node:zlib";
 import { contentHash } from "../../text/version.ts";
 import { namesIn, unlinkIfThere } from "../commit/if-there.ts";
 import { readAll, sys, writeAll } from "../commit/syscalls.ts";
-import { errnoOf } from "../errno.ts";
+import { errnoOf, stateDirectory, system } from "../errno.ts";
 import { openNew } from "./folder.ts";
 import type { UnflushedFiles } from "./unflushed.ts";
 
@@ -61,14 +61,9 @@ export class Objects {
     if (stat === undefined) return false; // also one that was there: others clear too
     if (Date.now() - stat.mtimeMs > touchMs && !touchIfThere(path)) return false;
     if (this.#there.has(hash)) return true;
-    if (!this.isWhole(hash)) return false;
+    if (this.#read(hash) === undefined) return false; // what a power cut left of one that was not flushed
     this.#add(hash);
     return true;
-  }
-
-  /** Whether it can be read. What a power cut left of an object that was not flushed cannot. */
-  isWhole(hash: string): boolean {
-    return this.#read(hash) !== undefined;
   }
 
   /** Whoever wrote an object may not have flushed it: the first use in this process does. */
@@ -109,7 +104,7 @@ export class Objects {
   /** The bytes whose hash begins so; undefined where there are none, or it could mean two. */
   find(beginning: string): Buffer | undefined {
     this.#catchUp();
-    const fits = namesIn(join(this.#directory, beginning.slice(0, 2)))
+    const fits = system(stateDirectory, () => namesIn(join(this.#directory, beginning.slice(0, 2))))
       .map(name => beginning.slice(0, 2) + name)
       .filter(hash => hash.startsWith(beginning));
     return fits.length === 1 && fits[0] !== undefined ? this.get(fits[0]) : undefined;

@@ -39,6 +39,7 @@ import {
   identityOf,
   learnAbout,
   mostAsked,
+  type Stage,
   stageAll,
   withSpot,
 } from "./stage.ts";
@@ -198,7 +199,9 @@ export class Committer {
     try {
       ledger.retry();
       journal.append(intent, plan.blobs);
-      const staged = await stageAll(plan.stages, places, this.#copyAttributes);
+      const { volatile } = this.#store;
+      const stages = volatile ? plan.stages.map(withFlush) : plan.stages;
+      const staged = await stageAll(stages, places, this.#copyAttributes);
       for (const step of steps) {
         inodes.push(
           step.do === "move" ? (staged.inodes.get(step.from.name) ?? inodeAt(places, step.from)) : 0,
@@ -213,6 +216,7 @@ export class Committer {
       await inSlices(steps, step => apply(step, scene));
       if (this.#copyAttributes) learnAbout(plan.stages, places, staged.inodes, this.#copyAttributes);
       book.unflushed.note(id, steps, places, ({ blob }) => blob === undefined);
+      if (volatile) await book.unflushed.flush();
     } catch (error) {
       const tale: Tale = { intent, inodes, blob, state: begun ? "abort" : "staged" };
       if (begun) await noteAbort(id, book);
@@ -300,6 +304,11 @@ async function again<T>(
 function withBase(one: Resolved, read: ReadonlyMap<string, Buffer | "absent">): Resolved {
   const base = read.get((one.source ?? one.target)?.at ?? "");
   return base === undefined ? one : { ...one, base };
+}
+
+/** Where the journal may be lost, its copy of new content does not count. */
+function withFlush(stage: Stage): Stage {
+  return stage.kind === "bytes" ? { ...stage, flush: true } : stage;
 }
 
 async function noteAbort(id: string, book: Book): Promise<void> {

@@ -16,7 +16,7 @@ import { homedir, tmpdir, userInfo } from "node:os";
 import { basename, dirname, join, resolve } from "node:path";
 import { Fault } from "../../fault.ts";
 import { conceal } from "../concealed.ts";
-import { errnoOf, faultOf, system } from "../errno.ts";
+import { errnoOf, faultOf, stateDirectory, system } from "../errno.ts";
 import { display, Handle } from "../handle.ts";
 import { isOfOneMachine } from "../system/file-system.ts";
 import { Beacon, isLit, isLitNow, isOut } from "./beacon.ts";
@@ -76,7 +76,7 @@ export class StateDirectory {
   make(): void {
     for (const name of ["locks", "processes", "aside", "alive"]) makeDirectory(join(this.path, name));
     conceal(this.path);
-    system(this.path, () => {
+    system(stateDirectory, () => {
       this.#key = keyOf(this.path);
       this.#aside = openAside(join(this.path, "aside"));
       if (sys.lstat(this.owner) === undefined) this.#makeOwn();
@@ -155,7 +155,7 @@ export class StateDirectory {
         sys.rename(folder, taken);
         claimed.push(...withPredecessors(taken));
       } catch (error) {
-        if (errnoOf(error) !== "ENOENT") throw faultOf(error, this.path);
+        if (errnoOf(error) !== "ENOENT") throw faultOf(error, stateDirectory);
       }
     }
     return claimed;
@@ -332,12 +332,13 @@ function privateDirectory(path: string, options: { readonly follow: boolean }): 
  */
 export function openPrivate(path: string, { follow }: { readonly follow: boolean }): Handle {
   makeDirectory(path);
-  return system(path, () => {
+  return system(stateDirectory, () => {
     const handle = Handle.open(path, { follow });
     try {
       const stat = handle.stat();
       const user = process.getuid?.() ?? stat.uid;
-      if (!stat.isDirectory() || stat.uid !== user) throw new Fault("permission_denied", { path });
+      if (!stat.isDirectory() || stat.uid !== user)
+        throw new Fault("permission_denied", { path: stateDirectory });
       if ((stat.mode & 0o077) !== 0) sys.chmodAt(handle.address, 0o700);
       sys.access(handle.address, constants.W_OK | constants.X_OK);
       return handle;
@@ -354,7 +355,7 @@ export function makeDirectory(path: string): void {
   } catch (error) {
     const errno = errnoOf(error);
     if (errno === "EEXIST") return;
-    if (errno !== "ENOENT" || dirname(path) === path) throw faultOf(error, path);
+    if (errno !== "ENOENT" || dirname(path) === path) throw faultOf(error, stateDirectory);
     makeDirectory(dirname(path));
     makeDirectory(path);
   }

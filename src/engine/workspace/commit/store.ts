@@ -2,8 +2,9 @@
 // opened by the first commit, or at the start where a dead process has left something to recover.
 import { Archive } from "../archive/archive.ts";
 import { conceal } from "../concealed.ts";
-import { system } from "../errno.ts";
+import { stateDirectory, system } from "../errno.ts";
 import type { Root } from "../root.ts";
+import { isVolatile } from "../system/file-system.ts";
 import { Company } from "./company.ts";
 import { Ledger } from "./ledger.ts";
 import { recover } from "./recover.ts";
@@ -13,6 +14,8 @@ export interface Store {
   readonly state: StateDirectory;
   readonly ledger: Ledger;
   readonly archive: Archive;
+  /** Whether it is in memory: then journals do not outlive the machine, and files are flushed before the answer. */
+  readonly volatile: boolean;
   /** Brings to an end what dead processes left in the roots that this one was granted. */
   recover(): void;
 }
@@ -33,12 +36,13 @@ export function openStore(wanted?: string): Store {
   const known = stores.get(path);
   if (known !== undefined) return known;
   const state = new StateDirectory(wanted);
-  const store = system(path, () => {
+  const store = system(stateDirectory, () => {
     try {
       const settle = () => recover(state, [...(grants.get(path)?.roots ?? [])]);
       settle();
       const archive = new Archive(state.path);
-      return { state, ledger: new Ledger(state, archive), archive, recover: settle };
+      const volatile = isVolatile(state.path);
+      return { state, ledger: new Ledger(state, archive), archive, volatile, recover: settle };
     } catch (error) {
       state.close();
       throw error;

@@ -1,5 +1,7 @@
 // What kind of file system a directory lies on: some do not keep what commits count on.
 import { statfsSync } from "node:fs";
+import { dirname } from "node:path";
+import { Fault } from "../../fault.ts";
 import { system } from "../errno.ts";
 
 export interface FileSystem {
@@ -76,5 +78,14 @@ export function isOfOneMachine(path: string): boolean {
     return local.has(fileSystemOf(path).kind);
   } catch {
     return false;
+  }
+}
+
+/** Whether what is written there, or would be once it exists, is lost when the machine is switched off. */
+export function isVolatile(path: string): boolean {
+  try {
+    return ["tmpfs", "ramfs"].includes(fileSystemOf(path).kind);
+  } catch (error) {
+    return Fault.is(error, "not_found") && dirname(path) !== path && isVolatile(dirname(path));
   }
 }

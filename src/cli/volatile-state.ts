@@ -1,0 +1,18 @@
+// Says at the start when history will not survive: the state directory is in memory.
+import { statePath } from "../engine/workspace/commit/state.ts";
+import { isVolatile } from "../engine/workspace/system/file-system.ts";
+import type { Workspace } from "../engine/workspace/workspace.ts";
+import type { Config } from "./config.ts";
+import { print } from "./print.ts";
+
+export const volatileState = "in memory: history and undo end when the machine is restarted";
+
+/** Of a server that may write nothing there is no history to lose. */
+export async function warnOfVolatileState(config: Config, { roots }: Workspace): Promise<void> {
+  if (roots.every(({ access }) => access === "read-only")) return;
+  if (!isVolatile(statePath(config["state-dir"]))) return;
+  await print(
+    process.stderr,
+    `polyfs: the state directory is ${volatileState} (--state-dir names another)\n`,
+  );
+}

@@ -1,0 +1,53 @@
+// Removing things on a disk that has no room for a journal: people delete to make room, so that must be possible. It is
+// done without a record and cannot be undone, which the commit says.
+
+import { accountOf } from "../archive/account.ts";
+import type { Archive } from "../archive/archive.ts";
+import { faultOf } from "../errno.ts";
+import type { Root } from "../root.ts";
+import type { Change, Commit, CommitOptions } from "./change.ts";
+import { Draft } from "./draft.ts";
+import { changedBy } from "./outcome.ts";
+import { addressOf } from "./place.ts";
+import { planOf } from "./planning.ts";
+import { purgeLater } from "./purge.ts";
+import { applyRules } from "./rule-check.ts";
+import { apply, type Scene, undo } from "./step.ts";
+import { sys } from "./syscalls.ts";
+
+export async function removeWithoutRoom(
+  roots: readonly Root[],
+  archive: Archive,
+  state: string,
+  changes: readonly Change[],
+  options: CommitOptions,
+): Promise<Commit> {
+  using draft = Draft.of(roots, state, changes, options);
+  draft.confirm();
+  applyRules(draft, options);
+  const plan = planOf(draft, options);
+  const { places, steps } = plan;
+  const inodes = steps.map(step =>
+    step.do === "move" ? (sys.lstat(places.address(step.from))?.ino ?? 0) : 0,
+  );
+  const scene: Scene = {
+    places,
+    inodes,
+    blob: () => new Uint8Array(),
+    single: steps.length === 1,
+    powerCut: false,
+  };
+  options.signal?.throwIfAborted();
+  try {
+    for (const step of steps) apply(step, scene);
+  } catch (error) {
+    for (const [i, step] of [...steps.entries()].reverse()) undo(step, i, scene);
+    throw faultOf(error, steps[0]?.given ?? "");
+  }
+  const by = options.by ?? { action: "", client: "" };
+  const id = archive.changes.newId();
+  const files = plan.outcomes.map(outcome => changedBy(outcome, places));
+  for (const { place, name } of plan.trash) await purgeLater(places.handle(place), addressOf(name));
+  archive.recordUnkept(id, accountOf(plan.outcomes, by, plan.parents));
+  return { id, time: new Date(), by, files, parents: plan.parents, recorded: false };
+}

@@ -1,0 +1,160 @@
+import { spawnSync } from "node:child_process";
+import { existsSync, mkdirSync, readdirSync, rmSync, statfsSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { dialects } from "../../src/dialects/index.ts";
+import { start } from "../mcp/wire.ts";
+import { Ground } from "./ground.ts";
+
+/** Mounts a small file system in memory on a directory; false where that is not allowed. */
+function mountSmall(directory: string): { mounted: boolean; [Symbol.dispose](): void } {
+  mkdirSync(directory, { recursive: true });
+  const { status } = spawnSync("mount", ["-t", "tmpfs", "-o", "size=2m", "tmpfs", directory]);
+  const unmount = () => void (status === 0 && spawnSync("umount", ["-l", directory]));
+  return { mounted: status === 0, [Symbol.dispose]: unmount };
+}
+
+/** Fills a file system to the last block. */
+function fill(directory: string): void {
+  const { bavail, bsize } = statfsSync(directory);
+  try {
+    writeFileSync(join(directory, "ballast"), Buffer.alloc(Number(bavail) * Number(bsize) + 4096));
+  } catch {
+    // All that there was is taken.
+  }
+}
+
+const asText = (answer: unknown) => JSON.stringify(answer);
+
+describe("on a full disk", () => {
+  it.each([
+    ["that has never been used", false],
+    ["that was used before", true],
+  ])(
+    "a file and a tree can be deleted with a state directory %s, and the answer says that it is for good",
+    async (_, used) => {
+      using ground = new Ground({ a: "a", b: "b", "tree/x/y": "y", "tree/z": "z" });
+      using mount = mountSmall(ground.state);
+      if (!mount.mounted) return;
+      const args = ["--state-dir", ground.state];
+      if (used) {
+        await using before = await start({ roots: [ground.inside], args });
+        await before.initialize();
+        await before.call("write_file", { path: "c", content: "c" });
+      }
+      fill(ground.state);
+      await using wire = await start({ roots: [ground.inside], args });
+      await wire.initialize();
+      const refused = asText(await wire.call("write_file", { path: "b", content: "new" }));
+      expect(refused).toContain("disk is full");
+      expect(refused).not.toContain(ground.state);
+      expect(asText(await wire.call("delete_path", { path: "a" }))).toContain("cannot be undone");
+      expect(asText(await wire.call("delete_path", { path: "tree", recursive: true }))).toContain(
+        "cannot be undone",
+      );
+      expect(Object.keys(ground.tree()).filter(name => name !== "c")).toEqual(["b"]);
+      const undone = asText(await wire.call("undo", {}));
+      expect(undone).not.toContain(ground.state);
+      expect(ground.text("b")).toBe("b");
+      if (used) expect(ground.text("c")).toBe("c"); // undo does not take back an older change instead
+    },
+  );
+
+  it("of tree and state alike, deleting makes room that can be used again", async () => {
+    using ground = new Ground();
+    const small = join(ground.base, "small");
+    using mount = mountSmall(small);
+    if (!mount.mounted) return;
+    const root = join(small, "root");
+    mkdirSync(root);
+    writeFileSync(join(root, "large"), Buffer.alloc(1_500_000, "x"));
+    fill(small);
+    await using wire = await start({ roots: [root], args: ["--state-dir", join(small, "state")] });
+    await wire.initialize();
+    const answer = asText(await wire.call("delete_path", { path: "large" }));
+    expect(answer).not.toContain('"isError":true');
+    expect(existsSync(join(root, "large"))).toBe(false);
+    const written = asText(await wire.call("write_file", { path: "next", content: "fits" }));
+    expect(written).not.toContain('"isError":true');
+  });
+});
+
+describe("a state directory that cannot be used", () => {
+  it.each(Object.keys(dialects))("is not named in answers of the dialect %s", async name => {
+    using ground = new Ground({ a: "a\n" });
+    const secret = join(ground.base, "secret-place");
+    writeFileSync(secret, "a file, where a directory is wanted");
+    await using wire = await start({ dialect: name, roots: [ground.inside], args: ["--state-dir", secret] });
+    await wire.initialize();
+    const { result } = await wire.request("tools/list", {});
+    const tools = (result?.tools ?? []) as { name: string; inputSchema: Schema }[];
+    expect(tools.length).toBeGreaterThan(0);
+    for (const { name: tool, inputSchema } of tools) {
+      const args = guess(inputSchema, ground.inside);
+      expect(asText(await wire.request("tools/call", { name: tool, arguments: args })), tool).not.toContain(
+        "secret-place",
+      );
+    }
+    expect(ground.text("a")).toBe("a\n");
+  });
+});
+
+interface Schema {
+  readonly properties?: Record<string, { readonly type?: string }>;
+  readonly required?: readonly string[];
+}
+
+/** Arguments that many tools take: names of a file where a text is wanted. */
+function guess({ properties = {}, required = [] }: Schema, inside: string): Record<string, unknown> {
+  const one = (name: string): unknown => {
+    if (/path|file|from|source/i.test(name)) return join(inside, "a");
+    if (/to|dest/i.test(name)) return join(inside, "b");
+    const { type } = properties[name] ?? {};
+    return type === "number" || type === "integer"
+      ? 1
+      : type === "boolean"
+        ? false
+        : type === "array"
+          ? []
+          : "text";
+  };
+  return Object.fromEntries(required.map(name => [name, one(name)]));
+}
+
+describe("a state directory in memory", () => {
+  it("is told at the start, and every file is flushed before the answer", async () => {
+    using ground = new Ground({ a: "a" });
+    using mount = mountSmall(ground.state);
+    if (!mount.mounted) return;
+    await using wire = await start({ roots: [ground.inside], args: ["--state-dir", ground.state] });
+    let said = "";
+    wire.child.stderr?.on("data", chunk => {
+      said += chunk;
+    });
+    await wire.initialize();
+    await wire.call("write_file", { path: "a", content: "new" });
+    expect(said).toContain("history and undo end when the machine is restarted");
+  });
+});
+
+describe("a temporary file that no journal knows", () => {
+  it("is hidden while it may be a commit's, and shown when it has been there for long", async () => {
+    using ground = new Ground({ a: "a" });
+    const name = `.polyfs-${"0123456789abcdef".repeat(2)}.tmp`;
+    writeFileSync(join(ground.inside, name), "left");
+    const listed = () => {
+      using directory = ground.workspace.directory(ground.at("."));
+      return directory.entries().map(entry => entry.name);
+    };
+    expect(listed()).toEqual(["a"]);
+    const { now } = Date;
+    Date.now = () => now() + 11 * 60_000;
+    try {
+      expect(listed().sort()).toEqual([name, "a"].sort());
+    } finally {
+      Date.now = now;
+    }
+    rmSync(join(ground.inside, name));
+    expect(readdirSync(ground.inside)).toEqual(["a"]);
+  });
+});
