@@ -100,7 +100,7 @@ export class Recording {
       case "create":
       case "mkdir":
       case "symlink": {
-        const dir = this.#ids.get(entry.at[0]);
+        const dir = this.#directory(entry.at[0]);
         if (dir === undefined) return none;
         const kind = entry.op === "mkdir" ? "directory" : entry.op === "symlink" ? "symlink" : "file";
         const told = { ino: entry.ino, mode: (entry.mode ?? 0o777) & 0o7777, mtime: entry.mtime ?? 0 };
@@ -110,7 +110,7 @@ export class Recording {
       }
       case "rename":
       case "link": {
-        const [from, to] = [this.#ids.get(entry.from[0]), this.#ids.get(entry.at[0])];
+        const [from, to] = [this.#directory(entry.from[0]), this.#directory(entry.at[0])];
         if (from === undefined || to === undefined) return none;
         const id = this.#entries.get(from)?.get(entry.from[1]);
         const made = { dir: to, name: entry.at[1], id };
@@ -118,7 +118,7 @@ export class Recording {
         return this.#names(entry.op === "link" ? [made] : [gone, made]);
       }
       case "unlink": {
-        const dir = this.#ids.get(entry.at[0]);
+        const dir = this.#directory(entry.at[0]);
         return dir === undefined ? none : this.#names([{ dir, name: entry.at[1], id: undefined }]);
       }
       case "answer":
@@ -141,6 +141,12 @@ export class Recording {
         return [{ is: "mode", id, mode: entry.mode & 0o7777, mtime: entry.mtime }];
       }
     }
+  }
+
+  /** The directory with an inode. A file's number may be given to a directory that is not watched. */
+  #directory(ino: number): number | undefined {
+    const id = this.#ids.get(ino);
+    return id === undefined || this.things[id]?.kind !== "directory" ? undefined : id;
   }
 
   #names(names: Extract<Operation, { is: "names" }>["names"]): Operation[] {

@@ -22,10 +22,10 @@ export async function removeWithoutRoom(
   changes: readonly Change[],
   options: CommitOptions,
 ): Promise<Commit> {
-  using draft = Draft.of(roots, state, changes, options);
+  using draft = await Draft.of(roots, state, changes, options);
   draft.confirm();
   applyRules(draft, options);
-  const plan = planOf(draft, options);
+  const plan = await planOf(draft, options);
   const { places, steps } = plan;
   const inodes = steps.map(step =>
     step.do === "move" ? (sys.lstat(places.address(step.from))?.ino ?? 0) : 0,

@@ -149,7 +149,7 @@ export class StateDirectory {
       const folder = join(processes, entry.toString());
       if (folder === this.own || this.#passed.has(entry.toString())) continue;
       if (!isDead(join(folder, "owner"), beaconsOf(this.path))) continue;
-      if (claimed.length === 0) flushFolder(processes); // a power cut must not keep that move without our own folder
+      if (claimed.length === 0) this.#flushOwn(processes);
       const taken = join(this.own, `dead-${entry.toString()}`);
       try {
         sys.rename(folder, taken);
@@ -159,6 +159,15 @@ export class StateDirectory {
       }
     }
     return claimed;
+  }
+
+  /** A power cut must not keep what is moved into our own folder without that folder itself. */
+  #flushOwn(processes: string): void {
+    try {
+      flushFolder(processes);
+    } catch {
+      // A disk that fails: recovery finds out, and gives back what it cannot settle.
+    }
   }
 
   /** Leaves a dead process's folder to a later try. Of its locks, those that `keeps` names stay. */
