@@ -9,6 +9,7 @@ import { attackByCommands } from "./commands.ts";
 import { attackByDisplacing } from "./displaced.ts";
 import { attackEveryTool } from "./every-tool.ts";
 import { attackFromOtherNamespaces } from "./foreign.ts";
+import { attackByHostileState } from "./hostile-state.ts";
 import { notRun } from "./not-run.ts";
 import { attackByGuessing } from "./oracle.ts";
 import { workAmongAttacks } from "./ordinary.ts";
@@ -27,6 +28,7 @@ export const attack: Suite = {
     for (const [id, why] of Object.entries(notRun)) trial.tally.skipped(id, why);
     const sandboxed = !("missing" in (await findSandbox()));
     const all = await Promise.all(Object.values(dialects).map(load => load()));
+    await attackByHostileState(trial);
     await abreast(all.flatMap(dialect => jobs(dialect, trial, sandboxed)));
     const end = Date.now() + (trial.minutes ?? 0) * 60_000;
     while (Date.now() < end) await abreast(all.map(dialect => () => attackBySwapping(dialect, trial, 20)));

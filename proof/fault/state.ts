@@ -62,7 +62,8 @@ export async function damageState({ tally, chance, long }: Trial): Promise<void>
   if (!tally.wants("R120")) return;
   await using patient = await used();
   const [before, kept] = [patient.tree(), join(patient.base, "kept")];
-  cpSync(patient.state, kept, { recursive: true });
+  // Beacons are sockets, which cannot be copied: the processes that lit them are gone.
+  cpSync(patient.state, kept, { recursive: true, filter: path => !lstatSync(path).isSocket() });
   const files = readdirSync(kept, { recursive: true, encoding: "utf8" }).filter(name =>
     lstatSync(join(kept, name)).isFile(),
   );

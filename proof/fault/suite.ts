@@ -3,6 +3,7 @@ import type { Suite } from "../suite.ts";
 import { jumpClocks } from "./clock.ts";
 import { failInEachCall, killInEachCall } from "./each-call.ts";
 import { killAtRandom } from "./killed.ts";
+import { restartElsewhere } from "./namespaces.ts";
 import { notRun } from "./not-run.ts";
 import { damageState, fillState } from "./state.ts";
 import { endAtWork, runOutOfHandles, workTogether } from "./together.ts";
@@ -21,6 +22,7 @@ export const fault: Suite = {
     await jumpClocks(trial);
     await damageState(trial);
     await fillState(trial);
+    await restartElsewhere(trial);
     await failBelow(trial);
     await killAtRandom(trial, trial.long ? 200 : 8);
     const end = Date.now() + (trial.minutes ?? 0) * 60_000;

@@ -1,11 +1,14 @@
 // A directory of numbered links that all lead to one place, for programs that take many sources and one target
-// directory. It is made when first asked for, in the user's temporary directory, and removed with the process.
+// directory. It is made when first asked for, in the user's temporary directory, and removed with the process. Others
+// may write beside it, so it is held: links are made and removed in what was made, whatever its name leads to by then.
 import { mkdtempSync, rmdirSync, symlinkSync, unlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { Handle } from "../handle.ts";
 
 interface Farm {
   readonly path: string;
+  readonly handle: Handle;
   readonly names: Set<number>;
 }
 
@@ -16,18 +19,23 @@ export function linkFarm(from: number, to: number, target: string): string {
   const farm = farms.get(target) ?? laidOut(target);
   for (let name = from; name <= to; name++) {
     if (farm.names.has(name)) continue;
-    symlinkSync(target, join(farm.path, String(name)));
+    symlinkSync(target, farm.handle.below(String(name)));
     farm.names.add(name);
   }
   return farm.path;
 }
 
 function laidOut(target: string): Farm {
-  const farm: Farm = { path: mkdtempSync(join(tmpdir(), "polyfs-links-")), names: new Set() };
+  const path = mkdtempSync(join(tmpdir(), "polyfs-links-"));
+  const farm: Farm = {
+    path,
+    handle: Handle.open(path, { follow: false, directory: true }),
+    names: new Set(),
+  };
   farms.set(target, farm);
   process.once("exit", () => {
     try {
-      for (const name of farm.names) unlinkSync(join(farm.path, String(name)));
+      for (const name of farm.names) unlinkSync(farm.handle.below(String(name)));
       rmdirSync(farm.path);
     } catch {
       // Somebody has tidied up the temporary files.
