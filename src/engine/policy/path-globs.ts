@@ -9,9 +9,15 @@ const maxAlternatives = 1024;
 /** Why a glob can match nothing, or is not one. */
 export type GlobProblem = "empty" | "too_long" | "unclosed" | "too_many_alternatives" | "matches_nothing";
 
+/** A path and the directories above it, folded: as seen from a root, and from the top. */
+export interface FoldedPath {
+  readonly relative: readonly string[];
+  readonly absolute: readonly string[];
+}
+
 export interface PathGlobs {
-  /** Whether they fit a path, given as folded names: the path itself or a directory above it. */
-  match(names: readonly string[]): boolean;
+  /** Whether they fit a path: itself or a directory above it. */
+  match(path: FoldedPath): boolean;
   /** What the names of matching things end with, folded; "" where that is open. */
   readonly endings: readonly string[];
 }
@@ -20,6 +26,7 @@ interface Glob {
   readonly patterns: readonly Pattern[];
   readonly endings: readonly string[];
   readonly negated: boolean;
+  readonly isAbsolute: boolean;
 }
 
 /** A path as globs see it. */
@@ -50,10 +57,11 @@ export function problemOf(glob: string): GlobProblem | undefined {
 export function pathGlobs(globs: readonly string[]): PathGlobs {
   const compiled = globs.map(compile);
   return {
-    match(names) {
+    match({ relative, absolute }) {
       let fits = false;
-      for (const { patterns, negated } of compiled) {
+      for (const { patterns, negated, isAbsolute } of compiled) {
         if (negated !== fits) continue;
+        const names = isAbsolute ? absolute : relative;
         if (patterns.some(pattern => names.some(name => pattern.matches(name)))) fits = !negated;
       }
       return fits;
@@ -73,9 +81,11 @@ function compile(written: string): Glob {
     return rooted.endsWith("/**") && rooted !== "**/**" ? [rooted, rooted.slice(0, -3)] : [rooted];
   });
   const patterns = forms.filter(form => form !== "").map(form => new Pattern(form));
+  if (forms.includes("**/**")) patterns.push(new Pattern("")); // the root itself
   // What lies below `secrets` is not listed, because `secrets` is not; the form for the directory itself counts.
   const listed = forms
     .filter(form => !form.endsWith("/**") || form === "**/**")
     .map(form => new Pattern(form).suffix);
-  return { patterns, endings: listed.map(suffix => suffix.slice(suffix.lastIndexOf("/") + 1)), negated };
+  const endings = listed.map(suffix => suffix.slice(suffix.lastIndexOf("/") + 1));
+  return { patterns, endings, negated, isAbsolute: bare.startsWith("/") };
 }

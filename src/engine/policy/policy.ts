@@ -1,8 +1,9 @@
 // A set of rules, asked about paths. Deny wins whatever the order; among the rest the last rule that applies decides,
 // separately for access and for questions. A path is asked about by where it really is, links resolved.
+import { EndingIndex } from "./ending-index.ts";
 import { LruMap } from "./lru-map.ts";
-import { folded, type PathGlobs, pathGlobs } from "./path-globs.ts";
-import { type AccessLevel, type Decision, decisionFor, narrower, type Rule, unrestricted } from "./rule.ts";
+import { type FoldedPath, folded, type PathGlobs, pathGlobs } from "./path-globs.ts";
+import { type Decision, decisionFor, narrower, type Rule, unrestricted } from "./rule.ts";
 
 interface Compiled {
   readonly rule: Rule;
@@ -14,22 +15,22 @@ const remembered = 4096;
 
 export class Policy {
   readonly rules: readonly Rule[];
-  readonly #denying: readonly Compiled[];
-  readonly #others: readonly Compiled[];
-  /** Names that no denying rule can hide, told quickly: listings ask about every entry. */
-  readonly #hideable: RegExp;
+  readonly #compiled: readonly Compiled[];
+  /** Which rules could apply to a name. */
+  readonly #index = new EndingIndex();
+  /** Which of them deny. */
+  readonly #denying = new EndingIndex();
   readonly #decisions = new LruMap<string, Decision>(remembered);
 
   constructor(rules: readonly Rule[]) {
     this.rules = rules;
-    const compiled = rules.map((rule, i) => ({ rule, globs: pathGlobs(rule.paths), name: nameOf(rule, i) }));
-    this.#denying = compiled.filter(({ rule }) => rule.access === "deny");
-    const endings = this.#denying.flatMap(({ globs }) => globs.endings);
-    const isOpen = endings.includes("");
-    // Names beyond ASCII may be stored in another normal form.
-    this.#hideable = new RegExp(isOpen ? "" : `(?:${endings.map(escaped).join("|")})$|[^\\x20-\\x7e]`, "i");
-    // Asked from the end: the last that applies decides.
-    this.#others = compiled.filter(({ rule }) => rule.access !== "deny").reverse();
+    this.#compiled = rules.map((rule, i) => ({ rule, globs: pathGlobs(rule.paths), name: nameOf(rule, i) }));
+    for (const [i, { rule, globs }] of this.#compiled.entries()) {
+      for (const ending of globs.endings) {
+        this.#index.add(ending, i);
+        if (rule.access === "deny") this.#denying.add(ending, i);
+      }
+    }
   }
 
   /** Whether it restricts anything at all. */
@@ -39,7 +40,7 @@ export class Policy {
 
   /** Whether an entry of a directory that may be listed could be denied. Never false where one is. */
   mayHide(name: string): boolean {
-    return this.#denying.length > 0 && this.#hideable.test(name);
+    return this.#denying.has(folded(name));
   }
 
   /**
@@ -51,29 +52,33 @@ export class Policy {
     const key = `${root}\0${relative}`;
     const known = this.#decisions.get(key);
     if (known !== undefined) return known;
-    const decision = this.#decide(candidates(root, relative));
+    const decision = this.#decide(root, folded(relative));
     this.#decisions.set(key, decision);
     return decision;
   }
 
-  #decide(names: readonly string[]): Decision {
-    const denied = this.#denying.find(({ globs }) => globs.match(names));
+  #decide(root: string, relative: string): Decision {
+    const whole = folded(root) + (relative === "" ? "" : `/${relative}`);
+    const applying = this.#applying(whole, { relative: upwards(relative), absolute: upwards(whole) });
+    const denied = applying.find(({ rule }) => rule.access === "deny");
     if (denied !== undefined) return decisionFor("deny", [], denied.name);
-    let access: { level: AccessLevel; name: string } | undefined;
-    let ask: Rule["ask"];
-    for (const { rule, globs, name } of this.#others) {
-      if (
-        (access !== undefined || rule.access === undefined) &&
-        (ask !== undefined || rule.ask === undefined)
-      )
-        continue;
-      if (!globs.match(names)) continue;
-      if (access === undefined && rule.access !== undefined) access = { level: rule.access, name };
-      ask ??= rule.ask;
-      if (access !== undefined && ask !== undefined) break;
+    const access = applying.findLast(({ rule }) => rule.access !== undefined);
+    const ask = applying.findLast(({ rule }) => rule.ask !== undefined)?.rule.ask ?? [];
+    if (access?.rule.access === undefined) return ask.length === 0 ? unrestricted : { ...unrestricted, ask };
+    return decisionFor(access.rule.access, ask, access.name);
+  }
+
+  /** The rules that apply to a path, in order. */
+  #applying(whole: string, path: FoldedPath): Compiled[] {
+    const possible = new Set<number>();
+    for (let end = whole.length; end > 0; ) {
+      const slash = whole.lastIndexOf("/", end - 1);
+      this.#index.find(whole, slash + 1, end, possible);
+      end = slash;
     }
-    if (access === undefined) return ask === undefined ? unrestricted : { ...unrestricted, ask };
-    return decisionFor(access.level, ask ?? [], access.name);
+    this.#index.find("", 0, 0, possible);
+    if (possible.size === 0) return [];
+    return this.#compiled.filter(({ globs }, i) => possible.has(i) && globs.match(path));
   }
 }
 
@@ -92,18 +97,10 @@ function nameOf(rule: Rule, index: number): string {
   );
 }
 
-/** The path and every directory above it, relative to the root and absolute, folded. */
-function candidates(root: string, relative: string): string[] {
+/** A path and every directory above it, the root itself as "". */
+function upwards(path: string): string[] {
   const found: string[] = [];
-  const below = folded(relative);
-  for (let end = below.length; end > 0; end = below.lastIndexOf("/", end - 1))
-    found.push(below.slice(0, end));
-  const whole = folded(relative === "" ? root : `${root}/${relative}`);
-  for (let end = whole.length; end > 0; end = whole.lastIndexOf("/", end - 1))
-    found.push(whole.slice(0, end));
+  for (let end = path.length; end > 0; end = path.lastIndexOf("/", end - 1)) found.push(path.slice(0, end));
+  found.push("");
   return found;
-}
-
-function escaped(text: string): string {
-  return text.replace(/[\\^$.*+?()[\]{}|/-]/g, "\\$&");
 }
