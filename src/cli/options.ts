@@ -73,6 +73,11 @@ export const options = {
     default: "replace",
     help: "What writing does to a file with other names: replace it under this one, or keep them together",
   },
+  "allow-irrevocable": {
+    kind: "flag",
+    default: false,
+    help: "Let tools delete what undo could not bring back: large or unreadable files, sockets, pipes, very deep trees",
+  },
   policy: {
     kind: "text",
     value: "POLICY",

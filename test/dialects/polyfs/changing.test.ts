@@ -1,5 +1,16 @@
 // Writing, replacing in many files, patching, moving, copying, deleting: all or none, and small answers.
-import { chmodSync, existsSync, lstatSync, readlinkSync, statSync, symlinkSync, truncateSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import {
+  chmodSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readlinkSync,
+  renameSync,
+  statSync,
+  symlinkSync,
+  truncateSync,
+} from "node:fs";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { changeIn, Ground, type Server, versionIn } from "./ground.ts";
 
@@ -363,6 +374,37 @@ describe("delete_path and create_directory", () => {
       );
     }
     expect(ground.has("dir/huge.bin")).toBe(true);
+  });
+
+  it("refuse to delete what undo could not bring back, unless the server was started for it", async () => {
+    const half = Array(12).fill("n".repeat(200)).join("/");
+    const prepare = () => {
+      ground.reset({ "pipe/a": "a\n", "deep/a": "a\n" });
+      execFileSync("mkfifo", [ground.path("pipe/p")]);
+      // No path reaches all of it.
+      mkdirSync(ground.path(`half/${half}`), { recursive: true });
+      mkdirSync(ground.path(`deep/${half}`), { recursive: true });
+      renameSync(ground.path("half"), ground.path(`deep/${half}/half`));
+    };
+    prepare();
+    for (const [path, why] of [
+      ["pipe", /p is a fifo/],
+      ["pipe/p", /p is a fifo/],
+      ["deep", /longer than a path may be/],
+    ] as const) {
+      const [line] = await server.refuses("delete_path", { path, recursive: true });
+      expect(line).toMatch(/^denied: /);
+      expect(line).toMatch(why);
+      expect(line).toContain("--allow-irrevocable");
+    }
+    expect(ground.read("pipe/a")).toBe("a\n");
+    expect(ground.read("deep/a")).toBe("a\n");
+    const allowed = await ground.serve({ args: ["--allow-irrevocable"] });
+    for (const path of ["pipe", "deep"]) {
+      const said = await allowed.says("delete_path", { path, recursive: true });
+      expect(said).not.toContain("undo takes it back");
+      expect(ground.has(path)).toBe(false);
+    }
   });
 
   it("make directories with their parents, and take those that are there", async () => {

@@ -97,6 +97,7 @@ export class Archive {
     const share: Share = { left: this.limits.maxChangeBytes, kept: true };
     const files: RecordedFile[] = [];
     for (const { at, effect, kind, from, before, after, replaced, moved } of account.files) {
+      share.pathBytes = Buffer.byteLength(at);
       files.push({
         at,
         effect,

@@ -35,7 +35,12 @@ export interface Keeping {
 export interface Share {
   left: number;
   kept: boolean;
+  /** The length of the path of what a snapshot is taken of: what lies too deep below it cannot be put back. */
+  pathBytes?: number;
 }
+
+/** PATH_MAX without its final zero. */
+const longestPath = 4095;
 
 export type Snapshotting = Generator<void, Snapshot, undefined>;
 
@@ -49,12 +54,19 @@ export function* snapshotAt(
   // A loop, not a recursion: a generator that delegates takes as many steps for each pause as it is deep.
   const open: Opened[] = [];
   try {
-    for (let at: Address = address, name = ""; ; ) {
+    for (let at: Address = address, name = "", length = share.pathBytes ?? 0; ; ) {
       yield;
       const found = entryAt(at, objects, keeping, share);
       if (found instanceof Handle) {
         const mode = found.stat().mode & 0o7777;
-        open.push({ handle: found, name, mode, left: sys.names(found.address).reverse(), listed: [] });
+        open.push({
+          handle: found,
+          name,
+          mode,
+          left: sys.names(found.address).reverse(),
+          listed: [],
+          length,
+        });
       } else if (open.length === 0) return found;
       else open.at(-1)?.listed.push({ ...found, name });
       for (let last = open.at(-1); last !== undefined && last.left.length === 0; last = open.at(-1)) {
@@ -70,6 +82,8 @@ export function* snapshotAt(
       const next = current?.left.pop();
       if (current === undefined || next === undefined) throw new Error("a snapshot lost its way");
       at = current.handle.below(next);
+      length = current.length + 1 + next.length;
+      if (length > longestPath) share.kept = false;
       name = written(next);
     }
   } finally {
@@ -84,6 +98,8 @@ interface Opened {
   readonly mode: number;
   readonly left: Buffer[];
   readonly listed: Listed[];
+  /** Of its path, in bytes. */
+  readonly length: number;
 }
 
 /** What is no directory as a whole; a directory is held open, and the caller closes it. */

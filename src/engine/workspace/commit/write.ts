@@ -10,6 +10,9 @@ import { identityOf } from "./stage.ts";
 import { readAll, sys } from "./syscalls.ts";
 import type { Target } from "./target.ts";
 
+/** The largest file that is rewritten in place. */
+const mostInPlace = 64 * 1024 * 1024;
+
 export function planWrite(
   plan: Plan,
   change: {
@@ -31,6 +34,9 @@ export function planWrite(
   check(plan, target, stat, expect);
   const base = { change: target, kind: "file" as const, otherNames: (stat?.nlink ?? 1) - 1 };
   if (stat !== undefined && isKeptInPlace(plan, target, stat, options)) {
+    // Both contents go through memory and into the journal.
+    const size = Math.max(stat.size, bytes.length);
+    if (size > mostInPlace) throw new Fault("too_large", { path: given, size, limit: mostInPlace });
     const before = contentOf(plan, target);
     const blob = plan.inline(before, true) ?? { at: 0, length: 0 };
     const after = plan.inline(bytes, true) ?? { at: 0, length: 0 };
