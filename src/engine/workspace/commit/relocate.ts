@@ -3,6 +3,7 @@
 import { Fault } from "../../fault.ts";
 import type { Identity } from "../archive/log.ts";
 import { display, type Handle } from "../handle.ts";
+import { mountOf } from "../mounts.ts";
 import { isWithin } from "../root.ts";
 import { kindOf } from "../stat.ts";
 import type { Expectation } from "./change.ts";
@@ -51,7 +52,7 @@ export function planMove(plan: Plan, change: Move, source: Target, target: Targe
     moveEdited(plan, change.bytes, source, stat, target, there, base);
     return;
   }
-  if (deviceOf(plan, target) !== stat.dev) {
+  if (!canRename(plan, source, target, stat)) {
     const temp = plan.temp(target.spot);
     plan.stages.push({ kind: "copy", given, spot: temp, from: source.spot, verify: true });
     const trash = plan.move({ given, from: temp, to: target.spot, kind: base.kind, staged: {} }, there);
@@ -182,8 +183,11 @@ function refuseIntoItself(plan: Plan, from: string, target: Target): void {
   }
 }
 
-function deviceOf(plan: Plan, target: Target): number {
-  return plan.places.handle(plan.places.existing(target.spot.place)).stat().dev;
+/** Whether a rename takes something to its target: on one device, and in one mount of it. */
+function canRename({ places }: Plan, source: Target, target: Target, { dev }: Stats): boolean {
+  const from = places.handle(source.spot.place);
+  const to = places.handle(places.existing(target.spot.place));
+  return to.stat().dev === dev && (from === to || mountOf(from) === mountOf(to));
 }
 
 /** Two spellings of one entry, on a file system that does not tell case or Unicode forms apart. */

@@ -1,0 +1,53 @@
+// Moves from one mount to another, also of the same device: what cannot be renamed is copied, verified and removed.
+import { execFileSync } from "node:child_process";
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { undo } from "../../src/engine/history/undo.ts";
+import { Workspace } from "../../src/engine/workspace/workspace.ts";
+
+/** Whether this user may mount here. */
+function mayMount(): boolean {
+  const directory = mkdtempSync(join(tmpdir(), "polyfs-mount-"));
+  try {
+    execFileSync("mount", ["--bind", directory, directory], { stdio: "ignore" });
+    execFileSync("umount", [directory], { stdio: "ignore" });
+    return true;
+  } catch {
+    return false;
+  } finally {
+    rmSync(directory, { recursive: true, force: true });
+  }
+}
+
+describe.skipIf(!mayMount())("a move into a bind mount inside of a root (needs the right to mount)", () => {
+  for (const kind of ["file", "tree"] as const)
+    it(`takes a ${kind} there with its mode, and undo brings it back`, async () => {
+      const base = mkdtempSync(join(tmpdir(), "polyfs-mounts-"));
+      const root = join(base, "root");
+      mkdirSync(join(root, "mounted"), { recursive: true });
+      mkdirSync(join(base, "elsewhere"));
+      execFileSync("mount", ["--bind", join(base, "elsewhere"), join(root, "mounted")]);
+      const workspace = Workspace.open([{ path: root, access: "read-write" }], {
+        state: join(base, "state"),
+      });
+      try {
+        const inner = kind === "file" ? "" : "/x";
+        if (kind === "tree") mkdirSync(join(root, "a"));
+        writeFileSync(join(root, `a${inner}`), "content");
+        chmodSync(join(root, `a${inner}`), 0o640);
+        await workspace.commit([{ kind: "move", from: workspace.at("a"), to: workspace.at("mounted/b") }]);
+        expect(readFileSync(join(base, `elsewhere/b${inner}`), "utf8")).toBe("content");
+        expect(statSync(join(root, `mounted/b${inner}`)).mode & 0o777).toBe(0o640);
+        expect(() => statSync(join(root, "a"))).toThrow();
+        await undo(workspace);
+        expect(readFileSync(join(root, `a${inner}`), "utf8")).toBe("content");
+        expect(() => statSync(join(root, "mounted/b"))).toThrow();
+      } finally {
+        workspace[Symbol.dispose]();
+        execFileSync("umount", [join(root, "mounted")]);
+        rmSync(base, { recursive: true, force: true });
+      }
+    });
+});
