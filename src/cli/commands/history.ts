@@ -32,7 +32,8 @@ export const history = command({
   most: 1,
   async run({ operands: [named = "."], own, config }) {
     const at = resolve(fromHome(named));
-    using workspace = Workspace.open([{ path: parse(at).root, access: "read-only" }], {
+    // Writable, so that what a killed server left is brought to its end and shown.
+    using workspace = Workspace.open([{ path: parse(at).root, access: "read-write" }], {
       state: config["state-dir"],
     });
     const records = await listChanges(workspace, {
