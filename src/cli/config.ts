@@ -11,6 +11,8 @@ import { readSandboxProfile } from "./sandbox-profile.ts";
 
 export interface Config extends Values {
   readonly grants: readonly Grant[];
+  /** The options that somebody has set. */
+  readonly given: ReadonlySet<string>;
 }
 
 export function configure(commandLine: Layer, environment: NodeJS.ProcessEnv, base: string): Config {
@@ -27,6 +29,7 @@ export function configure(commandLine: Layer, environment: NodeJS.ProcessEnv, ba
   if (values["allow-cwd"]) grants.push({ path: base, access: "read-write" });
   return {
     ...values,
+    given: new Set(layers.flatMap(layer => Object.keys(layer.values))),
     grants: values["read-only"] ? grants.map(({ path }) => ({ path, access: "read-only" })) : grants,
   };
 }

@@ -7,8 +7,8 @@ import { Fault } from "../engine/fault.ts";
 import { isWithin, Root } from "../engine/workspace/root.ts";
 import { canonicalPath } from "../engine/workspace/system/named-file.ts";
 import type { Grant } from "../engine/workspace/workspace.ts";
-import { createLog } from "../mcp/log.ts";
 import type { Config } from "./config.ts";
+import { logOf } from "./log.ts";
 import type { ChosenPolicy } from "./policy/policy-choice.ts";
 import { UsageError } from "./usage-error.ts";
 
@@ -62,7 +62,7 @@ function refuseServedPolicy(engine: Engine, policy: ChosenPolicy | undefined): v
 
 /** The directories that can be served, where any of them can. */
 function present(config: Config): readonly Grant[] {
-  const log = createLog(config["log-level"]);
+  const log = logOf(config);
   const found = config.grants.filter(grant => {
     try {
       new Root(grant.path, grant.access)[Symbol.dispose]();

@@ -40,6 +40,7 @@ function either(byFile: Access, byIssuer: Access): Access {
   return {
     identify: authorization =>
       (bearer(authorization)?.startsWith(tokenPrefix) ? byFile : byIssuer).identify(authorization),
+    refresh: () => byFile.refresh?.(),
     documents: byIssuer.documents,
     [Symbol.dispose]() {
       byFile[Symbol.dispose]();

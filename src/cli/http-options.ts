@@ -12,6 +12,17 @@ export const httpOptions = {
     default: false,
     help: "With --http: keep nothing between requests, for use behind a load balancer",
   },
+  "tls-cert": {
+    kind: "text",
+    value: "FILE",
+    help: "With --http: serve HTTPS with this certificate (PEM, with its chain); read again when it is renewed",
+  },
+  "tls-key": { kind: "text", value: "FILE", help: "The key of that certificate (PEM)" },
+  "metrics-listen": {
+    kind: "text",
+    value: "[HOST:]PORT",
+    help: "With --http: serve /metrics, /healthz and /readyz here, in plain HTTP and without a token, and /metrics nowhere else",
+  },
   tokens: {
     kind: "text",
     value: "FILE",
@@ -69,3 +80,5 @@ export const httpOptions = {
     help: "With --http: requests with one token in a minute, where it does not say",
   },
 } as const satisfies Record<string, Option>;
+
+export type HttpOptionName = keyof typeof httpOptions;

@@ -5,16 +5,20 @@ import { type HttpService, serveHttp } from "../mcp/http/serve.ts";
 import type { Log } from "../mcp/log.ts";
 import { version } from "../version.ts";
 import { openAudit, refuseServed } from "./audit.ts";
+import { certificateOf } from "./certificate.ts";
 import type { Config } from "./config.ts";
 import { confinementOf } from "./confinement.ts";
 import { chooseDialect } from "./dialect.ts";
 import { openDirectories } from "./directories.ts";
 import { accessOf } from "./http-access.ts";
+import { tellStart } from "./log.ts";
 import { policyOf } from "./policy/policy-choice.ts";
-import { print } from "./print.ts";
 import { settingsOf } from "./settings.ts";
 import { UsageError } from "./usage-error.ts";
 import { warnOfVolatileState } from "./volatile-state.ts";
+
+/** How often it is looked whether the certificate was renewed. */
+const renewalMs = 10_000;
 
 export async function serveOverHttp(config: Config, log: Log): Promise<void> {
   const address = parseAddress(config.http ?? "");
@@ -34,9 +38,19 @@ export async function serveOverHttp(config: Config, log: Log): Promise<void> {
   for (const { path, access } of engine.workspace.roots) log.info(`serving ${path} (${access})`);
   using audit = openAudit(config, engine.workspace, log);
   if (config.tokens !== undefined) refuseServed("--tokens", config.tokens, engine.workspace);
+  const access = await accessOf(config, engine.workspace, log);
+  const certificate = certificateOf(config, log);
+  const metricsAddress =
+    config["metrics-listen"] === undefined ? undefined : parseAddress(config["metrics-listen"]);
+  if (config["metrics-listen"] !== undefined && metricsAddress === undefined)
+    throw new UsageError(
+      `--metrics-listen needs [HOST:]PORT, not ${JSON.stringify(config["metrics-listen"])}`,
+    );
   const service = await serveHttp({
     address,
-    access: await accessOf(config, engine.workspace, log),
+    access,
+    tls: certificate?.current,
+    metricsAddress,
     authenticated,
     engine,
     dialects,
@@ -60,12 +74,26 @@ export async function serveOverHttp(config: Config, log: Log): Promise<void> {
     );
   });
   await warnOfVolatileState(config, engine.workspace);
-  await print(process.stderr, `polyfs: serving ${service.url}/mcp\n`);
-  await untilSignal(service, log);
+  tellStart(log, config, {
+    at: `${service.url}/mcp`,
+    dialect: dialect.name,
+    workspace: engine.workspace,
+    policy: policy.name,
+    callers: authenticated ? "with a token" : "every user and program of this machine",
+    metrics: service.metricsUrl,
+  });
+  const renewal = certificate && setInterval(() => certificate.renew(service), renewalMs).unref();
+  const reread = () => {
+    access.refresh?.();
+    certificate?.renew(service);
+    audit?.reopen();
+  };
+  await untilSignal(service, log, reread);
+  clearInterval(renewal);
 }
 
-/** Ends in order on the first signal, and at once on the second. */
-async function untilSignal(service: HttpService, log: Log): Promise<void> {
+/** Ends in order on the first signal, and at once on the second. SIGHUP ends nothing: files are read again. */
+async function untilSignal(service: HttpService, log: Log, reread: () => void): Promise<void> {
   const survive = (error: unknown) => log.error("unexpected", error);
   process.on("uncaughtException", survive);
   process.on("unhandledRejection", survive);
@@ -76,6 +104,10 @@ async function untilSignal(service: HttpService, log: Log): Promise<void> {
     };
     process.on("SIGTERM", end);
     process.on("SIGINT", end);
+    process.on("SIGHUP", signal => {
+      log.info(`rereading on ${signal}`);
+      reread();
+    });
   });
 }
 

@@ -125,6 +125,13 @@ export const options = {
     default: "warn",
     help: "How much to say on stderr",
   },
+  "log-format": {
+    kind: "choice",
+    value: "FORMAT",
+    choices: ["text", "json"],
+    default: "text",
+    help: "How to say it: lines for people, or JSON lines",
+  },
   config: {
     kind: "text",
     value: "FILE",

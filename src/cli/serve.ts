@@ -1,6 +1,5 @@
 // Serving: opens the directories and hands them, with the dialect, to the protocol.
 import { closeInherited } from "../engine/workspace/system/inherited.ts";
-import { createLog } from "../mcp/log.ts";
 import { serveStdio } from "../mcp/stdio.ts";
 import { version } from "../version.ts";
 import { openAudit } from "./audit.ts";
@@ -9,6 +8,8 @@ import type { Config } from "./config.ts";
 import { confinementOf } from "./confinement.ts";
 import { chooseDialect } from "./dialect.ts";
 import { openDirectories } from "./directories.ts";
+import { logOf, tellStart } from "./log.ts";
+import { unusedOn } from "./modes.ts";
 import { policyOf } from "./policy/policy-choice.ts";
 import { settingsOf } from "./settings.ts";
 import { warnOfVolatileState } from "./volatile-state.ts";
@@ -17,13 +18,15 @@ import { warmUpWhenQuiet } from "./warm-up.ts";
 export async function serve(config: Config): Promise<void> {
   // Before anything is opened: what whoever started us forgot to close would be handed on to every command.
   if (process.channel === undefined) closeInherited();
-  const log = createLog(config["log-level"]);
+  const log = logOf(config);
+  unusedOn(config);
   if (config.http !== undefined) return await (await import("./http.ts")).serveOverHttp(config, log);
   const dialect = await chooseDialect(config.dialect);
   const asks =
     config.grants.length === 0 ? dialect.withoutRoots === "client-roots" : dialect.narrowedByClient === true;
+  const policy = policyOf(config, dialect, log);
   const { engine: served, take } = withClientRoots(
-    openDirectories(config, dialect, await confinementOf(config), policyOf(config, dialect, log)),
+    openDirectories(config, dialect, await confinementOf(config), policy),
     config,
     log,
   );
@@ -31,6 +34,8 @@ export async function serve(config: Config): Promise<void> {
   for (const { path, access } of engine.workspace.roots) log.info(`serving ${path} (${access})`);
   await warnOfVolatileState(config, engine.workspace);
   using audit = openAudit(config, engine.workspace, log);
+  const { workspace } = engine;
+  tellStart(log, config, { at: "stdio", dialect: dialect.name, workspace, policy: policy.name });
   warmUpWhenQuiet(process.stdin);
   await serveStdio({
     dialect,

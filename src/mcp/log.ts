@@ -1,20 +1,50 @@
-// A tiny logger to standard error. Standard output belongs to the protocol; clients show or keep what comes here.
+// A small logger to standard error: lines with time and level, for people or as JSON. Standard output belongs to the
+// protocol; clients show or keep what comes here.
 
 const levels = ["error", "warn", "info", "debug"] as const;
 export type LogLevel = (typeof levels)[number];
-export type Log = Readonly<Record<LogLevel, (message: string, cause?: unknown) => void>>;
+export type LogFormat = "text" | "json";
+/** What a line is about: the request, as a rule. */
+export type LogFields = Readonly<Record<string, unknown>>;
+
+type Say = (message: string, cause?: unknown, fields?: LogFields) => void;
+export interface Log extends Readonly<Record<LogLevel, Say>> {
+  /** The one line that each start has, unless only errors are wanted. */
+  readonly started: (message: string, fields?: LogFields) => void;
+}
 
 export function createLog(
   level: LogLevel,
   write = (line: string): unknown => process.stderr.write(line),
+  format: LogFormat = "text",
 ): Log {
-  const at = (one: LogLevel) =>
-    levels.indexOf(one) > levels.indexOf(level)
-      ? () => {}
-      : (message: string, cause?: unknown) => {
-          write(`polyfs ${one}: ${message}${cause === undefined ? "" : `: ${describe(cause)}`}\n`);
-        };
-  return { error: at("error"), warn: at("warn"), info: at("info"), debug: at("debug") };
+  const line = format === "json" ? jsonLine : textLine;
+  const say = (one: LogLevel, shown: boolean): Say =>
+    shown ? (message, cause, fields) => write(line(one, message, cause, fields)) : () => {};
+  const at = (one: LogLevel) => say(one, levels.indexOf(one) <= levels.indexOf(level));
+  const started = say("info", level !== "error");
+  return {
+    error: at("error"),
+    warn: at("warn"),
+    info: at("info"),
+    debug: at("debug"),
+    started: (message, fields) => started(message, undefined, fields),
+  };
+}
+
+function textLine(level: LogLevel, message: string, cause: unknown, fields: LogFields = {}): string {
+  const about = Object.entries(fields).map(([name, value]) => ` ${name}=${textOf(value)}`);
+  const why = cause === undefined ? "" : `: ${describe(cause)}`;
+  return `${new Date().toISOString()} polyfs ${level}: ${message}${why}${about.join("")}\n`;
+}
+
+function jsonLine(level: LogLevel, message: string, cause: unknown, fields: LogFields = {}): string {
+  const error = cause === undefined ? undefined : describe(cause);
+  return `${JSON.stringify({ time: new Date().toISOString(), level, message, error, ...fields })}\n`;
+}
+
+function textOf(value: unknown): string {
+  return typeof value === "string" && /^[^\s"]+$/.test(value) ? value : JSON.stringify(value);
 }
 
 function describe(cause: unknown): string {

@@ -117,11 +117,11 @@ describe("a start that goes well", () => {
     clientInfo: { name: "test", version: "1" },
   });
 
-  it("says nothing on stderr and only the protocol on stdout, and ends when the client leaves", () => {
+  it("says one line on stderr and only the protocol on stdout, and ends when the client leaves", () => {
     const { code, stdout, stderr } = polyfs(["--dialect", "fs", tree()], {
       input: hello + request(2, "tools/list"),
     });
-    expect([code, stderr]).toEqual([0, ""]);
+    expect([code, stderr]).toEqual([0, expect.stringMatching(/^\S+Z polyfs info: started at stdio .*\n$/)]);
     const answers = stdout
       .trimEnd()
       .split("\n")

@@ -1,9 +1,11 @@
 // The program that users start, over HTTP: what it refuses, tokens from the command line, clients with a token,
 // and how it ends.
-import { spawn } from "node:child_process";
-import { readFileSync, statSync, writeFileSync } from "node:fs";
+import { execFileSync, spawn } from "node:child_process";
+import { once } from "node:events";
+import { existsSync, readFileSync, renameSync, statSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
+import { connect } from "node:tls";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { Client as ClientV1 } from "@modelcontextprotocol/sdk/client/index.js";
 import { StreamableHTTPClientTransport as HttpV1 } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
@@ -15,6 +17,8 @@ import { modern, send } from "./wire.ts";
 interface Program {
   readonly url: string;
   signal(name: NodeJS.Signals): void;
+  /** What it has said on standard error so far. */
+  said(): string;
   /** How it ended, and what it said. */
   readonly ended: Promise<{ code: number | null; stderr: string }>;
 }
@@ -32,12 +36,12 @@ async function start(...args: readonly string[]): Promise<Program> {
   const url = await new Promise<string>((resolve, reject) => {
     child.stderr.setEncoding("utf8").on("data", (chunk: string) => {
       stderr += chunk;
-      const [found] = /http:\/\/[^/\s]+/.exec(stderr) ?? [];
+      const [found] = /https?:\/\/[^/\s]+(?=\/mcp.*\n)/.exec(stderr) ?? [];
       if (found !== undefined) resolve(found);
     });
     void ended.then(() => reject(new Error(`ended: ${stderr}`)));
   });
-  return { url, signal: name => void child.kill(name), ended };
+  return { url, signal: name => void child.kill(name), said: () => stderr, ended };
 }
 
 function newToken(file: string, name: string, ...args: readonly string[]): string {
@@ -118,7 +122,14 @@ describe("polyfs token", () => {
     [["add", "x", "--per-minute", "-1"], "per-minute"],
     [["add", "x", "--wirte", "/tmp"], "--wirte"],
     [["remove", "nobody"], "cannot be read"],
-    [["steal"], "there are add, list and remove"],
+    [["add", "x", "--expires", "2020-01-01"], "is in the past"],
+    [["add", "x", "--expires", "0d"], "is in the past"],
+    [["add", "x", "--read", "/no/such/directory"], "no such directory"],
+    [["add", "x", "--write", "/etc/hostname"], "not a directory"],
+    [["add", "x", "--tools", "read_file,raed_file"], 'no tool "raed_file"'],
+    [["add", "x", "--dialect", "fs", "--tools", "write_file"], 'no tool "write_file" in fs'],
+    [["rotate", "nobody"], "cannot be read"],
+    [["steal"], "there are add, rotate, list and remove"],
   ])("%j is refused in one line", (args, reason) => {
     const { code, stderr } = polyfs(["token", ...args, "--tokens", join(tree(), "t.json")]);
     expect(stderr).toContain(reason);
@@ -131,6 +142,114 @@ describe("polyfs token", () => {
     writeFileSync(file, readFileSync(file, "utf8").replace('"name"', '"read-only": true, "name"'));
     const { code, stderr } = polyfs(["--http", "0", "--tokens", file, tree()]);
     expect([code, stderr]).toEqual([2, expect.stringContaining('unknown key "read-only"')]);
+  });
+});
+
+describe("over TLS", () => {
+  it("a certificate is served, and its renewal too, without a restart", async () => {
+    const directory = tree();
+    const [cert, key] = [join(directory, "cert.pem"), join(directory, "key.pem")];
+    const renew = (name: string) =>
+      execFileSync(
+        "openssl",
+        [
+          "req",
+          "-x509",
+          "-newkey",
+          "ec",
+          "-pkeyopt",
+          "ec_paramgen_curve:P-256",
+          "-nodes",
+          "-days",
+          "1",
+        ].concat(["-subj", `/CN=${name}`, "-keyout", key, "-out", cert]),
+        { stdio: "ignore" },
+      );
+    const served = async (url: string) => {
+      const { hostname, port } = new URL(url);
+      const socket = connect({ host: hostname, port: Number(port), rejectUnauthorized: false });
+      await once(socket, "secureConnect");
+      const { CN } = socket.getPeerCertificate().subject;
+      socket.destroy();
+      return CN;
+    };
+    renew("first");
+    const { url, signal } = await start("--tls-cert", cert, "--tls-key", key, tree());
+    expect(url).toMatch(/^https:/);
+    expect(await served(url)).toBe("first");
+    writeFileSync(cert, "broken");
+    signal("SIGHUP");
+    expect(await served(url)).toBe("first");
+    renew("second");
+    signal("SIGHUP");
+    await expect.poll(() => served(url)).toBe("second");
+  });
+});
+
+describe("the figures", () => {
+  it("are served at an address of their own, and then nowhere else", async () => {
+    const { url, said } = await start("--metrics-listen", "0", tree());
+    const [, figures = ""] = /metrics=(\S+)/.exec(said()) ?? [];
+    expect((await send(`${figures}/metrics`)).body).toContain("polyfs_sessions 0");
+    expect((await send(`${figures}/readyz`)).status).toBe(200);
+    expect((await send(`${figures}/mcp`)).status).toBe(404);
+    expect((await send(`${url}/metrics`)).status).toBe(404);
+  });
+});
+
+describe("the log", () => {
+  it("has one line for the start, which says what is served, where and how; as JSON if asked for", async () => {
+    const root = tree();
+    const { said } = await start("--log-format", "json", root);
+    const [line = ""] = said().split("\n");
+    expect(JSON.parse(line)).toMatchObject({
+      level: "info",
+      message: expect.stringMatching(/^started at http:.*\/mcp$/),
+      serves: `${root} (read-write)`,
+      policy: expect.any(String),
+      callers: "every user and program of this machine",
+    });
+    const text = polyfs(["--dialect", "agent-tools", "--allow-run=unsandboxed", root]).stderr;
+    expect(text).toMatch(/^\S+Z polyfs info: started at stdio .*commands=unsandboxed/m);
+    expect(polyfs(["--log-level", "error", root]).stderr).toBe("");
+  });
+});
+
+describe("an option that has no effect", () => {
+  it.each([
+    [["--stateless"], "--stateless has no effect without --http"],
+    [["--oauth-issuer", "https://a.example"], "--oauth-issuer has no effect without --http"],
+    [["--tokens", "t.json"], "--tokens has no effect without --http"],
+    [["--max-sessions", "7"], "--max-sessions has no effect without --http"],
+    [["--metrics-listen", "0"], "--metrics-listen has no effect without --http"],
+    [["--audit-max-bytes", "7"], "--audit-max-bytes has no effect without --audit"],
+    [["--http", "0", "--tls-cert", "c.pem"], "--tls-cert has no effect without --tls-key"],
+    [["--http", "0", "--oauth-roots-claim", "x"], "--oauth-roots-claim has no effect without --oauth-issuer"],
+  ])("%j is refused", (args, reason) => {
+    const { code, stderr } = polyfs([...args, tree()]);
+    expect([code, stderr]).toEqual([2, expect.stringContaining(reason)]);
+  });
+
+  it("is refused from the environment, too, but not where it is switched off", () => {
+    const root = tree();
+    expect(polyfs([root], { env: { POLYFS_STATELESS: "1" } }).stderr).toContain("--stateless has no effect");
+    expect(polyfs(["--no-stateless", root]).code).toBe(0);
+  });
+});
+
+describe("polyfs token rotate", () => {
+  it("makes a new secret for the same rights, and the old one is refused", async () => {
+    const file = join(tree(), "tokens.json");
+    const root = tree({ "a.txt": "content of a" });
+    const old = newToken(file, "ci", "--read", root, "--dialect", "agent-tools");
+    const { url } = await start("--tokens", file);
+    const { stdout, code } = polyfs(["token", "rotate", "ci", "--tokens", file]);
+    expect([code, stdout]).toEqual([0, expect.stringMatching(/^pfs_/)]);
+    const read = { name: "read_file", arguments: { path: "a.txt" } };
+    const answer = (secret: string) =>
+      modern(`${url}/mcp`, "tools/call", read, { authorization: `Bearer ${secret}` });
+    expect((await answer(old)).status).toBe(401);
+    expect((await answer(stdout.trim())).body).toContain("content of a");
   });
 });
 
@@ -163,7 +282,8 @@ describe("clients with a token", () => {
     const lines = readFileSync(audit, "utf8")
       .trimEnd()
       .split("\n")
-      .map(line => JSON.parse(line));
+      .map(line => JSON.parse(line))
+      .filter(({ event }) => event === "call");
     expect(lines.map(({ client }) => client)).toEqual([
       "sdk (sdk/2)",
       "sdk (sdk/2)",
@@ -174,6 +294,25 @@ describe("clients with a token", () => {
 });
 
 describe("a server that gets a signal", () => {
+  it("to hang up rereads its files and goes on serving, while a call runs", async () => {
+    const root = tree({ "a.txt": "content" });
+    const audit = join(tree(), "audit.log");
+    const file = join(tree(), "tokens.json");
+    const who = { authorization: `Bearer ${newToken(file, "ann", "--effects", "reads,writes,runs")}` };
+    const dialect = ["--dialect", "agent-tools", "--allow-run=unsandboxed"];
+    const { url, signal, ended } = await start("--tokens", file, "--audit", audit, ...dialect, root);
+    const command = "touch started; sleep 1; echo finished";
+    const running = modern(`${url}/mcp`, "tools/call", { name: "bash", arguments: { command } }, who);
+    await expect.poll(() => existsSync(join(root, "started")), { timeout: 10_000 }).toBe(true);
+    renameSync(audit, `${audit}.1`);
+    signal("SIGHUP");
+    expect((await running).body).toContain("finished");
+    await expect.poll(() => existsSync(audit) && readFileSync(audit, "utf8")).toContain('"tool":"bash"');
+    signal("SIGTERM");
+    expect(await ended).toMatchObject({ code: 0 });
+    expect(polyfs(["audit", "verify", audit])).toMatchObject({ code: 0 });
+  });
+
   it("finishes the call that runs, and ends with 0", async () => {
     const { url, signal, ended } = await start("--allow-run=unsandboxed", "--dialect", "agent-tools", tree());
     expect((await send(`${url}/readyz`)).status).toBe(200);

@@ -36,16 +36,26 @@ describe("a request that is not for this server", () => {
     ["null", 403],
     ["http://localhost.evil.example", 403],
     ["file://", 403],
-    ["http://localhost:6274", 200],
-  ])("from a page at %s is answered %i", async (origin, status) => {
-    const { url } = await serve([tree()]);
+    ["http://localhost", 403],
+    ["http://localhost:3000", 403],
+    ["http://127.0.0.1:3000", 403],
+    ["http://[::1]:3000", 403],
+    ["http://localhost:{port}", 403],
+    ["http://127.0.0.1:{port}", 200],
+    ["http://inspector.example:6274", 200],
+    ["http://inspector.example:6275", 403],
+    ["https://inspector.example:6274", 403],
+  ])("from a page at %s is answered %i", async (page, status) => {
+    const { url } = await serve([tree()], { origins: ["http://inspector.example:6274"] });
+    // Another port of this machine is another page: anybody may have put it there.
+    const origin = page.replace("{port}", new URL(url).port);
     const reply = await modern(`${url}/mcp/fs`, "tools/list", {}, { origin });
     expect(reply.status).toBe(status);
     expect(reply.headers["access-control-allow-origin"]).toBe(status === 200 ? origin : undefined);
   });
 
   it("gets no leave for any page when a browser asks first", async () => {
-    const { url } = await serve([tree()]);
+    const { url } = await serve([tree()], { origins: ["http://localhost:1"] });
     const ask = (origin: string) => send(`${url}/mcp`, { method: "OPTIONS", headers: { origin } });
     expect((await ask("https://evil.example")).status).toBe(403);
     const known = await ask("http://localhost:1");

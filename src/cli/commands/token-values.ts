@@ -1,5 +1,8 @@
 // The values of `polyfs token`: files, directories and moments, as people write them.
 import { resolve } from "node:path";
+import { plainWording, say } from "../../contract/wording.ts";
+import { Fault } from "../../engine/fault.ts";
+import { Root } from "../../engine/workspace/root.ts";
 import type { Grant } from "../../engine/workspace/workspace.ts";
 import { fromHome, wholeNumber } from "../layer.ts";
 import { UsageError } from "../usage-error.ts";
@@ -22,7 +25,20 @@ export function grantsIn(
     ...write.map(path => ({ path: resolve(fromHome(path)), access: "read-write" as const })),
     ...read.map(path => ({ path: resolve(fromHome(path)), access: "read-only" as const })),
   ];
+  for (const { path, access } of grants) refuseMissing(path, access);
   return grants.length === 0 ? undefined : grants;
+}
+
+/** A directory that is not there would be refused when the token is used, long after somebody could correct it. */
+function refuseMissing(path: string, access: Grant["access"]): void {
+  try {
+    new Root(path, access)[Symbol.dispose]();
+  } catch (error) {
+    if (!(error instanceof Fault)) throw error;
+    if (Fault.is(error, "not_found")) throw new UsageError(`no such directory: ${path}`);
+    if (Fault.is(error, "not_a_directory")) throw new UsageError(`not a directory: ${path}`);
+    throw new UsageError(`a directory cannot be granted: ${say(plainWording, error)}`);
+  }
 }
 
 const units: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: 86_400_000 };
@@ -35,5 +51,7 @@ export function momentIn(text: string | undefined): string | undefined {
   const date = new Date(moment);
   if (Number.isNaN(date.getTime()))
     throw new UsageError(`--expires needs a date or a time from now (30d), not ${JSON.stringify(text)}`);
+  if (date.getTime() <= Date.now())
+    throw new UsageError(`--expires ${text} is in the past (${date.toISOString()})`);
   return date.toISOString();
 }

@@ -11,6 +11,7 @@ import {
   type TokenRecord,
 } from "../../mcp/auth/tokens-file.ts";
 import { columns } from "../columns.ts";
+import { suggestion } from "../nearest.ts";
 import { print } from "../print.ts";
 import { UsageError } from "../usage-error.ts";
 import { command, type Given } from "./command.ts";
@@ -18,9 +19,9 @@ import { countIn, fileIn, grantsIn, momentIn } from "./token-values.ts";
 
 export const token = command({
   name: "token",
-  operands: "add NAME | list | remove NAME",
+  operands: "add NAME | rotate NAME | list | remove NAME",
   description:
-    "Adds a token for polyfs --http --tokens FILE, and prints it once; the file holds a hash of it. Lists the tokens of the file, or removes one. A server that runs sees the change at once.",
+    "Adds a token for polyfs --http --tokens FILE, and prints it once; the file holds a hash of it. Gives one a new secret (rotate): the old one is refused from then on. Lists the tokens of the file, or removes one. A server that runs sees the change at once.",
   own: {
     read: { value: "DIR", help: "Let it read DIR (repeatable)" },
     write: {
@@ -44,20 +45,22 @@ export const token = command({
       "polyfs token add ci --tokens tokens.json --read ~/project --effects reads --expires 30d",
       "may read one directory, for a month",
     ],
+    ["polyfs token rotate ci --tokens tokens.json", "a new secret for the same rights"],
     ["polyfs token list --tokens tokens.json", "whose tokens there are, and what they permit"],
     ["polyfs token remove ci --tokens tokens.json", "it is refused from now on"],
   ],
   most: 2,
   async run(given) {
     const [verb, name] = given.operands;
-    if (verb !== "add" && verb !== "list" && verb !== "remove")
+    if (verb !== "add" && verb !== "rotate" && verb !== "list" && verb !== "remove")
       throw new UsageError(
-        `unknown command ${["polyfs token", ...given.operands].join(" ")}; there are add, list and remove`,
+        `unknown command ${["polyfs token", ...given.operands].join(" ")}; there are add, rotate, list and remove`,
       );
     const file = fileIn(given.config.tokens);
     if (verb === "list") return await list(tokensIn(file));
     if (name === undefined) throw new UsageError(`polyfs token ${verb} needs a NAME`);
-    return verb === "add" ? await add(file, name, given) : await remove(file, name);
+    if (verb === "add") return await add(file, name, given);
+    return verb === "rotate" ? await rotate(file, name, given) : await remove(file, name);
   },
 });
 
@@ -68,13 +71,15 @@ async function add(file: string, name: string, { own, each }: Given): Promise<nu
   const dialect = own.get("dialect");
   if (dialect !== undefined && !Object.hasOwn(dialects, dialect))
     throw new UsageError(`unknown dialect ${dialect}; there are: ${Object.keys(dialects).join(", ")}`);
+  const tools = own.get("tools")?.split(",");
+  await refuseUnknownTools(tools, dialect);
   const secret = newToken();
   const record = {
     name,
     hash: hashText(secret),
     roots: grantsIn(each("read"), each("write")),
     effects: own.get("effects")?.split(","),
-    tools: own.get("tools")?.split(","),
+    tools,
     dialect,
     expires: momentIn(own.get("expires")),
     perMinute: countIn(own, "per-minute"),
@@ -86,6 +91,35 @@ async function add(file: string, name: string, { own, each }: Given): Promise<nu
   save(file, [...before, checked]);
   await print(process.stdout, `${secret}\n`);
   return 0;
+}
+
+/** A new secret for the same rights; --expires may set another end. */
+async function rotate(file: string, name: string, { own }: Given): Promise<number> {
+  const before = tokensIn(file);
+  const old = before.find(record => record.name === name);
+  if (old === undefined) throw new UsageError(`${file} has no token named ${JSON.stringify(name)}`);
+  const expires = momentIn(own.get("expires")) ?? old.expires;
+  if (expires !== undefined && Date.parse(expires) <= Date.now())
+    throw new UsageError(`the token ${name} expired at ${expires}: give it another end with --expires`);
+  const secret = newToken();
+  const renewed = { ...old, hash: hashText(secret), ...(expires !== undefined && { expires }) };
+  save(
+    file,
+    before.map(record => (record === old ? renewed : record)),
+  );
+  await print(process.stdout, `${secret}\n`);
+  return 0;
+}
+
+async function refuseUnknownTools(tools: readonly string[] | undefined, dialect: string | undefined) {
+  if (tools === undefined) return;
+  const loads = Object.entries(dialects).filter(([name]) => dialect === undefined || name === dialect);
+  const loaded = await Promise.all(loads.map(([, load]) => load()));
+  const names = loaded.flatMap(one => one.tools.map(({ name }) => name));
+  const unknown = tools.find(tool => !names.includes(tool));
+  if (unknown === undefined) return;
+  const where = dialect === undefined ? "" : ` in ${dialect}`;
+  throw new UsageError(`no tool ${JSON.stringify(unknown)}${where}${suggestion(unknown, names)}`);
 }
 
 async function remove(file: string, name: string): Promise<number> {

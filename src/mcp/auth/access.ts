@@ -6,6 +6,8 @@ import { Principal } from "./principal.ts";
 export interface Access extends Disposable {
   /** Whose request it is, by its Authorization header. Throws a `Refusal`. */
   identify(authorization: string | undefined): Principal | Promise<Principal>;
+  /** Looks whether the grants have changed. */
+  refresh?(): void;
   /** Documents that anybody may read, by path. */
   readonly documents: ReadonlyMap<string, string>;
 }

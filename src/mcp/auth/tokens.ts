@@ -49,11 +49,11 @@ export class Tokens implements Access {
     const content = this.#file.changed();
     if (content?.text === undefined) throw new Error("there is no such file");
     this.#take(content.text);
-    this.#timer = setInterval(() => this.#refresh(), lookMs).unref();
+    this.#timer = setInterval(() => this.refresh(), lookMs).unref();
   }
 
   identify(authorization: string | undefined): Principal {
-    this.#refresh();
+    this.refresh();
     const token = bearer(authorization);
     if (token === undefined) throw unauthorized("Unauthorized: send a token (Authorization: Bearer ...)");
     const presented = digest(token);
@@ -73,7 +73,7 @@ export class Tokens implements Access {
     for (const { principal } of this.#known.values()) principal?.end();
   }
 
-  #refresh(): void {
+  refresh(): void {
     const { log, file } = this.#options;
     try {
       const content = this.#file.changed();

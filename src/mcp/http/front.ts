@@ -27,10 +27,13 @@ interface FrontOptions {
   readonly recorder: Recorder;
   readonly log: Log;
   readonly keepAliveMs: number;
+  /** Whether the figures are served elsewhere. */
+  readonly separateFigures: boolean;
   printMetrics(): string;
 }
 
 const plain = { "content-type": "text/plain; charset=utf-8", "cache-control": "no-store" };
+const figuresType = { "content-type": "text/plain; version=0.0.4" };
 const json = { "content-type": "application/json", "cache-control": "no-store" };
 const preflight = {
   "access-control-allow-methods": "GET, POST, DELETE, OPTIONS",
@@ -58,10 +61,7 @@ export class Front {
     let headers: Record<string, string> = {};
     try {
       const path = pathOf(request);
-      if (path === "/healthz") return send(response, 200, plain, "ok\n");
-      if (path === "/readyz") {
-        return this.ending ? send(response, 503, plain, "ending\n") : send(response, 200, plain, "ready\n");
-      }
+      if (this.#isAboutHealth(path, response)) return;
       this.#options.gate.check(host, origin);
       headers = this.#options.gate.headersFor(origin);
       if (request.method === "OPTIONS") {
@@ -73,21 +73,42 @@ export class Front {
     }
   }
 
+  /** A request to the separate address of the figures. */
+  handleFigures(request: IncomingMessage, response: ServerResponse): void {
+    const path = pathOf(request);
+    if (this.#isAboutHealth(path, response)) return;
+    const found = path === "/metrics" && request.method === "GET";
+    send(
+      response,
+      found ? 200 : 404,
+      found ? figuresType : plain,
+      found ? this.#options.printMetrics() : "not found\n",
+    );
+  }
+
+  #isAboutHealth(path: string, response: ServerResponse): boolean {
+    if (path === "/healthz") send(response, 200, plain, "ok\n");
+    else if (path !== "/readyz") return false;
+    else if (this.ending) send(response, 503, plain, "ending\n");
+    else send(response, 200, plain, "ready\n");
+    return true;
+  }
+
   async #serve(
     path: string,
     request: IncomingMessage,
     response: ServerResponse,
     headers: Readonly<Record<string, string>>,
   ): Promise<void> {
-    const { access, tables, endpoint, printMetrics, keepAliveMs } = this.#options;
+    const { access, tables, endpoint, printMetrics, keepAliveMs, separateFigures } = this.#options;
     const document = access.documents.get(path);
     if (document !== undefined) return send(response, 200, { ...json, ...headers }, document);
     const principal = await access.identify(request.headers.authorization);
     this.#callers.set(request, principal);
     const { owner, perMinute } = principal.is;
     if (perMinute !== undefined) this.#rates.count(owner, perMinute);
-    if (path === "/metrics" && request.method === "GET") {
-      return send(response, 200, { "content-type": "text/plain; version=0.0.4" }, printMetrics());
+    if (path === "/metrics" && request.method === "GET" && !separateFigures) {
+      return send(response, 200, figuresType, printMetrics());
     }
     const [, named, found] = /^\/mcp(?:\/([^/]+))?(\/?)$/.exec(path) ?? [];
     if (found === undefined) throw new Refusal(404, "Not found: the server is at /mcp");
@@ -97,7 +118,7 @@ export class Front {
     const { message, bytes } = await this.#message(request, table, principal);
     if (isEndless(request, message)) open.endless();
     const method = isRecord(message) && typeof message.method === "string" ? message.method : undefined;
-    const { remoteAddress: address } = request.socket;
+    const address = addressOf(request);
     const traceparent = request.headers.traceparent?.toString();
     const visit: Visit = { ...open, principal, table, method, bytes, address, traceparent };
     const answer = endpoint.fetch(webRequest(request, path, open.signal), visit, message).then(given => {
@@ -137,7 +158,7 @@ export class Front {
       status,
       reason,
       caller: principal?.is.name,
-      address: request.socket.remoteAddress,
+      address: addressOf(request),
       method: request.method,
       path: pathOf(request).slice(0, 200),
       origin: request.headers.origin?.slice(0, 200),
@@ -152,9 +173,10 @@ export class Front {
     error: unknown,
   ): void {
     const refusal = error instanceof Refusal ? error : new Refusal(500, "Internal error", { code: -32603 });
-    if (!response.destroyed && refusal !== error) this.#options.log.error("a request failed", error);
+    const fields = { address: addressOf(request), caller: this.#callers.get(request)?.is.name };
+    if (!response.destroyed && refusal !== error) this.#options.log.error("a request failed", error, fields);
     this.#refused(request, refusal.status, refusal.message, this.#callers.get(request));
-    this.#options.log.debug(`${refusal.status} ${request.method}: ${refusal.message}`);
+    this.#options.log.debug(`${refusal.status} ${request.method}: ${refusal.message}`, undefined, fields);
     if (response.headersSent) return void response.destroy();
     // What the client is still sending is thrown away: closing on it at once would take the answer away too.
     request.resume();
@@ -169,6 +191,11 @@ function send(
   body = "",
 ): void {
   response.writeHead(status, { "x-content-type-options": "nosniff", ...headers }).end(body);
+}
+
+/** A request whose client has gone has no socket any more, whatever the types say. */
+function addressOf({ socket }: { socket: IncomingMessage["socket"] | null }): string | undefined {
+  return socket?.remoteAddress;
 }
 
 function pathOf({ url = "/" }: IncomingMessage): string {

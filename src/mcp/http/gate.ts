@@ -17,11 +17,9 @@ const loopbackNames = ["localhost", "127.0.0.1", "[::1]"];
 export class Gate {
   readonly #hosts: ReadonlySet<string>;
   readonly #origins: ReadonlySet<string>;
-  readonly #local: boolean;
 
   constructor({ address: { host }, hosts = [], origins = [] }: GateOptions) {
-    this.#local = isLoopback(host);
-    const own = this.#local || isWildcard(host) ? loopbackNames : [];
+    const own = isLoopback(host) || isWildcard(host) ? loopbackNames : [];
     const bound = isWildcard(host) ? machineAddresses() : [inUrl(host)];
     this.#hosts = new Set([...own, ...bound, ...hosts].map(name => name.toLowerCase()));
     this.#origins = new Set(origins.map(origin => origin.toLowerCase()));
@@ -33,7 +31,7 @@ export class Gate {
     if (!this.#hosts.has(name) && !this.#hosts.has(name.replace(/:\d+$/, ""))) {
       throw new Refusal(403, "Forbidden: this server is not addressed by that Host (see --allow-host)");
     }
-    if (origin !== undefined && !this.#knows(origin)) {
+    if (origin !== undefined && !this.#knows(origin, name)) {
       throw new Refusal(403, "Forbidden: requests from that Origin are not accepted (see --allow-origin)");
     }
   }
@@ -48,15 +46,10 @@ export class Gate {
     };
   }
 
-  #knows(origin: string): boolean {
-    if (this.#origins.has(origin.toLowerCase())) return true;
-    if (!this.#local) return false;
-    try {
-      const { protocol, hostname } = new URL(origin);
-      return /^https?:$/.test(protocol) && loopbackNames.includes(hostname);
-    } catch {
-      return false;
-    }
+  /** Another port of the same machine is another origin: any page can be served there. */
+  #knows(origin: string, host: string): boolean {
+    const given = origin.toLowerCase();
+    return this.#origins.has(given) || given === `http://${host}` || given === `https://${host}`;
   }
 }
 

@@ -1,7 +1,7 @@
 // MCP over HTTP for many clients. It listens until it is told to end; then it takes nothing new, lets what is
 // running finish for a while, and stops the rest.
 import { createServer as createHttpServer } from "node:http";
-import type { AddressInfo } from "node:net";
+import type { AddressInfo, Server } from "node:net";
 import { runningCommands } from "../../engine/shell/living.ts";
 import { openFiles } from "../../engine/workspace/system/open-files.ts";
 import type { Access } from "../auth/access.ts";
@@ -31,6 +31,10 @@ export interface HttpOptions
   readonly authenticated: boolean;
   readonly log: Log;
   readonly audit?: Audit;
+  /** HTTPS with this certificate and key. */
+  readonly tls?: Certificate;
+  /** Where the figures are served instead of beside the rest, without authentication. */
+  readonly metricsAddress?: Address;
   /** Keep nothing between requests, for use behind a load balancer. */
   readonly stateless?: boolean;
   readonly maxBodyBytes?: number;
@@ -38,13 +42,23 @@ export interface HttpOptions
   readonly graceMs?: number;
 }
 
+/** In PEM. */
+export interface Certificate {
+  readonly cert: string;
+  readonly key: string;
+}
+
 export interface HttpService {
   /** Where it listens, as a URL without a path. */
   readonly url: string;
+  readonly metricsUrl?: string;
+  /** Takes a new certificate for the connections to come. Throws where it cannot be used. */
+  renew(certificate: Certificate): void;
   /** Takes nothing new, finishes what runs, and ends. Called again, it ends at once. */
   close(): Promise<void>;
 }
 
+const timeouts = { keepAliveTimeout: 65_000, headersTimeout: 20_000, requestTimeout: 120_000 };
 /** After the last call: for answers to be read, and stopped calls to clean up. */
 const lastMs = 2000;
 
@@ -73,6 +87,7 @@ export async function serveHttp(options: HttpOptions): Promise<HttpService> {
     recorder,
     log,
     keepAliveMs,
+    separateFigures: options.metricsAddress !== undefined,
     printMetrics: () =>
       metrics.print([
         gauge("polyfs_sessions", "Open sessions", () => endpoint.sessions.count),
@@ -85,19 +100,19 @@ export async function serveHttp(options: HttpOptions): Promise<HttpService> {
       ]),
   });
 
-  const server = createHttpServer(
-    { keepAliveTimeout: 65_000, headersTimeout: 20_000, requestTimeout: 120_000 },
+  const server = await createListener(
+    options.tls,
     (request, response) => void front.handle(request, response),
   );
-  server.maxConnections = 8192;
-  await new Promise<void>((resolve, reject) => {
-    server.once("error", reject);
-    server.listen(address.port, address.host, () => {
-      server.off("error", reject);
-      resolve();
+  await listen(server, address, log);
+  const figures =
+    options.metricsAddress &&
+    createHttpServer(timeouts, (request, response) => front.handleFigures(request, response));
+  if (figures !== undefined && options.metricsAddress !== undefined)
+    await listen(figures, options.metricsAddress, log).catch(error => {
+      server.close();
+      throw error;
     });
-  });
-  server.on("error", error => log.error("http", error));
 
   let now = () => {};
   const atOnce = new Promise<void>(resolve => {
@@ -114,19 +129,52 @@ export async function serveHttp(options: HttpOptions): Promise<HttpService> {
     await within(lastMs, closed, atOnce);
     server.closeAllConnections();
     await closed;
+    figures?.close();
+    figures?.closeAllConnections();
     recorder[Symbol.dispose]();
     access[Symbol.dispose]();
   }
   let ended: Promise<void> | undefined;
-  const { port } = server.address() as AddressInfo;
   return {
-    url: `http://${inUrl(address.host)}:${port}`,
+    url: urlOf(server, address, options.tls === undefined ? "http" : "https"),
+    metricsUrl: figures && options.metricsAddress && urlOf(figures, options.metricsAddress, "http"),
+    renew(certificate) {
+      if ("setSecureContext" in server) server.setSecureContext(certificate);
+    },
     close() {
       if (ended !== undefined) now();
       ended ??= end();
       return ended;
     },
   };
+}
+
+type Listener = import("node:http").RequestListener;
+
+async function createListener(tls: Certificate | undefined, listener: Listener) {
+  if (tls === undefined) return limited(createHttpServer(timeouts, listener));
+  const { createServer: createHttpsServer } = await import("node:https");
+  return limited(createHttpsServer({ ...timeouts, ...tls, minVersion: "TLSv1.2" }, listener));
+}
+
+function limited<S extends Server>(server: S): S {
+  server.maxConnections = 8192;
+  return server;
+}
+
+async function listen(server: Server, { host, port }: Address, log: Log): Promise<void> {
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", reject);
+    server.listen(port, host, () => {
+      server.off("error", reject);
+      resolve();
+    });
+  });
+  server.on("error", error => log.error("http", error));
+}
+
+function urlOf(server: Server, { host }: Address, scheme: string): string {
+  return `${scheme}://${inUrl(host)}:${(server.address() as AddressInfo).port}`;
 }
 
 function gauge(name: string, help: string, value: () => number | undefined) {

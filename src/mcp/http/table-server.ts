@@ -74,7 +74,7 @@ export class TableServer extends SdkServer {
     } catch (error) {
       // Nobody waits for what was stopped, not even for the reason.
       if (context.mcpReq.signal.aborted) throw error;
-      const known = this.#asRpcError(error, request.method);
+      const known = this.#asRpcError(error, request);
       this.#codes.set(request.id, known.code);
       throw known;
     }
@@ -118,9 +118,9 @@ export class TableServer extends SdkServer {
     return code === undefined ? message : { ...message, error: { ...message.error, code } };
   }
 
-  #asRpcError(error: unknown, name: string): RpcError {
+  #asRpcError(error: unknown, { method, id }: JSONRPCRequest): RpcError {
     if (error instanceof RpcError) return error;
-    this.#options.log.error(`${name.slice(0, 100)} failed`, error);
+    this.#options.log.error(`${method.slice(0, 100)} failed`, error, { request: id });
     return new RpcError(
       InternalError,
       `Internal error: ${error instanceof Error ? error.message : String(error)}`,

@@ -1,0 +1,42 @@
+// The certificate that --tls-cert and --tls-key name. It is read again when its files change; where what they hold
+// then cannot be used, the old one stays.
+import { plainWording, say } from "../contract/wording.ts";
+import { Fault } from "../engine/fault.ts";
+import { readNamedFile } from "../engine/workspace/system/named-file.ts";
+import { WatchedFile } from "../host/watched-file.ts";
+import type { Certificate, HttpService } from "../mcp/http/serve.ts";
+import type { Log } from "../mcp/log.ts";
+import type { Config } from "./config.ts";
+import { UsageError } from "./usage-error.ts";
+
+interface WatchedCertificate {
+  readonly current: Certificate;
+  /** Gives the service a new certificate, where there is one. */
+  renew(service: HttpService): void;
+}
+
+export function certificateOf(config: Config, log: Log): WatchedCertificate | undefined {
+  const { "tls-cert": cert, "tls-key": key } = config;
+  if (cert === undefined || key === undefined) return undefined;
+  const files = [cert, key].map(path => new WatchedFile(path));
+  const read = (): Certificate => ({ cert: readNamedFile(cert), key: readNamedFile(key) });
+  try {
+    for (const file of files) file.changed();
+    return {
+      current: read(),
+      renew(service) {
+        try {
+          const changed = files.map(file => file.changed() !== undefined);
+          if (!changed.includes(true)) return;
+          service.renew(read());
+          log.info("the certificate was renewed");
+        } catch (error) {
+          log.error("the new certificate cannot be used; the old one stays", error);
+        }
+      },
+    };
+  } catch (error) {
+    if (!(error instanceof Fault)) throw error;
+    throw new UsageError(`the certificate cannot be read: ${say(plainWording, error)}`);
+  }
+}

@@ -1,0 +1,39 @@
+// The log as the options have it, and the line that each start has.
+
+import type { Workspace } from "../engine/workspace/workspace.ts";
+import { createLog, type Log } from "../mcp/log.ts";
+import { version } from "../version.ts";
+import type { Config } from "./config.ts";
+
+export function logOf(config: Pick<Config, "log-level" | "log-format">): Log {
+  return createLog(config["log-level"], undefined, config["log-format"]);
+}
+
+interface Started {
+  /** Where: a URL, or `stdio`. */
+  readonly at: string;
+  readonly dialect: string;
+  readonly workspace: Workspace;
+  readonly policy: string;
+  /** Who may call, where that is not one client alone. */
+  readonly callers?: string;
+  readonly metrics?: string;
+}
+
+/** Says what is served, where, to whom, under which policy, and what commands may do. */
+export function tellStart(log: Log, config: Config, { at, dialect, workspace, ...rest }: Started): void {
+  const roots = workspace.roots.map(({ path, access }) => `${path} (${access})`);
+  const how = config.run ? (config["allow-run"] ?? "as the dialect has it") : "none";
+  const { policy, callers, metrics } = rest;
+  log.started(`started at ${at}`, {
+    version,
+    dialect,
+    serves: roots.length === 0 ? "what the client or its token names" : roots.join(", "),
+    policy,
+    commands: how,
+    ...(how === "sandboxed" && { network: config["run-network"] ? "allowed" : "none" }),
+    ...(callers !== undefined && { callers }),
+    ...(metrics !== undefined && { metrics }),
+    ...(config.audit !== undefined && { audit: config.audit }),
+  });
+}
