@@ -5,6 +5,7 @@ import {
   mkdirSync,
   mkdtempSync,
   readdirSync,
+  readlinkSync,
   realpathSync,
   symlinkSync,
   writeFileSync,
@@ -38,6 +39,10 @@ function open(state: string): void {
   other = workspace.as({ action: "write_file", client: "other" });
 }
 
+function pidNamespace(): string {
+  return readlinkSync("/proc/self/ns/pid").replace(/\D/g, "");
+}
+
 const by = { action: "run_command", client: "me" };
 
 function write(path: string, content = path): void {
@@ -50,7 +55,7 @@ function sh(command: string): void {
 }
 
 async function footprintOf(act: () => void | Promise<void>): Promise<Footprint> {
-  const before = await Before.look(workspace);
+  using before = await Before.look(workspace);
   await act();
   return await before.compare();
 }
@@ -139,11 +144,28 @@ describe("what others commit while a command runs", () => {
   });
 
   it("is not claimed where another command has recorded it already", async () => {
-    const first = await Before.look(workspace);
-    const second = await Before.look(workspace);
+    using first = await Before.look(workspace);
+    using second = await Before.look(workspace);
     sh("echo x > made");
     record(workspace, await first.compare(), by);
     expect((await second.compare()).changes).toEqual([]);
+  });
+
+  it("is not claimed as certain where another command runs in the same directories", async () => {
+    const first = await Before.look(workspace);
+    using second = await Before.look(workspace);
+    sh("echo x > made");
+    expect(await first.compare()).toMatchObject({ uncertain: true });
+    first[Symbol.dispose]();
+    expect(await second.compare()).toMatchObject({ uncertain: true });
+    second[Symbol.dispose]();
+    expect(await footprintOf(() => sh("echo y > made"))).toMatchObject({ uncertain: false });
+    // What a killed server left behind says nothing.
+    const [name] = readdirSync(join(base, "state/commands"));
+    expect(name).toBeUndefined();
+    const dead = join(base, "state/commands", `${pidNamespace()}-${process.pid}-1-abc`);
+    writeFileSync(dead, JSON.stringify([root]));
+    expect(await footprintOf(() => sh("echo z > made"))).toMatchObject({ uncertain: false });
   });
 });
 

@@ -44,6 +44,7 @@ export const bash = tool({
     const sandbox = confined(call);
     using directory = call.workspace.commandDirectory(pathAt(call, cwd));
     const streams = new Streams();
+    using _ = call.workspace.announceCommand();
     const result = await run(command, {
       directory,
       keep: { head: 0, tail: 0 },

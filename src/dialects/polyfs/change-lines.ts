@@ -14,12 +14,14 @@ const mostFiles = 10;
 const maxCountedBytes = 1024 * 1024;
 
 export function changeLines(record: ChangeRecord, workspace: Workspace): string[] {
-  const { id, time, action, client, undoes, files, kept } = record;
+  const { id, time, action, client, undoes, files, kept, uncertain } = record;
   const when = new Date(time).toISOString().slice(0, 19).replace("T", " ");
   const head = [id, when, action || "?", printable(client) || "?", ...(undoes ? [`undoes ${undoes}`] : [])];
   const left = files.length - mostFiles;
   return [
-    head.join(" · ") + (kept ? "" : " · cannot be undone"),
+    head.join(" · ") +
+      (uncertain ? " · or another command at the same time" : "") +
+      (kept ? "" : " · cannot be undone"),
     ...files.slice(0, mostFiles).map(file => `  ${fileLine(file, workspace)}`),
     ...(left > 0 ? [`  [${counted(left, "more file")}]`] : []),
   ];

@@ -13,7 +13,7 @@ const mostNamed = 5;
 const letters = { created: "A", modified: "M", deleted: "D", mode: "M", touched: "M" } as const;
 
 export function footprintLines(
-  { changes, complete, leftOut, unseen, shared }: Footprint,
+  { changes, complete, leftOut, unseen, shared, uncertain }: Footprint,
   recorded: ChangeRecord | undefined,
   workspace: Workspace,
 ): string[] {
@@ -30,7 +30,8 @@ export function footprintLines(
   }
   if (lines.length > most)
     lines.splice(most, lines.length, `[${counted(lines.length - most, "more change")}]`);
-  if (lines.length > 0) lines.unshift("changed while it ran:");
+  const whose = uncertain ? ", by this command or by another one that ran at the same time" : "";
+  if (lines.length > 0) lines.unshift(`changed while it ran${whose}:`);
   if (recorded !== undefined) lines.push(undoHint(recorded));
   else if (changes.length > leftOut.length)
     lines.push("[not all of this could be kept: it cannot be undone]");

@@ -57,13 +57,14 @@ async function inBackground(
   command: string,
   start: Start,
   timeoutMs: number | undefined,
-  { session }: CallContext,
+  { session, workspace }: CallContext,
 ): Promise<Reply> {
   if (!session.lasting)
     throw new Fault("denied", { what: "this connection does not last, and background commands end with it" });
-  const { id } = await session
-    .get(jobs)
-    .start(command, { ...start, ...(timeoutMs !== undefined && { timeoutMs }) });
+  const running = workspace.announceCommand();
+  const onEnd = () => running[Symbol.dispose]();
+  const options = { ...start, onEnd, ...(timeoutMs !== undefined && { timeoutMs }) };
+  const { id } = await session.get(jobs).start(command, options);
   return text(
     `job ${id}\n[started; command_output shows what it writes, stop_command ends it. What it changes is not recorded for undo]`,
   );
@@ -71,7 +72,7 @@ async function inBackground(
 
 async function toItsEnd(command: string, start: Start, timeoutMs: number, call: CallContext): Promise<Reply> {
   const { signal, workspace, session } = call;
-  const before = await Before.look(workspace, signal);
+  using before = await Before.look(workspace, signal);
   const output = new Output();
   const result = await run(command, {
     ...start,

@@ -38,6 +38,7 @@ export const executeCommand = tool({
   async run({ command, workingDirectory, timeout }, call) {
     const sandbox = confined(call);
     using directory = directoryFor(call.workspace, workingDirectory);
+    using _ = call.workspace.announceCommand();
     const result = await run(command, {
       directory,
       keep: { head: maxStreamBytes, tail: 0 },

@@ -10,6 +10,7 @@ import {
   type SkippedDirectory,
   type TreeChange,
 } from "../workspace/footprint/compare-trees.ts";
+import type { RunningCommand } from "../workspace/footprint/running-commands.ts";
 import {
   type Keeper,
   snapshotTree,
@@ -45,24 +46,48 @@ export interface Footprint {
   readonly unseen: readonly SkippedDirectory[];
   /** Files that the command changed and others did too, more than once in turn: their changes are not recorded. */
   readonly shared: readonly string[];
+  /** Whether another command ran at the same time: what that one changed cannot be told apart. */
+  readonly uncertain: boolean;
 }
 
 /** Records a footprint as a change; undefined where there is nothing that could be taken back. */
-export function record(workspace: Workspace, { files }: Footprint, by: By): ChangeRecord | undefined {
+export function record(
+  workspace: Workspace,
+  { files, uncertain }: Footprint,
+  by: By,
+): ChangeRecord | undefined {
   if (files === undefined) return undefined;
   const { archive } = workspace;
-  const made = { id: archive.changes.newId(), time: Date.now(), ...by, files, parents: [], kept: true };
+  const made: ChangeRecord = {
+    id: archive.changes.newId(),
+    time: Date.now(),
+    ...by,
+    files,
+    parents: [],
+    kept: true,
+    ...(uncertain && { uncertain }),
+  };
   archive.changes.add(made);
   workspace.announceRecord(made.id);
   return made;
 }
 
-export class Before {
+/** A look at the roots before a command runs in them. To be disposed of when the command has ended. */
+export class Before implements Disposable {
   readonly #workspace: Workspace;
   readonly #before: TreeSnapshot;
   readonly #others: OthersChanges;
+  readonly #running: RunningCommand;
+  #uncertain: boolean;
 
-  private constructor(workspace: Workspace, before: TreeSnapshot, others: OthersChanges) {
+  private constructor(
+    workspace: Workspace,
+    before: TreeSnapshot,
+    others: OthersChanges,
+    running: RunningCommand,
+  ) {
+    this.#running = running;
+    this.#uncertain = running.isAccompanied;
     this.#workspace = workspace;
     this.#before = before;
     this.#others = others;
@@ -70,9 +95,15 @@ export class Before {
 
   static async look(workspace: Workspace, signal?: AbortSignal): Promise<Before> {
     const others = await OthersChanges.watch(workspace);
-    const before = await look(workspace, keeperOf(workspace.archive.objects), signal);
-    others.begin();
-    return new Before(workspace, before, others);
+    const running = workspace.announceCommand();
+    try {
+      const before = await look(workspace, keeperOf(workspace.archive.objects), signal);
+      others.begin();
+      return new Before(workspace, before, others, running);
+    } catch (error) {
+      running[Symbol.dispose]();
+      throw error;
+    }
   }
 
   /** What has been done since. */
@@ -83,10 +114,16 @@ export class Before {
     const own = await this.#others.without(this.#before, after);
     const { changes, complete, skipped } = await compareTrees(own.before, own.after);
     const unseen = skipped.filter(({ path, state }) => state !== "same" && !path.endsWith("/.polyfs"));
-    const told = { changes, complete, unseen, shared: own.shared, leftOut: [] };
+    this.#uncertain ||= this.#running.isAccompanied;
+    const uncertain = this.#uncertain && changes.length > 0;
+    const told = { changes, complete, unseen, shared: own.shared, leftOut: [], uncertain };
     if (changes.length === 0 || !complete) return told;
     const { files, leftOut } = await recordable(changes, objects);
     return { ...told, leftOut, ...(files && files.length > 0 && { files }) };
+  }
+
+  [Symbol.dispose](): void {
+    this.#running[Symbol.dispose]();
   }
 }
 

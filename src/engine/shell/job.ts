@@ -8,6 +8,8 @@ import type { Exit } from "./warden.ts";
 export interface JobOptions extends CommandOptions {
   /** Default: no bound but the owner's life. */
   readonly timeoutMs?: number;
+  /** Called once: when it has ended, or could not be started. */
+  readonly onEnd?: () => void;
 }
 
 /** What stopped a job, if it did not end by itself. */
@@ -72,6 +74,7 @@ export class Job {
       clearTimeout(timer);
       job.#exit = { ...exit, stopped: command.ranOutOfSpace ? "disk_full" : job.#stopped };
       job.#wake();
+      options.onEnd?.();
     };
     // A sandbox that failed to begin has said why on the command's own output.
     command.done.then(finish, () => finish({ exitCode: 126, signal: null }));

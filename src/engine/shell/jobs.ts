@@ -26,7 +26,10 @@ export class Jobs implements AsyncDisposable {
   /** Faults: `too_many_jobs`, and those of starting a command. */
   async start(command: string, options: JobOptions): Promise<JobState> {
     const limit = this.#options.running;
-    if (this.#starting + this.#running().length >= limit) throw new Fault("too_many_jobs", { limit });
+    if (this.#starting + this.#running().length >= limit) {
+      options.onEnd?.();
+      throw new Fault("too_many_jobs", { limit });
+    }
     this.#starting++;
     try {
       const id = String(++this.#last);
@@ -35,6 +38,9 @@ export class Jobs implements AsyncDisposable {
       if (this.#closed) await job.stop(0);
       this.#forget();
       return job.state();
+    } catch (error) {
+      options.onEnd?.();
+      throw error;
     } finally {
       this.#starting--;
     }

@@ -14,12 +14,14 @@ import { othersRecorded } from "./commit/others.ts";
 import type { CopyAttributes } from "./commit/stage.ts";
 import { statePath } from "./commit/state.ts";
 import { refuseStateIn } from "./commit/state-in-root.ts";
+import { statePath } from "./commit/state.ts";
 import { type Attendance, attendanceAt, openStore } from "./commit/store.ts";
 import { isConcealed, liesInConcealed } from "./concealed.ts";
 import { Directory } from "./directory.ts";
 import { system } from "./errno.ts";
 import { OpenFile } from "./file.ts";
 import { ownDirectories } from "./footprint/own-directories.ts";
+import { announceCommand, type RunningCommand } from "./footprint/running-commands.ts";
 import { display, Handle } from "./handle.ts";
 import { written } from "./name.ts";
 import { narrow } from "./narrow.ts";
@@ -185,6 +187,15 @@ export class Workspace implements Disposable {
   async allRecorded(): Promise<void> {
     const { ledger } = openStore(this.#writing.state);
     await Promise.all([ledger.idle(), this.othersRecorded()]);
+  }
+
+  /** Tells all servers that a command runs here that may write, until the answer is disposed of. */
+  announceCommand(): RunningCommand {
+    const writable = this.roots.filter(({ access }) => access === "read-write");
+    return announceCommand(
+      statePath(this.#writing.state),
+      writable.map(({ path }) => path),
+    );
   }
 
   /** The server's own directories, by identity. They may lie in a root, and hold nothing of the user's. */
