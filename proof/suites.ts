@@ -2,6 +2,7 @@
 import type { Suite } from "./suite.ts";
 
 export const suites: { readonly [name: string]: () => Promise<Suite> } = {
+  agents: async () => (await import("./agents/suite.ts")).agents,
   attack: async () => (await import("./attack/suite.ts")).attack,
   encodings: async () => (await import("./encodings/suite.ts")).encodingsSuite,
   fault: async () => (await import("./fault/suite.ts")).fault,

@@ -8,6 +8,8 @@ export interface StdioOptions {
   readonly root: string;
   readonly state: string;
   readonly args?: readonly string[];
+  /** The name by which the history knows it. */
+  readonly client?: string;
   /** How long an answer may take. */
   readonly patienceMs?: number;
 }
@@ -58,7 +60,8 @@ export class StdioClient implements Client {
 
   static async start(options: StdioOptions): Promise<StdioClient> {
     const client = new StdioClient(options);
-    await client.request("initialize", { protocolVersion: revision, capabilities: {}, clientInfo });
+    const named = { ...clientInfo, ...(options.client && { name: options.client }) };
+    await client.request("initialize", { protocolVersion: revision, capabilities: {}, clientInfo: named });
     client.raw(`${JSON.stringify({ jsonrpc: "2.0", method: "notifications/initialized" })}\n`);
     return client;
   }

@@ -131,6 +131,17 @@ describe("what others commit while a command runs", () => {
     expect(listed?.map(({ name }) => name)).toEqual(["a", "theirs"]);
   });
 
+  it("is not the command's where the command had made the directory around it", async () => {
+    const footprint = await footprintOf(async () => {
+      sh("mkdir d");
+      await edit("d/sub/theirs", "t");
+      sh("echo m > d/mine");
+    });
+    const [made] = footprint.files ?? [];
+    const listed = made?.after && listedIn(made.after, workspace.archive.objects);
+    expect(listed?.map(({ name }) => name)).toEqual(["mine"]);
+  });
+
   it("is not claimed by the next command, though it was recorded late", async () => {
     write("a", "0");
     for (let i = 1; i <= 10; i++) {

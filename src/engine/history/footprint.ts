@@ -48,12 +48,14 @@ export interface Footprint {
   readonly shared: readonly string[];
   /** Whether another command ran at the same time: what that one changed cannot be told apart. */
   readonly uncertain: boolean;
+  /** When the command began: milliseconds since 1970. */
+  readonly began: number;
 }
 
 /** Records a footprint as a change; undefined where there is nothing that could be taken back. */
 export function record(
   workspace: Workspace,
-  { files, uncertain }: Footprint,
+  { files, uncertain, began }: Footprint,
   by: By,
 ): ChangeRecord | undefined {
   if (files === undefined) return undefined;
@@ -65,6 +67,7 @@ export function record(
     files,
     parents: [],
     kept: true,
+    began,
     ...(uncertain && { uncertain }),
   };
   archive.changes.add(made);
@@ -106,17 +109,22 @@ export class Before implements Disposable {
     }
   }
 
-  /** What has been done since. */
+  /** What has been done since. To be recorded before this object is disposed of: other commands wait for that. */
   async compare(): Promise<Footprint> {
     const { objects } = this.#workspace.archive;
-    this.#others.end();
+    await this.#others.end();
     const after = await look(this.#workspace, keeperOf(objects));
+    // Until this one is recorded, as other commands must see it.
+    await this.#running.recordAlone();
     const own = await this.#others.without(this.#before, after);
     const { changes, complete, skipped } = await compareTrees(own.before, own.after);
     const unseen = skipped.filter(({ path, state }) => state !== "same" && !path.endsWith("/.polyfs"));
     this.#uncertain ||= this.#running.isAccompanied;
     const uncertain = this.#uncertain && changes.length > 0;
-    const told = { changes, complete, unseen, shared: own.shared, leftOut: [], uncertain };
+    const told = {
+      ...{ changes, complete, unseen, shared: own.shared, leftOut: [], uncertain },
+      began: this.#others.begun,
+    };
     if (changes.length === 0 || !complete) return told;
     const { files, leftOut } = await recordable(changes, objects);
     return { ...told, leftOut, ...(files && files.length > 0 && { files }) };

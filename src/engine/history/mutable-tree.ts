@@ -21,15 +21,26 @@ export class MutableTree {
     return this.#siblings(path)?.get(nameOf(path))?.entry;
   }
 
-  /** Puts an entry there, or takes away what is there. A directory that stays one keeps what lies in it. */
-  set(path: string, entry: TreeEntry | undefined): void {
+  /**
+   * Puts an entry there, or takes away what is there. A directory that stays one keeps what lies in it. False where
+   * there is no place for it: in no root, or in no directory that was looked into.
+   */
+  set(path: string, entry: TreeEntry | undefined): boolean {
     const siblings = this.#siblings(path);
-    if (siblings === undefined) return; // in no root, or in a directory that is not looked into
+    if (siblings === undefined) return false;
     const name = nameOf(path);
     const there = siblings.get(name);
     if (entry === undefined) siblings.delete(name);
     else if (entry.kind === "directory" && there?.entry.kind === "directory") there.entry = entry;
     else siblings.set(name, entry.kind === "directory" ? { entry, children: new Map() } : { entry });
+    return true;
+  }
+
+  /** Takes away a file, or a directory that is empty. */
+  remove(path: string): void {
+    const siblings = this.#siblings(path);
+    if (siblings?.get(nameOf(path))?.children?.size) return;
+    siblings?.delete(nameOf(path));
   }
 
   /** What is at a path and below, by what their paths add to it. */

@@ -1,7 +1,7 @@
 // Tells what a command changed apart from what polyfs servers committed while it ran, this one included. All servers
 // of a user record their changes in one archive; a difference that a recorded change explains is not the command's.
 // What remains was changed while the command ran: by the command, or by a program that no server knows of.
-import type { TreeSnapshot } from "../workspace/footprint/tree-snapshot.ts";
+import { isStill, type TreeSnapshot } from "../workspace/footprint/tree-snapshot.ts";
 import { display } from "../workspace/handle.ts";
 import type { Workspace } from "../workspace/workspace.ts";
 import { MutableTree } from "./mutable-tree.ts";
@@ -26,6 +26,11 @@ export class OthersChanges {
   #begun = Number.POSITIVE_INFINITY;
   #ended = 0;
 
+  /** When the first snapshot had been taken. */
+  get begun(): number {
+    return this.#begun;
+  }
+
   private constructor(workspace: Workspace, since: number, past: ReadonlySet<string>) {
     this.#workspace = workspace;
     this.#since = since;
@@ -49,9 +54,10 @@ export class OthersChanges {
     this.#begun = Date.now();
   }
 
-  /** To be called before the second one is. */
-  end(): void {
-    this.#ended = Date.now();
+  /** To be called before the second one is taken: waits for the changes that are under way. */
+  async end(): Promise<void> {
+    this.#ended = Date.now() - slackMs;
+    await this.#workspace.allRecorded();
   }
 
   async without(before: TreeSnapshot, after: TreeSnapshot): Promise<OwnTrees> {
@@ -61,15 +67,19 @@ export class OthersChanges {
     const [then, now] = [new MutableTree(before), new MutableTree(after)];
     const shared: string[] = [];
     const own = [...transitions].map(([path, steps]) => {
-      const found = this.#own(then.get(path), steps, now.get(path));
+      const found = this.#own(path, then.get(path), steps, now.get(path));
       if (found === undefined) shared.push(display(path));
       return { path, ...(found ?? { from: now.get(path), to: now.get(path) }) };
     });
     // A directory before what lies in it.
+    const homeless: string[] = [];
     for (const { path, from, to } of own.sort((a, b) => a.path.length - b.path.length)) {
-      then.set(path, from);
+      const isPlaced = then.set(path, from);
       now.set(path, to);
+      if (!isPlaced && from === to) homeless.push(path);
     }
+    // What others made in a directory that the command had made is not the command's all the same.
+    for (const path of homeless.reverse()) now.remove(path);
     return { before: then.snapshot(), after: now.snapshot(), shared };
   }
 
@@ -89,20 +99,36 @@ export class OthersChanges {
    * undefined where its part is in several pieces. Snapshots are not taken in one moment: the first may show changes
    * already that happened while it was taken, and the second may not yet.
    */
-  #own(then: State, steps: readonly Transition[], now: State): { from: State; to: State } | undefined {
-    const seen = steps.findLastIndex(({ after, time }) => time <= this.#begun && sameContents(after, then));
-    let rest = steps.slice(seen + 1);
-    const late = rest.findIndex(({ before, time }) => time >= this.#ended && sameContents(before, now));
-    if (late >= 0) rest = rest.slice(0, late);
+  #own(
+    path: string,
+    then: State,
+    steps: readonly Transition[],
+    now: State,
+  ): { from: State; to: State } | undefined {
+    const rest = new Set(steps);
+    // What the first snapshot shows already, back to where that came from.
+    for (let state = then, seen: Transition | undefined; ; state = seen.before) {
+      seen = [...rest].findLast(({ after, from }) => from <= this.#begun && sameContents(after, state));
+      if (seen === undefined) break;
+      rest.delete(seen);
+    }
+    // What the second one does not show yet, on to where that leads.
+    const isOld = [...rest].some(({ to }) => to >= this.#ended) && !isStill(path, now);
+    for (let state = now, late: Transition | undefined; isOld; state = late.after) {
+      late = [...rest].findLast(({ before, to }) => to >= this.#ended && sameContents(before, state));
+      if (late === undefined) break;
+      rest.delete(late);
+    }
     const pieces: { from: State; to: State }[] = [];
     let current = then;
-    while (rest.length > 0) {
+    while (rest.size > 0) {
       // The order of their times is not always the order in which they happened.
-      const next = rest.find(({ before }) => sameContents(before, current)) ?? rest[0];
+      const [first] = rest;
+      const next = [...rest].find(({ before }) => sameContents(before, current)) ?? first;
       if (next === undefined) break;
       if (!sameContents(next.before, current)) pieces.push({ from: current, to: next.before });
       current = next.after;
-      rest = rest.filter(step => step !== next);
+      rest.delete(next);
     }
     if (!sameContents(current, now)) pieces.push({ from: current, to: now });
     if (pieces.length === 0 && then && now && then.mode !== now.mode && steps.every(keepsMode))

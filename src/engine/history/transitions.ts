@@ -12,9 +12,12 @@ export type State = TreeEntry | undefined;
 export interface Transition {
   readonly before: State;
   readonly after: State;
-  /** When the change was recorded: milliseconds since 1970. */
-  readonly time: number;
+  /** The change was made between these times: milliseconds since 1970. */
+  readonly from: number;
+  readonly to: number;
 }
+
+type When = Pick<Transition, "from" | "to">;
 
 /** `tree` is what was there before the first of the changes; they are applied to it. By path, in order. */
 export function transitionsOf(
@@ -24,47 +27,43 @@ export function transitionsOf(
 ): Map<string, Transition[]> {
   const found = new Map<string, Transition[]>();
 
-  function put(path: string, before: State, after: State, time: number): void {
+  function put(path: string, before: State, after: State, when: When): void {
     const list = found.get(path) ?? [];
-    list.push({ before, after, time });
+    list.push({ before, after, ...when });
     found.set(path, list);
     tree.set(path, after);
   }
 
-  function replace(
-    at: string,
-    before: Snapshot | undefined,
-    after: Snapshot | undefined,
-    time: number,
-  ): void {
+  function replace(at: string, before: Snapshot | undefined, after: Snapshot | undefined, when: When): void {
     const [old, made] = [statesOf(before, at, objects), statesOf(after, at, objects)];
     for (const path of new Set([...old.keys(), ...made.keys()]))
-      put(path, old.get(path), made.get(path), time);
+      put(path, old.get(path), made.get(path), when);
   }
 
   /** What only moved is not described by its record: it is what was there. */
-  function move(from: string, to: string, time: number): void {
+  function move(from: string, to: string, when: When): void {
     for (const [below, entry] of tree.subtree(from)) {
-      put(`${to}${below}`, tree.get(`${to}${below}`), entry, time);
-      put(`${from}${below}`, entry, undefined, time);
+      put(`${to}${below}`, tree.get(`${to}${below}`), entry, when);
+      put(`${from}${below}`, entry, undefined, when);
     }
   }
 
-  function add({ at, from, effect, before, after, replaced }: RecordedFile, time: number): void {
+  function add({ at, from, effect, before, after, replaced }: RecordedFile, when: When): void {
     const path = bytesOf(at);
     if (effect === "moved" && from !== undefined) {
-      if (before === undefined || after === undefined) move(bytesOf(from), path, time);
+      if (before === undefined || after === undefined) move(bytesOf(from), path, when);
       else {
-        replace(bytesOf(from), before, undefined, time);
-        replace(path, replaced, after, time);
+        replace(bytesOf(from), before, undefined, when);
+        replace(path, replaced, after, when);
       }
-    } else if (effect !== "none") replace(path, before ?? replaced, after, time);
+    } else if (effect !== "none") replace(path, before ?? replaced, after, when);
   }
 
   const directory = stateOf({ kind: "directory", mode: 0o777 & ~process.umask() });
-  for (const { files, parents, time } of records) {
-    for (const parent of parents) put(bytesOf(parent), undefined, directory, time);
-    for (const file of files) add(file, time);
+  for (const { files, parents, began, time } of records) {
+    const when = { from: began ?? time, to: time };
+    for (const parent of parents) put(bytesOf(parent), undefined, directory, when);
+    for (const file of files) add(file, when);
   }
   return found;
 }

@@ -48,6 +48,8 @@ export interface ChangeRecord {
   readonly parents: readonly string[];
   /** False where something was too large to be kept, so that this change cannot be taken back. */
   readonly kept: boolean;
+  /** When the command began whose changes these are: each of them was made between then and `time`. */
+  readonly began?: number;
   /** Another command ran at the same time, and some of what a command is said to have changed may be that one's. */
   readonly uncertain?: true;
 }

@@ -12,15 +12,22 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
+import { setTimeout } from "node:timers/promises";
+import { clock } from "../../clock.ts";
 import { isWithin } from "../root.ts";
 import { findProcess } from "../system/processes.ts";
 
 /** How long a command of another PID namespace counts, whose process cannot be seen from here. */
 const foreignMs = 10 * 60_000;
+const lockName = "recording";
+/** Recording takes a moment. Without the lock, a change may be recorded under two commands. */
+const patienceMs = 5000;
 
 export interface RunningCommand extends Disposable {
   /** Whether another command runs now in one of the same directories. */
   readonly isAccompanied: boolean;
+  /** Waits until no other command is being recorded, and keeps others from it until this one is disposed of. */
+  recordAlone(): Promise<void>;
 }
 
 /** Tells all servers that a command runs in some directories, until it is disposed of. */
@@ -28,6 +35,7 @@ export function announceCommand(state: string, roots: readonly string[]): Runnin
   const folder = join(state, "commands");
   const name = [namespace, process.pid, startOf(process.pid), randomBytes(6).toString("hex")].join("-");
   const path = join(folder, name);
+  let isAlone = false;
   try {
     mkdirSync(folder, { recursive: true, mode: 0o700 });
     writeFileSync(path, JSON.stringify(roots), { mode: 0o600, flag: "wx" });
@@ -36,10 +44,38 @@ export function announceCommand(state: string, roots: readonly string[]): Runnin
   }
   return {
     get isAccompanied() {
-      return namesIn(folder).some(other => other !== name && isRunningIn(join(folder, other), other, roots));
+      return namesIn(folder).some(
+        other => other !== name && other !== lockName && isRunningIn(join(folder, other), other, roots),
+      );
     },
-    [Symbol.dispose]: () => remove(path),
+    async recordAlone() {
+      const until = clock() + patienceMs;
+      for (isAlone ||= lock(folder, name); !isAlone && clock() < until; isAlone = lock(folder, name))
+        await setTimeout(5);
+    },
+    [Symbol.dispose]() {
+      remove(path);
+      if (isAlone) remove(join(folder, lockName));
+    },
   };
+}
+
+/** Whether the lock is this command's now. One whose process is gone is taken away. */
+function lock(folder: string, name: string): boolean {
+  const path = join(folder, lockName);
+  try {
+    writeFileSync(path, name, { mode: 0o600, flag: "wx" });
+    return true;
+  } catch {
+    try {
+      const owner = readFileSync(path, "utf8");
+      const [where, pid = "", start] = owner.split("-");
+      if (owner !== "" && where === namespace && startOf(Number(pid)) !== start) remove(path);
+    } catch {
+      // given back meanwhile
+    }
+    return false;
+  }
 }
 
 function isRunningIn(path: string, name: string, roots: readonly string[]): boolean {

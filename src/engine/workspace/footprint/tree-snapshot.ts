@@ -144,6 +144,18 @@ export function identityOf(handle: Handle): string {
   return `${dev}:${ino}`;
 }
 
+/**
+ * Whether what stands at a path is what a snapshot shows there. Only for comparing: the path is followed as it is.
+ */
+export function isStill(path: string, entry: TreeEntry | undefined): boolean {
+  try {
+    const now = entryAt(addressOf(path));
+    return now?.inode === entry?.inode && now?.changed === entry?.changed && now?.size === entry?.size;
+  } catch {
+    return entry === undefined; // a directory above it is gone
+  }
+}
+
 function entryAt(address: Address): TreeEntry | undefined {
   const stats = lstatSync(address, { bigint: true, throwIfNoEntry: false });
   if (stats === undefined) return undefined;
