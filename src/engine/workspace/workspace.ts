@@ -14,7 +14,6 @@ import { othersRecorded } from "./commit/others.ts";
 import type { CopyAttributes } from "./commit/stage.ts";
 import { statePath } from "./commit/state.ts";
 import { refuseStateIn } from "./commit/state-in-root.ts";
-import { statePath } from "./commit/state.ts";
 import { type Attendance, attendanceAt, openStore } from "./commit/store.ts";
 import { isConcealed, liesInConcealed } from "./concealed.ts";
 import { Directory } from "./directory.ts";
