@@ -36,8 +36,8 @@ export function announceCommand(state: string, roots: readonly string[]): Runnin
   const name = [namespace, process.pid, startOf(process.pid), randomBytes(6).toString("hex")].join("-");
   const path = join(folder, name);
   let isAlone = false;
+  make(folder);
   try {
-    mkdirSync(folder, { recursive: true, mode: 0o700 });
     writeFileSync(path, JSON.stringify(roots), { mode: 0o600, flag: "wx" });
   } catch {
     // no room, or nothing may be written there
@@ -113,6 +113,14 @@ function namesIn(folder: string): string[] {
     return readdirSync(folder);
   } catch {
     return [];
+  }
+}
+
+function make(folder: string): void {
+  try {
+    mkdirSync(folder, 0o700);
+  } catch {
+    // there already; without a state directory, no server records anything
   }
 }
 
