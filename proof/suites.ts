@@ -11,6 +11,7 @@ export const suites: { readonly [name: string]: () => Promise<Suite> } = {
   model: async () => (await import("./model/suite.ts")).model,
   power: async () => (await import("./power/suite.ts")).power,
   patch: async () => (await import("./patch/suite.ts")).patchSuite,
+  search: async () => (await import("./search/suite.ts")).search,
   soak: async () => (await import("./soak/suite.ts")).soak,
 };
 

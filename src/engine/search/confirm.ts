@@ -14,6 +14,7 @@ import { given, hitsOf } from "./result-form.ts";
 import type { Query } from "./ripgrep.ts";
 import type { GrepLine } from "./ripgrep-output.ts";
 import { mostTexts, searchTexts, type TextHits } from "./search-text.ts";
+import type { Widened } from "./widen.ts";
 
 const smallBytes = 4 * 1024 * 1024;
 /** Larger files are taken as UTF-8, whatever they are. */
@@ -23,8 +24,8 @@ const headBytes = 64 * 1024;
 export interface Confirming {
   readonly start: Directory;
   readonly query: Query;
-  /** Whether ripgrep was given a wider expression than the query's, which lines beyond ASCII may match wrongly. */
-  readonly widened: boolean;
+  /** The wider expression that ripgrep was given, which lines may match wrongly. */
+  readonly widened: Widened | undefined;
   readonly options: GrepOptions;
   readonly pace: Pace;
 }
@@ -89,7 +90,10 @@ async function candidateOf(
   const claims = claimed(lines, proof);
   const isSmall = file.size <= smallBytes;
   const bytes = isSmall ? await file.read(0, file.size) : undefined;
-  const isUnclear = options.perMatch || file.isMasked || (widened && claims.some(line => !isAscii(line)));
+  const isUnclear =
+    options.perMatch ||
+    file.isMasked ||
+    (widened !== undefined && !(widened.isExactOnAscii && claims.every(line => isAscii(line))));
   if (isUnclear || file.size <= mostDecoded) {
     const head = bytes ?? file.readNow(0, headBytes);
     if (isUnclear || mayNeedReading(bytes ?? head, reading)) {

@@ -17,7 +17,7 @@ import { launch, type Run } from "./ripgrep-run.ts";
 import { type Handover, searchByRipgrep } from "./ripgrep-search.ts";
 import { plan, type Strategy } from "./strategy.ts";
 import { rememberSize, wasSearched } from "./tree-size.ts";
-import { widened } from "./widen.ts";
+import { type Widened, widened } from "./widen.ts";
 
 export interface Search extends AsyncIterable<FileHits> {
   readonly report: Readonly<GrepReport>;
@@ -34,8 +34,8 @@ export interface Job {
   readonly pace: Pace;
   readonly early: EarlyStart;
   readonly context: () => IgnoreContext;
-  /** The query as ripgrep gets it: a wider one, where files may have other encodings. */
-  readonly sought: () => Promise<Query>;
+  /** The query as ripgrep gets it, where files may have other encodings. */
+  readonly wider: () => Promise<Widened | undefined>;
 }
 
 type Hits = AsyncGenerator<FileHits, void, undefined>;
@@ -78,19 +78,19 @@ async function* hits(start: Directory, query: Query, options: GrepOptions, repor
   const find = literalFinder(query);
   const isFile = options.file !== undefined;
   const context = once(() => ignoreContext(start, isFile ? everything : (options.ignore ?? everything)));
-  const sought = once(async () => (options.reading === "detected" && (await widened(query))) || query);
+  const wider = once(async () => (options.reading === "detected" ? await widened(query) : undefined));
   const launched = async (signal: AbortSignal): Promise<Run> => {
     const timeoutMs = options.timeoutMs === undefined ? undefined : pace.left;
     const rules = rulesForRipgrep(start, context());
-    const query = await sought();
+    const sought = (await wider())?.query ?? query;
     return await launch(
-      { start, query, options: { ...options, timeoutMs, signal }, rules, file: options.file },
+      { start, query: sought, options: { ...options, timeoutMs, signal }, rules, file: options.file },
       report,
     );
   };
   using early = new EarlyStart(launched, pace, options.signal);
   const strategy = plan(query, { isFile, isPlain: find !== undefined, wasSearched: wasSearched(start) });
-  yield* runners[strategy]({ start, query, find, options, report, pace, early, context, sought });
+  yield* runners[strategy]({ start, query, find, options, report, pace, early, context, wider });
 }
 
 function refuseLong({ pattern }: Query): void {

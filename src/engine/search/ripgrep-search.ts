@@ -11,6 +11,7 @@ import { compareBytes } from "./order.ts";
 import { hitsOf } from "./result-form.ts";
 import { type Found, launch, type Run } from "./ripgrep-run.ts";
 import { walk } from "./walk.ts";
+import type { Widened } from "./widen.ts";
 
 /** Where ripgrep has to go on: behind a place, or from the start. */
 export interface Handover {
@@ -38,7 +39,7 @@ export async function* searchByRipgrep(
     const within = await withinFiles(blocks, start, options, report);
     const confirming = {
       ...job,
-      widened: attempts.isWidened,
+      widened: attempts.widened,
       options: { ...options, limit: limit - hits },
       pace,
     };
@@ -58,7 +59,9 @@ class Attempts {
   #run: Run | undefined;
   #maxFileSize: number | undefined;
   #failures = 0;
-  isWidened = true;
+  #isRefused = false;
+  /** Undefined once the query itself has to be used. */
+  widened: Widened | undefined;
   /** Why the answer is not complete. */
   incomplete: GrepReport["stopped"];
 
@@ -69,7 +72,7 @@ class Attempts {
   }
 
   async blocks(behind: Place | undefined, enough: number): Promise<Found> {
-    this.isWidened &&= (await this.#job.sought()) !== this.#job.query;
+    this.widened = this.#isRefused ? undefined : await this.#job.wider();
     for (;;) {
       const run = this.#run ?? (await this.#launch());
       this.#run = undefined;
@@ -78,8 +81,9 @@ class Attempts {
         if (!this.#isToBeRepeated(found)) return found;
       } catch (error) {
         // The query itself has to tell what is wrong with it.
-        if (!this.isWidened || !Fault.is(error, "invalid_pattern")) throw error;
-        this.isWidened = false;
+        if (this.widened === undefined || !Fault.is(error, "invalid_pattern")) throw error;
+        this.#isRefused = true;
+        this.widened = undefined;
       } finally {
         run.kill();
       }
@@ -100,11 +104,11 @@ class Attempts {
   }
 
   async #launch(): Promise<Run> {
-    const { start, options, report, pace, context, query, sought } = this.#job;
+    const { start, options, report, pace, context, query } = this.#job;
     const timeoutMs = options.timeoutMs === undefined ? undefined : pace.left;
     const limits = { ...options, timeoutMs, maxFileSize: this.#maxFileSize };
     const rules = rulesForRipgrep(start, context());
-    const used = this.isWidened ? await sought() : query;
+    const used = this.widened?.query ?? query;
     return await launch({ start, query: used, options: limits, rules, file: options.file }, report);
   }
 }

@@ -19,20 +19,40 @@ const legacyEncodings = [
 /** One character of a legacy encoding beyond ASCII: one byte, or two. */
 const legacyCharacter = "(?-u:[\\x80-\\xff][\\x40-\\xff]?)";
 
+export interface Widened {
+  readonly query: Query;
+  /** Whether lines of ASCII match it exactly where they match the query. */
+  readonly isExactOnAscii: boolean;
+}
+
 /** Undefined where the expression is not understood, or none is needed. */
-export async function widened(query: Query): Promise<Query | undefined> {
+export async function widened(query: Query): Promise<Widened | undefined> {
   const { pattern, literal, ignoreCase = false, multiline } = query;
   if (pattern === "" || (multiline && !literal) || /[\n\r\0]/.test(pattern)) return undefined;
   const atoms = literal ? [...pattern].map(char => ({ char })) : atomsOf(pattern);
-  if (atoms === undefined) return undefined;
+  if (atoms?.some(atom => !("notation" in atom)) !== true) return undefined;
+  const isLegacy = !literal && !atoms.every(isAscii);
   const write = await Writer.for(atoms, ignoreCase);
   const forms = new Set([
     literal ? write.plain(atoms) : pattern,
-    ...(literal ? write.encodings(atoms) : atoms.every(isAscii) ? [] : [write.legacy(atoms)]),
+    ...(literal ? write.encodings(atoms) : isLegacy ? [write.legacy(atoms)] : []),
     write.wide(atoms, (char, zero) => char + zero),
     write.wide(atoms, (char, zero) => zero + char),
   ]);
-  return { ...query, literal: false, pattern: [...forms].map(form => `(?:${form})`).join("|") };
+  const wider = { ...query, literal: false, pattern: [...forms].map(form => `(?:${form})`).join("|") };
+  // Without their assertions, the forms may match where the query does not.
+  const drops = atoms.some(atom => "notation" in atom && atom.isAssertion);
+  return { query: wider, isExactOnAscii: !drops || (!isLegacy && !matchesNothing(atoms)) };
+}
+
+/** Whether it may match the empty text, assertions aside. */
+function matchesNothing(atoms: readonly Atom[]): boolean {
+  const source = atoms.map(atom => ("notation" in atom ? (atom.isAssertion ? "" : atom.notation) : "a"));
+  try {
+    return new RegExp(`^(?:${source.join("").replaceAll("(?i:", "(?:")})$`).test("");
+  } catch {
+    return true;
+  }
 }
 
 /** A character; something that matches one character; or notation that is copied, or left out of UTF-16. */
@@ -44,7 +64,7 @@ type Atom =
 /** Whether it means the same in every encoding but UTF-16. */
 function isAscii(atom: Atom): boolean {
   if ("char" in atom) return atom.char <= "\x7f";
-  return "one" in atom ? atom.isAscii : !(atom.isAssertion && atom.notation.startsWith("\\"));
+  return "one" in atom ? atom.isAscii : true;
 }
 
 const tokens =

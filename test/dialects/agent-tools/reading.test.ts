@@ -183,6 +183,14 @@ describe("list_dir", () => {
     );
   });
 
+  it("shows a link by what it leads to", async () => {
+    await using other = new Ground({ "real/file.txt": "12345" });
+    symlinkSync(other.path("real"), other.path("to-directory"));
+    symlinkSync(other.path("real/file.txt"), other.path("to-file"));
+    const served = await other.serve();
+    expect(await served.says("list_dir")).toBe("real/\nto-directory/\nto-file\t5");
+  });
+
   it("lists the workspace unless told otherwise", async () => {
     expect((await server.says("list_dir")).split("\n").slice(0, 2)).toEqual(["nothing/", "src/"]);
     expect(await server.says("list_dir", { path: "." })).toBe(await server.says("list_dir"));

@@ -194,6 +194,36 @@ describe("grep", () => {
     expect(await grep({ ...here, pattern: "^ABC$", multiline: true })).toEqual(["digits.md:2:ABC"]);
   });
 
+  it("takes a match across lines as one result, for pages and counts too", async () => {
+    await using other = new Ground({
+      "many.txt": "foo(foo)\n".repeat(90),
+      "tags.txt": "<a>\n1\n</a>\n<a>\n2\n</a>\n",
+    });
+    const served = await other.serve();
+    const says = async (params: object) => lines(await served.says("grep", { multiline: true, ...params }));
+    const tags = { pattern: "<a>.*?</a>", path: "tags.txt" };
+    expect(await says({ ...tags, output_mode: "content", head_limit: 1 })).toEqual([
+      "tags.txt:1:<a>",
+      "1",
+      "</a>",
+      "[... showing 0..1 of 2; call again with offset=1 for more ...]",
+    ]);
+    expect(await says({ ...tags, output_mode: "content", offset: 1 })).toEqual([
+      "tags.txt:4:<a>",
+      "2",
+      "</a>",
+    ]);
+    expect(await says({ ...tags, output_mode: "count" })).toEqual(["tags.txt:2"]);
+    const page = await says({ pattern: "f.o", path: "many.txt", output_mode: "content", head_limit: 60 });
+    expect(page).toHaveLength(61);
+    expect(page.at(-1)).toContain("showing 0..60 of 180");
+  });
+
+  it("skips a named file that is too large, as it does in a directory", async () => {
+    for (const pattern of ["needle", "needl[e]"])
+      expect(await grep({ pattern, path: "oversized.ts" })).toEqual(["(no matches)"]);
+  });
+
   it("speaks Rust's syntax", async () => {
     const here = { path: "digits.md", output_mode: "content" };
     expect(await grep({ ...here, pattern: "[[:digit:]]+" })).toEqual(["digits.md:1:abc 123"]);

@@ -25,6 +25,25 @@ const search = (args: object) => ground.done("search_content", { path: ".", ...a
 const lines = async (args: object) =>
   (await search(args)).matches.map(({ file, line }) => `${file.slice(ground.path.length + 1)}:${line}`);
 
+describe("what is counted", () => {
+  it("is whole words where they are asked for, also of plain text", async () => {
+    const args = { pattern: "foo", isLiteral: true, wholeWord: true, filePattern: "src/words.ts" };
+    const { matches } = await search(args);
+    expect(matches.map(({ line, matchCount }) => [line, matchCount])).toEqual([[2, 1]]);
+  });
+});
+
+describe("the file pattern", () => {
+  it("obeys baseNameMatch and caseSensitiveFileMatch", async () => {
+    const args = { pattern: "foo", filePattern: "words.ts" };
+    expect(await lines(args)).toEqual([]);
+    expect(await lines({ ...args, baseNameMatch: true })).toEqual(["src/words.ts:2", "src/words.ts:3"]);
+    const other = { pattern: "foo", filePattern: "SRC/WORDS.TS" };
+    expect(await lines(other)).toEqual([]);
+    expect(await lines({ ...other, caseSensitiveFileMatch: false })).toHaveLength(2);
+  });
+});
+
 describe("what is found", () => {
   it("is shown by file, the match marked and numbered, the context not", async () => {
     expect(

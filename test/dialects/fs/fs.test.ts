@@ -287,6 +287,17 @@ describe("fs.list_files", () => {
   });
 });
 
+describe("exclude_globs", () => {
+  it("are about the paths that they match, not about what lies below them", async () => {
+    await using here = await start({ dialect: "fs", roots: [tree] });
+    const said = async (exclude_globs: string[]) =>
+      JSON.stringify(await here.call("fs.list_files", { root: "src", exclude_globs }));
+    expect(await said(["src"])).toContain("src/backend.rs");
+    expect(await said(["src/**"])).not.toContain("src/backend.rs");
+    expect(await said(["src/backend.rs"])).not.toContain("src/backend.rs");
+  });
+});
+
 describe("fs.read_file", () => {
   it("reads a file in one shot by bytes", async () => {
     expect(await read({ path: "Cargo.toml", range_type: "bytes", offset_bytes: 0, max_bytes: 4096 })).toEqual(

@@ -1,0 +1,100 @@
+// Random expressions against ripgrep itself: the same lines, in one order, with any limit; line by line and across
+// lines.
+import { spawnSync } from "node:child_process";
+import { rgPath } from "@vscode/ripgrep";
+import type { Chance } from "../chance.ts";
+import type { Trial } from "../suite.ts";
+import { same, shown, Tree } from "./tree.ts";
+
+const words = [
+  "foo",
+  "foo(foo)",
+  "Bar",
+  "x1",
+  "",
+  "é",
+  "\t",
+  "foo bar",
+  "a.b",
+  "(",
+  "end\r",
+  "Straße",
+  "\ufffd",
+];
+const atoms = [
+  "f.o",
+  "foo",
+  "\\w+",
+  "[A-Z]",
+  "^",
+  "$",
+  "\\b",
+  "é",
+  "o\\(f",
+  "x\\d",
+  "(foo|Bar)",
+  "s?",
+  ".",
+  "[^f]",
+  "\\s",
+];
+
+export async function lines(trial: Trial, rounds: number): Promise<void> {
+  for (let round = 0; round < rounds; round++)
+    await trial.tally.attempt(`lines ${round}`, () => compare(trial.chance));
+}
+
+async function compare(chance: Chance): Promise<void> {
+  using tree = new Tree();
+  for (let i = 0; i < 12; i++) {
+    const count = chance.pick([0, 1, 5, 90]);
+    const text = Array.from({ length: count }, () =>
+      Array.from({ length: 1 + chance.below(3) }, () => chance.pick(words)).join(" "),
+    ).join("\n");
+    // Without any line feed, a carriage return would end lines.
+    tree.add(
+      `${chance.pick(["", "d/", "d/e/"])}${i}.txt`,
+      text + (text.includes("\n") ? chance.pick(["", "\n"]) : "\n"),
+    );
+  }
+  for (let i = 0; i < 5; i++) {
+    const pattern = Array.from({ length: 1 + chance.below(3) }, () => chance.pick(atoms)).join("");
+    const multiline = chance.below(3) === 0;
+    const ignoreCase = chance.below(3) === 0;
+    const limit = chance.below(2) === 0 ? undefined : 1 + chance.below(40);
+    const query = { pattern, multiline, ignoreCase };
+    const args = [
+      "--no-config",
+      "--no-heading",
+      "--with-filename",
+      "-n",
+      "--text",
+      "--crlf",
+      "--sort=path",
+      "-0",
+    ];
+    if (multiline) args.push("-U", "--multiline-dotall");
+    if (ignoreCase) args.push("-i");
+    const { stdout } = spawnSync(rgPath, [...args, "-e", pattern, "."], {
+      cwd: tree.root,
+      maxBuffer: 1 << 28,
+    });
+    const told = String(stdout)
+      .split("\n")
+      .filter(line => line.includes("\0"))
+      .map(line => line.slice(2).replace("\0", ":").replace(/\r+$/, ""));
+    const label = `${JSON.stringify(query)} limit ${limit}`;
+    for (const reading of ["utf-8", "detected"] as const) {
+      const found = shown(await tree.search(query, { limit, reading })).map(line => line.replace(/\r+$/, ""));
+      if (limit === undefined) same(found, told, `${label} ${reading}`);
+      else if (found.length < Math.min(limit, told.length))
+        throw new Error(`${label}: ${found.length} of ${told.length}`);
+      else
+        same(
+          found.filter(line => !told.includes(line)),
+          [],
+          `${label} ${reading}: not found by ripgrep`,
+        );
+    }
+  }
+}

@@ -1,0 +1,61 @@
+// A temporary tree for the search suite, and the engine on it.
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { grep } from "../../src/engine/search/grep.ts";
+import type { FileHits, GrepOptions } from "../../src/engine/search/grep-terms.ts";
+import type { Query } from "../../src/engine/search/ripgrep.ts";
+import { walk } from "../../src/engine/search/walk.ts";
+import { Workspace } from "../../src/engine/workspace/workspace.ts";
+
+export class Tree implements Disposable {
+  readonly root: string;
+  readonly base: string;
+  readonly #workspace: Workspace;
+
+  constructor() {
+    this.base = realpathSync(mkdtempSync(join(tmpdir(), "polyfs-search-")));
+    this.root = join(this.base, "root");
+    mkdirSync(this.root);
+    this.#workspace = Workspace.open([{ path: this.root, access: "read-only" }]);
+  }
+
+  add(name: string, content: string | Buffer): void {
+    const path = join(this.root, name);
+    mkdirSync(dirname(path), { recursive: true });
+    writeFileSync(path, content);
+  }
+
+  async search(query: Query, options: GrepOptions = {}): Promise<FileHits[]> {
+    using directory = this.#workspace.directory(this.#workspace.at("."));
+    const found: FileHits[] = [];
+    for await (const file of grep(directory, query, options)) found.push(file);
+    return found;
+  }
+
+  /** The files that a walk by the ignore rules gives. */
+  async files(): Promise<string[]> {
+    using directory = this.#workspace.directory(this.#workspace.at("."));
+    const found: string[] = [];
+    for await (const entry of walk(directory, { ignore: { rules: true, hidden: true } }))
+      if (entry.kind === "file") found.push(entry.path);
+    return found;
+  }
+
+  [Symbol.dispose](): void {
+    this.#workspace[Symbol.dispose]();
+    rmSync(this.base, { recursive: true, force: true });
+  }
+}
+
+/** The matching lines as `path:number:text`. */
+export function shown(files: readonly FileHits[]): string[] {
+  return files.flatMap(({ path, lines }) =>
+    lines.filter(line => line.column !== undefined).map(line => `${path}:${line.number}:${line.text}`),
+  );
+}
+
+export function same(found: readonly string[], expected: readonly string[], what: string): void {
+  const [a, b] = [found, expected].map(list => JSON.stringify(list.toSorted()));
+  if (a !== b) throw new Error(`${what}: found ${a?.slice(0, 400)}, expected ${b?.slice(0, 400)}`);
+}
