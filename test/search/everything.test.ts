@@ -1,7 +1,7 @@
 // A search finds everything that stands in the files, says so where it could not, and takes ignore files as input that
 // anybody may have written. The long form of much of this is `npm run proof -- search`.
-import { execFileSync, spawnSync } from "node:child_process";
-import { readdirSync, readFileSync, readlinkSync, symlinkSync, truncateSync, writeFileSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import { readdirSync, readlinkSync, symlinkSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import iconv from "iconv-lite";
 import { describe, expect, it } from "vitest";
@@ -49,45 +49,6 @@ describe("an ignore file", () => {
     const include = { include: undefined, ignore: { rules: true, hidden: false } };
     expect(await found(tree, { pattern: "needl[e]" }, include)).toEqual(["in.txt:1:needle"]);
   });
-
-  it("is read by nobody but us: ripgrep opens none", async () => {
-    if (spawnSync("strace", ["-V"]).error !== undefined) return;
-    using tree = new Tree({ ".gitignore": "*.log\n", "sub/.gitignore": "*.tmp\n", "a.txt": "needle\n" });
-    const trace = join(tree.path, "../trace");
-    const source = `
-      import { grep } from "./src/engine/search/grep.ts";
-      import { Workspace } from "./src/engine/workspace/workspace.ts";
-      const workspace = Workspace.open([{ path: ${JSON.stringify(tree.path)}, access: "read-only" }]);
-      const directory = workspace.directory(workspace.at("."));
-      const options = { ignore: { rules: true, hidden: false } };
-      for await (const file of grep(directory, { pattern: "needl[e]" }, options)) console.log(file.path);
-      process.exit(0);`;
-    const bundled = execFileSync(
-      "node_modules/.bin/esbuild",
-      ["--bundle", "--platform=node", "--format=esm", "--packages=external"],
-      {
-        input: source,
-      },
-    );
-    writeFileSync("node_modules/.search-trace.mjs", bundled);
-    const { stdout } = spawnSync("strace", [
-      "-f",
-      "-o",
-      trace,
-      "-e",
-      "trace=execve,openat,open",
-      process.execPath,
-      "node_modules/.search-trace.mjs",
-    ]);
-    expect(String(stdout)).toBe("a.txt\n");
-    const lines = readFileSync(trace, "utf8").split("\n");
-    const ripgreps = new Set(
-      lines.filter(line => /execve\("[^"]*\/rg"/.test(line)).map(line => line.split(" ")[0]),
-    );
-    expect(ripgreps.size).toBeGreaterThan(0);
-    const opened = lines.filter(line => ripgreps.has(line.split(" ")[0]) && line.includes('ignore"'));
-    expect(opened).toEqual([]);
-  }, 60_000);
 
   it("means what git takes it for", async () => {
     const names = ["{a,b}", "a", "b", "[ab", "t\t", "t", "x", "7"];

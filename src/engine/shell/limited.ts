@@ -4,8 +4,8 @@
 import { startProcess } from "./process.ts";
 
 const shell = "/bin/sh";
-const setpriv = "setpriv --pdeathsig KILL";
-const path = { PATH: process.env.PATH ?? "/usr/bin:/bin" };
+/** By its path: the program starts in the caller's tree, where PATH may lead to anything. */
+const setpriv = "/usr/bin/setpriv --pdeathsig KILL";
 
 /** How to start programs under limits here; undefined where there is no way. */
 let probed: Promise<"setpriv" | "shell" | undefined> | undefined;
@@ -27,13 +27,13 @@ export async function limited({ command, args }: Command, dataBytes: number): Pr
 
 async function probe(): Promise<"setpriv" | "shell" | undefined> {
   if (process.platform !== "linux") return undefined;
-  if (await succeeds(`exec ${setpriv} true`)) return "setpriv";
+  if (await succeeds(`exec ${setpriv} /bin/true`)) return "setpriv";
   return (await succeeds("exit 0")) ? "shell" : undefined;
 }
 
 async function succeeds(script: string): Promise<boolean> {
   try {
-    const started = await startProcess(shell, ["-c", script], { cwd: "/", env: path });
+    const started = await startProcess(shell, ["-c", script], { cwd: "/", env: {} });
     const { code } = await started.read(() => {});
     return code === 0;
   } catch {
