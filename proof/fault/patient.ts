@@ -27,12 +27,17 @@ interface Circumstances {
 }
 
 export class Patient implements AsyncDisposable {
-  readonly base = realpathSync(mkdtempSync(join(tmpdir(), "polyfs-fault-")));
-  readonly root = join(this.base, "root");
-  readonly state = join(this.base, "state");
+  readonly base: string;
+  readonly root: string;
+  readonly state: string;
   readonly #wires = new Set<ProcessWire>();
 
-  constructor(files: Readonly<Record<string, string>> = {}) {
+  /** In a new directory among the temporary ones, or in `base`, which is made. */
+  constructor(files: Readonly<Record<string, string>> = {}, base?: string) {
+    if (base !== undefined) mkdirSync(base);
+    this.base = realpathSync(base ?? mkdtempSync(join(tmpdir(), "polyfs-fault-")));
+    this.root = join(this.base, "root");
+    this.state = join(this.base, "state");
     mkdirSync(this.root);
     for (const [path, text] of Object.entries(files)) this.put(path, text);
   }

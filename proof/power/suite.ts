@@ -4,6 +4,7 @@
 import { writeFileSync } from "node:fs";
 import { end } from "../fault/patient.ts";
 import type { Suite, Trial } from "../suite.ts";
+import { cutDevices } from "./devices.ts";
 import { putBack } from "./disk.ts";
 import { judge } from "./judge.ts";
 import { cutPower } from "./outage.ts";
@@ -16,6 +17,7 @@ export const power: Suite = {
     if (process.platform !== "linux") throw new Error("the recorder needs Linux");
     const until = Date.now() + (trial.minutes ?? 0) * 60_000;
     const rounds = trial.long ? 25 : 1;
+    await cutDevices(trial, trial.long ? 10 : 1);
     if (trial.tally.wants("P001")) {
       for (let round = 0; round < rounds || Date.now() < until; round++) {
         await using recorded = await worked(trial, trial.long ? 60 : 30);

@@ -1,0 +1,110 @@
+// Power cuts on real file systems. A server works on one in a loop device; the device's backing file is copied at a
+// random moment after an answer, which is what the disk held then; the copy is mounted in its place, and a server of
+// the next boot is asked for everything that was answered.
+import { spawnSync } from "node:child_process";
+import {
+  constants,
+  copyFileSync,
+  mkdirSync,
+  mkdtempSync,
+  realpathSync,
+  rmSync,
+  truncateSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { end, Patient, told } from "../fault/patient.ts";
+import type { Trial } from "../suite.ts";
+import { judge } from "./judge.ts";
+import { changesIn, preload, type Step } from "./session.ts";
+import { beginning, nextCall } from "./work.ts";
+
+const kinds: Readonly<Record<string, { size: number; make: readonly string[]; mount: string }>> = {
+  ext4: { size: 64e6, make: ["mkfs.ext4", "-q", "-F"], mount: "commit=300" },
+  xfs: { size: 320e6, make: ["mkfs.xfs", "-q", "-f"], mount: "defaults" },
+  btrfs: { size: 128e6, make: ["mkfs.btrfs", "-q", "-f"], mount: "commit=300" },
+};
+
+/** Known to fail now and then: a temporary name may come back. The long form tries it all the same. */
+const longOnly = new Set(["btrfs"]);
+
+export async function cutDevices(trial: Trial, rounds: number): Promise<void> {
+  for (const kind of Object.keys(kinds)) {
+    const id = `P1-${kind}`;
+    if (!trial.tally.wants(id)) continue;
+    if (longOnly.has(kind) && !trial.long) {
+      trial.tally.skipped(id, "tried in the long form only");
+      continue;
+    }
+    for (let round = 0; round < rounds; round++) {
+      const why = await cutDevice(trial, kind, `${id} (round ${round})`);
+      if (why === undefined) continue;
+      trial.tally.skipped(id, why);
+      break;
+    }
+  }
+}
+
+/** Why it could not be tried, if it could not. */
+async function cutDevice(trial: Trial, kind: string, what: string): Promise<string | undefined> {
+  const { tally, chance } = trial;
+  const base = realpathSync(mkdtempSync(join(tmpdir(), "polyfs-device-")));
+  const [image, copy, at] = ["image", "copy", "at"].map(name => join(base, name)) as [string, string, string];
+  const how = kinds[kind];
+  if (how === undefined) return "unknown";
+  writeFileSync(image, "");
+  truncateSync(image, how.size);
+  mkdirSync(at);
+  const run = (command: string, ...args: string[]) => spawnSync(command, args).status === 0;
+  const mount = (file: string) => run("mount", "-o", `loop,${how.mount}`, file, at);
+  try {
+    const [make = "", ...args] = how.make;
+    if (!run(make, ...args, image)) return `needs ${make}`;
+    if (!mount(image)) return "needs leave to mount loop devices";
+    await tally.attempt(what, async () => {
+      const patient = new Patient(beginning, join(at, "base"));
+      spawnSync("sync", ["-f", at]);
+      const steps: Step[] = [{ what: "the beginning", tree: patient.tree() }];
+      const wire = await patient.serve();
+      for (const calls = 2 + chance.below(20); steps.length <= calls; ) {
+        const [tool, args] = nextCall(patient.tree(), steps.length, chance);
+        await told(wire, tool, args).catch(() => undefined);
+        steps.push({ what: tool, tree: patient.tree() });
+        if (chance.next() < 0.2) await sleep(chance.below(100));
+      }
+      await sleep(chance.pick([0, 5, 60, 400, 1500]));
+      wire.child.kill("SIGSTOP"); // the disk stands still while it is copied
+      copyFileSync(image, copy, constants.COPYFILE_FICLONE);
+      wire.child.kill("SIGCONT");
+      const ids = changesIn(await told(wire, "list_changes", { limit: 200 }));
+      await end(wire);
+      run("umount", "-l", at);
+      if (!mount(copy)) throw new Error("the copy cannot be mounted");
+      const map = join(base, "map");
+      writeFileSync(map, "[]");
+      const next = await patient.serve({
+        env: { ...preload, PROOF_POWER_MAP: map, PROOF_POWER_OFF: "1200000" },
+      });
+      try {
+        await judge(next, patient, withChanges(steps, ids), steps.length - 1, () => false);
+      } finally {
+        await end(next);
+      }
+    });
+    return undefined;
+  } finally {
+    run("umount", "-l", at);
+    rmSync(base, { recursive: true, force: true });
+  }
+}
+
+function withChanges(steps: readonly Step[], newestFirst: readonly string[]): Step[] {
+  const ids = [...newestFirst];
+  return steps.map((step, i) => {
+    const same = i === 0 || JSON.stringify(step.tree) === JSON.stringify(steps[i - 1]?.tree);
+    const change = same ? undefined : ids.pop();
+    return change === undefined ? step : { ...step, change };
+  });
+}
