@@ -19,11 +19,3 @@ export async function inTurns<T>(
     since = clock();
   }
 }
-
-/** The same without a break. */
-export function atOnce<T>(steps: Generator<undefined, T, undefined>): T {
-  for (;;) {
-    const step = steps.next();
-    if (step.done) return step.value;
-  }
-}
