@@ -62,6 +62,7 @@ export const faultSamples = {
   changed_meanwhile: { path },
   locked: { path },
   unknown_change: { id: "mf3k2a7bx9q" },
+  unknown_hunk: { hunk: 7, hunks: 3 },
   not_kept: { path, change: "mf3k2a7bx9q" },
   invalid_command: { reason: "empty" },
   spawn_failed: { command: "bash", errno: "ENOENT" },

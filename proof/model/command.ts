@@ -46,7 +46,7 @@ function actionOf(world: Readonly<World>, step: Step, tag: string): Action | und
       return operation && (on => on.read(operation, via));
     }
     case "undoLast":
-      return undoing(changes.at(-1), {}, via);
+      return undoing(changes.at(-1), { change: changes.at(-1)?.id }, via);
     case "undoAny": {
       const change = changes[a % Math.max(1, changes.length)];
       return undoing(change, { change: change?.id }, via);

@@ -64,6 +64,7 @@ function inTheNameOf({ name }: Tool, context: CallContext, approved: readonly Ne
     workspace: (approved.length === 0 ? context.workspace : context.workspace.approving(approved)).as({
       action: name,
       client: session.client,
+      connection: session.connection,
     }),
     get signal() {
       return context.signal;

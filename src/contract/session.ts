@@ -13,6 +13,9 @@ export class Session implements Disposable {
   readonly lasting: boolean;
   /** Who calls, as the client says it: for history and audit, never for decisions. */
   client = "unknown";
+  /** Tells this connection from others of the same client, and when it began. */
+  readonly connection = Math.random().toString(36).slice(2, 8).padEnd(6, "0");
+  readonly started = Date.now();
 
   constructor({ lasting = true }: { readonly lasting?: boolean } = {}) {
     this.lasting = lasting;

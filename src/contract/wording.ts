@@ -124,6 +124,7 @@ export const plainWording: Wording = {
       too_long: "The command is longer than 128 KB; put it into a file and run that",
     })[reason],
   unknown_change: ({ id }) => (id === "" ? "There is no change to take back" : `No such change: ${id}`),
+  unknown_hunk: ({ hunk, hunks }) => `There is no hunk ${hunk}: there are ${hunks}`,
   not_kept: ({ path, change }) => `What change ${change} replaced is not kept any more: ${path}`,
 
   spawn_failed: ({ command, errno }) => `Could not start the command (${errno}): ${command}`,

@@ -137,6 +137,7 @@ export interface Faults {
   /** `id` is "" where there is no change at all. */
   unknown_change: { readonly id: string };
   /** What a change replaced was too large to keep, or is not kept any more. */
+  unknown_hunk: { readonly hunk: number; readonly hunks: number };
   not_kept: { readonly path: string; readonly change: string };
 
   // commands

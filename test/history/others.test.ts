@@ -12,9 +12,9 @@ describe("a change of another process", () => {
       expect(listed.match(/write_file/g), `after ${i} writes`).toHaveLength(i);
     }
     await one.says("write_file", { path: "a.txt", content: "last\n" });
-    await other.says("undo");
+    await other.says("undo", { path: "a.txt" });
     expect(ground.read("a.txt")).toBe("20\n");
-    await one.says("undo");
+    await one.says("undo", { path: "a.txt" });
     expect(ground.read("a.txt")).toBe("last\n");
   });
 

@@ -53,7 +53,11 @@ function refuseLarge(path: string, workspace: Workspace, { settings }: Call): vo
 }
 
 export function writing(action: string, { settings, session, signal }: Call): CommitOptions {
-  return { by: { action, client: session.client }, hardLinks: settings.hardLinks, signal };
+  return {
+    by: { action, client: session.client, connection: session.connection },
+    hardLinks: settings.hardLinks,
+    signal,
+  };
 }
 
 /** A sentence about files that have other names (hard links); "" where none has. */

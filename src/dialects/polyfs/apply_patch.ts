@@ -10,7 +10,7 @@ import { pathAt } from "./paths.ts";
 import { polyfsTool } from "./polyfs-tool.ts";
 import { type ChangedBytes, syntaxNotesOf } from "./syntax-notes.ts";
 import { textOf } from "./text-file.ts";
-import { dryRunProperty, ending, writing } from "./writing.ts";
+import { dryRunProperty, notes, writing } from "./writing.ts";
 
 export const applyPatch = polyfsTool({
   name: "apply_patch",
@@ -47,7 +47,7 @@ export const applyPatch = polyfsTool({
       writing(call),
     );
     const lines = blocks.map(block => summary(block, changes));
-    const end = dry_run ? ["[dry run: nothing was written]"] : ending(commit, call);
+    const end = dry_run ? ["[dry run: nothing was written]"] : notes(commit, call);
     const syntax = await syntaxNotesOf(blocks.map(block => bytesOf(block, changes, found)));
     return text([...lines, ...end, ...syntax].join("\n"));
   },

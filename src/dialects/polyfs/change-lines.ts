@@ -13,10 +13,13 @@ const mostFiles = 10;
 /** Counting lines of larger files is not worth the time. */
 const maxCountedBytes = 1024 * 1024;
 
-export function changeLines(record: ChangeRecord, workspace: Workspace): string[] {
-  const { id, time, action, client, undoes, files, kept, uncertain } = record;
-  const when = new Date(time).toISOString().slice(0, 19).replace("T", " ");
-  const head = [id, when, action || "?", printable(client) || "?", ...(undoes ? [`undoes ${undoes}`] : [])];
+/** `own` is the connection that is told "you". */
+export function changeLines(record: ChangeRecord, workspace: Workspace, own: string): string[] {
+  const { id, action, client, connection, undoes, partial, files, kept, uncertain } = record;
+  const other = `${printable(client) || "?"}${connection === undefined ? "" : ` (${printable(connection)})`}`;
+  const who = connection === own ? "you" : other;
+  const back = undoes && `undoes ${partial ? "a part of " : ""}${undoes}`;
+  const head = [id, timeOf(record), action || "?", who, ...(back ? [back] : [])];
   const left = files.length - mostFiles;
   return [
     head.join(" · ") +
@@ -25,6 +28,10 @@ export function changeLines(record: ChangeRecord, workspace: Workspace): string[
     ...files.slice(0, mostFiles).map(file => `  ${fileLine(file, workspace)}`),
     ...(left > 0 ? [`  [${counted(left, "more file")}]`] : []),
   ];
+}
+
+export function timeOf({ time }: Pick<ChangeRecord, "time">): string {
+  return new Date(time).toISOString().slice(0, 19).replace("T", " ");
 }
 
 const letters = { created: "A", modified: "M", removed: "D", moved: "R", copied: "A", none: " " } as const;

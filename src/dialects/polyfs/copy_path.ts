@@ -4,7 +4,7 @@ import { printable } from "../../contract/wording.ts";
 import { pathAt } from "./paths.ts";
 import { polyfsTool } from "./polyfs-tool.ts";
 import { relocation } from "./relocating.ts";
-import { ending, writing } from "./writing.ts";
+import { notes, writing } from "./writing.ts";
 
 export const copyPath = polyfsTool({
   name: "copy_path",
@@ -18,6 +18,6 @@ export const copyPath = polyfsTool({
     call.workspace.lstat(from); // a missing source is told before anything about the destination
     const commit = await call.workspace.commit([{ kind: "copy", from, to, overwrite }], writing(call));
     const done = `copied ${printable(from.given)} -> ${printable(to.given)}`;
-    return text([done, ...ending(commit, call)].join("\n"));
+    return text([done, ...notes(commit, call)].join("\n"));
   },
 });

@@ -3,7 +3,7 @@ import { text } from "../../contract/tool.ts";
 import { printable } from "../../contract/wording.ts";
 import { pathAt } from "./paths.ts";
 import { polyfsTool } from "./polyfs-tool.ts";
-import { writing } from "./writing.ts";
+import { notes, writing } from "./writing.ts";
 
 export const createDirectory = polyfsTool({
   name: "create_directory",
@@ -20,7 +20,8 @@ export const createDirectory = polyfsTool({
   paths: ["path"],
   async run({ path: written }, call) {
     const path = pathAt(call, written);
-    const { files } = await call.workspace.commit([{ kind: "mkdir", path }], writing(call));
-    return text(`${files[0]?.effect === "created" ? "created" : "exists"} ${printable(path.given)}/`);
+    const commit = await call.workspace.commit([{ kind: "mkdir", path }], writing(call));
+    const did = commit.files[0]?.effect === "created" ? "created" : "exists";
+    return text([`${did} ${printable(path.given)}/`, ...notes(commit, call)].join("\n"));
   },
 });

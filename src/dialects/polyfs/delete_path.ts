@@ -9,7 +9,7 @@ import type { WorkspacePath } from "../../engine/workspace/path.ts";
 import { counted } from "./answer.ts";
 import { pathAt } from "./paths.ts";
 import { polyfsTool } from "./polyfs-tool.ts";
-import { ending, refuseStale, versionProperty, writing } from "./writing.ts";
+import { notes, refuseStale, versionProperty, writing } from "./writing.ts";
 
 const maxEntries = 100_000;
 
@@ -45,7 +45,7 @@ export const deletePath = polyfsTool({
             },
             writing(call),
           );
-    return text([`deleted ${doomed.what}`, ...ending(commit, call)].join("\n"));
+    return text([`deleted ${doomed.what}`, ...notes(commit, call)].join("\n"));
   },
 });
 

@@ -117,5 +117,6 @@ const codes: { readonly [C in FaultCode]: ErrorCode } = {
   too_many_jobs: "denied",
 
   unknown_change: "not_found",
+  unknown_hunk: "invalid_input",
   not_kept: "not_found",
 };

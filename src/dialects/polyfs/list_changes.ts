@@ -1,39 +1,56 @@
-// `list_changes`: what was changed here, by whom and when, the newest first.
+// `list_changes`: what was changed here, by whom and when, the newest first, and what it comes to.
 import { text } from "../../contract/tool.ts";
 import { listChanges as changesOf } from "../../engine/history/changes.ts";
 import { answerBytes, Lines } from "./answer.ts";
 import { changeLines } from "./change-lines.ts";
+import { addNetLines } from "./net-lines.ts";
 import { pathAt } from "./paths.ts";
 import { polyfsTool } from "./polyfs-tool.ts";
+import { sinceOf } from "./since.ts";
 
 export const listChanges = polyfsTool({
   name: "list_changes",
   title: "List changes",
-  description: "The latest changes by any agent: id, time, tool, client, files.",
+  description: "The latest changes by any agent: id, time, tool, client (you: yours), files.",
   input: {
     type: "object",
     properties: {
       path: { type: "string" },
       limit: { type: "integer", minimum: 1, default: 20 },
       before: { type: "string", description: "A change." },
+      since: { type: "string", description: "A change, 2h, or start of this connection." },
+      diff: { type: "boolean", description: "Net difference, hunks numbered." },
+      mine: { type: "boolean" },
     },
   },
   effect: "reads",
   paths: ["path"],
-  async run({ path, limit, before }, call) {
+  async run({ path, limit, before, since, diff, mine }, call) {
+    const { workspace, session } = call;
     const at = path === undefined ? undefined : pathAt(call, path);
-    const found = await changesOf(call.workspace, { path: at, before, limit: limit + 1 });
+    const from = await sinceOf(since, call);
+    const connection = mine ? session.connection : undefined;
+    const found = await changesOf(workspace, { path: at, before, ...from, connection, limit: limit + 1 });
     if (found.length === 0) {
-      if (at !== undefined) call.workspace.lstat(at); // what neither is nor was there is told as that
+      if (at !== undefined) workspace.lstat(at); // what neither is nor was there is told as that
       return text("[no changes]");
     }
     const lines = new Lines(answerBytes(call.settings) - 100);
+    const listed = found.slice(0, limit);
     let last: string | undefined;
-    for (const record of found.slice(0, limit)) {
-      if (!lines.add(changeLines(record, call.workspace).join("\n"))) break;
+    for (const record of listed) {
+      if (diff && lines.room < answerBytes(call.settings) / 2) break;
+      if (!lines.add(changeLines(record, workspace, session.connection).join("\n"))) break;
       last = record.id;
     }
     if (last !== found.at(-1)?.id) lines.note(`[there are more: before=${last}]`);
+    if (diff) {
+      const shown = listed.filter(({ id }) => last !== undefined && id >= last);
+      lines.note(
+        `[net difference of ${shown.length === 1 ? "this change" : `these ${shown.length} changes`}]`,
+      );
+      await addNetLines(lines, shown, call);
+    }
     return text(lines.toString());
   },
 });

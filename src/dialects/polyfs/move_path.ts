@@ -4,7 +4,7 @@ import { printable } from "../../contract/wording.ts";
 import { pathAt } from "./paths.ts";
 import { polyfsTool } from "./polyfs-tool.ts";
 import { relocation } from "./relocating.ts";
-import { ending, refuseStale, versionProperty, writing } from "./writing.ts";
+import { notes, refuseStale, versionProperty, writing } from "./writing.ts";
 
 export const movePath = polyfsTool({
   name: "move_path",
@@ -34,6 +34,6 @@ export const movePath = polyfsTool({
             writing(call),
           );
     const done = `moved ${printable(from.given)} -> ${printable(to.given)}`;
-    return text([done, ...ending(commit, call)].join("\n"));
+    return text([done, ...notes(commit, call)].join("\n"));
   },
 });

@@ -20,7 +20,7 @@ import { polyfsTool } from "./polyfs-tool.ts";
 import { type NameInFile, refuseNoName, renamed } from "./renaming.ts";
 import { syntaxNotesOf } from "./syntax-notes.ts";
 import { decoding } from "./text-file.ts";
-import { dryRunProperty, ending, writing } from "./writing.ts";
+import { dryRunProperty, notes, writing } from "./writing.ts";
 
 /** What is shown of changed lines. */
 const changedBytes = 12_000;
@@ -65,12 +65,12 @@ export const replaceInFiles = polyfsTool({
     const { files, skipped } = await holding(await filesMatching(paths, call), edit, max_files, call);
     if (files.length === 0) throw new Fault("no_match", { path: paths.join(", "), old, edit: -1 });
     let replaced: Replaced[] = [];
-    let notes: readonly string[] = [];
+    let unsure: readonly string[] = [];
     const commit = await call.workspace.editAll(
       files,
       async current => {
         const found = current.flatMap(({ path, bytes }) => (bytes === undefined ? [] : [{ path, bytes }]));
-        if (match === "name") ({ replaced, notes } = await renamedIn(found, old, added));
+        if (match === "name") ({ replaced, unsure } = await renamedIn(found, old, added));
         else {
           replaced = [];
           for (const { path, bytes } of found) {
@@ -98,9 +98,9 @@ export const replaceInFiles = polyfsTool({
     }
     if (shown < replaced.length) lines.note(`[${counted(replaced.length - shown, "more file")}]`);
     if (room.room === 0) lines.note("[not all changed lines are shown]");
-    for (const line of notes) lines.note(line);
+    for (const line of unsure) lines.note(line);
     for (const line of skipped) lines.note(line);
-    for (const line of dry_run ? ["[dry run: nothing was written]"] : ending(commit, call)) lines.note(line);
+    for (const line of dry_run ? ["[dry run: nothing was written]"] : notes(commit, call)) lines.note(line);
     const changed = replaced.map(({ path, before, after }) => ({
       path: path.given,
       before: before.bytes,
@@ -167,17 +167,17 @@ async function renamedIn(
   found: readonly { readonly path: WorkspacePath; readonly bytes: Buffer }[],
   old: string,
   added: string,
-): Promise<{ replaced: Replaced[]; notes: readonly string[] }> {
+): Promise<{ replaced: Replaced[]; unsure: readonly string[] }> {
   const files: NameInFile[] = [];
   for (const { path, bytes } of found) files.push({ path, text: await decode(path.given, bytes, decoding) });
-  const { after, notes } = await renamed(files, old, added);
+  const { after, notes: unsure } = await renamed(files, old, added);
   const replaced = files.flatMap(({ path, text: before }, i): Replaced[] => {
     const made = after[i];
     if (made === undefined) return [];
     const change = { kind: "write", path, bytes: made.text.bytes } as const;
     return [{ path, count: made.count, before, after: made.text, change }];
   });
-  return { replaced, notes };
+  return { replaced, unsure };
 }
 
 function holds(body: string, old: string, ignoreCase: boolean): boolean {

@@ -91,7 +91,11 @@ async function toItsEnd(command: string, start: Start, timeoutMs: number, call: 
   const footprint = await before.compare();
   const shown = await output.within(answerBytes(call.settings) / 2, call);
   // Behind the file that the output may have gone into, so that the last change is the command's.
-  const change = record(workspace, footprint, { action: "run_command", client: session.client });
+  const change = record(workspace, footprint, {
+    action: "run_command",
+    client: session.client,
+    connection: session.connection,
+  });
   if (result.ended === "cancel") throw new Fault("cancelled", {});
   const lines = [...opening(result, timeoutMs), shown, ...footprintLines(footprint, change, workspace)];
   const answer = text(lines.filter(line => line !== "").join("\n"));

@@ -1,66 +1,135 @@
-// `undo`: takes a change back, or what it did to one path. Later edits elsewhere in the same files stay.
-import { text } from "../../contract/tool.ts";
-import { type Restored, undo as takeBack } from "../../engine/history/undo.ts";
-import { isNoText } from "../../engine/text/detect.ts";
-import { decode } from "../../engine/text/text.ts";
-import { version } from "../../engine/text/version.ts";
-import type { Workspace } from "../../engine/workspace/workspace.ts";
+// `undo`: takes changes back, or a part of them: one path, or single hunks. Later edits elsewhere in the same files
+// stay. Without a word it goes back one step of this connection's own changes.
+import type { CallContext } from "../../contract/context.ts";
+import { type Reply, text } from "../../contract/tool.ts";
+import { Fault } from "../../engine/fault.ts";
+import { changeNamed, listChanges } from "../../engine/history/changes.ts";
+import { standingChanges } from "../../engine/history/own.ts";
+import type { Restored } from "../../engine/history/undo.ts";
+import { undoHunks } from "../../engine/history/undo-hunks.ts";
+import { undoMany } from "../../engine/history/undo-many.ts";
+import type { ChangeRecord } from "../../engine/workspace/archive/log.ts";
+import type { Commit } from "../../engine/workspace/commit/change.ts";
+import type { WorkspacePath } from "../../engine/workspace/path.ts";
 import { answerBytes, counted, Lines } from "./answer.ts";
-import { changeOf, diffOf } from "./diff.ts";
+import { timeOf } from "./change-lines.ts";
+import { refused } from "./failure.ts";
 import { pathAt, shownAt } from "./paths.ts";
 import { polyfsTool } from "./polyfs-tool.ts";
+import { addRestored } from "./restored-lines.ts";
+import { sinceOf } from "./since.ts";
 import { syntaxNotesOf } from "./syntax-notes.ts";
-import { dryRunProperty, ending } from "./writing.ts";
+import { dryRunProperty, notes } from "./writing.ts";
 
-const diffBytes = 2000;
+interface Wanted {
+  readonly change?: string;
+  readonly changes?: readonly string[];
+  readonly since?: string;
+}
 
 export const undo = polyfsTool({
   name: "undo",
   title: "Undo",
-  description: "Take back a change (default: the last) or one path of it; later edits elsewhere stay.",
+  description:
+    "Take back changes (default: your last), or a path or hunks of them; later edits elsewhere stay.",
   input: {
     type: "object",
-    properties: { change: { type: "string" }, path: { type: "string" }, dry_run: dryRunProperty },
+    properties: {
+      change: { type: "string" },
+      changes: { type: "array", minItems: 1, items: { type: "string" } },
+      since: { type: "string", description: "All of yours after it; as in list_changes." },
+      path: { type: "string" },
+      hunks: {
+        type: "array",
+        minItems: 1,
+        items: { type: "integer" },
+        description: "Numbers as in the diff.",
+      },
+      dry_run: dryRunProperty,
+    },
   },
   effect: "writes",
   paths: ["path"],
-  async run({ change, path, dry_run }, call) {
+  async run({ path, hunks, dry_run, ...wanted }, call) {
     const { workspace, session, signal } = call;
+    if ([wanted.change, wanted.changes, wanted.since].filter(one => one !== undefined).length > 1)
+      throw refused(
+        "change, changes and since exclude each other",
+        "Send one of them, or none for your last change.",
+      );
     const at = path === undefined ? undefined : pathAt(call, path);
-    const options = { change, path: at, dryRun: dry_run, client: session.client, signal };
-    const { change: record, restored, commit } = await takeBack(workspace, options);
-    const lines = new Lines(answerBytes(call.settings) - 200);
-    lines.note(`${dry_run ? "would undo" : "undid"} ${record.id} (${record.action || "?"})`);
-    if (restored.length === 0) lines.note("[nothing is left of it: all is as it was before]");
-    let shown = 0;
-    for (const one of restored) {
-      if (!lines.add(await describe(one, workspace))) break;
-      shown++;
+    const { records, note } = await chosen(wanted, at, call);
+    const { client, connection } = session;
+    const options = { path: at, dryRun: dry_run ?? false, client, connection, signal };
+    if (hunks !== undefined) {
+      const { restored, commit } = await undoHunks(workspace, records, hunks, options);
+      const what = `${counted(hunks.length, "hunk")} of ${named(records)}`;
+      return answer({ what, note, restored, commits: commit ? [commit] : [], dryRun: dry_run }, call);
     }
-    if (shown < restored.length) lines.note(`[${counted(restored.length - shown, "more path")}]`);
-    if (commit !== undefined) for (const line of ending(commit, call)) lines.note(line);
-    if (dry_run) lines.note("[dry run: nothing was written]");
-    const changed = restored.filter(one => one.after !== undefined);
-    const named = changed.map(({ at: place, before, after }) => ({
-      path: shownAt(workspace, place),
-      before,
-      after,
-    }));
-    for (const line of await syntaxNotesOf(named)) lines.note(line);
-    return text(lines.toString());
+    const undone = await undoMany(workspace, records, options);
+    const restored = undone.flatMap(one => one.restored);
+    const commits = undone.flatMap(({ commit }) => (commit === undefined ? [] : [commit]));
+    return answer({ what: named(records), note, restored, commits, dryRun: dry_run }, call);
   },
 });
 
-async function describe({ at, did, from, before, after }: Restored, workspace: Workspace): Promise<string> {
-  const path = shownAt(workspace, at);
-  if (did === "moved back")
-    return `moved back ${from === undefined ? "" : `${shownAt(workspace, from)} -> `}${path}`;
-  if (before === undefined || after === undefined) return `${did} ${path}`;
-  const head = `${did} ${path} · ${version(after)}`;
-  if (isNoText(before) || isNoText(after)) return head;
-  const [old, made] = [
-    await decode(path, before, { legacy: true }),
-    await decode(path, after, { legacy: true }),
-  ];
-  return `${head}\n${diffOf(changeOf(old, made), diffBytes)}`;
+/** Which changes are meant, newest first. */
+async function chosen(
+  { change, changes, since }: Wanted,
+  path: WorkspacePath | undefined,
+  call: CallContext,
+): Promise<{ records: ChangeRecord[]; note?: string }> {
+  const { workspace } = call;
+  const ids = changes ?? (change === undefined ? undefined : [change]);
+  if (ids !== undefined) {
+    const records: ChangeRecord[] = [];
+    for (const id of new Set(ids)) records.push(await changeNamed(workspace, id));
+    return { records };
+  }
+  if (since === undefined && path !== undefined) {
+    const records = await listChanges(workspace, { path, limit: 1 });
+    if (records.length === 0) throw new Fault("unknown_change", { id: "" });
+    return { records };
+  }
+  const { after = "", since: from = 0 } = await sinceOf(since, call);
+  const records: ChangeRecord[] = [];
+  let note: string | undefined;
+  for await (const { record, earlier } of standingChanges(workspace, call.session)) {
+    if (since !== undefined && (record.id <= after || record.time < from)) break;
+    if (earlier && note === undefined) note = `[of an earlier connection, made ${timeOf(record)}]`;
+    records.push(record);
+    if (since === undefined) break;
+  }
+  if (records.length === 0) throw new Fault("unknown_change", { id: "" });
+  return { records, ...(note !== undefined && { note }) };
+}
+
+function named(records: readonly ChangeRecord[]): string {
+  const [only] = records;
+  if (records.length === 1 && only !== undefined) return `${only.id} (${only.action || "?"})`;
+  const ids = records.slice(0, 10).map(({ id }) => id);
+  return `${counted(records.length, "change")}: ${ids.join(", ")}${records.length > 10 ? ", …" : ""}`;
+}
+
+interface Told {
+  readonly what: string;
+  readonly note?: string | undefined;
+  readonly restored: readonly Restored[];
+  readonly commits: readonly Commit[];
+  readonly dryRun: boolean | undefined;
+}
+
+async function answer({ what, note, restored, commits, dryRun }: Told, call: CallContext): Promise<Reply> {
+  const { workspace } = call;
+  const lines = new Lines(answerBytes(call.settings) - 400);
+  lines.note(`${dryRun ? "would undo" : "undid"} ${what}`);
+  if (note !== undefined) lines.note(note);
+  if (restored.length === 0) lines.note("[nothing is left of it: all is as it was before]");
+  await addRestored(lines, restored, workspace);
+  for (const line of new Set(commits.slice(0, 20).flatMap(commit => notes(commit, call)))) lines.note(line);
+  if (dryRun) lines.note("[dry run: nothing was written]");
+  const changed = restored.filter(one => one.after !== undefined);
+  const files = changed.map(({ at, before, after }) => ({ path: shownAt(workspace, at), before, after }));
+  for (const line of await syntaxNotesOf(files)) lines.note(line);
+  return text(lines.toString());
 }

@@ -247,6 +247,10 @@ export const wording: Wording = {
     ({ id }) => (id === "" ? "there is no change to undo" : `there is no change ${id} here`),
     "list_changes shows what can be undone.",
   ),
+  unknown_hunk: say(
+    ({ hunk, hunks }) => `there is no hunk ${hunk}: the change has ${counted(hunks, "hunk")}`,
+    "list_changes with diff: true shows hunks with their numbers.",
+  ),
   not_kept: say(
     ({ path, change }) => `what ${printable(path)} was before ${change} is not kept: too large or too old`,
     "It cannot be undone here; a backup or version control may have it.",

@@ -18,8 +18,8 @@ export function writing({ settings, signal }: CallContext): CommitOptions {
   return { parents: true, hardLinks: settings.hardLinks, signal };
 }
 
-/** Lines that an answer ends with: about other names of the files, and what cannot be undone. */
-export function notes({ files, recorded }: Commit, { settings }: CallContext): string[] {
+/** Lines that an answer has about a commit: its id, other names of the files, and what cannot be undone. */
+export function notes({ id, files, recorded }: Commit, { settings }: CallContext): string[] {
   const names = files.reduce((sum, file) => sum + (file.effect === "modified" ? file.otherNames : 0), 0);
   const others = counted(names, "other hard link");
   const kept =
@@ -28,7 +28,9 @@ export function notes({ files, recorded }: Commit, { settings }: CallContext): s
       : names === 1
         ? "keeps the old content"
         : "keep the old content";
+  const changed = recorded && files.some(({ effect }) => effect !== "none");
   return [
+    ...(changed ? [undoHint({ id })] : []),
     ...(names > 0 ? [`[${others} ${kept}]`] : []),
     ...(recorded ? [] : ["[too large to be kept, or no room for it: this cannot be undone]"]),
   ];
@@ -47,11 +49,6 @@ export function mergedNote({ merged, incoming }: Pick<Rebased, "merged" | "incom
   return [
     `[merged with changes made since that version] +${added} -${removed} at lines ${places.join(", ")}`,
   ];
-}
-
-/** The same, and how to take the change back. */
-export function ending(commit: Commit, call: CallContext): string[] {
-  return [...notes(commit, call), ...(commit.recorded ? [undoHint(commit)] : [])];
 }
 
 export function undoHint({ id }: Pick<Commit, "id">): string {

@@ -10,16 +10,22 @@ export interface ChangeQuery {
   readonly path?: WorkspacePath | undefined;
   /** Only changes before this one. */
   readonly before?: string | undefined;
+  /** Only changes behind this one, or from this time on. */
+  readonly after?: string | undefined;
+  readonly since?: number | undefined;
+  /** Only changes of this connection. */
+  readonly connection?: string | undefined;
   readonly limit: number;
 }
 
 export async function listChanges(workspace: Workspace, query: ChangeQuery): Promise<ChangeRecord[]> {
-  const { path, before, limit } = query;
+  const { path, before, after = "", since = 0, connection, limit } = query;
   await workspace.othersRecorded();
   const found: ChangeRecord[] = [];
   const at = path && workspace.locate(path).path;
   for (const record of workspace.archive.changes.newest(before)) {
-    if (found.length === limit) break;
+    if (found.length === limit || record.id <= after || record.time < since) break;
+    if (connection !== undefined && record.connection !== connection) continue;
     if (isVisible(workspace, record) && (at === undefined || touches(record, at))) found.push(record);
   }
   return found;
@@ -45,7 +51,7 @@ export function concerns(file: RecordedFile, at: string): boolean {
 }
 
 /** A change is seen by those who may reach all of it. */
-function isVisible({ roots }: Workspace, { files }: ChangeRecord): boolean {
+export function isVisible({ roots }: Workspace, { files }: ChangeRecord): boolean {
   const reachable = (path: string) => roots.some(root => isWithin(path, root.path));
   return files.length > 0 && files.every(file => reachable(file.at) && (!file.from || reachable(file.from)));
 }

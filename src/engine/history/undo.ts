@@ -28,6 +28,7 @@ export interface UndoOptions {
   /** Only find out what it would do. */
   readonly dryRun?: boolean;
   readonly client?: string;
+  readonly connection?: string;
   readonly signal?: AbortSignal;
 }
 
@@ -57,7 +58,14 @@ export async function undo(workspace: Workspace, options: UndoOptions = {}): Pro
     const restored = real.map(one => shown(workspace, one));
     if (options.dryRun || changes.length === 0) return { change: record, restored };
     try {
-      const by = { action: "undo", client: options.client ?? "", undoes: record.id };
+      const { client = "", connection, path } = options;
+      const by = {
+        action: "undo",
+        client,
+        ...(connection !== undefined && { connection }),
+        undoes: record.id,
+        ...(path !== undefined && { partial: true }),
+      };
       const commit = await workspace.commit(changes, {
         by,
         parents: true,

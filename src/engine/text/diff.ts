@@ -25,6 +25,20 @@ export function unifiedDiff(before: string, after: string, options: DiffOptions 
   return parts.join("");
 }
 
+/** The changes of a unified diff, by hunk, in lines of the whole texts. */
+export function hunksBetween(before: string, after: string, context: number): LineChange[][] {
+  if (before === after) return [];
+  const { start, changes } = changedLines(before, after, context);
+  const skipped = before.slice(0, start).split("\n").length - 1;
+  const whole = changes.map(({ aStart, aEnd, bStart, bEnd }) => ({
+    aStart: aStart + skipped,
+    aEnd: aEnd + skipped,
+    bStart: bStart + skipped,
+    bEnd: bEnd + skipped,
+  }));
+  return grouped(whole, context);
+}
+
 /** How many lines a change added and removed. */
 export function diffCounts(
   before: string,

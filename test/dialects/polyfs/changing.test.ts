@@ -26,7 +26,9 @@ beforeEach(() => ground.reset({ "a.txt": "one\ntwo\n" }));
 describe("write_file", () => {
   it("creates, with parents, and tells lines, size and version", async () => {
     const said = await server.says("write_file", { path: "x/y/z.txt", content: "a\nb\n" });
-    expect(said).toMatch(/^created x\/y\/z\.txt · 2 lines · 4 B · v:\w{12}$/);
+    expect(said).toMatch(
+      /^created x\/y\/z\.txt · 2 lines · 4 B · v:\w{12}\nchange \w+ \(undo takes it back\)$/,
+    );
     expect(ground.read("x/y/z.txt")).toBe("a\nb\n");
     expect(await server.version("x/y/z.txt")).toBe(versionIn(said));
   });
@@ -408,7 +410,9 @@ describe("delete_path and create_directory", () => {
   });
 
   it("make directories with their parents, and take those that are there", async () => {
-    expect(await server.says("create_directory", { path: "p/q/r" })).toBe("created p/q/r/");
+    expect(await server.says("create_directory", { path: "p/q/r" })).toMatch(
+      /^created p\/q\/r\/\nchange \w+ /,
+    );
     expect(await server.says("create_directory", { path: "p/q/r" })).toBe("exists p/q/r/");
     expect(lstatSync(ground.path("p/q/r")).isDirectory()).toBe(true);
     expect((await server.refuses("create_directory", { path: "a.txt" }))[0]).toMatch(/^exists: /);

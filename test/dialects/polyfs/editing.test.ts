@@ -24,7 +24,7 @@ describe("edit_file applies", () => {
   it("an exact, unique text, and answers a small diff with the new version", async () => {
     const said = await edit([{ old: "return 1;", new: "return 11;" }]);
     expect(said).toMatch(
-      /^edited a\.ts · \+1 -1 · v:\w{12}\n@@ -1,4 \+1,4 @@\n function one\(\) \{\n-\treturn 1;\n\+\treturn 11;\n \}\n $/,
+      /^edited a\.ts · \+1 -1 · v:\w{12}\nchange \w+ \(undo takes it back\)\n@@ -1,4 \+1,4 @@\n function one\(\) \{\n-\treturn 1;\n\+\treturn 11;\n \}\n $/,
     );
     expect(ground.read("a.ts")).toBe(code.replace("return 1;", "return 11;"));
     expect(await server.version("a.ts")).toBe(versionIn(said));

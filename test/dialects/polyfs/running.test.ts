@@ -77,7 +77,7 @@ describe("run_command", () => {
     await server.says("run_command", { command: "seq 1 50000; echo x > made.txt" });
     await server.says("undo");
     expect(ground.has("made.txt")).toBe(false);
-    expect(await server.says("list_changes")).toMatch(/ · run_command · wire\/1\n {2}A made\.txt/);
+    expect(await server.says("list_changes")).toMatch(/ · run_command · you\n {2}A made\.txt/);
   });
 });
 

@@ -134,7 +134,7 @@ describe("list_changes and undo", () => {
     await server.says("edit_file", { path: "a.txt", edits: [line(1, "eins\nuno")] });
     const said = await server.says("list_changes", { limit: 2 });
     expect(said).toMatch(
-      /^\w+ · \d{4}-\d\d-\d\d \d\d:\d\d:\d\d · edit_file · wire\/1\n {2}M a\.txt \+2 -1\n\w+ · [^\n]* · write_file · wire\/1\n {2}A b\.txt \+1 -0\n\[there are more: before=\w+\]$/,
+      /^\w+ · \d{4}-\d\d-\d\d \d\d:\d\d:\d\d · edit_file · you\n {2}M a\.txt \+2 -1\n\w+ · [^\n]* · write_file · you\n {2}A b\.txt \+1 -0\n\[there are more: before=\w+\]$/,
     );
     const before = /before=(\w+)/.exec(said)?.[1];
     const next = await server.says("list_changes", { limit: 1, before });
@@ -144,16 +144,16 @@ describe("list_changes and undo", () => {
     expect(ofB).not.toContain("a.txt");
   });
 
-  it("take back the last change, an undo included", async () => {
+  it("take back the last change, and an undo where it is named", async () => {
     await server.says("edit_file", { path: "a.txt", edits: [line(1, "eins")] });
     const undone = await server.says("undo");
     expect(undone).toMatch(
       /^undid \w+ \(edit_file\)\nchanged back a\.txt · v:\w+\n@@[\s\S]*-eins\n\+1\n[\s\S]*change \w+ \(undo takes it back\)$/,
     );
     expect(ground.read("a.txt")).toBe(numbered(20));
-    await server.says("undo");
+    await server.says("undo", { change: changeIn(undone) });
     expect(ground.read("a.txt")).toBe(numbered(20).replace("1\n", "eins\n"));
-    expect(await server.says("list_changes", { limit: 1 })).toMatch(/ · undo · wire\/1 · undoes \w+\n/);
+    expect(await server.says("list_changes", { limit: 1 })).toMatch(/ · undo · you · undoes \w+\n/);
   });
 
   it("take back an older change, and later edits elsewhere stay; an overlap is refused", async () => {

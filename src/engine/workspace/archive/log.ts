@@ -41,8 +41,12 @@ export interface ChangeRecord {
   readonly time: number;
   readonly action: string;
   readonly client: string;
+  /** Tells connections of one client apart; absent in records of older versions. */
+  readonly connection?: string;
   /** The change that this one takes back. */
   readonly undoes?: string;
+  /** Only a part of it. */
+  readonly partial?: boolean;
   readonly files: readonly RecordedFile[];
   /** Directories that were made on the way, outermost first. */
   readonly parents: readonly string[];

@@ -61,8 +61,12 @@ export type Change =
 export interface By {
   readonly action: string;
   readonly client: string;
+  /** Tells connections of one client apart. */
+  readonly connection?: string;
   /** The change that this one takes back. */
   readonly undoes?: string;
+  /** Only a part of it. */
+  readonly partial?: boolean;
 }
 
 export interface CommitOptions {

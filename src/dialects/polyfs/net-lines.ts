@@ -1,0 +1,42 @@
+// What changes come to, as a diff by file. Hunks have numbers, by which undo takes single ones back.
+import type { CallContext } from "../../contract/context.ts";
+import { hunkContext, netTexts } from "../../engine/history/hunks.ts";
+import { diffCounts, unifiedDiff } from "../../engine/text/diff.ts";
+import { decode, type Text } from "../../engine/text/text.ts";
+import type { ChangeRecord } from "../../engine/workspace/archive/log.ts";
+import { counted, type Lines, shownLine } from "./answer.ts";
+import { shownAt } from "./paths.ts";
+
+export async function addNetLines(
+  lines: Lines,
+  records: readonly ChangeRecord[],
+  { workspace }: CallContext,
+): Promise<void> {
+  const files = await netTexts(workspace, records);
+  const visible = async (at: string, text: Text | undefined) =>
+    text === undefined
+      ? ""
+      : (await decode(at, workspace.shown(at, text.bytes), { encoding: text.codec.name })).body;
+  for (const [i, file] of files.entries()) {
+    const { at, from, before, after, opaque, first } = file;
+    const name = shownAt(workspace, at);
+    const [old, made] = [await visible(at, before), await visible(at, after)];
+    const { added, removed } = diffCounts(old, made);
+    const letter = from !== undefined ? "R" : before === undefined ? "A" : after === undefined ? "D" : "M";
+    const moved = from === undefined ? "" : `${shownAt(workspace, from)} -> `;
+    const counts = opaque ? "" : ` +${added} -${removed}`;
+    if (!lines.add(`${opaque && from === undefined ? "M" : letter} ${moved}${name}${counts}`)) {
+      lines.note(`[no room for ${counted(files.length - i, "more file")}]`);
+      return;
+    }
+    if (opaque) continue;
+    let number = first;
+    const diff = unifiedDiff(old, made, { context: hunkContext }).split("\n").slice(0, -1);
+    for (const [j, line] of diff.entries()) {
+      const numbered = line.startsWith("@@ ") ? `[${number++}] ${line}` : shownLine(line);
+      if (lines.add(numbered)) continue;
+      lines.note(`[${counted(diff.length - j, "more line")} of this diff]`);
+      break;
+    }
+  }
+}

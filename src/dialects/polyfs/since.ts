@@ -1,0 +1,33 @@
+// From when on: a change, a time ago such as `2h`, or the `start` of this connection.
+import type { CallContext } from "../../contract/context.ts";
+import { changeNamed } from "../../engine/history/changes.ts";
+import { refused } from "./failure.ts";
+
+const units: Readonly<Record<string, number>> = {
+  s: 1000,
+  m: 60_000,
+  h: 3_600_000,
+  d: 86_400_000,
+  w: 604_800_000,
+};
+
+export interface Since {
+  /** Behind this change, or from this time on. */
+  readonly after?: string;
+  readonly since?: number;
+}
+
+export async function sinceOf(written: string | undefined, call: CallContext): Promise<Since> {
+  if (written === undefined) return {};
+  if (written === "start") return { since: call.session.started };
+  const [, count, unit = ""] = /^(\d+(?:\.\d+)?)\s*([smhdw])$/.exec(written) ?? [];
+  if (count !== undefined) return { since: Date.now() - Number(count) * (units[unit] ?? 0) };
+  const time = /^\d{4}-\d\d-\d\d/.test(written) ? Date.parse(written) : Number.NaN;
+  if (!Number.isNaN(time)) return { since: time };
+  if (!/^[0-9a-z]{6,}$/.test(written))
+    throw refused(
+      `${JSON.stringify(written)} is no time and no change`,
+      "Send a change's id, 30m, 2h, 1d, or start.",
+    );
+  return { after: (await changeNamed(call.workspace, written)).id };
+}

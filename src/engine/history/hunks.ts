@@ -1,0 +1,130 @@
+// Taking back single hunks of changes: the file as the changes left it, without those hunks, is merged onto what is
+// there now. Hunks are numbered over all files, in the order in which a difference shows them.
+import { merge } from "../edit/merge.ts";
+import { Fault } from "../fault.ts";
+import { isNoText } from "../text/detect.ts";
+import { hunksBetween } from "../text/diff.ts";
+import { type LineChange, linesWithEndings } from "../text/line-diff.ts";
+import { decode, type Text } from "../text/text.ts";
+import { version } from "../text/version.ts";
+import type { ChangeRecord } from "../workspace/archive/log.ts";
+import type { Snapshot } from "../workspace/archive/snapshot.ts";
+import type { Change } from "../workspace/commit/change.ts";
+import type { Workspace } from "../workspace/workspace.ts";
+import { netOf } from "./net.ts";
+
+/** Lines of context by which changes are put together to a hunk. */
+export const hunkContext = 2;
+
+/** A file with what several changes come to in it. */
+export interface NetText {
+  readonly at: string;
+  readonly from?: string | undefined;
+  /** Absent where the file was not there before, or is not after. */
+  readonly before: Text | undefined;
+  readonly after: Text | undefined;
+  readonly hunks: readonly (readonly LineChange[])[];
+  /** The number of its first hunk. */
+  readonly first: number;
+  /** Not text, or not kept: nothing can be shown, and its hunks are none. */
+  readonly opaque: boolean;
+}
+
+export async function netTexts(workspace: Workspace, records: readonly ChangeRecord[]): Promise<NetText[]> {
+  const files: NetText[] = [];
+  let first = 1;
+  for (const { at, from, before, after } of netOf(records)) {
+    const [old, made] = [await textOf(workspace, at, before), await textOf(workspace, at, after)];
+    const opaque = from !== undefined || old === "opaque" || made === "opaque";
+    const texts = {
+      before: old === "opaque" ? undefined : old,
+      after: made === "opaque" ? undefined : made,
+    };
+    const hunks = opaque ? [] : hunksBetween(texts.before?.body ?? "", texts.after?.body ?? "", hunkContext);
+    files.push({ at, from, ...texts, hunks, first, opaque });
+    first += hunks.length;
+  }
+  return files;
+}
+
+async function textOf(
+  { archive }: Workspace,
+  at: string,
+  snapshot: Snapshot | undefined,
+): Promise<Text | "opaque" | undefined> {
+  if (snapshot === undefined) return undefined;
+  const bytes = snapshot.kind === "file" && snapshot.hash ? archive.objects.get(snapshot.hash) : undefined;
+  return bytes === undefined || isNoText(bytes) ? "opaque" : await decode(at, bytes, { legacy: true });
+}
+
+export interface WithoutHunks {
+  readonly changes: readonly Change[];
+  readonly files: readonly { readonly at: string; readonly before?: Buffer; readonly after?: Buffer }[];
+}
+
+/** The changes that take these hunks back. Faults: `stale`, `unknown_hunk`. */
+export async function withoutHunks(
+  workspace: Workspace,
+  net: readonly NetText[],
+  numbers: readonly number[],
+): Promise<WithoutHunks> {
+  const last = net.reduce((sum, { hunks }) => sum + hunks.length, 0);
+  const wrong = numbers.find(number => number < 1 || number > last);
+  if (wrong !== undefined) throw new Fault("unknown_hunk", { hunk: wrong, hunks: last });
+  const changes: Change[] = [];
+  const files: { at: string; before?: Buffer; after?: Buffer }[] = [];
+  for (const file of net) {
+    const chosen = file.hunks.filter((_, i) => numbers.includes(file.first + i));
+    if (chosen.length === 0) continue;
+    const made = await inverse(workspace, file, chosen);
+    changes.push(made.change);
+    files.push({
+      at: file.at,
+      ...(made.before && { before: made.before }),
+      ...(made.after && { after: made.after }),
+    });
+  }
+  return { changes, files };
+}
+
+async function inverse(
+  workspace: Workspace,
+  { at, before, after, hunks }: NetText,
+  chosen: readonly (readonly LineChange[])[],
+): Promise<{ change: Change; before?: Buffer; after?: Buffer }> {
+  const path = workspace.at(at);
+  if (after === undefined) {
+    const bytes = before?.bytes ?? Buffer.alloc(0);
+    return { change: { kind: "write", path, bytes, expect: "absent" }, after: bytes };
+  }
+  using file = workspace.unmaskedFile(path);
+  const current = await file.bytes(workspace.archive.limits.maxFileBytes);
+  if (before === undefined && chosen.length === hunks.length && current.equals(after.bytes))
+    return { change: { kind: "remove", path, expect: current }, before: current };
+  const like = { encoding: after.codec.name };
+  const raw = reverted(before?.raw ?? "", after.raw, chosen.flat());
+  const ours = await decode(at, encoded(after, raw), like);
+  const merged = await merge(after, { text: ours }, await decode(at, current, like));
+  if (!("text" in merged)) {
+    const lines = merged.overlaps.flatMap(overlap => overlap.current);
+    throw new Fault("stale", { path: at, current: lines, version: version(current) });
+  }
+  const { bytes } = merged.text;
+  return { change: { kind: "write", path, bytes, expect: current }, before: current, after: bytes };
+}
+
+function encoded({ codec, mark }: Text, raw: string): Buffer {
+  return mark ? Buffer.concat([codec.mark, codec.encode(raw)]) : codec.encode(raw);
+}
+
+/** The second text with some changes as they were in the first. */
+function reverted(before: string, after: string, changes: readonly LineChange[]): string {
+  const [old, lines] = [linesWithEndings(before), linesWithEndings(after)];
+  const parts: string[] = [];
+  let at = 0;
+  for (const { aStart, aEnd, bStart, bEnd } of changes) {
+    parts.push(...lines.slice(at, bStart), ...old.slice(aStart, aEnd));
+    at = bEnd;
+  }
+  return [...parts, ...lines.slice(at)].join("");
+}

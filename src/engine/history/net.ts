@@ -1,0 +1,44 @@
+// What several changes come to, file by file: how a file was before the first of them, and how it is after the last.
+import type { ChangeRecord } from "../workspace/archive/log.ts";
+import type { Snapshot } from "../workspace/archive/snapshot.ts";
+
+export interface NetFile {
+  readonly at: string;
+  readonly before: Snapshot | undefined;
+  readonly after: Snapshot | undefined;
+  /** Where it was moved from, as it is: contents of moves are not compared. */
+  readonly from?: string;
+}
+
+/** In path order. `records` come newest first, as they are listed. */
+export function netOf(records: readonly ChangeRecord[]): NetFile[] {
+  const files = new Map<string, NetFile>();
+  for (const { files: changed } of records.toReversed()) {
+    for (const { at, effect, from, before, after, replaced } of changed) {
+      if (effect === "none") continue;
+      const known = files.get(at);
+      const old =
+        known === undefined ? (effect === "moved" || effect === "copied" ? replaced : before) : known.before;
+      if (effect === "moved" && from !== undefined) {
+        const source = files.get(from);
+        if (source?.before === undefined) files.delete(from);
+        else files.set(from, { at: from, before: source.before, after: undefined });
+        files.set(at, { at, before: old, after: after ?? source?.after, from: source?.from ?? from });
+      } else
+        files.set(at, {
+          at,
+          before: old,
+          after: effect === "removed" ? undefined : after,
+          ...(known?.from && { from: known.from }),
+        });
+    }
+  }
+  return [...files.values()]
+    .filter(file => file.from !== undefined || !same(file.before, file.after))
+    .sort((a, b) => (a.at < b.at ? -1 : 1));
+}
+
+function same(a: Snapshot | undefined, b: Snapshot | undefined): boolean {
+  if (a === undefined || b === undefined) return a === b;
+  return a.kind === "file" && b.kind === "file" && a.hash !== undefined && a.hash === b.hash;
+}

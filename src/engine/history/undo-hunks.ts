@@ -1,0 +1,72 @@
+// Takes back some hunks of one or several changes. A commit like any other, so it can be undone itself.
+import { Fault } from "../fault.ts";
+import type { ChangeRecord } from "../workspace/archive/log.ts";
+import type { Commit } from "../workspace/commit/change.ts";
+import type { WorkspacePath } from "../workspace/path.ts";
+import { isWithin } from "../workspace/root.ts";
+import type { Workspace } from "../workspace/workspace.ts";
+import { netTexts, withoutHunks } from "./hunks.ts";
+import type { Restored, UndoOptions } from "./undo.ts";
+
+export interface HunkUndo {
+  readonly restored: readonly Restored[];
+  readonly commit?: Commit;
+}
+
+const attempts = 5;
+
+/** Faults: `unknown_hunk`, `stale`, and those of a commit. */
+export async function undoHunks(
+  workspace: Workspace,
+  records: readonly ChangeRecord[],
+  numbers: readonly number[],
+  options: Omit<UndoOptions, "change">,
+): Promise<HunkUndo> {
+  const net = await netTexts(workspace, records);
+  const chosen = numbers.filter(number => isIn(workspace, net, number, options.path));
+  for (let round = 1; ; round++) {
+    const { changes, files } = await withoutHunks(workspace, net, chosen);
+    const restored = files.map(
+      ({ at, before, after }): Restored => ({
+        at,
+        did: after === undefined ? "removed" : before === undefined ? "restored" : "changed back",
+        ...(before && { before: workspace.shown(at, before) }),
+        ...(after && { after: workspace.shown(at, after) }),
+      }),
+    );
+    if (options.dryRun || changes.length === 0) return { restored };
+    const { client = "", connection, signal } = options;
+    const [only] = records;
+    const undoes = records.length === 1 ? only?.id : undefined;
+    const by = {
+      action: "undo",
+      client,
+      ...(connection && { connection }),
+      ...(undoes && { undoes, partial: true }),
+    };
+    try {
+      const commit = await workspace.commit(changes, {
+        by,
+        parents: true,
+        links: "refuse",
+        unmasked: true,
+        signal,
+      });
+      return { restored, commit };
+    } catch (error) {
+      if (!Fault.is(error, "changed_meanwhile") || round === attempts) throw error;
+    }
+  }
+}
+
+function isIn(
+  workspace: Workspace,
+  net: Awaited<ReturnType<typeof netTexts>>,
+  number: number,
+  path: WorkspacePath | undefined,
+): boolean {
+  if (path === undefined) return true;
+  const only = workspace.locate(path).path;
+  const file = net.find(({ first, hunks }) => number >= first && number < first + hunks.length);
+  return file === undefined || isWithin(file.at, only);
+}

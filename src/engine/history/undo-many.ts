@@ -1,0 +1,35 @@
+// Taking back several changes, all or none: one after the other, the newest first. Where one is refused, those that
+// were taken back already are done again.
+import { Fault } from "../fault.ts";
+import type { ChangeRecord } from "../workspace/archive/log.ts";
+import type { Workspace } from "../workspace/workspace.ts";
+import { type Undone, type UndoOptions, undo } from "./undo.ts";
+
+export async function undoMany(
+  workspace: Workspace,
+  records: readonly ChangeRecord[],
+  options: Omit<UndoOptions, "change">,
+): Promise<Undone[]> {
+  const done: Undone[] = [];
+  const newestFirst = records.toSorted((a, b) => (a.id < b.id ? 1 : -1));
+  try {
+    for (const record of newestFirst) {
+      const one = undo(workspace, { ...options, change: record.id });
+      // A dry run sees each change on its own, and the later ones stand in the way of the earlier ones.
+      done.push(await (options.dryRun && records.length > 1 ? one.catch(unlessStale(record)) : one));
+    }
+  } catch (error) {
+    const { path: _, ...again } = options;
+    for (const { commit } of done.toReversed())
+      if (commit !== undefined) await undo(workspace, { ...again, change: commit.id });
+    throw error;
+  }
+  return done;
+}
+
+function unlessStale(change: ChangeRecord): (error: unknown) => Undone {
+  return error => {
+    if (!Fault.is(error, "stale")) throw error;
+    return { change, restored: [] };
+  };
+}

@@ -1,0 +1,147 @@
+// Looking back: whose changes they were, what they come to, and taking them back by step, by time, or by hunk.
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { changeIn, Ground, numbered, type Server } from "./ground.ts";
+
+let ground: Ground;
+let server: Server;
+beforeAll(async () => {
+  ground = new Ground();
+});
+afterAll(() => ground[Symbol.asyncDispose]());
+beforeEach(async () => {
+  ground.reset({ "a.txt": numbered(40), "b.txt": "b\n" });
+  server = await ground.serve();
+});
+
+const edit = async (old: string, added: string, on = server, path = "a.txt") =>
+  changeIn(await on.says("edit_file", { path, edits: [{ old: `\n${old}\n`, new: `\n${added}\n` }] }));
+
+describe("every change names its id", () => {
+  it("whatever made it", async () => {
+    const calls: [string, unknown][] = [
+      ["write_file", { path: "n.txt", content: "n\n" }],
+      ["write_file", { path: "n.txt", content: "m\n", mode: "append" }],
+      ["edit_file", { path: "n.txt", edits: [{ old: "n", new: "x" }] }],
+      ["replace_in_files", { paths: ["n.txt"], old: "x", new: "y" }],
+      ["copy_path", { from: "n.txt", to: "o.txt" }],
+      ["move_path", { from: "o.txt", to: "p.txt" }],
+      ["delete_path", { path: "p.txt" }],
+      ["create_directory", { path: "dir" }],
+      ["undo", {}],
+    ];
+    const ids = new Set<string>();
+    for (const [name, params] of calls) ids.add(changeIn(await server.says(name, params)));
+    expect(ids.size).toBe(calls.length);
+  });
+});
+
+describe("undo without arguments", () => {
+  it("goes back one step of one's own each time, and never takes somebody else's", async () => {
+    const other = await ground.serve();
+    await edit("5", "five");
+    await edit("15", "fifteen");
+    await edit("25", "twenty-five", other);
+    await edit("35", "thirty-five");
+    for (const gone of ["thirty-five", "fifteen", "five\n6"]) {
+      expect(ground.read("a.txt")).toContain(gone);
+      await server.says("undo");
+      expect(ground.read("a.txt")).not.toContain(gone);
+    }
+    expect(ground.read("a.txt")).toContain("twenty-five");
+    expect((await server.refuses("undo"))[0]).toBe("not_found: there is no change to undo");
+  });
+
+  it("an undo that is named is done again, and then can be undone", async () => {
+    await edit("5", "five");
+    const id = changeIn(await server.says("undo"));
+    await server.says("undo", { change: id });
+    expect(ground.read("a.txt")).toContain("five");
+    await server.says("undo");
+    expect(ground.read("a.txt")).toBe(numbered(40));
+  });
+
+  it("a connection without changes takes those of the client's earlier ones, and says so", async () => {
+    await edit("5", "five");
+    await edit("15", "fifteen");
+    const next = await ground.serve();
+    expect(await next.says("undo")).toMatch(/\n\[of an earlier connection, made 20\d\d-/);
+    await next.says("undo");
+    expect(ground.read("a.txt")).toBe(numbered(40));
+  });
+});
+
+describe("list_changes", () => {
+  it("tells one's own from others of the same name", async () => {
+    const other = await ground.serve();
+    const first = await edit("5", "five");
+    const second = await edit("15", "fifteen", other);
+    const said = await server.says("list_changes", { limit: 2 });
+    expect(said).toMatch(new RegExp(`^${second} · .* · edit_file · [^·]+ \\(\\w{6}\\)\\n`));
+    expect(said).toMatch(new RegExp(`^${first} · .* · edit_file · you$`, "m"));
+    expect(await server.says("list_changes", { mine: true })).not.toContain(second);
+  });
+
+  it("since a change, a time, or the start of this connection, with what it comes to", async () => {
+    const first = await edit("5", "five");
+    const second = await edit("five", "5");
+    const third = await edit("15", "fifteen");
+    const after = await server.says("list_changes", { since: first });
+    expect(after).toContain(second);
+    expect(after).not.toMatch(new RegExp(`^${first}`, "m"));
+    const diff = await server.says("list_changes", { since: "start", diff: true });
+    expect(diff).toMatch(new RegExp(`^${first}`, "m"));
+    expect(diff).toContain("[net difference of these 3 changes]\nM a.txt +1 -1\n[1] @@ -13,5 +13,5 @@");
+    expect(await server.says("list_changes", { since: "1h" })).toContain(third);
+    expect(await server.says("list_changes", { since: "0s" })).toBe("[no changes]");
+    expect((await server.refuses("list_changes", { since: "soon" }))[0]).toMatch(/^invalid_input/);
+  });
+});
+
+describe("undo of several changes", () => {
+  it("by their ids, or all of one's own since one: all or none", async () => {
+    const other = await ground.serve();
+    const first = await edit("5", "five");
+    await edit("15", "fifteen");
+    await edit("25", "twenty-five", other);
+    await edit("35", "thirty-five");
+    const said = await server.says("undo", { since: first });
+    expect(said).toMatch(/^undid 2 changes: \w+, \w+\n/);
+    expect(ground.read("a.txt")).toBe(
+      numbered(40).replace("\n5\n", "\nfive\n").replace("\n25\n", "\ntwenty-five\n"),
+    );
+    const ids = [await edit("10", "ten"), await edit("30", "thirty")];
+    await edit("ten", "TEN", other);
+    const before = ground.read("a.txt");
+    expect((await server.refuses("undo", { changes: ids }))[0]).toMatch(/^stale/);
+    expect(ground.read("a.txt")).toBe(before);
+  });
+
+  it("by hunk, with the numbers of the diff", async () => {
+    const edits = ["5", "15", "25"].map(old => ({ old: `\n${old}\n`, new: `\n${old}!\n` }));
+    const id = changeIn(await server.says("edit_file", { path: "a.txt", edits }));
+    await edit("35", "later");
+    expect(await server.says("list_changes", { path: "a.txt", since: "start", diff: true })).toContain(
+      "[2] @@ -13,5",
+    );
+    const tried = await server.says("undo", { change: id, hunks: [2], dry_run: true });
+    expect(tried).toContain("would undo 1 hunk of");
+    await server.says("undo", { change: id, hunks: [1, 3] });
+    const left = numbered(40).replace("\n15\n", "\n15!\n").replace("\n35\n", "\nlater\n");
+    expect(ground.read("a.txt")).toBe(left);
+    expect((await server.refuses("undo", { change: id, hunks: [4] }))[0]).toMatch(
+      /^invalid_input: there is no hunk 4/,
+    );
+    await edit("15!", "fifteen!");
+    expect((await server.refuses("undo", { change: id, hunks: [2] }))[0]).toMatch(/^stale/);
+  });
+
+  it("in many files is told in short", async () => {
+    const names = Array.from({ length: 60 }, (_, i) => `many/${i}.txt`);
+    for (const name of names) ground.write(name, "old\n");
+    await server.says("replace_in_files", { paths: ["many"], old: "old", new: "new" });
+    const said = await server.says("undo");
+    expect(said.split("\n").length).toBeLessThan(30);
+    expect(said).toContain("[40 more paths: 40 changed back]");
+    for (const name of names) expect(ground.read(name)).toBe("old\n");
+  });
+});
