@@ -1,6 +1,6 @@
 // Questions, mistakes and subcommands on the command line.
 import { spawnSync } from "node:child_process";
-import { readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { options } from "../../src/cli/options.ts";
@@ -146,4 +146,12 @@ describe("a start that goes well", () => {
     expect(names("--plain-names")).toContain("read_file");
     expect(names("--plain-names", "--no-plain-names")).toContain("fs.read_file");
   });
+});
+
+it("without a home directory nothing is made inside the project", () => {
+  const root = tree();
+  const env = { HOME: "", XDG_STATE_HOME: "state" };
+  const params = JSON.stringify({ path: "a.txt", content: "x" });
+  expect(polyfs(["call", "write_file", params], { cwd: root, env })).toMatchObject({ code: 0 });
+  expect(readdirSync(root)).toEqual(["a.txt"]);
 });

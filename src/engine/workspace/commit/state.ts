@@ -13,7 +13,7 @@
 import { randomBytes } from "node:crypto";
 import { constants } from "node:fs";
 import { homedir, tmpdir, userInfo } from "node:os";
-import { basename, dirname, join, resolve } from "node:path";
+import { basename, dirname, isAbsolute, join, resolve } from "node:path";
 import { Fault } from "../../fault.ts";
 import { conceal } from "../concealed.ts";
 import { errnoOf, faultOf, stateDirectory, system } from "../errno.ts";
@@ -316,7 +316,10 @@ export function namedStatePath(wanted?: string): string | undefined {
 export function statePath(wanted?: string): string {
   const told = namedStatePath(wanted);
   if (told !== undefined) return told;
-  return join(process.env.XDG_STATE_HOME || join(homedir(), ".local", "state"), "polyfs");
+  const { XDG_STATE_HOME: xdg = "" } = process.env;
+  // A relative path would lie in the working directory, which is somebody's project.
+  const home = [homedir(), userInfo().homedir].find(path => isAbsolute(path)) ?? tmpdir();
+  return join(isAbsolute(xdg) ? xdg : join(home, ".local", "state"), "polyfs");
 }
 
 /** Makes it; where the user's own place cannot be written, it is among the temporary files. */
