@@ -1,5 +1,5 @@
 // Says at the start when history will not survive: the state directory is in memory.
-import { statePath } from "../engine/workspace/commit/state.ts";
+import { statePath, temporaryState } from "../engine/workspace/commit/state.ts";
 import { isVolatile } from "../engine/workspace/system/file-system.ts";
 import type { Workspace } from "../engine/workspace/workspace.ts";
 import type { Config } from "./config.ts";
@@ -10,6 +10,11 @@ export const volatileState = "in memory: history and undo end when the machine i
 /** Of a server that may write nothing there is no history to lose. */
 export async function warnOfVolatileState(config: Config, { roots }: Workspace): Promise<void> {
   if (roots.every(({ access }) => access === "read-only")) return;
+  const temporary = temporaryState(config["state-dir"]);
+  if (temporary !== undefined) {
+    const why = "the state directory cannot be written, so history and undo are among the temporary files";
+    await print(process.stderr, `polyfs: ${why} (${temporary}; --state-dir names another place)\n`);
+  }
   if (!isVolatile(statePath(config["state-dir"]))) return;
   await print(
     process.stderr,

@@ -155,3 +155,11 @@ it("without a home directory nothing is made inside the project", () => {
   expect(polyfs(["call", "write_file", params], { cwd: root, env })).toMatchObject({ code: 0 });
   expect(readdirSync(root)).toEqual(["a.txt"]);
 });
+
+it.runIf(process.platform === "linux")("says so where the home directory cannot be written", () => {
+  const { code, stderr } = polyfs([tree()], { env: { HOME: "/proc", XDG_STATE_HOME: "" } });
+  expect([code, stderr]).toEqual([
+    0,
+    expect.stringContaining("history and undo are among the temporary files"),
+  ]);
+});

@@ -333,6 +333,13 @@ function usable(wanted: string | undefined): string {
   }
 }
 
+/** The place among the temporary files that stands in for the user's own, where that cannot be written. */
+export function temporaryState(wanted?: string): string | undefined {
+  if (namedStatePath(wanted) !== undefined) return undefined;
+  const path = usable(wanted);
+  return path.endsWith(`polyfs-${userInfo().uid}`) ? path : undefined;
+}
+
 function privateDirectory(path: string, options: { readonly follow: boolean }): string {
   using handle = openPrivate(path, options);
   return display(handle.whereabouts());
