@@ -16,6 +16,7 @@ const chain = [
   "regex",
   "policy",
   "syntax",
+  "document",
   "edit",
   "workspace",
   "history",
@@ -37,6 +38,7 @@ const modulesOfSomeAreas: readonly (readonly [RegExp, ...string[]])[] = [
   [/^@vscode\/ripgrep$/, "search"],
   [/^iconv-lite$/, "text"],
   [/^(web-tree-sitter|#syntax|#grammars)$/, "syntax"],
+  [/^(unpdf|#pdf)$/, "document"],
 ];
 
 const rules: { readonly [rule: string]: (file: string, code: string, sources: Sources) => boolean } = {

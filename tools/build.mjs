@@ -96,7 +96,7 @@ async function bundleAll(options) {
   for (const folder of ["", "chunks"]) {
     for (const entry of readdirSync(join(dist, folder), { withFileTypes: true })) {
       const name = join(folder, entry.name);
-      if (/\.c?js$/.test(name) && entry.isFile() && !kept.has(name))
+      if (/\.[cm]?js$/.test(name) && entry.isFile() && !kept.has(name))
         rmSync(join(dist, name), { force: true });
     }
   }

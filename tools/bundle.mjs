@@ -5,10 +5,11 @@
 //   index.js        the library, with chunks/ of its own
 //   encodings.cjs, protocol.cjs, tokens.cjs
 //                   packages that few need and that are large: loaded by themselves, and late
+//   pdf.cjs         the same for PDFs: pdf-thread.mjs
 //   syntax.cjs      tells where the parsing thread's program is: syntax-thread.cjs, with grammars/ beside it
 import { relative } from "node:path";
 import { build } from "esbuild";
-import { grammarFiles, grammarsBeside, syntaxPlace } from "./grammars.mjs";
+import { grammarFiles, grammarsBeside, placeOf } from "./grammars.mjs";
 
 const packages = {
   "iconv-lite": "encodings.cjs",
@@ -29,6 +30,15 @@ export async function bundle(root, dist, { readable = false, small = false } = {
     ),
     build({ ...common, ...commonJs("src/cli/polyfs.ts", "polyfs.cjs", dist) }),
     build({ ...programOptions(root, dist), minify: !readable }),
+    build({
+      ...common,
+      entryPoints: { "pdf-thread": "src/engine/document/pdf-program.ts" },
+      outdir: dist,
+      format: "esm",
+      outExtension: { ".js": ".mjs" },
+      external: ["@napi-rs/canvas"],
+      banner: { js: 'import{createRequire}from"node:module";const require=createRequire(import.meta.url);' },
+    }),
     build({
       ...common,
       ...commonJs("src/engine/syntax/thread/program.ts", "syntax-thread.cjs", dist),
@@ -52,7 +62,8 @@ export async function bundle(root, dist, { readable = false, small = false } = {
   const files = results.flatMap(({ outputFiles }) =>
     outputFiles.map(({ path, contents }) => ({ name: relative(dist, path), contents })),
   );
-  files.push({ name: "syntax.cjs", contents: syntaxPlace }, ...grammarFiles(root, { small }));
+  files.push({ name: "syntax.cjs", contents: placeOf("syntax-thread.cjs") });
+  files.push({ name: "pdf.cjs", contents: placeOf("pdf-thread.mjs") }, ...grammarFiles(root, { small }));
   return {
     files: files.map(file => (file.name === "program.cjs" ? { ...file, contents: inAscii(file) } : file)),
     metafiles: results.map(({ metafile }) => metafile),
@@ -91,7 +102,7 @@ export function programOptions(root, dist) {
   };
 }
 
-const beside = { ...packages, "#syntax": "syntax.cjs" };
+const beside = { ...packages, "#syntax": "syntax.cjs", "#pdf": "pdf.cjs" };
 
 /** Packages that lie beside the program as files of their own. */
 const besideTheProgram = {
@@ -108,7 +119,7 @@ const sharedTables = {
   name: "shared tables",
   setup({ onResolve }) {
     onResolve({ filter: /^iconv-lite$/ }, () => ({ path: "#encodings", external: true }));
-    onResolve({ filter: /^#syntax$/ }, ({ path }) => ({ path, external: true }));
+    onResolve({ filter: /^#(syntax|pdf)$/ }, ({ path }) => ({ path, external: true }));
   },
 };
 

@@ -46,5 +46,7 @@ export const grammarsBeside = {
   },
 };
 
-/** Tells the program and the library where the thread's program is, whatever file they are themselves. */
-export const syntaxPlace = 'exports.program=require("node:path").join(__dirname,"syntax-thread.cjs");\n';
+/** Tells the program and the library where a thread's program is, whatever file they are themselves. */
+export function placeOf(name) {
+  return `exports.program=require("node:path").join(__dirname,"${name}");\n`;
+}

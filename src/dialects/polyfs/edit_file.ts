@@ -8,6 +8,7 @@ import { diffCounts } from "../../engine/text/diff.ts";
 import type { Text } from "../../engine/text/text.ts";
 import { version } from "../../engine/text/version.ts";
 import { changeOf, diffOf } from "./diff.ts";
+import { editReadable } from "./documents.ts";
 import { editsProperty, engineEdits, overlooked } from "./edits.ts";
 import { pathAt } from "./paths.ts";
 import { polyfsTool } from "./polyfs-tool.ts";
@@ -53,12 +54,13 @@ export const editFile = polyfsTool({
       async bytes => {
         refuseBinary(given, bytes, encoding);
         const options = { encoding, ...decoding };
-        const apply = async (file: Text) => {
-          const placed = await withSymbolsAsLines(edits, file);
-          const applied = await applyEdits(file, placed, { order: "original", signal });
-          outcomes = applied.outcomes;
-          return applied;
-        };
+        const apply = (file: Text) =>
+          editReadable(file, async read => {
+            const placed = await withSymbolsAsLines(edits, read);
+            const applied = await applyEdits(read, placed, { order: "original", signal });
+            outcomes = applied.outcomes;
+            return applied;
+          });
         result = await rebased(
           given,
           bytes,

@@ -11,10 +11,11 @@ import type { OpenFile } from "../../engine/workspace/file.ts";
 import { Lines, shownLine } from "./answer.ts";
 import { outlineLines } from "./code-outline.ts";
 import { changeOf, diffOf } from "./diff.ts";
+import { readableText } from "./documents.ts";
 import { refused, toldInline } from "./failure.ts";
 import type { Part } from "./parts.ts";
 import type { Reading } from "./read_file.ts";
-import { headLine, textOf } from "./text-file.ts";
+import { headLine } from "./text-file.ts";
 
 /** What the line that says how to go on may need. */
 const footing = 100;
@@ -27,10 +28,10 @@ export async function readLines(
   room: number,
 ): Promise<string> {
   const bytes = await file.bytes(settings.maxFileBytes);
-  const text = await textOf(file.given, bytes, reading.encoding);
+  const { text, as } = await readableText(file.given, bytes, reading.encoding);
   const past = () => ({ archive: workspace.archive, at: file.path });
   const version = remember(workspace, file.path, bytes);
-  const head = headLine(file.given, text, version);
+  const head = headLine(file.given, text, version, as);
   const { since } = reading;
   if (since !== undefined && sameVersion(since, version)) return `${head}\nunchanged`;
   const isWhole = parts.every(({ lines, symbol }) => lines === undefined && symbol === undefined);
@@ -46,7 +47,8 @@ export async function readLines(
       reading,
       room,
     ).whole();
-  const before = await textOf(file.given, old, reading.encoding ?? text.codec.name);
+  const like = reading.encoding ?? (as === undefined ? text.codec.name : undefined);
+  const { text: before } = await readableText(file.given, old, like);
   return `${head}\n${diffOf(changeOf(before, text), room - head.length)}`;
 }
 

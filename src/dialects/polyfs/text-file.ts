@@ -34,9 +34,17 @@ export function refuseLarge({ workspace, settings }: CallContext, path: Workspac
 }
 
 /** `src/a.ts · 120 lines · 3.4 KB · crlf · v:3f9a1c2b77d0` */
-export function headLine(path: string, text: Text, version: string): string {
+export function headLine(path: string, text: Text, version: string, as?: string): string {
   const lines = counted(countLines(text.body, "terminated"), "line");
-  return [printable(path), lines, humanSize(text.bytes.length), ...peculiarities(text), version].join(" · ");
+  const kind = as === undefined ? [] : [as];
+  return [
+    printable(path),
+    ...kind,
+    lines,
+    humanSize(text.bytes.length),
+    ...peculiarities(text),
+    version,
+  ].join(" · ");
 }
 
 /** What is not as usual: the encoding, a byte-order mark, the line endings. */

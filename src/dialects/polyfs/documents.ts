@@ -1,0 +1,67 @@
+// Files that are read as a text which is not what their bytes are: PDFs by page, notebooks by cell.
+import { isNotebook, notebookSplices, notebookView } from "../../engine/document/notebook.ts";
+import { pdfPages } from "../../engine/document/pdf.ts";
+import { Fault } from "../../engine/fault.ts";
+import { decode, rewrite, type Text } from "../../engine/text/text.ts";
+import { refused } from "./failure.ts";
+import { textOf } from "./text-file.ts";
+
+/** The text that a caller reads, and whether it stands for something else. */
+export async function readableText(
+  path: string,
+  bytes: Buffer,
+  encoding?: string,
+): Promise<{ text: Text; as?: string }> {
+  if (encoding === undefined && bytes.subarray(0, 1024).includes("%PDF-")) {
+    const pages = await pdfPages(bytes);
+    if (pages === undefined) throw new Fault("binary", { path });
+    return { text: await asText(path, pagesText(pages)), as: `PDF, ${pages.length} pages` };
+  }
+  const text = await textOf(path, bytes, encoding);
+  const view = isNotebook(path) ? notebookView(text.body) : undefined;
+  if (view === undefined) return { text };
+  return { text: await asText(path, view.body), as: `notebook, ${view.cells.length} cells` };
+}
+
+function pagesText(pages: readonly string[]): string {
+  const parts = pages.map((page, i) => {
+    const head = `[page ${i + 1} of ${pages.length}]`;
+    const empty = "[no text: it may be scanned; encoding: base64 gives the file]";
+    return `${head}\n${page.trim() === "" ? empty : page.trimEnd()}\n`;
+  });
+  return parts.join("");
+}
+
+function asText(path: string, body: string): Promise<Text> {
+  return decode(path, Buffer.from(body));
+}
+
+/**
+ * Applies edits to what a caller has read: of a notebook, to the text of its cells. An edit that fits only the JSON
+ * is an edit of the JSON.
+ */
+export async function editReadable<A extends { readonly text: Text }>(
+  file: Text,
+  apply: (text: Text) => Promise<A>,
+): Promise<A | { readonly text: Text }> {
+  const view = isNotebook(file.path) ? notebookView(file.body) : undefined;
+  if (view === undefined) return apply(file);
+  let edited: A;
+  try {
+    edited = await apply(await asText(file.path, view.body));
+  } catch (error) {
+    if (!Fault.is(error, "no_match")) throw error;
+    try {
+      return await apply(file);
+    } catch (other) {
+      throw Fault.is(other, "no_match") ? error : other;
+    }
+  }
+  const splices = notebookSplices(file.body, view, edited.text.body);
+  if (splices === undefined)
+    throw refused(
+      "only the text of cells can be edited, not their heads and outputs",
+      "Keep the lines [cell …] and [out] out of the edits; edits of the raw JSON take old + new.",
+    );
+  return { text: rewrite(file, splices) };
+}

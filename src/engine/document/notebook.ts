@@ -1,0 +1,123 @@
+// Jupyter notebooks as a text of cells: each with a line that numbers it, its source, and its outputs in short. An
+// edit of that text changes the source of cells, and leaves every other byte of the JSON as it is.
+import { diffLines } from "../text/line-diff.ts";
+import type { Splice } from "../text/splice.ts";
+import { type Placed, placedJson } from "./json-places.ts";
+
+interface Cell {
+  /** The value in the JSON. */
+  readonly source: Placed;
+  readonly lines: readonly string[];
+  /** Where its lines are in the view, from 0. */
+  readonly from: number;
+}
+
+export interface NotebookView {
+  readonly body: string;
+  readonly cells: readonly Cell[];
+}
+
+const mostOutputLines = 10;
+const longestOutput = 200;
+
+export function isNotebook(path: string): boolean {
+  return /\.ipynb$/i.test(path);
+}
+
+/** Undefined where the text is no notebook. */
+export function notebookView(json: string): NotebookView | undefined {
+  const root = placedJson(json);
+  const cells = root && member(root, "cells");
+  if (cells === undefined || !Array.isArray(cells.value)) return undefined;
+  const lines: string[] = [];
+  const found: Cell[] = [];
+  for (const [i, cell] of (cells.value as readonly Placed[]).entries()) {
+    const type = textOf(member(cell, "cell_type")) ?? "cell";
+    const source = member(cell, "source");
+    lines.push(`[cell ${i + 1}: ${type}]`);
+    const text = source && textOf(source);
+    if (source !== undefined && text !== undefined) {
+      const own = text === "" ? [] : text.replace(/\n$/, "").split("\n");
+      found.push({ source, lines: own, from: lines.length });
+      lines.push(...own);
+    }
+    lines.push(...outputLines(member(cell, "outputs")).map(line => `[out] ${line}`));
+  }
+  return { body: lines.map(line => `${line}\n`).join(""), cells: found };
+}
+
+/** The splices of the JSON that make the view read like this. Undefined where more than cells' text was changed. */
+export function notebookSplices(json: string, view: NotebookView, edited: string): Splice[] | undefined {
+  const [old, made] = [view.body.split("\n"), edited.split("\n")];
+  const changes = diffLines(old, made);
+  const splices: Splice[] = [];
+  let placed = 0;
+  for (const cell of view.cells) {
+    const end = cell.from + cell.lines.length;
+    const own = changes.filter(({ aStart, aEnd }) => aStart >= cell.from && aEnd <= end);
+    if (own.length === 0) continue;
+    placed += own.length;
+    const lines = [...cell.lines];
+    for (const { aStart, aEnd, bStart, bEnd } of own.toReversed())
+      lines.splice(aStart - cell.from, aEnd - aStart, ...made.slice(bStart, bEnd));
+    splices.push({ start: cell.source.start, end: cell.source.end, text: encoded(json, cell, lines) });
+  }
+  return placed === changes.length ? splices : undefined;
+}
+
+/** The source as JSON, in the form that it had; lines that stay keep their own spelling. */
+function encoded(json: string, { source }: Cell, lines: readonly string[]): string {
+  const ended = textOf(source)?.endsWith("\n") ?? false;
+  const texts = lines.map((line, i) => (i < lines.length - 1 || ended ? `${line}\n` : line));
+  if (!Array.isArray(source.value)) return JSON.stringify(texts.join(""));
+  const items = source.value as readonly Placed[];
+  const spelled = new Map(items.map(item => [item.value, json.slice(item.start, item.end)]));
+  const [first] = items;
+  const gap = first === undefined ? gapBefore(json, source.start) : json.slice(source.start + 1, first.start);
+  const last = items.at(-1);
+  const tail = last === undefined ? gap.replace(/ $/, "") : json.slice(last.end, source.end - 1);
+  if (texts.length === 0) return "[]";
+  return `[${gap}${texts.map(text => spelled.get(text) ?? JSON.stringify(text)).join(`,${gap}`)}${tail}]`;
+}
+
+/** How the items of an empty list would be indented: one step more than the list. */
+function gapBefore(json: string, at: number): string {
+  const line = json.lastIndexOf("\n", at) + 1;
+  if (line === 0) return "";
+  return `\n${/^[ \t]*/.exec(json.slice(line))?.[0] ?? ""} `;
+}
+
+function member({ value }: Placed, name: string): Placed | undefined {
+  return value instanceof Map ? (value as ReadonlyMap<string, Placed>).get(name) : undefined;
+}
+
+/** A string, or a list of strings put together, as notebooks write texts. */
+function textOf(placed: Placed | undefined): string | undefined {
+  if (placed === undefined) return undefined;
+  const { value } = placed;
+  if (typeof value === "string") return value;
+  if (!Array.isArray(value)) return undefined;
+  const parts = (value as readonly Placed[]).map(item => item.value);
+  return parts.every(part => typeof part === "string") ? parts.join("") : undefined;
+}
+
+function outputLines(outputs: Placed | undefined): string[] {
+  if (outputs === undefined || !Array.isArray(outputs.value)) return [];
+  const lines = (outputs.value as readonly Placed[]).flatMap(output => {
+    const text = textOf(member(output, "text"));
+    const data = member(output, "data");
+    const plain = data && textOf(member(data, "text/plain"));
+    const kinds =
+      data?.value instanceof Map ? [...data.value.keys()].filter(kind => kind !== "text/plain") : [];
+    const error = textOf(member(output, "evalue"));
+    const name = textOf(member(output, "ename"));
+    return [
+      ...(text ?? plain ?? "").replace(/\n$/, "").split("\n"),
+      ...kinds.map(kind => `<${kind}>`),
+      ...(name === undefined ? [] : [`${name}: ${error ?? ""}`]),
+    ].filter(line => line !== "");
+  });
+  const shown = lines.slice(0, mostOutputLines).map(line => line.slice(0, longestOutput));
+  const left = lines.length - shown.length;
+  return left > 0 ? [...shown, `… ${left} more lines`] : shown;
+}

@@ -1,0 +1,125 @@
+// Documents that are read as text: PDFs by page, notebooks by cell.
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { Ground, type Server } from "./ground.ts";
+
+const notebook = `{
+ "cells": [
+  {
+   "cell_type": "markdown",
+   "metadata": {},
+   "source": [
+    "# Caf\\u00e9\\n",
+    "text"
+   ]
+  },
+  {
+   "cell_type": "code",
+   "execution_count": 1,
+   "metadata": {"odd":   [1,2 , 3]},
+   "outputs": [{"name": "stdout", "output_type": "stream", "text": ["one\\n", "two\\n"]}],
+   "source": [
+    "x = 1\\n",
+    "print(x)"
+   ]
+  },
+  { "cell_type": "code", "metadata": {}, "outputs": [], "source": [] }
+ ],
+ "nbformat": 4
+}
+`;
+
+let ground: Ground;
+let server: Server;
+beforeAll(async () => {
+  ground = new Ground({
+    "n.ipynb": notebook,
+    "d.pdf": pdf([["Hello one", "second line"], [], ["Third page"]]),
+  });
+  server = await ground.serve();
+});
+afterAll(() => ground[Symbol.asyncDispose]());
+
+describe("a PDF", () => {
+  it("is read as text by page; a page without any says so", async () => {
+    const said = await server.says("read_file", { path: "d.pdf" });
+    expect(said).toMatch(/^d\.pdf · PDF, 3 pages · 7 lines · .* · v:\w{12}\n/);
+    expect(said).toContain("1: [page 1 of 3]\n2: Hello one\n3: second line\n4: [page 2 of 3]\n5: [no text:");
+    expect(said).toContain("7: Third page");
+    expect(await server.says("read_file", { path: "d.pdf:2-3" })).toContain("2: Hello one\n3: second line");
+    expect(await server.says("read_file", { path: "d.pdf", encoding: "base64" })).toContain("JVBERi0");
+  });
+
+  it("that is broken is refused as binary", async () => {
+    ground.write("bad.pdf", "%PDF-1.4\n\0\u0001nothing");
+    expect((await server.refuses("read_file", { path: "bad.pdf" }))[0]).toMatch(/^binary/);
+  });
+});
+
+describe("a notebook", () => {
+  it("is read as its cells, with their numbers and shortened outputs", async () => {
+    const said = await server.says("read_file", { path: "n.ipynb" });
+    expect(said.split("\n").slice(1)).toEqual([
+      "1: [cell 1: markdown]",
+      "2: # Café",
+      "3: text",
+      "4: [cell 2: code]",
+      "5: x = 1",
+      "6: print(x)",
+      "7: [out] one",
+      "8: [out] two",
+      "9: [cell 3: code]",
+    ]);
+  });
+
+  it("is edited through its cells' text, and every other byte stays", async () => {
+    const edits = [
+      { old: "print(x)", new: 'print("é")\nprint(2)' },
+      { start_line: 3, end_line: 3, new: "more" },
+    ];
+    await server.says("edit_file", { path: "n.ipynb", edits });
+    const expected = notebook
+      .replace('"print(x)"', '"print(\\"é\\")\\n",\n    "print(2)"')
+      .replace('"text"\n', '"more"\n');
+    expect(ground.read("n.ipynb")).toBe(expected);
+    await server.says("edit_file", { path: "n.ipynb", edits: [{ insert_after: 10, new: "y = 1" }] });
+    expect(ground.read("n.ipynb")).toBe(expected.replace('"source": [] }', '"source": [\n   "y = 1"\n  ] }'));
+  });
+
+  it("heads and outputs are no text of it; its JSON can be edited by what stands in it", async () => {
+    const said = await server.refuses("edit_file", {
+      path: "n.ipynb",
+      edits: [{ old: "[out] one", new: "x" }],
+    });
+    expect(said[0]).toMatch(/^invalid_input: only the text of cells/);
+    await server.says("edit_file", {
+      path: "n.ipynb",
+      edits: [{ old: '"nbformat": 4', new: '"nbformat": 5' }],
+    });
+    expect(ground.read("n.ipynb")).toContain('"nbformat": 5');
+  });
+});
+
+/** A small PDF with a page for each list of lines. */
+function pdf(pages: readonly (readonly string[])[]): string {
+  const objects = [
+    "<< /Type /Catalog /Pages 2 0 R >>",
+    `<< /Type /Pages /Kids [${pages.map((_, i) => `${4 + 2 * i} 0 R`).join(" ")}] /Count ${pages.length} >>`,
+    "<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>",
+    ...pages.flatMap((lines, i) => {
+      const content = `BT /F1 12 Tf 14 TL 72 720 Td ${lines.map(line => `(${line}) Tj T*`).join(" ")} ET`;
+      return [
+        `<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Resources << /Font << /F1 3 0 R >> >> /Contents ${5 + 2 * i} 0 R >>`,
+        `<< /Length ${content.length} >>\nstream\n${content}\nendstream`,
+      ];
+    }),
+  ];
+  let text = "%PDF-1.4\n";
+  const offsets = objects.map((object, i) => {
+    const at = text.length;
+    text += `${i + 1} 0 obj\n${object}\nendobj\n`;
+    return `${String(at).padStart(10, "0")} 00000 n \n`;
+  });
+  const start = text.length;
+  const count = objects.length + 1;
+  return `${text}xref\n0 ${count}\n0000000000 65535 f \n${offsets.join("")}trailer\n<< /Size ${count} /Root 1 0 R >>\nstartxref\n${start}\n%%EOF\n`;
+}
