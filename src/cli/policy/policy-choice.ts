@@ -78,6 +78,8 @@ function read(file: WatchedFile, required: boolean): readonly Policy[] | undefin
   try {
     text = file.changed()?.text;
   } catch (error) {
+    // A home that this user may not enter is not theirs, so what lies in it is not their policy.
+    if (!required && !(error instanceof Fault)) return undefined;
     throw new UsageError(
       `the policy ${file.path} cannot be read${Fault.is(error, "permission_denied") ? ": permission denied" : ""}`,
     );
