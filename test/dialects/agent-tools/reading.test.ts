@@ -183,6 +183,15 @@ describe("list_dir", () => {
     );
   });
 
+  it("says how to go on behind one line that is larger than an answer", async () => {
+    await using other = new Ground({ "a.txt": `${"x".repeat(1500)}\nsecond\n` });
+    const served = await other.serve({ env: { MAX_OUTPUT_BYTES: "1000" } });
+    const said = await served.says("read_file", { path: "a.txt" });
+    expect(said).toMatch(
+      /^ {5}1\tx+\n\[\.\.\. output truncated: \d+ of 1507 bytes shown \.\.\.\]\n\[\.\.\. 1 of 2 lines shown; continue with offset=2 \.\.\.\]$/,
+    );
+  });
+
   it("shows a link by what it leads to", async () => {
     await using other = new Ground({ "real/file.txt": "12345" });
     symlinkSync(other.path("real"), other.path("to-directory"));
