@@ -24,6 +24,7 @@ export const faultSamples = {
   protected_root: { path: "/home/me/project" },
   into_itself: { path: "notes" },
   permission_denied: { path },
+  irrevocable: { path: "run", inside: "daemon.sock", reason: "special", kind: "socket" },
   forbidden: { path: "server.pem", rule: "private keys", to: "open" },
   approval_needed: {
     path: "/home/me/project/db/1.sql",

@@ -21,7 +21,13 @@ export function openDirectories(
   const grants = dialect.missingRoots === "skip" ? present(config) : config.grants;
   const named = grants.length > 0 ? grants : withoutAny(config, dialect);
   const roots = config["allow-outside-workspace"] ? [...named, everywhere(config)] : named;
-  const engine = open({ roots, confine, state: config["state-dir"], rules: policy });
+  const engine = open({
+    roots,
+    confine,
+    state: config["state-dir"],
+    rules: policy,
+    allowIrrevocable: config["allow-irrevocable"],
+  });
   const { maxRoots = Number.POSITIVE_INFINITY } = dialect;
   if (engine.workspace.roots.length > maxRoots) {
     engine[Symbol.dispose]();

@@ -16,7 +16,6 @@ export function settingsOf(config: Config, { withoutRoots }: Dialect): Settings 
     commands: commandsBy(config),
     commandNetwork: config["run-network"],
     hardLinks: config["hard-links"],
-    allowIrrevocable: config["allow-irrevocable"],
     anyDirectory: free ? (config["read-only"] ? "read-only" : "read-write") : undefined,
   };
 }

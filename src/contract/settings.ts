@@ -17,8 +17,6 @@ export interface Settings {
   readonly commands: "none" | "sandboxed" | "unsandboxed" | undefined;
   /** Whether commands in a sandbox may use the network. */
   readonly commandNetwork: boolean;
-  /** Whether tools may delete what undo could not bring back. */
-  readonly allowIrrevocable: boolean;
   /** What a write does to the other names of a file. */
   readonly hardLinks: "replace" | "keep";
   /**
@@ -40,7 +38,6 @@ export const defaultSettings: Settings = {
   commandTimeoutMaxMs: 600_000,
   commands: undefined,
   commandNetwork: false,
-  allowIrrevocable: false,
   hardLinks: "replace",
   anyDirectory: undefined,
   workingDirectory: process.cwd(),

@@ -1,6 +1,7 @@
 // Words for faults. `Wording` is total: a new fault code does not compile until it can be said. `plainWording`
 // says each of them in plain English; a dialect spreads it and puts its contract's literal sentences on top.
 import type { Fault, FaultCode, Faults, ParameterIssue } from "../engine/fault.ts";
+import { humanSize } from "../engine/text/size.ts";
 
 export type Wording = { readonly [C in FaultCode]: (data: Faults[C]) => string };
 
@@ -30,6 +31,25 @@ const forbidden: Record<Faults["forbidden"]["to"], string> = {
   change: "Changes are denied",
   mask: "Copying or moving a masked value is denied",
 };
+
+export const allowIrrevocable = "the server can be started with --allow-irrevocable";
+
+/** Why undo could not bring something back. */
+export function whyIrrevocable({ path, inside, reason, kind, bytes, limits }: Faults["irrevocable"]): string {
+  const what = printable(inside === undefined ? path : `${path}/${inside}`);
+  switch (reason) {
+    case "special":
+      return `${what} is a ${kind}`;
+    case "unreadable":
+      return `${what} cannot be read`;
+    case "too_long":
+      return `in ${printable(path)}, a path is longer than a path may be`;
+    case "too_large": {
+      const most = limits && [limits.maxFileBytes, limits.maxChangeBytes].map(humanSize);
+      return `${what} has ${humanSize(bytes ?? 0)}, more than undo keeps (${most?.[0]} in a file, ${most?.[1]} in all)`;
+    }
+  }
+}
 
 /** What a person types to allow something that a rule asks about. */
 export function grantCommands(needs: Faults["approval_needed"]["needs"]): string {
@@ -70,6 +90,7 @@ export const plainWording: Wording = {
     `The state directory ${path} lies in ${root}, where it could be changed: name one outside, or leave it to the default`,
   protected_root: ({ path }) => `An allowed directory itself cannot be deleted, moved or replaced: ${path}`,
   into_itself: ({ path }) => `A directory cannot be moved or copied into itself: ${path}`,
+  irrevocable: data => `Undo could not bring it back: ${whyIrrevocable(data)} (${allowIrrevocable})`,
   permission_denied: ({ path }) => `Permission denied: ${path}`,
   forbidden: ({ path, rule, to }) => `${forbidden[to]} by the policy (${rule}): ${path}`,
   approval_needed: ({ needs }) =>

@@ -27,6 +27,8 @@ export interface EngineOptions {
   readonly confine?: Engine["confine"];
   /** Rules that hold for every root, asked at every call. */
   readonly rules?: PolicySource | undefined;
+  /** Lets tools remove what undo could not bring back. Default: they refuse to (`irrevocable`). */
+  readonly allowIrrevocable?: boolean | undefined;
 }
 
 /**
@@ -34,7 +36,7 @@ export interface EngineOptions {
  * Dispose of it when done (`using`, or `engine[Symbol.dispose]()`). Faults: `not_found`, `not_a_directory`,
  * `permission_denied` where a root cannot be served; `state_in_root`.
  */
-export function openEngine({ roots, state, confine, rules }: EngineOptions): Engine {
+export function openEngine({ roots, state, confine, rules, allowIrrevocable }: EngineOptions): Engine {
   refuseStateIn(
     roots.map(({ path }) => path),
     state,
@@ -42,6 +44,7 @@ export function openEngine({ roots, state, confine, rules }: EngineOptions): Eng
   const workspace = Workspace.open(roots, {
     state,
     rules,
+    allowIrrevocable,
     copyAttributes: attributeCopier({ identify: fileIdentity, links: linkFarm }),
   });
   return { workspace, confine, [Symbol.dispose]: () => workspace[Symbol.dispose]() };

@@ -48,6 +48,17 @@ export interface Faults {
   state_in_root: { readonly path: string; readonly root: string };
   into_itself: { readonly path: string };
   permission_denied: { readonly path: string };
+  /** Removing or replacing it would lose something that undo cannot bring back. `inside`: what, in a tree. */
+  irrevocable: {
+    readonly path: string;
+    readonly inside?: string;
+    readonly reason: "special" | "unreadable" | "too_long" | "too_large";
+    /** Of something special. */
+    readonly kind?: Kind;
+    /** Of what is too large, and what would be kept. */
+    readonly bytes?: number;
+    readonly limits?: { readonly maxFileBytes: number; readonly maxChangeBytes: number };
+  };
   /** A rule of the policy speaks against it. `mask`: what was written would copy or show a hidden value. */
   forbidden: { readonly path: string; readonly rule: string; readonly to: "open" | "change" | "mask" };
   /** A rule wants a person to be asked first. `path` is the first of them. */

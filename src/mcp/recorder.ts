@@ -115,7 +115,7 @@ function entryOf(
     tool: name,
     workspace: workspace.roots.map(({ path }) => path),
     paths: paths.slice(0, mostPaths).map(path => path.slice(0, longestPath)),
-    decision: fault === "denied" || fault === "forbidden" ? "denied" : "allowed",
+    decision: fault === "denied" || fault === "forbidden" || fault === "irrevocable" ? "denied" : "allowed",
     outcome,
     fault,
     bytesIn,

@@ -155,12 +155,14 @@ describe("polyfs history and polyfs undo", () => {
     expect(existsSync(path("d"))).toBe(false);
     expect(run("undo", "./d").stdout).toContain("restored d");
     expect(readFileSync(path("d/e/f.sh"), "utf8")).toBe("#!/bin/sh\n");
+    // The later edit keeps a line between itself and the change: what adjoins it is a conflict.
+    writeFileSync(path("a.txt"), "one\ntwo\nmiddle\nthree\n");
     call("replace_in_files", { paths: ["**"], old: "o", new: "0" });
     const { stdout } = run("history", "--limit", "1", "--json");
     const { id } = JSON.parse(stdout);
     call("edit_file", { path: "a.txt", edits: [{ old: "three", new: "3" }] });
     expect(run("undo", id, "a.txt").code).toBe(0);
-    expect(readFileSync(path("a.txt"), "utf8")).toBe("one\ntwo\n3\n");
+    expect(readFileSync(path("a.txt"), "utf8")).toBe("one\ntwo\nmiddle\n3\n");
   });
 
   it("refuse what later edits overlap, and say so in one line", () => {

@@ -29,6 +29,8 @@ export interface StartOptions {
   readonly args?: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
   readonly cwd?: string;
+  /** The user and group that it runs as. Only root can choose. */
+  readonly user?: number | undefined;
 }
 
 /** Starts polyfs from dist/, as `npx polyfs` would. */
@@ -38,16 +40,20 @@ export async function start({
   args = [],
   env,
   cwd,
+  user,
 }: StartOptions = {}): Promise<ProcessWire> {
   const named = dialect === undefined ? [] : ["--dialect", dialect];
-  return startProgram(join(root, "dist/polyfs.cjs"), { args: [...named, ...args, ...roots], env, cwd });
+  return startProgram(join(root, "dist/polyfs.cjs"), { args: [...named, ...args, ...roots], env, cwd, user });
 }
 
 export function startProgram(
   file: string,
-  { args = [], env, cwd }: Pick<StartOptions, "args" | "env" | "cwd"> = {},
+  { args = [], env, cwd, user }: Pick<StartOptions, "args" | "env" | "cwd" | "user"> = {},
 ): ProcessWire {
-  return new ProcessWire(spawn(process.execPath, [file, ...args], { cwd, env: { ...process.env, ...env } }));
+  const as = user === undefined ? {} : { uid: user, gid: user };
+  return new ProcessWire(
+    spawn(process.execPath, [file, ...args], { cwd, env: { ...process.env, ...env }, ...as }),
+  );
 }
 
 /** Bundles a test's own program, and returns where it stands. */

@@ -64,6 +64,7 @@ const codes: { readonly [C in FaultCode]?: ErrorCode } = {
   protected_root: "invalid_input",
   state_in_root: "invalid_input",
   into_itself: "invalid_input",
+  irrevocable: "invalid_input",
 
   binary: "is_binary",
   not_text: "is_binary",

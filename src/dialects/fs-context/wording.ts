@@ -42,6 +42,7 @@ const suggestions = {
 const codes: { readonly [C in FaultCode]?: Code } = {
   outside_roots: "E_ACCESS_DENIED",
   denied: "E_ACCESS_DENIED",
+  irrevocable: "E_ACCESS_DENIED",
   not_found: "E_NOT_FOUND",
   not_a_file: "E_NOT_FILE",
   not_a_directory: "E_NOT_DIRECTORY",

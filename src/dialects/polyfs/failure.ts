@@ -77,6 +77,7 @@ const codes: { readonly [C in FaultCode]: ErrorCode } = {
   state_in_root: "denied",
   into_itself: "invalid_input",
   permission_denied: "denied",
+  irrevocable: "denied",
   forbidden: "denied",
   approval_needed: "denied",
   no_space: "io",

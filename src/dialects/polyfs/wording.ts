@@ -1,6 +1,14 @@
 // What can go wrong: the first line says what happened, the second what to do about it, and where it helps the
 // lines of the file follow. The reader is an agent that can repeat the call as it should have been.
-import { grantCommands, plainWording, printable, sayIssue, type Wording } from "../../contract/wording.ts";
+import {
+  allowIrrevocable,
+  grantCommands,
+  plainWording,
+  printable,
+  sayIssue,
+  type Wording,
+  whyIrrevocable,
+} from "../../contract/wording.ts";
 import type { Faults, NearMiss, Place } from "../../engine/fault.ts";
 import { humanSize } from "../../engine/text/size.ts";
 import { counted, number } from "./answer.ts";
@@ -97,6 +105,10 @@ export const wording: Wording = {
     "It cannot be deleted, moved or replaced itself.",
   ),
   into_itself: say(at("lies in what is to be moved or copied"), "Choose a destination outside of it."),
+  irrevocable: say(
+    data => `${whyIrrevocable(data)}: undo could not bring it back (${allowIrrevocable})`,
+    "Ask the user: only they can allow it.",
+  ),
   permission_denied: say(
     at("may not be accessed: the system refuses"),
     "Ask the user to change its permissions.",

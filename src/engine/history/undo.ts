@@ -71,6 +71,7 @@ export async function undo(workspace: Workspace, options: UndoOptions = {}): Pro
         parents: true,
         links: "refuse",
         unmasked: true,
+        irrevocable: "allow", // it removes only what the change is known to have made
         signal: options.signal,
       });
       return { change: record, restored, commit };

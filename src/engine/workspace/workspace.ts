@@ -41,6 +41,8 @@ export interface WritingOptions {
   readonly state?: string | undefined;
   /** Copies extended attributes and ACLs to the new content of a file; without it they are lost. */
   readonly copyAttributes?: CopyAttributes | undefined;
+  /** Lets commits remove and replace what undo could not bring back. */
+  readonly allowIrrevocable?: boolean | undefined;
   /** The policies that hold for every root. */
   readonly rules?: PolicySource | undefined;
 }
@@ -300,7 +302,7 @@ export class Workspace implements Disposable {
 
   /** Does all of the changes, or none: the one way to write. */
   async commit(changes: readonly Change[], options: CommitOptions = {}): Promise<Commit> {
-    const all = { by: this.#by, approved: this.#approved, ...options };
+    const all = { ...this.#options, ...options };
     try {
       return await this.#writer().commit(changes, all);
     } catch (error) {
@@ -335,7 +337,7 @@ export class Workspace implements Disposable {
     transform: (files: readonly Current[]) => readonly Change[] | Promise<readonly Change[]>,
     options: CommitOptions = {},
   ): Promise<Commit> {
-    return this.#writer().edit(paths, transform, { by: this.#by, approved: this.#approved, ...options });
+    return this.#writer().edit(paths, transform, { ...this.#options, ...options });
   }
 
   /**
@@ -363,6 +365,11 @@ export class Workspace implements Disposable {
   /** When commits have cleared away all old content: nothing temporary is left in the roots. */
   async settled(): Promise<void> {
     if (this.#shared.written) await openStore(this.#writing.state).ledger.settled();
+  }
+
+  get #options(): CommitOptions {
+    const irrevocable = this.#writing.allowIrrevocable ? "allow" : "refuse";
+    return { ...(this.#by && { by: this.#by }), approved: this.#approved, irrevocable };
   }
 
   #writer(): Committer {

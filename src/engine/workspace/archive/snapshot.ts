@@ -39,8 +39,8 @@ export interface Share {
   pathBytes?: number;
 }
 
-/** PATH_MAX without its final zero. */
-const longestPath = 4095;
+/** PATH_MAX without its final zero: nothing is restored where no program could name it. */
+export const longestPath = 4095;
 
 export type Snapshotting = Generator<void, Snapshot, undefined>;
 

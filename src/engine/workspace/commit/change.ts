@@ -77,6 +77,8 @@ export interface CommitOptions {
   readonly links?: "follow" | "refuse";
   /** A write to a file with other names: this name only (default), or all of them, by rewriting it in place. */
   readonly hardLinks?: "replace" | "keep";
+  /** What undo could not bring back is removed and replaced only where this says so. Default: `irrevocable`. */
+  readonly irrevocable?: "refuse" | "allow";
   /** What a person has allowed for this commit. */
   readonly approved?: readonly Need[] | undefined;
   /** The bytes are those that are to be on the disk, also for files that a rule masks: only history has such. */

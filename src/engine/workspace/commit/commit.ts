@@ -140,7 +140,7 @@ export class Committer {
     if (draft.changes.some(({ change }) => change.kind === "remove" && !change.recursive)) {
       await ledger.cleared(); // what past commits have yet to clear away must not make a directory look full
     }
-    const plan = await planOf(draft, options, this.#store.state.aside);
+    const plan = await planOf(draft, options, this.#store.archive.limits, this.#store.state.aside);
     const id = this.#store.archive.changes.newId();
     const by = options.by ?? nobody;
     const account = accountOf(plan.outcomes, by, plan.parents);

@@ -36,6 +36,14 @@ export interface Check {
   readonly known: Known | undefined;
 }
 
+/** Something that the commit removes or replaces. */
+export interface Doomed {
+  readonly target: Target;
+  readonly stat: Stats;
+  /** A directory goes with all that it holds. */
+  readonly recursive: boolean;
+}
+
 /** Old content: where it is kept until the commit is over, and where in the journal, if it is there too. */
 interface PutAside {
   readonly spot: Spot;
@@ -55,6 +63,8 @@ export class Plan {
   readonly trash: Spot[] = [];
   readonly blobs: Uint8Array[] = [];
   readonly parents: string[] = [];
+  /** What undo must be able to bring back. */
+  readonly doomed: Doomed[] = [];
   /** Of the change that is being planned. */
   base: Buffer | "absent" | undefined;
   readonly #made = new Set<number>();

@@ -1,8 +1,10 @@
 // From resolved changes to the plan of a commit. Everything that can be refused is refused here, before the first
 // byte is written.
+import type { Keeping } from "../archive/snapshot.ts";
 import { inSlices } from "../footprint/time-slice.ts";
 import type { CommitOptions } from "./change.ts";
 import type { Draft, Resolved } from "./draft.ts";
+import { refuseIrrevocable } from "./irrevocable.ts";
 import { planMkdir, planMode, planSymlink } from "./make.ts";
 import { Plan } from "./plan.ts";
 import { planCopy, planMove } from "./relocate.ts";
@@ -10,13 +12,19 @@ import { planRemove } from "./remove.ts";
 import type { Aside } from "./state.ts";
 import { planWrite } from "./write.ts";
 
-export async function planOf(draft: Draft, options: CommitOptions, aside?: Aside): Promise<Plan> {
+export async function planOf(
+  draft: Draft,
+  options: CommitOptions,
+  limits: Keeping,
+  aside?: Aside,
+): Promise<Plan> {
   const plan = new Plan(draft, aside);
   await inSlices(draft.changes, resolved => {
     plan.base = resolved.base;
     add(plan, resolved, options);
   });
   for (const target of draft.targets) plan.refuseInside(target);
+  await refuseIrrevocable(plan, options.irrevocable === "allow" ? undefined : limits);
   return plan;
 }
 

@@ -46,6 +46,7 @@ export function planMove(plan: Plan, change: Move, source: Target, target: Targe
     return;
   }
   refuseTaken(plan, target, there, stat, change.overwrite ?? false);
+  if (there !== undefined) plan.doomed.push({ target, stat: there, recursive: false });
   const replaced = there && describe(there, plan, target);
   const after = { ...describe(stat, plan, source), spot: target.spot };
   if (change.bytes !== undefined) {
@@ -136,6 +137,7 @@ export function planCopy(
   if (stat.isDirectory()) refuseIntoItself(plan, original.at, target);
   const there = plan.at(target);
   refuseTaken(plan, target, there, stat, change.overwrite ?? false);
+  if (there !== undefined) plan.doomed.push({ target, stat: there, recursive: false });
   check(plan, target, there, undefined);
   const temp = plan.temp(target.spot);
   plan.stages.push({ kind: "copy", given, spot: temp, from: original.handle, verify: false });

@@ -1,0 +1,127 @@
+// Refuses to remove or replace what undo could not bring back: pipes, sockets and devices, what cannot be read, what
+// is larger than the archive keeps, and paths that are longer than the system allows. It looks at everything before
+// the commit touches anything.
+import { constants } from "node:fs";
+import { Fault, type Faults } from "../../fault.ts";
+import { type Keeping, longestPath } from "../archive/snapshot.ts";
+import { errnoOf, system } from "../errno.ts";
+import { TimeSlice } from "../footprint/time-slice.ts";
+import { type Address, Handle } from "../handle.ts";
+import { written } from "../name.ts";
+import { kindOf } from "../stat.ts";
+import type { Doomed, Plan, Stats } from "./plan.ts";
+import { sys } from "./syscalls.ts";
+
+type Loss = Omit<Faults["irrevocable"], "path" | "inside">;
+
+/**
+ * Throws `irrevocable` for the first thing that would be lost. Without limits everything may be lost; then only
+ * directories that cannot be emptied are refused (`permission_denied`), as a tree goes as a whole.
+ */
+export async function refuseIrrevocable(plan: Plan, limits: Keeping | undefined): Promise<void> {
+  const slice = new TimeSlice();
+  const budget = { limits, bytes: 0 };
+  for (const doomed of plan.doomed) {
+    if (doomed.stat.isDirectory()) await refuseInTree(plan, doomed, budget, slice);
+    else {
+      if (slice.isOver) await slice.turn();
+      const path = doomed.target.path.given;
+      const loss = lossOf(plan.places.address(doomed.target.spot), doomed.stat, budget);
+      if (loss !== undefined) throw new Fault("irrevocable", { path, ...loss });
+    }
+  }
+}
+
+interface Budget {
+  readonly limits: Keeping | undefined;
+  /** Of all files that go. */
+  bytes: number;
+}
+
+interface Level {
+  readonly handle: Handle;
+  readonly name: string;
+  readonly left: Buffer[];
+  /** Of its path, in bytes. */
+  readonly length: number;
+}
+
+async function refuseInTree(
+  plan: Plan,
+  { target, recursive }: Doomed,
+  budget: Budget,
+  slice: TimeSlice,
+): Promise<void> {
+  if (!recursive) return;
+  const { given } = target.path;
+  const open: Level[] = [];
+  const refuse = (name: string, loss: Loss): never => {
+    const inside = [...open.slice(1).map(level => level.name), name].join("/");
+    throw new Fault("irrevocable", { path: given, ...(inside !== "" && { inside }), ...loss });
+  };
+  const enter = (address: Address, name: string, length: number) => {
+    const handle = system(given, () => Handle.open(address, { follow: false }));
+    try {
+      open.push({ handle, name, left: system(given, () => entriesOf(handle)), length });
+    } catch (error) {
+      handle.close();
+      if (budget.limits && Fault.is(error, "permission_denied")) refuse(name, { reason: "unreadable" });
+      throw error;
+    }
+  };
+  try {
+    enter(plan.places.address(target.spot), "", Buffer.byteLength(target.at));
+    for (let level = open.at(-1); level !== undefined; level = open.at(-1)) {
+      if (slice.isOver) await slice.turn();
+      const next = level.left.pop();
+      if (next === undefined) {
+        open.pop()?.handle.close();
+        continue;
+      }
+      const address = level.handle.below(next);
+      const name = written(next);
+      const length = level.length + 1 + next.length;
+      const stat = system(given, () => sys.lstat(address));
+      if (stat === undefined) continue;
+      if (budget.limits && length > longestPath) refuse(name, { reason: "too_long" });
+      const loss = lossOf(address, stat, budget);
+      if (loss !== undefined) refuse(name, loss);
+      if (stat.isDirectory()) enter(address, name, length);
+    }
+  } finally {
+    for (const { handle } of open) handle.close();
+  }
+}
+
+/** The names in a directory that can be emptied. Its owner can make it writable; nobody else can. */
+function entriesOf(handle: Handle): Buffer[] {
+  const names = sys.names(handle.address);
+  const user = process.geteuid?.();
+  if (user !== undefined && user !== 0 && names.length > 0 && handle.stat().uid !== user)
+    sys.access(handle.address, constants.W_OK | constants.X_OK);
+  return names;
+}
+
+function lossOf(address: Address, stat: Stats, budget: Budget): Loss | undefined {
+  const { limits } = budget;
+  if (limits === undefined || stat.isDirectory() || stat.isSymbolicLink()) return undefined;
+  if (!stat.isFile()) return { reason: "special", kind: kindOf(stat) };
+  budget.bytes += stat.size;
+  const { maxFileBytes, maxChangeBytes } = limits;
+  if (stat.size > maxFileBytes) return { reason: "too_large", bytes: stat.size, limits };
+  if (budget.bytes > maxChangeBytes) return { reason: "too_large", bytes: budget.bytes, limits };
+  return isReadable(address, stat) ? undefined : { reason: "unreadable" };
+}
+
+/** The owner's permission bits decide about the owner. About others and root only the system can tell. */
+function isReadable(address: Address, stat: Stats): boolean {
+  if (stat.uid === process.geteuid?.() && (stat.mode & 0o400) !== 0) return true;
+  try {
+    sys.close(sys.open(address, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK));
+    return true;
+  } catch (error) {
+    if (errnoOf(error) === "ENOENT") return true; // somebody else has removed it
+    if (errnoOf(error) === "EACCES" || errnoOf(error) === "EPERM") return false;
+    throw error;
+  }
+}
