@@ -3,13 +3,23 @@
 import { spawn } from "node:child_process";
 import { rmSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { fileURLToPath } from "node:url";
+import { fileURLToPath, pathToFileURL } from "node:url";
 import { build } from "esbuild";
 import { build as buildProgram } from "../tools/build.mjs";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
 // One file directly below node_modules/.proof: what the suites share with the tests finds the repository from there.
 const outfile = join(root, `node_modules/.proof/main-${process.pid}.mjs`);
+/** The engine asks by these names where the build has put its threads. */
+const builtThreads = {
+  name: "built threads",
+  setup({ onResolve }) {
+    onResolve({ filter: /^#(syntax|pdf)$/ }, ({ path }) => ({
+      path: pathToFileURL(join(root, `dist/${path.slice(1)}.cjs`)).href,
+      external: true,
+    }));
+  },
+};
 await buildProgram();
 await build({
   absWorkingDir: root,
@@ -20,6 +30,7 @@ await build({
   platform: "node",
   target: "node20.19",
   packages: "external",
+  plugins: [builtThreads],
   logLevel: "warning",
 });
 const child = spawn(process.execPath, ["--expose-gc", outfile, ...process.argv.slice(2)], {

@@ -155,6 +155,18 @@ describe("new syntax errors", () => {
     expect(await told("a.txt", "a", "b (")).toEqual([]);
   });
 
+  it("know what Python refuses and its grammar does not", async () => {
+    const good = "def f(a):\n    if a:\n        return 1\n    return 2\n";
+    expect(await told("a.py", good, good.replace("        return 1\n", ""))).toHaveLength(1);
+    expect(await told("a.py", good, good.replace("    return 2", "      return 2"))).toEqual([
+      "4:7       return 2",
+    ]);
+    expect(await told("a.py", good, good.replace("return 2", "x = 1; return 2"))).toEqual([]);
+    expect(await told("a.py", good, good.replace("    return 2", "    # c\n  # d\n    return 2"))).toEqual(
+      [],
+    );
+  });
+
   it("count lines as readers do, whatever stands above", async () => {
     const above = "const s = `a\u2028b\r\u0085`;\n// \ud83d\ude00 \u00e9\n";
     expect(await told("a.js", `${above}f(1);\n`, `${above}f(1;\n`)).toEqual([`3:4 f(1;`]);

@@ -8,6 +8,7 @@ import { declarationsIn } from "./declarations.ts";
 import { errorsIn } from "./errors.ts";
 import type { Answer, Request } from "./messages.ts";
 import { kindAt } from "./node-kind.ts";
+import { layoutErrors } from "./python-layout.ts";
 import { usesOf } from "./uses.ts";
 
 const sliceMs = 10;
@@ -35,7 +36,7 @@ async function answer(request: Request): Promise<Answer["parsed"]> {
   try {
     const root = tree.rootNode;
     return {
-      errors: errorsIn(root),
+      errors: grammar === "python" ? [...errorsIn(root), ...layoutErrors(root, text)] : errorsIn(root),
       ...(declarations && { declarations: declarationsIn(root, text, grammar) }),
       ...(at && { kinds: at.map(offset => kindAt(root, offset)) }),
       ...(name !== undefined && { uses: usesOf(root, text, grammar, name) }),

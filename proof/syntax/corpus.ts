@@ -1,0 +1,60 @@
+// Real files to break, by language, from what is installed here: this repository, its packages, and the system's.
+import { readdirSync, readFileSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { repository } from "../places.ts";
+
+const places: Readonly<Record<string, readonly string[]>> = {
+  ts: [join(repository, "src"), join(repository, "test"), join(repository, "node_modules/vitest/dist")],
+  tsx: [join(repository, "proof/syntax/samples")],
+  js: [join(repository, "node_modules")],
+  py: ["/usr/lib/python3.13", "/usr/lib/python3.12", "/usr/lib/python3.11", "/usr/lib/python3"],
+  go: [
+    "/usr/lib/go/src",
+    "/usr/share/go-1.19/src",
+    "/usr/share/go-1.22/src",
+    "/usr/share/go-1.24/src",
+    "/usr/local/go/src",
+  ],
+  rs: [
+    join(process.env.HOME ?? "/root", ".cargo/registry/src"),
+    join(process.env.HOME ?? "/root", ".rustup"),
+    "/usr/share/cargo/registry",
+  ],
+  java: ["/usr/share/java", "/usr/lib/jvm", "/usr/share/doc"],
+  cpp: ["/usr/include/c++", "/usr/src", "/usr/include/node"],
+};
+const endings: Readonly<Record<string, RegExp>> = {
+  js: /\.(js|mjs|cjs)$/,
+  ts: /\.(ts|mts|cts)$/,
+  cpp: /\.(h|hpp|cpp|cc|tcc)$/,
+};
+
+/** Up to so many files, chosen by `pick` among those of a sensible size. */
+export function corpus(language: string, most: number, shuffle: <T>(list: readonly T[]) => T[]): string[] {
+  const ending = endings[language] ?? new RegExp(`\\.${language}$`);
+  const found: string[] = [];
+  for (const place of places[language] ?? []) collect(place, ending, found, 0);
+  return shuffle(found).slice(0, most);
+}
+
+export function textAt(path: string): string {
+  return readFileSync(path, "utf8");
+}
+
+function collect(place: string, ending: RegExp, found: string[], depth: number): void {
+  if (found.length > 20_000 || depth > 12) return;
+  let entries: import("node:fs").Dirent[];
+  try {
+    entries = readdirSync(place, { withFileTypes: true });
+  } catch {
+    return;
+  }
+  for (const entry of entries) {
+    const path = join(place, entry.name);
+    if (entry.isDirectory()) collect(path, ending, found, depth + 1);
+    else if (entry.isFile() && ending.test(entry.name) && !/\.min\./.test(entry.name)) {
+      const { size } = statSync(path);
+      if (size > 300 && size < 40_000) found.push(path);
+    }
+  }
+}
