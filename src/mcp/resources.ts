@@ -8,6 +8,7 @@ import { shown } from "../engine/text/escape.ts";
 import { mimeType } from "../engine/text/mime.ts";
 import { decode } from "../engine/text/text.ts";
 import type { WorkspacePath } from "../engine/workspace/path.ts";
+import { onWindows, ownForm } from "../engine/workspace/windows-path.ts";
 import type { Workspace } from "../engine/workspace/workspace.ts";
 import { InvalidParams, isRecord, RpcError } from "./jsonrpc.ts";
 import type { Method, Params, Result, ServerOptions } from "./method.ts";
@@ -115,13 +116,19 @@ function completed({ ref, argument }: Params, workspace: Workspace): Result {
   if (!isRecord(ref) || !isRecord(argument) || typeof argument.value !== "string")
     throw new RpcError(InvalidParams, "Invalid params: ref and argument are required");
   if (ref.type !== "ref/resource" || argument.name !== "path") return nothing;
-  const values = [...beginningWith(`/${argument.value}`, workspace)].map(path => path.slice(1)).sort();
+  // Values follow `file:///`: on Windows they begin with the drive, elsewhere behind the first slash.
+  const values = onWindows
+    ? [...beginningWith(ownForm(argument.value), workspace)].sort()
+    : [...beginningWith(`/${argument.value}`, workspace)].map(path => path.slice(1)).sort();
   const { length } = values;
   return { values: values.slice(0, maxCompletions), total: length, hasMore: length > maxCompletions };
 }
 
 function* beginningWith(start: string, workspace: Workspace): Generator<string> {
-  for (const { path } of workspace.roots) if (`${path}/`.startsWith(start)) yield `${path}/`;
+  for (const { path } of workspace.roots) {
+    const root = path.endsWith("/") ? path : `${path}/`;
+    if (root.startsWith(start)) yield root;
+  }
   const slash = start.lastIndexOf("/");
   try {
     using directory = workspace.directory(workspace.at(start.slice(0, slash) || "/"));

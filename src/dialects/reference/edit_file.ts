@@ -4,6 +4,7 @@ import { applyEdits } from "../../engine/edit/apply.ts";
 import type { Edit } from "../../engine/edit/edits.ts";
 import { Fault } from "../../engine/fault.ts";
 import { decode, type Text, withMarkInText } from "../../engine/text/text.ts";
+import type { OpenFile } from "../../engine/workspace/file.ts";
 import { difference } from "./difference.ts";
 import { pathAt } from "./paths.ts";
 import { textTool } from "./reference-tool.ts";
@@ -40,14 +41,15 @@ export const editFile = textTool({
   async run({ path: given, edits: asked, dryRun }, call) {
     const path = pathAt(given, call);
     const { workspace, settings, signal } = call;
-    using file = workspace.file(path);
     const edits = asked.map(engineEdit);
     const limit = settings.maxFileBytes;
     if (dryRun) {
+      using file = workspace.file(path);
       const before = await textOf(path.given, await file.bytes(limit));
       return difference(file.path, before, await edited(before, edits, call));
     }
-    if (file.size > limit) throw new Fault("too_large", { path: path.given, size: file.size, limit });
+    const { size, path: at } = looked(workspace.file(path)); // Windows replaces no file that is open
+    if (size > limit) throw new Fault("too_large", { path: path.given, size, limit });
     let answer = "";
     const options = { hardLinks: settings.hardLinks, signal };
     await workspace.edit(
@@ -55,7 +57,7 @@ export const editFile = textTool({
       async bytes => {
         const before = await textOf(path.given, bytes);
         const after = await edited(before, edits, call);
-        answer = difference(file.path, before, after);
+        answer = difference(at, before, after);
         return after === before ? undefined : after.bytes;
       },
       options,
@@ -63,6 +65,11 @@ export const editFile = textTool({
     return answer;
   },
 });
+
+function looked(opened: OpenFile): { readonly size: number; readonly path: string } {
+  using file = opened;
+  return { size: file.size, path: file.path };
+}
 
 function engineEdit({ oldText, newText }: { oldText: string; newText: string }, i: number): Edit {
   if (oldText === "") {

@@ -10,6 +10,7 @@ import { unifiedDiff } from "../../engine/text/diff.ts";
 import { shown } from "../../engine/text/escape.ts";
 import { decode, type Text } from "../../engine/text/text.ts";
 import type { Commit } from "../../engine/workspace/commit/change.ts";
+import type { OpenFile } from "../../engine/workspace/file.ts";
 import type { Allowed } from "./paths.ts";
 import { maxAnswerBytes } from "./room.ts";
 
@@ -54,8 +55,7 @@ export async function editFile(
   edits: readonly AskedEdit[],
   { workspace, settings, signal }: CallContext,
 ): Promise<Commit> {
-  using file = workspace.file(path);
-  refuseLarge(file.size, path.given);
+  refuseLarge(sizeOf(workspace.file(path)), path.given); // closed again: Windows replaces no file that is open
   return await workspace.edit(
     path,
     async bytes => {
@@ -140,6 +140,11 @@ function inContractWords(error: unknown, edits: readonly AskedEdit[]): unknown {
 
 function refusal(message: string): Fault {
   return new Fault("invalid_argument", { message });
+}
+
+function sizeOf(opened: OpenFile): number {
+  using file = opened;
+  return file.size;
 }
 
 function refuseLarge(size: number, path: string): void {

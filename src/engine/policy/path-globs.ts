@@ -87,5 +87,5 @@ function compile(written: string): Glob {
     .filter(form => !form.endsWith("/**") || form === "**/**")
     .map(form => new Pattern(form).suffix);
   const endings = listed.map(suffix => suffix.slice(suffix.lastIndexOf("/") + 1));
-  return { patterns, endings, negated, isAbsolute: bare.startsWith("/") };
+  return { patterns, endings, negated, isAbsolute: /^(\/|[a-z]:\/)/i.test(bare) };
 }

@@ -36,7 +36,7 @@ async function rangesIn(
   using file = UnnamedFile.of(text);
   if (file === undefined) return undefined;
   const printing = { before: 0, after: 0 };
-  const args = searchArguments(query, printing, ["--no-ignore", "--json"], [fileAddress(0)]);
+  const args = searchArguments(query, printing, ["--no-ignore", "--json"], [fileAddress(file, 0)]);
   const child = await startRipgrep(start, args, { signal, files: [file.fd] });
   const ranges: Range[] = [];
   let pending: Buffer[] = [];

@@ -6,9 +6,10 @@
 // own, so they may let too much through but never too little.
 import { Fault } from "../fault.ts";
 import { limited } from "../shell/limited.ts";
-import { type Process, startProcess } from "../shell/process.ts";
+import { type Process, type ProcessOptions, startProcess } from "../shell/process.ts";
 import type { Directory } from "../workspace/directory.ts";
 import { UnnamedFile } from "../workspace/system/unnamed-file.ts";
+import { onWindows } from "../workspace/windows-path.ts";
 import type { Globs } from "./globs.ts";
 import { seeksCarriageReturn, withoutLineBreaks } from "./line-breaks.ts";
 import type { Scope } from "./walker.ts";
@@ -68,18 +69,43 @@ export async function startRipgrep(
   args: readonly string[],
   { signal, rules = "", files }: Starting = {},
 ): Promise<Process> {
-  const withoutOwn = [...start.ownBelow().map(path => `--glob=!/${literal(path)}`), ...args];
+  const separator = onWindows ? ["--path-separator=/"] : [];
+  const withoutOwn = [...separator, ...start.ownBelow().map(path => `--glob=!/${literal(path)}`), ...args];
   const { command, args: all } = await limited(
     { command: await ripgrepPath(), args: withoutOwn },
     maxDataBytes,
   );
   if (signal?.aborted) throw new Fault("cancelled", {}); // the directory may be closed by now
-  using input = rules === "" ? undefined : UnnamedFile.of(rules);
+  const input = rules === "" ? undefined : UnnamedFile.of(rules);
+  const told = rules === "" ? all : withRules(all, input);
   const surroundings = { cwd: start.address, env: environment(), signal, input: input?.fd, files };
-  return await startProcess(command, all, surroundings).catch(error => {
+  try {
+    const child = await started(command, told, surroundings, start.given);
+    if (UnnamedFile.isNamed) void child.exit.then(() => input?.[Symbol.dispose]());
+    else input?.[Symbol.dispose]();
+    return child;
+  } catch (error) {
+    input?.[Symbol.dispose]();
+    throw error;
+  }
+}
+
+/** The first such argument is ours: patterns come behind it. Without room for a file there are no rules. */
+function withRules(args: readonly string[], input: UnnamedFile | undefined): string[] {
+  const by = input === undefined ? [] : [`--ignore-file=${input.address(0)}`];
+  return args.toSpliced(args.indexOf(rulesFromInput), 1, ...by);
+}
+
+async function started(
+  command: string,
+  args: readonly string[],
+  surroundings: ProcessOptions,
+  given: string,
+): Promise<Process> {
+  return await startProcess(command, args, surroundings).catch(error => {
     // The program is ours and can be run: what may not be entered is the directory.
     if (Fault.is(error, "spawn_failed") && error.data.errno === "EACCES")
-      throw new Fault("permission_denied", { path: start.given }, { cause: error });
+      throw new Fault("permission_denied", { path: given }, { cause: error });
     throw error;
   });
 }
@@ -91,19 +117,19 @@ function literal(path: string): string {
 
 function environment(): Record<string, string> {
   const env: Record<string, string> = {};
-  for (const name of ["PATH", "SystemRoot", "TMPDIR"]) {
+  for (const name of ["PATH", "SystemRoot", "TMPDIR", "TEMP", "TMP"]) {
     const value = process.env[name];
     if (value !== undefined) env[name] = value;
   }
   return env;
 }
 
-/** Its standard input, by an address that it can open. */
-const rulesFromInput = process.platform === "linux" ? "/proc/self/fd/0" : "/dev/fd/0";
+/** Stands for its standard input, until that is there. */
+const rulesFromInput = "--ignore-file=-";
 
-/** The address of the `index`th of the open files that it was started with. */
-export function fileAddress(index: number): string {
-  return `${process.platform === "linux" ? "/proc/self/fd" : "/dev/fd"}/${index + 3}`;
+/** The address of the `index`th of the open files that it is started with. */
+export function fileAddress(file: UnnamedFile, index: number): string {
+  return file.address(index + 3);
 }
 
 /** Searches `paths`, each with a leading `./` or absolute. */
@@ -134,7 +160,7 @@ export function searchArguments(
 export function scopeArguments({ ignore, include, exclude, maxDepth }: Scope, rules: string): string[] {
   const args = ["--no-ignore", "--no-follow", ignore?.hidden === false ? "--no-hidden" : "--hidden"];
   if (ignore?.rules) args.push("--glob=!.git");
-  if (rules !== "") args.push(`--ignore-file=${rulesFromInput}`);
+  if (rules !== "") args.push(rulesFromInput);
   if (maxDepth !== undefined && Number.isFinite(maxDepth)) args.push(`--max-depth=${maxDepth + 1}`);
   for (const ending of include?.endings ?? []) args.push(`--type-add=wanted:*${wider(ending)}`);
   if ((include?.endings ?? []).length > 0) args.push("--type=wanted");

@@ -58,12 +58,13 @@ async function byRipgrep(
 ): Promise<TextHits[] | undefined> {
   const files = texts.map(text => UnnamedFile.of(text));
   try {
-    const held = files.flatMap(file => (file === undefined ? [] : [file.fd]));
-    if (held.length < files.length) return undefined;
+    const there = files.filter(file => file !== undefined);
+    if (there.length < files.length) return undefined;
+    const held = there.map(({ fd }) => fd);
     const { before, after, most, maxLineBytes } = wantedLines(options);
     const { columns, signal } = options;
     const maxPerFile = Number.isFinite(most) ? most : undefined;
-    const paths = held.map((_, i) => fileAddress(i));
+    const paths = there.map(fileAddress);
     const args = searchArguments(query, { before, after, maxPerFile, columns }, ["--no-ignore"], paths);
     const child = await startRipgrep(start, args, { signal, files: held });
     const hits: TextHits[] = texts.map(() => ({ lines: [], count: 0 }));

@@ -10,9 +10,10 @@ import { clock } from "../clock.ts";
 import { Fault } from "../fault.ts";
 import type { Directory } from "../workspace/directory.ts";
 import { errnoOf } from "../workspace/errno.ts";
+import { onWindows } from "../workspace/windows-path.ts";
 import { type Environment, reducedEnvironment } from "./environment.ts";
 import { Family } from "./family.ts";
-import { type Launch, type Leftovers, launchOpenly, type Sandbox } from "./launch.ts";
+import { type Launch, type Leftovers, launchOpenly, mergedStreams, type Sandbox } from "./launch.ts";
 import { keepTrack } from "./living.ts";
 import { Output } from "./output.ts";
 import type { Listener } from "./stream.ts";
@@ -69,7 +70,7 @@ export class Command {
     const id = randomBytes(8).toString("hex");
     const environment = { ...(options.environment ?? reducedEnvironment()), POLYFS_JOB: id };
     const { directory, sandbox, leftovers = "stop", merged = false } = options;
-    const line = merged ? `exec 2>&1; ${command}` : command;
+    const line = merged ? mergedStreams(command) : command;
     const launch =
       sandbox?.launch(line, directory, environment, leftovers) ?? launchOpenly(line, environment);
     try {
@@ -83,7 +84,9 @@ export class Command {
           ...(launch.warden ? ["pipe" as const] : []),
           ...(launch.descriptors ?? []),
         ],
-        detached: true,
+        detached: !onWindows, // there it would mean a console of its own
+        windowsHide: true,
+        windowsVerbatimArguments: onWindows,
       });
       if (child.pid === undefined) throw (await once(child, "error"))[0];
       return new Command(child, child.pid, launch, `POLYFS_JOB=${id}`, leftovers, listen);

@@ -1,13 +1,20 @@
 // Everything that a command started, whether it stayed in the command's process group or went its own way
 // (`setsid`, double fork): found by descent, by group and session, and by a mark in the environment, which a
 // child inherits. Only a process that left the group, lost its parent and wiped its environment, all before
-// the first look, gets away; in a sandbox not even that one. Where there is no list of processes (macOS), the
-// family is the process group.
+// the first look, gets away; in a sandbox not even that one. Where there is no list of processes (macOS, Linux
+// without /proc), the family is the process group. On Windows it is the tree below the leader, which `taskkill` ends
+// as long as the leader lives.
+import { spawn } from "node:child_process";
 import { clock } from "../clock.ts";
+import { raceFree } from "../workspace/handle.ts";
 import { carriesMark, findProcess, listProcesses, type ProcessEntry } from "../workspace/system/processes.ts";
+import { onWindows } from "../workspace/windows-path.ts";
 
 /** Within this time no machine starts as many processes as there are numbers. */
 const youthMs = 1000;
+
+/** How long ending a tree may take before it is asked for again. */
+const treeMs = 1000;
 
 export class Family {
   readonly leader: number;
@@ -18,6 +25,7 @@ export class Family {
   readonly #start: number;
   readonly #born = clock();
   #looked = false;
+  #ended = Number.NEGATIVE_INFINITY;
 
   /** Made right after the start, while the leader's number is surely its own. */
   constructor(leader: number, mark: string) {
@@ -29,7 +37,8 @@ export class Family {
 
   /** Those that live now, as numbers to send signals to. */
   members(): number[] {
-    if (process.platform !== "linux") return send(-this.leader, 0) ? [-this.leader] : [];
+    if (onWindows) return send(this.leader, 0) ? [this.leader] : [];
+    if (!raceFree) return send(-this.leader, 0) ? [-this.leader] : [];
     const own = findProcess(process.pid);
     const young = clock() - this.#born < youthMs ? this.leader : 0;
     const all = listProcesses(young).filter(entry => entry.start >= this.#start && entry.pid !== process.pid);
@@ -59,8 +68,20 @@ export class Family {
   /** Signals every member but `except`, and tells how many there were. */
   signal(signal: NodeJS.Signals, except?: number): number {
     const members = this.members();
-    for (const pid of members) if (pid !== except) send(pid, signal);
+    if (onWindows && members.length > 0) this.#endTree();
+    else for (const pid of members) if (pid !== except) send(pid, signal);
     return members.length;
+  }
+
+  #endTree(): void {
+    const now = clock();
+    if (now - this.#ended < treeMs) return;
+    this.#ended = now;
+    const kill = spawn("taskkill", ["/pid", String(this.leader), "/t", "/f"], {
+      stdio: "ignore",
+      windowsHide: true,
+    });
+    kill.on("error", () => send(this.leader, "SIGKILL")).unref();
   }
 }
 

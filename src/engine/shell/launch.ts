@@ -1,5 +1,7 @@
-// How a command is started: the program and its arguments. Without a sandbox that is /bin/sh itself.
+// How a command is started: the program and its arguments. Without a sandbox that is /bin/sh itself, and on Windows
+// the system's command interpreter.
 import type { Directory } from "../workspace/directory.ts";
+import { onWindows } from "../workspace/windows-path.ts";
 import type { Environment } from "./environment.ts";
 
 /** A program to start, with all that it gets. */
@@ -31,5 +33,16 @@ export interface Sandbox {
 
 /** Without confinement. Refused by whoever decides, unless the user asked for it in plain words. */
 export function launchOpenly(command: string, environment: Environment): Launch {
-  return { program: "/bin/sh", args: ["-c", command], environment };
+  if (!onWindows) return { program: "/bin/sh", args: ["-c", command], environment };
+  // /d: no commands from the registry first; /s: only the outer quotes are taken away, the rest stays as it is.
+  return {
+    program: process.env.ComSpec ?? "cmd.exe",
+    args: ["/d", "/s", "/c", `"${command}"`],
+    environment,
+  };
+}
+
+/** The command with both streams as one. */
+export function mergedStreams(command: string): string {
+  return onWindows ? `(${command}) 2>&1` : `exec 2>&1; ${command}`;
 }

@@ -4,9 +4,10 @@
 //
 // While one lies in a root, paths are opened name by name, and each directory on the way is compared. Every way into
 // a directory leads through it, whatever is renamed meanwhile.
-import { lstatSync, type Stats } from "node:fs";
+import type { Stats } from "node:fs";
 import { Handle } from "./handle.ts";
 import { isWithin, type Root } from "./root.ts";
+import { lstatIfThere } from "./system/identity.ts";
 
 interface Concealed {
   readonly handle: Handle;
@@ -53,7 +54,7 @@ export function concealedBelow(where: string): string[] {
 /** Whether a directory is the parent of one of them. */
 export function isParentOfConcealed({ dev, ino }: Pick<Stats, "dev" | "ino">): boolean {
   return concealed.some(({ handle }) => {
-    const parent = lstatSync(handle.below(".."), { throwIfNoEntry: false });
+    const parent = lstatIfThere(handle.below(".."));
     return parent?.ino === ino && parent.dev === dev;
   });
 }

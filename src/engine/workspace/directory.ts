@@ -1,6 +1,6 @@
 // A directory, held open: listing it, going down into it, and starting a process in it all mean this directory,
 // whatever is swapped underneath its name.
-import { type Dirent, lstatSync, readdirSync, readlinkSync } from "node:fs";
+import { type Dirent, readdirSync, readlinkSync } from "node:fs";
 import { Fault, type Kind } from "../fault.ts";
 import { isTemporaryName, temporaryMs } from "./commit/temporary.ts";
 import { concealedBelow, concealsIn, isConcealed, isParentOfConcealed } from "./concealed.ts";
@@ -13,6 +13,7 @@ import type { Landing } from "./resolve.ts";
 import type { Root } from "./root.ts";
 import { kindOf, type Stat, statOf } from "./stat.ts";
 import { keepsTimes } from "./system/file-system.ts";
+import { lstatIfThere } from "./system/identity.ts";
 
 /** An entry of a directory. `raw` is there where the written name (name.ts) differs from its bytes as UTF-8. */
 export interface Entry {
@@ -93,7 +94,7 @@ export class Directory implements Disposable {
   /** Whether a commit keeps this here for a moment. What a crash has left is not hidden: somebody should see it. */
   #isOurs(name: string): boolean {
     if (!isTemporaryName(name)) return false;
-    const stat = lstatSync(this.#handle.below(name), { throwIfNoEntry: false });
+    const stat = lstatIfThere(this.#handle.below(name));
     return stat === undefined || Date.now() - stat.ctimeMs < temporaryMs;
   }
 
@@ -111,7 +112,7 @@ export class Directory implements Disposable {
 
   #isConcealed(entry: Entry): boolean {
     if (entry.kind !== "directory") return false;
-    const stat = lstatSync(this.#handle.below(addressOf(entry)), { throwIfNoEntry: false });
+    const stat = lstatIfThere(this.#handle.below(addressOf(entry)));
     return stat !== undefined && isConcealed(stat);
   }
 
@@ -127,7 +128,7 @@ export class Directory implements Disposable {
   markBelow(path: string): Mark | undefined {
     try {
       const at = `${this.path}/${path}`;
-      return lstatSync(isEscaped(at) ? bytesWritten(at) : at, { throwIfNoEntry: false });
+      return lstatIfThere(isEscaped(at) ? bytesWritten(at) : at);
     } catch {
       return undefined;
     }
@@ -161,7 +162,7 @@ export class Directory implements Disposable {
   /** About an entry itself; links are not followed. Undefined where it is gone, or may only be seen by name. */
   stat(entry: Entry): Stat | undefined {
     try {
-      const stats = lstatSync(this.#handle.below(addressOf(entry)), { throwIfNoEntry: false });
+      const stats = lstatIfThere(this.#handle.below(addressOf(entry)));
       return stats === undefined ? undefined : statOf(stats);
     } catch (error) {
       if (errnoOf(error) === "EACCES") return undefined;

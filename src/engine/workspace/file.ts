@@ -17,6 +17,7 @@ import type { Landing } from "./resolve.ts";
 import { maxMaskedBytes, type Rules } from "./rules.ts";
 import { kindOf, type Stat, statOf } from "./stat.ts";
 import { isSynthetic } from "./synthetic.ts";
+import { fstatNow } from "./system/identity.ts";
 
 const chunkBytes = 256 * 1024;
 const tinyBytes = 32 * 1024; // up to here whoever wants a part gets it from the whole
@@ -52,9 +53,9 @@ export class OpenFile implements Disposable {
       if (stats.dev !== root.device && isSynthetic(handle.address)) {
         throw new Fault("not_a_file", { path: given, kind: "other" });
       }
-      const fd = openSync(handle.address, raceFree ? constants.O_NONBLOCK : constants.O_RDONLY);
+      const fd = openSync(handle.address, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
       // A race-free handle is the object that was looked at; elsewhere another may stand under its name by now.
-      if (!raceFree && !isSame(stats, fstatSync(fd))) {
+      if (!raceFree && !isSame(stats, fstatNow(fd))) {
         closeSync(fd);
         throw new Fault("changed_meanwhile", { path: given });
       }
@@ -204,6 +205,7 @@ export class OpenFile implements Disposable {
   }
 }
 
+/** Some versions of Node on Windows tell no device (0) for a name, but one for an open file. */
 function isSame(a: Stats, b: Stats): boolean {
-  return a.dev === b.dev && a.ino === b.ino;
+  return a.ino === b.ino && (a.dev === b.dev || a.dev === 0 || b.dev === 0);
 }

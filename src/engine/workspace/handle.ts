@@ -4,7 +4,8 @@
 // no blocking on FIFOs), but `/proc/self/fd/N/name` names what lies below *this* object, as the *at() calls do,
 // and `readlink /proc/self/fd/N` tells where it really is. Elsewhere there is no such thing in Node: a handle
 // is then a canonical path that is verified when it is opened, which an attacker with the right timing can beat.
-// SECURITY.md says so.
+// SECURITY.md says so. Which of the two it is depends on what the system offers, not on its name: on Linux without
+// /proc a handle is a path too.
 import { Buffer } from "node:buffer";
 import {
   type BigIntStats,
@@ -19,9 +20,19 @@ import {
 } from "node:fs";
 import { errnoOf } from "./errno.ts";
 import { bytesWritten, isEscaped, written } from "./name.ts";
+import { lstatNow } from "./system/identity.ts";
+import { ownForm } from "./windows-path.ts";
 
 /** True where paths can be resolved and opened without a race. */
-export const raceFree = process.platform === "linux";
+export const raceFree = process.platform === "linux" && hasDescriptorPaths();
+
+function hasDescriptorPaths(): boolean {
+  try {
+    return lstatSync("/proc/self/fd").isDirectory();
+  } catch {
+    return false;
+  }
+}
 
 const O_PATH = 0o10000000; // the same on every Linux architecture; not in fs.constants
 
@@ -46,8 +57,9 @@ export class Handle implements Disposable {
       const flags = (follow ? 0 : constants.O_NOFOLLOW) | (directory ? constants.O_DIRECTORY : 0);
       return new Handle(openSync(address, O_PATH | flags), "");
     }
-    const path = follow ? realpathSync.native(String(address)) : String(address);
-    lstatSync(path);
+    const path = follow ? ownForm(realpathSync.native(address)) : String(address);
+    const stat = lstatSync(path);
+    if (directory && !stat.isDirectory()) throw notADirectory(path);
     return new Handle(-1, path);
   }
 
@@ -72,11 +84,11 @@ export class Handle implements Disposable {
    */
   whereabouts(): string {
     if (raceFree) return readlinkSync(this.address, "latin1");
-    return Buffer.from(realpathSync.native(this.#path)).toString("latin1");
+    return Buffer.from(ownForm(realpathSync.native(this.#path))).toString("latin1");
   }
 
   stat(): Stats {
-    return raceFree ? fstatSync(this.fd) : lstatSync(this.#path);
+    return raceFree ? fstatSync(this.fd) : lstatNow(this.#path);
   }
 
   statBig(): BigIntStats {
@@ -95,6 +107,10 @@ export class Handle implements Disposable {
   [Symbol.dispose](): void {
     this.close();
   }
+}
+
+function notADirectory(path: string): NodeJS.ErrnoException {
+  return Object.assign(new Error(`ENOTDIR: not a directory, open '${path}'`), { code: "ENOTDIR" });
 }
 
 /** The written form (name.ts) of a path of `whereabouts`. */

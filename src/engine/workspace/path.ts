@@ -1,15 +1,14 @@
 // Paths as capabilities. A WorkspacePath is a root that was granted and a way down from it; only a Workspace
 // mints one, so a raw string can neither be opened nor compiled where one is wanted. It promises nothing about
 // what is on the disk: that is found out, without a race, when it is opened (resolve.ts).
-import { isAbsolute, join, normalize, resolve, sep } from "node:path";
+import { isAbsolute, join, normalize, resolve } from "node:path";
 import { Fault } from "../fault.ts";
 import { bytesOf, display, Handle } from "./handle.ts";
 import { bytesWritten, isEscaped, readName } from "./name.ts";
-import { type Root, rootHolding, rootNamed } from "./root.ts";
+import { type Root, rootHolding, rootNamed, under } from "./root.ts";
+import { isReservedOnWindows, isUnc, onWindows, ownForm, windowsPathOfUri } from "./windows-path.ts";
 
 const maxNameBytes = 255;
-
-const onWindows = process.platform === "win32";
 
 const mint = Symbol("only a Workspace mints paths");
 
@@ -49,7 +48,7 @@ export class WorkspacePath {
 
   /** Absolute, in the root's canonical spelling. Links below the root are not resolved. */
   get absolute(): string {
-    return this.isRoot ? this.#root.path : join(this.#root.path, ...this.segments);
+    return this.isRoot ? this.#root.path : under(this.#root.path, this.relative);
   }
 
   get parent(): WorkspacePath {
@@ -82,10 +81,11 @@ export function parsePath(roots: readonly Root[], given: string, forms: PathForm
   const first = roots[0];
   const base = forms.base ?? first?.path;
   if (base === undefined) throw new Fault("outside_roots", { path: given });
-  const absolute = isAbsolute(written) ? withoutTrailingSlash(normalize(written)) : resolve(base, written);
-  const named = rootNamed(roots, absolute) ?? rootReached(roots, absolute);
+  const absolute = absoluteOf(written, base);
+  // Merely looking at another machine's share would tell that machine who asks.
+  const named = rootNamed(roots, absolute) ?? (isUnc(absolute) ? undefined : rootReached(roots, absolute));
   if (named === undefined) throw new Fault("outside_roots", { path: given });
-  const names = named.rest.split(sep).filter(name => name !== "");
+  const names = named.rest.split("/").filter(name => name !== "");
   const segments = isEscaped(named.rest) ? names.map(readName) : names;
   for (const name of segments) {
     if (name.length * 3 > maxNameBytes && bytesWritten(name).length > maxNameBytes)
@@ -120,9 +120,10 @@ function spelled(given: string, forms: PathForms): string {
 function fromUri(uri: string): string | undefined {
   try {
     const url = new URL(uri);
-    if (url.host !== "" && url.host !== "localhost") return undefined;
+    if (!onWindows && url.host !== "" && url.host !== "localhost") return undefined;
     const path = decodeURIComponent(url.pathname);
-    return path.includes("\0") ? undefined : path;
+    if (path.includes("\0")) return undefined;
+    return onWindows ? windowsPathOfUri(url.host, path) : path;
   } catch {
     return undefined;
   }
@@ -138,29 +139,22 @@ function rootReached(roots: readonly Root[], absolute: string): { root: Root; re
       const root = rootHolding(roots, whereabouts);
       if (root === undefined) return undefined;
       const inside = display(whereabouts.slice(bytesOf(root.path).length));
-      return { root, rest: [inside, ...rest].join(sep) };
+      return { root, rest: [inside, ...rest].join("/") };
     } catch {
-      const parent = resolve(path, "..");
+      const parent = ownForm(resolve(path, ".."));
       if (parent === path || rest.length > 64) return undefined;
-      rest.unshift(path.slice(parent.length).replace(/^[/\\]/, ""));
+      rest.unshift(path.slice(parent.length).replace(/^\//, ""));
       path = parent;
     }
   }
 }
 
-function withoutTrailingSlash(path: string): string {
-  return path.length > 1 && path.endsWith(sep) ? path.slice(0, -1) : path;
+/** `\dir` on Windows has no drive: it is on that of `base`. */
+function absoluteOf(written: string, base: string): string {
+  if (onWindows) return ownForm(resolve(base, ownForm(written)));
+  return isAbsolute(written) ? withoutTrailingSlash(normalize(written)) : resolve(base, written);
 }
 
-/** Windows opens devices, streams and other machines under names that look like files. */
-function isReservedOnWindows(path: string): boolean {
-  if (/^[\\/]{2}/.test(path) || /^[A-Za-z]:(?![\\/])/.test(path)) return true;
-  const names = path.replace(/^[A-Za-z]:/, "").split(/[\\/]/);
-  return names.some(
-    name =>
-      (/[. ]$/.test(name) && name !== "." && name !== "..") ||
-      /[:<>"|?*]/.test(name) ||
-      /~\d/.test(name) ||
-      /^(con|prn|aux|nul|(com|lpt)[0-9¹²³])(\.|$)/i.test(name),
-  );
+function withoutTrailingSlash(path: string): string {
+  return path.length > 1 && path.endsWith("/") ? path.slice(0, -1) : path;
 }

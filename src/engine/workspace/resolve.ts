@@ -12,7 +12,7 @@
 // Unicode form, and goes deeper than a path may be long. Everything that lies outside gets one uniform fault, so
 // nothing can be learnt about it.
 import { lstatSync, readdirSync, readlinkSync, type Stats } from "node:fs";
-import { isAbsolute, parse, resolve, sep } from "node:path";
+import { isAbsolute, parse, resolve } from "node:path";
 import { Fault } from "../fault.ts";
 import { concealsIn, isConcealed } from "./concealed.ts";
 import { errnoOf, faultOf } from "./errno.ts";
@@ -20,10 +20,10 @@ import { type Address, bytesOf, display, Handle, raceFree } from "./handle.ts";
 import { isOwnMount } from "./mounts.ts";
 import { isEscaped, written } from "./name.ts";
 import type { WorkspacePath } from "./path.ts";
-import { type Root, rootHolding, rootNamed } from "./root.ts";
+import { type Root, rootHolding, rootNamed, under } from "./root.ts";
 import { isProc } from "./synthetic.ts";
+import { ownForm } from "./windows-path.ts";
 
-const onWindows = process.platform === "win32";
 const maxLinks = 40;
 const maxPathBytes = 4000; // below PATH_MAX with the handle's prefix
 const fewNames = 2; // up to here, going name by name is cheaper than asking about the mount
@@ -158,7 +158,7 @@ function addressOf({ root, relative }: WorkspacePath): Address {
 }
 
 function slash(directory: string): string {
-  return directory.endsWith(sep) ? "" : sep;
+  return directory.endsWith("/") ? "" : "/";
 }
 
 interface Trail {
@@ -177,7 +177,7 @@ function claim(roots: readonly Root[], handle: Handle, trail?: Trail): Landing |
     if (root !== undefined) return { handle, root, path: display(whereabouts) };
   } catch (error) {
     if (errnoOf(error) === "ENAMETOOLONG" && trail !== undefined) {
-      return { handle, root: trail.root, path: [trail.root.path, ...trail.names].join("/") };
+      return { handle, root: trail.root, path: under(trail.root.path, trail.names.join("/")) };
     }
     handle.close();
     throw error;
@@ -267,7 +267,7 @@ class Walk {
     }
     if (stat.isSymbolicLink()) {
       next.close();
-      this.#follow(written(readlinkSync(directory.below(stored), "buffer")));
+      this.#follow(ownForm(written(readlinkSync(directory.below(stored), "buffer"))));
       return;
     }
     this.#trail?.names.push(name);
@@ -304,7 +304,7 @@ class Walk {
       this.#names.push(...names.reverse());
     else {
       // It leaves this root; by its spelling it may lead to another one.
-      const base = resolve(display(this.#current.whereabouts()), ...names.slice(0, above));
+      const base = ownForm(resolve(display(this.#current.whereabouts()), ...names.slice(0, above)));
       this.#restart(parse(base).root, [...namesIn(base), ...names.slice(above)]);
     }
   }
@@ -313,7 +313,7 @@ class Walk {
   #restart(top: string, names: readonly string[]): void {
     const dots = names.indexOf("..");
     const plain = dots < 0 ? names : names.slice(0, dots);
-    const named = rootNamed(this.#roots, top + plain.join(sep));
+    const named = rootNamed(this.#roots, top + plain.join("/"));
     const below = named === undefined ? plain : namesIn(named.rest);
     this.#names.push(...names.slice(plain.length).reverse(), ...below.toReversed());
     this.#go(
@@ -336,7 +336,7 @@ class Walk {
 function namesIn(path: string): string[] {
   return path
     .slice(parse(path).root.length)
-    .split(onWindows ? /[\\/]/ : "/")
+    .split("/")
     .filter(name => name !== "" && name !== ".");
 }
 

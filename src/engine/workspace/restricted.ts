@@ -6,7 +6,7 @@ import { closeSync, constants, type Dirent, fstatSync, openSync, readdirSync, re
 import { Fault } from "../fault.ts";
 import type { Decision } from "../policy/rule.ts";
 import { display, Handle, raceFree } from "./handle.ts";
-import type { Root } from "./root.ts";
+import { type Root, under } from "./root.ts";
 import { maxMaskedBytes } from "./rules.ts";
 
 export interface Restricted extends Disposable {
@@ -48,7 +48,7 @@ function walk(root: Root, directory: Handle, at: string, state: State, found: Re
   for (const entry of entriesOf(directory)) {
     const name = entry.name as unknown as Buffer;
     if (entry.isSymbolicLink()) continue;
-    const place = `${at === "/" ? "" : at}/${name.toString("latin1")}`;
+    const place = under(at, name.toString("latin1"));
     const decision = root.rules.decide(display(place));
     const seen = seenOf(decision, root);
     if (seen === state && !entry.isDirectory()) continue;

@@ -1,11 +1,13 @@
 // A directory that the user granted: held open from the start, so that what is granted is that directory and
 // not whatever later stands under its name.
-import { accessSync, constants, lstatSync } from "node:fs";
+import { accessSync, constants } from "node:fs";
 import { Fault } from "../fault.ts";
 import { system } from "./errno.ts";
-import { display, Handle } from "./handle.ts";
+import { display, Handle, raceFree } from "./handle.ts";
 import { mountOf } from "./mounts.ts";
 import { Rules } from "./rules.ts";
+import { lstatIfThere } from "./system/identity.ts";
+import { caseless, ownForm } from "./windows-path.ts";
 
 /** What the kernel appends to the path of what was deleted. Others may lie under such a name. */
 const deleted = " (deleted)";
@@ -30,7 +32,7 @@ export class Root implements Disposable {
   /** `held` is the directory, where it was opened already; it is the root's from then on. */
   constructor(spelling: string, access: Access, held?: Handle, rules = new Rules()) {
     this.rules = rules;
-    this.spelling = spelling;
+    this.spelling = ownForm(spelling);
     this.access = access;
     this.handle = held ?? system(spelling, () => Handle.open(spelling));
     const stat = this.handle.stat();
@@ -51,6 +53,8 @@ export class Root implements Disposable {
   /** Whether the whereabouts of something (bytes) lie in this root, asking where the root is *now*. */
   holds(whereabouts: string): boolean {
     const own = this.handle.whereabouts();
+    // A handle that is only a path may lead to another directory by now, which nobody has granted.
+    if (!raceFree && !this.is(this.handle.stat())) return false;
     return isWithin(whereabouts, own) && !(own.endsWith(deleted) && this.#isDeleted(own));
   }
 
@@ -62,7 +66,7 @@ export class Root implements Disposable {
 
   /** Whether `own` is the name of a directory that is gone, and not of one that is really called so. */
   #isDeleted(own: string): boolean {
-    const named = lstatSync(Buffer.from(own, "latin1"), { throwIfNoEntry: false });
+    const named = lstatIfThere(Buffer.from(own, "latin1"));
     return named === undefined || !this.is(named);
   }
 
@@ -79,6 +83,11 @@ export class Root implements Disposable {
 export function isWithin(path: string, directory: string): boolean {
   if (!path.startsWith(directory)) return false;
   return path.length === directory.length || directory.endsWith("/") || path[directory.length] === "/";
+}
+
+/** What is called `name` in `directory`, which may be the top of a file system (`/`, `C:/`). */
+export function under(directory: string, name: string): string {
+  return directory.endsWith("/") ? directory + name : `${directory}/${name}`;
 }
 
 /** The root that decides about `whereabouts`: of those that hold it, the most specific. */
@@ -98,7 +107,7 @@ export function rootNamed(
   let best: { root: Root; rest: string; length: number } | undefined;
   for (const root of roots) {
     for (const name of [root.path, root.spelling]) {
-      if (isWithin(absolute, name) && (best === undefined || name.length > best.length)) {
+      if (isWithin(caseless(absolute), caseless(name)) && (best === undefined || name.length > best.length)) {
         best = { root, rest: absolute.slice(name.length), length: name.length };
       }
     }

@@ -71,10 +71,7 @@ export class Rules {
     if (bases.length === 0) return decideAll(policies, at, "");
     return bases.reduce(
       (decision, base) =>
-        narrower(
-          decision,
-          decideAll(policies, base === "/" ? "" : base, at.slice(base === "/" ? 1 : base.length + 1)),
-        ),
+        narrower(decision, decideAll(policies, bare(base), at.slice(bare(base).length + 1))),
       unrestricted,
     );
   }
@@ -149,9 +146,14 @@ function nameOf(at: string): string {
   return at.slice(at.lastIndexOf("/") + 1);
 }
 
+/** A directory without the slash that the top of a file system ends with. */
+function bare(directory: string): string {
+  return directory.endsWith("/") ? directory.slice(0, -1) : directory;
+}
+
 function isBelow(path: string, directory: string): boolean {
   return (
     path.startsWith(directory) &&
-    (path.length === directory.length || directory === "/" || path[directory.length] === "/")
+    (path.length === directory.length || directory.endsWith("/") || path[directory.length] === "/")
   );
 }

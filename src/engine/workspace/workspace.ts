@@ -26,7 +26,7 @@ import { written } from "./name.ts";
 import { narrow } from "./narrow.ts";
 import { type PathForms, parsePath, type WorkspacePath } from "./path.ts";
 import { land, seat } from "./resolve.ts";
-import { type Access, isWithin, Root } from "./root.ts";
+import { type Access, isWithin, Root, under } from "./root.ts";
 import { type PolicySource, Rules } from "./rules.ts";
 import { type Stat, statOf } from "./stat.ts";
 
@@ -292,7 +292,10 @@ export class Workspace implements Disposable {
       try {
         const landing = land(this.roots, at);
         landing.handle.close();
-        return { path: [landing.path, ...missing].join("/"), root: landing.root };
+        return {
+          path: missing.length === 0 ? landing.path : under(landing.path, missing.join("/")),
+          root: landing.root,
+        };
       } catch (error) {
         if (!Fault.is(error, "not_found") || at.isRoot) throw error;
         missing.unshift(at.name);

@@ -3,6 +3,7 @@
 import { constants } from "node:fs";
 import { sys } from "../commit/syscalls.ts";
 import { errnoOf } from "../errno.ts";
+import { forFlushing, onWindows } from "../windows-path.ts";
 
 /** How many files are flushed at once: file systems combine flushes that wait for each other. */
 const atOnce = 16;
@@ -35,9 +36,9 @@ export class UnflushedFiles {
 
   async #flush(): Promise<void> {
     const { files, folders } = this.#take();
-    this.#flushing = new Set([...files, ...folders]);
+    this.#flushing = new Set(onWindows ? files : [...files, ...folders]);
     try {
-      for (const paths of [files, folders]) await eachOf([...paths], flushOne);
+      for (const paths of onWindows ? [files] : [files, folders]) await eachOf([...paths], flushOne);
     } catch (error) {
       this.#giveBack(files, folders);
       throw error;
@@ -50,7 +51,8 @@ export class UnflushedFiles {
   flushNow(): void {
     const { files, folders } = this.#take();
     try {
-      for (const path of new Set([...this.#flushing, ...files, ...folders])) flushOneNow(path);
+      for (const path of new Set([...this.#flushing, ...files, ...(onWindows ? [] : folders)]))
+        flushOneNow(path);
     } catch (error) {
       this.#giveBack(files, folders);
       throw error;
@@ -101,10 +103,10 @@ function flushOneNow(path: string): void {
 /** Undefined for what another process has cleared since, and for directories on Windows, which cannot be flushed. */
 function openIfThere(path: string): number | undefined {
   try {
-    return sys.open(path, constants.O_RDONLY | constants.O_NOFOLLOW);
+    return sys.open(path, forFlushing | constants.O_NOFOLLOW);
   } catch (error) {
     const errno = errnoOf(error);
-    if (errno === "ENOENT" || (process.platform === "win32" && (errno === "EISDIR" || errno === "EPERM")))
+    if (errno === "ENOENT" || (onWindows && (errno === "EISDIR" || errno === "EPERM" || errno === "EBUSY")))
       return undefined;
     throw error;
   }

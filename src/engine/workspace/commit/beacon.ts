@@ -7,12 +7,16 @@ import { connect, createServer, type Server } from "node:net";
 import { Worker } from "node:worker_threads";
 import { clock } from "../../clock.ts";
 import { Handle } from "../handle.ts";
+import { onWindows } from "../windows-path.ts";
 import { sys } from "./syscalls.ts";
 
 const answerMs = 2000;
 const rememberMs = 1000;
 
-const canShine = process.platform === "linux";
+/** Windows has no sockets in its file system that Node could use, but pipes, whose names lie apart from all files. */
+function socketPath(directory: Handle, name: string): string {
+  return onWindows ? `\\\\?\\pipe\\polyfs-${name}` : String(directory.below(name));
+}
 
 export class Beacon {
   readonly #server: Server;
@@ -23,8 +27,7 @@ export class Beacon {
 
   /** Lights one in a held directory; undefined where the file system has no sockets. */
   static light(directory: Handle, name: string): Beacon | undefined {
-    if (!canShine) return undefined;
-    const path = String(directory.below(name)); // by the handle, because the path of a socket is at most 107 bytes
+    const path = socketPath(directory, name); // by the handle, because the path of a socket is at most 107 bytes
     const server = createServer(socket =>
       socket
         .on("error", () => {})
@@ -33,7 +36,7 @@ export class Beacon {
     );
     server.on("error", () => {}).unref();
     server.listen({ path, exclusive: true }); // binds at once; only a failure is told later
-    if (sys.lstat(path)?.isSocket()) return new Beacon(server);
+    if (onWindows || sys.lstat(path)?.isSocket()) return new Beacon(server);
     server.close();
     return undefined;
   }
@@ -53,7 +56,7 @@ export async function isLit(directory: string, name: string): Promise<boolean | 
   if (out.has(name)) return false;
   using held = opened(directory);
   if (held === undefined) return undefined;
-  const path = String(held.below(name));
+  const path = socketPath(held, name);
   const answer = await new Promise<boolean | undefined>(resolve => {
     const socket = connect({ path });
     const finish = (told: boolean | undefined) => {
@@ -76,7 +79,7 @@ export function isLitNow(directory: string, name: string): boolean | undefined {
   using held = opened(directory);
   if (held === undefined) return undefined;
   const answer = new Int32Array(new SharedArrayBuffer(4));
-  const workerData = { path: String(held.below(name)), answer };
+  const workerData = { path: socketPath(held, name), answer };
   const worker = new Worker(source, { eval: true, stdin: false, workerData });
   worker.on("error", () => {}).unref();
   Atomics.wait(answer, 0, 0, answerMs);
@@ -97,7 +100,7 @@ socket.on("error", ({ code }) => finish(meaningOf(code)));`;
 
 /** Too many callers at once have to queue, but only where somebody lives to serve them. */
 function meaningOf(code: string | undefined): boolean | undefined {
-  if (code === "ECONNREFUSED") return false;
+  if (code === "ECONNREFUSED" || (code === "ENOENT" && process.platform === "win32")) return false;
   return code === "EAGAIN" ? true : undefined;
 }
 
@@ -120,8 +123,8 @@ export function isOut(name: string): boolean {
  */
 export function watchBeacon(directory: string, name: string, gone: () => void): boolean {
   using held = opened(directory);
-  if (held === undefined || !sys.lstat(held.below(name))?.isSocket()) return false;
-  const socket = connect({ path: String(held.below(name)) }); // connects at once; only the answer comes later
+  if (held === undefined || !(onWindows || sys.lstat(held.below(name))?.isSocket())) return false;
+  const socket = connect({ path: socketPath(held, name) }); // connects at once; only the answer comes later
   let told = false;
   const tell = () => {
     if (told) return;

@@ -13,6 +13,7 @@ import { errnoOf } from "../errno.ts";
 import { Handle, raceFree } from "../handle.ts";
 import { Beacon } from "./beacon.ts";
 import { unlinkIfThere } from "./if-there.ts";
+import { isOpenElsewhere } from "./patience.ts";
 import {
   beaconsOf,
   identityAt,
@@ -51,6 +52,7 @@ export async function passGate(lock: string): Promise<string | undefined> {
     return file;
   } catch (error) {
     if (errnoOf(error) === "ENOENT") gate = undefined; // somebody has cleared the place; the next one builds it anew
+    if (isOpenElsewhere(error)) return undefined;
     if (errnoOf(error) !== "EEXIST") throw error;
   }
   const there = sys.lstat(file)?.ino;

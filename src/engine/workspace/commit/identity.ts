@@ -1,12 +1,14 @@
-// Which process is this, and is that one still alive? Three answers, from the most certain to the least:
+// Which process is this, and is that one still alive? The answers, from the most certain to the least:
 //
 //   - In the same process namespace, a process is its number and the moment it started.
 //   - In another namespace of the same boot (a container), its number means nothing here. Its beacon is asked: a
 //     socket that the kernel closes with the process (beacon.ts).
+//   - Where the system does not tell when a process started (macOS, Windows, Linux without /proc), a number that is
+//     in use may have been given to another process: its beacon is asked here too.
 //   - In another boot it is dead, if the state lies on a file system that only one machine can have mounted. Over
 //     a network it may live on another machine: it counts as alive as long as its heartbeat is fresh.
 import { readFileSync, readlinkSync } from "node:fs";
-import { hostname } from "node:os";
+import { hostname, uptime } from "node:os";
 
 export interface ProcessIdentity {
   readonly pid: number;
@@ -40,13 +42,20 @@ export function isThisProcess({ pid, start, world }: ProcessIdentity): boolean {
   return pid === self.pid && start === self.start && world === self.world;
 }
 
+/** Which start of the machine this is. Where the system does not tell, the time of it, to ten minutes. */
 export function bootId(): string {
-  return bootOf(thisProcess());
+  const boot = bootOf(thisProcess());
+  if (isBootId(boot)) return boot;
+  booted ??= `${boot} ${Math.round((Date.now() / 1000 - uptime()) / 600)}`;
+  return booted;
 }
+
+let booted: string | undefined;
 
 export function isAlive(other: ProcessIdentity, heartbeat: number, around: Surroundings): boolean {
   const known = isAliveHere(other);
-  if (known !== undefined) return known;
+  if (known !== undefined && (!known || other.start !== "")) return known;
+  if (known) return other.beacon === undefined || around.isLit(other.beacon) !== false;
   if (isOtherBoot(other)) return around.isShared() && isFresh(heartbeat);
   const lit = other.beacon === undefined ? undefined : around.isLit(other.beacon);
   return lit ?? isFresh(heartbeat);
@@ -54,13 +63,13 @@ export function isAlive(other: ProcessIdentity, heartbeat: number, around: Surro
 
 /** Whether only its beacon can tell. */
 export function needsBeacon(other: ProcessIdentity): boolean {
-  return other.world !== thisProcess().world && !isOtherBoot(other);
+  return (other.world !== thisProcess().world && !isOtherBoot(other)) || other.start === "";
 }
 
 /** Undefined where its number means nothing in this process's namespace. */
 function isAliveHere(other: ProcessIdentity): boolean | undefined {
   if (other.world !== thisProcess().world) return undefined;
-  if (process.platform === "linux") return startOf(other.pid) === other.start;
+  if (other.start !== "") return startOf(other.pid) === other.start;
   try {
     process.kill(other.pid, 0);
     return true;
@@ -71,7 +80,8 @@ function isAliveHere(other: ProcessIdentity): boolean | undefined {
 
 /** Whether it ran in another boot than this one, of this machine or of another. */
 function isOtherBoot(other: ProcessIdentity): boolean {
-  return [bootId(), bootOf(other)].every(isBootId) && bootOf(other) !== bootId();
+  const own = bootOf(thisProcess());
+  return [own, bootOf(other)].every(isBootId) && bootOf(other) !== own;
 }
 
 function isFresh(heartbeat: number): boolean {

@@ -9,6 +9,7 @@ import { createHmac, timingSafeEqual } from "node:crypto";
 import { constants } from "node:fs";
 import { clock } from "../../clock.ts";
 import type { Address } from "../handle.ts";
+import { onWindows } from "../windows-path.ts";
 import { contentAt } from "./if-there.ts";
 import { sys, writeAll } from "./syscalls.ts";
 
@@ -111,6 +112,7 @@ export class Journal {
 
 /** One that may not be read, as the home of the state directory may be, cannot be flushed. Nor can any on Windows. */
 async function flushFolder(path: string): Promise<void> {
+  if (onWindows) return;
   let fd: number;
   try {
     fd = sys.open(path, constants.O_RDONLY);

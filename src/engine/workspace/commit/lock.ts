@@ -10,6 +10,7 @@ import { errnoOf, faultOf } from "../errno.ts";
 import { display } from "../handle.ts";
 import { passGate } from "./gate.ts";
 import { unlinkIfThere } from "./if-there.ts";
+import { isOpenElsewhere } from "./patience.ts";
 import type { StateDirectory } from "./state.ts";
 import { sys } from "./syscalls.ts";
 
@@ -84,7 +85,8 @@ export class Locks implements Disposable {
           state.make(); // somebody has cleared it away
           continue;
         }
-        if (errnoOf(error) !== "EEXIST") throw faultOf(error, given);
+        // A lock that is being removed while somebody reads it still has its name on Windows.
+        if (errnoOf(error) !== "EEXIST" && !isOpenElsewhere(error)) throw faultOf(error, given);
       }
       // The queue above admits one at a time: a file of our own was left by a release that failed.
       if (sys.lstat(file)?.ino === state.ownerInode) {

@@ -1,5 +1,7 @@
 // What recovery has to know about all commits at once after a power cut, because each of them may be on the disk in
 // part: which are known to have happened, and which directories it has made again under another inode.
+
+import { under } from "../root.ts";
 import type { Places, Spot } from "./place.ts";
 import type { Tale } from "./record.ts";
 import type { Step } from "./step.ts";
@@ -44,5 +46,5 @@ function pathOf({ place, name }: Spot, records: Tale["intent"]["places"]): strin
   const record = records[place];
   if (record === undefined) return undefined;
   const within = "at" in record ? record.at : pathOf({ place: record.within, name: record.name }, records);
-  return within === undefined ? undefined : `${within === "/" ? "" : within}/${name}`;
+  return within === undefined ? undefined : under(within, name);
 }

@@ -4,6 +4,7 @@
 import type { Stats } from "node:fs";
 import { Fault } from "../../fault.ts";
 import { type Address, bytesOf, display, Handle } from "../handle.ts";
+import { onWindows } from "../windows-path.ts";
 
 /** A name in a directory. The name is its bytes as Latin-1, exact for names that are not UTF-8. */
 export interface Spot {
@@ -193,6 +194,7 @@ export function addressOf(name: string): Address {
 }
 
 export function isSingleName(name: string): boolean {
+  if (onWindows && /[\\:]/.test(name)) return false;
   return name !== "" && name !== "." && name !== ".." && !name.includes("/") && !name.includes("\0");
 }
 

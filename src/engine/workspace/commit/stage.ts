@@ -8,6 +8,7 @@ import { TimeSlice } from "../footprint/time-slice.ts";
 import { Handle } from "../handle.ts";
 import { bytesWritten } from "../name.ts";
 import { kindOf } from "../stat.ts";
+import { onWindows } from "../windows-path.ts";
 import type { Places, Spot } from "./place.ts";
 import { type Staged, setModified } from "./step.ts";
 import { sys, writeAll } from "./syscalls.ts";
@@ -241,6 +242,7 @@ async function copyAny(
     if (child.stat().isSymbolicLink()) sys.symlink(sys.readlink(original.below(inner)), copy.below(inner));
     else await copyAny(child, copy, inner, how, attributes);
   }
+  if (onWindows) return; // a directory cannot be opened as a file there, and has no mode
   const fd = sys.open(copy.address, O_RDONLY | O_DIRECTORY);
   try {
     if (how.verify) keepOwner(fd, stat);
@@ -357,7 +359,7 @@ export async function flushDirectory(directory: Handle): Promise<void> {
 
 /** Undefined for a directory that cannot be flushed: one that may be written to and not read, or any on Windows. */
 export function openToFlush(directory: Handle): number | undefined {
-  if (process.platform === "win32") return undefined;
+  if (onWindows) return undefined;
   try {
     return sys.open(directory.address, O_RDONLY | O_DIRECTORY);
   } catch (error) {

@@ -19,6 +19,7 @@ import { conceal } from "../concealed.ts";
 import { errnoOf, faultOf, stateDirectory, system } from "../errno.ts";
 import { display, Handle } from "../handle.ts";
 import { isOfOneMachine } from "../system/file-system.ts";
+import { onWindows } from "../windows-path.ts";
 import { Beacon, isLit, isLitNow, isOut } from "./beacon.ts";
 import {
   heartbeatMs,
@@ -249,7 +250,7 @@ function removeJournals(folder: string): void {
 }
 
 function flushFolder(folder: string): void {
-  if (process.platform === "win32") return; // directories cannot be flushed there
+  if (onWindows) return; // directories cannot be flushed there
   const fd = sys.open(folder, constants.O_RDONLY);
   try {
     sys.flush(fd);
@@ -316,7 +317,8 @@ export function namedStatePath(wanted?: string): string | undefined {
 export function statePath(wanted?: string): string {
   const told = namedStatePath(wanted);
   if (told !== undefined) return told;
-  const { XDG_STATE_HOME: xdg = "" } = process.env;
+  const { XDG_STATE_HOME: xdg = "", LOCALAPPDATA: local = "" } = process.env;
+  if (onWindows && isAbsolute(local)) return join(local, "polyfs", "state");
   // A relative path would lie in the working directory, which is somebody's project.
   const home = [homedir(), userInfo().homedir].find(path => isAbsolute(path)) ?? tmpdir();
   return join(isAbsolute(xdg) ? xdg : join(home, ".local", "state"), "polyfs");
@@ -376,6 +378,13 @@ export function makeDirectory(path: string): void {
     if (errno === "EEXIST") return;
     if (errno !== "ENOENT" || dirname(path) === path) throw faultOf(error, stateDirectory);
     makeDirectory(dirname(path));
-    makeDirectory(path);
+    // Once more and not again: below a file, Windows says each time that there is nothing.
+    try {
+      sys.mkdir(path, 0o700);
+    } catch (again) {
+      if (errnoOf(again) === "EEXIST") return;
+      if (errnoOf(again) === "ENOENT") throw new Fault("not_a_directory", { path: stateDirectory });
+      throw faultOf(again, stateDirectory);
+    }
   }
 }

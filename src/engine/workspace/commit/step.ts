@@ -6,6 +6,7 @@ import { Fault, type Kind } from "../../fault.ts";
 import { contentHash } from "../../text/version.ts";
 import { errnoOf, system } from "../errno.ts";
 import { type Address, Handle, raceFree } from "../handle.ts";
+import { onWindows } from "../windows-path.ts";
 import { contentAt } from "./if-there.ts";
 import { AsideRefused, Overtaken } from "./overtaken.ts";
 import type { Places, Spot } from "./place.ts";
@@ -155,7 +156,7 @@ function moveToFree(from: Address, to: Address, step: MoveStep, places: Places):
 
 /** Of a file that goes to another directory, a power cut must not keep the loss of the one name without the other. */
 function flushPlace(places: Places, place: number): void {
-  if (process.platform === "win32") return;
+  if (onWindows) return;
   let fd: number;
   try {
     fd = sys.open(places.handle(place).address, constants.O_RDONLY | constants.O_DIRECTORY);
@@ -180,6 +181,8 @@ function keepAside(step: MoveStep, scene: Scene, to: Address): void {
       sys.link(to, aside);
       return;
     } catch (error) {
+      // The step was tried before, and failed behind this.
+      if (errnoOf(error) === "EEXIST" && sys.lstat(aside)?.ino === known.inode) return;
       if (step.replaces.asidePlace !== undefined && isRefusal(error)) throw new AsideRefused(step.given);
       if (!isWithoutLinks(error)) throw error;
       if (scene.single) return;

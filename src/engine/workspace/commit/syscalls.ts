@@ -10,13 +10,11 @@ import {
   fchownSync,
   fdatasync,
   fdatasyncSync,
-  fstatSync,
   fsync,
   fsyncSync,
   ftruncateSync,
   futimesSync,
   linkSync,
-  lstatSync,
   lutimesSync,
   mkdirSync,
   openSync,
@@ -32,6 +30,7 @@ import {
   writeSync,
 } from "node:fs";
 import type { Address } from "../handle.ts";
+import { fstatNow, lstatIfThere } from "../system/identity.ts";
 
 export const sys = {
   access: (address: Address, mode: number): void => accessSync(address, mode),
@@ -48,9 +47,9 @@ export const sys = {
   flushData: (fd: number): void => fdatasyncSync(fd),
   flushLater: (fd: number): Promise<void> => promised(done => fsync(fd, done)),
   flushDataLater: (fd: number): Promise<void> => promised(done => fdatasync(fd, done)),
-  stat: (fd: number): Stats => fstatSync(fd),
+  stat: (fd: number): Stats => fstatNow(fd),
   /** About a name itself; undefined where there is nothing. */
-  lstat: (address: Address): Stats | undefined => lstatSync(address, { throwIfNoEntry: false }),
+  lstat: (address: Address): Stats | undefined => lstatIfThere(address),
   chmod: (fd: number, mode: number): void => fchmodSync(fd, mode),
   chmodAt: (address: Address, mode: number): void => chmodSync(address, mode),
   chown: (fd: number, user: number, group: number): void => fchownSync(fd, user, group),

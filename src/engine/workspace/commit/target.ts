@@ -6,7 +6,8 @@ import { display } from "../handle.ts";
 import { bytesWritten, written } from "../name.ts";
 import { parsePath, type WorkspacePath } from "../path.ts";
 import { land, landNearest, type Reached, storedName } from "../resolve.ts";
-import { isWithin, type Root } from "../root.ts";
+import { isWithin, type Root, under } from "../root.ts";
+import { ownForm } from "../windows-path.ts";
 import { lockKey } from "./lock.ts";
 import { addressOf, type NewSeat, nameOf, type Places, type Seat, type Spot, spotKey } from "./place.ts";
 import { sys } from "./syscalls.ts";
@@ -82,7 +83,7 @@ function seatOf(from: WorkspacePath, path: WorkspacePath, way: Aim): Target {
   for (const name of names) place = way.places.addNew(place, name);
   const inNew: NewSeat = {
     place,
-    path: [seat.path === "/" ? "" : seat.path, ...below].join("/"),
+    path: under(seat.path, below.join("/")),
     key: lockKey(stat.dev, stat.ino, first.name),
     missing: first,
   };
@@ -119,7 +120,7 @@ function targetAt(seat: Seat, from: WorkspacePath, path: WorkspacePath, { places
   return {
     path,
     spot: { place: seat.place, name },
-    at: `${seat.path === "/" ? "" : seat.path}/${display(name)}`,
+    at: under(seat.path, display(name)),
     key: lockKey(seat.device, seat.inode, name),
   };
 }
@@ -150,7 +151,7 @@ function behindLink(from: WorkspacePath, link: Target, given: string, way: Aim):
     real = landing.path;
   } catch (error) {
     if (!Fault.is(error, "not_found")) throw retold(error, given);
-    const leads = written(sys.readlink(way.places.address(link.spot))); // it dangles
+    const leads = ownForm(written(sys.readlink(way.places.address(link.spot)))); // it dangles
     real = isAbsolute(leads) ? leads : `${link.at}/../${leads}`;
   }
   try {

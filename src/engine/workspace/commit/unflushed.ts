@@ -2,7 +2,8 @@
 import { constants } from "node:fs";
 import { errnoOf } from "../errno.ts";
 import type { Handle } from "../handle.ts";
-import { isWithin } from "../root.ts";
+import { isWithin, under } from "../root.ts";
+import { forFlushing, onWindows } from "../windows-path.ts";
 import { addressOf, identified, type Places, type Spot } from "./place.ts";
 import { flushDirectory, openToFlush } from "./stage.ts";
 import type { Staged, Step } from "./step.ts";
@@ -46,7 +47,7 @@ export class Unflushed {
 
   /** Whether moving what is at `name` in the directory `at` would move something that was not flushed. */
   overlaps(at: string, name: string): boolean {
-    const path = `${at === "/" ? "" : at}/${name}`;
+    const path = under(at, name);
     return [...this.#folders.values(), ...this.#flushing.values()].some(
       folder => folder.at === at || isWithin(folder.at, path),
     );
@@ -145,9 +146,11 @@ function openIfThere(directory: Handle, name: string): number | undefined {
   try {
     const address = directory.below(addressOf(name));
     if (!sys.lstat(address)?.isFile()) return undefined;
-    return sys.open(address, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+    return sys.open(address, forFlushing | constants.O_NOFOLLOW | constants.O_NONBLOCK);
   } catch (error) {
-    if (errnoOf(error) === "ENOENT" || errnoOf(error) === "EACCES" || errnoOf(error) === "ELOOP")
+    if (
+      ["ENOENT", "EACCES", "ELOOP", ...(onWindows ? ["EPERM", "EBUSY"] : [])].includes(errnoOf(error) ?? "")
+    )
       return undefined;
     throw error;
   }

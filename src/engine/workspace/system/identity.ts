@@ -1,0 +1,41 @@
+// Which file something is, by device and number. NTFS numbers files with 64 bits: 16 that count how often an entry of
+// its table was used, and 48 for the entry. Node's plain stats round that to a float, and two files may then look like
+// one. Where a number is not exact, it is asked for as a bigint and folded into 53 bits.
+import { type BigIntStats, fstatSync, lstatSync, type Stats } from "node:fs";
+import type { Address } from "../handle.ts";
+
+const entryBits = 37n; // a table of more than 10^11 files is not to be expected
+const safeBits = 53n;
+
+/** The number of a file as a safe integer: the same for the same file, and lossless for every real table of NTFS. */
+export function foldedInode(inode: bigint): number {
+  if (inode < 1n << safeBits) return Number(inode);
+  const [uses, entry] = [inode >> 48n, inode & ((1n << 48n) - 1n)];
+  if (entry < 1n << entryBits) return Number((uses << entryBits) | entry);
+  return Number(BigInt.asUintN(Number(safeBits), inode ^ (inode >> 11n) ^ (inode << 23n)));
+}
+
+/** Stats whose `ino` is exact. `ask` is called only where it is not. */
+function exact<S extends Stats | undefined>(stats: S, ask: () => BigIntStats | undefined): S {
+  if (stats === undefined || Number.isSafeInteger(stats.ino)) return stats;
+  const big = ask();
+  if (big !== undefined) stats.ino = foldedInode(big.ino);
+  return stats;
+}
+
+/** About a name itself. Throws where there is nothing. */
+export function lstatNow(address: Address): Stats {
+  return exact(lstatSync(address), () => lstatSync(address, { bigint: true, throwIfNoEntry: false }));
+}
+
+/** The same; undefined where there is nothing. */
+export function lstatIfThere(address: Address): Stats | undefined {
+  return exact(lstatSync(address, { throwIfNoEntry: false }), () =>
+    lstatSync(address, { bigint: true, throwIfNoEntry: false }),
+  );
+}
+
+/** About an open file. */
+export function fstatNow(fd: number): Stats {
+  return exact(fstatSync(fd), () => fstatSync(fd, { bigint: true }));
+}
