@@ -1,6 +1,7 @@
 // The audit log that --audit names, open. It must not lie where callers may write.
 import { plainWording, say } from "../contract/wording.ts";
 import { Fault } from "../engine/fault.ts";
+import { nativeForm } from "../engine/workspace/windows-path.ts";
 import type { Workspace } from "../engine/workspace/workspace.ts";
 import { AuditLog } from "../host/audit-log.ts";
 import type { Log } from "../mcp/log.ts";
@@ -12,7 +13,7 @@ export function openAudit(config: Config, workspace: Workspace, log: Log): Audit
   const { audit: path, "audit-max-bytes": maxBytes } = config;
   if (path === undefined) return undefined;
   refuseServed("--audit", path, workspace);
-  const served = workspace.roots.map(root => `${root.path} (${root.access})`);
+  const served = workspace.roots.map(root => `${nativeForm(root.path)} (${root.access})`);
   try {
     return new AuditLog(path, {
       maxBytes,

@@ -1,6 +1,7 @@
 // Paths as answers print them, for contracts that do so relative to the first root: what lies elsewhere (and was
 // granted) is named in full.
 import type { WorkspacePath } from "../../engine/workspace/path.ts";
+import { nativeForm } from "../../engine/workspace/windows-path.ts";
 import type { Workspace } from "../../engine/workspace/workspace.ts";
 import { printable } from "../wording.ts";
 
@@ -10,7 +11,7 @@ export function asShown(workspace: Workspace, path: WorkspacePath): WorkspacePat
 }
 
 export function shownPath({ roots }: Workspace, path: WorkspacePath): string {
-  if (path.root !== roots[0]) return path.absolute;
+  if (path.root !== roots[0]) return nativeForm(path.absolute);
   return path.isRoot ? "." : path.relative;
 }
 

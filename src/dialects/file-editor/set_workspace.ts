@@ -4,6 +4,7 @@ import { isAbsolute, parse } from "node:path";
 import type { CallContext } from "../../contract/context.ts";
 import { text, tool } from "../../contract/tool.ts";
 import { Fault } from "../../engine/fault.ts";
+import { nativeForm } from "../../engine/workspace/windows-path.ts";
 import type { Workspace } from "../../engine/workspace/workspace.ts";
 import { choose, refuseForgetful } from "./chosen.ts";
 
@@ -26,7 +27,7 @@ export const setWorkspace = tool({
     refuseForgetful(call.session);
     const workspace = call.settings.anyDirectory === undefined ? granted(path, call) : anywhere(path, call);
     choose(call.session, workspace);
-    return text(`Successfully set workspace root to: ${workspace.roots[0]?.spelling ?? path}`);
+    return text(`Successfully set workspace root to: ${nativeForm(workspace.roots[0]?.spelling ?? path)}`);
   },
 });
 
@@ -35,7 +36,7 @@ function granted(path: string, { workspace }: CallContext): Workspace {
     return workspace.within(workspace.at(path));
   } catch (error) {
     if (!Fault.is(error, "outside_roots")) throw error;
-    const allowed = workspace.roots.map(root => root.spelling).join(", ");
+    const allowed = workspace.roots.map(root => nativeForm(root.spelling)).join(", ");
     throw new Fault("invalid_argument", {
       message: `Access denied: Path is outside the workspace boundary (allowed: ${allowed || "nothing"})`,
     });

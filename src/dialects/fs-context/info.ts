@@ -2,6 +2,7 @@
 import type { CallContext } from "../../contract/context.ts";
 import { mimeType } from "../../engine/text/mime.ts";
 import { humanSize } from "../../engine/text/size.ts";
+import { nativeForm } from "../../engine/workspace/windows-path.ts";
 import { type EntryType, entryTypes, typeOf } from "./listing.ts";
 import { pathOf } from "./paths.ts";
 
@@ -45,7 +46,7 @@ export function infoOf(written: string, call: CallContext, { mime }: { readonly 
   const name = path.isRoot ? path.absolute.slice(path.absolute.lastIndexOf("/") + 1) : path.name;
   return {
     name,
-    path: path.absolute,
+    path: nativeForm(path.absolute),
     type: typeOf(own.kind),
     size: stat.size,
     created: stat.created.toISOString(),

@@ -1,5 +1,6 @@
 // `list_allowed_directories`: what the other tools can reach.
 import { text, tool } from "../../contract/tool.ts";
+import { nativeForm } from "../../engine/workspace/windows-path.ts";
 import { output } from "./output.ts";
 
 export const listAllowedDirectories = tool({
@@ -12,7 +13,7 @@ export const listAllowedDirectories = tool({
   output: output({ allowedDirectories: { type: "array", items: { type: "string" } } }),
   effect: "reads",
   run(_, { workspace }) {
-    const allowedDirectories = workspace.roots.map(root => root.path);
+    const allowedDirectories = workspace.roots.map(root => nativeForm(root.path));
     const said =
       allowedDirectories.length === 0
         ? "No directories are allowed. Start the server with directories to serve, with --allow-cwd, or from a " +

@@ -2,6 +2,7 @@
 import { text, tool } from "../../contract/tool.ts";
 import { comparison, First } from "../../engine/search/sort.ts";
 import { walk } from "../../engine/search/walk.ts";
+import { nativeForm } from "../../engine/workspace/windows-path.ts";
 import { includeHiddenProperty, scopeOf } from "./globs.ts";
 import { entryTypes, type Listed, line, listed, namesNote, plural, typeOf, withNotes } from "./listing.ts";
 import { output } from "./output.ts";
@@ -118,7 +119,7 @@ export const listDirectory = tool({
     const { inaccessible } = found.report;
     const structured = {
       ok: true,
-      path: path.absolute,
+      path: nativeForm(path.absolute),
       entries: entries.map(structuredEntry),
       summary: {
         totalEntries: entries.length,
@@ -134,7 +135,7 @@ export const listDirectory = tool({
       entries.length === 0
         ? [params.pattern === undefined ? "Empty directory" : `No matches for ${params.pattern}`]
         : [
-            `${path.absolute} (${directories} dirs, ${files} files):`,
+            `${nativeForm(path.absolute)} (${directories} dirs, ${files} files):`,
             ...entries.map(entry => line(entry.path, entry)),
           ];
     const total = found.report.stopped === undefined ? `${first.count}` : `more than ${first.count}`;

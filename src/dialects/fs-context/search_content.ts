@@ -5,6 +5,8 @@ import { Fault } from "../../engine/fault.ts";
 import { readExpression } from "../../engine/regex/expression.ts";
 import type { FileMatches, LineMatch, MatchReport } from "../../engine/search/file-matches.ts";
 import { matches } from "../../engine/search/matches.ts";
+import { under } from "../../engine/workspace/root.ts";
+import { nativeForm } from "../../engine/workspace/windows-path.ts";
 import { includeHiddenProperty, scopeOf, searchExcludesProperty } from "./globs.ts";
 import { withNotes } from "./listing.ts";
 import { output } from "./output.ts";
@@ -122,11 +124,11 @@ export const searchContent = tool({
     const reason = reasonOf(report.stopped, more);
     if (reason === "timeout" && found.length === 0)
       throw new Fault("timeout", { ms: timeoutMs, what: `nothing matched ${pattern.slice(0, 200)} by then` });
-    const absolute = (path: string) => `${base.absolute.replace(/\/$/, "")}/${path}`;
+    const absolute = (path: string) => nativeForm(under(base.absolute, path));
     const total = maxResults - left;
     const structured = {
       ok: true,
-      path: base.absolute,
+      path: nativeForm(base.absolute),
       pattern,
       matches: found.flatMap(file =>
         file.lines.map(({ number, text: content, before, after, count }) => ({

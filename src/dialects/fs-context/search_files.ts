@@ -3,6 +3,8 @@ import { text, tool } from "../../contract/tool.ts";
 import { Fault } from "../../engine/fault.ts";
 import { comparison, First } from "../../engine/search/sort.ts";
 import { walk } from "../../engine/search/walk.ts";
+import { under } from "../../engine/workspace/root.ts";
+import { nativeForm } from "../../engine/workspace/windows-path.ts";
 import { includeHiddenProperty, scopeOf, searchExcludesProperty } from "./globs.ts";
 import { type Listed, line, listed, namesNote, withNotes } from "./listing.ts";
 import { output } from "./output.ts";
@@ -125,10 +127,10 @@ export const searchFiles = tool({
             : undefined;
     if (reason === "timeout" && results.length === 0)
       throw new Fault("timeout", { ms: timeoutMs, what: `no file matched ${params.pattern} by then` });
-    const absolute = ({ path }: Listed) => `${base.absolute.replace(/\/$/, "")}/${path}`;
+    const absolute = ({ path }: Listed) => nativeForm(under(base.absolute, path));
     const structured = {
       ok: true,
-      path: base.absolute,
+      path: nativeForm(base.absolute),
       pattern: params.pattern,
       results: results.map(file => ({
         path: absolute(file),

@@ -1,5 +1,6 @@
 // `list_roots`: what is served.
 import { text } from "../../contract/tool.ts";
+import { nativeForm } from "../../engine/workspace/windows-path.ts";
 import { polyfsTool } from "./polyfs-tool.ts";
 
 export const listRoots = polyfsTool({
@@ -10,6 +11,6 @@ export const listRoots = polyfsTool({
   effect: "reads",
   run(_, { workspace: { roots } }) {
     if (roots.length === 0) return text("[no directory is served]");
-    return text(roots.map(({ path, access }) => `${path} (${access})`).join("\n"));
+    return text(roots.map(({ path, access }) => `${nativeForm(path)} (${access})`).join("\n"));
   },
 });

@@ -5,6 +5,7 @@ import type { Edit } from "../../engine/edit/edits.ts";
 import { Fault } from "../../engine/fault.ts";
 import { decode, type Text, withMarkInText } from "../../engine/text/text.ts";
 import type { OpenFile } from "../../engine/workspace/file.ts";
+import { nativeForm } from "../../engine/workspace/windows-path.ts";
 import { difference } from "./difference.ts";
 import { pathAt } from "./paths.ts";
 import { textTool } from "./reference-tool.ts";
@@ -46,7 +47,7 @@ export const editFile = textTool({
     if (dryRun) {
       using file = workspace.file(path);
       const before = await textOf(path.given, await file.bytes(limit));
-      return difference(file.path, before, await edited(before, edits, call));
+      return difference(nativeForm(file.path), before, await edited(before, edits, call));
     }
     const { size, path: at } = looked(workspace.file(path)); // Windows replaces no file that is open
     if (size > limit) throw new Fault("too_large", { path: path.given, size, limit });
@@ -57,7 +58,7 @@ export const editFile = textTool({
       async bytes => {
         const before = await textOf(path.given, bytes);
         const after = await edited(before, edits, call);
-        answer = difference(at, before, after);
+        answer = difference(nativeForm(at), before, after);
         return after === before ? undefined : after.bytes;
       },
       options,

@@ -1,4 +1,6 @@
 // `list_allowed_directories`: what may be reached.
+
+import { nativeForm } from "../../engine/workspace/windows-path.ts";
 import { allowedDirectories } from "./paths.ts";
 import { textTool } from "./reference-tool.ts";
 
@@ -9,5 +11,6 @@ export const listAllowedDirectories = textTool({
   input: { type: "object", properties: {} },
   effect: "reads",
   call: "stat",
-  run: (_, { workspace }) => `Allowed directories:\n${allowedDirectories(workspace).join("\n")}`,
+  run: (_, { workspace }) =>
+    `Allowed directories:\n${allowedDirectories(workspace).map(nativeForm).join("\n")}`,
 });

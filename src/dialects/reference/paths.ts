@@ -5,6 +5,7 @@ import type { CallContext } from "../../contract/context.ts";
 import { Fault } from "../../engine/fault.ts";
 import type { WorkspacePath } from "../../engine/workspace/path.ts";
 import { isWithin } from "../../engine/workspace/root.ts";
+import { ownForm } from "../../engine/workspace/windows-path.ts";
 import type { Workspace } from "../../engine/workspace/workspace.ts";
 
 export function pathAt(given: string, { workspace, settings }: CallContext): WorkspacePath {
@@ -16,7 +17,7 @@ export function pathAt(given: string, { workspace, settings }: CallContext): Wor
     throw new Fault("invalid_argument", { message });
   }
   if (isAbsolute(written)) return workspace.at(resolve(written));
-  const candidates = workspace.roots.map(root => resolve(root.spelling, written));
+  const candidates = workspace.roots.map(root => ownForm(resolve(root.spelling, written)));
   const inside = candidates.find(path => allowedDirectories(workspace).some(root => isWithin(path, root)));
   return workspace.at(inside ?? candidates[0] ?? resolve(settings.workingDirectory, written));
 }

@@ -3,6 +3,7 @@ import type { CallContext } from "../../contract/context.ts";
 import { Fault } from "../../engine/fault.ts";
 import { walkGroups } from "../../engine/search/walk.ts";
 import type { WorkspacePath } from "../../engine/workspace/path.ts";
+import { nativeForm } from "../../engine/workspace/windows-path.ts";
 import { anyOf } from "./globs.ts";
 import { pathAt } from "./paths.ts";
 import { textTool } from "./reference-tool.ts";
@@ -34,7 +35,7 @@ export const searchFiles = textTool({
   async run({ path: given, pattern, excludePatterns }, call) {
     const path = pathAt(given, call);
     using directory = call.workspace.directory(path);
-    const base = directory.path === "/" ? "" : directory.path;
+    const base = directory.path.replace(/\/$/, "");
     const exclude = excludePatterns.length === 0 ? undefined : anyOf(excludePatterns);
     const options = { include: anyOf([pattern]), exclude, order: "tree", signal: call.signal } as const;
     const lines = new Lines();
@@ -42,7 +43,7 @@ export const searchFiles = textTool({
       for (const { name, kind } of entries) {
         const found = prefix + name;
         if (kind === "symlink" && !leadsSomewhere(path.below(found), call)) continue;
-        if (lines.add(`${base}/${found}`)) continue;
+        if (lines.add(nativeForm(`${base}/${found}`))) continue;
         lines.note(`cut after ${lines.count} matches: narrow the pattern, or search further down`);
         return false;
       }

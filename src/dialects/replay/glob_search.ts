@@ -1,6 +1,7 @@
 // `glob_search`: files by globs.
 import { text, tool } from "../../contract/tool.ts";
 import { walkGroups } from "../../engine/search/walk.ts";
+import { nativeForm } from "../../engine/workspace/windows-path.ts";
 import { excluded, excludeGlobsProperty, included } from "./globs.ts";
 import { leadsTo } from "./leads-to.ts";
 import { readable } from "./paths.ts";
@@ -31,7 +32,7 @@ export const globSearch = tool({
     const include = included(directory, globs);
     const exclude = excluded(directory, excludeGlobs);
     const found = new Lines(given);
-    const base = directory.path === "/" ? "" : directory.path;
+    const base = directory.path.replace(/\/$/, "");
     let stopped = false;
     await walkGroups(directory, { include, exclude, signal }, ({ prefix, entries }) => {
       for (const { name, kind } of entries) {
@@ -41,7 +42,7 @@ export const globSearch = tool({
         if (!isFile) continue;
         stopped = max > 0 && found.count === max;
         if (stopped) return false;
-        found.add(`${base}/${path}`);
+        found.add(nativeForm(`${base}/${path}`));
       }
       return true;
     });

@@ -7,6 +7,8 @@ import type { FileHits } from "../../engine/search/grep-terms.ts";
 import { matchLines } from "../../engine/search/match-lines.ts";
 import { walk } from "../../engine/search/walk.ts";
 import type { Directory } from "../../engine/workspace/directory.ts";
+import { under } from "../../engine/workspace/root.ts";
+import { nativeForm } from "../../engine/workspace/windows-path.ts";
 import { excluded, excludeGlobsProperty, Trees } from "./globs.ts";
 import { readable } from "./paths.ts";
 import { maxAnswerBytes } from "./room.ts";
@@ -77,7 +79,7 @@ export const grepFiles = tool({
         },
       );
       for await (const file of search) {
-        const path = `${directory.path === "/" ? "" : directory.path}/${file.path}`;
+        const path = nativeForm(under(directory.path, file.path));
         if (seen.has(path)) continue;
         if (places.trees.length > 1) seen.add(path);
         answer.add(path, file);

@@ -1,5 +1,7 @@
 // `list_allowed_directories`: what may be reached, and how.
+
 import { text, tool } from "../../contract/tool.ts";
+import { nativeForm } from "../../engine/workspace/windows-path.ts";
 
 export const listAllowedDirectories = tool({
   name: "list_allowed_directories",
@@ -8,7 +10,7 @@ export const listAllowedDirectories = tool({
   input: { type: "object", properties: {} },
   effect: "reads",
   run(_, { workspace }) {
-    const lines = workspace.roots.map(({ path, access }) => `${path} (${access})`);
+    const lines = workspace.roots.map(({ path, access }) => `${nativeForm(path)} (${access})`);
     return text(lines.length === 0 ? "(no allowed directories: every path is denied)" : lines.join("\n"));
   },
 });

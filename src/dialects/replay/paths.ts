@@ -3,6 +3,7 @@
 // engine holds it again, without a race, when it opens or changes something.
 import { Fault } from "../../engine/fault.ts";
 import type { WorkspacePath } from "../../engine/workspace/path.ts";
+import { nativeForm } from "../../engine/workspace/windows-path.ts";
 import type { Workspace } from "../../engine/workspace/workspace.ts";
 
 export interface Allowed {
@@ -13,12 +14,12 @@ export interface Allowed {
 
 export function readable(workspace: Workspace, given: string): Allowed {
   const path = workspace.at(given);
-  return { path, at: workspace.locate(path).path };
+  return { path, at: nativeForm(workspace.locate(path).path) };
 }
 
 export function writable(workspace: Workspace, given: string): Allowed {
   const path = workspace.at(given);
   const { path: at, root } = workspace.locate(path);
   if (root.access === "read-only") throw new Fault("read_only", { path: given });
-  return { path, at };
+  return { path, at: nativeForm(at) };
 }

@@ -1,6 +1,7 @@
 // `read_multiple_files`: up to fifty files in one call. What goes wrong with one is said in its place.
 import { tool } from "../../contract/tool.ts";
 import { Fault } from "../../engine/fault.ts";
+import { nativeForm } from "../../engine/workspace/windows-path.ts";
 import type { Workspace } from "../../engine/workspace/workspace.ts";
 import { readable } from "./paths.ts";
 import { isText } from "./read_file.ts";
@@ -55,7 +56,7 @@ async function read(workspace: Workspace, given: string, room: number): Promise<
     const bytes = await file.bytes(maxFileBytes);
     const body = isText(bytes) ? bytes.toString("utf8") : `[binary, base64]\n${bytes.toString("base64")}`;
     if (body.length > room) throw new Fault("too_large", { path: file.path, size: body.length, limit: room });
-    return `${file.path}:\n${body}`;
+    return `${nativeForm(file.path)}:\n${body}`;
   } catch (error) {
     return `${place(workspace, given)}:\n[error: ${toldInline(error).message}]`;
   }

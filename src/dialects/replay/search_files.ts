@@ -1,6 +1,7 @@
 // `search_files`: files and directories by a part of their name.
 import { text, tool } from "../../contract/tool.ts";
 import { walkGroups } from "../../engine/search/walk.ts";
+import { nativeForm } from "../../engine/workspace/windows-path.ts";
 import { excluded, excludeGlobsProperty } from "./globs.ts";
 import { readable } from "./paths.ts";
 import { Lines } from "./room.ts";
@@ -28,10 +29,10 @@ export const searchFiles = tool({
     const wanted = nameContains.toLowerCase();
     const found = new Lines(given);
     const exclude = excluded(directory, excludeGlobs);
-    const base = directory.path === "/" ? "" : directory.path;
+    const base = directory.path.replace(/\/$/, "");
     await walkGroups(directory, { exclude, order: "tree", signal }, ({ prefix, entries }) => {
       for (const { name } of entries) {
-        if (name.toLowerCase().includes(wanted)) found.add(`${base}/${prefix}${name}`);
+        if (name.toLowerCase().includes(wanted)) found.add(nativeForm(`${base}/${prefix}${name}`));
       }
       return true;
     });
