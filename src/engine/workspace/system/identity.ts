@@ -1,6 +1,7 @@
 // Which file something is, by device and number. NTFS numbers files with 64 bits: 16 that count how often an entry of
 // its table was used, and 48 for the entry. Node's plain stats round that to a float, and two files may then look like
-// one. Where a number is not exact, it is asked for as a bigint and folded into 53 bits.
+// one. Where a number is not exact, it is asked for as a bigint and folded into 53 bits, with a minus sign, which no
+// exact number has.
 import { type BigIntStats, fstatSync, lstatSync, type Stats } from "node:fs";
 import type { Address } from "../handle.ts";
 
@@ -11,8 +12,8 @@ const safeBits = 53n;
 export function foldedInode(inode: bigint): number {
   if (inode < 1n << safeBits) return Number(inode);
   const [uses, entry] = [inode >> 48n, inode & ((1n << 48n) - 1n)];
-  if (entry < 1n << entryBits) return Number((uses << entryBits) | entry);
-  return Number(BigInt.asUintN(Number(safeBits), inode ^ (inode >> 11n) ^ (inode << 23n)));
+  if (entry < 1n << entryBits) return -Number((uses << entryBits) | entry);
+  return -Number(BigInt.asUintN(Number(safeBits), inode ^ (inode >> 11n) ^ (inode << 23n)));
 }
 
 /** Stats whose `ino` is exact. `ask` is called only where it is not. */
