@@ -91,11 +91,12 @@ describe("the workspace", () => {
     expect(await ground.says("read_files", { path: join(ground.path, "in/a.txt") })).toBe("1 | one\n2 | two");
     expect(await ground.refuses("read_files", { path: join(ground.path, "top.txt") })).toBe(denied);
     symlinkSync("/", join(ground.path, "in/all"));
-    for (const whole of ["/", "/proc/self/root", join(ground.path, "in/all")]) {
+    for (const whole of ["/", join(ground.path, "in/all")]) {
       expect(await ground.refuses("set_workspace", { path: whole })).toContain(
         "The whole filesystem cannot be the workspace",
       );
     }
+    expect(await ground.refuses("set_workspace", { path: "/proc/self/root" })).toContain("Access denied");
     expect(await ground.refuses("set_workspace", { path: "in" })).toBe("Workspace path must be absolute: in");
     await ground.says("write_files", { path: "a.txt", content: "x", line_count: 1 });
     expect(ground.bytes("in/a.txt")).toBe("x");
