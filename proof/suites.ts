@@ -9,6 +9,7 @@ export const suites: { readonly [name: string]: () => Promise<Suite> } = {
   fuzz: async () => (await import("./fuzz/suite.ts")).fuzz,
   merge: async () => (await import("./merge/suite.ts")).mergeSuite,
   model: async () => (await import("./model/suite.ts")).model,
+  policy: async () => (await import("./policy/suite.ts")).policySuite,
   power: async () => (await import("./power/suite.ts")).power,
   patch: async () => (await import("./patch/suite.ts")).patchSuite,
   search: async () => (await import("./search/suite.ts")).search,

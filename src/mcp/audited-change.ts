@@ -1,8 +1,9 @@
 // A change as the audit log has it: each path with the hash of what was there before and of what is there after, so
-// that the log explains how one state of a tree became another.
-import type { Archive } from "../engine/workspace/archive/archive.ts";
+// that the log explains how one state of a tree became another. Where a rule hides or masks a file, its hash is left
+// out: a short secret could be found by hashing guesses.
 import type { RecordedFile } from "../engine/workspace/archive/log.ts";
 import { listedIn, type Snapshot } from "../engine/workspace/archive/snapshot.ts";
+import type { Workspace } from "../engine/workspace/workspace.ts";
 
 /** Files of a directory that are listed one by one; of larger ones the hash of the listing stands for all. */
 const mostEntries = 10_000;
@@ -21,13 +22,14 @@ interface AuditedFile extends Pick<RecordedFile, "at" | "effect" | "kind" | "fro
   readonly after?: AuditedContent;
 }
 
-/** `sha256:` and a hash, `link:` and its target, or what is below a directory, by relative path. */
+/** `sha256:` and a hash, `link:` and its target, or what is below a directory, by relative path; `withheld`. */
 type AuditedContent = string | { readonly [path: string]: string };
 
-export function auditedChange(archive: Archive, id: string): AuditedChange {
-  const record = archive.changes.get(id);
+export function auditedChange(workspace: Workspace, id: string): AuditedChange {
+  const record = workspace.archive.changes.get(id);
   if (record === undefined) return { id };
-  const content = (snapshot: Snapshot | undefined) => snapshot && contentOf(snapshot, archive);
+  const content = (snapshot: Snapshot | undefined, at: string) =>
+    snapshot && contentOf(snapshot, at, workspace);
   const { undoes, parents, files } = record;
   return {
     id,
@@ -38,41 +40,53 @@ export function auditedChange(archive: Archive, id: string): AuditedChange {
       effect,
       kind,
       from,
-      before: content(before),
-      replaced: content(replaced),
-      after: content(after),
+      before: content(before, from ?? at),
+      replaced: content(replaced, at),
+      after: content(after, at),
     })),
   };
 }
 
-function contentOf(snapshot: Snapshot, archive: Archive): AuditedContent {
-  if (snapshot.kind !== "directory") return leafOf(snapshot);
+function contentOf(snapshot: Snapshot, at: string, workspace: Workspace): AuditedContent {
+  if (snapshot.kind !== "directory") return leafOf(snapshot, at, workspace);
   const entries: Record<string, string> = {};
-  return collect(snapshot, "", archive, entries) ? entries : `directory:${snapshot.entries ?? ""}`;
+  if (collect(snapshot, "", at, workspace, entries)) return entries;
+  // The hash of a listing depends on the hashes of the files below.
+  return workspace.hasRules && snapshot.entries !== undefined
+    ? withheld
+    : `directory:${snapshot.entries ?? ""}`;
 }
 
 /** False where there is too much, or it is not kept any more. */
 function collect(
   directory: Snapshot,
   path: string,
-  archive: Archive,
+  top: string,
+  workspace: Workspace,
   entries: Record<string, string>,
 ): boolean {
-  const listed = listedIn(directory, archive.objects);
+  const listed = listedIn(directory, workspace.archive.objects);
   if (listed === undefined) return false;
   for (const entry of listed) {
     const at = `${path}${entry.name}`;
     if (Object.keys(entries).length >= mostEntries) return false;
-    if (entry.kind !== "directory") entries[at] = leafOf(entry);
+    if (entry.kind !== "directory") entries[at] = leafOf(entry, `${top}/${at}`, workspace);
     else {
       entries[`${at}/`] = "directory";
-      if (!collect(entry, `${at}/`, archive, entries)) return false;
+      if (!collect(entry, `${at}/`, top, workspace, entries)) return false;
     }
   }
   return true;
 }
 
-function leafOf(snapshot: Exclude<Snapshot, { kind: "directory" }>): string {
+const withheld = "withheld";
+
+function leafOf(
+  snapshot: Exclude<Snapshot, { kind: "directory" }>,
+  at: string,
+  workspace: Workspace,
+): string {
   if (snapshot.kind === "symlink") return `link:${snapshot.target}`;
-  return snapshot.kind === "file" ? `sha256:${snapshot.hash ?? "unknown"}` : snapshot.kind;
+  if (snapshot.kind !== "file") return snapshot.kind;
+  return workspace.isShownWhole(at) ? `sha256:${snapshot.hash ?? "unknown"}` : withheld;
 }

@@ -121,7 +121,7 @@ function entryOf(
     bytesIn,
     bytesOut,
     ms: Math.round(ms * 10) / 10,
-    changes: changes.map(change => auditedChange(workspace.archive, change)),
+    changes: changes.map(change => auditedChange(workspace, change)),
   };
 }
 

@@ -39,22 +39,28 @@ const letters = { created: "A", modified: "M", removed: "D", moved: "R", copied:
 function fileLine({ at, effect, kind, from, before, after }: RecordedFile, workspace: Workspace): string {
   const name = shownAt(workspace, at) + (kind === "directory" ? "/" : "");
   const named = from === undefined ? name : `${shownAt(workspace, from)} -> ${name}`;
-  return `${letters[effect]} ${named}${counts(before, after, workspace)}`;
+  return `${letters[effect]} ${named}${counts(at, before, after, workspace)}`;
 }
 
 /** ` +3 -1`, where both sides are kept and text. */
-function counts(before: Snapshot | undefined, after: Snapshot | undefined, workspace: Workspace): string {
+function counts(
+  at: string,
+  before: Snapshot | undefined,
+  after: Snapshot | undefined,
+  workspace: Workspace,
+): string {
   if (before === undefined && after === undefined) return "";
-  const [old, made] = [textOf(before, workspace), textOf(after, workspace)];
+  const [old, made] = [textOf(at, before, workspace), textOf(at, after, workspace)];
   if (old === undefined || made === undefined) return "";
   const { added, removed } = diffCounts(old, made);
   return ` +${added} -${removed}`;
 }
 
-function textOf(snapshot: Snapshot | undefined, { archive }: Workspace): string | undefined {
+/** As the rules show it. */
+function textOf(at: string, snapshot: Snapshot | undefined, workspace: Workspace): string | undefined {
   if (snapshot === undefined) return "";
   if (snapshot.kind !== "file" || snapshot.hash === undefined || snapshot.size > maxCountedBytes)
     return undefined;
-  const bytes = archive.objects.get(snapshot.hash);
-  return bytes === undefined || isNoText(bytes) ? undefined : bytes.toString("latin1");
+  const bytes = workspace.isHidden(at) ? undefined : workspace.archive.objects.get(snapshot.hash);
+  return bytes === undefined || isNoText(bytes) ? undefined : workspace.shown(at, bytes).toString("latin1");
 }

@@ -65,7 +65,7 @@ export const editFile = polyfsTool({
           given,
           bytes,
           if_version,
-          () => ({ archive: workspace.archive, at: workspace.locate(at).path }),
+          () => ({ workspace, at: workspace.locate(at).path }),
           apply,
           options,
         );

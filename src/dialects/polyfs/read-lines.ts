@@ -29,7 +29,7 @@ export async function readLines(
 ): Promise<string> {
   const bytes = await file.bytes(settings.maxFileBytes);
   const { text, as } = await readableText(file.given, bytes, reading.encoding);
-  const past = () => ({ archive: workspace.archive, at: file.path });
+  const past = () => ({ workspace, at: file.path });
   const version = remember(workspace, file.path, bytes);
   const head = headLine(file.given, text, version, as);
   const { since } = reading;

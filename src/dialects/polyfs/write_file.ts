@@ -127,7 +127,7 @@ async function edited(
         given,
         bytes,
         if_version,
-        () => ({ archive: workspace.archive, at: workspace.locate(path).path }),
+        () => ({ workspace, at: workspace.locate(path).path }),
         edit,
         options,
       );

@@ -3,7 +3,7 @@
 // now. Nothing is guessed: where later edits touch the same lines, it is refused. An undo is a commit like any
 // other, so it is all or nothing, recorded, and can be undone itself.
 import { merge } from "../edit/merge.ts";
-import { Fault, type Kind } from "../fault.ts";
+import { Fault, type Faults, type Kind } from "../fault.ts";
 import { decode } from "../text/text.ts";
 import { version } from "../text/version.ts";
 import type { ChangeRecord, Identity, RecordedFile } from "../workspace/archive/log.ts";
@@ -342,7 +342,7 @@ class Inverting {
     if ("text" in merged) return { bytes: merged.text.bytes, exact: false };
     const isMasked = this.#path.root.rules.decide(this.#file.at).contents === "masked";
     const shown = isMasked ? { current: [] } : collision(merged.overlaps);
-    throw new Fault("stale", { path: this.#file.at, version: version(current), ...shown });
+    throw this.#stale(current, shown);
   }
 
   #is(snapshot: Snapshot & { kind: "file" }, bytes: Buffer): boolean {
@@ -368,8 +368,10 @@ class Inverting {
     return await file.bytes(this.#workspace.archive.limits.maxFileBytes);
   }
 
-  #stale(current: Buffer = Buffer.alloc(0)): Fault {
-    return new Fault("stale", { path: this.#file.at, current: [], version: version(current) });
+  #stale(current: Buffer = Buffer.alloc(0), collided: Partial<Faults["stale"]> = {}): Fault {
+    const { at } = this.#file;
+    const seen = version(this.#workspace.shown(at, current));
+    return new Fault("stale", { path: at, current: [], version: seen, ...collided });
   }
 
   #notKept(): Fault {

@@ -16,7 +16,7 @@ const maxRememberedBytes = 16 * 1024 * 1024;
 
 /** Where the versions of a file are kept. */
 export interface Past {
-  readonly archive: Archive;
+  readonly workspace: Workspace;
   /** Where the file really is, absolute. */
   readonly at: string;
 }
@@ -41,19 +41,26 @@ function keep(workspace: Workspace, at: string, bytes: Uint8Array): void {
 }
 
 /** The bytes of a version of this file; undefined where they are not kept (any more), or were another file's. */
-export async function contentOf({ archive, at }: Past, wanted: string): Promise<Buffer | undefined> {
+export async function contentOf(past: Past, wanted: string): Promise<Buffer | undefined> {
   const beginning = /^(?:v:)?([0-9a-f]{12})$/.exec(wanted)?.[1];
   if (beginning === undefined) return undefined;
-  const recent = recentAt(at, beginning);
-  if (recent !== undefined) return recent;
+  const bytes = recentAt(past.at, beginning) ?? (await keptContent(past, beginning));
+  if (bytes === undefined) return undefined;
+  // A version is the hash of what a caller may see. To accept that of hidden bytes would confirm a guess at them.
+  const shown = past.workspace.shown(past.at, bytes);
+  return contentHash(shown).startsWith(beginning) ? shown : undefined;
+}
+
+async function keptContent({ workspace, at }: Past, beginning: string): Promise<Buffer | undefined> {
+  const { archive } = workspace;
   const bytes = archive.reads.find(beginning) ?? archive.objects.find(beginning);
   if (bytes === undefined) return undefined;
   const hash = contentHash(bytes);
-  return archive.sightings.has(at, hash) || (await wasWritten({ archive, at }, hash)) ? bytes : undefined;
+  return archive.sightings.has(at, hash) || (await wasWritten(archive, at, hash)) ? bytes : undefined;
 }
 
 /** Whether a recorded change put this content into the file, or found it there. */
-async function wasWritten({ archive, at }: Past, hash: string): Promise<boolean> {
+async function wasWritten(archive: Archive, at: string, hash: string): Promise<boolean> {
   const isIt = (one: Snapshot | undefined) => one?.kind === "file" && one.hash === hash;
   let looked = 0;
   for (const { files } of archive.changes.newest()) {

@@ -8,10 +8,11 @@ import { errnoOf, faultOf, system } from "./errno.ts";
 import { OpenFile } from "./file.ts";
 import { type Address, display, Handle, raceFree } from "./handle.ts";
 import type { Mark } from "./mark.ts";
+import { statShown } from "./masked-file.ts";
 import { bytesWritten, isEscaped, written } from "./name.ts";
 import type { Landing } from "./resolve.ts";
 import type { Root } from "./root.ts";
-import { kindOf, type Stat, statOf } from "./stat.ts";
+import { kindOf, type Stat } from "./stat.ts";
 import { keepsTimes } from "./system/file-system.ts";
 import { lstatIfThere } from "./system/identity.ts";
 
@@ -163,7 +164,13 @@ export class Directory implements Disposable {
   stat(entry: Entry): Stat | undefined {
     try {
       const stats = lstatIfThere(this.#handle.below(addressOf(entry)));
-      return stats === undefined ? undefined : statOf(stats);
+      if (stats === undefined) return undefined;
+      return statShown(
+        stats,
+        this.#handle.below(addressOf(entry)),
+        `${this.path}/${entry.name}`,
+        this.root.rules,
+      );
     } catch (error) {
       if (errnoOf(error) === "EACCES") return undefined;
       throw faultOf(error, `${this.given}/${entry.name}`);

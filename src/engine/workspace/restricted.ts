@@ -1,13 +1,12 @@
 // What rules say about the things in some roots, found by walking them: for a sandbox, which shows a command the same
 // view of the roots that the tools have. Everything is found and held by handle.
 
-import { Buffer } from "node:buffer";
-import { closeSync, constants, type Dirent, fstatSync, openSync, readdirSync, readSync } from "node:fs";
-import { Fault } from "../fault.ts";
+import type { Buffer } from "node:buffer";
+import { type Dirent, readdirSync } from "node:fs";
 import type { Decision } from "../policy/rule.ts";
 import { display, Handle, raceFree } from "./handle.ts";
+import { maskedText } from "./masked-file.ts";
 import { type Root, under } from "./root.ts";
-import { maxMaskedBytes } from "./rules.ts";
 
 export interface Restricted extends Disposable {
   readonly handle: Handle;
@@ -62,7 +61,7 @@ function walk(root: Root, directory: Handle, at: string, state: State, found: Re
           handle,
           isDirectory,
           seen === "masked" && !isDirectory
-            ? maskedText(root, handle, place)
+            ? (maskedText(root.rules, display(place), handle.address) ?? "nothing")
             : seen === "masked"
               ? state
               : seen,
@@ -81,21 +80,6 @@ function seenOf({ contents, changes }: Decision, root: Root): "nothing" | "maske
 
 function restricted(handle: Handle, isDirectory: boolean, seen: Restricted["seen"]): Restricted {
   return { handle, isDirectory, seen, [Symbol.dispose]: () => handle.close() };
-}
-
-/** What cannot be masked is not shown at all. */
-function maskedText(root: Root, handle: Handle, place: string): Buffer | "nothing" {
-  const fd = openSync(handle.address, constants.O_RDONLY | constants.O_NONBLOCK);
-  try {
-    const { size } = fstatSync(fd);
-    const bytes = Buffer.alloc(Math.min(size, maxMaskedBytes + 1));
-    return root.rules.shown(display(place), bytes.subarray(0, readSync(fd, bytes, 0, bytes.length, 0)));
-  } catch (error) {
-    if (!Fault.is(error, "forbidden")) throw error;
-    return "nothing";
-  } finally {
-    closeSync(fd);
-  }
 }
 
 function entriesOf(directory: Handle): Dirent[] {

@@ -22,13 +22,14 @@ import { OpenFile } from "./file.ts";
 import { ownDirectories } from "./footprint/own-directories.ts";
 import { announceCommand, type RunningCommand } from "./footprint/running-commands.ts";
 import { display, Handle } from "./handle.ts";
+import { statShown } from "./masked-file.ts";
 import { written } from "./name.ts";
 import { narrow } from "./narrow.ts";
 import { type PathForms, parsePath, type WorkspacePath } from "./path.ts";
 import { land, seat } from "./resolve.ts";
 import { type Access, isWithin, Root, under } from "./root.ts";
 import { type PolicySource, Rules } from "./rules.ts";
-import { type Stat, statOf } from "./stat.ts";
+import type { Stat } from "./stat.ts";
 
 /** A directory to grant. */
 export interface Grant {
@@ -248,6 +249,17 @@ export class Workspace implements Disposable {
     return root !== undefined && root.rules.decide(at).contents === "none";
   }
 
+  /** Whether what is at `at` is shown with the bytes that it has. */
+  isShownWhole(at: string): boolean {
+    const root = this.roots.find(one => isWithin(at, one.path));
+    return root === undefined || root.rules.decide(at).contents === "full";
+  }
+
+  /** Whether any rules are in force. */
+  get hasRules(): boolean {
+    return this.roots.some(({ rules }) => rules.restrict);
+  }
+
   /** The same directories under more rules, which only narrow. */
   under(source: PolicySource): Workspace {
     const roots = this.roots.map(
@@ -265,20 +277,23 @@ export class Workspace implements Disposable {
   /** About what `path` leads to. */
   stat(path: WorkspacePath): Stat {
     this.#shared.attendance.attend();
-    using handle = land(this.roots, path).handle;
-    return statOf(handle.stat());
+    const landing = land(this.roots, path);
+    using handle = landing.handle;
+    return statShown(handle.stat(), handle.address, landing.path, landing.root.rules);
   }
 
   /** About the last name itself: a link is not followed, and may lead anywhere. */
   lstat(path: WorkspacePath): Stat & { readonly target?: string } {
     if (path.isRoot) return this.stat(path);
     this.#shared.attendance.attend();
-    const { handle, name } = seat(this.roots, path);
+    const { handle, name, root, path: above } = seat(this.roots, path);
     using _ = handle;
+    const at = `${above === "/" ? "" : above}/${path.name}`;
+    root.rules.admit(at, path.given);
     return system(path.given, () => {
       using own = Handle.open(handle.below(name), { follow: false });
       if (isConcealed(own.stat())) throw new Fault("outside_roots", { path: path.given });
-      const stat = statOf(own.stat());
+      const stat = statShown(own.stat(), own.address, at, root.rules);
       return stat.kind === "symlink"
         ? { ...stat, target: written(readlinkSync(handle.below(name), "buffer")) }
         : stat;

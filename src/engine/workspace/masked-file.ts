@@ -1,0 +1,33 @@
+// A masked file as it is shown: its text, and its size, which must not tell how long the hidden values are.
+import { Buffer } from "node:buffer";
+import { closeSync, constants, fstatSync, openSync, readSync, type Stats } from "node:fs";
+import { Fault } from "../fault.ts";
+import type { Address } from "./handle.ts";
+import { maxMaskedBytes, type Rules } from "./rules.ts";
+import { type Stat, statOf } from "./stat.ts";
+
+/** The masked text of the file at `at`, read by `address`; undefined where it cannot be masked and is not shown. */
+export function maskedText(rules: Rules, at: string, address: Address): Buffer | undefined {
+  const fd = openSync(address, constants.O_RDONLY | constants.O_NONBLOCK);
+  try {
+    const { size } = fstatSync(fd);
+    const bytes = Buffer.alloc(Math.min(size, maxMaskedBytes + 1));
+    return rules.shown(at, bytes.subarray(0, readSync(fd, bytes, 0, bytes.length, 0)));
+  } catch (error) {
+    if (!Fault.is(error, "forbidden")) throw error;
+    return undefined;
+  } finally {
+    closeSync(fd);
+  }
+}
+
+/** What is told about something at `at`: of a masked file, the size of what is shown. */
+export function statShown(stats: Stats, address: Address, at: string, rules: Rules): Stat {
+  const stat = statOf(stats);
+  if (stat.kind !== "file" || !rules.restrict || rules.decide(at).contents !== "masked") return stat;
+  try {
+    return { ...stat, size: maskedText(rules, at, address)?.length ?? 0 };
+  } catch {
+    return { ...stat, size: 0 }; // gone, or not ours to read
+  }
+}
