@@ -2,11 +2,13 @@
 // also have different lengths: whatever a server says about one, it must say about the other.
 import { randomBytes } from "node:crypto";
 import {
+  closeSync,
   constants,
   type Dirent,
   lstatSync,
   mkdirSync,
   mkdtempSync,
+  openSync,
   readdirSync,
   readFileSync,
   readlinkSync,
@@ -159,7 +161,12 @@ function entriesOf(directory: string): Dirent[] {
 /** Also undefined for a link or a directory. */
 function readIfThere(path: string): string | undefined {
   try {
-    return readFileSync(path, { encoding: "utf8", flag: constants.O_RDONLY | constants.O_NOFOLLOW });
+    const fd = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+    try {
+      return readFileSync(fd, "utf8");
+    } finally {
+      closeSync(fd);
+    }
   } catch {
     return undefined;
   }
