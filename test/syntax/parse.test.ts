@@ -167,6 +167,14 @@ describe("new syntax errors", () => {
     );
   });
 
+  it("know what JavaScript refuses and its grammars do not", async () => {
+    const good = "f(a, [1, , 2], { b, c });\ntry {\n  g();\n} finally {\n  h();\n}\n";
+    expect(await told("a.ts", good, good.replace("f(a, ", "f(, "))).toEqual(["1:3 f(, [1, , 2], { b, c });"]);
+    expect(await told("a.js", good, good.replace("b, c", "b,, c"))).toHaveLength(1);
+    expect(await told("a.js", good, good.replace(" finally {\n  h();\n}", ""))).toHaveLength(1);
+    expect(await told("a.js", good, good.replace("[1, , 2]", "[, , 2]"))).toEqual([]);
+  });
+
   it("count lines as readers do, whatever stands above", async () => {
     const above = "const s = `a\u2028b\r\u0085`;\n// \ud83d\ude00 \u00e9\n";
     expect(await told("a.js", `${above}f(1);\n`, `${above}f(1;\n`)).toEqual([`3:4 f(1;`]);

@@ -1,14 +1,15 @@
 // The parsing thread. A text is parsed in slices, so that a short one need not wait for a long one, and within a
 // limit of time. Grammars are unpacked when their language is first asked for.
 import { parentPort } from "node:worker_threads";
-import { Language, Parser, type Tree } from "web-tree-sitter";
+import { Language, type Node, Parser, type Tree } from "web-tree-sitter";
 import { unpacked } from "#grammars";
 import type { Grammar } from "../language.ts";
 import { declarationsIn } from "./declarations.ts";
 import { errorsIn } from "./errors.ts";
-import type { Answer, Request } from "./messages.ts";
+import type { Answer, ParseError, Request } from "./messages.ts";
 import { kindAt } from "./node-kind.ts";
 import { layoutErrors } from "./python-layout.ts";
+import { scriptErrors } from "./script-rules.ts";
 import { usesOf } from "./uses.ts";
 
 const sliceMs = 10;
@@ -36,7 +37,7 @@ async function answer(request: Request): Promise<Answer["parsed"]> {
   try {
     const root = tree.rootNode;
     return {
-      errors: grammar === "python" ? [...errorsIn(root), ...layoutErrors(root, text)] : errorsIn(root),
+      errors: [...errorsIn(root), ...refusals(root, text, grammar)],
       ...(declarations && { declarations: declarationsIn(root, text, grammar) }),
       ...(at && { kinds: at.map(offset => kindAt(root, offset)) }),
       ...(name !== undefined && { uses: usesOf(root, text, grammar, name) }),
@@ -45,6 +46,12 @@ async function answer(request: Request): Promise<Answer["parsed"]> {
     tree.delete();
     free.get(grammar)?.push(parser);
   }
+}
+
+/** What a language refuses and its grammar does not. */
+function refusals(root: Node, text: string, grammar: Grammar): ParseError[] {
+  if (grammar === "python") return layoutErrors(root, text);
+  return /script$|^tsx$/.test(grammar) ? scriptErrors(root, text) : [];
 }
 
 async function parsed(parser: Parser, { text, maxMs }: Request): Promise<Tree | undefined> {
