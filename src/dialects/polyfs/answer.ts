@@ -40,6 +40,15 @@ export class Lines {
     return true;
   }
 
+  /** Adds to the end of an earlier line, where there is room. */
+  extend(index: number, text: string): boolean {
+    const bytes = Buffer.byteLength(text);
+    if (bytes > this.#room || this.#lines[index] === undefined) return false;
+    this.#room -= bytes;
+    this.#lines[index] += text;
+    return true;
+  }
+
   /** Adds a line in any case: one that says what is missing. */
   note(line: string): void {
     this.#room -= Buffer.byteLength(line) + 1;

@@ -1,23 +1,104 @@
-// The symbol around a hit in code, as far as finding it out costs little.
+// Names the symbol around hits in code, within a budget. Parsing takes about a millisecond for each KB, so an answer
+// names the symbols of a few files only: those with the most hits for their size. Files whose structure is known cost
+// nothing. A grammar that is not loaded names nothing: it is loaded after the answer, for the next search.
+import { printable } from "../../contract/wording.ts";
+import { KnownStructures, type Source } from "../../engine/syntax/known-structures.ts";
 import type { Declared, Structure } from "../../engine/syntax/structure.ts";
+import type { Workspace } from "../../engine/workspace/workspace.ts";
+import type { Page } from "./search-page.ts";
 
-/** Parsing more than this for one answer would cost more than a caller wants to wait. */
-const maxParsed = 1_500_000;
-const maxFile = 400_000;
+/** Characters that one answer parses. */
+const maxParsed = 24_000;
+/** Sources that are held until the answer is complete, in characters. */
+const maxHeld = 30 * maxParsed;
+/** Loading must not compete with sending the answer. */
+const loadAfterMs = 50;
 
-/** How far an answer goes into parsing. */
-export class ParseBudget {
-  #left = maxParsed;
+/** A line of the answer that shows a hit: its number in the file, and its place on the page. */
+export interface ShownHit {
+  readonly line: number;
+  readonly place: number;
+}
 
-  takes(characters: number): boolean {
-    if (characters > maxFile || characters > this.#left) return false;
-    this.#left -= characters;
-    return true;
+interface Candidate {
+  readonly source: Source;
+  readonly hits: readonly ShownHit[];
+  readonly known: Structure | undefined;
+}
+
+const structures = new WeakMap<Workspace, KnownStructures>();
+
+export class SymbolsAround {
+  readonly #structures: KnownStructures;
+  #candidates: Candidate[] = [];
+  #held = 0;
+
+  constructor(workspace: Workspace) {
+    this.#structures = structures.get(workspace) ?? new KnownStructures();
+    structures.set(workspace, this.#structures);
+  }
+
+  add(source: Source, hits: readonly ShownHit[]): void {
+    const known = this.#structures.get(source);
+    if (known === undefined && source.text.length > maxParsed) return;
+    this.#candidates.push({ source, hits, known });
+    this.#held += source.text.length;
+    if (this.#held > maxHeld) this.#drop();
+  }
+
+  /** Writes the symbols behind the hits on the page. */
+  async print(page: Page): Promise<void> {
+    const unloaded: Source[] = [];
+    const chosen = this.#chosen();
+    await Promise.all(
+      chosen.map(async ({ source, hits, known }) => {
+        const structure = known ?? (await this.#structures.parsed(source));
+        if (structure === undefined) unloaded.push(source);
+        else if (structure.known) extend(page, structure, hits);
+      }),
+    );
+    if (unloaded.length > 0) setTimeout(() => void this.#structures.prepare(unloaded), loadAfterMs).unref();
+  }
+
+  #chosen(): Candidate[] {
+    let left = maxParsed;
+    return this.#candidates.sort(byBenefit).filter(({ source, known }) => {
+      const cost = known === undefined ? source.text.length : 0;
+      if (cost > left) return false;
+      left -= cost;
+      return true;
+    });
+  }
+
+  /** Drops what would not be chosen anyway. */
+  #drop(): void {
+    this.#candidates = this.#chosen();
+    this.#held = this.#candidates.reduce((sum, { source }) => sum + source.text.length, 0);
+  }
+}
+
+function byBenefit(a: Candidate, b: Candidate): number {
+  return benefit(b) - benefit(a);
+}
+
+function benefit({ source, hits, known }: Candidate): number {
+  return known === undefined ? hits.length / (source.text.length + 1) : Number.POSITIVE_INFINITY;
+}
+
+/** ` ‹ Class.method 8-40` behind each hit; the lines only where the hit before it was in another symbol. */
+function extend(page: Page, structure: Structure, hits: readonly ShownHit[]): void {
+  let last: string | undefined;
+  for (const { line, place } of hits) {
+    const symbol = symbolAround(structure, line);
+    if (symbol === undefined) continue;
+    const { name, top, to } = symbol;
+    page.extend(place, ` ‹ ${printable(name)}${name === last ? "" : ` ${top}-${to}`}`);
+    last = name;
   }
 }
 
 /** The symbol that a line is in, without one that begins there. */
-export function symbolAround({ declared }: Structure, line: number): Declared | undefined {
+function symbolAround({ declared }: Structure, line: number): Declared | undefined {
   return declared.findLast(({ kind, from, to, local }) => {
     const isSmall = kind === "variable" && (local || from === to);
     return !isSmall && from < line && line <= to;

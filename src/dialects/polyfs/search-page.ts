@@ -46,6 +46,15 @@ export class Page {
     return false;
   }
 
+  /** Where the next part will be; `extend` adds to the end of one that was printed. */
+  get next(): number {
+    return this.#lines.count;
+  }
+
+  extend(index: number, text: string): boolean {
+    return this.#lines.extend(index, text);
+  }
+
   get shown(): number {
     return this.#taken;
   }

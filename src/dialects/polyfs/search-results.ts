@@ -1,22 +1,20 @@
 // What a search found, as answers show it: lines under the head line of their file, or files, or counts.
 import type { CallContext } from "../../contract/context.ts";
-import { printable } from "../../contract/wording.ts";
 import { Fault } from "../../engine/fault.ts";
 import { remember } from "../../engine/history/versions.ts";
 import type { FileHits, FoundLine, GrepReport } from "../../engine/search/grep-terms.ts";
-import { languageOf } from "../../engine/syntax/language.ts";
-import { structureOf } from "../../engine/syntax/structure.ts";
+import { type Source, sourceOf } from "../../engine/syntax/known-structures.ts";
 import { LineIndex } from "../../engine/text/lines.ts";
 import { decode } from "../../engine/text/text.ts";
 import type { WorkspacePath } from "../../engine/workspace/path.ts";
 import { counted, number, shownLine } from "./answer.ts";
-import { ParseBudget, symbolAround } from "./search-code.ts";
+import { type ShownHit, SymbolsAround } from "./search-code.ts";
 import { Page, type PageOptions } from "./search-page.ts";
 
 export interface Results {
   /** Takes a file's hits; false where nothing more is needed. */
   add(path: WorkspacePath, hits: FileHits): Promise<boolean>;
-  print(report: GrepReport): string;
+  print(report: GrepReport): Promise<string>;
 }
 
 /** Files, or how many lines match in each: then all are gone through, so that the sum is that of all. */
@@ -39,7 +37,7 @@ export class FileResults implements Results {
     return !this.#page.full;
   }
 
-  print(report: GrepReport): string {
+  async print(report: GrepReport): Promise<string> {
     if (this.#output === "files") return this.#page.end(counted(this.#page.shown, "file"), report);
     const matches = this.#counts.reduce((sum, { count }) => sum + count, 0);
     const all = `${counted(matches, "match", "matches")} in ${counted(this.#counts.length, "file")}`;
@@ -56,13 +54,14 @@ export class LineResults implements Results {
   readonly #page: Page;
   readonly #context: number;
   readonly #call: CallContext;
-  readonly #budget = new ParseBudget();
+  readonly #symbols: SymbolsAround;
   #files = 0;
 
   constructor(options: PageOptions, context: number, call: CallContext) {
     this.#page = new Page(options);
     this.#context = context;
     this.#call = call;
+    this.#symbols = new SymbolsAround(call.workspace);
   }
 
   async add(path: WorkspacePath, found: FileHits): Promise<boolean> {
@@ -72,23 +71,26 @@ export class LineResults implements Results {
   }
 
   async #print(path: WorkspacePath, { lines, whole }: FileHits, hits: readonly FoundLine[]): Promise<void> {
-    const { version, textOf, around } = await this.#inspect(path, whole);
+    const { version, source, textOf } = await this.#inspect(path, whole);
     const head = version === undefined ? path.given : `${path.given} · ${version}`;
     let before = this.#files > 0 ? `\n${head}\n` : `${head}\n`;
     let left = hits.length;
     let last: number | undefined;
+    const shown: ShownHit[] = [];
     for (const line of this.#near(lines, hits)) {
       const isApart = this.#context > 0 && last !== undefined && line.number > last + 1;
       const body = shownLine(textOf(line), line.cut ? "some" : 0);
-      const symbol = isHit(line) ? around(line.number) : "";
       const mark = isHit(line) ? ":" : "-";
-      const printed = `${before}${isApart ? "--\n" : ""}${line.number}${mark} ${body}${symbol}`;
+      const printed = `${before}${isApart ? "--\n" : ""}${line.number}${mark} ${body}`;
+      const place = this.#page.next;
       if (!this.#page.print(printed, left)) break;
       if (last === undefined) this.#files++;
+      if (isHit(line)) shown.push({ line: line.number, place });
       if (isHit(line)) left--;
       before = "";
       last = line.number;
     }
+    if (source !== undefined) this.#symbols.add(source, shown);
   }
 
   /** The hits with the context that is theirs: not the hits that are left for another page, and what is theirs. */
@@ -103,41 +105,25 @@ export class LineResults implements Results {
   async #inspect(
     path: WorkspacePath,
     whole: Buffer | undefined,
-  ): Promise<{ version?: string; textOf(line: FoundLine): string; around(line: number): string }> {
+  ): Promise<{ version?: string; source?: Source | undefined; textOf(line: FoundLine): string }> {
     const { workspace } = this.#call;
     try {
       const bytes = whole ?? (await this.#bytesOf(path));
       const version = remember(workspace, path.absolute, bytes);
       const { body, codec } = await decode(path.given, bytes, { legacy: true });
-      const around = await this.#symbols(path, body);
-      if (codec.name === "utf-8") return { version, textOf: ({ text }) => text, around };
+      const source = sourceOf(path.given, version, body);
+      if (codec.name === "utf-8") return { version, source, textOf: ({ text }) => text };
       const index = new LineIndex(body);
       return {
         version,
-        around,
+        source,
         textOf: ({ number: at, text }) =>
           text.includes("\ufffd") ? body.slice(index.start(at), index.end(at)) : text,
       };
     } catch (error) {
       if (!(error instanceof Fault)) throw error;
-      return { textOf: ({ text }) => text, around: () => "" };
+      return { textOf: ({ text }) => text };
     }
-  }
-
-  /** ` ‹ Class.method 8-40` for a line in code; the lines only where they were not told for the last one. */
-  async #symbols({ given }: WorkspacePath, body: string): Promise<(line: number) => string> {
-    if (languageOf(given, body) === undefined || !this.#budget.takes(body.length)) return () => "";
-    const structure = await structureOf(given, body);
-    if (!structure.known) return () => "";
-    let last: string | undefined;
-    return line => {
-      const symbol = symbolAround(structure, line);
-      if (symbol === undefined) return "";
-      const { name, top, to } = symbol;
-      const isTold = name === last;
-      last = name;
-      return ` ‹ ${printable(name)}${isTold ? "" : ` ${top}-${to}`}`;
-    };
   }
 
   async #bytesOf(path: WorkspacePath): Promise<Buffer> {
@@ -146,7 +132,8 @@ export class LineResults implements Results {
     return await file.bytes(settings.maxFileBytes);
   }
 
-  print(report: GrepReport): string {
+  async print(report: GrepReport): Promise<string> {
+    await this.#symbols.print(this.#page);
     const found = counted(this.#page.shown, "match", "matches");
     return this.#page.end(`${found} in ${counted(this.#files, "file")}`, report);
   }

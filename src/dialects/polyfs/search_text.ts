@@ -81,7 +81,7 @@ export const searchText = polyfsTool({
         if (hits !== undefined && !(await results.add(path, hits))) break;
       }
     }
-    return text([results.print(search.report), ...(filter?.notes() ?? [])].join("\n"));
+    return text([await results.print(search.report), ...(filter?.notes() ?? [])].join("\n"));
   },
 });
 

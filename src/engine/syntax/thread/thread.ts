@@ -20,6 +20,13 @@ let starting: Promise<Worker | undefined> | undefined;
 let latest = 0;
 const waiting = new Map<number, Waiting>();
 const failures = new Map<Request["grammar"], number>();
+/** Grammars that the running thread has answered questions about. */
+const loaded = new Set<Request["grammar"]>();
+
+/** Whether a question about this grammar is answered without loading anything. */
+export function isLoaded(grammar: Request["grammar"]): boolean {
+  return loaded.has(grammar);
+}
 
 /** What the thread found; undefined where it could not tell. */
 export async function ask(request: Omit<Request, "id">): Promise<Parsed> {
@@ -57,6 +64,7 @@ function finish(id: number, parsed: Parsed): void {
   if (waiting.size === 0) worker?.unref();
   if (one === undefined) return;
   clearTimeout(one.timer);
+  if (parsed !== undefined) loaded.add(one.grammar);
   one.done(parsed);
 }
 
@@ -65,6 +73,7 @@ function end(thread: Worker, hanging?: number): void {
   if (worker !== thread) return;
   worker = undefined;
   starting = undefined;
+  loaded.clear();
   for (const [id, { grammar }] of waiting) {
     if (hanging === undefined || hanging === id) failures.set(grammar, (failures.get(grammar) ?? 0) + 1);
   }

@@ -1,0 +1,58 @@
+// The structures of files that were parsed lately, by the version of their text, so that naming the symbol around a
+// line of such a file costs nothing.
+import { type Language, languageOf } from "./language.ts";
+import { type Structure, structureOf } from "./structure.ts";
+import { isLoaded } from "./thread/thread.ts";
+
+/** Declarations that are kept, of all files together: some 10 MB. */
+const mostDeclarations = 50_000;
+
+/** A text with its name, its version and its language. */
+export interface Source {
+  readonly path: string;
+  readonly version: string;
+  readonly text: string;
+  readonly language: Language;
+}
+
+/** Undefined where there is no grammar for it. */
+export function sourceOf(path: string, version: string, text: string): Source | undefined {
+  const language = languageOf(path, text);
+  return language && { path, version, text, language };
+}
+
+export class KnownStructures {
+  readonly #kept = new Map<string, Structure>();
+  #declarations = 0;
+
+  get(source: Source): Structure | undefined {
+    return this.#kept.get(keyOf(source));
+  }
+
+  /** Parses it. Undefined where its grammar is not loaded: that takes longer than most answers. */
+  async parsed(source: Source): Promise<Structure | undefined> {
+    return isLoaded(source.language.grammar) ? await this.#parse(source) : undefined;
+  }
+
+  /** Parses all of them, one after the other, with the grammars that they need loaded first. */
+  async prepare(sources: readonly Source[]): Promise<void> {
+    for (const source of sources) await this.#parse(source);
+  }
+
+  async #parse(source: Source): Promise<Structure> {
+    const structure = await structureOf(source.path, source.text);
+    const key = keyOf(source);
+    if (!this.#kept.has(key)) this.#declarations += structure.declared.length + 1;
+    this.#kept.set(key, structure);
+    for (const [oldest, { declared }] of this.#kept) {
+      if (this.#declarations <= mostDeclarations) break;
+      this.#kept.delete(oldest);
+      this.#declarations -= declared.length + 1;
+    }
+    return structure;
+  }
+}
+
+function keyOf({ version, language: { grammar, markup } }: Source): string {
+  return `${grammar} ${markup ?? false} ${version}`;
+}

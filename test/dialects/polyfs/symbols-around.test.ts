@@ -1,0 +1,42 @@
+// Naming the symbol around a hit never holds an answer up: no parser is loaded for it, and what is parsed is bounded.
+import { expect, it } from "vitest";
+import { Ground, type Server } from "./ground.ts";
+
+const filler = `${"// nothing of interest in this line\n".repeat(100)}\n`;
+const body = (n: number) => `${filler}export function f${n}() {\n  return needle;\n}\n`;
+const named = (said: string) => [...said.matchAll(/ ‹ (\w+) /g)].map(([, name]) => name);
+
+/** Searches until an answer names symbols. */
+async function untilNamed(server: Server, args: object): Promise<string> {
+  for (;;) {
+    const said = await server.says("search_text", args);
+    if (named(said).length > 0) return said;
+    await new Promise(resolve => setTimeout(resolve, 50));
+  }
+}
+
+it("the first search does not wait for the parser, which is loaded for those that follow", async () => {
+  await using ground = new Ground();
+  ground.reset({ "a.ts": body(1) });
+  const server = await ground.serve();
+  expect(await server.says("search_text", { pattern: "needle" })).toMatch(/\n103: {3}return needle;\n/);
+  expect(await untilNamed(server, { pattern: "needle" })).toContain("return needle; ‹ f1 102-104\n");
+});
+
+it("of many files those with the most hits for their size are parsed; those parsed before are free", async () => {
+  await using ground = new Ground();
+  const many = Object.fromEntries(Array.from({ length: 40 }, (_, n) => [`a${n}.ts`, body(n)]));
+  ground.reset({ ...many, "z.ts": "function dense() {\n  needle(needle);\n  needle();\n}\n" });
+  const server = await ground.serve();
+  const found: number[] = [];
+  for (let round = 0; round < 3; round++) {
+    const said = await untilNamed(server, { pattern: "needle" });
+    expect(said).toContain("[42 matches in 41 files]");
+    expect(named(said)).toContain("dense");
+    found.push(named(said).length);
+  }
+  const [first = 0, second = 0, third = 0] = found;
+  expect(first).toBeLessThan(20);
+  expect(second).toBeGreaterThan(first);
+  expect(third).toBeGreaterThan(second);
+});
