@@ -156,14 +156,16 @@ const ripgrep = `
   exports.rgPath = byPlace() ?? byName();`;
 
 /** What the program is wrapped in: one expression, which the entry compiles as it is. A late module is stood for by
- *  an object that loads it when something of it is first used. */
-const head = `(function(exports,load,module){
+ *  an object that loads it when something of it is first used. The wrapper declares no names but those that esbuild
+ *  keeps free in CommonJS: a function of the program with the same name would replace any other. */
+const head = `(function(exports,require,module){
+require=(load=>{
 const late=new Map(${JSON.stringify(late)}.map(name=>{
 let loaded;
 return [name,new Proxy({},{get:(_,key)=>(loaded??=load(name))[key]})];
 }));
-const require=name=>late.get(name)??load(name);
-require.resolve=load.resolve;
+return Object.assign(name=>late.get(name)??load(name),{resolve:load.resolve});
+})(require);
 `;
 
 /** The entry reads the program byte by character, which is quickest. esbuild escapes what is not ASCII in strings,
