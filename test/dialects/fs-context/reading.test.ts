@@ -130,7 +130,9 @@ describe("a part of a file", () => {
     [{ lineStart: 3, lineEnd: 2 }, "lineEnd must not be less than lineStart"],
   ])("%j is refused", async (choice, message) => {
     const refused = { code: "E_INVALID_INPUT", message };
-    expect(await ground.failure("read_file", { path: "a.txt", ...choice })).toMatchObject(refused);
+    const params = { path: "a.txt", ...choice };
+    expect(await ground.failure("read_file", params)).toMatchObject({ ...refused, path: "a.txt" });
+    expect((await ground.text("read_file", params)).split("\n")).toContain("Path: a.txt");
     expect(await ground.failure("read_multiple_files", { paths: ["a.txt"], ...choice })).toMatchObject(
       refused,
     );
