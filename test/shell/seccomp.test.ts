@@ -10,7 +10,7 @@ import { callFilter } from "../../src/engine/shell/seccomp.ts";
 import { Ground } from "./ground.ts";
 
 const allowed = "allowed";
-const [EPERM, ENOSYS, EAFNOSUPPORT] = [1, 38, 97];
+const [EPERM, ENOSYS, EOPNOTSUPP, EAFNOSUPPORT] = [1, 38, 95, 97];
 
 /** What a filter says to a call: the error, or that it is allowed. */
 function verdict(program: Buffer, arch: number, call: number, args: readonly number[]): number | string {
@@ -106,6 +106,23 @@ describe.each(Object.entries(machines))(
       expect(strict(socket, 1, 1)).toBe(EAFNOSUPPORT);
       expect(lenient(socket, 1, 1)).toBe(allowed);
     });
+
+    it("has no pair that could send to any Unix-domain socket there", () => {
+      for (const flags of [0, 0x800, 0x80000]) {
+        for (const type of [2, 3]) expect(strict(pair, 1, type | flags)).toBe(EOPNOTSUPP);
+        for (const type of [1, 5]) expect(strict(pair, 1, type | flags)).toBe(allowed);
+        expect(lenient(pair, 1, 2 | flags)).toBe(allowed);
+      }
+    });
+
+    it("has only the families of sockets that a network namespace holds", () => {
+      const families = Array.from({ length: 64 }, (_, family) => family);
+      const allowedBy = (filter: typeof strict) =>
+        families.filter(family => filter(socket, family, 1) === allowed);
+      expect(allowedBy(strict)).toEqual([2, 10, 16]);
+      expect(allowedBy(lenient)).toEqual([1, 2, 10, 16]);
+      if (name === "ia32") for (const filter of [strict, lenient]) expect(filter(102, 1)).toBe(ENOSYS);
+    });
   },
 );
 
@@ -177,6 +194,8 @@ describe.skipIf(missing)("in the sandbox", () => {
          T("unix", socket(AF_UNIX, SOCK_STREAM, 0));
          int pair[2];
          T("pair", socketpair(AF_UNIX, SOCK_STREAM, 0, pair));
+         T("datagrams", socketpair(AF_UNIX, SOCK_DGRAM, 0, pair));
+         T("vsock", socket(AF_VSOCK, SOCK_STREAM, 0));
          return 0;
        }`,
     );
@@ -191,8 +210,9 @@ describe.skipIf(missing)("in the sandbox", () => {
     ).toEqual({
       ...{ keyctl: "38", add_key: "38", request_key: "38", openat2: "38", io_uring: "38" },
       ...{ open: "1", tmpfile: "1", mknod: "1", fchmodat2: "1", unix: "97", plain: "0", pair: "0" },
+      ...{ datagrams: "95", vsock: "97" },
     });
-    expect(await outputOf("rm p; ./calls")).toMatch(/^unix 0$/m);
+    expect(await outputOf("rm p; ./calls")).toMatch(/^unix 0\npair 0\ndatagrams 0\nvsock 97$/m);
   });
 
   it("no keys of the server's are listed", async () => {

@@ -3,7 +3,10 @@
 // - The session keyring is the server's own: nothing of it can be read, and nothing put into it.
 // - A file that a server run as root leaves behind belongs to root outside, too: it gets no set-user-ID bit. Calls whose
 //   mode cannot be seen by a filter (openat2, io_uring) look as on a kernel that does not have them.
-// - With the machine's network come its abstract sockets (X11, D-Bus): no Unix-domain sockets then, other than pairs.
+// - A network namespace does not hold every kind of socket: AF_VSOCK reaches the host of a virtual machine from any of
+//   them. Only the families that it does hold are allowed.
+// - With the machine's network come its abstract sockets (X11, D-Bus): no Unix-domain sockets then, other than pairs of
+//   streams. A datagram socket of a pair can still send to any address.
 import { Buffer } from "node:buffer";
 
 interface Calls {
@@ -22,6 +25,7 @@ interface Calls {
   readonly requestKey: number;
   readonly keyctl: number;
   readonly socket: number;
+  readonly socketpair: number;
   readonly socketcall: number;
 }
 
@@ -32,19 +36,23 @@ const fchmodat2 = 452;
 
 const x64: Calls = {
   ...{ arch: 0xc000003e, chmod: 90, fchmod: 91, fchmodat: 268, open: 2, creat: 85, openat: 257 },
-  ...{ mknod: 133, mknodat: 259, addKey: 248, requestKey: 249, keyctl: 250, socket: 41, socketcall: 0 },
+  ...{ mknod: 133, mknodat: 259, addKey: 248, requestKey: 249, keyctl: 250, socket: 41 },
+  ...{ socketpair: 53, socketcall: 0 },
 };
 const ia32: Calls = {
   ...{ arch: 0x40000003, chmod: 15, fchmod: 94, fchmodat: 306, open: 5, creat: 8, openat: 295 },
-  ...{ mknod: 14, mknodat: 297, addKey: 286, requestKey: 287, keyctl: 288, socket: 359, socketcall: 102 },
+  ...{ mknod: 14, mknodat: 297, addKey: 286, requestKey: 287, keyctl: 288, socket: 359 },
+  ...{ socketpair: 360, socketcall: 102 },
 };
 const arm64: Calls = {
   ...{ arch: 0xc00000b7, chmod: 0, fchmod: 52, fchmodat: 53, open: 0, creat: 0, openat: 56 },
-  ...{ mknod: 0, mknodat: 33, addKey: 217, requestKey: 218, keyctl: 219, socket: 198, socketcall: 0 },
+  ...{ mknod: 0, mknodat: 33, addKey: 217, requestKey: 218, keyctl: 219, socket: 198 },
+  ...{ socketpair: 199, socketcall: 0 },
 };
 const arm: Calls = {
   ...{ arch: 0x40000028, chmod: 15, fchmod: 94, fchmodat: 333, open: 5, creat: 8, openat: 322 },
-  ...{ mknod: 14, mknodat: 324, addKey: 309, requestKey: 310, keyctl: 311, socket: 281, socketcall: 0 },
+  ...{ mknod: 14, mknodat: 324, addKey: 309, requestKey: 310, keyctl: 311, socket: 281 },
+  ...{ socketpair: 288, socketcall: 0 },
 };
 
 /** The machine's own calls, and those of older programs that its kernel runs, too. */
@@ -75,11 +83,15 @@ export function callFilter(options: FilterOptions, arch: string = process.arch):
 
 type Instruction = readonly [code: number, jt: number, jf: number, k: number];
 
-const errno = { EPERM: 1, ENOSYS: 38, EAFNOSUPPORT: 97 } as const;
+const errno = { EPERM: 1, ENOSYS: 38, EOPNOTSUPP: 95, EAFNOSUPPORT: 97 } as const;
 const offsetOf = { number: 0, arch: 4, argument: (n: number) => 16 + 8 * n } as const;
 const [jeq, jge, jset] = [0x15, 0x35, 0x45];
 const allow: Instruction = [0x06, 0, 0, 0x7fff0000];
+/** AF_INET, AF_INET6, AF_NETLINK */
+const networkFamilies = [2, 10, 16];
 const unixFamily = 1;
+/** Of SOCK_DGRAM, and of SOCK_RAW, which means the same for Unix-domain sockets. */
+const datagramBit = 2;
 /** O_CREAT, or the bit of O_TMPFILE. */
 const makesFile = 0x40 | 0x400000;
 const x32Bit = 0x40000000;
@@ -110,26 +122,30 @@ function sectionOf(calls: Calls, { setGroupId, unixSockets }: FilterOptions): In
     allow,
     ...whereMode(mode),
   ];
-  const whereUnix = [
+  const families = unixSockets ? [...networkFamilies, unixFamily] : networkFamilies;
+  const whereFamily = [
     load(offsetOf.argument(0)),
-    jump(jeq, unixFamily, 0, 1),
+    ...families.map((family, i) => jump(jeq, family, families.length - i, 0)),
     refuse(errno.EAFNOSUPPORT),
     allow,
   ];
+  const whereStream = [
+    load(offsetOf.argument(1)),
+    jump(jset, datagramBit, 0, 1),
+    refuse(errno.EOPNOTSUPP),
+    allow,
+  ];
   const rules: readonly (readonly [number, readonly Instruction[]])[] = [
-    ...[calls.addKey, calls.requestKey, calls.keyctl, ioUringSetup, openat2].map(
+    // The arguments of socketcall lie in memory, where a filter cannot see them.
+    ...[calls.addKey, calls.requestKey, calls.keyctl, calls.socketcall, ioUringSetup, openat2].map(
       call => [call, [refuse(errno.ENOSYS)]] as const,
     ),
     ...[calls.chmod, calls.fchmod, calls.creat, calls.mknod].map(call => [call, whereMode(1)] as const),
     ...[calls.fchmodat, fchmodat2, calls.mknodat].map(call => [call, whereMode(2)] as const),
     [calls.open, whereMade(1, 2)],
     [calls.openat, whereMade(2, 3)],
-    ...(unixSockets
-      ? []
-      : ([
-          [calls.socket, whereUnix],
-          [calls.socketcall, [refuse(errno.ENOSYS)]],
-        ] as const)),
+    [calls.socket, whereFamily],
+    ...(unixSockets ? [] : [[calls.socketpair, whereStream] as const]),
   ];
   const checks = rules
     .filter(([call]) => call !== 0)
