@@ -1,14 +1,21 @@
-// Two columns for a terminal of 80: a name, and a sentence that is wrapped beside it.
+// Two columns: a name, and a sentence that is wrapped beside it. On a terminal the text is as wide as that is, within
+// what reads well; elsewhere it is 80 wide.
+
+export function lineWidth(stream: NodeJS.WriteStream = process.stdout): number {
+  const { isTTY, columns: available = 80 } = stream;
+  return isTTY ? Math.max(40, Math.min(available, 120)) : 80;
+}
 
 export function columns(rows: readonly (readonly [string, string])[], indent = ""): string {
-  const width = Math.min(28, Math.max(...rows.map(([name]) => name.length)));
+  const line = lineWidth();
+  const width = Math.min(line < 60 ? 16 : 28, Math.max(...rows.map(([name]) => name.length)));
   const gap = " ".repeat(indent.length + width + 2);
   return rows
     .map(([name, sentence]) => {
-      const [first = "", ...more] = wrap(sentence, 80 - gap.length);
+      const [first = "", ...more] = wrap(sentence, line - gap.length);
       const head =
         name.length > width ? `${indent}${name}\n${gap}${first}` : `${indent}${name.padEnd(width)}  ${first}`;
-      return `${[head, ...more.map(line => gap + line)].join("\n")}\n`;
+      return `${[head, ...more.map(part => gap + part)].join("\n")}\n`;
     })
     .join("");
 }

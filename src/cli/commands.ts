@@ -26,8 +26,12 @@ export const commands: { readonly [name: string]: Command } = {
     load: async () => (await import("./commands/history.ts")).history,
   },
   undo: {
-    summary: "Take a change back",
+    summary: "Undo the last change, several changes, or single hunks",
     load: async () => (await import("./commands/undo.ts")).undoChange,
+  },
+  redo: {
+    summary: "Redo what the last undo took back",
+    load: async () => (await import("./commands/redo.ts")).redo,
   },
   token: {
     summary: "Add, list or remove tokens for --http",
@@ -60,5 +64,13 @@ export const commands: { readonly [name: string]: Command } = {
   completion: {
     summary: "Print a completion script for bash, zsh or fish",
     load: async () => (await import("./commands/completion.ts")).completion,
+  },
+  help: {
+    summary: "Explain the program or one command",
+    load: async () => (await import("./commands/help.ts")).help,
+  },
+  version: {
+    summary: "Print the version",
+    load: async () => (await import("./commands/version.ts")).version,
   },
 };

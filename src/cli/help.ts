@@ -1,6 +1,6 @@
 // The text of --help, made from the tables of options, commands and dialects.
 import { defaultDialect, dialects } from "../dialects/index.ts";
-import { columns } from "./columns.ts";
+import { columns, lineWidth, wrap } from "./columns.ts";
 import { commands } from "./commands.ts";
 import { rowOf } from "./option-row.ts";
 import { optionNames } from "./options.ts";
@@ -10,26 +10,21 @@ export async function help(): Promise<string> {
   const named = loaded.map(
     ({ name, summary }) => [name, name === defaultDialect ? `${summary} (default)` : summary] as const,
   );
+  const rows = Object.entries(commands).map(([name, { summary }]) => [`polyfs ${name}`, summary] as const);
+  const paragraph = (text: string) => wrap(text, lineWidth()).join("\n");
   return `Usage: polyfs [options] [DIR...]
+       polyfs COMMAND [options] ...
 
-Serves directories to an MCP client on stdin and stdout. Each DIR is read-write.
+${paragraph("Serves directories to an MCP client on stdin and stdout. Each DIR is read-write.")}
 
+Commands:
+${columns(rows, "  ")}
 Options:
 ${columns(optionNames.flatMap(rowOf), "  ")}
 Dialects:
 ${columns(named, "  ")}
-Commands:
-${columns(
-  Object.entries(commands).map(([name, { summary }]) => [`polyfs ${name}`, summary] as const),
-  "  ",
-)}
-Each option can also be set in the environment (--allow-read as
-POLYFS_ALLOW_READ; several directories are joined as in PATH, and those without
-an option are POLYFS_DIRECTORIES) or in the file of --config ("allowRead" or
-"allow-read"; "directories"). The command line goes first, then the environment,
-then the file. Directories all come from the first of these that names any.
+${paragraph('Each option can also be set in the environment (--allow-read as POLYFS_ALLOW_READ; several directories are joined as in PATH, and those without an option are POLYFS_DIRECTORIES) or in the file of --config ("allowRead" or "allow-read"; "directories"). The command line goes first, then the environment, then the file. Directories all come from the first of these that names any.')}
 
-Each command has its own --help, with examples. Exit codes: 0 done, 1 it failed
-or was refused, 2 the command line was wrong.
+${paragraph("Each command has its own --help, with examples. Exit codes: 0 done, 1 it failed or was refused, 2 the command line was wrong.")}
 `;
 }

@@ -12,6 +12,7 @@ import { logOf, tellStart } from "./log.ts";
 import { unusedOn } from "./modes.ts";
 import { policyOf } from "./policy/policy-choice.ts";
 import { settingsOf } from "./settings.ts";
+import { explainWaiting } from "./terminal-notice.ts";
 import { warnOfVolatileState } from "./volatile-state.ts";
 import { warmUpWhenQuiet } from "./warm-up.ts";
 
@@ -36,6 +37,7 @@ export async function serve(config: Config): Promise<void> {
   using audit = openAudit(config, engine.workspace, log);
   const { workspace } = engine;
   tellStart(log, config, { at: "stdio", dialect: dialect.name, workspace, policy: policy.name });
+  if (process.stdin.isTTY) await explainWaiting(engine.workspace, dialect.name);
   warmUpWhenQuiet(process.stdin);
   await serveStdio({
     dialect,

@@ -4,27 +4,8 @@ import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync }
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { commands } from "../../src/cli/commands.ts";
-import { type Ending, polyfs, repository, tree } from "./program.ts";
-
-/** A project with a file, a state directory beside it, and a shell that stands in it. */
-function project(): {
-  root: string;
-  path: (name: string) => string;
-  run: (...args: string[]) => Ending;
-  call: (tool: string, params: object) => Ending;
-} {
-  const base = tree("project", "state");
-  const root = join(base, "project");
-  writeFileSync(join(root, "a.txt"), "one\ntwo\nthree\n");
-  const env = { POLYFS_STATE_DIR: join(base, "state"), POLYFS_DIALECT: "polyfs" };
-  const run = (...args: string[]) => polyfs(args, { cwd: root, env });
-  return {
-    root,
-    path: name => join(root, name),
-    run,
-    call: (tool, params) => run("call", tool, JSON.stringify(params)),
-  };
-}
+import { polyfs, repository, tree } from "./program.ts";
+import { project } from "./project.ts";
 
 describe("polyfs call", () => {
   it("answers a program with the protocol's result, and the code says how it ended", () => {
@@ -123,7 +104,7 @@ describe("polyfs tools", () => {
 });
 
 describe("polyfs history and polyfs undo", () => {
-  it("show what was done to a file line by line, take it back, and take that back", () => {
+  it("show what was done to a file line by line, take it back, and do it again", () => {
     const { path, run, call } = project();
     call("edit_file", { path: "a.txt", edits: [{ old: "two", new: "zwei" }] });
     const { stdout: before } = run("history", "--diff");
@@ -136,7 +117,7 @@ describe("polyfs history and polyfs undo", () => {
     expect(readFileSync(path("a.txt"), "utf8")).toContain("zwei");
     expect(run("undo").stdout).toMatch(/Taken back, as change \w+\.\n$/);
     expect(readFileSync(path("a.txt"), "utf8")).toBe("one\ntwo\nthree\n");
-    run("undo");
+    run("redo");
     expect(readFileSync(path("a.txt"), "utf8")).toContain("zwei");
     const records = run("history", "--json")
       .stdout.trimEnd()

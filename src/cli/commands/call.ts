@@ -4,11 +4,13 @@ import { call } from "../../contract/call.ts";
 import type { Outcome } from "../../contract/dialect.ts";
 import { Session } from "../../contract/session.ts";
 import type { Content } from "../../contract/tool.ts";
+import { printable } from "../../contract/wording.ts";
 import { wireResult } from "../../mcp/tools.ts";
 import { confinementOf } from "../confinement.ts";
 import { chooseDialect } from "../dialect.ts";
 import { openDirectories } from "../directories.ts";
 import { logOf } from "../log.ts";
+import { missingTool } from "../missing-tool.ts";
 import { policyOf } from "../policy/policy-choice.ts";
 import { print } from "../print.ts";
 import { settingsOf } from "../settings.ts";
@@ -56,12 +58,18 @@ export const callTool = command({
     using engine = openDirectories(config, dialect, await confinementOf(config), policy);
     using session = new Session();
     session.client = "polyfs call";
+    const settings = settingsOf(config, dialect);
+    const missing = missingTool(dialect, name, { workspace: engine.workspace, settings });
+    if (missing !== undefined) {
+      await print(process.stderr, `polyfs: ${printable(missing.reason)}\n`);
+      return missing.exists ? 1 : 2;
+    }
     const stop = new AbortController();
     process.once("SIGINT", () => stop.abort());
     const outcome = await call(dialect, name, params, {
       engine,
       workspace: engine.workspace,
-      settings: settingsOf(config, dialect),
+      settings,
       session,
       revision,
       signal: stop.signal,

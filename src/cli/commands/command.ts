@@ -2,7 +2,7 @@
 // the function that the program calls from it.
 import { plainWording, printable, say } from "../../contract/wording.ts";
 import { Fault } from "../../engine/fault.ts";
-import { columns, wrap } from "../columns.ts";
+import { columns, lineWidth, wrap } from "../columns.ts";
 import { readCommandLine } from "../command-line.ts";
 import { type Config, configure } from "../config.ts";
 import type { Layer } from "../layer.ts";
@@ -113,7 +113,7 @@ function helpOf({ name, operands, description, own, options, examples }: About):
   ];
   return `Usage: polyfs ${name} [options]${operands === "" ? "" : ` ${operands}`}
 
-${wrap(description, 80).join("\n")}
+${wrap(description, lineWidth()).join("\n")}
 
 Options:
 ${columns(rows, "  ")}

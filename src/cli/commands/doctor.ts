@@ -10,7 +10,7 @@ import { fileSystemOf, isVolatile } from "../../engine/workspace/system/file-sys
 import { readNamedFile } from "../../engine/workspace/system/named-file.ts";
 import { type Grant, Workspace } from "../../engine/workspace/workspace.ts";
 import { version } from "../../version.ts";
-import { wrap } from "../columns.ts";
+import { lineWidth, wrap } from "../columns.ts";
 import { fromHome } from "../layer.ts";
 import { print } from "../print.ts";
 import { type Style, styleOf, visible } from "../style.ts";
@@ -56,8 +56,8 @@ export const doctor = command({
 
 function row({ what, is, found, advice }: Finding, { green, yellow, red, dim }: Style): string {
   const mark = { fine: green("ok  "), notable: yellow("note"), broken: red("FAIL") }[is];
-  const [first = "", ...more] = wrap(`${what}: ${visible(found)}`, 74);
-  const advised = advice === undefined ? [] : wrap(advice, 70).map(line => dim(`  ${line}`));
+  const [first = "", ...more] = wrap(`${what}: ${visible(found)}`, lineWidth() - 6);
+  const advised = advice === undefined ? [] : wrap(advice, lineWidth() - 10).map(line => dim(`  ${line}`));
   return `${mark}  ${[first, ...more, ...advised].join("\n      ")}\n`;
 }
 

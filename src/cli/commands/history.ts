@@ -36,9 +36,12 @@ export const history = command({
     using workspace = Workspace.open([{ path: parse(at).root, access: "read-write" }], {
       state: config["state-dir"],
     });
+    const before = own.get("before");
+    if (before !== undefined && workspace.archive.changes.get(before) === undefined)
+      throw new UsageError(`there is no change ${JSON.stringify(before)}; polyfs history lists them`);
     const records = await listChanges(workspace, {
       path: own.has("all") ? undefined : workspace.at(at),
-      before: own.get("before"),
+      before,
       limit: limitOf(own.get("limit")),
     });
     if (own.has("json")) {

@@ -4,10 +4,10 @@ import type { Dialect } from "../../contract/dialect.ts";
 import type { Tool } from "../../contract/tool.ts";
 import { Workspace } from "../../engine/workspace/workspace.ts";
 import { listed } from "../../mcp/tools.ts";
-import { columns, wrap } from "../columns.ts";
+import { columns, lineWidth, wrap } from "../columns.ts";
 import type { Config } from "../config.ts";
 import { chooseDialect } from "../dialect.ts";
-import { suggestion } from "../nearest.ts";
+import { missingTool } from "../missing-tool.ts";
 import { print } from "../print.ts";
 import { settingsOf } from "../settings.ts";
 import { type Style, styleOf } from "../style.ts";
@@ -36,8 +36,9 @@ export const tools = command({
   most: 1,
   async run({ operands: [wanted], own, config }) {
     const dialect = await chooseDialect(config.dialect);
-    const offered = offeredBy(dialect, whereTheUserStands(config));
-    const shown = wanted === undefined ? offered : [toolNamed(wanted, offered, dialect)];
+    const standing = whereTheUserStands(config);
+    const offered = offeredBy(dialect, standing);
+    const shown = wanted === undefined ? offered : [toolNamed(wanted, offered, dialect, standing)];
     const style = styleOf(process.stdout);
     if (own.has("json")) {
       const definitions = shown.map(({ tool, name }) => listed(tool, name));
@@ -57,18 +58,19 @@ function offeredBy(dialect: Dialect, config: Config): Offered[] {
   });
 }
 
-function toolNamed(wanted: string, offered: readonly Offered[], dialect: Dialect): Offered {
+function toolNamed(wanted: string, offered: readonly Offered[], dialect: Dialect, config: Config): Offered {
   const found = offered.find(({ tool, name }) => [tool.name, name].includes(wanted));
   if (found !== undefined) return found;
-  const names = offered.map(({ name }) => name);
-  throw new UsageError(`no tool ${JSON.stringify(wanted)} in ${dialect.name}${suggestion(wanted, names)}`);
+  using workspace = Workspace.open(config.grants, { state: config["state-dir"] });
+  const missing = missingTool(dialect, wanted, { workspace, settings: settingsOf(config, dialect) });
+  throw new UsageError(missing?.reason ?? `there is no tool ${JSON.stringify(wanted)}`);
 }
 
 function overview(dialect: Dialect, offered: readonly Offered[], { bold, dim }: Style): string {
   const width = Math.max(...offered.map(({ name }) => name.length));
   const lines = offered.map(({ tool, name, tokens }) => {
     const head = `${bold(name.padEnd(width))}  ${tool.effect}: ${tool.title} ${dim(`(~${tokens} tokens)`)}\n`;
-    return `${head}${wrap(signatureOf(tool.input), 76)
+    return `${head}${wrap(signatureOf(tool.input), lineWidth() - 4)
       .map(line => `    ${line}\n`)
       .join("")}`;
   });

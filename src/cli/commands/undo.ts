@@ -1,63 +1,95 @@
-// `polyfs undo`: takes a change back and shows how. Unlike history it writes, so it works only in the directories
-// that are named, or where the user stands: a link that was planted since must not lead it elsewhere.
+// `polyfs undo`: undoes changes and shows how. Unlike history it writes, so it works only in the directories that are
+// named, or in the working directory: a link that was planted since must not lead it elsewhere.
 import { dirname, resolve } from "node:path";
 import { Fault } from "../../engine/fault.ts";
 import { listChanges } from "../../engine/history/changes.ts";
-import { type Restored, undo } from "../../engine/history/undo.ts";
+import { undoHunks } from "../../engine/history/undo-hunks.ts";
+import { undoMany } from "../../engine/history/undo-many.ts";
 import type { Workspace } from "../../engine/workspace/workspace.ts";
 import { openDirectories } from "../directories.ts";
 import { fromHome } from "../layer.ts";
 import { print } from "../print.ts";
-import { type Style, styleOf, visible } from "../style.ts";
+import { isThere } from "../setup/configuration.ts";
+import { styleOf } from "../style.ts";
 import { UsageError } from "../usage-error.ts";
+import { chooseHunks } from "./choose-hunks.ts";
 import { command, directoryOptions } from "./command.ts";
-import { contentDiff, headOf, shownFrom } from "./past.ts";
+import { progressOn } from "./progress.ts";
+import { type Outcome, printOutcome } from "./restored.ts";
 import { whereTheUserStands } from "./standing.ts";
+import { chosenChanges } from "./undo-choice.ts";
 
 export const undoChange = command({
   name: "undo",
   operands: "[CHANGE] [PATH]",
   description:
-    "Takes a change back: the one with this id (see polyfs history), or the last one in the working directory. With PATH only what it did there; PATH alone means the last change that touched it. Later edits elsewhere in the same files stay; where they touch the same lines, nothing is done. An undo is a change, too: polyfs undo again takes it back.",
-  own: { "dry-run": { help: "Only show what would be done" } },
+    "Undoes a change: the one with this id (see polyfs history), or the last one in the working directory that has not been undone; each further polyfs undo goes one step further back, and polyfs redo comes forward again. With PATH only what it did there; PATH alone means the last change that touched it. Later edits elsewhere in the same files stay; where they touch the same lines, nothing is done. Several changes are undone all or none.",
+  own: {
+    since: { value: "TIME", help: "All changes since then: 30m, 2h, 1d, 2026-08-01, or after this change" },
+    task: { help: "All changes of the connection that made the last one" },
+    client: { value: "NAME", help: "Only changes of this client; alone, its last one" },
+    interactive: { help: "Show the hunks and ask which ones to undo" },
+    "dry-run": { help: "Only show what would be done" },
+  },
   options: [...directoryOptions],
   examples: [
-    ["polyfs undo", "take the last change back"],
+    ["polyfs undo", "undo the last change"],
     ["polyfs undo --dry-run", "see what that would do"],
-    ["polyfs undo mf3k2a7bx9q", "take this change back"],
+    ["polyfs undo mf3k2a7bx9q", "undo this change"],
     ["polyfs undo ./src/main.ts", "the last change of one file"],
+    ["polyfs undo --task", "all that the last session of an agent changed"],
+    ["polyfs undo --since 2h --client claude-code", "all that this client changed in two hours"],
+    ["polyfs undo --interactive", "choose hunks of the last change"],
   ],
   most: 2,
   async run({ operands, own, config }) {
-    const { change, path } = wanted(operands);
-    const standing = whereTheUserStands(config);
-    using engine = openDirectories(standing, { withoutRoots: "usage" }, undefined);
+    const directories = whereTheUserStands(config);
+    using engine = openDirectories(directories, { withoutRoots: "usage" }, undefined);
     const { workspace } = engine;
-    const style = styleOf(process.stdout);
+    const { change, path } = wanted(operands, workspace);
     const dryRun = own.has("dry-run");
     const at = path === undefined ? undefined : workspace.at(resolve(fromHome(path)));
-    const undone = await undo(workspace, { change, path: at, dryRun, client: "polyfs undo" }).catch(
-      refusal(workspace, change),
-    );
+    const choice = {
+      change,
+      path: at,
+      since: own.get("since"),
+      task: own.has("task"),
+      client: own.get("client"),
+    };
+    const records = await chosenChanges(workspace, choice).catch(refusal(workspace, change));
+    const options = { path: at, dryRun, client: "polyfs undo" };
+    let outcome: Outcome;
+    if (own.has("interactive")) {
+      const hunks = await chooseHunks(workspace, records, at);
+      if (hunks.length === 0) {
+        await print(process.stdout, "Nothing was changed.\n");
+        return 0;
+      }
+      const { restored, commit } = await undoHunks(workspace, records, hunks, options);
+      outcome = { parts: [{ restored }], commits: commit === undefined ? [] : [commit], dryRun };
+    } else {
+      using progress = progressOn(process.stderr, "changes undone");
+      const undone = await undoMany(workspace, records, options, progress.tell).catch(
+        refusal(workspace, change),
+      );
+      const commits = undone.flatMap(({ commit }) => (commit === undefined ? [] : [commit]));
+      outcome = { parts: undone, commits, dryRun };
+    }
     await workspace.settled();
-    await print(process.stdout, `${headOf(undone.change, style)}\n`);
-    for (const one of undone.restored) await print(process.stdout, await restoredLine(one, style));
-    const { commit } = undone;
-    const end = dryRun
-      ? "Nothing was changed: this is what it would do."
-      : commit === undefined
-        ? "There was nothing left to take back."
-        : `Taken back, as change ${commit.id}.`;
-    await print(process.stdout, `${end}\n`);
+    await printOutcome(outcome, "Taken back", styleOf(process.stdout));
     return 0;
   },
 });
 
-/** A change's id has no dots and no slashes; a path of one plain word is written `./word`. */
-function wanted([first, second]: readonly string[]): { change?: string; path?: string } {
+/** A change's id has no dots and no slashes. A plain word is an id, unless only a file has that name. */
+function wanted(
+  [first, second]: readonly string[],
+  { archive }: Workspace,
+): { change?: string; path?: string } {
   if (first === undefined) return {};
   if (second !== undefined) return { change: first, path: second };
-  return /^[0-9a-z]+$/.test(first) ? { change: first } : { path: first };
+  const isId = /^[0-9a-z]+$/.test(first) && (archive.changes.get(first) || !isThere(resolve(first)));
+  return isId ? { change: first } : { path: first };
 }
 
 /** Says what helps, where a change is there but not to be seen from here. */
@@ -75,11 +107,4 @@ function refusal(workspace: Workspace, id: string | undefined): (error: unknown)
       throw new UsageError(`there is no change ${id}; see polyfs history`);
     throw error;
   };
-}
-
-async function restoredLine({ at, did, from, before, after }: Restored, style: Style): Promise<string> {
-  const name = visible(shownFrom(process.cwd(), at));
-  const source = from === undefined ? "" : ` from ${visible(shownFrom(process.cwd(), from))}`;
-  const diff = before && after ? await contentDiff(at, before, after, style) : "";
-  return `  ${did} ${style.bold(name)}${source}\n${diff}`;
 }

@@ -9,6 +9,7 @@ export async function undoMany(
   workspace: Workspace,
   records: readonly ChangeRecord[],
   options: Omit<UndoOptions, "change">,
+  progress?: (done: number, total: number) => void,
 ): Promise<Undone[]> {
   const done: Undone[] = [];
   const newestFirst = records.toSorted((a, b) => (a.id < b.id ? 1 : -1));
@@ -17,6 +18,7 @@ export async function undoMany(
       const one = undo(workspace, { ...options, change: record.id });
       // A dry run sees each change on its own, and the later ones stand in the way of the earlier ones.
       done.push(await (options.dryRun && records.length > 1 ? one.catch(unlessStale(record)) : one));
+      progress?.(done.length, records.length);
     }
   } catch (error) {
     const { path: _, ...again } = options;

@@ -1,0 +1,72 @@
+// `polyfs undo --interactive`: shows the hunks of changes one by one and asks which to undo. Answers come line by line
+// from stdin, so a script can give them, too.
+import { createInterface } from "node:readline";
+import { hunkContext, type NetText, netTexts } from "../../engine/history/hunks.ts";
+import { unifiedDiff } from "../../engine/text/diff.ts";
+import type { ChangeRecord } from "../../engine/workspace/archive/log.ts";
+import type { WorkspacePath } from "../../engine/workspace/path.ts";
+import { isWithin } from "../../engine/workspace/root.ts";
+import type { Workspace } from "../../engine/workspace/workspace.ts";
+import { print } from "../print.ts";
+import { colouredDiff, styleOf, visible } from "../style.ts";
+import { shownFrom } from "./past.ts";
+
+const explained = "y: undo this hunk, n: keep it, a: undo this and all that follow, q: keep the rest\n";
+
+/** The numbers of the hunks to undo, as `undoHunks` takes them. */
+export async function chooseHunks(
+  workspace: Workspace,
+  records: readonly ChangeRecord[],
+  path: WorkspacePath | undefined,
+): Promise<number[]> {
+  const only = path && workspace.locate(path).path;
+  const files = (await netTexts(workspace, records)).filter(({ at }) => !only || isWithin(at, only));
+  const total = files.reduce((sum, { hunks }) => sum + hunks.length, 0);
+  const input = createInterface({ input: process.stdin });
+  const lines = input[Symbol.asyncIterator]();
+  const chosen: number[] = [];
+  let asked = 0;
+  let all = false;
+  try {
+    for (const file of files) {
+      const name = visible(shownFrom(process.cwd(), file.at));
+      if (file.opaque)
+        await print(process.stderr, `${name}: moved, or not text; undo the whole change for it\n`);
+      for (const [i, hunk] of hunkTexts(file, name).entries()) {
+        asked++;
+        if (!all) {
+          await print(process.stdout, hunk);
+          const answer = await answerTo(`Undo this hunk (${asked} of ${total})? [y,n,a,q,?] `, lines);
+          if (answer === "q") return chosen;
+          all = answer === "a";
+          if (answer === "n") continue;
+        }
+        chosen.push(file.first + i);
+      }
+    }
+    return chosen;
+  } finally {
+    input.close();
+  }
+}
+
+/** The end of the input keeps the rest. */
+async function answerTo(question: string, lines: AsyncIterator<string>): Promise<"y" | "n" | "a" | "q"> {
+  for (;;) {
+    await print(process.stderr, question);
+    const { value, done } = await lines.next();
+    const word = done ? "q" : String(value).trim().toLowerCase().slice(0, 1);
+    if (word === "y" || word === "n" || word === "a" || word === "q") return word;
+    await print(process.stderr, explained);
+  }
+}
+
+function hunkTexts({ before, after, opaque }: NetText, name: string): string[] {
+  if (opaque) return [];
+  const style = styleOf(process.stdout);
+  const from = before === undefined ? "/dev/null" : name;
+  const to = after === undefined ? "/dev/null" : name;
+  const diff = unifiedDiff(before?.body ?? "", after?.body ?? "", { context: hunkContext, from, to });
+  const [head = "", ...hunks] = diff.split(/^(?=@@ )/m);
+  return hunks.map(hunk => colouredDiff(head + hunk, style));
+}

@@ -1,0 +1,22 @@
+// How far long work has come, as one line on a terminal that is wiped at the end. Elsewhere nothing is said.
+
+export interface Progress extends Disposable {
+  readonly tell: (done: number, total: number) => void;
+}
+
+/** Short work ends before anybody could read it. */
+const few = 3;
+
+export function progressOn(stream: NodeJS.WriteStream, what: string): Progress {
+  let shown = false;
+  return {
+    tell(done, total) {
+      if (!stream.isTTY || total <= few) return;
+      shown = true;
+      stream.write(`\r\x1b[K${done} of ${total} ${what}`);
+    },
+    [Symbol.dispose]() {
+      if (shown) stream.write("\r\x1b[K");
+    },
+  };
+}

@@ -1,0 +1,35 @@
+// `polyfs redo`: does again what the last undo took back.
+import { nextRedo } from "../../engine/history/standing.ts";
+import { undo } from "../../engine/history/undo.ts";
+import { openDirectories } from "../directories.ts";
+import { print } from "../print.ts";
+import { styleOf } from "../style.ts";
+import { command, directoryOptions } from "./command.ts";
+import { printOutcome } from "./restored.ts";
+import { whereTheUserStands } from "./standing.ts";
+
+export const redo = command({
+  name: "redo",
+  operands: "",
+  description:
+    "Redoes what the last undo in the working directory took back; each further polyfs redo goes one step further. A change that is made after an undo ends this: from then on, polyfs undo ID takes back a single undo.",
+  own: { "dry-run": { help: "Only show what would be done" } },
+  options: [...directoryOptions],
+  examples: [["polyfs redo", "the change that polyfs undo took back is there again"]],
+  most: 0,
+  async run({ own, config }) {
+    using engine = openDirectories(whereTheUserStands(config), { withoutRoots: "usage" }, undefined);
+    const { workspace } = engine;
+    const record = await nextRedo(workspace);
+    if (record === undefined) {
+      await print(process.stderr, "polyfs: there is nothing to redo: no undo is the last thing done here\n");
+      return 1;
+    }
+    const dryRun = own.has("dry-run");
+    const done = await undo(workspace, { change: record.id, dryRun, client: "polyfs redo" });
+    await workspace.settled();
+    const commits = done.commit === undefined ? [] : [done.commit];
+    await printOutcome({ parts: [done], commits, dryRun }, "Done again", styleOf(process.stdout));
+    return 0;
+  },
+});

@@ -1,0 +1,38 @@
+// What an undo or a redo did, for people: the changes, their files and diffs, and the change that it made.
+import type { Restored } from "../../engine/history/undo.ts";
+import type { ChangeRecord } from "../../engine/workspace/archive/log.ts";
+import type { Commit } from "../../engine/workspace/commit/change.ts";
+import { print } from "../print.ts";
+import { type Style, visible } from "../style.ts";
+import { contentDiff, headOf, shownFrom } from "./past.ts";
+
+export interface Outcome {
+  readonly parts: readonly { readonly change?: ChangeRecord; readonly restored: readonly Restored[] }[];
+  readonly commits: readonly Commit[];
+  readonly dryRun: boolean;
+}
+
+export async function printOutcome(
+  { parts, commits, dryRun }: Outcome,
+  done: string,
+  style: Style,
+): Promise<void> {
+  for (const { change, restored } of parts) {
+    if (change !== undefined) await print(process.stdout, `${headOf(change, style)}\n`);
+    for (const one of restored) await print(process.stdout, await restoredLine(one, style));
+  }
+  const ids = commits.map(({ id }) => id);
+  const end = dryRun
+    ? "Nothing was changed: this is what it would do."
+    : ids.length === 0
+      ? "There was nothing left to take back."
+      : `${done}, as ${ids.length === 1 ? "change" : `${ids.length} changes:`} ${ids.join(", ")}.`;
+  await print(process.stdout, `${end}\n`);
+}
+
+async function restoredLine({ at, did, from, before, after }: Restored, style: Style): Promise<string> {
+  const name = visible(shownFrom(process.cwd(), at));
+  const source = from === undefined ? "" : ` from ${visible(shownFrom(process.cwd(), from))}`;
+  const diff = before && after ? await contentDiff(at, before, after, style) : "";
+  return `  ${did} ${style.bold(name)}${source}\n${diff}`;
+}

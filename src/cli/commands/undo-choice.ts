@@ -1,0 +1,84 @@
+// Which changes `polyfs undo` is about: one by its id, the last one, or all of a time, a connection or a client.
+import { Fault } from "../../engine/fault.ts";
+import { changeNamed, concerns } from "../../engine/history/changes.ts";
+import { type Standing, standing } from "../../engine/history/standing.ts";
+import { undo } from "../../engine/history/undo.ts";
+import type { ChangeRecord } from "../../engine/workspace/archive/log.ts";
+import type { WorkspacePath } from "../../engine/workspace/path.ts";
+import type { Workspace } from "../../engine/workspace/workspace.ts";
+import { UsageError } from "../usage-error.ts";
+import { timeAgo } from "./duration.ts";
+
+export interface Choice {
+  readonly change: string | undefined;
+  readonly path: WorkspacePath | undefined;
+  readonly since: string | undefined;
+  readonly task: boolean;
+  readonly client: string | undefined;
+}
+
+/** Newest first. Faults: `unknown_change`. */
+export async function chosenChanges(workspace: Workspace, choice: Choice): Promise<ChangeRecord[]> {
+  const { change, since, task, client, path } = choice;
+  if (change !== undefined) {
+    if (since !== undefined || task || client !== undefined)
+      throw new UsageError("a change by its id excludes --since, --task and --client");
+    return [await changeNamed(workspace, change)];
+  }
+  if (since !== undefined && task) throw new UsageError("--since and --task exclude each other");
+  const from = since === undefined ? { after: "", time: 0 } : await beginning(workspace, since);
+  const several = since !== undefined || task;
+  const at = path && workspace.locate(path).path;
+  const chosen: ChangeRecord[] = [];
+  const clients = new Set<string>();
+  for await (const { record, partly } of standing(workspace)) {
+    if (record.id <= from.after || record.time < from.time) break;
+    clients.add(record.client);
+    if (client !== undefined && record.client !== client) continue;
+    if (at !== undefined && !record.files.some(file => concerns(file, at))) continue;
+    if (task && !isOfTask(record, chosen[0])) continue;
+    if (!several && partly && !(await isLeft(workspace, { record, partly }, path))) continue;
+    chosen.push(record);
+    if (!several) break;
+  }
+  if (chosen.length > 0) return chosen;
+  if (client !== undefined && clients.size > 0 && !clients.has(client))
+    throw new UsageError(`no change of ${client} is left to undo; there are changes of: ${names(clients)}`);
+  if (since !== undefined) throw new UsageError(`there is no change to undo since ${since}`);
+  throw new Fault("unknown_change", { id: "" });
+}
+
+function isOfTask(record: ChangeRecord, latest: ChangeRecord | undefined): boolean {
+  return latest === undefined || (record.connection !== undefined && record.connection === latest.connection);
+}
+
+/** Whether anything is left of a change that was undone in part. */
+async function isLeft(
+  workspace: Workspace,
+  { record }: Standing,
+  path: WorkspacePath | undefined,
+): Promise<boolean> {
+  try {
+    const { restored } = await undo(workspace, { change: record.id, path, dryRun: true });
+    return restored.some(({ before, after }) => !(before && after && before.equals(after)));
+  } catch (error) {
+    // It stands in its own way: what it removed is there again, or what it made is gone.
+    if (Fault.is(error, "exists") || Fault.is(error, "not_found")) return false;
+    throw error;
+  }
+}
+
+async function beginning(workspace: Workspace, text: string): Promise<{ after: string; time: number }> {
+  const ago = timeAgo(text);
+  if (ago !== undefined) return { after: "", time: Date.now() - ago };
+  const time = /^\d{4}-\d\d-\d\d/.test(text) ? Date.parse(text) : Number.NaN;
+  if (!Number.isNaN(time)) return { after: "", time };
+  if (/^[0-9a-z]{6,}$/.test(text)) return { after: (await changeNamed(workspace, text)).id, time: 0 };
+  throw new UsageError(
+    `--since needs a time such as 30m, 2h or 1d, a date, or a change's id, not ${JSON.stringify(text)}`,
+  );
+}
+
+function names(clients: ReadonlySet<string>): string {
+  return [...clients].map(name => name || "(no name)").join(", ");
+}
