@@ -34,11 +34,7 @@ function limitFor(word: string): number {
   return Math.max(1, Math.floor(word.length / 3));
 }
 
-export function nearest(
-  word: string,
-  known: readonly string[],
-  limit = limitFor(word),
-): string | undefined {
+export function nearest(word: string, known: readonly string[], limit = limitFor(word)): string | undefined {
   let best: { name: string; distance: number } | undefined;
   for (const name of known) {
     const distance = editDistance(word.toLowerCase(), name.toLowerCase());

@@ -3,7 +3,7 @@ import { Fault } from "../../engine/fault.ts";
 import { changeNamed, concerns } from "../../engine/history/changes.ts";
 import { type Standing, standing } from "../../engine/history/standing.ts";
 import { undo } from "../../engine/history/undo.ts";
-import type { ChangeRecord } from "../../engine/workspace/archive/log.ts";
+import type { ChangeRecord, RecordedFile } from "../../engine/workspace/archive/log.ts";
 import type { WorkspacePath } from "../../engine/workspace/path.ts";
 import type { Workspace } from "../../engine/workspace/workspace.ts";
 import { UsageError } from "../usage-error.ts";
@@ -37,7 +37,7 @@ export async function chosenChanges(workspace: Workspace, choice: Choice): Promi
     if (client !== undefined && record.client !== client) continue;
     if (at !== undefined && !record.files.some(file => concerns(file, at))) continue;
     if (task && !isOfTask(record, chosen[0])) continue;
-    if (!several && partly && !(await isLeft(workspace, { record, partly }, path))) continue;
+    if (!several && partly.length > 0 && !(await isLeft(workspace, { record, partly }, path))) continue;
     chosen.push(record);
     if (!several) break;
   }
@@ -55,9 +55,13 @@ function isOfTask(record: ChangeRecord, latest: ChangeRecord | undefined): boole
 /** Whether anything is left of a change that was undone in part. */
 async function isLeft(
   workspace: Workspace,
-  { record }: Standing,
+  { record, partly }: Standing,
   path: WorkspacePath | undefined,
 ): Promise<boolean> {
+  const at = path && workspace.locate(path).path;
+  const files = record.files.filter(file => at === undefined || concerns(file, at));
+  if (files.every(file => partly.some(undone => undone.files.some(other => restores(other, file)))))
+    return false;
   try {
     const { restored } = await undo(workspace, { change: record.id, path, dryRun: true });
     return restored.some(({ before, after }) => !(before && after && before.equals(after)));
@@ -66,6 +70,13 @@ async function isLeft(
     if (Fault.is(error, "exists") || Fault.is(error, "not_found")) return false;
     throw error;
   }
+}
+
+/** Whether the one left a file as it was before the other. */
+function restores(one: RecordedFile, other: RecordedFile): boolean {
+  const [made, was] = [one.after, other.before];
+  if (one.at !== other.at || made?.kind !== was?.kind) return false;
+  return made?.kind === "file" && was?.kind === "file" ? made.hash === was.hash : made === undefined;
 }
 
 async function beginning(workspace: Workspace, text: string): Promise<{ after: string; time: number }> {

@@ -6,20 +6,23 @@ import { isVisible } from "./changes.ts";
 
 export interface Standing {
   readonly record: ChangeRecord;
-  /** Whether a path or hunks of it have been undone. */
-  readonly partly: boolean;
+  /** The undos of a path or of hunks of it. */
+  readonly partly: readonly ChangeRecord[];
 }
 
 /** Changes that are no undo and have not been undone, newest first. */
 export async function* standing(workspace: Workspace): AsyncGenerator<Standing> {
   await workspace.othersRecorded();
   const undone = new Set<string>();
-  const partly = new Set<string>();
+  const partly = new Map<string, ChangeRecord[]>();
   for (const record of workspace.archive.changes.newest()) {
     const { id, undoes, partial } = record;
-    if (undoes !== undefined && !undone.has(id)) (partial ? partly : undone).add(undoes);
+    if (undoes !== undefined && !undone.has(id)) {
+      if (partial) partly.set(undoes, [...(partly.get(undoes) ?? []), record]);
+      else undone.add(undoes);
+    }
     if (isUndo(record) || undone.has(id) || !isVisible(workspace, record)) continue;
-    yield { record, partly: partly.has(id) };
+    yield { record, partly: partly.get(id) ?? [] };
   }
 }
 
