@@ -25,7 +25,7 @@ import { bootId } from "./identity.ts";
 import type { Book } from "./ledger.ts";
 import { Locks } from "./lock.ts";
 import { changedBy } from "./outcome.ts";
-import { AsideRefused, Overtaken } from "./overtaken.ts";
+import { AsideRefused, NotRenamable, Overtaken } from "./overtaken.ts";
 import { patiently } from "./patience.ts";
 import { addressOf, Places, type Spot } from "./place.ts";
 import type { Check, Plan } from "./plan.ts";
@@ -45,7 +45,7 @@ import {
   stageAll,
   withSpot,
 } from "./stage.ts";
-import { apply, type Range, type Scene } from "./step.ts";
+import { apply, applyAll, type Range, type Scene } from "./step.ts";
 import type { Store } from "./store.ts";
 import { hasBytes, readAll, sys } from "./syscalls.ts";
 
@@ -79,12 +79,12 @@ export class Committer {
   commit(changes: readonly Change[], options: CommitOptions): Promise<Commit> {
     const first = changes[0];
     const path = first && ("path" in first ? first.path : first.from);
-    return again(options, path, async () => {
+    return again(options, path, async way => {
       using draft = await this.#draft(changes, options);
       using _ = await this.#lock(draft.keys, options);
       draft.confirm();
       applyRules(draft, options);
-      return await this.#carryOut(draft, options);
+      return await this.#carryOut(draft, options, way);
     });
   }
 
@@ -99,7 +99,7 @@ export class Committer {
     options: CommitOptions,
   ): Promise<Commit> {
     const also = new Map<string, string>();
-    return again(options, paths[0], async () => {
+    return again(options, paths[0], async found => {
       using places = new Places();
       const way = { roots: this.#roots, places, state: this.#store.state.path };
       const targets = aimAll(paths, way, options);
@@ -107,15 +107,15 @@ export class Committer {
       using locks = await this.#lock(keys, options);
       if (!places.areCurrent()) throw new Overtaken(paths[0]?.given ?? "");
       const bases = new Map<string, Buffer | "absent">();
-      const found: (Spot & { identity: string })[] = [];
+      const asked: (Spot & { identity: string })[] = [];
       const files = targets.map(({ path, spot, at }) => {
         const current = places.isNew(spot.place) ? undefined : currentFile(places, spot, path.given);
         bases.set(at, current?.bytes ?? "absent");
-        if (current !== undefined) found.push({ ...spot, identity: current.identity });
+        if (current !== undefined) asked.push({ ...spot, identity: current.identity });
         return { path, bytes: current && path.root.rules.shown(at, current.bytes, path.given) };
       });
       // Meanwhile. It is asked again when it matters, also about the others, and gets the same answer.
-      askAbout(found.slice(0, mostAsked), places, this.#copyAttributes).catch(() => {});
+      askAbout(asked.slice(0, mostAsked), places, this.#copyAttributes).catch(() => {});
       const changes = await transform(files);
       using draft = await this.#draft(changes, options, true);
       for (const [key, given] of draft.keys) {
@@ -125,7 +125,7 @@ export class Committer {
       draft.confirm();
       for (const [i, one] of draft.changes.entries()) draft.changes[i] = withBase(one, bases);
       applyRules(draft, options);
-      return await this.#carryOut(draft, options);
+      return await this.#carryOut(draft, options, found);
     });
   }
 
@@ -137,12 +137,13 @@ export class Committer {
     return Locks.take(this.#store.state, keys, () => this.#store.recover(), options.signal);
   }
 
-  async #carryOut(draft: Draft, options: CommitOptions): Promise<Commit> {
+  async #carryOut(draft: Draft, options: CommitOptions, { copyDirectories }: Attempt): Promise<Commit> {
     const { ledger } = this.#store;
     if (draft.changes.some(({ change }) => change.kind === "remove" && !change.recursive)) {
       await ledger.cleared(); // what past commits have yet to clear away must not make a directory look full
     }
-    const plan = await planOf(draft, options, this.#store.archive.limits, this.#store.state.aside);
+    const { limits } = this.#store.archive;
+    const plan = await planOf(draft, options, { limits, aside: this.#store.state.aside, copyDirectories });
     const id = this.#store.archive.changes.newId();
     const by = options.by ?? nobody;
     const account = accountOf(plan.outcomes, by, plan.parents);
@@ -205,9 +206,8 @@ export class Committer {
       const stages = volatile ? plan.stages.map(withFlush) : plan.stages;
       const staged = await stageAll(stages, places, this.#copyAttributes);
       for (const step of steps) {
-        inodes.push(
-          step.do === "move" ? (staged.inodes.get(step.from.name) ?? inodeAt(places, step.from)) : 0,
-        );
+        const { from } = step.do === "dismantle" ? { from: step.staged } : step.do === "move" ? step : {};
+        inodes.push(from ? (staged.inodes.get(from.name) ?? inodeAt(places, from)) : 0);
       }
       await inSlices(plan.checks, check => verify(check, places));
       options.signal?.throwIfAborted();
@@ -216,7 +216,7 @@ export class Committer {
       const directories = [...staged.unflushed].map(place => flushDirectory(places.handle(place)));
       await Promise.all([...staged.flushing, ...directories, journal.flush()]);
       if (onWindows) for (const step of steps) await patiently(step.given, () => apply(step, scene));
-      else await inSlices(steps, step => apply(step, scene));
+      else await applyAll(steps, scene);
       if (this.#copyAttributes) learnAbout(plan.stages, places, staged.inodes, this.#copyAttributes);
       book.unflushed.note(id, steps, places, ({ blob }) => blob === undefined);
       if (volatile) await book.unflushed.flush();
@@ -286,18 +286,26 @@ export class Committer {
   }
 }
 
+/** What earlier attempts at a commit have found out. */
+interface Attempt {
+  /** A directory cannot be renamed. */
+  readonly copyDirectories: boolean;
+}
+
 /** Runs `action` until nobody gets in its way. */
 async function again<T>(
   options: CommitOptions,
   path: WorkspacePath | undefined,
-  action: () => Promise<T>,
+  action: (attempt: Attempt) => Promise<T>,
 ): Promise<T> {
+  let copyDirectories = false;
   for (let round = 1; ; round++) {
     options.signal?.throwIfAborted();
     try {
-      return await action();
+      return await action({ copyDirectories });
     } catch (error) {
       if (!(error instanceof Overtaken)) throw faultOf(error, path?.given ?? "");
+      if (error instanceof NotRenamable) copyDirectories = true;
       if (round >= attempts) throw new Fault("changed_meanwhile", { path: error.path });
     }
   }

@@ -160,7 +160,10 @@ export class Ledger {
    * write content again only where the journal says that it is. Returns the commits of which all was flushed.
    */
   async flushBeneath(steps: readonly Step[], places: Places): Promise<string[]> {
-    const moved = steps.flatMap(step => (step.do === "move" && !step.staged ? [step.from, step.to] : []));
+    const moved = steps.flatMap(step => {
+      if (step.do === "dismantle") return [step.at];
+      return step.do === "move" && !step.staged ? [step.from, step.to] : [];
+    });
     if (moved.length === 0) return [];
     for (const book of this.#books) {
       const overlaps = moved.some(({ place, name }) => {

@@ -25,7 +25,7 @@ export async function removeWithoutRoom(
   using draft = await Draft.of(roots, state, changes, options);
   draft.confirm();
   applyRules(draft, options);
-  const plan = await planOf(draft, options, archive.limits);
+  const plan = await planOf(draft, options, { limits: archive.limits });
   const { places, steps } = plan;
   const inodes = steps.map(step =>
     step.do === "move" ? (sys.lstat(places.address(step.from))?.ino ?? 0) : 0,

@@ -9,5 +9,8 @@ export class Overtaken extends Error {
   }
 }
 
+/** The file system does not rename this directory; it can be copied and removed. */
+export class NotRenamable extends Overtaken {}
+
 /** The directory of the state that old content is kept in cannot take it; where it stood, it can be kept too. */
 export class AsideRefused extends Overtaken {}

@@ -50,6 +50,12 @@ interface PutAside {
   readonly blob?: Range;
 }
 
+/** A copy of a directory: the temporary name that it is made under, and its name once earlier steps are done. */
+interface Copied {
+  readonly staged: Spot;
+  readonly copy: Spot;
+}
+
 export class Plan {
   readonly places: Places;
   readonly roots: readonly Root[];
@@ -67,6 +73,8 @@ export class Plan {
   readonly doomed: Doomed[] = [];
   /** Of the change that is being planned. */
   base: Buffer | "absent" | undefined;
+  /** Directories are copied and removed where they would be renamed. */
+  readonly copyDirectories: boolean;
   readonly #made = new Set<number>();
   readonly #paths = new Map<number, string>();
   readonly #freed = new Set<string>();
@@ -74,7 +82,8 @@ export class Plan {
   readonly #aside: Aside | undefined;
   #blobBytes = 0;
 
-  constructor(draft: Draft, aside: Aside | undefined) {
+  constructor(draft: Draft, aside: Aside | undefined, copyDirectories: boolean) {
+    this.copyDirectories = copyDirectories;
     this.places = draft.places;
     this.#aside = aside;
     this.roots = draft.roots;
@@ -181,8 +190,14 @@ export class Plan {
     return this.#aside && this.places.find(this.#aside.record);
   }
 
-  /** Takes something out of its directory; it is let go when the commit is done. */
-  takeAway(target: Target, stat: Stats, away: "tree" | "empty" = "tree"): PutAside {
+  /** Takes something out of its directory; it is let go when the commit is done. `copied`: a copy of it, staged. */
+  takeAway(
+    target: Target,
+    stat: Stats,
+    { away = "tree", copied }: { readonly away?: "tree" | "empty"; readonly copied?: Copied } = {},
+  ): PutAside {
+    if (this.copyDirectories && stat.isDirectory())
+      return this.#dismantle(target, stat, away, copied ?? this.#copy(target));
     const trash = { place: target.spot.place, name: temporaryName() };
     this.trash.push(trash);
     this.#freed.add(spotKey(target.spot));
@@ -196,6 +211,30 @@ export class Plan {
       away,
     });
     return { spot: trash, ...(was && { blob: was }) };
+  }
+
+  /** Stages a copy of a directory that is going to be removed. */
+  #copy({ spot, path: { given } }: Target): Copied {
+    const staged = this.temp(spot);
+    this.trash.push(staged);
+    this.stages.push({ kind: "copy", given, spot: staged, from: spot, verify: true, partial: true });
+    return { staged, copy: staged };
+  }
+
+  #dismantle(target: Target, { ino }: Stats, away: "tree" | "empty", copied: Copied): PutAside {
+    const begun = this.temp(target.spot);
+    this.trash.push(begun);
+    this.#freed.add(spotKey(target.spot));
+    this.steps.push({
+      do: "dismantle",
+      given: target.path.given,
+      at: target.spot,
+      inode: ino,
+      ...copied,
+      begun,
+      ...(away === "empty" && { empty: true }),
+    });
+    return { spot: copied.copy };
   }
 
   /** Refuses to let go of a root or of what holds one, and of what other changes work in. */

@@ -12,13 +12,19 @@ import { planRemove } from "./remove.ts";
 import type { Aside } from "./state.ts";
 import { planWrite } from "./write.ts";
 
+interface PlanningOptions {
+  readonly limits: Keeping;
+  readonly aside?: Aside | undefined;
+  /** A directory was found that cannot be renamed. */
+  readonly copyDirectories?: boolean;
+}
+
 export async function planOf(
   draft: Draft,
   options: CommitOptions,
-  limits: Keeping,
-  aside?: Aside,
+  { limits, aside, copyDirectories = false }: PlanningOptions,
 ): Promise<Plan> {
-  const plan = new Plan(draft, aside);
+  const plan = new Plan(draft, aside, copyDirectories);
   await inSlices(draft.changes, resolved => {
     plan.base = resolved.base;
     add(plan, resolved, options);

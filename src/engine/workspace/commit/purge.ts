@@ -62,11 +62,22 @@ function* emptying(top: Handle): Generator<void> {
       yield;
       if (sys.lstat(below)?.isDirectory()) {
         const lifted = temporaryName();
-        writable(directory, () => sys.rename(below, top.below(lifted)));
-        names.push(lifted);
+        if (isLifted(directory, below, top.below(lifted))) names.push(lifted);
+        else yield* purging(directory, inner);
       } else writable(directory, () => attempt(() => sys.unlink(below)));
     }
     writable(top, () => attempt(() => sys.rmdir(address)));
+  }
+}
+
+/** False where the file system does not rename this directory. */
+function isLifted(directory: Handle, from: Address, to: Address): boolean {
+  try {
+    writable(directory, () => sys.rename(from, to));
+    return true;
+  } catch (error) {
+    if (errnoOf(error) === "EXDEV") return false;
+    throw error;
   }
 }
 

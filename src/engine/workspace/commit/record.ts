@@ -91,6 +91,7 @@ export function isSound({ id, places, steps, temps, trash, account }: Intent): b
 
 /** Every name that a step works on. */
 export function spotsOf(step: Step): Spot[] {
+  if (step.do === "dismantle") return [step.at, step.staged, step.copy, step.begun];
   if (step.do !== "move") return [step.at];
   const { from, to, replaces } = step;
   if (replaces === undefined) return [from, to];

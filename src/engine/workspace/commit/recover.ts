@@ -110,6 +110,7 @@ export function settle(tale: Tale, legacy?: Legacy): void {
 }
 
 function placesOf(step: Step): number[] {
+  if (step.do === "dismantle") return [step.at.place, step.copy.place];
   return step.do === "move" ? [step.from.place, step.to.place] : [step.at.place];
 }
 

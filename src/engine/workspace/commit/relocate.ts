@@ -57,7 +57,7 @@ export function planMove(plan: Plan, change: Move, source: Target, target: Targe
     const temp = plan.temp(target.spot);
     plan.stages.push({ kind: "copy", given, spot: temp, from: source.spot, verify: true });
     const trash = plan.move({ given, from: temp, to: target.spot, kind: base.kind, staged: {} }, there);
-    plan.takeAway(source, stat);
+    plan.takeAway(source, stat, { copied: { staged: temp, copy: target.spot } });
     plan.outcomes.push({ ...base, effect: "moved", after, ...before(replaced, trash) });
     return;
   }
@@ -186,10 +186,12 @@ function refuseIntoItself(plan: Plan, from: string, target: Target): void {
 }
 
 /** Whether a rename takes something to its target: on one device, and in one mount of it. */
-function canRename({ places }: Plan, source: Target, target: Target, { dev }: Stats): boolean {
+function canRename(plan: Plan, source: Target, target: Target, stat: Stats): boolean {
+  if (plan.copyDirectories && stat.isDirectory()) return false;
+  const { places } = plan;
   const from = places.handle(source.spot.place);
   const to = places.handle(places.existing(target.spot.place));
-  return to.stat().dev === dev && (from === to || mountOf(from) === mountOf(to));
+  return to.stat().dev === stat.dev && (from === to || mountOf(from) === mountOf(to));
 }
 
 /** Two spellings of one entry, on a file system that does not tell case or Unicode forms apart. */

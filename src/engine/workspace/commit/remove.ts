@@ -24,7 +24,9 @@ export function planRemove(
   }
   plan.doomed.push({ target, stat, recursive: change.recursive ?? false });
   const before = describe(stat, plan, target);
-  const trash = plan.takeAway(target, stat, stat.isDirectory() && !change.recursive ? "empty" : "tree");
+  const trash = plan.takeAway(target, stat, {
+    away: stat.isDirectory() && !change.recursive ? "empty" : "tree",
+  });
   plan.outcomes.push({
     change: target,
     effect: "removed",

@@ -32,6 +32,8 @@ export type Stage =
       readonly from: Handle | Spot;
       /** Compare with the original afterwards, because that is going to be removed. */
       readonly verify: boolean;
+      /** Leave out what cannot be copied: all of it is going to be removed, and that was allowed. */
+      readonly partial?: boolean;
     };
 
 /** Copies extended attributes and ACLs from one open file to another. Node has no call for it. */
@@ -219,7 +221,7 @@ async function stageCopy(
   }
 }
 
-type Copying = Pick<Extract<Stage, { kind: "copy" }>, "given" | "verify">;
+type Copying = Pick<Extract<Stage, { kind: "copy" }>, "given" | "verify" | "partial">;
 
 /** Copies a file or a tree under `name` into a held directory, by loops on handles. */
 async function copyAny(
@@ -239,6 +241,7 @@ async function copyAny(
   for (const inner of names) {
     using child = Handle.open(original.below(inner), { follow: false });
     if (isConcealed(child.stat())) continue;
+    if (how.partial && !isCopied(child)) continue;
     if (child.stat().isSymbolicLink()) sys.symlink(sys.readlink(original.below(inner)), copy.below(inner));
     else await copyAny(child, copy, inner, how, attributes);
   }
@@ -251,6 +254,20 @@ async function copyAny(
     await sys.flushLater(fd);
   } finally {
     sys.close(fd);
+  }
+}
+
+/** Whether something can be copied: not pipes and sockets, and not what may not be read. */
+function isCopied(handle: Handle): boolean {
+  const stat = handle.stat();
+  if (stat.isSymbolicLink()) return true;
+  if (!stat.isFile() && !stat.isDirectory()) return false;
+  try {
+    sys.close(sys.open(handle.address, O_RDONLY | O_NONBLOCK));
+    return true;
+  } catch (error) {
+    if (errnoOf(error) === "EACCES") return false;
+    throw error;
   }
 }
 

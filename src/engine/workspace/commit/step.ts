@@ -5,10 +5,12 @@ import { constants } from "node:fs";
 import { Fault, type Kind } from "../../fault.ts";
 import { contentHash } from "../../text/version.ts";
 import { errnoOf, system } from "../errno.ts";
+import { TimeSlice } from "../footprint/time-slice.ts";
 import { type Address, Handle, raceFree } from "../handle.ts";
 import { onWindows } from "../windows-path.ts";
+import { canDismantle, type DismantleStep, dismantle, dismantleLater, reassemble } from "./dismantle.ts";
 import { contentAt } from "./if-there.ts";
-import { AsideRefused, Overtaken } from "./overtaken.ts";
+import { AsideRefused, NotRenamable, Overtaken } from "./overtaken.ts";
 import type { Places, Spot } from "./place.ts";
 import { sys, writeAll } from "./syscalls.ts";
 
@@ -84,12 +86,12 @@ export interface ModeStep {
   readonly after: number;
 }
 
-export type Step = MoveStep | MakeStep | RewriteStep | ModeStep;
+export type Step = MoveStep | MakeStep | RewriteStep | ModeStep | DismantleStep;
 
 /** What the steps need besides themselves. */
 export interface Scene {
   readonly places: Places;
-  /** For each step, the inode of what is moved. */
+  /** For each step, the inode of what is moved, or of the copy of what is dismantled. */
   readonly inodes: readonly number[];
   readonly blob: (range: Range) => Uint8Array;
   /** A single step needs nothing kept aside to be taken back. */
@@ -98,11 +100,22 @@ export interface Scene {
   readonly powerCut: boolean;
 }
 
+/** Does all steps, and lets everything else run in between. */
+export async function applyAll(steps: readonly Step[], scene: Scene): Promise<void> {
+  const slice = new TimeSlice();
+  for (const step of steps) {
+    if (slice.isOver) await slice.turn();
+    if (step.do === "dismantle") await dismantleLater(step, scene);
+    else apply(step, scene);
+  }
+}
+
 export function apply(step: Step, scene: Scene): void {
   system(step.given, () => {
     if (step.do === "make") make(step, scene.places.address(step.at));
     else if (step.do === "rewrite") rewrite(step, scene, step.after);
     else if (step.do === "mode") changeMode(step, scene, step.after);
+    else if (step.do === "dismantle") dismantle(step, scene);
     else move(step, scene);
   });
 }
@@ -131,7 +144,7 @@ function move(step: MoveStep, scene: Scene): void {
     keepAside(step, scene, to);
     sys.rename(from, to);
   } else if (step.away !== undefined || step.recase) {
-    sys.rename(from, to);
+    rename(from, to, step);
     if (step.away === "empty" && sys.names(to).length > 0) {
       throw new Fault("not_empty", { path: step.given });
     }
@@ -151,7 +164,17 @@ function moveToFree(from: Address, to: Address, step: MoveStep, places: Places):
     }
   }
   if (sys.lstat(to) !== undefined) throw new Fault("exists", { path: step.given });
-  sys.rename(from, to);
+  rename(from, to, step);
+}
+
+/** Some file systems rename files only: on overlayfs, a directory of a lower layer stays where it is. */
+function rename(from: Address, to: Address, { kind, given }: MoveStep): void {
+  try {
+    sys.rename(from, to);
+  } catch (error) {
+    if (kind === "directory" && errnoOf(error) === "EXDEV") throw new NotRenamable(given);
+    throw error;
+  }
 }
 
 /** Of a file that goes to another directory, a power cut must not keep the loss of the one name without the other. */
@@ -196,6 +219,7 @@ export function undo(step: Step, index: number, scene: Scene): void {
   if (step.do === "make") attemptRmdir(scene, step);
   else if (step.do === "rewrite") rewrite(step, scene, step.before);
   else if (step.do === "mode") changeMode(step, scene, step.before);
+  else if (step.do === "dismantle") reassemble(step, index, scene);
   else undoMove(step, index, scene);
 }
 
@@ -235,6 +259,7 @@ export function canRedo(step: Step, index: number, scene: Scene): boolean {
     if (step.do === "make") return true;
     if (step.do === "rewrite") return isRewritable(step, scene);
     if (step.do === "mode") return sys.lstat(scene.places.address(step.at))?.ino === step.inode;
+    if (step.do === "dismantle") return canDismantle(step, index, scene);
     return isDone(step, index, scene) || isReady(step, index, scene);
   } catch {
     return false;
@@ -247,6 +272,7 @@ export function redo(step: Step, index: number, scene: Scene): void {
     if (sys.lstat(scene.places.address(step.at)) === undefined) apply(step, scene);
   } else if (step.do === "rewrite") rewrite(step, scene, step.after);
   else if (step.do === "mode") changeMode(step, scene, step.after);
+  else if (step.do === "dismantle") dismantle(step, scene);
   else redoMove(step, index, scene);
 }
 

@@ -30,7 +30,8 @@ export class Unflushed {
   note(id: string, steps: readonly Step[], places: Places, isFlushed: (staged: Staged) => boolean): void {
     this.#ids.add(id);
     for (const step of steps) {
-      if (step.do === "make" || step.do === "mode") this.#folder(step.at.place, places);
+      if (step.do === "make" || step.do === "mode" || step.do === "dismantle")
+        this.#folder(step.at.place, places);
       else if (step.do === "rewrite") this.#folder(step.at.place, places).names.add(step.at.name);
       else {
         const { names } = this.#folder(step.to.place, places);

@@ -1,0 +1,88 @@
+// Removes a directory that cannot be renamed, such as one from a lower layer of an overlay file system, entry by entry
+// where it is. A copy was made and flushed before, so the step can be taken back at any point: a marker beside the
+// directory says that the removal has begun.
+import { constants } from "node:fs";
+import { Fault } from "../../fault.ts";
+import { errnoOf } from "../errno.ts";
+import { Overtaken } from "./overtaken.ts";
+import { addressOf, type Places, type Spot } from "./place.ts";
+import { purge, purgeLater } from "./purge.ts";
+import type { Scene } from "./step.ts";
+import { sys } from "./syscalls.ts";
+
+export interface DismantleStep {
+  readonly do: "dismantle";
+  readonly given: string;
+  readonly at: Spot;
+  readonly inode: number;
+  /** The temporary name that the copy is made under, and the name that it has when this step runs. */
+  readonly staged: Spot;
+  readonly copy: Spot;
+  readonly begun: Spot;
+  /** It must be empty. */
+  readonly empty?: true;
+}
+
+export async function dismantleLater(step: DismantleStep, { places }: Scene): Promise<void> {
+  if (!begin(step, places) || removeEmpty(step, places)) return;
+  await purgeLater(places.handle(step.at.place), addressOf(step.at.name));
+}
+
+/** The same at once. What is gone already, or replaced by now, stays as it is. */
+export function dismantle(step: DismantleStep, { places }: Scene): void {
+  if (!begin(step, places) || removeEmpty(step, places)) return;
+  purge(places.handle(step.at.place), addressOf(step.at.name));
+}
+
+/** False where the directory is not there any more. */
+function begin({ at, inode, begun }: DismantleStep, places: Places): boolean {
+  if (sys.lstat(places.address(at))?.ino !== inode) return false;
+  const marker = places.address(begun);
+  if (sys.lstat(marker) !== undefined) return true;
+  sys.mkdir(marker, 0o700);
+  // The marker must not be lost while the first removal is not.
+  const fd = sys.open(places.handle(begun.place).address, constants.O_RDONLY | constants.O_DIRECTORY);
+  try {
+    sys.flush(fd);
+  } finally {
+    sys.close(fd);
+  }
+  return true;
+}
+
+function removeEmpty({ empty, at, given }: DismantleStep, places: Places): boolean {
+  if (!empty) return false;
+  try {
+    sys.rmdir(places.address(at));
+    return true;
+  } catch (error) {
+    if (errnoOf(error) === "ENOTEMPTY") throw new Fault("not_empty", { path: given });
+    throw error;
+  }
+}
+
+/** Puts the copy in the place of what was removed, as far as it was. */
+export function reassemble(step: DismantleStep, index: number, { places, inodes }: Scene): void {
+  const begun = places.address(step.begun);
+  if (sys.lstat(begun) === undefined) return;
+  const at = places.address(step.at);
+  const copy = places.address(step.copy);
+  const there = sys.lstat(at);
+  const isWhole = step.empty === true && there?.ino === step.inode;
+  if (!isWhole && sys.lstat(copy)?.ino === inodes[index]) {
+    if (there?.ino === step.inode) purge(places.handle(step.at.place), addressOf(step.at.name));
+    // Somebody else's: the copy stays, and the next recovery tries again.
+    else if (there !== undefined) throw new Overtaken(step.given);
+    sys.rename(copy, at);
+  }
+  sys.rmdir(begun);
+}
+
+/** Where no power was lost, the copy is still there unless the removal has ended. */
+export function canDismantle(step: DismantleStep, index: number, scene: Scene): boolean {
+  const { places, inodes, powerCut } = scene;
+  if (sys.lstat(places.address(step.at))?.ino !== step.inode) return true;
+  return (
+    powerCut || [step.copy, step.staged].some(spot => sys.lstat(places.address(spot))?.ino === inodes[index])
+  );
+}
