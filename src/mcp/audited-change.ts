@@ -49,12 +49,12 @@ export function auditedChange(workspace: Workspace, id: string): AuditedChange {
 
 function contentOf(snapshot: Snapshot, at: string, workspace: Workspace): AuditedContent {
   if (snapshot.kind !== "directory") return leafOf(snapshot, at, workspace);
+  // Without a listing, the directory itself is meant: what is in it came by other entries.
+  if (snapshot.entries === undefined) return "directory";
   const entries: Record<string, string> = {};
   if (collect(snapshot, "", at, workspace, entries)) return entries;
   // The hash of a listing depends on the hashes of the files below.
-  return workspace.hasRules && snapshot.entries !== undefined
-    ? withheld
-    : `directory:${snapshot.entries ?? ""}`;
+  return workspace.hasRules ? withheld : `directory:${snapshot.entries}`;
 }
 
 /** False where there is too much, or it is not kept any more. */

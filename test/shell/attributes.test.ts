@@ -27,7 +27,7 @@ it("extended attributes survive an edit, and another one", async context => {
   writeFileSync(file, "one");
   writeFileSync(join(base, "plain"), "one");
   if (!canSetAttributes(file)) context.skip("no python3, or a file system without extended attributes");
-  using engine = openEngine({ roots: [{ path: base, access: "read-write" }], state: join(base, ".state") });
+  using engine = openEngine({ roots: [{ path: base, access: "read-write" }], state: `${base}-state` });
   const { workspace } = engine;
   for (const content of ["two", "three"]) {
     for (const name of ["file", "plain"])
@@ -43,7 +43,7 @@ it("attributes that a file gets between two edits survive the second, and so do 
   const base = mkdtempSync(join(tmpdir(), "polyfs-attributes-"));
   const file = join(base, "file");
   writeFileSync(file, "zero");
-  using engine = openEngine({ roots: [{ path: base, access: "read-write" }], state: join(base, ".state") });
+  using engine = openEngine({ roots: [{ path: base, access: "read-write" }], state: `${base}-state` });
   const { workspace } = engine;
   const edit = (content: string) => workspace.edit(workspace.at("file"), () => Buffer.from(content));
   const note = () => python("import os,sys; print(os.getxattr(sys.argv[1], 'user.note').decode())", file);
@@ -76,7 +76,7 @@ it("of several files in one commit each keeps its own attributes", async context
   for (const name of names) writeFileSync(join(base, name), "one");
   if (!canSetAttributes(join(base, "noted")))
     context.skip("no python3, or a file system without extended attributes");
-  using engine = openEngine({ roots: [{ path: base, access: "read-write" }], state: join(base, ".state") });
+  using engine = openEngine({ roots: [{ path: base, access: "read-write" }], state: `${base}-state` });
   const { workspace } = engine;
   for (const content of ["two", "three"]) {
     await workspace.editAll(
@@ -111,7 +111,7 @@ it("attributes survive an edit when the shell that was asked about them is kille
   writeFileSync(file, "one");
   writeFileSync(join(base, "other"), "one");
   if (!canSetAttributes(file)) context.skip("no python3, or a file system without extended attributes");
-  using engine = openEngine({ roots: [{ path: base, access: "read-write" }], state: join(base, ".state") });
+  using engine = openEngine({ roots: [{ path: base, access: "read-write" }], state: `${base}-state` });
   const { workspace } = engine;
   await workspace.edit(workspace.at("other"), () => Buffer.from("two"));
   const shells = askingShells();
@@ -133,7 +133,7 @@ it("attributes are not lost where nobody can be asked, because too many files ar
   if (!canSetAttributes(file)) context.skip("no python3, or a file system without extended attributes");
   using script = await bundle("../shell/few-descriptors-program.ts");
   const command = `ulimit -n 80; exec "$0" "$@"`;
-  const args = [process.execPath, script.path, base, join(base, ".state")];
+  const args = [process.execPath, script.path, base, `${base}-state`];
   const complaints = new Set(
     execFileSync("sh", ["-c", command, ...args])
       .toString()

@@ -40,7 +40,7 @@ export function concealsIn(roots: readonly Root[]): boolean {
   return roots.some(root => {
     const last = holders.get(root);
     if (last?.known === concealed.length) return last.holds;
-    const holds = concealed.some(({ handle }) => root.holds(handle.whereabouts()));
+    const holds = places().some(place => root.holds(place));
     holders.set(root, { known: concealed.length, holds });
     return holds;
   });
@@ -48,7 +48,7 @@ export function concealsIn(roots: readonly Root[]): boolean {
 
 /** Where those are that lie in a directory or are it, by where it is: as `whereabouts` tells it. */
 export function concealedBelow(where: string): string[] {
-  return concealed.map(({ handle }) => handle.whereabouts()).filter(path => isWithin(path, where));
+  return places().filter(path => isWithin(path, where));
 }
 
 /** Whether a directory is the parent of one of them. */
@@ -62,5 +62,17 @@ export function isParentOfConcealed({ dev, ino }: Pick<Stats, "dev" | "ino">): b
 /** Whether what is held lies in one of them, or is one. */
 export function liesInConcealed(handle: Handle): boolean {
   const where = handle.whereabouts();
-  return concealed.some(one => isWithin(where, one.handle.whereabouts()));
+  return places().some(place => isWithin(where, place));
+}
+
+/**
+ * Where they are. One that was deleted, or whose file system was unmounted, is nowhere: the kernel then tells a path
+ * that may be another directory's, such as `/`.
+ */
+function places(): string[] {
+  return concealed.flatMap(({ handle, device, inode }) => {
+    const place = handle.whereabouts();
+    const stat = lstatIfThere(Buffer.from(place, "latin1"));
+    return stat?.dev === device && stat.ino === inode ? [place] : [];
+  });
 }
