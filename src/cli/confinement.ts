@@ -1,11 +1,12 @@
 // The sandbox that --allow-run asks for, found and tried at the start: where there is none, nothing is served.
-import { homedir } from "node:os";
+
 import type { Engine } from "../engine/engine.ts";
 import { gitIdentity } from "../engine/shell/git-identity.ts";
 import { HiddenPlaces } from "../engine/shell/hidden-places.ts";
 import { findSandbox, openSandbox } from "../engine/shell/sandbox.ts";
 import { secretsOf } from "../engine/shell/secrets.ts";
 import { statePath } from "../engine/workspace/commit/state.ts";
+import { homeDirectory } from "../engine/workspace/system/user.ts";
 import { codeCache } from "./code-cache.ts";
 import type { Config } from "./config.ts";
 import { UsageError } from "./usage-error.ts";
@@ -20,7 +21,9 @@ export async function confinementOf(config: Config): Promise<Engine["confine"]> 
   }
   // Our own code in its compiled form is run outside of the sandbox by the next start.
   const code = codeCache([], process.env)?.directory ?? [];
-  const hidden = new HiddenPlaces([...secretsOf(homedir()), statePath(config["state-dir"])].concat(code));
+  const hidden = new HiddenPlaces(
+    [...secretsOf(homeDirectory()), statePath(config["state-dir"])].concat(code),
+  );
   const identity = await gitIdentity();
   return (workspace, wants) => {
     const network = config["run-network"] && (wants?.network ?? true);

@@ -12,13 +12,14 @@
 // A dead process's folder is taken over by renaming it into one's own: only one can succeed.
 import { randomBytes } from "node:crypto";
 import { constants } from "node:fs";
-import { homedir, tmpdir, userInfo } from "node:os";
+import { tmpdir } from "node:os";
 import { basename, dirname, isAbsolute, join, resolve } from "node:path";
 import { Fault } from "../../fault.ts";
 import { conceal } from "../concealed.ts";
 import { errnoOf, faultOf, stateDirectory, system } from "../errno.ts";
 import { display, Handle } from "../handle.ts";
 import { isOfOneMachine } from "../system/file-system.ts";
+import { homeDirectory, userId } from "../system/user.ts";
 import { onWindows } from "../windows-path.ts";
 import { Beacon, isLit, isLitNow, isOut } from "./beacon.ts";
 import {
@@ -320,8 +321,7 @@ export function statePath(wanted?: string): string {
   const { XDG_STATE_HOME: xdg = "", LOCALAPPDATA: local = "" } = process.env;
   if (onWindows && isAbsolute(local)) return join(local, "polyfs", "state");
   // A relative path would lie in the working directory, which is somebody's project.
-  const home = [homedir(), userInfo().homedir].find(path => isAbsolute(path)) ?? tmpdir();
-  return join(isAbsolute(xdg) ? xdg : join(home, ".local", "state"), "polyfs");
+  return join(isAbsolute(xdg) ? xdg : join(homeDirectory(), ".local", "state"), "polyfs");
 }
 
 /** Makes it; where the user's own place cannot be written, it is among the temporary files. */
@@ -331,7 +331,7 @@ function usable(wanted: string | undefined): string {
     return privateDirectory(path, { follow: true });
   } catch (error) {
     if (wanted ?? process.env.POLYFS_STATE_DIR) throw error;
-    return privateDirectory(join(tmpdir(), `polyfs-${userInfo().uid}`), { follow: false });
+    return privateDirectory(join(tmpdir(), `polyfs-${userId}`), { follow: false });
   }
 }
 
@@ -339,7 +339,7 @@ function usable(wanted: string | undefined): string {
 export function temporaryState(wanted?: string): string | undefined {
   if (namedStatePath(wanted) !== undefined) return undefined;
   const path = usable(wanted);
-  return path.endsWith(`polyfs-${userInfo().uid}`) ? path : undefined;
+  return path.endsWith(`polyfs-${userId}`) ? path : undefined;
 }
 
 function privateDirectory(path: string, options: { readonly follow: boolean }): string {
