@@ -71,6 +71,10 @@ export class Company {
   #watch(id: string): void {
     const identity = identityAt(this.#owner(id));
     if (identity === undefined) return;
+    if (identity === "busy") {
+      this.#hasUnwatched = true;
+      return;
+    }
     if (isThisProcess(identity)) {
       this.#known.add(id);
       return;

@@ -14,15 +14,7 @@ import { Handle, raceFree } from "../handle.ts";
 import { Beacon } from "./beacon.ts";
 import { unlinkIfThere } from "./if-there.ts";
 import { isOpenElsewhere } from "./patience.ts";
-import {
-  beaconsOf,
-  identityAt,
-  isDead,
-  isDeadSoon,
-  makeDirectory,
-  openPrivate,
-  writeOwner,
-} from "./state.ts";
+import { beaconAt, beaconsOf, isDead, isDeadSoon, makeDirectory, openPrivate, writeOwner } from "./state.ts";
 import { sys } from "./syscalls.ts";
 
 interface Gate {
@@ -103,7 +95,7 @@ function sweepDead(directory: string, name: string): void {
   if (name.startsWith(unborn)) {
     if (Date.now() - stat.mtimeMs > unbornMs) sweep(file);
   } else if (isDead(file, beaconsOf(directory))) {
-    const beacon = identityAt(file)?.beacon;
+    const beacon = beaconAt(file);
     if (beacon !== undefined) sweep(`${beaconsOf(directory)}/${beacon}`);
     sweep(file);
   }

@@ -32,6 +32,7 @@ import {
 } from "./identity.ts";
 import { contentAt, namesIn, unlinkIfThere } from "./if-there.ts";
 import { keyOf } from "./key.ts";
+import { isOpenElsewhere } from "./patience.ts";
 import type { FoundPlace } from "./place.ts";
 import { purge } from "./purge.ts";
 import { sys, writeAll } from "./syscalls.ts";
@@ -207,7 +208,7 @@ export class StateDirectory {
   /** Removes the locks of a dead process, its beacon, and its folder. */
   bury(folder: string): void {
     this.#unlock(folder, new Set());
-    const beacon = identityAt(join(folder, "owner"))?.beacon;
+    const beacon = beaconAt(join(folder, "owner"));
     if (beacon !== undefined) unlinkIfThere(join(beaconsOf(this.path), beacon));
     removeJournals(folder);
     using parent = Handle.open(dirname(folder));
@@ -286,6 +287,7 @@ export function isDead(owner: string, beacons: string): boolean {
   const stat = sys.lstat(owner);
   if (stat === undefined) return false;
   const identity = identityAt(owner);
+  if (identity === "busy") return false;
   if (identity === undefined || isOut(identity.beacon ?? "")) return true;
   const isShared = () => !isOfOneMachine(beacons);
   return !isAlive(identity, stat.mtimeMs, { isShared, isLit: name => isLitNow(beacons, name) });
@@ -295,17 +297,24 @@ export function isDead(owner: string, beacons: string): boolean {
 export async function isDeadSoon(owner: string, beacons: string): Promise<boolean> {
   const identity = identityAt(owner);
   // A thread need not be started for what was answered a moment ago.
+  if (identity === "busy") return false;
   if (identity?.beacon !== undefined && needsBeacon(identity)) await isLit(beacons, identity.beacon);
   return isDead(owner, beacons);
 }
 
-/** What the owner file of a process says about it. */
-export function identityAt(path: string): ProcessIdentity | undefined {
+/** What the owner file of a process says about it; "busy" where that cannot be read just now. */
+export function identityAt(path: string): ProcessIdentity | "busy" | undefined {
   try {
     return identityIn(contentAt(path, mostOwnerBytes)?.toString("utf8") ?? "");
-  } catch {
-    return undefined;
+  } catch (error) {
+    return isOpenElsewhere(error) ? "busy" : undefined;
   }
+}
+
+/** The beacon that the owner file of a process names. */
+export function beaconAt(path: string): string | undefined {
+  const identity = identityAt(path);
+  return identity === "busy" ? undefined : identity?.beacon;
 }
 
 /** The place for state that was named; undefined where it is the user's own. */
