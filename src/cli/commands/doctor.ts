@@ -6,6 +6,7 @@ import { Fault } from "../../engine/fault.ts";
 import { ripgrepVersion } from "../../engine/search/ripgrep-version.ts";
 import { findSandbox } from "../../engine/shell/sandbox.ts";
 import { statePath } from "../../engine/workspace/commit/state.ts";
+import { raceFree } from "../../engine/workspace/handle.ts";
 import { fileSystemOf, isVolatile } from "../../engine/workspace/system/file-system.ts";
 import { readNamedFile } from "../../engine/workspace/system/named-file.ts";
 import { type Grant, Workspace } from "../../engine/workspace/workspace.ts";
@@ -40,6 +41,7 @@ export const doctor = command({
     const grants = named.length > 0 ? named : whereTheUserStands(config).grants;
     const findings = [
       node(),
+      handles(),
       await search(),
       ...(await sandbox()),
       ...grants.map(directory),
@@ -70,6 +72,19 @@ function node(): Finding {
     found: `${process.versions.node} on ${process.platform} ${process.arch}`,
     ...(!recent && { advice: "Install Node 20.19 or later." }),
   };
+}
+
+/** What a path is held by decides what is promised; SECURITY.md has the table. */
+function handles(): Finding {
+  return raceFree
+    ? { what: "Containment", is: "fine", found: "by handles, also while others swap directories" }
+    : {
+        what: "Containment",
+        is: "notable",
+        found: "by paths that are verified when they are opened: /proc/self/fd is not there",
+        advice:
+          "Not promised while another program swaps directories inside a root. SECURITY.md says what each platform promises.",
+      };
 }
 
 async function search(): Promise<Finding> {

@@ -46,7 +46,8 @@ export const setup = command({
     const { chosen, directories } = wanted(given);
     const known = clientsOn(surroundings(process.env));
     const clients = Object.entries(known).filter(([id, client]) =>
-      chosen === undefined ? isThere(client.trace) : id === chosen,
+      // One program may be installed in two ways, each with a file of its own.
+      chosen === undefined || id === `${chosen}-store` ? isThere(client.trace) : id === chosen,
     );
     if (clients.length === 0)
       throw new UsageError(`no client is found on this machine; name one: ${names.join(", ")}`);

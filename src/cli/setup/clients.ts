@@ -45,17 +45,24 @@ export function clientsOn({ platform, environment, home }: Surroundings): Readon
   const claudeCode = join(environment.CLAUDE_CONFIG_DIR || home, ".claude.json");
   const codex = environment.CODEX_HOME || join(home, ".codex");
   const gemini = join(environment.GEMINI_CLI_HOME || home, ".gemini");
+  const local = environment.LOCALAPPDATA || join(home, "AppData", "Local");
+  const claudeDesktop = (title: string, directory: string): Client => ({
+    title,
+    file: join(directory, "claude_desktop_config.json"),
+    trace: directory,
+    format: jsonFormat("mcpServers", strict),
+    entry: plain,
+    afterwards: "Quit Claude Desktop and start it again.",
+  });
+  // Programs of the Microsoft Store see their own copy of the roaming directory.
+  const storeRoaming = join(local, "Packages", "Claude_pzs8sxrjxfjjc", "LocalCache", "Roaming");
   const zed = platform === "win32" ? join(roaming, "Zed") : join(config, "zed");
   const goose = platform === "win32" ? join(roaming, "Block/goose/config") : join(config, "goose");
   return {
-    "claude-desktop": {
-      title: "Claude Desktop",
-      file: join(settings, "Claude/claude_desktop_config.json"),
-      trace: join(settings, "Claude"),
-      format: jsonFormat("mcpServers", strict),
-      entry: plain,
-      afterwards: "Quit Claude Desktop and start it again.",
-    },
+    "claude-desktop": claudeDesktop("Claude Desktop", join(settings, "Claude")),
+    ...(platform === "win32" && {
+      "claude-desktop-store": claudeDesktop("Claude Desktop (Microsoft Store)", join(storeRoaming, "Claude")),
+    }),
     "claude-code": {
       title: "Claude Code",
       file: claudeCode,
