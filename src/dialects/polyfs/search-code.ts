@@ -7,10 +7,11 @@ import type { Declared, Structure } from "../../engine/syntax/structure.ts";
 import type { Workspace } from "../../engine/workspace/workspace.ts";
 import type { Page } from "./search-page.ts";
 
-/** Characters that one answer parses. */
-const maxParsed = 24_000;
+/** Characters that one answer parses; more where all hits are in one file. */
+const maxParsed = 12_000;
+const maxAlone = 40_000;
 /** Sources that are held until the answer is complete, in characters. */
-const maxHeld = 30 * maxParsed;
+const maxHeld = 60 * maxParsed;
 /** Loading must not compete with sending the answer. */
 const loadAfterMs = 50;
 
@@ -40,7 +41,7 @@ export class SymbolsAround {
 
   add(source: Source, hits: readonly ShownHit[]): void {
     const known = this.#structures.get(source);
-    if (known === undefined && source.text.length > maxParsed) return;
+    if (known === undefined && source.text.length > maxAlone) return;
     this.#candidates.push({ source, hits, known });
     this.#held += source.text.length;
     if (this.#held > maxHeld) this.#drop();
@@ -61,7 +62,7 @@ export class SymbolsAround {
   }
 
   #chosen(): Candidate[] {
-    let left = maxParsed;
+    let left = this.#candidates.length === 1 ? maxAlone : maxParsed;
     return this.#candidates.sort(byBenefit).filter(({ source, known }) => {
       const cost = known === undefined ? source.text.length : 0;
       if (cost > left) return false;
