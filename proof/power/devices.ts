@@ -27,17 +27,10 @@ const kinds: Readonly<Record<string, { size: number; make: readonly string[]; mo
   btrfs: { size: 128e6, make: ["mkfs.btrfs", "-q", "-f"], mount: "commit=300" },
 };
 
-/** Known to fail now and then: a temporary name may come back. The long form tries it all the same. */
-const longOnly = new Set(["btrfs"]);
-
 export async function cutDevices(trial: Trial, rounds: number): Promise<void> {
   for (const kind of Object.keys(kinds)) {
     const id = `P1-${kind}`;
     if (!trial.tally.wants(id)) continue;
-    if (longOnly.has(kind) && !trial.long) {
-      trial.tally.skipped(id, "tried in the long form only");
-      continue;
-    }
     for (let round = 0; round < rounds; round++) {
       const why = await cutDevice(trial, kind, `${id} (round ${round})`);
       if (why === undefined) continue;

@@ -4,7 +4,7 @@ import type { Places } from "../commit/place.ts";
 import type { Range } from "../commit/step.ts";
 import { TimeSlice } from "../footprint/time-slice.ts";
 import type { Account, Kept } from "./account.ts";
-import { ChangeLog, type ChangeRecord, type RecordedFile } from "./log.ts";
+import { ChangeLog, type ChangeRecord, type RecordedFile, type TemporaryNames } from "./log.ts";
 import { Objects } from "./objects.ts";
 import { Sightings } from "./sightings.ts";
 import {
@@ -47,6 +47,8 @@ interface Sources {
   readonly contents?: ReadonlyMap<string, Uint8Array> | undefined;
   /** The machine lost power since: files may hold less than was written, also those of the archive. */
   readonly powerCut?: boolean;
+  /** The names that the commit used. */
+  readonly temporary: readonly TemporaryNames[];
 }
 
 export class Archive {
@@ -110,7 +112,8 @@ export class Archive {
       });
     }
     const { time, by, parents } = account;
-    this.changes.add({ id, time, ...by, files, parents, kept: share.kept });
+    const temporary = sources.temporary.length > 0 && { temporary: sources.temporary };
+    this.changes.add({ id, time, ...by, files, parents, kept: share.kept, ...temporary });
     if (++this.#recorded % clearEvery === 0) void this.clearLater();
     return share.kept;
   }

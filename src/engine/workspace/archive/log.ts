@@ -6,6 +6,7 @@ import { join } from "node:path";
 import type { Kind } from "../../fault.ts";
 import type { Effect } from "../commit/change.ts";
 import { namesIn, unlinkIfThere } from "../commit/if-there.ts";
+import type { FoundPlace } from "../commit/place.ts";
 import { readAll, sys, writeAll } from "../commit/syscalls.ts";
 import { stateDirectory, system } from "../errno.ts";
 import { openNew } from "./folder.ts";
@@ -54,8 +55,16 @@ export interface ChangeRecord {
   readonly kept: boolean;
   /** When the command began whose changes these are: each of them was made between then and `time`. */
   readonly began?: number;
+  /** The temporary names that it used (see commit/revived.ts). */
+  readonly temporary?: readonly TemporaryNames[];
   /** Another command ran at the same time, and some of what a command is said to have changed may be that one's. */
   readonly uncertain?: true;
+}
+
+/** Names in a directory. */
+export interface TemporaryNames {
+  readonly at: FoundPlace;
+  readonly names: readonly string[];
 }
 
 /** A draft that is older was left by a crash. */

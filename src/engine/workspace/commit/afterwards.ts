@@ -5,8 +5,9 @@ import { type Address, Handle, raceFree } from "../handle.ts";
 import { contentAt } from "./if-there.ts";
 import { addressOf, Places } from "./place.ts";
 import { purge, purgeLater } from "./purge.ts";
-import type { Tale } from "./record.ts";
+import { type Tale, temporaryNamesOf } from "./record.ts";
 import { sys } from "./syscalls.ts";
+import type { Unflushed } from "./unflushed.ts";
 
 const packLater = 64 * 1024; // what is larger is packed in a thread, so that others are served meanwhile
 
@@ -31,21 +32,24 @@ export async function recordLater(tale: Tale, archive: Archive): Promise<void> {
 }
 
 /** Removes what a commit replaced. The archive has been flushed: nothing else holds that content. */
-export async function dropLater({ intent }: Tale): Promise<void> {
+export async function dropLater({ intent }: Tale, unflushed: Unflushed): Promise<void> {
   using places = Places.reopen(intent.places);
   await Promise.all(intent.trash.map(({ place, name }) => purgeLater(places.handle(place), addressOf(name))));
+  unflushed.noteRemoved(intent.trash, places);
 }
 
 /** The same, at once. */
-export function dropNow({ intent }: Tale): void {
+export function dropNow({ intent }: Tale, unflushed: Unflushed): void {
   using places = Places.reopen(intent.places);
   for (const { place, name } of intent.trash) purge(places.handle(place), addressOf(name));
+  unflushed.noteRemoved(intent.trash, places);
 }
 
 function record({ intent, blob, contents }: Tale, archive: Archive, places: Places): void {
   const { id, account } = intent;
+  const temporary = temporaryNamesOf(intent);
   const within = (range: { at: number; length: number }) => blob.subarray(range.at, range.at + range.length);
-  atOnce(archive.record(id, account, { places, blob: within, contents }));
+  atOnce(archive.record(id, account, { places, blob: within, contents, temporary }));
 }
 
 /**

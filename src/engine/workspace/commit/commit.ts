@@ -31,7 +31,7 @@ import { addressOf, Places, type Spot } from "./place.ts";
 import type { Check, Plan } from "./plan.ts";
 import { planOf } from "./planning.ts";
 import { purgeLater } from "./purge.ts";
-import type { Intent, Tale } from "./record.ts";
+import { type Intent, type Tale, temporaryNamesOf } from "./record.ts";
 import { removeAll, takeBack } from "./recover.ts";
 import { applyRules } from "./rule-check.ts";
 import {
@@ -256,6 +256,7 @@ export class Committer {
           places,
           blob: bytes,
           contents: contentsOf(plan),
+          temporary: temporaryNamesOf(intent),
         }),
       );
     } catch {
@@ -399,6 +400,7 @@ async function letGo(plan: Plan, tale: Tale, book: Book): Promise<void> {
     }
   };
   await Promise.all(plan.trash.map(spot => track(purging(spot), book.purges)));
+  book.unflushed.noteRemoved(plan.trash, plan.places);
 }
 
 function track(promise: Promise<void>, among: Set<Promise<void>>): Promise<void> {

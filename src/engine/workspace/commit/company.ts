@@ -8,6 +8,7 @@ import { isSame, isSettled, type Mark, markOf } from "../mark.ts";
 import { watchBeacon } from "./beacon.ts";
 import { isThisProcess } from "./identity.ts";
 import { namesIn } from "./if-there.ts";
+import { isFirstOfBoot } from "./revived.ts";
 import { beaconsOf, identityAt, isDead } from "./state.ts";
 import { sys } from "./syscalls.ts";
 
@@ -22,6 +23,7 @@ export class Company {
   /** The processes that need not be looked at: a connection will tell, or they are not this one's to recover. */
   readonly #known = new Set<string>();
   #watched = 0;
+  #isFirstLook = true;
   #mark: Mark | undefined;
   #hasUnwatched = false;
   #pausedUntil = 0;
@@ -59,7 +61,9 @@ export class Company {
     const ids = namesIn(this.#processes);
     for (const id of this.#known) if (!ids.includes(id)) this.#known.delete(id);
     const strangers = ids.filter(id => !this.#known.has(id));
-    if (strangers.some(id => this.#isDead(id))) this.#recover();
+    const isFirst = this.#isFirstLook && isFirstOfBoot(dirname(this.#processes));
+    this.#isFirstLook = false;
+    if (isFirst || strangers.some(id => this.#isDead(id))) this.#recover();
     this.#hasUnwatched = false;
     for (const id of strangers) {
       if (this.#isDead(id))

@@ -20,7 +20,7 @@ export function openGranted(
   state: StateDirectory,
   roots: readonly Root[],
   outage: Outage,
-): (tale: Tale) => (record: FoundPlace) => Handle | undefined {
+): (tale: { readonly intent: Pick<Tale["intent"], "boot"> }) => (record: FoundPlace) => Handle | undefined {
   return ({ intent }) => {
     const sameBoot = intent.boot === bootId();
     return record => {

@@ -260,7 +260,7 @@ export class Ledger {
     await this.#archive.flush();
     for (const tale of recorded) {
       book.recorded.splice(book.recorded.indexOf(tale), 1);
-      await dropLater(tale).catch(() => book.unsettled.push(tale));
+      await dropLater(tale, book.unflushed).catch(() => book.unsettled.push(tale));
     }
   }
 
@@ -275,7 +275,7 @@ export class Ledger {
     for (const book of this.#books) {
       for (const tale of book.unsettled.splice(0)) {
         try {
-          settle(tale);
+          settle(tale, undefined, book.unflushed);
         } catch {
           if (book.unsettled.length < 100) book.unsettled.push(tale);
         }
@@ -290,7 +290,7 @@ export class Ledger {
     this.#catchUp();
     this.#archive.flushNow();
     for (const book of this.#books) {
-      for (const tale of book.recorded.splice(0)) dropNow(tale);
+      for (const tale of book.recorded.splice(0)) dropNow(tale, book.unflushed);
       book.unflushed.flushNow();
     }
     return this.#books.every(book => book.waiting.length === 0);

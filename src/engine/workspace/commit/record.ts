@@ -7,6 +7,7 @@
 //   "settled" a process that recovered it has left nothing to do
 import { isAbsolute } from "node:path";
 import type { Account } from "../archive/account.ts";
+import type { TemporaryNames } from "../archive/log.ts";
 import type { JournalRecord } from "./journal.ts";
 import { isSingleName, type PlaceRecord, type Spot } from "./place.ts";
 import type { Step } from "./step.ts";
@@ -87,6 +88,20 @@ export function isSound({ id, places, steps, temps, trash, account }: Intent): b
   } catch {
     return false;
   }
+}
+
+/** The temporary names of a commit in the directories of users. Those aside are removed with the state directory's. */
+export function temporaryNamesOf({ places, temps, trash }: Intent): TemporaryNames[] {
+  const found = new Map<number, string[]>();
+  for (const { place, name } of [...temps, ...trash]) {
+    const names = found.get(place);
+    if (names === undefined) found.set(place, [name]);
+    else names.push(name);
+  }
+  return [...found].flatMap(([place, names]) => {
+    const at = places[place];
+    return at !== undefined && "at" in at && !at.aside ? [{ at, names }] : [];
+  });
 }
 
 /** Every name that a step works on. */

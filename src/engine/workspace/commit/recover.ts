@@ -15,7 +15,8 @@ import { bootId } from "./identity.ts";
 import { Outage } from "./outage.ts";
 import { addressOf, type FoundPlace, identified, Places, type Spot } from "./place.ts";
 import { purge } from "./purge.ts";
-import type { Tale } from "./record.ts";
+import { type Tale, temporaryNamesOf } from "./record.ts";
+import { removeRevived } from "./revived.ts";
 import type { StateDirectory } from "./state.ts";
 import { canRedo, redo, type Scene, type Step, undo } from "./step.ts";
 import type { Unflushed } from "./unflushed.ts";
@@ -25,7 +26,9 @@ interface Legacy {
   readonly archive: Archive;
   readonly unflushed: Unflushed;
   readonly outage: Outage;
-  readonly open: (tale: Tale) => (record: FoundPlace) => Handle | undefined;
+  readonly open: (tale: {
+    readonly intent: Pick<Tale["intent"], "boot">;
+  }) => (record: FoundPlace) => Handle | undefined;
 }
 
 /** Recovers what dead processes left in these roots. Never touches the journal of a living one. */
@@ -57,6 +60,7 @@ export function recover(state: StateDirectory, roots: readonly Root[]): void {
     const flushed = succeeds(() => unflushed.flushNow());
     leave(estate, flushed ? cleared : [], state);
   }
+  if (recorded) removeRevived(state, roots, archive, open({ intent: { boot: "" } }));
   state.sweepAside();
 }
 
@@ -81,8 +85,11 @@ function removeLeftovers(tale: Tale, { unflushed, outage, open }: Legacy): void 
   );
 }
 
-/** Brings one commit to its end. With `legacy`, what it did is also recorded, and its leftovers are removed later. */
-export function settle(tale: Tale, legacy?: Legacy): void {
+/**
+ * Brings one commit to its end. With `legacy`, what it did is also recorded, and its leftovers are removed later;
+ * without, they are removed here, and `unflushed` is told where.
+ */
+export function settle(tale: Tale, legacy?: Legacy, unflushed?: Unflushed): void {
   const { intent } = tale;
   const powerCut = intent.boot !== bootId();
   const open = legacy?.open(tale) ?? (record => identified(record, !powerCut));
@@ -100,8 +107,13 @@ export function settle(tale: Tale, legacy?: Legacy): void {
   else if (happened && powerCut && !tale.flushed) redoWhatIsLost(tale, scene, legacy?.outage);
   else if (tale.state === "commit" && !happened) happened = bringForward(tale, scene, legacy?.outage);
   if (legacy === undefined) {
-    if (tale.state === "commit" || tale.state === "done") removeAll(intent.trash, places);
-    removeAll(intent.temps, places);
+    const isOver = tale.state === "commit" || tale.state === "done";
+    const spots = [...(isOver ? intent.trash : []), ...intent.temps];
+    removeAll(spots, places);
+    unflushed?.noteRemoved(
+      spots.filter(({ place }) => isThere(places, place)),
+      places,
+    );
   } else if (happened && (tale.state === "commit" || tale.state === "done")) {
     remember(tale, legacy.archive, scene);
     const there = intent.steps.filter(step => placesOf(step).every(place => isThere(places, place)));
@@ -115,10 +127,12 @@ function placesOf(step: Step): number[] {
 }
 
 /** A change that is not recorded yet. Where its content is gone, history still says that it happened. */
-function remember({ intent: { id, account } }: Tale, archive: Archive, scene: Scene): void {
+function remember({ intent }: Tale, archive: Archive, scene: Scene): void {
+  const { id, account } = intent;
+  const temporary = temporaryNamesOf(intent);
   const { places, blob, powerCut } = scene;
   try {
-    atOnce(archive.record(id, account, { places, blob, powerCut }));
+    atOnce(archive.record(id, account, { places, blob, powerCut, temporary }));
   } catch (error) {
     if (errnoOf(error) === "ENOENT" || error instanceof Fault) archive.recordUnkept(id, account);
     else throw error; // a disk that is full or fails: the journal stays for another try

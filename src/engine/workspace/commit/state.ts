@@ -3,6 +3,7 @@
 // links of that file: made in one step, they are never empty.
 //
 //   key                   what journals are authenticated with
+//   boot                  the boot of the machine since which nothing is left to recover
 //   locks/<hash>          who holds a name
 //   aside/…               old content of files, until it is recorded
 //   alive/<id>            the beacon of a process
@@ -187,6 +188,30 @@ export class StateDirectory {
   /** After this process has been granted more than before. */
   reconsider(): void {
     this.#passed.clear();
+  }
+
+  /** Whether another process is recovering what dead ones left. */
+  isRecoveredByOthers(): boolean {
+    return this.others().some(folder => withPredecessors(folder).length > 1);
+  }
+
+  /** The folders of the other processes, alive or dead. */
+  others(): string[] {
+    const processes = join(this.path, "processes");
+    const folders = namesIn(processes).map(name => join(processes, name));
+    return folders.filter(folder => folder !== this.own);
+  }
+
+  /** Notes the boot of the machine in which everything is recovered. */
+  noteBoot(boot: string): void {
+    const path = join(this.path, "boot");
+    unlinkIfThere(path);
+    const fd = sys.open(path, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL, 0o600);
+    try {
+      writeAll(fd, Buffer.from(boot));
+    } finally {
+      sys.close(fd);
+    }
   }
 
   /** How long a dead process's folder has been waiting, in milliseconds. */

@@ -41,9 +41,16 @@ export class Unflushed {
     }
   }
 
-  /** Notes directories in which temporary files were removed: a name must not come back without its journal. */
+  /**
+   * Notes directories in which temporary files were removed: a name must not come back without its journal. That the
+   * commit noted them is not enough, since they may have been flushed before the removal.
+   */
   noteRemoved(spots: readonly Spot[], places: Places): void {
-    for (const { place } of spots) this.#folder(place, places);
+    for (const { place } of spots) {
+      const record = places.records[place];
+      const isAside = record !== undefined && "at" in record && record.aside;
+      if (!isAside) this.#folder(place, places);
+    }
   }
 
   /** Whether moving what is at `name` in the directory `at` would move something that was not flushed. */

@@ -1,0 +1,104 @@
+// Temporary names that a power cut brings back. A journal is forgotten once the directories that its commits worked in
+// are flushed; but some file systems then still restore a name that was removed (btrfs does, where the directory was
+// flushed while the name was there). So each record of the history says which temporary names its commit used. Once
+// after each start of the machine, recovery removes those of the latest changes wherever they have come back.
+import { join } from "node:path";
+import type { Archive } from "../archive/archive.ts";
+import type { ChangeRecord, TemporaryNames } from "../archive/log.ts";
+import { bytesOf, type Handle } from "../handle.ts";
+import { isWithin, type Root } from "../root.ts";
+import { estateIn } from "./estate.ts";
+import { bootId } from "./identity.ts";
+import { contentAt } from "./if-there.ts";
+import { addressOf, type FoundPlace, Places } from "./place.ts";
+import { purge } from "./purge.ts";
+import type { StateDirectory } from "./state.ts";
+import { sys } from "./syscalls.ts";
+import { isTemporaryName } from "./temporary.ts";
+import { Unflushed } from "./unflushed.ts";
+
+/** File systems write everything down within minutes: what was removed earlier than this stays removed. */
+const latestMs = 3_600_000;
+const mostBootBytes = 256;
+
+/** Roots in which this process has done it. */
+const done = new WeakSet<Root>();
+
+/** Whether this may be the first process since the machine was started. */
+export function isFirstOfBoot(state: string): boolean {
+  return contentAt(join(state, "boot"), mostBootBytes)?.toString() !== bootId();
+}
+
+/** `open` finds a directory of an earlier boot, and throws where it lies in no root that may be written to. */
+export function removeRevived(
+  state: StateDirectory,
+  roots: readonly Root[],
+  archive: Archive,
+  open: (place: FoundPlace) => Handle | undefined,
+): void {
+  if (!isFirstOfBoot(state.path) || roots.every(root => done.has(root))) return;
+  if (state.isRecoveredByOthers()) return; // they still need some of the names, and do this when they have finished
+  const needed = namesNeeded(state);
+  const unflushed = new Unflushed();
+  let complete = true;
+  for (const { at, names } of latestNames(archive)) {
+    try {
+      using places = Places.reopen([at], open);
+      removeNames(
+        places,
+        names.filter(name => isTemporaryName(name) && !needed.has(name)),
+        unflushed,
+      );
+    } catch {
+      complete = false; // it is not this process's to do, or the disk fails
+    }
+  }
+  unflushed.flushNow();
+  for (const root of roots) done.add(root);
+  if (complete) state.noteBoot(bootId());
+}
+
+function removeNames(places: Places, names: readonly string[], unflushed: Unflushed): void {
+  let directory: Handle;
+  try {
+    directory = places.handle(0);
+  } catch {
+    return; // the directory is gone, or another one has its name
+  }
+  for (const name of names.filter(one => sys.lstat(directory.below(addressOf(one))) !== undefined)) {
+    purge(directory, addressOf(name));
+    unflushed.noteRemoved([{ place: 0, name }], places);
+  }
+}
+
+/** Names that journals speak of. Whoever settles these commits removes them. */
+function namesNeeded(state: StateDirectory): Set<string> {
+  const tales = state.others().flatMap(folder => estateIn(folder, state.key).tales);
+  return new Set(tales.flatMap(({ intent }) => [...intent.temps, ...intent.trash].map(({ name }) => name)));
+}
+
+/** The names that the latest changes used, by the directories that they were in, wherever these are now. */
+function* latestNames(archive: Archive): Generator<TemporaryNames> {
+  /** Directories that were moved, oldest first. */
+  const moves: { from: string; to: string }[] = [];
+  let oldest: number | undefined;
+  for (const { time, files, temporary } of archive.changes.newest()) {
+    oldest ??= time - latestMs;
+    if (time < oldest) return;
+    for (const { at, names } of temporary ?? [])
+      yield { at: { ...at, at: moves.reduce(moved, at.at) }, names };
+    moves.unshift(...movesIn(files));
+  }
+}
+
+function movesIn(files: ChangeRecord["files"]): { from: string; to: string }[] {
+  return files.flatMap(({ at, from, effect, kind }) =>
+    effect === "moved" && kind === "directory" && from !== undefined
+      ? [{ from: bytesOf(from), to: bytesOf(at) }]
+      : [],
+  );
+}
+
+function moved(path: string, { from, to }: { from: string; to: string }): string {
+  return isWithin(path, from) ? to + path.slice(from.length) : path;
+}
