@@ -27,10 +27,20 @@ const kinds: Readonly<Record<string, { size: number; make: readonly string[]; mo
   btrfs: { size: 128e6, make: ["mkfs.btrfs", "-q", "-f"], mount: "commit=300" },
 };
 
+/**
+ * btrfs now and then restores a name whose removal was flushed. Our own are removed at the next start; that one of the
+ * user's has come back cannot be told from a file that somebody has made.
+ */
+const longOnly = new Set(["btrfs"]);
+
 export async function cutDevices(trial: Trial, rounds: number): Promise<void> {
   for (const kind of Object.keys(kinds)) {
     const id = `P1-${kind}`;
     if (!trial.tally.wants(id)) continue;
+    if (longOnly.has(kind) && !trial.long) {
+      trial.tally.skipped(id, "tried in the long form only");
+      continue;
+    }
     for (let round = 0; round < rounds; round++) {
       const why = await cutDevice(trial, kind, `${id} (round ${round})`);
       if (why === undefined) continue;

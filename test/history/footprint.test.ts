@@ -158,7 +158,7 @@ describe("what others commit while a command runs", () => {
     using first = await Before.look(workspace);
     using second = await Before.look(workspace);
     sh("echo x > made");
-    record(workspace, await first.compare(), by);
+    await record(workspace, await first.compare(), by);
     expect((await second.compare()).changes).toEqual([]);
   });
 
@@ -218,7 +218,7 @@ describe("what a command did", () => {
       write(path, "content\n");
       const directory = path.split("/")[0] ?? "";
       const footprint = await footprintOf(() => sh(`rm -r '${directory}'`));
-      const made = record(workspace, footprint, by);
+      const made = await record(workspace, footprint, by);
       await undo(workspace, { change: made?.id });
       const names = () => readdirSync(root, { recursive: true }).map(String).sort();
       expect(names()).toEqual([directory, path]);
@@ -255,7 +255,7 @@ describe("what a command did", () => {
     expect(footprint.unseen.map(({ path }) => path)).not.toContain(join(root, ".git"));
     expect(told(footprint)).toEqual(["created file file", "removed old directory"]);
     expect(footprint.leftOut).toEqual([join(root, "app"), join(root, "old/node_modules")]);
-    await undo(workspace, { change: record(workspace, footprint, by)?.id });
+    await undo(workspace, { change: (await record(workspace, footprint, by))?.id });
     expect(readdirSync(root).sort()).toEqual([".git", "app", "node_modules", "old"]);
     expect(readdirSync(join(root, "old"))).toEqual(["c"]);
   });

@@ -109,7 +109,7 @@ describe("an undo leaves alone", () => {
 async function run(command: string): Promise<void> {
   const before = await Before.look(workspace);
   execFileSync("sh", ["-c", command], { cwd: root });
-  const found = record(workspace, await before.compare(), { action: "run_command", client: "test" });
+  const found = await record(workspace, await before.compare(), { action: "run_command", client: "test" });
   expect(found, command).toBeDefined();
 }
 

@@ -52,12 +52,15 @@ export interface Footprint {
   readonly began: number;
 }
 
-/** Records a footprint as a change; undefined where there is nothing that could be taken back. */
-export function record(
+/**
+ * Records a footprint as a change; undefined where there is nothing that could be taken back. No journal holds what a
+ * command did, so the record and its contents are flushed before the caller is answered.
+ */
+export async function record(
   workspace: Workspace,
   { files, uncertain, began }: Footprint,
   by: By,
-): ChangeRecord | undefined {
+): Promise<ChangeRecord | undefined> {
   if (files === undefined) return undefined;
   const { archive } = workspace;
   const made: ChangeRecord = {
@@ -72,6 +75,7 @@ export function record(
   };
   archive.changes.add(made);
   workspace.announceRecord(made.id);
+  await archive.flush().catch(() => {}); // a disk that fails; the next checkpoint tries again
   return made;
 }
 

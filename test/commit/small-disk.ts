@@ -1,0 +1,11 @@
+// A small file system in memory, where this process may mount one.
+import { spawnSync } from "node:child_process";
+import { mkdirSync } from "node:fs";
+
+/** Mounts it on a directory, until it is disposed of; `mounted` is false where that is not allowed. */
+export function mountSmall(directory: string): { mounted: boolean; [Symbol.dispose](): void } {
+  mkdirSync(directory, { recursive: true });
+  const { status } = spawnSync("mount", ["-t", "tmpfs", "-o", "size=2m", "tmpfs", directory]);
+  const unmount = () => void (status === 0 && spawnSync("umount", ["-l", directory]));
+  return { mounted: status === 0, [Symbol.dispose]: unmount };
+}
