@@ -97,7 +97,8 @@ describe.runIf(process.platform === "linux")("before the answer", () => {
 function clear(path: string): void {
   for (let left = 100; ; left--) {
     try {
-      return rmSync(path, { recursive: true, force: true });
+      rmSync(path, { recursive: true, force: true });
+      return;
     } catch (error) {
       if (left === 0) throw error;
     }
