@@ -100,14 +100,18 @@ export class Field implements Disposable {
     this.#laid = this.#traces();
   }
 
-  /** What is wrong with the tree: something protected was changed, or a secret is where it can be read. */
-  damage(): string | undefined {
+  /**
+   * What is wrong with the tree: something protected was changed, or a secret is where it can be read. What is below
+   * `except` is swapped meanwhile, so a path there may lead elsewhere.
+   */
+  damage(except?: string): string | undefined {
     for (const [name, access, text] of files) {
       if (access !== "deny" && access !== "read") continue;
       if (readIfThere(join(this.root, name)) !== text.replaceAll("@", this.secret))
         return `${name} was changed`;
     }
     for (const name of below(this.root)) {
+      if (except !== undefined && name.startsWith(except)) continue;
       const { contents } = this.#policy.decide(this.root, name);
       if (contents === "full" && this.isIn(readIfThere(join(this.root, name)) ?? ""))
         return `the secret can be read in ${name}`;

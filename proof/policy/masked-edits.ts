@@ -100,9 +100,11 @@ class MaskedFile {
     const after = this.#changed(chance);
     this.#quiet(await this.#edit(client, chance, before, after));
     this.#holds(after, "after the edit");
-    this.#quiet(await call(client, "undo", {}));
+    const undone = await call(client, "undo", {});
+    this.#quiet(undone);
     this.#holds(before, "after the undo");
-    this.#quiet(await call(client, "undo", {}));
+    const change = /\bchange (\w+)/.exec(undone.text)?.[1];
+    this.#quiet(await call(client, "undo", { change }));
     this.#holds(after, "after the undo of the undo");
     this.#lines = after.map(({ key, ...line }) =>
       key === undefined ? line : { key, shown: this.format.entry(key, mask), real: line.real },

@@ -88,7 +88,7 @@ async function raceIn(
         const text = JSON.stringify(answer);
         if (field.isIn(text)) throw new Error(`the secret is told: ${text.slice(0, 400)}`);
         met[failed(answer) ? "refused" : "answered"]++;
-        const damage = field.damage();
+        const damage = field.damage("race/");
         if (damage !== undefined) throw new Error(`${damage} after ${text.slice(0, 300)}`);
       }
     };
@@ -98,5 +98,7 @@ async function raceIn(
     await ended;
     met.swaps = Number(said.replace("ready", ""));
   }
+  const damage = field.damage();
+  if (damage !== undefined) throw new Error(damage);
   return met;
 }

@@ -10,11 +10,17 @@ import { raceFree } from "../../engine/workspace/handle.ts";
 import { fileSystemOf, isVolatile } from "../../engine/workspace/system/file-system.ts";
 import { readNamedFile } from "../../engine/workspace/system/named-file.ts";
 import { type Grant, Workspace } from "../../engine/workspace/workspace.ts";
+import { createLog } from "../../mcp/log.ts";
 import { version } from "../../version.ts";
 import { lineWidth, wrap } from "../columns.ts";
+import type { Config } from "../config.ts";
+import { chooseDialect } from "../dialect.ts";
 import { fromHome } from "../layer.ts";
+import { policyOf } from "../policy/policy-choice.ts";
 import { print } from "../print.ts";
+import { readableSecrets } from "../readable-secrets.ts";
 import { type Style, styleOf, visible } from "../style.ts";
+import { UsageError } from "../usage-error.ts";
 import { volatileState } from "../volatile-state.ts";
 import { command, directoryOptions } from "./command.ts";
 import { whereTheUserStands } from "./standing.ts";
@@ -31,9 +37,9 @@ export const doctor = command({
   name: "doctor",
   operands: "[DIR...]",
   description:
-    "Checks what this machine offers: the Node version, ripgrep, the sandbox for commands and what it confines, the file systems of the directories (default: the working directory), the limits on watching files, and the state directory. Exit code 1 where something keeps polyfs from working.",
+    "Checks what this machine offers: the Node version, ripgrep, the sandbox for commands and what it confines, the file systems of the directories (default: the working directory), secrets in them that the policy lets agents read, the limits on watching files, and the state directory. Exit code 1 where something keeps polyfs from working.",
   own: { json: { help: "Print the findings as JSON" } },
-  options: [...directoryOptions],
+  options: ["dialect", "policy", ...directoryOptions],
   examples: [["polyfs doctor ~/project", "is everything ready to serve this directory?"]],
   most: Number.POSITIVE_INFINITY,
   async run({ operands, own, config }) {
@@ -45,6 +51,7 @@ export const doctor = command({
       await search(),
       ...(await sandbox()),
       ...grants.map(directory),
+      ...(await secrets({ ...config, grants })),
       ...watching(),
       state(config["state-dir"]),
     ];
@@ -145,6 +152,29 @@ function directory({ path, access }: Grant): Finding {
     };
   } catch (error) {
     return { what: `Directory ${path}`, is: "broken", found: reasonOf(error) };
+  }
+}
+
+/** Files that look like secrets and that an agent could read. */
+async function secrets(config: Config): Promise<Finding[]> {
+  const what = "Readable secrets";
+  try {
+    const dialect = await chooseDialect(config.dialect);
+    const log = createLog(config["log-level"]);
+    const policy = policyOf({ ...config, "policy-is-advisory": true }, dialect, log);
+    using workspace = Workspace.open(config.grants, { rules: policy });
+    const { paths, isComplete } = readableSecrets(workspace);
+    const rest = isComplete ? "" : " (not all files were looked at)";
+    if (paths.length === 0)
+      return [{ what, is: "fine", found: `none under the policy ${policy.name}${rest}` }];
+    const named = paths.slice(0, 5).join(", ") + (paths.length > 5 ? ` and ${paths.length - 5} more` : "");
+    const advice =
+      "The built-in rules hide them: --policy default, or deny or mask them in a policy of your own.";
+    return [{ what, is: "notable", found: `${named}${rest}`, advice }];
+  } catch (error) {
+    if (error instanceof UsageError) return [{ what, is: "broken", found: error.message }];
+    if (error instanceof Fault) return []; // said of the directory itself
+    throw error;
   }
 }
 

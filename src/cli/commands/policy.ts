@@ -2,6 +2,7 @@
 import { resolve } from "node:path";
 import { plainWording, say } from "../../contract/wording.ts";
 import { Fault } from "../../engine/fault.ts";
+import { overriddenRules } from "../../engine/policy/overridden.ts";
 import { Policy } from "../../engine/policy/policy.ts";
 import type { AccessLevel, Decision } from "../../engine/policy/rule.ts";
 import { readNamedFile } from "../../engine/workspace/system/named-file.ts";
@@ -13,7 +14,7 @@ import type { Config } from "../config.ts";
 import { chooseDialect } from "../dialect.ts";
 import { openDirectories } from "../directories.ts";
 import { fromHome } from "../layer.ts";
-import { choosePolicy, policyOf } from "../policy/policy-choice.ts";
+import { choosePolicy, policyOf, sayOverridden } from "../policy/policy-choice.ts";
 import { parsePolicy, policySchema } from "../policy/policy-file.ts";
 import { print } from "../print.ts";
 import { UsageError } from "../usage-error.ts";
@@ -123,6 +124,8 @@ async function test(file: string | undefined): Promise<number> {
     return 1;
   }
   const { rules, examples = [] } = parsed.document;
+  for (const one of overriddenRules(rules))
+    await print(process.stderr, `${file}: warning: ${sayOverridden(one)}\n`);
   const compiled = new Policy(rules);
   const wrong = examples.flatMap(({ path, access }) => {
     const got = accessOf(

@@ -5,7 +5,9 @@ import type { Dialect } from "../../contract/dialect.ts";
 import { clock } from "../../engine/clock.ts";
 import { Fault } from "../../engine/fault.ts";
 import { defaultRules } from "../../engine/policy/default-rules.ts";
+import { type Overridden, overriddenRules } from "../../engine/policy/overridden.ts";
 import { Policy } from "../../engine/policy/policy.ts";
+import type { Rule } from "../../engine/policy/rule.ts";
 import type { PolicySource } from "../../engine/workspace/rules.ts";
 import { WatchedFile } from "../../host/watched-file.ts";
 import type { Log } from "../../mcp/log.ts";
@@ -41,7 +43,7 @@ export function choosePolicy(
   if (option === "default") return fixed("default", [new Policy(defaultRules)]);
   const own = option === undefined ? configuredPolicy(environment) : resolve(option);
   const watched = own === undefined ? undefined : new WatchedFile(own);
-  const first = watched && read(watched, option !== undefined);
+  const first = watched && read(watched, option !== undefined, log);
   if (own !== undefined && watched !== undefined && first !== undefined)
     return { ...fromFile(own, watched, first, log), ...grantsIn(environment, log) };
   return hasDefault ? fixed("default", [new Policy(defaultRules)]) : fixed("none", []);
@@ -73,7 +75,7 @@ function configuredPolicy(environment: NodeJS.ProcessEnv): string | undefined {
   return directory === undefined ? undefined : join(directory, "policy.json");
 }
 
-function read(file: WatchedFile, required: boolean): readonly Policy[] | undefined {
+function read(file: WatchedFile, required: boolean, log: Log): readonly Policy[] | undefined {
   let text: string | undefined;
   try {
     text = file.changed()?.text;
@@ -90,7 +92,17 @@ function read(file: WatchedFile, required: boolean): readonly Policy[] | undefin
   }
   const parsed = parsePolicy(text);
   if ("wrong" in parsed) throw new UsageError(`the policy ${file.path} is wrong: ${parsed.wrong.join("; ")}`);
+  warnOfOverridden(parsed.document.rules, file.path, log);
   return [new Policy(parsed.document.rules)];
+}
+
+function warnOfOverridden(rules: readonly Rule[], path: string, log: Log): void {
+  for (const one of overriddenRules(rules)) log.warn(`the policy ${path}: ${sayOverridden(one)}`);
+}
+
+/** For people. */
+export function sayOverridden({ rule, by }: Overridden): string {
+  return `${rule} never decides, because ${by} matches every path and wins`;
 }
 
 function fromFile(path: string, watched: WatchedFile, first: readonly Policy[], log: Log): ChosenPolicy {
@@ -112,6 +124,7 @@ function fromFile(path: string, watched: WatchedFile, first: readonly Policy[], 
         else {
           policies = [new Policy(parsed.document.rules)];
           log.warn(`the policy ${path} was read again`);
+          warnOfOverridden(parsed.document.rules, path, log);
         }
       } catch (error) {
         log.error(`the policy ${path} cannot be read, the old rules stay`, error);

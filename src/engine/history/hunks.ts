@@ -48,11 +48,13 @@ export async function netTexts(workspace: Workspace, records: readonly ChangeRec
 }
 
 async function textOf(
-  { archive }: Workspace,
+  workspace: Workspace,
   at: string,
   snapshot: Snapshot | undefined,
 ): Promise<Text | "opaque" | undefined> {
   if (snapshot === undefined) return undefined;
+  if (!workspace.isShownWhole(at)) return "opaque"; // lines of a masked file are not those on the disk
+  const { archive } = workspace;
   const bytes = snapshot.kind === "file" && snapshot.hash ? archive.objects.get(snapshot.hash) : undefined;
   return bytes === undefined || isNoText(bytes) ? "opaque" : await decode(at, bytes, { legacy: true });
 }

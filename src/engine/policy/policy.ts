@@ -3,7 +3,7 @@
 import { EndingIndex } from "./ending-index.ts";
 import { LruMap } from "./lru-map.ts";
 import { type FoldedPath, folded, type PathGlobs, pathGlobs } from "./path-globs.ts";
-import { type Decision, decisionFor, narrower, type Rule, unrestricted } from "./rule.ts";
+import { type Decision, decisionFor, narrower, type Rule, ruleName, unrestricted } from "./rule.ts";
 
 interface Compiled {
   readonly rule: Rule;
@@ -24,7 +24,11 @@ export class Policy {
 
   constructor(rules: readonly Rule[]) {
     this.rules = rules;
-    this.#compiled = rules.map((rule, i) => ({ rule, globs: pathGlobs(rule.paths), name: nameOf(rule, i) }));
+    this.#compiled = rules.map((rule, i) => ({
+      rule,
+      globs: pathGlobs(rule.paths),
+      name: ruleName(rule, i),
+    }));
     for (const [i, { rule, globs }] of this.#compiled.entries()) {
       for (const ending of globs.endings) {
         this.#index.add(ending, i);
@@ -87,13 +91,6 @@ export function decideAll(policies: readonly Policy[], root: string, relative: s
   return policies.reduce(
     (decision, policy) => narrower(decision, policy.decide(root, relative)),
     unrestricted,
-  );
-}
-
-function nameOf(rule: Rule, index: number): string {
-  return (
-    rule.name ??
-    `rule ${index + 1} (${rule.paths.slice(0, 3).join(", ")}${rule.paths.length > 3 ? ", …" : ""})`
   );
 }
 

@@ -52,3 +52,11 @@ export function narrower(a: Decision, b: Decision): Decision {
     rule: strict.rule ?? a.rule ?? b.rule,
   };
 }
+
+/** What a rule is called in refusals and warnings. */
+export function ruleName(rule: Rule, index: number): string {
+  return (
+    rule.name ??
+    `rule ${index + 1} (${rule.paths.slice(0, 3).join(", ")}${rule.paths.length > 3 ? ", …" : ""})`
+  );
+}

@@ -2,6 +2,7 @@
 // profiles and NOT TESTED: nobody has run it on a Mac yet. It has no process namespace and no limits per
 // command; those are the process group's and the shell's.
 import { dirname } from "node:path";
+import { type RestrictedPath, restrictedPaths } from "../workspace/restricted-paths.ts";
 import { isWithin } from "../workspace/root.ts";
 import type { Sandbox } from "./launch.ts";
 import { defaultLimits, shellWithLimits } from "./limits.ts";
@@ -40,18 +41,18 @@ export async function findSeatbelt(): Promise<SandboxFound | SandboxMissing> {
 }
 
 export function openSeatbelt(found: SandboxFound, policy: SandboxPolicy): Sandbox {
-  const profile = profileOf(policy);
   const limits = { ...defaultLimits, ...policy.limits };
   return {
     launch: (command, _directory, environment) => ({
       program: found.program,
-      args: ["-p", profile, ...shellWithLimits(command, limits)],
+      // Anew for each command: which paths the rules concern changes with the tree.
+      args: ["-p", profileOf(policy), ...shellWithLimits(command, limits)],
       environment,
     }),
   };
 }
 
-/** Later rules win: inner roots come after outer ones, and the secrets last. */
+/** Later rules win: inner roots come after outer ones, then what the policy says of their parts, the secrets last. */
 export function profileOf({ workspace, network, readable: more = [], hidden }: SandboxPolicy): string {
   const scratch = ["/private/tmp", "/private/var/folders"];
   const secrets = hidden?.paths ?? [];
@@ -61,6 +62,7 @@ export function profileOf({ workspace, network, readable: more = [], hidden }: S
     .map(
       ({ access, path }) => `(${access === "read-write" ? "allow" : "deny"} file-write* ${subpath(path)})`,
     );
+  const restricted = restrictedPaths(workspace.roots);
   const kept = workspace.roots.filter(root => root.access === "read-only").map(root => root.path);
   return [
     "(version 1)",
@@ -72,11 +74,18 @@ export function profileOf({ workspace, network, readable: more = [], hidden }: S
     allow("file-read*", [...readable, ...nodeDirectories(), ...more, ...scratch, ...roots]),
     allow("file-write*", scratch),
     ...writes,
-    ...heldInPlace([...kept, ...secrets], roots),
+    ...restricted.map(lineFor),
+    ...heldInPlace([...kept, ...secrets, ...restricted.map(({ path }) => path)], roots),
     '(allow file-write-data (literal "/dev/null") (literal "/dev/zero") (literal "/dev/tty"))',
     network ? "(allow network*)" : "(deny network*)",
     ...(secrets.length === 0 ? [] : [`(deny file-read* file-write* ${secrets.map(subpath).join(" ")})`]),
   ].join("\n");
+}
+
+/** A masked text cannot be put in the place of a file here, so what is masked cannot be read. */
+function lineFor({ path, seen }: RestrictedPath): string {
+  if (seen === "nothing") return `(deny file-read* file-write* ${subpath(path)})`;
+  return `(${seen === "read-write" ? "allow" : "deny"} file-write* ${subpath(path)})`;
 }
 
 /** Directories above what is protected must not be renamed: a rule goes by path. */

@@ -1,0 +1,33 @@
+// Rules that can never decide: whatever they match, another rule matches too and wins. Only rules that match every path
+// are considered, since that is the mistake people make.
+import { type Rule, ruleName } from "./rule.ts";
+
+export interface Overridden {
+  readonly rule: string;
+  readonly by: string;
+}
+
+export function overriddenRules(rules: readonly Rule[]): Overridden[] {
+  const found: Overridden[] = [];
+  for (const [i, rule] of rules.entries()) {
+    if (rule.access === "deny") continue;
+    const by = rules.findIndex((other, j) => i !== j && matchesAll(other) && wins(other, rule, j > i));
+    const other = rules[by];
+    if (other !== undefined) found.push({ rule: ruleName(rule, i), by: ruleName(other, by) });
+  }
+  return found;
+}
+
+/** Deny wins whatever the order; otherwise a later rule wins in what it speaks about. */
+function wins(other: Rule, rule: Rule, isLater: boolean): boolean {
+  if (other.access === "deny") return true;
+  return (
+    isLater &&
+    (rule.access === undefined || other.access !== undefined) &&
+    (rule.ask === undefined || other.ask !== undefined)
+  );
+}
+
+function matchesAll({ paths }: Rule): boolean {
+  return paths.some(glob => /^(?:\*\*\/)*\*{1,2}$/.test(glob)) && !paths.some(glob => glob.startsWith("!"));
+}
