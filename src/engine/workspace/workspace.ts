@@ -1,6 +1,6 @@
 // What the user granted, as an object: whoever holds a Workspace can reach what lies in its roots and nothing
 // else. Every path is resolved and opened in one race-free step (resolve.ts); nothing is checked first and
-// opened later. Not promised: on systems other than Linux the step is open-then-verify, and what another
+// opened later. Not promised: without /proc/self/fd (macOS, Windows) the step is open-then-verify, and what another
 // process moves *into* a root is in the root.
 import { readlinkSync } from "node:fs";
 import { isAbsolute, resolve } from "node:path";
