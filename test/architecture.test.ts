@@ -59,6 +59,9 @@ const rules: { readonly [rule: string]: (file: string, code: string, sources: So
     }),
   "opens a workspace for serving in one place, where no option is forgotten": (file, code) =>
     /\bWorkspace\.open\(/.test(code) && !/^(engine\/engine\.ts|cli\/(commands|setup)\/)/.test(file),
+  // The sandbox hides and protects places of the system, which lie in no root.
+  "leaves opening by an address to the workspace and the sandbox": (file, code) =>
+    /\bHandle\.open\b/.test(code) && !["workspace", "shell"].includes(areaOf(file)),
   "loads no SDK to serve stdio": (file, _, sources) =>
     (file === "mcp/stdio.ts" || file === "cli/program.ts") &&
     [...startUp(file, sources)].some(loaded => loaded.startsWith("@modelcontextprotocol/")),
@@ -90,6 +93,11 @@ describe("each rule catches an offence", () => {
       "opens a workspace for serving in one place, where no option is forgotten",
       "cli/a.ts",
       "// a\nWorkspace.open(grants);",
+    ],
+    [
+      "leaves opening by an address to the workspace and the sandbox",
+      "engine/search/a.ts",
+      "// a\nconst held = Handle.open(path);",
     ],
     ["is named for what it holds", "engine/text/utils.ts", ""],
     ["is named for what it holds", "contract/path-helpers.ts", ""],
