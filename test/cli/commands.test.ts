@@ -224,20 +224,4 @@ describe("every command", () => {
     if (about !== undefined) expect(stdout).toMatch(/Examples:[\s\S]*Exit codes:/);
     expect(Math.max(...stdout.split("\n").map(line => line.length))).toBeLessThanOrEqual(100);
   });
-
-  it("is completed by the shell, with its options and their values", () => {
-    const script = polyfs(["completion", "bash"]).stdout;
-    const complete = (...words: string[]) => {
-      const line = `${script}\nCOMP_WORDS=(${words.map(word => `'${word}'`).join(" ")}); COMP_CWORD=${words.length - 1}; _polyfs; printf '%s\\n' "\${COMPREPLY[@]}"`;
-      return spawnSync("bash", ["-c", line], { encoding: "utf8", cwd: tree() }).stdout.trim().split("\n");
-    };
-    expect(complete("polyfs", "hi")).toEqual(["history"]);
-    expect(complete("polyfs", "undo", "--dr")).toEqual(["--dry-run"]);
-    expect(complete("polyfs", "token", "add", "ci", "--to")).toEqual(["--tools", "--tokens"]);
-    expect(complete("polyfs", "--dialect", "agent")).toEqual(["agent-tools"]);
-    expect(complete("polyfs", "--read")).toEqual(["--read-only"]);
-    for (const shell of ["zsh", "fish"])
-      expect(polyfs(["completion", shell]).stdout).toContain("--dry-run".slice(2));
-    expect(polyfs(["completion", "tcsh"]).code).toBe(2);
-  });
 });

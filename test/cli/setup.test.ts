@@ -49,8 +49,10 @@ function put(path: string, text: string): string {
   return path;
 }
 
+const clients = clientsOn({ platform: process.platform, environment: {}, home: "/home/me" });
+
 describe("polyfs setup", () => {
-  it.each(["claude-desktop", "claude-code", "cursor", "vscode", "codex", "zed", "gemini", "goose"])(
+  it.each(Object.keys(clients))(
     "prints what belongs into the configuration of %s, and writes nothing",
     client => {
       const { root, project, run } = home();
@@ -215,5 +217,90 @@ describe("polyfs setup", () => {
     const { stdout } = run("setup", "--print", "cursor", "--npx", "--name", "files", "--allow-read", ".");
     const { command, args } = JSON.parse(stdout).mcpServers.files;
     expect([command, ...args]).toEqual(["npx", "-y", "polyfs", `--allow-read=${project}`]);
+  });
+
+  it("puts several projects side by side, and updates or removes each by itself", () => {
+    const { root, project, run, file } = home();
+    const other = join(root, "other");
+    mkdirSync(other);
+    for (const client of ["claude-desktop", "codex", "goose"]) {
+      expect(run("setup", client, project, "--yes").code).toBe(0);
+      expect(run("setup", client, other, "--yes").code).toBe(0);
+      const both = readFileSync(file(client), "utf8");
+      expect(both).toContain(project);
+      expect(both).toContain("polyfs-other");
+      expect(run("setup", client, other, "--read-only", "--yes").code).toBe(0);
+      expect(readFileSync(file(client), "utf8").match(/polyfs-other/g)).toHaveLength(
+        both.match(/polyfs-other/g)?.length ?? 0,
+      );
+      expect(run("setup", client, other, "--remove", "--yes").code).toBe(0);
+      const left = readFileSync(file(client), "utf8");
+      expect([left.includes(project), left.includes(other)]).toEqual([true, false]);
+    }
+  });
+
+  it("replaces an entry of that name which serves something else only when told to", () => {
+    const { root, project, run, file } = home();
+    const other = join(root, "other");
+    mkdirSync(other);
+    run("setup", "cursor", project, "--name", "files", "--yes");
+    const before = readFileSync(file("cursor"), "utf8");
+    const refused = run("setup", "cursor", other, "--name", "files", "--yes");
+    expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining("--replace")]);
+    expect(readFileSync(file("cursor"), "utf8")).toBe(before);
+    expect(run("setup", "cursor", other, "--name", "files", "--replace", "--yes").code).toBe(0);
+    expect(readFileSync(file("cursor"), "utf8")).toContain(other);
+  });
+
+  it("writes the project's own file, or lets the client's working directory be served", () => {
+    const { project, run } = home();
+    expect(run("setup", "claude-code", "--scope", "project", "--yes").code).toBe(0);
+    const written = JSON.parse(readFileSync(join(project, ".mcp.json"), "utf8"));
+    expect(written.mcpServers.polyfs.args).toContain(project);
+    expect(run("setup", "windsurf", "--scope=project", "--yes").stderr).toContain("no file for a project");
+    expect(run("setup", "cursor", "--scope=team", "--yes").code).toBe(2);
+    const { args } = JSON.parse(run("setup", "--dry-run", "cursor", "--allow-cwd").stdout).mcpServers.polyfs;
+    expect(args.slice(1)).toEqual(["--allow-cwd"]);
+  });
+
+  it("writes the address and the token of a server that runs", () => {
+    const { run, file } = home();
+    const url = "http://127.0.0.1:3000/mcp";
+    const printed = (client: string) =>
+      run("setup", "--print", client, "--url", url, "--token", "secret").stdout;
+    const headers = { Authorization: "Bearer secret" };
+    expect(JSON.parse(printed("claude-code")).mcpServers.polyfs).toEqual({ type: "http", url, headers });
+    expect(JSON.parse(printed("windsurf")).mcpServers.polyfs).toEqual({ serverUrl: url, headers });
+    expect(JSON.parse(printed("opencode")).mcp.polyfs).toEqual({
+      type: "remote",
+      url,
+      headers,
+      enabled: true,
+    });
+    expect(printed("codex")).toContain('http_headers = { Authorization = "Bearer secret" }');
+    expect(printed("goose")).toContain('      Authorization: "Bearer secret"\n');
+    expect(run("setup", "codex", "--url", url, "--yes").code).toBe(0);
+    expect(readFileSync(file("codex"), "utf8")).toContain(`url = "${url}"`);
+    expect(run("setup", "claude-desktop", "--url", url, "--yes").stderr).toContain("over HTTP");
+    expect(run("setup", "codex", "--url", "elsewhere", "--yes").code).toBe(2);
+  });
+
+  it("keeps the last five backups", () => {
+    const { project, run, file } = home();
+    const path = put(file("cursor"), "{}");
+    for (let i = 0; i < 5; i++) put(`${path}.2026-01-0${i + 1}-000000-000.backup`, String(i));
+    put(`${path}.mine.backup`, "mine");
+    run("setup", "cursor", project, "--yes");
+    const backups = readdirSync(dirname(path)).filter(name => name.endsWith(".backup"));
+    expect(backups).toHaveLength(6);
+    expect(backups).toContain("mcp.json.mine.backup");
+    expect(backups).not.toContain("mcp.json.2026-01-01-000000-000.backup");
+  });
+
+  it("says nothing of its own on stderr, however many clients there are", () => {
+    const { run, file } = home();
+    for (const client of Object.keys(clients)) mkdirSync(dirname(file(client)), { recursive: true });
+    put(file("claude-code"), "{}");
+    expect(run("setup", "--yes")).toMatchObject({ code: 0, stderr: "" });
   });
 });

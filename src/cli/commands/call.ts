@@ -14,6 +14,7 @@ import { missingTool } from "../missing-tool.ts";
 import { policyOf } from "../policy/policy-choice.ts";
 import { print } from "../print.ts";
 import { settingsOf } from "../settings.ts";
+import { standardInput } from "../standard-input.ts";
 import { styleOf, visible } from "../style.ts";
 import { UsageError } from "../usage-error.ts";
 import { command, directoryOptions } from "./command.ts";
@@ -89,12 +90,6 @@ function parse(json: string): unknown {
     const reason = error instanceof Error ? error.message : String(error);
     throw new UsageError(`the parameters are not JSON (${reason}); quote them: '{"path": "a.txt"}'`);
   }
-}
-
-async function standardInput(): Promise<string> {
-  const chunks: Buffer[] = [];
-  for await (const chunk of process.stdin) chunks.push(chunk);
-  return Buffer.concat(chunks).toString("utf8");
 }
 
 async function printJson(outcome: Outcome): Promise<void> {

@@ -1,19 +1,22 @@
 // `polyfs setup`: writes polyfs into the configuration of MCP clients, or takes it out. It shows each change as a diff
 // and asks; what it cannot edit safely it leaves alone, and says what to write by hand.
-import { resolve } from "node:path";
+import { join, resolve } from "node:path";
 import { createInterface } from "node:readline/promises";
 import { plainWording, say } from "../../contract/wording.ts";
 import { Fault } from "../../engine/fault.ts";
 import { unifiedDiff } from "../../engine/text/diff.ts";
 import { chooseDialect } from "../dialect.ts";
 import { openDirectories } from "../directories.ts";
-import { fromHome } from "../layer.ts";
+import { fromHome, type Layer } from "../layer.ts";
 import { suggestion } from "../nearest.ts";
 import { print } from "../print.ts";
-import { type Client, clientsOn, surroundings } from "../setup/clients.ts";
+import { type Client, surroundings } from "../setup/client.ts";
+import { clientsOn } from "../setup/clients.ts";
 import { isThere, readConfiguration, writeConfiguration } from "../setup/configuration.ts";
-import { type Launch, launchOf } from "../setup/launch.ts";
-import { Unfit } from "../setup/unfit.ts";
+import { launchOf } from "../setup/launch.ts";
+import { nameFor, nameToRemove, servedBy, type Wanted } from "../setup/server-name.ts";
+import { type Entry, Unfit } from "../setup/unfit.ts";
+import { standardInput } from "../standard-input.ts";
 import { colouredDiff, styleOf } from "../style.ts";
 import { UsageError } from "../usage-error.ts";
 import { command, type Given } from "./command.ts";
@@ -23,38 +26,57 @@ const names = Object.keys(clientsOn(surroundings(process.env)));
 export const setup = command({
   name: "setup",
   operands: "[CLIENT] [DIR...]",
-  description: `Writes polyfs into the configuration of CLIENT, or of every client that is found on this machine, so that it serves DIR (default: the working directory). Shows the change first and asks; the old file stays beside the new one. Options for serving are written into the configuration. Clients: ${names.join(", ")}.`,
+  description: `Writes polyfs into the configuration of CLIENT, or of every client that is found on this machine, so that it serves DIR (default: the working directory). Entries of other projects stay. Shows the change first and asks; the old file stays beside the new one. Options for serving are written into the configuration. Clients: ${names.join(", ")}.`,
   own: {
     print: { help: "Only print what belongs into the configuration" },
+    "dry-run": { help: "The same as --print" },
     remove: { help: "Take polyfs out of the configuration" },
     yes: { help: "Do not ask; needed where there is no terminal" },
-    name: { value: "NAME", help: "What the server is called there (default polyfs)" },
+    name: {
+      value: "NAME",
+      help: "What the server is called there (default polyfs; for a further project polyfs-PROJECT)",
+    },
+    replace: { help: "Replace an entry of that name, even if it serves other directories" },
+    scope: {
+      value: "SCOPE",
+      help: "Where to write: user (default), or project, for the client's file inside DIR",
+    },
+    url: { value: "URL", help: "Connect to a server that runs with --http, instead of starting one" },
+    token: { value: "TOKEN", help: "The token for --url (see polyfs token); - reads it from stdin" },
     npx: { help: "Let the client start it with npx, also where it is installed" },
   },
   options: [
-    ...(["dialect", "read-only", "allow-read", "allow-write", "allow-filesystem-root"] as const),
+    ...(["dialect", "read-only", "allow-read", "allow-write", "allow-cwd"] as const),
+    "allow-filesystem-root",
     ...(["allow-run", "run", "run-network", "plain-names", "hard-links", "log-level"] as const),
   ],
   examples: [
     ["polyfs setup", "all clients on this machine, for this directory"],
     ["polyfs setup claude-desktop ~/project", "one client, one directory"],
     ["polyfs setup --print codex --read-only ~/notes", "what to put into Codex's file"],
+    ["polyfs setup claude-code --scope project", "only for this project, in its .mcp.json"],
+    ["polyfs setup codex --allow-cwd", "serve whatever directory Codex is started in"],
+    ["polyfs setup cursor --url http://127.0.0.1:3000/mcp --token TOKEN", "a server that runs elsewhere"],
     ["polyfs setup cursor --remove", "take it out again"],
   ],
   most: Number.POSITIVE_INFINITY,
   async run(given) {
     const { chosen, directories } = wanted(given);
     const known = clientsOn(surroundings(process.env));
-    const clients = Object.entries(known).filter(([id, client]) =>
+    const found = Object.entries(known).filter(([id, client]) =>
       // One program may be installed in two ways, each with a file of its own.
       chosen === undefined || id === `${chosen}-store` ? isThere(client.trace) : id === chosen,
     );
-    if (clients.length === 0)
+    if (found.length === 0)
       throw new UsageError(`no client is found on this machine; name one: ${names.join(", ")}`);
-    if (!given.own.has("remove")) await check(given, directories);
-    const launch = launchOf(given.line, directories, given.own.has("npx"));
+    const clients = inScope(
+      found.map(([, client]) => client),
+      given.own.get("scope") ?? "user",
+      directories[0] ?? process.cwd(),
+    );
+    const entryFor = await entries(given, directories);
     let code = 0;
-    for (const [, client] of clients) code = Math.max(code, await setUp(client, launch, given));
+    for (const client of clients) code = Math.max(code, await setUp(client, entryFor, given));
     return code;
   },
 });
@@ -71,7 +93,47 @@ function wanted({ operands, line }: Given): { chosen?: string; directories: read
   const directories = named.map(word => resolve(fromHome(word)));
   return {
     ...(chosen !== undefined && { chosen }),
-    directories: directories.length > 0 || line.grants.length > 0 ? directories : [process.cwd()],
+    directories: isEnough(directories, line) ? directories : [process.cwd()],
+  };
+}
+
+function isEnough(directories: readonly string[], { grants, values }: Layer): boolean {
+  return directories.length > 0 || grants.length > 0 || values["allow-cwd"] === true;
+}
+
+/** The clients with the file that is to be written. */
+function inScope(clients: readonly Client[], scope: string, directory: string): Client[] {
+  if (scope === "user") return [...clients];
+  if (scope !== "project")
+    throw new UsageError(`--scope must be user or project, not ${JSON.stringify(scope)}`);
+  const able = clients.flatMap(client =>
+    client.project === undefined ? [] : [{ ...client, file: join(directory, client.project) }],
+  );
+  if (able.length === 0)
+    throw new UsageError(`${clients.map(({ title }) => title).join(", ")}: there is no file for a project`);
+  return able;
+}
+
+type EntryFor = (client: Client, name: string) => Entry;
+
+/** What is written for each client: a server to start, or the address of one that runs. */
+async function entries(given: Given, directories: readonly string[]): Promise<EntryFor> {
+  const { own, line } = given;
+  const [url, token] = [own.get("url"), own.get("token")];
+  if (url === undefined) {
+    if (token !== undefined) throw new UsageError("--token is for --url");
+    if (!own.has("remove")) await check(given, directories);
+    const { command: program, args } = launchOf(line, directories, own.has("npx"));
+    return (client, name) => client.entry(program, args, name);
+  }
+  if (!/^https?:\/\/[^/]/.test(url))
+    throw new UsageError(`--url needs an address such as http://127.0.0.1:3000/mcp`);
+  const secret = token === "-" ? (await standardInput()).trim() : token;
+  const headers: Record<string, string> = secret === undefined ? {} : { Authorization: `Bearer ${secret}` };
+  return (client, name) => {
+    if (client.remote === undefined)
+      throw new Unfit("its file cannot name a server that is reached over HTTP; leave --url out");
+    return client.remote(url, headers, name);
   };
 }
 
@@ -83,21 +145,27 @@ async function check({ config }: Given, directories: readonly string[]): Promise
   openDirectories({ ...config, grants }, { withoutRoots: "usage" }, undefined)[Symbol.dispose]();
 }
 
-async function setUp(client: Client, launch: Launch, { own, config }: Given): Promise<number> {
+async function setUp(client: Client, entryFor: EntryFor, { own, config, operands }: Given): Promise<number> {
   const { title, file, format } = client;
-  const name = own.get("name") ?? "polyfs";
-  const entry = client.entry(launch.command, launch.args, name);
   const style = styleOf(process.stdout);
-  const snippet = format.put("", name, entry);
-  if (own.has("print")) {
-    await print(process.stderr, `${style.dim(`${title}: ${file}`)}\n`);
-    await print(process.stdout, snippet);
-    return 0;
-  }
+  let name = own.get("name") ?? "polyfs";
+  const snippetFor = (one: string) => format.put("", one, entryFor(client, one));
+  const printed = own.has("print") || own.has("dry-run");
   try {
+    const served = servedBy(snippetFor(name));
+    const wish = { name: own.get("name"), served, replace: own.has("replace") };
+    if (printed) {
+      await print(process.stderr, `${style.dim(`${title}: ${file}`)}\n`);
+      await print(process.stdout, snippetFor(printedName(client, wish, name)));
+      return 0;
+    }
     const configuration = readConfiguration(file, config["state-dir"]);
     const { text } = configuration;
-    const edited = own.has("remove") ? format.remove(text, name) : format.put(text, name, entry);
+    const servers = format.servers(text);
+    const anywhere = operands.length < 2;
+    const remove = own.has("remove");
+    name = (remove ? nameToRemove(servers, wish, anywhere) : nameFor(servers, wish)) ?? name;
+    const edited = remove ? format.remove(text, name) : format.put(text, name, entryFor(client, name));
     if (edited === text) {
       await print(
         process.stdout,
@@ -125,8 +193,19 @@ async function setUp(client: Client, launch: Launch, { own, config }: Given): Pr
       error instanceof Unfit ? error.message : error instanceof Fault ? say(plainWording, error) : undefined;
     if (reason === undefined) throw error;
     await print(process.stderr, `polyfs: ${title} was left alone (${file}): ${reason}\n`);
-    if (!own.has("remove")) await print(process.stderr, `To put it in by hand:\n${snippet}`);
+    if (!own.has("remove") && !(own.has("url") && client.remote === undefined))
+      await print(process.stderr, `To put it in by hand:\n${snippetFor(name)}`);
     return 1;
+  }
+}
+
+/** The name that the entry would get; what is only printed may also go into a file that cannot be read. */
+function printedName({ file, format }: Client, wish: Wanted, otherwise: string): string {
+  try {
+    return nameFor(format.servers(readConfiguration(file).text), wish);
+  } catch (error) {
+    if (error instanceof Unfit || error instanceof Fault) return otherwise;
+    throw error;
   }
 }
 

@@ -1,38 +1,22 @@
 // The clients that `polyfs setup` knows: where each keeps its configuration, and how a server is written there.
-import { homedir } from "node:os";
 import { join } from "node:path";
+import {
+  type Client,
+  loose,
+  newSession,
+  plain,
+  remoteAs,
+  type Surroundings,
+  stdio,
+  strict,
+} from "./client.ts";
 import { jsonFormat } from "./json-format.ts";
+import { moreClientsOn } from "./more-clients.ts";
 import { tomlFormat } from "./toml-format.ts";
-import type { Entry, Format } from "./unfit.ts";
 import { yamlFormat } from "./yaml-format.ts";
 
-export interface Client {
-  readonly title: string;
-  readonly file: string;
-  /** What is there when the client is; the file itself may not be yet. */
-  readonly trace: string;
-  readonly format: Format;
-  /** The server's fields, from what starts it. */
-  entry(command: string, args: readonly string[], name: string): Entry;
-  /** What the user does for the client to see it. */
-  readonly afterwards: string;
-}
-
-export interface Surroundings {
-  readonly platform: NodeJS.Platform;
-  readonly environment: NodeJS.ProcessEnv;
-  readonly home: string;
-}
-
-export function surroundings(environment: NodeJS.ProcessEnv): Surroundings {
-  return { platform: process.platform, environment, home: homedir() };
-}
-
-const strict = { comments: false, trailingCommas: false };
-const stdio = (command: string, args: readonly string[]) => ({ type: "stdio", command, args });
-const plain = (command: string, args: readonly string[]) => ({ command, args });
-
-export function clientsOn({ platform, environment, home }: Surroundings): Readonly<Record<string, Client>> {
+export function clientsOn(where: Surroundings): Readonly<Record<string, Client>> {
+  const { platform, environment, home } = where;
   const roaming = environment.APPDATA || join(home, "AppData", "Roaming");
   const config = environment.XDG_CONFIG_HOME || join(home, ".config");
   /** Where programs of the desktop keep their settings. */
@@ -66,50 +50,62 @@ export function clientsOn({ platform, environment, home }: Surroundings): Readon
     "claude-code": {
       title: "Claude Code",
       file: claudeCode,
+      project: ".mcp.json",
       trace: claudeCode,
       format: jsonFormat("mcpServers", strict),
       entry: stdio,
-      afterwards: "Start a new session; /mcp lists the servers.",
+      remote: remoteAs("url", "http"),
+      afterwards: newSession,
     },
     cursor: {
       title: "Cursor",
       file: join(home, ".cursor/mcp.json"),
+      project: ".cursor/mcp.json",
       trace: join(home, ".cursor"),
       format: jsonFormat("mcpServers", strict),
       entry: plain,
+      remote: remoteAs("url"),
       afterwards: "Turn it on in Cursor's settings, under MCP.",
     },
     vscode: {
       title: "VS Code",
       file: join(settings, "Code/User/mcp.json"),
+      project: ".vscode/mcp.json",
       trace: join(settings, "Code/User"),
-      format: jsonFormat("servers", { comments: true, trailingCommas: true }),
+      format: jsonFormat("servers", loose),
       entry: stdio,
+      remote: remoteAs("url", "http"),
       afterwards: "Run the command MCP: List Servers and start it.",
     },
     codex: {
       title: "Codex",
       file: join(codex, "config.toml"),
+      project: ".codex/config.toml",
       trace: codex,
       format: tomlFormat("mcp_servers"),
       entry: plain,
-      afterwards: "Start a new session; /mcp lists the servers.",
+      remote: (url, headers) => ({ url, ...(Object.keys(headers).length > 0 && { http_headers: headers }) }),
+      afterwards: newSession,
     },
     zed: {
       title: "Zed",
       file: join(zed, "settings.json"),
+      project: ".zed/settings.json",
       trace: zed,
-      format: jsonFormat("context_servers", { comments: true, trailingCommas: true }),
+      format: jsonFormat("context_servers", loose),
       entry: (command, args) => ({ source: "custom", command, args }),
+      remote: (url, headers) => ({ source: "custom", ...remoteAs("url")(url, headers, "") }),
       afterwards: "The agent panel lists it under its settings.",
     },
     gemini: {
       title: "Gemini CLI",
       file: join(gemini, "settings.json"),
+      project: ".gemini/settings.json",
       trace: gemini,
       format: jsonFormat("mcpServers", { comments: true, trailingCommas: false }),
       entry: plain,
-      afterwards: "Start a new session; /mcp lists the servers.",
+      remote: remoteAs("httpUrl"),
+      afterwards: newSession,
     },
     goose: {
       title: "Goose",
@@ -125,7 +121,17 @@ export function clientsOn({ platform, environment, home }: Surroundings): Readon
         args,
         timeout: 300,
       }),
+      remote: (url, headers, name) => ({
+        enabled: true,
+        type: "streamable_http",
+        name,
+        description: "Files: read, search, edit, undo",
+        uri: url,
+        headers,
+        timeout: 300,
+      }),
       afterwards: "Start a new session.",
     },
+    ...moreClientsOn(where, settings),
   };
 }

@@ -8,6 +8,8 @@ import { type Grant, Workspace } from "../../engine/workspace/workspace.ts";
 import { Unfit } from "./unfit.ts";
 
 const maxBytes = 64 * 1024 * 1024;
+/** How many old states of a file stay beside it. */
+const mostBackups = 5;
 
 export interface Configuration {
   /** Where it really is, links followed. */
@@ -51,6 +53,7 @@ export async function writeConfiguration(
   if (bytes !== undefined && backup !== undefined) {
     const { mode } = workspace.stat(at);
     changes.push({ kind: "write", path: workspace.at(backup), bytes, mode, expect: "absent" });
+    for (const old of oldBackups(workspace, path)) changes.push({ kind: "remove", path: workspace.at(old) });
   }
   await workspace.commit(changes, { parents: true, by: { action: "setup", client: "polyfs setup" } });
   await workspace.settled();
@@ -61,6 +64,22 @@ export async function writeConfiguration(
 function backupOf(path: string): string {
   const time = new Date().toISOString().replace("T", "-").replaceAll(":", "").replace(".", "-").slice(0, -1);
   return join(dirname(path), `${basename(path)}.${time}.backup`);
+}
+
+/** The backups that are one too many once another is written; the oldest go first. */
+function oldBackups(workspace: Workspace, path: string): string[] {
+  const directory = dirname(path);
+  const start = `${basename(path)}.`;
+  const opened = workspace.directory(workspace.at(directory));
+  const names = opened.entries().map(({ name }) => name);
+  opened.close();
+  const backups = names
+    .filter(
+      name =>
+        name.startsWith(start) && /^\d{4}-\d\d-\d\d-\d{6}-\d{3}\.backup$/.test(name.slice(start.length)),
+    )
+    .sort();
+  return backups.slice(0, Math.max(0, backups.length + 1 - mostBackups)).map(name => join(directory, name));
 }
 
 /** People keep their settings elsewhere and link to them: the link stays, what it leads to is written. */

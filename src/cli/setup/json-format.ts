@@ -18,6 +18,11 @@ export function jsonFormat(key: string, allowed: Allowed): Format {
       const all = { ...(servers?.meaning as object | undefined), [name]: meant };
       return checked(edited, { ...(before.meaning as object), [key]: all }, allowed);
     },
+    servers(text) {
+      const servers = text.trim() === "" ? undefined : memberOf(parseJson(text, allowed), key);
+      const members = servers === undefined ? [] : objectOf(servers, key);
+      return new Map(members.map(one => [one.key, text.slice(one.value.start, one.value.end)]));
+    },
     remove(text, name) {
       if (text.trim() === "") return text;
       const before = parseJson(text, allowed);

@@ -1,6 +1,6 @@
 // Configurations in TOML: a server is a table of its own, `[mcp_servers.name]`. It is found by reading the file's
 // statements, strings and nested values included; where it is written in another of TOML's ways, it is left alone.
-import { type Entry, type Format, lineEnding, splice, Unfit } from "./unfit.ts";
+import { type Entry, type Format, isList, lineEnding, splice, Unfit } from "./unfit.ts";
 
 interface Statement {
   readonly kind: "table" | "tables" | "pair";
@@ -43,6 +43,17 @@ export function tomlFormat(key: string): Format {
         .sort((a, b) => b.start - a.start)
         .reduce((edited, { start, end, added }) => splice(edited, start, end, added), text);
     },
+    servers(text) {
+      const statements = statementsOf(text);
+      const found = new Map<string, string>();
+      for (const [index, { kind, path: at, start }] of statements.entries()) {
+        const [top, name] = at;
+        if (kind !== "table" || top !== key || name === undefined) continue;
+        const last = statements.findLast(({ header }, i) => header === index || i === index);
+        found.set(name, (found.get(name) ?? "") + text.slice(start, last?.end ?? start));
+      }
+      return found;
+    },
     remove(text, name) {
       const path = [key, name];
       const statements = statementsOf(text);
@@ -81,7 +92,11 @@ function keyText(part: string): string {
 }
 
 function valueText(value: Entry[string]): string {
-  if (typeof value === "object") return `[${value.map(valueText).join(", ")}]`;
+  if (isList(value)) return `[${value.map(valueText).join(", ")}]`;
+  if (typeof value === "object") {
+    const pairs = Object.entries(value).map(([part, one]) => `${keyText(part)} = ${valueText(one)}`);
+    return `{ ${pairs.join(", ")} }`;
+  }
   return typeof value === "string" ? JSON.stringify(value).replaceAll("\x7f", "\\u007f") : String(value);
 }
 

@@ -5,16 +5,24 @@ export class Unfit extends Error {
   override readonly name = "Unfit";
 }
 
-/** How a kind of configuration file takes a server in and lets go of it. Everything else in the text stays. */
+/** How a server is put into a kind of configuration file and taken out. Everything else in the text stays. */
 export interface Format {
   /** The text with this server in it; fields that somebody added to it stay. Throws `Unfit`. */
   put(text: string, name: string, entry: Entry): string;
   /** The text without it; the same text where it is not there. Throws `Unfit`. */
   remove(text: string, name: string): string;
+  /** The servers in it, each with its text. Throws `Unfit`. */
+  servers(text: string): ReadonlyMap<string, string>;
 }
 
 /** The fields of a server, in order. */
-export type Entry = Readonly<Record<string, string | boolean | number | readonly string[]>>;
+export type Entry = Readonly<
+  Record<string, string | boolean | number | readonly string[] | { readonly [key: string]: string }>
+>;
+
+export function isList(value: Entry[string]): value is readonly string[] {
+  return Array.isArray(value);
+}
 
 /** How lines end here. */
 export function lineEnding(text: string): string {

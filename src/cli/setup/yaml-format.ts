@@ -1,6 +1,6 @@
 // Configurations in YAML: a server is an entry of a block mapping at the top of the file. Only that plain layout is
 // edited, line by line; flow style, anchors, several documents and tabs are left alone.
-import { type Entry, type Format, lineEnding, Unfit } from "./unfit.ts";
+import { type Entry, type Format, isList, lineEnding, Unfit } from "./unfit.ts";
 
 interface Block {
   /** The line of its key, and the line behind its last one. */
@@ -53,6 +53,13 @@ export function yamlFormat(key: string): Format {
       // From the end to the start, so that places further up stay right.
       for (const { at, dropped, made } of changed.sort((a, b) => b.at - a.at)) insert(at, dropped, made);
       return file.join("");
+    },
+    servers(text) {
+      const file = linesOf(text);
+      const lines = file.map(bare);
+      const top = topOf(lines, key);
+      const blocks = top === undefined ? [] : blocksIn(lines, top.from + 1, top.to);
+      return new Map(blocks.map(({ key: name, from, to }) => [name, file.slice(from, to).join("")]));
     },
     remove(text, name) {
       const file = linesOf(text);
@@ -151,6 +158,10 @@ function fieldLines(entry: Entry, indent: string): string[] {
   return Object.entries(entry).flatMap(([field, value]) => {
     if (typeof value !== "object")
       return [`${indent}${field}: ${typeof value === "string" ? plainText(value) : value}`];
+    if (!isList(value)) {
+      const pairs = Object.entries(value).map(([part, one]) => `${indent}  ${part}: ${JSON.stringify(one)}`);
+      return pairs.length === 0 ? [`${indent}${field}: {}`] : [`${indent}${field}:`, ...pairs];
+    }
     if (value.length === 0) return [`${indent}${field}: []`];
     return [`${indent}${field}:`, ...value.map(item => `${indent}  - ${JSON.stringify(item)}`)];
   });

@@ -1,0 +1,46 @@
+// What `polyfs setup` knows about an MCP client: where it keeps its configuration, and how a server is written there.
+import { homedir } from "node:os";
+import type { Entry, Format } from "./unfit.ts";
+
+export interface Client {
+  readonly title: string;
+  readonly file: string;
+  /** The configuration file inside a project, where the client reads one. */
+  readonly project?: string;
+  /** What is there when the client is; the file itself may not be yet. */
+  readonly trace: string;
+  readonly format: Format;
+  /** The fields of a server that the client starts. */
+  entry(command: string, args: readonly string[], name: string): Entry;
+  /** The fields of a server that is reached over HTTP; absent where the file cannot hold one. */
+  remote?(url: string, headers: Readonly<Record<string, string>>, name: string): Entry;
+  /** What the user does for the client to see it. */
+  readonly afterwards: string;
+}
+
+export interface Surroundings {
+  readonly platform: NodeJS.Platform;
+  readonly environment: NodeJS.ProcessEnv;
+  readonly home: string;
+}
+
+export function surroundings(environment: NodeJS.ProcessEnv): Surroundings {
+  return { platform: process.platform, environment, home: homedir() };
+}
+
+export const strict = { comments: false, trailingCommas: false };
+export const loose = { comments: true, trailingCommas: true };
+
+export const plain: Client["entry"] = (command, args) => ({ command, args });
+export const stdio: Client["entry"] = (command, args) => ({ type: "stdio", command, args });
+
+/** A server over HTTP under these names; without a token there are no headers. */
+export function remoteAs(urlField: string, type?: string): NonNullable<Client["remote"]> {
+  return (url, headers) => ({
+    ...(type !== undefined && { type }),
+    [urlField]: url,
+    ...(Object.keys(headers).length > 0 && { headers }),
+  });
+}
+
+export const newSession = "Start a new session; /mcp lists the servers.";
