@@ -1,6 +1,5 @@
 // Asks the person at the client whether a call may do what a rule asks about: by `elicitation/create` where the client
 // has that (legacy era), by a result that wants input (modern era). What is not a clear yes is a no.
-import { createHmac, randomBytes } from "node:crypto";
 import type { Approval } from "../contract/context.ts";
 import type { Need } from "../engine/policy/approval.ts";
 import { isRecord } from "./jsonrpc.ts";
@@ -10,7 +9,8 @@ import { eraOf } from "./revision.ts";
 /** A question that is not answered by then is answered with no. */
 const patienceMs = 5 * 60_000;
 
-const key = randomBytes(32);
+/** Made when the first question is asked: Node loads its cryptography then. */
+let key: Buffer | undefined;
 const slot = "approval";
 
 const verbs: { readonly [question in Need["question"]]: string } = {
@@ -34,12 +34,14 @@ export class Asking {
   get approve(): ((needs: readonly Need[], tool: string) => Promise<Approval>) | undefined {
     const { capabilities, revision, ask } = this.#caller;
     if (!isRecord(capabilities?.elicitation)) return undefined;
-    if (eraOf(revision) === "modern") return async (needs, tool) => this.#brought(needs, tool);
+    if (eraOf(revision) === "modern") return (needs, tool) => this.#brought(needs, tool);
     return ask && ((needs, tool) => askNow(ask, question(needs, tool)));
   }
 
   /** The answer that came with the request; without one, the request is answered with the question. */
-  #brought(needs: readonly Need[], tool: string): Approval {
+  async #brought(needs: readonly Need[], tool: string): Promise<Approval> {
+    const { createHmac, randomBytes } = await import("node:crypto");
+    key ??= randomBytes(32);
     const state = createHmac("sha256", key)
       .update(JSON.stringify([tool, needs]))
       .digest("base64url");

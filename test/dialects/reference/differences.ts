@@ -107,6 +107,13 @@ export const differences: readonly Difference[] = [
     fits: ({ call, ours, theirs }) => asked(call).includes(":null") && !ours.isError && theirs.isError,
   },
   {
+    name: "What is created has the name that was asked for",
+    fits: ({ call, ours }) =>
+      ["write_file", "create_directory", "move_file"].includes(call.tool) &&
+      asked(call) !== asked(call).normalize("NFC") &&
+      !ours.isError,
+  },
+  {
     name: "Patterns",
     fits({ call, ours }) {
       const { pattern, excludePatterns } = call.args as { pattern?: string; excludePatterns?: string[] };
