@@ -23,7 +23,7 @@ import { dirname, join } from "node:path";
 import { Policy } from "../../src/engine/policy/policy.ts";
 import type { AccessLevel, Rule } from "../../src/engine/policy/rule.ts";
 
-export const rules: readonly Rule[] = [
+const rules: readonly Rule[] = [
   { name: "locked", paths: ["locked/**"], access: "read" },
   { name: "masked", paths: [".env", ".ENV.*", "secrets.*"], access: "mask" },
   { name: "denied", paths: ["vault/**", "*.PEM", "caf\u00e9.txt"], access: "deny" },

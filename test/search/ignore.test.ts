@@ -327,3 +327,15 @@ function pathsOf(found: readonly { readonly path: string }[]): string[] {
 function listOf(bytes: Buffer): string[] {
   return String(bytes).split("\0").filter(Boolean);
 }
+
+it("a hundred thousand rules neither stop a search nor hide what later rules take back", async () => {
+  using tree = new Tree({ "src/needle.txt": "needle", "top.log": "needle", "src/keep.log": "needle" });
+  const many = Array.from({ length: 100_000 }, (_, i) => `zzz${i}*\n`).join("");
+  writeFileSync(join(tree.path, ".gitignore"), "*.log\n");
+  writeFileSync(join(tree.path, "src/.gitignore"), `!keep.log\n${many}`);
+  using directory = tree.directory();
+  const found: string[] = [];
+  for await (const { path } of grep(directory, { pattern: "needle", literal: true }, { ignore: rules }))
+    found.push(path);
+  expect(found.sort()).toEqual(["src/keep.log", "src/needle.txt"]);
+});

@@ -1,6 +1,7 @@
 // Names the symbol around hits in code, within a budget. Parsing takes about a millisecond for each KB, so an answer
 // names the symbols of a few files only: those with the most hits for their size. Files whose structure is known cost
-// nothing. A grammar that is not loaded names nothing: it is loaded after the answer, for the next search.
+// nothing. A grammar that is not loaded is loaded at once where hits are in a few files, as when one place is looked for;
+// elsewhere it is loaded after the answer, for the next search.
 import { printable } from "../../contract/wording.ts";
 import { KnownStructures, type Source } from "../../engine/syntax/known-structures.ts";
 import type { Declared, Structure } from "../../engine/syntax/structure.ts";
@@ -8,10 +9,12 @@ import type { Workspace } from "../../engine/workspace/workspace.ts";
 import type { Page } from "./search-page.ts";
 
 /** Characters that one answer parses; more where all hits are in one file. */
-const maxParsed = 12_000;
+const maxParsed = 24_000;
 const maxAlone = 40_000;
 /** Sources that are held until the answer is complete, in characters. */
 const maxHeld = 60 * maxParsed;
+/** Files with hits for which an answer waits until their grammars are loaded. */
+const fewFiles = 3;
 /** Loading must not compete with sending the answer. */
 const loadAfterMs = 50;
 
@@ -53,7 +56,8 @@ export class SymbolsAround {
     const chosen = this.#chosen();
     await Promise.all(
       chosen.map(async ({ source, hits, known }) => {
-        const structure = known ?? (await this.#structures.parsed(source));
+        const load = chosen.length <= fewFiles;
+        const structure = known ?? (await this.#structures.parsed(source, load));
         if (structure === undefined) unloaded.push(source);
         else if (structure.known) extend(page, structure, hits);
       }),

@@ -1,11 +1,11 @@
 // The ignore rules that hold where a walk or a search starts. Ignore files from the top down to the start count too;
 // the top is the granted root, or the root of the repository that it lies in.
 
+import { Fault } from "../fault.ts";
 import { directoriesAbove } from "../workspace/directories-above.ts";
-import type { Directory } from "../workspace/directory.ts";
+import type { Directory, Entry } from "../workspace/directory.ts";
 import { type IgnorePolicy, IgnoreRules, ruleEntries } from "./ignore.ts";
 import { Reopener } from "./reopen.ts";
-import { nestedRules } from "./rule-directories.ts";
 
 export interface IgnoreContext {
   /** The path of the start from the top: "" or with a final slash. */
@@ -30,12 +30,66 @@ export function reopener(start: Directory, { prefix, rules }: IgnoreContext): Re
   return new Reopener(start, prefix, rules);
 }
 
+/** Directories that are looked into before ripgrep starts, and lines that it gets: enough for what lies at the top. */
+const mostDirectories = 100;
+const mostLines = 2000;
+
 /**
- * The rules as one ignore file for a ripgrep that starts here. It leaves out no more than the rules do: what ripgrep
- * reads differently is not in it, nor are ignore files further down that no walk has met yet.
+ * What the rules leave out near the start, name by name, as one ignore file for a ripgrep that starts here. Only what
+ * was decided with every ignore file above it at hand is in it: a rule handed over as a pattern could hide what an
+ * ignore file further down takes back in. What lies deeper ripgrep finds, and our own reading leaves it out.
  */
 export function rulesForRipgrep(start: Directory, { prefix, rules }: IgnoreContext): string {
   if (!rules.obeysFiles) return "";
-  const own = rules.in(start, prefix.slice(0, -1), ruleEntries(start));
-  return own.forRipgrep(prefix, nestedRules(start, prefix, own));
+  const lines: string[] = [];
+  const waiting: Waiting[] = [{ names: [], rules, path: prefix }];
+  for (let i = 0; i < waiting.length && i < mostDirectories && lines.length < mostLines; i++)
+    look(start, waiting[i] as Waiting, waiting, lines);
+  return lines.length === 0 ? "" : `${lines.slice(0, mostLines).join("\n")}\n`;
+}
+
+/** A directory below the start, with the rules that hold when it is entered. */
+interface Waiting {
+  readonly names: readonly Entry[];
+  readonly rules: IgnoreRules;
+  /** From the top: "" or with a final slash. */
+  readonly path: string;
+}
+
+function look(start: Directory, { names, rules, path }: Waiting, waiting: Waiting[], lines: string[]): void {
+  const directory = descend(start, names);
+  if (directory === undefined) return;
+  try {
+    const entries = directory.entries();
+    const held = rules.in(directory, path.slice(0, -1), entries);
+    for (const entry of entries) {
+      const isDirectory = entry.kind === "directory";
+      if (held.ignores(path, entry.name, isDirectory)) {
+        const line = lineFor([...names, entry]);
+        if (line !== undefined) lines.push(isDirectory ? `${line}/` : line);
+      } else if (isDirectory && waiting.length < mostDirectories)
+        waiting.push({ names: [...names, entry], rules: held, path: `${path}${entry.name}/` });
+    }
+  } catch (error) {
+    if (Fault.is(error, "too_many_open_files")) throw error; // what cannot be listed cannot be searched either
+  } finally {
+    if (directory !== start) directory.close();
+  }
+}
+
+function descend(start: Directory, names: readonly Entry[]): Directory | undefined {
+  let directory = start;
+  for (const entry of names) {
+    const child = directory.child(entry);
+    if (directory !== start) directory.close();
+    if (child === undefined) return undefined;
+    directory = child;
+  }
+  return directory;
+}
+
+/** A path as a line that matches nothing else; undefined where a line cannot say it. */
+function lineFor(entries: readonly Entry[]): string | undefined {
+  if (entries.some(({ name, raw }) => raw !== undefined || /[\0-\x1f\x7f]|\s$/.test(name))) return undefined;
+  return entries.map(({ name }) => `/${name.replace(/[\\*?[\]{}! #]/g, "\\$&")}`).join("");
 }

@@ -116,26 +116,7 @@ export class IgnoreRules {
   get obeysFiles(): boolean {
     return this.#policy.rules;
   }
-
-  /** These and `nested` rules as one ignore file for a ripgrep that starts at `start`, a path from the top. */
-  forRipgrep(start: string, nested: readonly IgnoreRules[]): string {
-    const lines: string[] = [];
-    for (const source of sources.toReversed()) {
-      const layers = new Set([this, ...nested].flatMap(rules => [...chain(rules.#layers[source])]));
-      // Later lines win: those of the files further down come behind the others.
-      for (const { path, rules } of [...layers].sort((a, b) => a.path.length - b.path.length)) {
-        const isAbove = start.startsWith(path);
-        const [up, down] = isAbove ? [start.slice(path.length), ""] : ["", path.slice(start.length)];
-        for (const line of rules.forRipgrep(up, down)) lines.push(line);
-      }
-    }
-    // Without them ripgrep only looks at more; compiling that many would take longer.
-    if (lines.length > maxRipgrepLines) return "";
-    return lines.length === 0 ? "" : `${lines.join("\n")}\n`;
-  }
 }
-
-const maxRipgrepLines = 5000;
 
 let made = 0;
 const known = new Map<string, IgnoreRules>();

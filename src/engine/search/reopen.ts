@@ -4,7 +4,6 @@ import { Fault } from "../fault.ts";
 import { type Directory, entryNamed } from "../workspace/directory.ts";
 import type { OpenFile } from "../workspace/file.ts";
 import { type IgnoreRules, ruleEntries } from "./ignore.ts";
-import { rememberRules } from "./rule-directories.ts";
 
 interface Level {
   readonly bytes: Buffer;
@@ -72,9 +71,7 @@ export class Reopener implements Disposable {
 function rulesIn(rules: IgnoreRules, directory: Directory, path: string): IgnoreRules {
   if (!rules.obeysFiles) return rules;
   const entries = ruleEntries(directory);
-  if (entries.length === 0) return rules;
-  rememberRules(directory);
-  return rules.in(directory, path.slice(0, -1), entries);
+  return entries.length === 0 ? rules : rules.in(directory, path.slice(0, -1), entries);
 }
 
 function split(path: Buffer): Buffer[] {

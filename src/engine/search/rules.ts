@@ -18,8 +18,10 @@ interface PatternRule extends Rule {
   readonly pattern: Pattern;
 }
 
+/** Wildcard rules that one file may have: each name is matched with each of them. What follows ignores nothing. */
+const mostPatterns = 2000;
+
 export class RuleFile {
-  readonly #rules: Rule[] = [];
   readonly #names = new Map<string, Rule[]>();
   readonly #extensions = new Map<string, Rule[]>();
   readonly #patterns: PatternRule[] = [];
@@ -32,15 +34,6 @@ export class RuleFile {
       const rule = parse(line, order);
       if (rule !== undefined) this.#add(rule);
     }
-  }
-
-  /**
-   * The rules as lines for ripgrep, which starts elsewhere: `up` leads from the directory of this file down to there,
-   * `down` from there to the directory of this file; at least one is "". They leave out no more than these rules do:
-   * a line that ripgrep would read differently is dropped or, where it takes back in, widened.
-   */
-  forRipgrep(up: string, down: string): string[] {
-    return this.#rules.flatMap(rule => lineFor(rule, up, down) ?? []);
   }
 
   /**
@@ -71,10 +64,10 @@ export class RuleFile {
 
   #add(rule: Rule): void {
     const { body, onName } = rule;
-    this.#rules.push(rule);
     if (onName && !/[*?[\\]/.test(body)) push(this.#names, body, rule);
     else if (onName && /^\*\.[^*?[\\]+$/.test(body)) push(this.#extensions, body.slice(1), rule);
-    else this.#patterns.push({ ...rule, pattern: gitPattern(body) });
+    else if (this.#patterns.length < mostPatterns)
+      this.#patterns.push({ ...rule, pattern: gitPattern(body) });
   }
 }
 
@@ -88,24 +81,6 @@ function parse(line: string, order: number): Rule | undefined {
   if (body === "") return undefined;
   const onName = !body.includes("/");
   return { order, ignores, directoriesOnly, body: bytesOf(body.replace(/^\//, "")), onName };
-}
-
-/** What means the same to git and to ripgrep. */
-const portable =
-  /^(?:[\w.+@~,=%-]|\/(?!\/)|\?|\*(?!\*)|(?<![^/])\*\*(?![^/])|\[(?:[a-z]-z|[A-Z]-Z|[0-9]-9|[\w.])+\])+$/;
-const plainPath = /^[\w.+@~,=%/-]*$/;
-
-function lineFor(rule: Rule, up: string, down: string): string | undefined {
-  const { ignores, directoriesOnly, body, onName } = rule;
-  const negation = ignores ? "" : "!";
-  const end = directoriesOnly ? "/" : "";
-  const isPortable = portable.test(body) && !body.startsWith("/") && plainPath.test(down);
-  if (isPortable && onName) return `${negation}${down === "" ? "" : `/${down}**/`}${body}${end}`;
-  if (isPortable && body.startsWith(up) && body !== up)
-    return `${negation}/${down}${body.slice(up.length)}${end}`;
-  if (ignores) return undefined;
-  const last = /(?:^|\/)([\w.-]+)$/.exec(body)?.[1];
-  return last === undefined ? "!*" : `!${last}`;
 }
 
 /** The last of the rules, or `best` where that is later. */
@@ -123,9 +98,10 @@ function latest(
 }
 
 function push(map: Map<string, Rule[]>, key: string, rule: Rule): void {
-  const rules = map.get(key);
-  if (rules === undefined) map.set(key, [rule]);
-  else rules.push(rule);
+  // The last one decides, for directories and for everything.
+  const others =
+    map.get(key)?.filter(({ directoriesOnly }) => directoriesOnly !== rule.directoriesOnly) ?? [];
+  map.set(key, [...others, rule]);
 }
 
 /** The same for a name or path in its written form. */

@@ -11,7 +11,6 @@ import { type Level, Levels } from "./levels.ts";
 import type { Listing } from "./listing.ts";
 import { Knowledge } from "./listing-cache.ts";
 import type { Batch, Order, Plan, Stretch } from "./plan.ts";
-import { rememberRules } from "./rule-directories.ts";
 
 const maxPathLength = 1000; // in bytes it stays below what a path may be long
 
@@ -196,8 +195,6 @@ export class Walker implements Disposable {
     const { prefix: top } = this.#context;
     if (listing.ruleEntries.length > 0) {
       level.rules = level.rules.in(this.#levels.held, (top + prefix).slice(0, -1), listing.ruleEntries);
-      if (prefix !== "")
-        rememberRules({ root: this.#start.root, path: `${this.#start.path}/${prefix.slice(0, -1)}` });
     }
     level.plan = listing.plan({ rules: level.rules, top, prefix, order, exclude });
     this.leftOut += level.plan.leftOut;

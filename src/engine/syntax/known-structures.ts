@@ -29,9 +29,9 @@ export class KnownStructures {
     return this.#kept.get(keyOf(source));
   }
 
-  /** Parses it. Undefined where its grammar is not loaded: that takes longer than most answers. */
-  async parsed(source: Source): Promise<Structure | undefined> {
-    return isLoaded(source.language.grammar) ? await this.#parse(source) : undefined;
+  /** Parses it. Undefined where its grammar is not loaded, which takes longer than most answers, unless `load` says so. */
+  async parsed(source: Source, load: boolean): Promise<Structure | undefined> {
+    return load || isLoaded(source.language.grammar) ? await this.#parse(source) : undefined;
   }
 
   /** Parses all of them, one after the other, with the grammars that they need loaded first. */

@@ -15,12 +15,19 @@ async function untilNamed(server: Server, args: object): Promise<string> {
   }
 }
 
-it("the first search does not wait for the parser, which is loaded for those that follow", async () => {
+it("where one place is found, the first answer names its symbol", async () => {
   await using ground = new Ground();
   ground.reset({ "a.ts": body(1) });
   const server = await ground.serve();
-  expect(await server.says("search_text", { pattern: "needle" })).toMatch(/\n103: {3}return needle;\n/);
-  expect(await untilNamed(server, { pattern: "needle" })).toContain("return needle; ‹ f1 102-104\n");
+  expect(await server.says("search_text", { pattern: "needle" })).toContain("return needle; ‹ f1 102-104\n");
+});
+
+it("where hits are in many files, the first search does not wait for the parser", async () => {
+  await using ground = new Ground();
+  ground.reset(Object.fromEntries(Array.from({ length: 8 }, (_, n) => [`a${n}.ts`, body(n)])));
+  const server = await ground.serve();
+  expect(named(await server.says("search_text", { pattern: "needle" }))).toEqual([]);
+  expect(named(await untilNamed(server, { pattern: "needle" })).length).toBeGreaterThan(0);
 });
 
 it("of many files those with the most hits for their size are parsed; those parsed before are free", async () => {
