@@ -34,10 +34,10 @@ describe("questions are answered on stdout, with code 0", () => {
   });
 });
 
-it("a reader that leaves early is no error", () => {
+it("a reader that leaves early makes it fail, without a word", () => {
   const line = `"${process.execPath}" "${join(repository, "dist/polyfs.cjs")}" --help | true; echo "\${PIPESTATUS[0]}"`;
   const { stdout, stderr } = spawnSync("bash", ["-c", line], { encoding: "utf8" });
-  expect({ stdout, stderr }).toEqual({ stdout: "0\n", stderr: "" });
+  expect({ stdout, stderr }).toEqual({ stdout: "1\n", stderr: "" });
 });
 
 describe("a mistake is told in one line on stderr, with code 2", () => {
@@ -101,9 +101,9 @@ describe("subcommands", () => {
     expect(refusal("tools", "--dailect", "fs")).toContain("did you mean --dialect?");
   });
 
-  it("are the first word only, so that a directory of that name can be served", () => {
+  it("leave a directory of their name to be served by its path", () => {
     const root = tree("tools");
-    expect(served(["tools"], { cwd: root })).toEqual([`${root}/tools (read-write)`]);
+    expect(served(["./tools"], { cwd: root })).toEqual([`${root}/tools (read-write)`]);
     expect(polyfs(["./tools", "--dialect", "fs"], { cwd: root }).code).toBe(0);
   });
 });
