@@ -9,10 +9,12 @@ const maxAlternatives = 1024;
 /** Why a glob can match nothing, or is not one. */
 export type GlobProblem = "empty" | "too_long" | "unclosed" | "too_many_alternatives" | "matches_nothing";
 
-/** A path and the directories above it, folded: as seen from a root, and from the top. */
+/** A path, folded: its names below the root, and the paths of it and of the directories above it. */
 export interface FoldedPath {
-  readonly relative: readonly string[];
-  readonly absolute: readonly string[];
+  readonly names: readonly string[];
+  /** Below the root, and from the top. Made when asked for: few globs need them. */
+  relative(): readonly string[];
+  absolute(): readonly string[];
 }
 
 export interface PathGlobs {
@@ -23,7 +25,11 @@ export interface PathGlobs {
 }
 
 interface Glob {
-  readonly patterns: readonly Pattern[];
+  /** Everything, the root included. */
+  readonly all: boolean;
+  /** Matched with single names: what a glob at any depth means costs no more than the path is long. */
+  readonly names: readonly Pattern[];
+  readonly paths: readonly Pattern[];
   readonly endings: readonly string[];
   readonly negated: boolean;
   readonly isAbsolute: boolean;
@@ -57,13 +63,9 @@ export function problemOf(glob: string): GlobProblem | undefined {
 export function pathGlobs(globs: readonly string[]): PathGlobs {
   const compiled = globs.map(compile);
   return {
-    match({ relative, absolute }) {
+    match(path) {
       let fits = false;
-      for (const { patterns, negated, isAbsolute } of compiled) {
-        if (negated !== fits) continue;
-        const names = isAbsolute ? absolute : relative;
-        if (patterns.some(pattern => names.some(name => pattern.matches(name)))) fits = !negated;
-      }
+      for (const glob of compiled) if (glob.negated === fits && matches(glob, path)) fits = !glob.negated;
       return fits;
     },
     endings: compiled.flatMap(({ endings, negated }) => (negated ? [] : endings)),
@@ -75,17 +77,26 @@ function compile(written: string): Glob {
   const bare = folded(negated ? written.slice(1) : written)
     .replace(/^\.\//, "")
     .replace(/(.)\/$/, "$1");
-  const forms = (expandBraces(bare, maxAlternatives) ?? []).flatMap(text => {
-    const rooted = text.startsWith("/") || text.includes("/") ? text : `**/${text}`;
-    // `secrets/**` means the directory too, so that it is neither listed nor moved away.
-    return rooted.endsWith("/**") && rooted !== "**/**" ? [rooted, rooted.slice(0, -3)] : [rooted];
+  const forms = (expandBraces(bare, maxAlternatives) ?? []).map(text => {
+    const rooted = text.includes("/") ? text : `**/${text}`;
+    // What lies in a directory that fits fits too, so `secrets/**` is `secrets`: it is neither listed nor moved away.
+    return rooted.endsWith("/**") && rooted !== "**/**" ? rooted.slice(0, -3) : rooted;
   });
-  const patterns = forms.filter(form => form !== "").map(form => new Pattern(form));
-  if (forms.includes("**/**")) patterns.push(new Pattern("")); // the root itself
-  // What lies below `secrets` is not listed, because `secrets` is not; the form for the directory itself counts.
-  const listed = forms
-    .filter(form => !form.endsWith("/**") || form === "**/**")
-    .map(form => new Pattern(form).suffix);
-  const endings = listed.map(suffix => suffix.slice(suffix.lastIndexOf("/") + 1));
-  return { patterns, endings, negated, isAbsolute: /^(\/|[a-z]:\/)/i.test(bare) };
+  const all = forms.includes("**/**");
+  const [names, paths]: [Pattern[], Pattern[]] = [[], []];
+  for (const form of forms.filter(form => form !== "" && form !== "**/**")) {
+    const name = /^\*\*\/([^/]+)$/.exec(form)?.[1];
+    if (name !== undefined && name !== "**") names.push(new Pattern(name));
+    else paths.push(new Pattern(form));
+  }
+  const suffixes = [...names, ...paths].map(({ suffix }) => suffix.slice(suffix.lastIndexOf("/") + 1));
+  const isAbsolute = /^(\/|[a-z]:\/)/i.test(bare);
+  return { all, names, paths, endings: all ? [""] : suffixes, negated, isAbsolute };
+}
+
+function matches({ all, names, paths, isAbsolute }: Glob, path: FoldedPath): boolean {
+  if (all || names.some(pattern => path.names.some(name => pattern.matches(name)))) return true;
+  if (paths.length === 0) return false;
+  const places = isAbsolute ? path.absolute() : path.relative();
+  return paths.some(pattern => places.some(place => pattern.matches(place)));
 }

@@ -63,7 +63,11 @@ export class Policy {
 
   #decide(root: string, relative: string): Decision {
     const whole = folded(root) + (relative === "" ? "" : `/${relative}`);
-    const applying = this.#applying(whole, { relative: upwards(relative), absolute: upwards(whole) });
+    const applying = this.#applying(whole, {
+      names: relative.split("/"),
+      relative: once(() => upwards(relative)),
+      absolute: once(() => upwards(whole)),
+    });
     const denied = applying.find(({ rule }) => rule.access === "deny");
     if (denied !== undefined) return decisionFor("deny", [], denied.name);
     const access = applying.findLast(({ rule }) => rule.access !== undefined);
@@ -100,4 +104,12 @@ function upwards(path: string): string[] {
   for (let end = path.length; end > 0; end = path.lastIndexOf("/", end - 1)) found.push(path.slice(0, end));
   found.push("");
   return found;
+}
+
+function once<T>(make: () => T): () => T {
+  let made: { readonly value: T } | undefined;
+  return () => {
+    made ??= { value: make() };
+    return made.value;
+  };
 }
