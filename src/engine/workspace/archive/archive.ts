@@ -4,6 +4,7 @@ import type { Places } from "../commit/place.ts";
 import type { Range } from "../commit/step.ts";
 import { TimeSlice } from "../footprint/time-slice.ts";
 import type { Account, Kept } from "./account.ts";
+import { isClockSteady } from "./clock-mark.ts";
 import { ChangeLog, type ChangeRecord, type RecordedFile, type TemporaryNames } from "./log.ts";
 import { Objects } from "./objects.ts";
 import { Sightings } from "./sightings.ts";
@@ -62,11 +63,13 @@ export class Archive {
   /** Records what has been left for later. Called before anybody looks. */
   catchUp = () => {};
   readonly #unflushed = new UnflushedFiles();
+  readonly #state: string;
   #recorded = 0;
   #clearing: Promise<void> | undefined;
 
   constructor(state: string, limits: ArchiveLimits = defaultLimits) {
     const catchUp = () => this.catchUp();
+    this.#state = state;
     this.objects = new Objects(state, catchUp, this.#unflushed);
     this.reads = new Objects(state, () => {}, { add() {} }, "reads");
     this.changes = new ChangeLog(state, catchUp, this.#unflushed);
@@ -169,10 +172,11 @@ export class Archive {
 
   /** Removes what is older than the limits say, and the oldest of what is too much. Pauses now and then. */
   *clear(): Generator<void> {
-    const { maxBytes, maxAgeMs, maxChanges } = this.limits;
+    const { maxBytes, maxChanges } = this.limits;
+    const maxAgeMs = isClockSteady(this.#state) ? this.limits.maxAgeMs : Number.POSITIVE_INFINITY;
     this.changes.clear(maxChanges, maxAgeMs);
     yield* this.objects.clear(maxBytes, maxAgeMs + slackMs);
-    yield* this.reads.clear(maxReadBytes, maxReadAgeMs);
+    yield* this.reads.clear(maxReadBytes, Math.min(maxReadAgeMs, maxAgeMs));
     yield* this.sightings.clear(maxReadBytes, maxAgeMs);
   }
 

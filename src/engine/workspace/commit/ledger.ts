@@ -9,10 +9,12 @@
 // Recording comes after the answer, and only so much of it may wait: where commits come faster than they can be
 // recorded, they wait for each other. Otherwise memory would grow, and a caller who asks about the past would have to
 // wait for all of them.
+
 import { dirname, join } from "node:path";
 import { clock } from "../../clock.ts";
 import { bytesIn } from "../archive/account.ts";
 import type { Archive } from "../archive/archive.ts";
+import { isClockSteady } from "../archive/clock-mark.ts";
 import { dropLater, dropNow, recordLater, recordNow } from "./afterwards.ts";
 import { Journal } from "./journal.ts";
 import type { Places } from "./place.ts";
@@ -64,6 +66,7 @@ export class Book {
    */
   get journal(): Journal {
     if (this.#journal === undefined || this.#owner !== this.#state.ownerInode) {
+      isClockSteady(this.#state.path); // leaves the mark that later processes compare with
       this.#journal = this.#open();
       this.#owner = this.#state.ownerInode;
     }
