@@ -12,13 +12,17 @@ import type { Tree } from "./work.ts";
 /** How many changes are taken back. */
 const depth = 8;
 
-/** `answered` is the number of calls that were; one more may have been under way. */
+/**
+ * `answered` is the number of calls that were; one more may have been under way. A disk that was put back file by file
+ * has other inodes, and a move of what has another identity is not taken back: there it ends the check.
+ */
 export async function judge(
   wire: ProcessWire,
   patient: Patient,
   steps: readonly Step[],
   answered: number,
   underWay: (name: string) => boolean,
+  keepsIdentities: boolean,
 ): Promise<void> {
   await told(wire, "list_directory", {});
   await removeLeftovers(wire, patient, underWay);
@@ -31,10 +35,14 @@ export async function judge(
     throw new Error(
       `history lacks ${expected.filter(({ change }) => !ids.includes(change)).map(({ change, what }) => `${change} ${what}`)}: it shows ${shown.slice(0, 5)}, not ${expected.map(one => one.change).slice(0, 5)}`,
     );
-  for (const [index, { change, before, what }] of expected.slice(0, depth).entries()) {
-    await told(wire, "undo", index === 0 ? {} : { change }).catch((error: Error) => {
-      throw new Error(`undo of ${what}: ${error.message}`);
-    });
+  for (const { change, before, what } of expected.slice(0, depth)) {
+    try {
+      await told(wire, "undo", { change });
+    } catch (error) {
+      const message = error instanceof Error ? error.message : String(error);
+      if (!keepsIdentities && /^(move_path|undo)\b/.test(what) && message.startsWith("stale: ")) return;
+      throw new Error(`undo of ${what}: ${message}`);
+    }
     const found = difference(patient.tree(), before);
     if (found !== undefined) throw new Error(`undo of ${what} led to ${found}`);
   }

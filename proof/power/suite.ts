@@ -48,9 +48,8 @@ async function cutAtRandom({ tally, chance }: Trial, recorded: Recorded, cuts: n
         env: { ...preload, PROOF_POWER_MAP: map, PROOF_POWER_OFF: "1200000" },
       });
       try {
-        await judge(wire, patient, steps, answered, name =>
-          isMadeSince(recording, answers[answered - 1] ?? 0, name),
-        );
+        const isMade = (name: string) => isMadeSince(recording, answers[answered - 1] ?? 0, name);
+        await judge(wire, patient, steps, answered, isMade, false);
       } finally {
         await end(wire);
       }
