@@ -11,10 +11,10 @@ import {
 
 describe("a path on Windows", () => {
   it.each([
-    ["C:\\work\\a.txt", "C:/work/a.txt"],
-    ["c:\\work\\a.txt", "C:/work/a.txt"],
-    ["c:/work/a.txt", "C:/work/a.txt"],
-    ["C:\\work\\", "C:/work"],
+    ["C:\\project\\a.txt", "C:/project/a.txt"],
+    ["c:\\project\\a.txt", "C:/project/a.txt"],
+    ["c:/project/a.txt", "C:/project/a.txt"],
+    ["C:\\project\\", "C:/project"],
     ["C:\\", "C:/"],
     ["c:/", "C:/"],
     ["\\\\?\\C:\\long\\path", "C:/long/path"],
@@ -25,17 +25,17 @@ describe("a path on Windows", () => {
   });
 
   it("is printed with backslashes", () => {
-    expect(toWindows("C:/work/a.txt")).toBe("C:\\work\\a.txt");
+    expect(toWindows("C:/project/a.txt")).toBe("C:\\project\\a.txt");
     expect(toWindows("//server/share/dir")).toBe("\\\\server\\share\\dir");
   });
 
   it.each([
-    ["", "/C:/work/a.txt", "C:/work/a.txt"],
-    ["", "/c:/work", "c:/work"],
+    ["", "/C:/project/a.txt", "C:/project/a.txt"],
+    ["", "/c:/project", "c:/project"],
     ["localhost", "/C:/", "C:/"],
     ["", "/C:", "C:/"],
     ["server", "/share/a.txt", "//server/share/a.txt"],
-    ["", "/work/a.txt", undefined],
+    ["", "/project/a.txt", undefined],
     ["", "/C:work", undefined],
   ])("in a URI with host %j and path %s is %s", (host, pathname, path) => {
     expect(windowsPathOfUri(host, pathname)).toBe(path);
@@ -63,8 +63,8 @@ describe("on Windows, a name is refused that means something else", () => {
 
   it.each([
     "a.txt",
-    "C:\\work\\a.txt",
-    "c:/work/.env",
+    "C:\\project\\a.txt",
+    "c:/project/.env",
     "\\\\?\\C:\\work",
     "\\\\server\\share\\x",
     "../a",

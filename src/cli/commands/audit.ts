@@ -11,7 +11,9 @@ export const audit = command({
     "Checks an audit log together with its rotated files: every line names the one before it by its hash, so that a line that was changed, taken out or moved is found. Prints the last hash; keep it elsewhere to notice lines that are cut off at the end.",
   own: { json: { help: "Print the report as JSON" } },
   options: [],
-  examples: [["polyfs audit verify /var/log/polyfs/audit.log", "whether nobody has changed it"]],
+  examples: [
+    ["polyfs audit verify /var/log/polyfs/audit.log", "check that no line was changed, removed or reordered"],
+  ],
   most: 2,
   async run({ operands: [verb, file], own }) {
     if (verb !== "verify") throw new UsageError("there is polyfs audit verify FILE; see polyfs audit --help");
