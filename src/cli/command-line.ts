@@ -1,6 +1,6 @@
 // The command line: `--name value`, `--name=value`, `--flag`, `--no-flag`, short flags, directories, and `--`,
 // after which everything is a directory. A subcommand has words of its own, and takes some of the options only.
-import { Layer } from "./layer.ts";
+import { OptionLayer } from "./layer.ts";
 import { suggestion } from "./nearest.ts";
 import type { Option } from "./option.ts";
 import { type OptionName, optionNames, options } from "./options.ts";
@@ -19,8 +19,8 @@ export interface OwnWords {
   operand(word: string): void;
 }
 
-export function readCommandLine(args: readonly string[], base: string, words?: OwnWords): Layer {
-  const layer = new Layer();
+export function readCommandLine(args: readonly string[], base: string, words?: OwnWords): OptionLayer {
+  const layer = new OptionLayer();
   const rest = args.values();
   const alone = (word: string) => {
     if (words === undefined) layer.set("directories", word, "a directory", base);

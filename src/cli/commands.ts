@@ -1,14 +1,14 @@
 // The subcommands, by their first word. Each is loaded only when it is called.
-import type { Run } from "./commands/command.ts";
+import type { RunCommand } from "./commands/command.ts";
 
-interface Command {
+interface Subcommand {
   /** One line for --help. */
   readonly summary: string;
   /** Loads what runs it: from the arguments after the word to the exit code. */
-  load(): Promise<Run>;
+  load(): Promise<RunCommand>;
 }
 
-export const commands: { readonly [name: string]: Command } = {
+export const commands: { readonly [name: string]: Subcommand } = {
   setup: {
     summary: "Write polyfs into the configuration of an MCP client, or take it out",
     load: async () => (await import("./commands/setup.ts")).setup,

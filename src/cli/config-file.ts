@@ -3,14 +3,14 @@ import { dirname } from "node:path";
 import { plainWording, say } from "../contract/wording.ts";
 import { Fault } from "../engine/fault.ts";
 import { readNamedFile } from "../engine/workspace/system/named-file.ts";
-import { Layer } from "./layer.ts";
+import { OptionLayer } from "./layer.ts";
 import { suggestion } from "./nearest.ts";
 import type { Option } from "./option.ts";
 import { isOptionName, type OptionName, optionNames, options } from "./options.ts";
 import { UsageError } from "./usage-error.ts";
 
-export function readConfigFile(file: string): Layer {
-  const layer = new Layer();
+export function readConfigFile(file: string): OptionLayer {
+  const layer = new OptionLayer();
   for (const [key, value] of Object.entries(readJson(file, "the configuration"))) {
     const name = optionNamed(key, file);
     for (const text of texts(name, value, `"${key}" in ${file}`)) {

@@ -5,7 +5,7 @@ import { defaultDialect } from "../dialects/index.ts";
 import type { Grant } from "../engine/workspace/workspace.ts";
 import { readConfigFile } from "./config-file.ts";
 import { readEnvironment, readPublished } from "./environment.ts";
-import type { Layer } from "./layer.ts";
+import type { OptionLayer } from "./layer.ts";
 import { defaults, type Values } from "./options.ts";
 import { readSandboxProfile } from "./sandbox-profile.ts";
 
@@ -15,7 +15,7 @@ export interface Config extends Values {
   readonly given: ReadonlySet<string>;
 }
 
-export function configure(commandLine: Layer, environment: NodeJS.ProcessEnv, base: string): Config {
+export function configure(commandLine: OptionLayer, environment: NodeJS.ProcessEnv, base: string): Config {
   const layers = [commandLine, readEnvironment(environment, base)];
   const file = commandLine.values.config ?? layers[1]?.values.config;
   if (file !== undefined) layers.push(readConfigFile(file));

@@ -2,14 +2,14 @@
 // whoever set POLYFS_READONLY believes that nothing can be written. Others are none of our business.
 import { delimiter } from "node:path";
 import { codeCacheVariable } from "./code-cache.ts";
-import { Layer } from "./layer.ts";
+import { OptionLayer } from "./layer.ts";
 import { nearest } from "./nearest.ts";
 import type { Option } from "./option.ts";
 import { environmentName, optionNames, options, prefix } from "./options.ts";
 import { UsageError } from "./usage-error.ts";
 
-export function readEnvironment(environment: NodeJS.ProcessEnv, base: string): Layer {
-  const layer = new Layer();
+export function readEnvironment(environment: NodeJS.ProcessEnv, base: string): OptionLayer {
+  const layer = new OptionLayer();
   const names = optionNames.filter(name => (options[name] as Option).only !== "command line");
   refuseMistyped(Object.keys(environment), [...names.map(environmentName), codeCacheVariable]);
   for (const name of names) {
@@ -24,8 +24,8 @@ export function readEnvironment(environment: NodeJS.ProcessEnv, base: string): L
 }
 
 /** The variables that the dialect's own contract publishes, for whoever comes from there. */
-export function readPublished(environment: NodeJS.ProcessEnv, base: string, dialect: string): Layer {
-  const layer = new Layer();
+export function readPublished(environment: NodeJS.ProcessEnv, base: string, dialect: string): OptionLayer {
+  const layer = new OptionLayer();
   for (const name of optionNames) {
     const { published = {} }: Option = options[name];
     const variable = Object.hasOwn(published, dialect) ? published[dialect] : undefined;

@@ -1,13 +1,13 @@
 // Who may call over HTTP, as the options have it.
 import type { Workspace } from "../engine/workspace/workspace.ts";
-import { type Access, bearer, openAccess } from "../mcp/auth/access.ts";
+import { type Authenticator, bearer, openAccess } from "../mcp/auth/authenticator.ts";
 import { tokenPrefix } from "../mcp/auth/tokens-file.ts";
 import type { Log } from "../mcp/log.ts";
 import type { Config } from "./config.ts";
 import { choosePolicy } from "./policy/policy-choice.ts";
 import { UsageError } from "./usage-error.ts";
 
-export async function accessOf(config: Config, workspace: Workspace, log: Log): Promise<Access> {
+export async function accessOf(config: Config, workspace: Workspace, log: Log): Promise<Authenticator> {
   const { tokens, "oauth-issuer": issuer, "oauth-audience": audience } = config;
   if ((issuer === undefined) !== (audience === undefined))
     throw new UsageError("--oauth-issuer and --oauth-audience go together");
@@ -36,7 +36,7 @@ export async function accessOf(config: Config, workspace: Workspace, log: Log): 
 }
 
 /** Tokens of the file can be told by how they begin. */
-function either(byFile: Access, byIssuer: Access): Access {
+function either(byFile: Authenticator, byIssuer: Authenticator): Authenticator {
   return {
     identify: authorization =>
       (bearer(authorization)?.startsWith(tokenPrefix) ? byFile : byIssuer).identify(authorization),

@@ -1,6 +1,6 @@
 // `polyfs --http`: opens what is served, decides who may call, and serves until a signal says otherwise.
 import { defaultDialect, dialects } from "../dialects/index.ts";
-import { isLoopback, parseAddress } from "../mcp/http/address.ts";
+import { isLoopback, parseAddress } from "../mcp/http/listen-address.ts";
 import { type HttpService, serveHttp } from "../mcp/http/serve.ts";
 import type { Log } from "../mcp/log.ts";
 import { version } from "../version.ts";

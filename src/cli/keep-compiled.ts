@@ -1,7 +1,7 @@
 // When a server keeps the program's compiled form. A form holds the functions that have run, so it is worth most when
 // tools have been used: a first call takes half as long or less where its functions are in it. Some clients call at
 // once, others an hour after they started the server, so it is looked again and again whether something was asked.
-import type { Compiled } from "../host/compiled.ts";
+import type { CompiledScript } from "../host/compiled.ts";
 
 interface Moments {
   /** By then a client has its first answers, and has compiled with them what every start needs. */
@@ -18,7 +18,7 @@ const usual: Moments = { firstMs: 1000, everyMs: 20_000, looks: 10 };
 const enough = 5;
 
 /** `read` tells how much the client has sent so far. */
-export function keepCompiled({ keep, times }: Compiled, read: () => number, moments = usual): void {
+export function keepCompiled({ keep, times }: CompiledScript, read: () => number, moments = usual): void {
   if (keep === undefined || times >= enough) return;
   if (times === 0) setTimeout(keep, moments.firstMs).unref();
   let seen = 0;

@@ -7,7 +7,7 @@ import type { Option } from "./option.ts";
 import { type OptionName, options, type Values } from "./options.ts";
 import { UsageError } from "./usage-error.ts";
 
-export class Layer {
+export class OptionLayer {
   readonly grants: Grant[] = [];
   readonly #values: Partial<Record<OptionName, string | boolean | number>> = {};
 

@@ -148,8 +148,8 @@ export const options = {
   version: { kind: "flag", default: false, short: "v", only: "command line", help: "Print the version" },
 } as const satisfies Record<string, Option>;
 
-type Table = typeof options;
-export type OptionName = keyof Table;
+type OptionTable = typeof options;
+export type OptionName = keyof OptionTable;
 export const optionNames = Object.keys(options) as OptionName[];
 
 type ValueOf<O> = O extends { kind: "flag" }
@@ -162,7 +162,7 @@ type ValueOf<O> = O extends { kind: "flag" }
 
 /** The values of all options but the directories, by name. */
 export type Values = {
-  readonly [N in OptionName as Table[N] extends { kind: "root" } ? never : N]: ValueOf<Table[N]>;
+  readonly [N in OptionName as OptionTable[N] extends { kind: "root" } ? never : N]: ValueOf<OptionTable[N]>;
 };
 
 /** What holds where no source says anything. */

@@ -31,7 +31,7 @@ export function checkAudit(path: string): AuditReport {
   const ages = Array.from({ length: keptFiles }, (_, age) => `${path}.${keptFiles - age}`);
   const old = ages.filter(name => contentOf(name) !== undefined);
   const rotated = old.includes(`${path}.${keptFiles}`);
-  const check = new Check(rotated);
+  const check = new LogCheck(rotated);
   for (const name of old) check.file(name, contentOf(name) ?? "");
   check.file(
     path,
@@ -40,7 +40,7 @@ export function checkAudit(path: string): AuditReport {
   return check.report();
 }
 
-class Check {
+class LogCheck {
   readonly #rotated: boolean;
   readonly #chains = new Map<string, Link>();
   readonly #hashes = new Set<string>();
@@ -106,19 +106,19 @@ class Check {
   }
 }
 
-interface Entry {
+interface LogEntry {
   readonly chain: string;
   readonly seq: number;
   readonly prev: string;
   readonly event?: unknown;
 }
 
-function parsed(line: string): Entry | undefined {
+function parsed(line: string): LogEntry | undefined {
   try {
-    const value = JSON.parse(line) as Partial<Entry> | null;
+    const value = JSON.parse(line) as Partial<LogEntry> | null;
     const { chain, seq, prev } = value ?? {};
     const whole = typeof chain === "string" && typeof seq === "number" && typeof prev === "string";
-    return whole ? (value as Entry) : undefined;
+    return whole ? (value as LogEntry) : undefined;
   } catch {
     return undefined;
   }

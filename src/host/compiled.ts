@@ -26,7 +26,7 @@ export interface Cache {
   readonly fill: boolean;
 }
 
-export interface Compiled {
+export interface CompiledScript {
   /** What the script evaluates to. */
   readonly value: unknown;
   /** How often the form that was used has been kept: 0 where there was none. */
@@ -48,7 +48,7 @@ const worthwhile = 1.02;
 const maxForms = 24;
 
 /** Runs the script in `file`, which is ASCII. */
-export function runCompiled(file: string, cache: Cache | undefined): Compiled {
+export function runCompiled(file: string, cache: Cache | undefined): CompiledScript {
   const bytes = readFileSync(file);
   const source = bytes.toString("latin1");
   if (cache === undefined)
@@ -79,13 +79,13 @@ function hex(number: number): string {
   return number.toString(16).padStart(8, "0");
 }
 
-interface Form {
+interface CompiledForm {
   readonly data: Buffer;
   readonly times: number;
 }
 
 /** The compiled form in a file; undefined where there is none that can be trusted. */
-function kept(path: string): Form | undefined {
+function kept(path: string): CompiledForm | undefined {
   try {
     if (!isOurs(lstatSync(dirname(path)), "directory")) return undefined;
     const { O_RDONLY, O_NOFOLLOW = 0, O_NONBLOCK = 0 } = constants;

@@ -25,7 +25,7 @@ export const keptFiles = 5;
 const append = constants.O_APPEND | constants.O_CREAT | constants.O_RDWR;
 const longestLine = 1024 * 1024;
 
-interface Open {
+interface OpenLog {
   readonly fd: number;
   readonly inode: number;
   /** Only a regular file can be moved away. */
@@ -35,7 +35,7 @@ interface Open {
 export class LogFile implements Disposable {
   readonly #path: string;
   readonly #options: LogFileOptions;
-  #file: Open;
+  #file: OpenLog;
   #lines: string[] = [];
 
   /** Faults where the file cannot be opened. */
@@ -98,7 +98,7 @@ export class LogFile implements Disposable {
   }
 }
 
-function open(path: string): Open {
+function open(path: string): OpenLog {
   const fd = openSync(path, append, 0o600);
   const stat = fstatSync(fd);
   return { fd, inode: stat.ino, regular: stat.isFile() };

@@ -3,7 +3,7 @@
 import type { Approval } from "../contract/context.ts";
 import type { Need } from "../engine/policy/approval.ts";
 import { isRecord } from "./jsonrpc.ts";
-import type { Caller, Params, Result } from "./method.ts";
+import type { Caller, MethodResult, Params } from "./method.ts";
 import { eraOf } from "./revision.ts";
 
 /** A question that is not answered by then is answered with no. */
@@ -23,7 +23,7 @@ export class Asking {
   readonly #caller: Caller;
   readonly #params: Params;
   /** What the client has to bring before the call can go on. */
-  wanted: Result | undefined;
+  wanted: MethodResult | undefined;
 
   constructor(caller: Caller, params: Params) {
     this.#caller = caller;

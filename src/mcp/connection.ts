@@ -10,16 +10,16 @@ import {
   InvalidRequest,
   idText,
   isRecord,
-  type Message,
+  type JsonRpcMessage,
+  type JsonRpcRequest,
   notificationFrame,
-  type Request,
   RpcError,
   readLine,
   resultFrame,
   wholeText,
 } from "./jsonrpc.ts";
 import type { Log } from "./log.ts";
-import type { Answer, Caller, Method, Params } from "./method.ts";
+import type { Caller, Method, MethodAnswer, Params } from "./method.ts";
 import { Negotiation } from "./negotiation.ts";
 import { Outgoing } from "./outgoing.ts";
 import { ClientRoots, type RootsListener } from "./roots.ts";
@@ -39,8 +39,8 @@ export interface ConnectionOptions {
     method: string,
     params: Params,
     caller: Caller,
-    run: () => Promise<Answer>,
-  ) => Promise<Answer>;
+    run: () => Promise<MethodAnswer>,
+  ) => Promise<MethodAnswer>;
   /** Takes the client's roots, and each new list of them. Where absent the client is not asked. */
   readonly onRoots?: RootsListener;
 }
@@ -135,25 +135,25 @@ export class Connection {
   }
 
   /** Batches exist in one revision only. They are answered together, as JSON-RPC has it. */
-  async #takeBatch(messages: readonly Message[]): Promise<Frame | undefined> {
+  async #takeBatch(messages: readonly JsonRpcMessage[]): Promise<Frame | undefined> {
     if (this.#negotiation.agreed !== "2025-03-26") return refusal("batches are not supported");
     const frames = await Promise.all(messages.map(message => this.#take(message)));
     const answers = frames.filter(frame => frame !== undefined).map(wholeText);
     return answers.length === 0 ? undefined : [`[${answers.join(",")}]`];
   }
 
-  async #take(message: Message): Promise<Frame | undefined> {
+  async #take(message: JsonRpcMessage): Promise<Frame | undefined> {
     return message.kind === "request" ? this.#answer(message) : this.#takeAtOnce(message);
   }
 
-  #takeAtOnce(message: Exclude<Message, Request>): Frame | undefined {
+  #takeAtOnce(message: Exclude<JsonRpcMessage, JsonRpcRequest>): Frame | undefined {
     if (message.kind === "invalid") return errorFrame(message.id, message.error);
     if (message.kind === "notification") this.#notified(message.method, message.params);
     else this.#outgoing.answered(message.id, message.result, message.error);
     return undefined;
   }
 
-  async #answer({ id, method: name, params }: Request): Promise<Frame | undefined> {
+  async #answer({ id, method: name, params }: JsonRpcRequest): Promise<Frame | undefined> {
     // A client that uses an id twice at a time is answered twice.
     const running = new Running(id, this.#session, this.#notify, this.#ask);
     running.capabilities = this.#capabilities;

@@ -1,7 +1,7 @@
 // A result as JSON in which large texts are left to be encoded as they are written (see output.ts): a file of 10 MB
 // is then never in memory three times, and its beginning is with the client while the rest is being encoded.
-import { LargeText, type Part } from "./jsonrpc.ts";
-import type { Result } from "./method.ts";
+import { type JsonPart, LargeText } from "./jsonrpc.ts";
+import type { MethodResult } from "./method.ts";
 
 /** From here on a text is worth the trouble. */
 const largeText = 65_536;
@@ -10,9 +10,9 @@ const deepest = 4;
 const longestList = 200;
 
 /** The JSON of a result, as `JSON.stringify` has it. */
-export function jsonParts(result: Result): string | readonly Part[] {
+export function jsonParts(result: MethodResult): string | readonly JsonPart[] {
   if (!hasLargeText(result)) return JSON.stringify(result);
-  const parts: Part[] = [];
+  const parts: JsonPart[] = [];
   let plain = "";
   const put = (value: unknown, depth: number): void => {
     if (isLarge(value)) {
@@ -55,7 +55,7 @@ function isOpen(value: unknown): value is object {
 }
 
 /** Texts stand in the items of the content, and in resources; what is large at all is large there. */
-function hasLargeText({ content, contents }: Result): boolean {
+function hasLargeText({ content, contents }: MethodResult): boolean {
   const items = content ?? contents;
   return Array.isArray(items) && items.some(item => holdsLarge(item));
 }

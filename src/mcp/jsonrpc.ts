@@ -26,15 +26,15 @@ export class RpcError extends Error {
 /** A request id as JSON text. */
 export type Id = string;
 
-export interface Request {
+export interface JsonRpcRequest {
   readonly kind: "request";
   readonly id: Id;
   readonly method: string;
   readonly params: unknown;
 }
 
-export type Message =
-  | Request
+export type JsonRpcMessage =
+  | JsonRpcRequest
   | { readonly kind: "notification"; readonly method: string; readonly params: unknown }
   | { readonly kind: "response"; readonly id: Id; readonly result: unknown; readonly error: unknown }
   | { readonly kind: "invalid"; readonly id: Id; readonly error: RpcError };
@@ -45,7 +45,7 @@ const largeLine = 65_536;
 export const maxBatch = 256;
 
 /** The messages of a line: one, or those of a batch. */
-export function readLine(line: Buffer): Message | readonly Message[] {
+export function readLine(line: Buffer): JsonRpcMessage | readonly JsonRpcMessage[] {
   if (!isUtf8(line)) return invalid("null", ParseError, "Parse error: the line is not valid UTF-8");
   const problem = line.length > largeLine ? new JsonShape().take(line) : undefined;
   if (problem !== undefined) return invalid("null", InvalidRequest, `Invalid request: ${problem}`);
@@ -67,7 +67,7 @@ export function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-function classify(value: unknown, text: string): Message {
+function classify(value: unknown, text: string): JsonRpcMessage {
   if (!isRecord(value)) return invalid("null", InvalidRequest, "Invalid request: not an object");
   const { jsonrpc, method, params } = value;
   const hasId = value.id !== undefined;
@@ -87,7 +87,7 @@ function classify(value: unknown, text: string): Message {
     : { kind: "request", id, method, params };
 }
 
-function invalid(id: Id, code: number, message: string): Message {
+function invalid(id: Id, code: number, message: string): JsonRpcMessage {
   return { kind: "invalid", id, error: new RpcError(code, message) };
 }
 
@@ -107,10 +107,10 @@ function exactNumber(id: number, source: string): Id {
 }
 
 /** A message to be written, in parts, so that a large body is not copied to put a frame around it. */
-export type Frame = readonly Part[];
+export type Frame = readonly JsonPart[];
 
 /** JSON, or a text that is still to be written as JSON. */
-export type Part = string | LargeText;
+export type JsonPart = string | LargeText;
 
 export class LargeText {
   readonly text: string;
@@ -121,7 +121,7 @@ export class LargeText {
 }
 
 /** The answer to a request. `json` is the result, encoded. */
-export function resultFrame(id: Id, json: string | readonly Part[]): Frame {
+export function resultFrame(id: Id, json: string | readonly JsonPart[]): Frame {
   const head = `{"jsonrpc":"2.0","id":${id},"result":`;
   return typeof json === "string" ? [head + json, "}"] : [head, ...json, "}"];
 }

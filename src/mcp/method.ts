@@ -45,11 +45,11 @@ export interface Caller {
 
 export type Params = Readonly<Record<string, unknown>>;
 
-export type Result = Readonly<Record<string, unknown>>;
+export type MethodResult = Readonly<Record<string, unknown>>;
 
 /** A result, with its JSON where that was made beforehand. */
-export interface Answer {
-  readonly result: Result;
+export interface MethodAnswer {
+  readonly result: MethodResult;
   readonly json?: string;
 }
 
@@ -58,5 +58,5 @@ export interface Method {
   readonly era?: Era;
   /** How long a client of the modern era may keep the result; absent where results are not cacheable. */
   readonly ttlMs?: number;
-  run(params: Params, caller: Caller): Promise<Answer> | Answer;
+  run(params: Params, caller: Caller): Promise<MethodAnswer> | MethodAnswer;
 }

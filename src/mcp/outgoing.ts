@@ -1,7 +1,7 @@
 // Requests that we send to the client (legacy era only: the modern one has no such channel), and their answers.
 import { type Frame, type Id, isRecord, requestFrame } from "./jsonrpc.ts";
 
-interface Waiting {
+interface PendingRequest {
   readonly timer: NodeJS.Timeout;
   resolve(result: unknown): void;
   reject(error: Error): void;
@@ -9,7 +9,7 @@ interface Waiting {
 
 export class Outgoing {
   readonly #send: (frame: Frame) => void;
-  readonly #waiting = new Map<Id, Waiting>();
+  readonly #waiting = new Map<Id, PendingRequest>();
   #count = 0;
   #closed = false;
 
@@ -43,7 +43,7 @@ export class Outgoing {
     for (const id of [...this.#waiting.keys()]) this.#take(id)?.reject(new Error("the client is gone"));
   }
 
-  #take(id: Id): Waiting | undefined {
+  #take(id: Id): PendingRequest | undefined {
     const waiting = this.#waiting.get(id);
     this.#waiting.delete(id);
     if (waiting !== undefined) clearTimeout(waiting.timer);

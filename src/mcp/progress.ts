@@ -5,14 +5,14 @@ import type { Caller } from "./method.ts";
 
 const intervalMs = 100;
 
-export interface Progress {
+export interface CallProgress {
   readonly report: (done: number, total?: number, message?: string) => void;
   end(): void;
 }
 
-const silent: Progress = { report: () => {}, end: () => {} };
+const silent: CallProgress = { report: () => {}, end: () => {} };
 
-export function progressTo(token: unknown, notify: Caller["notify"]): Progress {
+export function progressTo(token: unknown, notify: Caller["notify"]): CallProgress {
   if (typeof token !== "string" && typeof token !== "number") return silent;
   let last = Number.NEGATIVE_INFINITY;
   let lastAt = Number.NEGATIVE_INFINITY;

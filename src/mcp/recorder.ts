@@ -5,7 +5,7 @@ import { clock } from "../engine/clock.ts";
 import type { Workspace } from "../engine/workspace/workspace.ts";
 import { auditedChange } from "./audited-change.ts";
 import { isRecord, RpcError } from "./jsonrpc.ts";
-import type { Answer, Caller } from "./method.ts";
+import type { Caller, MethodAnswer } from "./method.ts";
 import type { RecordedCall } from "./recorded-call.ts";
 
 /** Takes an entry of the audit log. */
@@ -22,7 +22,7 @@ export interface Figures {
 }
 
 /** Who calls, from where, and whom. */
-export interface Occasion {
+export interface CallOrigin {
   /** By its token; absent where callers are not told apart. */
   readonly caller?: string;
   readonly address?: string;
@@ -54,11 +54,11 @@ export class Recorder implements Disposable {
   }
 
   async record(
-    occasion: Occasion,
+    occasion: CallOrigin,
     call: RecordedCall,
     caller: Caller,
-    run: () => Promise<Answer>,
-  ): Promise<Answer> {
+    run: () => Promise<MethodAnswer>,
+  ): Promise<MethodAnswer> {
     const { audit, count } = this.#options;
     const started = clock();
     const changes: string[] = [];
@@ -91,7 +91,7 @@ export class Recorder implements Disposable {
   }
 }
 
-interface Result {
+interface CallResult {
   readonly outcome: string;
   readonly bytesOut: number;
   readonly ms: number;
@@ -99,10 +99,10 @@ interface Result {
 }
 
 function entryOf(
-  { caller, address, dialect, workspace, bytesIn }: Occasion,
+  { caller, address, dialect, workspace, bytesIn }: CallOrigin,
   { name, paths, trace }: RecordedCall,
   { id, session, fault }: Caller,
-  { outcome, bytesOut, ms, changes }: Result,
+  { outcome, bytesOut, ms, changes }: CallResult,
 ): Record<string, unknown> {
   return {
     event: "call",

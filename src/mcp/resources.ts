@@ -11,7 +11,7 @@ import type { WorkspacePath } from "../engine/workspace/path.ts";
 import { onWindows, ownForm } from "../engine/workspace/windows-path.ts";
 import type { Workspace } from "../engine/workspace/workspace.ts";
 import { InvalidParams, isRecord, RpcError } from "./jsonrpc.ts";
-import type { Method, Params, Result, ServerOptions } from "./method.ts";
+import type { Method, MethodResult, Params, ServerOptions } from "./method.ts";
 import { eraOf, type Revision } from "./revision.ts";
 
 const template = "file:///{+path}";
@@ -76,7 +76,7 @@ export function pathOf(uri: unknown, workspace: Workspace): WorkspacePath {
   }
 }
 
-function rootResource({ path, access }: Workspace["roots"][number]): Result {
+function rootResource({ path, access }: Workspace["roots"][number]): MethodResult {
   const name = path.slice(path.lastIndexOf("/") + 1) || path;
   return { uri: pathToFileURL(path).href, name, description: `A root (${access})`, mimeType: directoryType };
 }
@@ -86,7 +86,7 @@ async function contentOf(
   path: WorkspacePath,
   workspace: Workspace,
   limit: number,
-): Promise<Result> {
+): Promise<MethodResult> {
   if (workspace.stat(path).kind === "directory") {
     using directory = workspace.directory(path);
     const entries = directory.entries().slice(0, maxEntries);
@@ -111,7 +111,7 @@ function resourceError(error: unknown, uri: string, revision: Revision, wording:
 }
 
 /** Names that begin as the caller's last one does, as values of the template's `path`. */
-function completed({ ref, argument }: Params, workspace: Workspace): Result {
+function completed({ ref, argument }: Params, workspace: Workspace): MethodResult {
   const nothing = { values: [], total: 0, hasMore: false };
   if (!isRecord(ref) || !isRecord(argument) || typeof argument.value !== "string")
     throw new RpcError(InvalidParams, "Invalid params: ref and argument are required");

@@ -3,7 +3,15 @@
 // the stamps of the modern era that are put on here.
 import { offeredTools } from "../contract/call.ts";
 import { InvalidParams, isRecord, RpcError } from "./jsonrpc.ts";
-import type { Answer, Caller, Method, Params, Result, ServerInfo, ServerOptions } from "./method.ts";
+import type {
+  Caller,
+  Method,
+  MethodAnswer,
+  MethodResult,
+  Params,
+  ServerInfo,
+  ServerOptions,
+} from "./method.ts";
 import { resourceMethods } from "./resources.ts";
 import { eraOf, modernRevisions, negotiate, serverInfoKey } from "./revision.ts";
 import { subscriptionMethods } from "./subscriptions.ts";
@@ -17,7 +25,7 @@ export interface Server {
   /** The names of the tools that are offered now, one in a line. */
   offered(): string;
   /** The answer to a request, as it goes on the wire of the caller's revision. Throws `RpcError`. */
-  answer(method: Method, params: Params, caller: Caller): Promise<Answer>;
+  answer(method: Method, params: Params, caller: Caller): Promise<MethodAnswer>;
 }
 
 export function createServer(options: ServerOptions): Server {
@@ -70,10 +78,10 @@ export function createServer(options: ServerOptions): Server {
   };
 }
 
-const stamped = new WeakMap<Result, Answer>();
+const stamped = new WeakMap<MethodResult, MethodAnswer>();
 
 /** What revision 2026-07-28 asks of every result: its type, how long it keeps, and who answered. */
-function stamp({ result, json }: Answer, { ttlMs }: Method, info: ServerInfo): Answer {
+function stamp({ result, json }: MethodAnswer, { ttlMs }: Method, info: ServerInfo): MethodAnswer {
   const known = stamped.get(result);
   if (known !== undefined) return known;
   const meta = { ...(isRecord(result._meta) ? result._meta : {}), [serverInfoKey]: info };

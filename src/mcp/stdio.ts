@@ -2,10 +2,10 @@
 // is how a client says goodbye and how a piped script ends: what is running is finished and answered first.
 import type { Readable, Writable } from "node:stream";
 import { Connection, type ConnectionOptions } from "./connection.ts";
-import { Lines } from "./lines.ts";
+import { LineSplitter } from "./line-splitter.ts";
 import type { Log } from "./log.ts";
+import { MessageWriter } from "./message-writer.ts";
 import type { ServerOptions } from "./method.ts";
-import { Output } from "./output.ts";
 import { recordedCall } from "./recorded-call.ts";
 import { type Audit, Recorder } from "./recorder.ts";
 import type { RootsListener } from "./roots.ts";
@@ -50,7 +50,7 @@ export function serveStream(
     stop = resolve;
   });
 
-  const output = new Output(stream, stop, write);
+  const output = new MessageWriter(stream, stop, write);
   const send = output.send.bind(output);
   const connection = new Connection({
     ...options,
@@ -63,7 +63,7 @@ export function serveStream(
     settled: regulate,
     record: options.audit && recording(options, options.audit),
   });
-  const lines = new Lines(maxLineBytes, {
+  const lines = new LineSplitter(maxLineBytes, {
     line: line => connection.receive(line),
     tooLong: () => connection.refuse(`a line may have up to ${maxLineBytes} bytes`),
   });

@@ -8,7 +8,7 @@ import type { Fault } from "../engine/fault.ts";
 import type { Workspace } from "../engine/workspace/workspace.ts";
 import type { Asking } from "./approval.ts";
 import type { Caller, ServerOptions } from "./method.ts";
-import type { Progress } from "./progress.ts";
+import type { CallProgress } from "./progress.ts";
 import type { Revision } from "./revision.ts";
 
 export class ToolCall implements CallContext {
@@ -17,12 +17,12 @@ export class ToolCall implements CallContext {
   readonly settings: Settings;
   readonly session: Session;
   readonly revision: Revision;
-  readonly progress: Progress["report"];
+  readonly progress: CallProgress["report"];
   readonly #caller: Caller;
 
   readonly #asking: Asking;
 
-  constructor({ engine, settings }: ServerOptions, caller: Caller, progress: Progress, asking: Asking) {
+  constructor({ engine, settings }: ServerOptions, caller: Caller, progress: CallProgress, asking: Asking) {
     this.#asking = asking;
     this.engine = engine;
     this.workspace = caller.workspace ?? engine.workspace;

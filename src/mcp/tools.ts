@@ -4,7 +4,7 @@ import { advertisedName, call, offeredTools } from "../contract/call.ts";
 import type { Content, Reply, Tool } from "../contract/tool.ts";
 import { Asking } from "./approval.ts";
 import { InvalidParams, RpcError } from "./jsonrpc.ts";
-import type { Answer, Method, Result, ServerOptions } from "./method.ts";
+import type { Method, MethodAnswer, MethodResult, ServerOptions } from "./method.ts";
 import { progressTo } from "./progress.ts";
 import { metaOf, type Revision } from "./revision.ts";
 import { ToolCall } from "./tool-call.ts";
@@ -14,7 +14,7 @@ const listTtlMs = 300_000;
 
 export function toolMethods(options: ServerOptions): Record<"tools/list" | "tools/call", Method> {
   const { dialect, engine, settings } = options;
-  const lists = new Map<string, Answer>();
+  const lists = new Map<string, MethodAnswer>();
   return {
     "tools/list": {
       ttlMs: dialect.offers === undefined ? listTtlMs : 0,
@@ -64,7 +64,7 @@ export function toolMethods(options: ServerOptions): Record<"tools/list" | "tool
 }
 
 /** A tool as `tools/list` shows it. */
-export function listed(tool: Tool, name: string): Result {
+export function listed(tool: Tool, name: string): MethodResult {
   const { title, description, input, output, effect } = tool;
   const reads = effect === "reads";
   return {
@@ -88,7 +88,7 @@ export function namesOf(tools: readonly Tool[]): string {
 }
 
 /** A reply as `tools/call` answers it. */
-export function wireResult({ content, structured, isError, meta }: Reply, revision: Revision): Result {
+export function wireResult({ content, structured, isError, meta }: Reply, revision: Revision): MethodResult {
   return {
     content: revision === "2024-11-05" ? content.map(withoutAudio) : content,
     ...(structured === undefined ? {} : { structuredContent: structured }),

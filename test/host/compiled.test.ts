@@ -16,7 +16,7 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
-import { type Compiled, runCompiled } from "../../src/host/compiled.ts";
+import { type CompiledScript, runCompiled } from "../../src/host/compiled.ts";
 
 const posix = process.platform !== "win32";
 
@@ -33,7 +33,7 @@ function place() {
 }
 
 /** Calls the function that the script is. */
-function answerOf({ value }: Compiled): unknown {
+function answerOf({ value }: CompiledScript): unknown {
   return typeof value === "function" ? value() : undefined;
 }
 

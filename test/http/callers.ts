@@ -1,12 +1,12 @@
 // Callers that are told apart by name alone (`Bearer ann`), for tests that are not about how they are known.
 
 import type { Workspace } from "../../src/engine/workspace/workspace.ts";
-import type { Access } from "../../src/mcp/auth/access.ts";
-import { bearer } from "../../src/mcp/auth/access.ts";
+import type { Authenticator } from "../../src/mcp/auth/authenticator.ts";
+import { bearer } from "../../src/mcp/auth/authenticator.ts";
 import { Principal } from "../../src/mcp/auth/principal.ts";
 import { Refusal } from "../../src/mcp/http/refusal.ts";
 
-export function byName(workspace: Workspace, concurrency = 4): Access {
+export function byName(workspace: Workspace, concurrency = 4): Authenticator {
   const callers = new Map<string, Principal>();
   return {
     identify(authorization) {

@@ -1,6 +1,6 @@
 // The fixture served over HTTP within the test's process, on a free port of this machine.
 import { onTestFinished } from "vitest";
-import { openAccess } from "../../src/mcp/auth/access.ts";
+import { openAccess } from "../../src/mcp/auth/authenticator.ts";
 import { type HttpOptions, type HttpService, serveHttp } from "../../src/mcp/http/serve.ts";
 import { createLog } from "../../src/mcp/log.ts";
 import { fixture, fixtureOptions } from "../mcp/fixture.ts";

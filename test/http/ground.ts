@@ -6,7 +6,7 @@ import { onTestFinished } from "vitest";
 import { defaultSettings } from "../../src/contract/settings.ts";
 import { dialects } from "../../src/dialects/index.ts";
 import { type Engine, openEngine } from "../../src/engine/engine.ts";
-import { type Access, openAccess } from "../../src/mcp/auth/access.ts";
+import { type Authenticator, openAccess } from "../../src/mcp/auth/authenticator.ts";
 import { Tokens } from "../../src/mcp/auth/tokens.ts";
 import { hashText, newToken, printTokens, type TokenRecord } from "../../src/mcp/auth/tokens-file.ts";
 import { type HttpOptions, serveHttp } from "../../src/mcp/http/serve.ts";
@@ -32,7 +32,7 @@ export interface Ground {
 }
 
 export interface GroundOptions extends Partial<Omit<HttpOptions, "access" | "engine">> {
-  access?(engine: Engine, log: HttpOptions["log"]): Access;
+  access?(engine: Engine, log: HttpOptions["log"]): Authenticator;
 }
 
 export async function serve(roots: readonly string[], options: GroundOptions = {}): Promise<Ground> {

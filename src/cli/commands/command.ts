@@ -5,7 +5,7 @@ import { Fault } from "../../engine/fault.ts";
 import { columns, lineWidth, wrap } from "../columns.ts";
 import { readCommandLine } from "../command-line.ts";
 import { type Config, configure } from "../config.ts";
-import type { Layer } from "../layer.ts";
+import type { OptionLayer } from "../layer.ts";
 import { rowOf } from "../option-row.ts";
 import type { OptionName } from "../options.ts";
 import { print } from "../print.ts";
@@ -17,7 +17,7 @@ export interface OwnOption {
   readonly help: string;
 }
 
-export interface About {
+export interface CommandHelp {
   readonly name: string;
   /** What stands behind the name in --help: `[CHANGE] [PATH]`. */
   readonly operands: string;
@@ -37,15 +37,15 @@ export interface Given {
   each(option: string): readonly string[];
   readonly config: Config;
   /** What the command line alone says. */
-  readonly line: Layer;
+  readonly line: OptionLayer;
 }
 
-export interface Run {
+export interface RunCommand {
   (args: readonly string[], environment: NodeJS.ProcessEnv): Promise<number>;
-  readonly about: About;
+  readonly about: CommandHelp;
 }
 
-export interface Spec extends About {
+export interface Spec extends CommandHelp {
   readonly most: number;
   run(given: Given): Promise<number>;
 }
@@ -59,7 +59,7 @@ export const directoryOptions = [
   "allow-filesystem-root",
 ] as const;
 
-export function command({ most, run, ...about }: Spec): Run {
+export function command({ most, run, ...about }: Spec): RunCommand {
   const program = `polyfs ${about.name}`;
   const options: readonly OptionName[] = [...about.options, "state-dir", "config", "help"];
   return Object.assign(
@@ -104,7 +104,7 @@ async function refusalsTold(run: () => Promise<number>): Promise<number> {
   }
 }
 
-function helpOf({ name, operands, description, own, options, examples }: About): string {
+function helpOf({ name, operands, description, own, options, examples }: CommandHelp): string {
   const rows = [
     ...Object.entries(own).map(
       ([option, { value, help }]) => [`--${option}${value === undefined ? "" : ` ${value}`}`, help] as const,

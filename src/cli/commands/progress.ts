@@ -1,13 +1,13 @@
 // How far long work has come, as one line on a terminal that is wiped at the end. Elsewhere nothing is said.
 
-export interface Progress extends Disposable {
+export interface ProgressLine extends Disposable {
   readonly tell: (done: number, total: number) => void;
 }
 
 /** Short work ends before anybody could read it. */
 const few = 3;
 
-export function progressOn(stream: NodeJS.WriteStream, what: string): Progress {
+export function progressOn(stream: NodeJS.WriteStream, what: string): ProgressLine {
   let shown = false;
   return {
     tell(done, total) {

@@ -6,14 +6,14 @@ import { print } from "../print.ts";
 import { type Style, visible } from "../style.ts";
 import { contentDiff, headOf, shownFrom } from "./past.ts";
 
-export interface Outcome {
+export interface UndoReport {
   readonly parts: readonly { readonly change?: ChangeRecord; readonly restored: readonly Restored[] }[];
   readonly commits: readonly Commit[];
   readonly dryRun: boolean;
 }
 
 export async function printOutcome(
-  { parts, commits, dryRun }: Outcome,
+  { parts, commits, dryRun }: UndoReport,
   done: string,
   style: Style,
 ): Promise<void> {

@@ -7,15 +7,15 @@ import { Fault } from "../../engine/fault.ts";
 import { unifiedDiff } from "../../engine/text/diff.ts";
 import { chooseDialect } from "../dialect.ts";
 import { openDirectories } from "../directories.ts";
-import { fromHome, type Layer } from "../layer.ts";
+import { fromHome, type OptionLayer } from "../layer.ts";
 import { suggestion } from "../nearest.ts";
 import { print } from "../print.ts";
 import { type Client, surroundings } from "../setup/client.ts";
 import { clientsOn } from "../setup/clients.ts";
 import { isThere, readConfiguration, writeConfiguration } from "../setup/configuration.ts";
 import { launchOf } from "../setup/launch.ts";
-import { nameFor, nameToRemove, servedBy, type Wanted } from "../setup/server-name.ts";
-import { type Entry, Unfit } from "../setup/unfit.ts";
+import { type NameRequest, nameFor, nameToRemove, servedBy } from "../setup/server-name.ts";
+import { type ServerEntry, Unfit } from "../setup/unfit.ts";
 import { standardInput } from "../standard-input.ts";
 import { colouredDiff, styleOf } from "../style.ts";
 import { UsageError } from "../usage-error.ts";
@@ -97,7 +97,7 @@ function wanted({ operands, line }: Given): { chosen?: string; directories: read
   };
 }
 
-function isEnough(directories: readonly string[], { grants, values }: Layer): boolean {
+function isEnough(directories: readonly string[], { grants, values }: OptionLayer): boolean {
   return directories.length > 0 || grants.length > 0 || values["allow-cwd"] === true;
 }
 
@@ -114,7 +114,7 @@ function inScope(clients: readonly Client[], scope: string, directory: string): 
   return able;
 }
 
-type EntryFor = (client: Client, name: string) => Entry;
+type EntryFor = (client: Client, name: string) => ServerEntry;
 
 /** What is written for each client: a server to start, or the address of one that runs. */
 async function entries(given: Given, directories: readonly string[]): Promise<EntryFor> {
@@ -200,7 +200,7 @@ async function setUp(client: Client, entryFor: EntryFor, { own, config, operands
 }
 
 /** The name that the entry would get; what is only printed may also go into a file that cannot be read. */
-function printedName({ file, format }: Client, wish: Wanted, otherwise: string): string {
+function printedName({ file, format }: Client, wish: NameRequest, otherwise: string): string {
   try {
     return nameFor(format.servers(readConfiguration(file).text), wish);
   } catch (error) {

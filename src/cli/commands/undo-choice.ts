@@ -9,7 +9,7 @@ import type { Workspace } from "../../engine/workspace/workspace.ts";
 import { UsageError } from "../usage-error.ts";
 import { timeAgo } from "./duration.ts";
 
-export interface Choice {
+export interface UndoChoice {
   readonly change: string | undefined;
   readonly path: WorkspacePath | undefined;
   readonly since: string | undefined;
@@ -18,7 +18,7 @@ export interface Choice {
 }
 
 /** Newest first. Faults: `unknown_change`. */
-export async function chosenChanges(workspace: Workspace, choice: Choice): Promise<ChangeRecord[]> {
+export async function chosenChanges(workspace: Workspace, choice: UndoChoice): Promise<ChangeRecord[]> {
   const { change, since, task, client, path } = choice;
   if (change !== undefined) {
     if (since !== undefined || task || client !== undefined)

@@ -15,7 +15,7 @@ import { UsageError } from "../usage-error.ts";
 import { chooseHunks } from "./choose-hunks.ts";
 import { command, directoryOptions } from "./command.ts";
 import { progressOn } from "./progress.ts";
-import { type Outcome, printOutcome } from "./restored.ts";
+import { printOutcome, type UndoReport } from "./restored.ts";
 import { whereTheUserStands } from "./standing.ts";
 import { chosenChanges } from "./undo-choice.ts";
 
@@ -58,7 +58,7 @@ export const undoChange = command({
     };
     const records = await chosenChanges(workspace, choice).catch(refusal(workspace, change));
     const options = { path: at, dryRun, client: "polyfs undo" };
-    let outcome: Outcome;
+    let outcome: UndoReport;
     if (own.has("interactive")) {
       const hunks = await chooseHunks(workspace, records, at);
       if (hunks.length === 0) {

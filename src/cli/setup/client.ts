@@ -1,6 +1,6 @@
 // What `polyfs setup` knows about an MCP client: where it keeps its configuration, and how a server is written there.
 import { homedir } from "node:os";
-import type { Entry, Format } from "./unfit.ts";
+import type { Format, ServerEntry } from "./unfit.ts";
 
 export interface Client {
   readonly title: string;
@@ -11,20 +11,20 @@ export interface Client {
   readonly trace: string;
   readonly format: Format;
   /** The fields of a server that the client starts. */
-  entry(command: string, args: readonly string[], name: string): Entry;
+  entry(command: string, args: readonly string[], name: string): ServerEntry;
   /** The fields of a server that is reached over HTTP; absent where the file cannot hold one. */
-  remote?(url: string, headers: Readonly<Record<string, string>>, name: string): Entry;
+  remote?(url: string, headers: Readonly<Record<string, string>>, name: string): ServerEntry;
   /** What the user does for the client to see it. */
   readonly afterwards: string;
 }
 
-export interface Surroundings {
+export interface HostEnvironment {
   readonly platform: NodeJS.Platform;
   readonly environment: NodeJS.ProcessEnv;
   readonly home: string;
 }
 
-export function surroundings(environment: NodeJS.ProcessEnv): Surroundings {
+export function surroundings(environment: NodeJS.ProcessEnv): HostEnvironment {
   return { platform: process.platform, environment, home: homedir() };
 }
 

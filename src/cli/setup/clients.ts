@@ -2,11 +2,11 @@
 import { join } from "node:path";
 import {
   type Client,
+  type HostEnvironment,
   loose,
   newSession,
   plain,
   remoteAs,
-  type Surroundings,
   stdio,
   strict,
 } from "./client.ts";
@@ -15,7 +15,7 @@ import { moreClientsOn } from "./more-clients.ts";
 import { tomlFormat } from "./toml-format.ts";
 import { yamlFormat } from "./yaml-format.ts";
 
-export function clientsOn(where: Surroundings): Readonly<Record<string, Client>> {
+export function clientsOn(where: HostEnvironment): Readonly<Record<string, Client>> {
   const { platform, environment, home } = where;
   const roaming = environment.APPDATA || join(home, "AppData", "Roaming");
   const config = environment.XDG_CONFIG_HOME || join(home, ".config");

@@ -1,11 +1,11 @@
 // Configurations in JSON: a server is a member of an object somewhere in the file. After each edit the text is read
 // again and must mean what it meant before but for that member; anything else would be a defect, and nothing is written.
 import { isDeepStrictEqual } from "node:util";
-import { type Allowed, type JsonNode, type Member, parseJson, restOfLine } from "./json-text.ts";
-import { type Entry, type Format, lineEnding, splice, Unfit } from "./unfit.ts";
+import { type JsonExtensions, type JsonNode, type Member, parseJson, restOfLine } from "./json-text.ts";
+import { type Format, lineEnding, type ServerEntry, splice, Unfit } from "./unfit.ts";
 
 /** `key` is the object that servers are members of. */
-export function jsonFormat(key: string, allowed: Allowed): Format {
+export function jsonFormat(key: string, allowed: JsonExtensions): Format {
   return {
     put(text, name, entry) {
       if (text.trim() === "") return `${JSON.stringify({ [key]: { [name]: entry } }, undefined, 2)}\n`;
@@ -42,7 +42,7 @@ export function jsonFormat(key: string, allowed: Allowed): Format {
   };
 }
 
-function checked(text: string, meant: unknown, allowed: Allowed): string {
+function checked(text: string, meant: unknown, allowed: JsonExtensions): string {
   const plain = (value: unknown) => JSON.parse(JSON.stringify(value));
   if (!isDeepStrictEqual(plain(parseJson(text, allowed).meaning), plain(meant)))
     throw new Unfit("it is written in a way that cannot be edited safely");
@@ -59,7 +59,12 @@ function objectOf({ members }: JsonNode, what: string): readonly Member[] {
   return members;
 }
 
-function putFields(text: string, path: readonly [string, string], entry: Entry, allowed: Allowed): string {
+function putFields(
+  text: string,
+  path: readonly [string, string],
+  entry: ServerEntry,
+  allowed: JsonExtensions,
+): string {
   const root = parseJson(text, allowed);
   const servers = memberOf(root, path[0]);
   if (servers === undefined) return withMember(text, root, path[0], { [path[1]]: entry });

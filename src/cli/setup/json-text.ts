@@ -3,7 +3,7 @@
 // program that owns the file accepts them.
 import { Unfit } from "./unfit.ts";
 
-export interface Allowed {
+export interface JsonExtensions {
   readonly comments: boolean;
   readonly trailingCommas: boolean;
 }
@@ -27,8 +27,8 @@ export interface JsonNode {
 
 const maxDepth = 200;
 
-export function parseJson(text: string, allowed: Allowed): JsonNode {
-  const reader = new Reader(text, allowed);
+export function parseJson(text: string, allowed: JsonExtensions): JsonNode {
+  const reader = new JsonReader(text, allowed);
   const node = reader.value(0);
   reader.blank();
   if (reader.at < text.length) reader.fail();
@@ -43,12 +43,12 @@ export function restOfLine(text: string, from: number): number {
   return text.slice(from, found.lastIndex).search(/\S/) < 0 ? from : found.lastIndex;
 }
 
-class Reader {
+class JsonReader {
   at = 0;
   readonly #text: string;
-  readonly #allowed: Allowed;
+  readonly #allowed: JsonExtensions;
 
-  constructor(text: string, allowed: Allowed) {
+  constructor(text: string, allowed: JsonExtensions) {
     this.#text = text;
     this.#allowed = allowed;
   }

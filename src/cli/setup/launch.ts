@@ -1,16 +1,16 @@
 // What a client runs to start polyfs: the program that is running now, or npx where this is only npx's copy, and the
 // options and directories that were given.
 import { sep } from "node:path";
-import type { Layer } from "../layer.ts";
+import type { OptionLayer } from "../layer.ts";
 import type { Option } from "../option.ts";
 import { optionNames, options } from "../options.ts";
 
-export interface Launch {
+export interface LaunchCommand {
   readonly command: string;
   readonly args: readonly string[];
 }
 
-export function launchOf(line: Layer, directories: readonly string[], npx: boolean): Launch {
+export function launchOf(line: OptionLayer, directories: readonly string[], npx: boolean): LaunchCommand {
   const program = process.argv[1] ?? "polyfs";
   const args = [...optionsOf(line), ...directories];
   // npx keeps its copy only for a while, so the client has to ask it again.
@@ -23,7 +23,7 @@ export function launchOf(line: Layer, directories: readonly string[], npx: boole
 }
 
 /** The options of the line, spelled out again. Directories are absolute, because clients start servers anywhere. */
-function optionsOf({ values, grants }: Layer): string[] {
+function optionsOf({ values, grants }: OptionLayer): string[] {
   const spelled = optionNames.flatMap(name => {
     const value = Object.hasOwn(values, name) ? values[name as keyof typeof values] : undefined;
     if (value === undefined || name === "help") return [];

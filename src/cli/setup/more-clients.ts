@@ -1,10 +1,10 @@
 // Further clients of `polyfs setup`: editors' extensions and command-line agents.
 import { join } from "node:path";
-import { type Client, loose, newSession, plain, remoteAs, type Surroundings, strict } from "./client.ts";
+import { type Client, type HostEnvironment, loose, newSession, plain, remoteAs, strict } from "./client.ts";
 import { jsonFormat } from "./json-format.ts";
 
 export function moreClientsOn(
-  { platform, environment, home }: Surroundings,
+  { platform, environment, home }: HostEnvironment,
   /** Where programs of the desktop keep their settings. */
   settings: string,
 ): Readonly<Record<string, Client>> {

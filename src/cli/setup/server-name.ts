@@ -3,7 +3,7 @@
 import { basename, isAbsolute } from "node:path";
 import { Unfit } from "./unfit.ts";
 
-export interface Wanted {
+export interface NameRequest {
   /** As given by --name. */
   readonly name?: string | undefined;
   /** What our entry serves, as `servedBy` tells it. */
@@ -14,7 +14,10 @@ export interface Wanted {
 const standard = "polyfs";
 
 /** The name to write under. `servers` are those of the file, each with its text. */
-export function nameFor(servers: ReadonlyMap<string, string>, { name, served, replace }: Wanted): string {
+export function nameFor(
+  servers: ReadonlyMap<string, string>,
+  { name, served, replace }: NameRequest,
+): string {
   const wanted = name ?? (replace ? standard : undefined);
   if (wanted !== undefined) {
     const there = servers.get(wanted);
@@ -37,7 +40,7 @@ export function nameFor(servers: ReadonlyMap<string, string>, { name, served, re
 /** The name of the entry to take out; undefined where there is none. */
 export function nameToRemove(
   servers: ReadonlyMap<string, string>,
-  { name, served }: Wanted,
+  { name, served }: NameRequest,
   anywhere: boolean,
 ): string | undefined {
   if (name !== undefined) return servers.has(name) ? name : undefined;

@@ -1,6 +1,6 @@
 // Configurations in TOML: a server is a table of its own, `[mcp_servers.name]`. It is found by reading the file's
 // statements, strings and nested values included; where it is written in another of TOML's ways, it is left alone.
-import { type Entry, type Format, isList, lineEnding, splice, Unfit } from "./unfit.ts";
+import { type Format, isList, lineEnding, type ServerEntry, splice, Unfit } from "./unfit.ts";
 
 interface Statement {
   readonly kind: "table" | "tables" | "pair";
@@ -91,7 +91,7 @@ function keyText(part: string): string {
   return /^[A-Za-z0-9_-]+$/.test(part) ? part : JSON.stringify(part);
 }
 
-function valueText(value: Entry[string]): string {
+function valueText(value: ServerEntry[string]): string {
   if (isList(value)) return `[${value.map(valueText).join(", ")}]`;
   if (typeof value === "object") {
     const pairs = Object.entries(value).map(([part, one]) => `${keyText(part)} = ${valueText(one)}`);
@@ -100,7 +100,7 @@ function valueText(value: Entry[string]): string {
   return typeof value === "string" ? JSON.stringify(value).replaceAll("\x7f", "\\u007f") : String(value);
 }
 
-function fields(entries: readonly [string, Entry[string]][], eol: string): string {
+function fields(entries: readonly [string, ServerEntry[string]][], eol: string): string {
   return entries.map(([field, value]) => `${keyText(field)} = ${valueText(value)}${eol}`).join("");
 }
 

@@ -8,7 +8,7 @@ export class Unfit extends Error {
 /** How a server is put into a kind of configuration file and taken out. Everything else in the text stays. */
 export interface Format {
   /** The text with this server in it; fields that somebody added to it stay. Throws `Unfit`. */
-  put(text: string, name: string, entry: Entry): string;
+  put(text: string, name: string, entry: ServerEntry): string;
   /** The text without it; the same text where it is not there. Throws `Unfit`. */
   remove(text: string, name: string): string;
   /** The servers in it, each with its text. Throws `Unfit`. */
@@ -16,11 +16,11 @@ export interface Format {
 }
 
 /** The fields of a server, in order. */
-export type Entry = Readonly<
+export type ServerEntry = Readonly<
   Record<string, string | boolean | number | readonly string[] | { readonly [key: string]: string }>
 >;
 
-export function isList(value: Entry[string]): value is readonly string[] {
+export function isList(value: ServerEntry[string]): value is readonly string[] {
   return Array.isArray(value);
 }
 

@@ -1,8 +1,8 @@
 // Configurations in YAML: a server is an entry of a block mapping at the top of the file. Only that plain layout is
 // edited, line by line; flow style, anchors, several documents and tabs are left alone.
-import { type Entry, type Format, isList, lineEnding, Unfit } from "./unfit.ts";
+import { type Format, isList, lineEnding, type ServerEntry, Unfit } from "./unfit.ts";
 
-interface Block {
+interface YamlBlock {
   /** The line of its key, and the line behind its last one. */
   readonly from: number;
   readonly to: number;
@@ -101,7 +101,7 @@ function bare(line: string): string {
   return line.replace(/\r?\n$/, "");
 }
 
-function topOf(lines: readonly string[], key: string): Block | undefined {
+function topOf(lines: readonly string[], key: string): YamlBlock | undefined {
   const found = blocksIn(lines, 0, lines.length).filter(block => block.key === key);
   const [top] = found;
   if (found.length > 1) throw new Unfit(`${key} stands there twice`);
@@ -114,12 +114,12 @@ function topOf(lines: readonly string[], key: string): Block | undefined {
 }
 
 /** The keys that stand at the outermost indentation of these lines. */
-function blocksIn(lines: readonly string[], from: number, to: number): Block[] {
+function blocksIn(lines: readonly string[], from: number, to: number): YamlBlock[] {
   const depth = (line: string) => /^ */.exec(line)?.[0].length ?? 0;
   const first = lines.slice(from, to).find(line => /^ *[^\s#]/.test(line) && !/^---/.test(line));
   if (first === undefined) return [];
   const indent = depth(first);
-  const blocks: Block[] = [];
+  const blocks: YamlBlock[] = [];
   for (let i = from; i < to; i++) {
     const line = lines[i] ?? "";
     const parts = keyLine.exec(line);
@@ -154,7 +154,7 @@ function plainText(word: string): string {
   return safe ? word : JSON.stringify(word);
 }
 
-function fieldLines(entry: Entry, indent: string): string[] {
+function fieldLines(entry: ServerEntry, indent: string): string[] {
   return Object.entries(entry).flatMap(([field, value]) => {
     if (typeof value !== "object")
       return [`${indent}${field}: ${typeof value === "string" ? plainText(value) : value}`];

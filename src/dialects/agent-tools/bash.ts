@@ -8,7 +8,7 @@ import type { Sandbox } from "../../engine/shell/launch.ts";
 import { type RunResult, run } from "../../engine/shell/run.ts";
 import { refusal } from "./failure.ts";
 import { pathAt } from "./names.ts";
-import { type Output, Streams } from "./streams.ts";
+import { Streams, type StreamTexts } from "./streams.ts";
 
 /** What one stream may have before the command is stopped. */
 const ceiling = 8 * 1024 * 1024;
@@ -92,7 +92,7 @@ function confined({ engine, workspace, settings }: CallContext): Sandbox | undef
 }
 
 /** A command that a signal ended has the exit code that a shell would tell. */
-function answer({ exitCode, signal }: RunResult, { stdout, stderr }: Output) {
+function answer({ exitCode, signal }: RunResult, { stdout, stderr }: StreamTexts) {
   const exit_code = signal === null ? exitCode : 128 + constants.signals[signal];
   return { exit_code, stdout, stderr, signal, timed_out: false };
 }

@@ -21,7 +21,7 @@ export const replacement = {
   },
 } as const;
 
-export interface Replacement {
+export interface ReplacementParams {
   readonly old_string: string;
   readonly new_string: string;
   readonly replace_all: boolean;
@@ -34,16 +34,16 @@ const tolerances: readonly Tolerance[] = ["dedented", "trimmed_lines", "collapse
 const stretch: Stretch = { lines: 2, characters: 500 };
 
 /** What became of each edit, or which one failed. */
-export type Edited =
+export type EditResult =
   | { readonly applied: readonly Applied[]; readonly note: string }
   | { readonly fault: Fault; readonly index: number };
 
 /** Applies all edits in order, each to what the one before has made; if one fails, the file stays as it is. */
 export async function editFile(
   path: WorkspacePath,
-  edits: readonly Replacement[],
+  edits: readonly ReplacementParams[],
   call: CallContext,
-): Promise<Edited> {
+): Promise<EditResult> {
   const { given } = path;
   refuseLarge(call, path);
   const same = edits.findIndex(edit => edit.old_string === edit.new_string);
@@ -77,7 +77,7 @@ function refuseLarge({ workspace, settings }: CallContext, path: WorkspacePath):
   if (file.size > limit) throw new Fault("too_large", { path: path.given, size: file.size, limit });
 }
 
-function asReplacement({ old_string, new_string, replace_all }: Replacement): ReplaceEdit {
+function asReplacement({ old_string, new_string, replace_all }: ReplacementParams): ReplaceEdit {
   const times = replace_all ? "all" : "unique";
   return { kind: "replace", old: old_string, new: new_string, times, tolerances, stretch };
 }

@@ -5,7 +5,7 @@ import { say } from "../../contract/wording.ts";
 import { Fault, type FaultCode } from "../../engine/fault.ts";
 import { wording } from "./wording.ts";
 
-export type ErrorCode =
+export type AgentErrorCode =
   | "invalid_input"
   | "not_found"
   | "not_a_file"
@@ -23,7 +23,7 @@ export type ErrorCode =
 
 type Fields = Readonly<Record<string, unknown>>;
 
-export function refusal(error: ErrorCode, message: string, fields: Fields = {}): Reply {
+export function refusal(error: AgentErrorCode, message: string, fields: Fields = {}): Reply {
   return { content: [{ type: "text", text: JSON.stringify({ error, message, ...fields }) }], isError: true };
 }
 
@@ -43,9 +43,9 @@ function fieldsOf(fault: Fault): Fields {
 }
 
 /** What is listed nowhere is the system's or somebody else's doing. */
-const otherwise: ErrorCode = "io_error";
+const otherwise: AgentErrorCode = "io_error";
 
-const codes: { readonly [C in FaultCode]?: ErrorCode } = {
+const codes: { readonly [C in FaultCode]?: AgentErrorCode } = {
   unknown_tool: "not_found",
   invalid_params: "invalid_input",
   invalid_argument: "invalid_input",

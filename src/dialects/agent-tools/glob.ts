@@ -9,7 +9,7 @@ import { pathAt } from "./names.ts";
 import { capped } from "./output.ts";
 import { covering } from "./scope.ts";
 
-interface Found {
+interface FoundPath {
   readonly path: string;
   readonly modified: number;
 }
@@ -43,7 +43,7 @@ export const glob = tool({
     using directory = call.workspace.directory(at);
     const include = includeGlobs([pattern], { strict: true, absolute: directory.path });
     // A path and its line break are two bytes at least, so no more than these can be shown.
-    const newest = new First<Found>(Math.ceil(cap / 2) + 1, byAge);
+    const newest = new First<FoundPath>(Math.ceil(cap / 2) + 1, byAge);
     let bytes = -1;
     const scope = { ...covering(respect_gitignore), include, signal: call.signal };
     await walkGroups(directory, scope, ({ prefix, entries, parent }) => {
@@ -62,6 +62,6 @@ export const glob = tool({
   },
 });
 
-function byAge(a: Found, b: Found): number {
+function byAge(a: FoundPath, b: FoundPath): number {
   return b.modified - a.modified || compareBytes(a.path, b.path);
 }

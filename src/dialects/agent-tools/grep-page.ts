@@ -4,7 +4,7 @@ import { firstBytes } from "../../contract/render/cut.ts";
 import type { FoundLine, GrepReport } from "../../engine/search/grep-terms.ts";
 import { shownLine, truncation } from "./output.ts";
 
-export interface PageOptions {
+export interface GrepPageOptions {
   readonly offset: number;
   readonly limit: number | undefined;
   /** Lines of context; groups of lines are set apart where there is any. */
@@ -31,15 +31,15 @@ function lastOf({ number, text }: FoundLine): number {
 /** What the footer may need. */
 const reserve = 100;
 
-export class Page {
-  readonly #options: PageOptions;
+export class GrepPage {
+  readonly #options: GrepPageOptions;
   readonly #parts: string[] = [];
   #bytes = 0;
   #count = 0;
   #shown = 0;
   #full = false;
 
-  constructor(options: PageOptions) {
+  constructor(options: GrepPageOptions) {
     this.#options = options;
   }
 

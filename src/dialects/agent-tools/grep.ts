@@ -6,7 +6,7 @@ import { includeGlobs } from "../../engine/search/globs.ts";
 import { grep as search } from "../../engine/search/grep.ts";
 import type { WorkspacePath } from "../../engine/workspace/path.ts";
 import type { Workspace } from "../../engine/workspace/workspace.ts";
-import { Page } from "./grep-page.ts";
+import { GrepPage } from "./grep-page.ts";
 import { pathAt } from "./names.ts";
 import { covering } from "./scope.ts";
 import { binary } from "./text-file.ts";
@@ -93,7 +93,7 @@ export const grep = tool({
       timeoutMs,
       signal: call.signal,
     };
-    const page = new Page({ offset, limit, before, after, cap: call.settings.maxOutputBytes });
+    const page = new GrepPage({ offset, limit, before, after, cap: call.settings.maxOutputBytes });
     if (place.excluded) return text(page.print());
     const give = given[mode];
     const sought = limit === undefined ? undefined : offset + limit + 1;

@@ -9,24 +9,24 @@ import { truncation } from "./output.ts";
 import { wording } from "./wording.ts";
 import { writing } from "./writing.ts";
 
-export interface Output {
+export interface StreamTexts {
   readonly stdout: string;
   readonly stderr: string;
 }
 
-type Stream = keyof Output;
+type StreamName = keyof StreamTexts;
 
 const folder = ".clarvis";
 
 export class Streams {
-  readonly #chunks: Record<Stream, Buffer[]> = { stdout: [], stderr: [] };
+  readonly #chunks: Record<StreamName, Buffer[]> = { stdout: [], stderr: [] };
 
-  push(chunk: Buffer, stream: Stream): void {
+  push(chunk: Buffer, stream: StreamName): void {
     this.#chunks[stream].push(chunk);
   }
 
   /** Both as text. A stream that is short leaves its room to the other. */
-  async within(cap: number, call: CallContext): Promise<Output> {
+  async within(cap: number, call: CallContext): Promise<StreamTexts> {
     const stdout = Buffer.concat(this.#chunks.stdout);
     const stderr = Buffer.concat(this.#chunks.stderr);
     const half = Math.floor(cap / 2);

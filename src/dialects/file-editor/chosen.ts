@@ -5,7 +5,7 @@ import type { Session, Slot } from "../../contract/session.ts";
 import { Fault } from "../../engine/fault.ts";
 import type { Workspace } from "../../engine/workspace/workspace.ts";
 
-class Choice {
+class ChosenWorkspace {
   readonly #workspace: Workspace;
   #calls = 0;
   #over = false;
@@ -34,12 +34,12 @@ class Choice {
   }
 }
 
-const choice: Slot<Choice | undefined> = { initial: () => undefined, end: last => last?.end() };
+const choice: Slot<ChosenWorkspace | undefined> = { initial: () => undefined, end: last => last?.end() };
 
 /** From now on the caller works in `workspace`, which is the session's to close. */
 export function choose(session: Session, workspace: Workspace): void {
   session.get(choice)?.end();
-  session.set(choice, new Choice(workspace));
+  session.set(choice, new ChosenWorkspace(workspace));
 }
 
 /** Runs `action` in what the caller has chosen. Where that is nothing, it is refused. */

@@ -10,7 +10,7 @@ export function singleReport(path: string, edit: AnchoredEdit, lines: number): s
   return `Successfully applied diff to ${path}: replaced ${change(edit)}. File now has ${lines} lines.`;
 }
 
-interface Batch {
+interface DiffBatch {
   readonly path: string;
   readonly atomic: boolean;
   /** How many the file has now. */
@@ -19,7 +19,7 @@ interface Batch {
 }
 
 /** `applied` is false where nothing was changed because diffs failed. */
-export function batchReport({ path, atomic, lines, diffs }: Batch): { text: string; applied: boolean } {
+export function batchReport({ path, atomic, lines, diffs }: DiffBatch): { text: string; applied: boolean } {
   const fitting = diffs.filter(({ outcome }) => !(outcome instanceof Fault)).length;
   const applied = atomic ? fitting === diffs.length : fitting > 0;
   const mode = atomic ? "atomic" : "non-atomic";

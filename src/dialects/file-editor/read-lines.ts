@@ -11,7 +11,7 @@ import { sample, textOf } from "./text-file.ts";
 import type { Call } from "./workspace-tool.ts";
 
 /** Both ends included, from 1. */
-export interface Range {
+export interface InclusiveLines {
   readonly start: number;
   readonly end: number;
 }
@@ -20,7 +20,7 @@ export interface Range {
 export const mostCharacters = 16 * 1024 * 1024;
 
 /** Throws where `start-end` is no range. */
-export function rangeOf(written: string): Range {
+export function rangeOf(written: string): InclusiveLines {
   const [start = 0, end = 0] = written.split("-").map(Number);
   const refuse = (why: string): never => {
     throw new Fault("invalid_argument", { message: `Invalid line range ${written}: ${why}` });
@@ -35,7 +35,7 @@ export async function numberedLines(
   path: string,
   workspace: Workspace,
   call: Call,
-  range?: Range,
+  range?: InclusiveLines,
 ): Promise<{ readonly text: string; readonly count: number }> {
   using file = workspace.file(workspace.at(path));
   const first = range?.start ?? 1;
@@ -51,7 +51,11 @@ export async function numberedLines(
   return { text: shown(numbered.toString()), count: lines.length };
 }
 
-async function whole(file: OpenFile, range: Range | undefined, { settings }: Call): Promise<string[]> {
+async function whole(
+  file: OpenFile,
+  range: InclusiveLines | undefined,
+  { settings }: Call,
+): Promise<string[]> {
   const { body } = await textOf(file.given, await file.bytes(settings.maxFileBytes));
   const lines = body.split("\n");
   if (range === undefined) return lines;
@@ -59,7 +63,11 @@ async function whole(file: OpenFile, range: Range | undefined, { settings }: Cal
   return lines.slice(range.start - 1, range.end);
 }
 
-async function streamed(file: OpenFile, range: Range, { settings, signal }: Call): Promise<string[]> {
+async function streamed(
+  file: OpenFile,
+  range: InclusiveLines,
+  { settings, signal }: Call,
+): Promise<string[]> {
   const head = file.readNow(0, sample);
   if (isBinary(head, { first: sample })) throw new Fault("binary", { path: file.given });
   // UTF-16 of this size is as good as unheard of.
@@ -80,7 +88,7 @@ async function streamed(file: OpenFile, range: Range, { settings, signal }: Call
 
 const mark = Buffer.from([0xef, 0xbb, 0xbf]);
 
-function pastEnd(file: OpenFile, { start }: Range, lines: number): Fault {
+function pastEnd(file: OpenFile, { start }: InclusiveLines, lines: number): Fault {
   return new Fault("past_end", { path: file.given, line: start, lines });
 }
 

@@ -65,7 +65,7 @@ export const searchAndReplace = workspaceTool({
   },
 });
 
-interface Search {
+interface SearchParams {
   readonly search: string;
   readonly replace: string;
   readonly use_regex: boolean;
@@ -74,14 +74,17 @@ interface Search {
   readonly end_line?: number;
 }
 
-function refuse({ search, start_line, end_line }: Search): void {
+function refuse({ search, start_line, end_line }: SearchParams): void {
   if (search === "") throw new Fault("invalid_argument", { message: "search must not be empty" });
   if (start_line === undefined || end_line === undefined || start_line <= end_line) return;
   const message = `start_line (${start_line}) cannot be greater than end_line (${end_line})`;
   throw new Fault("invalid_argument", { message });
 }
 
-function editOf({ search, replace, use_regex, ignore_case }: Search, range: LineRange | undefined): Edit {
+function editOf(
+  { search, replace, use_regex, ignore_case }: SearchParams,
+  range: LineRange | undefined,
+): Edit {
   const what = { new: replace, times: "all", ...(range && { within: range }) } as const;
   if (!use_regex) return { ...what, kind: "replace", old: search, ignoreCase: ignore_case };
   const { source, flags } = readExpression(search, { ignoreCase: ignore_case });

@@ -7,7 +7,7 @@ import { batchSummarySchema, output, results as resultsSchema } from "./output.t
 import { pathsProperty } from "./paths.ts";
 import { type Failure, failureOf } from "./wording.ts";
 
-type Outcome =
+type InfoResult =
   | { readonly path: string; readonly ok: true; readonly info: Info }
   | { readonly path: string; readonly ok: false; readonly error: Failure };
 
@@ -29,7 +29,7 @@ export const getMultipleFileInfo = tool({
   effect: "reads",
   paths: ["paths"],
   run(params, call) {
-    const results = params.paths.map((path): Outcome => {
+    const results = params.paths.map((path): InfoResult => {
       try {
         return { path, ok: true, info: infoOf(path, call, { mime: params.includeMimeType }) };
       } catch (error) {

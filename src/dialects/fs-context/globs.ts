@@ -23,7 +23,7 @@ const builtIn =
   "jspm_packages bower_components out tmp .temp .DS_Store npm-debug.log yarn-debug.log yarn-error.log Thumbs.db";
 const builtInExcludes = namesAnywhere(builtIn.split(" "));
 
-interface Wanted {
+interface GlobFilter {
   /** What to give; everything where left out. `!…` means everything else. */
   readonly pattern?: string | undefined;
   /** What to leave out; the built-in list where it is left out itself. */
@@ -34,7 +34,13 @@ interface Wanted {
   readonly ignoreCase?: boolean;
 }
 
-export function scopeOf({ pattern, excludes, hidden, baseName = false, ignoreCase = false }: Wanted): Scope {
+export function scopeOf({
+  pattern,
+  excludes,
+  hidden,
+  baseName = false,
+  ignoreCase = false,
+}: GlobFilter): Scope {
   const rules = { strict: true, slashless: baseName ? "base-name" : "path", ignoreCase } as const;
   const negated = pattern !== undefined && /^!(?!\()/.test(pattern);
   const wanted = negated ? pattern.slice(1) : pattern;

@@ -4,7 +4,16 @@ import { comparison, First } from "../../engine/search/sort.ts";
 import { walk } from "../../engine/search/walk.ts";
 import { nativeForm } from "../../engine/workspace/windows-path.ts";
 import { includeHiddenProperty, scopeOf } from "./globs.ts";
-import { entryTypes, type Listed, line, listed, namesNote, plural, typeOf, withNotes } from "./listing.ts";
+import {
+  entryTypes,
+  type ListedItem,
+  line,
+  listed,
+  namesNote,
+  plural,
+  typeOf,
+  withNotes,
+} from "./listing.ts";
 import { output } from "./output.ts";
 import { pathOf } from "./paths.ts";
 
@@ -104,7 +113,7 @@ export const listDirectory = tool({
       maxEntries: maxLookedAt,
       signal: call.signal,
     });
-    const first = new First<Listed>(params.maxEntries, comparison(params.sortBy));
+    const first = new First<ListedItem>(params.maxEntries, comparison(params.sortBy));
     let nameOnly = 0;
     await found.each(entry => {
       const one = listed(entry, { target: params.includeSymlinkTargets });
@@ -113,7 +122,7 @@ export const listDirectory = tool({
       return true;
     });
     const entries = first.sorted();
-    const count = (kind: Listed["kind"]) => entries.filter(entry => entry.kind === kind).length;
+    const count = (kind: ListedItem["kind"]) => entries.filter(entry => entry.kind === kind).length;
     const [directories, files, links] = [count("directory"), count("file"), count("symlink")];
     const truncated = first.count > entries.length || found.report.stopped !== undefined;
     const { inaccessible } = found.report;
@@ -150,7 +159,7 @@ export const listDirectory = tool({
   },
 });
 
-function structuredEntry(entry: Listed) {
+function structuredEntry(entry: ListedItem) {
   const { name, path, kind, size, modified, target } = entry;
   return {
     name,

@@ -8,7 +8,7 @@ export type EntryType = "file" | "directory" | "symlink" | "other";
 
 export const entryTypes = ["file", "directory", "symlink", "other"] as const satisfies readonly EntryType[];
 
-export interface Listed extends Sortable {
+export interface ListedItem extends Sortable {
   readonly target?: string | undefined;
 }
 
@@ -22,7 +22,7 @@ export function namesNote(count: number): string {
 }
 
 /** What the walk stands at, with what the disk says about it; undefined where it is gone, or only its name is seen. */
-export function listed(entry: WalkEntry, { target = false } = {}): Listed | undefined {
+export function listed(entry: WalkEntry, { target = false } = {}): ListedItem | undefined {
   const stat = entry.stat();
   if (stat === undefined) return undefined;
   const { path, name, kind } = entry;
@@ -30,7 +30,7 @@ export function listed(entry: WalkEntry, { target = false } = {}): Listed | unde
   return { path, name, kind, size, modified, target: target ? entry.target() : undefined };
 }
 
-export function line(path: string, { kind, size, target }: Listed): string {
+export function line(path: string, { kind, size, target }: ListedItem): string {
   switch (typeOf(kind)) {
     case "file":
       return `[FILE] ${path} (${humanSize(size)})`;

@@ -46,7 +46,7 @@ export const totalSizeProperty = {
   description: "Total size limit across files, in bytes (default 100 MB, up to 1 GB).",
 } as const;
 
-interface Lines {
+interface LineParams {
   readonly head?: number;
   readonly tail?: number;
   readonly lineStart?: number;
@@ -54,7 +54,7 @@ interface Lines {
 }
 
 /** `path` is for the refusal, where there is one file. */
-export function choiceOf({ head, tail, lineStart, lineEnd }: Lines, path?: string): LineChoice {
+export function choiceOf({ head, tail, lineStart, lineEnd }: LineParams, path?: string): LineChoice {
   const refuse = (message: string): never => {
     throw new Fault("invalid_argument", path === undefined ? { message } : { message, path });
   };

@@ -27,13 +27,13 @@ export const limitProperties = {
 export const stoppedReasons = ["maxResults", "maxFiles", "timeout"] as const;
 export type StoppedReason = (typeof stoppedReasons)[number];
 
-interface Limits {
+interface SearchLimits {
   readonly maxResults: number;
   readonly maxFilesScanned: number;
   readonly timeoutMs: number;
 }
 
-export function truncation(reason: StoppedReason, limits: Limits): string {
+export function truncation(reason: StoppedReason, limits: SearchLimits): string {
   switch (reason) {
     case "maxResults":
       return `Truncated: there are more than ${limits.maxResults} matches. Raise maxResults, or narrow the search.`;

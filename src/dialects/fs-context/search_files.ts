@@ -6,7 +6,7 @@ import { walk } from "../../engine/search/walk.ts";
 import { under } from "../../engine/workspace/root.ts";
 import { nativeForm } from "../../engine/workspace/windows-path.ts";
 import { includeHiddenProperty, scopeOf, searchExcludesProperty } from "./globs.ts";
-import { type Listed, line, listed, namesNote, withNotes } from "./listing.ts";
+import { type ListedItem, line, listed, namesNote, withNotes } from "./listing.ts";
 import { output } from "./output.ts";
 import { pathOf } from "./paths.ts";
 import { limitProperties, type StoppedReason, stoppedReasons, truncation } from "./search-limits.ts";
@@ -105,7 +105,7 @@ export const searchFiles = tool({
       timeoutMs,
       signal: call.signal,
     });
-    const first = new First<Listed>(maxResults, comparison(sortBy));
+    const first = new First<ListedItem>(maxResults, comparison(sortBy));
     let nameOnly = 0;
     await found.each(entry => {
       if (entry.kind !== "file") return true;
@@ -127,7 +127,7 @@ export const searchFiles = tool({
             : undefined;
     if (reason === "timeout" && results.length === 0)
       throw new Fault("timeout", { ms: timeoutMs, what: `no file matched ${params.pattern} by then` });
-    const absolute = ({ path }: Listed) => nativeForm(under(base.absolute, path));
+    const absolute = ({ path }: ListedItem) => nativeForm(under(base.absolute, path));
     const structured = {
       ok: true,
       path: nativeForm(base.absolute),

@@ -21,7 +21,7 @@ export const wording: Wording = {
       : `Invalid regular expression: ${pattern} (${reason})`,
 };
 
-type Code = keyof typeof suggestions;
+type ContextErrorCode = keyof typeof suggestions;
 
 /** The document's solutions, and ours for the codes that it leaves out. */
 const suggestions = {
@@ -39,7 +39,7 @@ const suggestions = {
 } as const;
 
 /** What is not here is `E_UNKNOWN`. */
-const codes: { readonly [C in FaultCode]?: Code } = {
+const codes: { readonly [C in FaultCode]?: ContextErrorCode } = {
   outside_roots: "E_ACCESS_DENIED",
   denied: "E_ACCESS_DENIED",
   irrevocable: "E_ACCESS_DENIED",
@@ -58,7 +58,7 @@ const codes: { readonly [C in FaultCode]?: Code } = {
 };
 
 export interface Failure {
-  readonly code: Code;
+  readonly code: ContextErrorCode;
   readonly message: string;
   readonly path?: string;
   readonly suggestion: string;
@@ -80,7 +80,7 @@ export function failureOf(fault: Fault): Failure {
 
 const binarySuggestion = "Use `read_file` with skipBinary=false; encoding=base64 gives the exact bytes";
 
-function codeOf(fault: Fault): Code {
+function codeOf(fault: Fault): ContextErrorCode {
   if (Fault.is(fault, "invalid_path") && fault.data.reason === "symlink_loop") return "E_SYMLINK_NOT_ALLOWED";
   return codes[fault.code] ?? "E_UNKNOWN";
 }

@@ -23,7 +23,7 @@ export const scopeProperties = {
   },
 } as const;
 
-interface ScopeParams {
+interface GlobParams {
   readonly root: string;
   readonly include_globs?: readonly string[];
   readonly exclude_globs?: readonly string[];
@@ -36,7 +36,7 @@ export interface CoveredTree extends Disposable {
   named(path: string): string;
 }
 
-export function covered(params: ScopeParams, { workspace }: CallContext): CoveredTree {
+export function covered(params: GlobParams, { workspace }: CallContext): CoveredTree {
   const directory = workspace.directory(workspace.at(params.root === "" ? "." : params.root));
   const below = directory.path.slice(directory.root.path.length + 1);
   const rules = { crossing: true, strict: true, below };

@@ -15,7 +15,7 @@ export function answerBytes({ maxOutputBytes }: Settings): number {
 }
 
 /** Lines, as long as there is room for them. */
-export class Lines {
+export class AnswerLines {
   readonly #lines: string[] = [];
   #room: number;
 

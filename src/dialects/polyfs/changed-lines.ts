@@ -1,13 +1,13 @@
 // The lines that a change replaced, without context: enough to check the same change in many files.
 import { diffLines, linesWithEndings } from "../../engine/text/line-diff.ts";
 import type { Text } from "../../engine/text/text.ts";
-import { type Lines, shownLine } from "./answer.ts";
+import { type AnswerLines, shownLine } from "./answer.ts";
 
 const longest = 300;
 
 /** Adds them, `12- old` and `12+ new`, as long as there is room: false where some did not fit. */
 export function addChangedLines(
-  lines: Lines,
+  lines: AnswerLines,
   before: Pick<Text, "body">,
   after: Pick<Text, "body">,
 ): boolean {

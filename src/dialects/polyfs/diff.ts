@@ -2,7 +2,7 @@
 import { type ChangedPart, changedPart } from "../../engine/text/changed-part.ts";
 import { unifiedDiff } from "../../engine/text/diff.ts";
 import type { Text } from "../../engine/text/text.ts";
-import { counted, Lines, shownLine } from "./answer.ts";
+import { AnswerLines, counted, shownLine } from "./answer.ts";
 
 const footing = 60;
 const context = 2;
@@ -18,7 +18,7 @@ export function diffOf({ before, after, skipped }: ChangedPart, room: number): s
   const diff = unifiedDiff(before.body, after.body, { context, skipped });
   if (diff === "") return before.raw === after.raw ? "[no difference]" : "[only line endings differ]";
   const all = diff.split("\n").slice(0, -1);
-  const lines = new Lines(Math.max(room - footing, 400));
+  const lines = new AnswerLines(Math.max(room - footing, 400));
   for (const line of all) if (!lines.add(shownLine(line))) break;
   const left = all.length - lines.count;
   if (left > 0) lines.note(`[${counted(left, "more line")} of this diff]`);

@@ -28,16 +28,16 @@ export const editsProperty = {
   },
 } as const;
 
-type AskedEdit = Infer<typeof editsProperty>[number];
+type EditParams = Infer<typeof editsProperty>[number];
 
 /** What an exact, unique edit may overlook where exactly one region fits. */
 const tolerances: readonly Tolerance[] = ["trailing_space", "indentation", "typography"];
 
-export function engineEdits(asked: readonly AskedEdit[], path: string): (Edit | SymbolEdit)[] {
+export function engineEdits(asked: readonly EditParams[], path: string): (Edit | SymbolEdit)[] {
   return asked.map((edit, i) => engineEdit(edit, i, path));
 }
 
-function engineEdit(edit: AskedEdit, index: number, path: string): Edit | SymbolEdit {
+function engineEdit(edit: EditParams, index: number, path: string): Edit | SymbolEdit {
   const { old, start_line, end_line, insert_after, symbol } = edit;
   const forms = [old, start_line ?? end_line, insert_after, symbol].filter(form => form !== undefined);
   if (forms.length !== 1) {
@@ -57,7 +57,7 @@ function engineEdit(edit: AskedEdit, index: number, path: string): Edit | Symbol
   return { kind: "lines", from, to: end_line ?? from, new: added };
 }
 
-function textEdit(edit: AskedEdit, old: string, index: number, path: string): Edit {
+function textEdit(edit: EditParams, old: string, index: number, path: string): Edit {
   const times = edit.all ? "all" : "unique";
   const ignoreCase = edit.ignore_case ?? false;
   if (old === "")

@@ -4,7 +4,7 @@ import { say } from "../../contract/wording.ts";
 import { Fault, type FaultCode } from "../../engine/fault.ts";
 import { wording } from "./wording.ts";
 
-type ErrorCode =
+type PolyfsErrorCode =
   | "invalid_input"
   | "not_found"
   | "exists"
@@ -54,7 +54,7 @@ function refusal(text: string): Outcome {
   return { content: [{ type: "text", text }], isError: true };
 }
 
-const codes: { readonly [C in FaultCode]: ErrorCode } = {
+const codes: { readonly [C in FaultCode]: PolyfsErrorCode } = {
   unknown_tool: "invalid_input",
   invalid_params: "invalid_input",
   invalid_argument: "invalid_input",

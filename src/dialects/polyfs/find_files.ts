@@ -4,7 +4,7 @@ import { text } from "../../contract/tool.ts";
 import type { Globs } from "../../engine/search/globs.ts";
 import { comparison, First, type Sortable } from "../../engine/search/sort.ts";
 import { walk } from "../../engine/search/walk.ts";
-import { answerBytes, counted, Lines, number } from "./answer.ts";
+import { AnswerLines, answerBytes, counted, number } from "./answer.ts";
 import { pathAt } from "./paths.ts";
 import { polyfsTool } from "./polyfs-tool.ts";
 import { globsOf, isGlob, scopeOf, scopeProperties } from "./scope.ts";
@@ -51,7 +51,7 @@ export const findFiles = polyfsTool({
         `[nothing found${search.report.leftOut > 0 ? `; ${number(search.report.leftOut)} ignored or hidden left out` : ""}]`,
       );
     if (offset >= found.count) return text(`[nothing at offset ${offset}; ${number(found.count)} found]`);
-    const lines = new Lines(answerBytes(call.settings) - 100);
+    const lines = new AnswerLines(answerBytes(call.settings) - 100);
     for (const { path: below, kind } of found.sorted().slice(offset)) {
       if (!lines.add(nameBelow(at, below) + (kind === "directory" ? "/" : ""))) break;
     }

@@ -1,7 +1,7 @@
 // `list_changes`: what was changed here, by whom and when, the newest first, and what it comes to.
 import { text } from "../../contract/tool.ts";
 import { listChanges as changesOf } from "../../engine/history/changes.ts";
-import { answerBytes, Lines } from "./answer.ts";
+import { AnswerLines, answerBytes } from "./answer.ts";
 import { changeLines } from "./change-lines.ts";
 import { addNetLines } from "./net-lines.ts";
 import { pathAt } from "./paths.ts";
@@ -35,7 +35,7 @@ export const listChanges = polyfsTool({
       if (at !== undefined) workspace.lstat(at); // what neither is nor was there is told as that
       return text("[no changes]");
     }
-    const lines = new Lines(answerBytes(call.settings) - 100);
+    const lines = new AnswerLines(answerBytes(call.settings) - 100);
     const listed = found.slice(0, limit);
     let last: string | undefined;
     for (const record of listed) {

@@ -3,7 +3,7 @@
 import { text } from "../../contract/tool.ts";
 import { printable } from "../../contract/wording.ts";
 import { walk } from "../../engine/search/walk.ts";
-import { answerBytes, counted, Lines, number } from "./answer.ts";
+import { AnswerLines, answerBytes, counted, number } from "./answer.ts";
 import { describe, indented, Outline } from "./outline.ts";
 import { pathAt } from "./paths.ts";
 import { polyfsTool } from "./polyfs-tool.ts";
@@ -49,7 +49,7 @@ export const listDirectory = polyfsTool({
     const room = answerBytes(call.settings);
     const { stopped, leftOut, inaccessible } = found.report;
     const shown = outline.choose(limit, room - 400, details);
-    const lines = new Lines(room);
+    const lines = new AnswerLines(room);
     const more = stopped === undefined ? "" : "at least ";
     const { directories, others } = outline;
     lines.note(

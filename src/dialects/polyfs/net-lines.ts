@@ -4,11 +4,11 @@ import { hunkContext, netTexts } from "../../engine/history/hunks.ts";
 import { diffCounts, unifiedDiff } from "../../engine/text/diff.ts";
 import { decode, type Text } from "../../engine/text/text.ts";
 import type { ChangeRecord } from "../../engine/workspace/archive/log.ts";
-import { counted, type Lines, shownLine } from "./answer.ts";
+import { type AnswerLines, counted, shownLine } from "./answer.ts";
 import { shownAt } from "./paths.ts";
 
 export async function addNetLines(
-  lines: Lines,
+  lines: AnswerLines,
   records: readonly ChangeRecord[],
   { workspace }: CallContext,
 ): Promise<void> {

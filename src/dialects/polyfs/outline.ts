@@ -8,36 +8,36 @@ import { humanSize } from "../../engine/text/size.ts";
 import type { Stat } from "../../engine/workspace/stat.ts";
 import { counted } from "./answer.ts";
 
-interface Node {
+interface OutlineNode {
   readonly name: string;
   readonly kind: Kind;
   readonly depth: number;
   readonly target?: string | undefined;
   readonly stat?: Stat | undefined;
-  readonly children: Node[];
+  readonly children: OutlineNode[];
   /** All that lies below it, as far as the walk went. */
   below: number;
 }
 
 /** An entry that is shown. `closed` is a directory whose entries are not. */
 export interface Shown {
-  readonly node: Node;
+  readonly node: OutlineNode;
   readonly depth: number;
   readonly closed: boolean;
 }
 
-type Order = "name" | "size" | "modified";
+type OutlineOrder = "name" | "size" | "modified";
 
 export class Outline {
-  readonly #root: Node = { name: "", kind: "directory", depth: -1, children: [], below: 0 };
+  readonly #root: OutlineNode = { name: "", kind: "directory", depth: -1, children: [], below: 0 };
   /** The directories from the root to the latest entry. */
-  #trail: Node[] = [this.#root];
-  readonly #order: Order;
+  #trail: OutlineNode[] = [this.#root];
+  readonly #order: OutlineOrder;
   readonly #stats: boolean;
   directories = 0;
   others = 0;
 
-  constructor(order: Order, stats: boolean) {
+  constructor(order: OutlineOrder, stats: boolean) {
     this.#order = order;
     this.#stats = stats;
   }
@@ -45,7 +45,7 @@ export class Outline {
   /** Takes the next entry of a walk in the order of a tree. */
   add(entry: WalkEntry): void {
     const { name, kind, depth } = entry;
-    const node: Node = {
+    const node: OutlineNode = {
       name,
       kind,
       depth,
@@ -69,14 +69,14 @@ export class Outline {
     room: number,
     details: boolean,
   ): { entries: Shown[]; cut: number; collapsed: number } {
-    const open = new Map<Node, readonly Node[]>();
+    const open = new Map<OutlineNode, readonly OutlineNode[]>();
     let entries = limit;
     let bytes = room;
     let collapsed = 0;
-    const cost = ({ name, target = "", depth }: Node) =>
+    const cost = ({ name, target = "", depth }: OutlineNode) =>
       Buffer.byteLength(name) + target.length + 2 * depth + (details ? 45 : 12);
     const top = this.#sorted(this.#root);
-    const first: Node[] = [];
+    const first: OutlineNode[] = [];
     for (const child of top) {
       if (entries === 0 || cost(child) > bytes) break;
       entries--;
@@ -101,16 +101,16 @@ export class Outline {
     return { entries: flattened(this.#root, open), cut: top.length - first.length, collapsed };
   }
 
-  #sorted({ children }: Node): Node[] {
-    const size = ({ stat }: Node) => stat?.size ?? 0;
-    const time = ({ stat }: Node) => stat?.modified.getTime() ?? 0;
+  #sorted({ children }: OutlineNode): OutlineNode[] {
+    const size = ({ stat }: OutlineNode) => stat?.size ?? 0;
+    const time = ({ stat }: OutlineNode) => stat?.modified.getTime() ?? 0;
     const key = this.#order === "size" ? size : this.#order === "modified" ? time : () => 0;
     return children.toSorted((a, b) => key(b) - key(a) || compareBytes(a.name, b.name));
   }
 }
 
 /** Without recursion: a tree may be deeper than the stack. */
-function flattened(root: Node, open: ReadonlyMap<Node, readonly Node[]>): Shown[] {
+function flattened(root: OutlineNode, open: ReadonlyMap<OutlineNode, readonly OutlineNode[]>): Shown[] {
   const shown: Shown[] = [];
   const waiting = [...(open.get(root) ?? [])].reverse();
   for (let node = waiting.pop(); node !== undefined; node = waiting.pop()) {

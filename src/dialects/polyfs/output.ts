@@ -10,7 +10,7 @@ import { writing } from "./writing.ts";
 
 const folder = ".polyfs";
 
-export class Output {
+export class CommandOutput {
   readonly #chunks: Buffer[] = [];
 
   push(chunk: Buffer): void {

@@ -4,7 +4,7 @@ import type { CallContext } from "../../contract/context.ts";
 import { Fault } from "../../engine/fault.ts";
 import { pathAt } from "./paths.ts";
 
-export interface Part {
+export interface PathPart {
   /** All of it, as the caller wrote it. */
   readonly written: string;
   readonly file: string;
@@ -12,7 +12,7 @@ export interface Part {
   readonly symbol?: string;
 }
 
-export function partOf(written: string, call: CallContext): Part {
+export function partOf(written: string, call: CallContext): PathPart {
   const lines = /^(.+):(\d+)(?:-(\d+)?)?$/s.exec(written);
   const symbol = /^(.+?)#(.+)$/s.exec(written);
   if ((lines === null && symbol === null) || exists(written, call)) return { written, file: written };
@@ -43,8 +43,8 @@ function exists(written: string, call: CallContext): boolean {
 }
 
 /** Parts of the same file together, where the first of them is. A whole file stands alone. */
-export function grouped(parts: readonly Part[]): Part[][] {
-  const groups = new Map<string, Part[]>();
+export function grouped(parts: readonly PathPart[]): PathPart[][] {
+  const groups = new Map<string, PathPart[]>();
   for (const [i, part] of parts.entries()) {
     const isWhole = part.lines === undefined && part.symbol === undefined;
     const key = isWhole ? `${i}` : `part ${part.file}`;

@@ -3,8 +3,8 @@ import { printable } from "../../contract/wording.ts";
 import { Fault } from "../../engine/fault.ts";
 import { humanSize } from "../../engine/text/size.ts";
 import type { OpenFile } from "../../engine/workspace/file.ts";
-import { Lines, number } from "./answer.ts";
-import type { Reading } from "./read_file.ts";
+import { AnswerLines, number } from "./answer.ts";
+import type { ReadParams } from "./read_file.ts";
 
 type ByteEncoding = "base64" | "hex";
 
@@ -18,7 +18,7 @@ export function isByteEncoding(encoding: string | undefined): encoding is ByteEn
 export async function byteRows(
   file: OpenFile,
   encoding: ByteEncoding,
-  { offset, limit }: Reading,
+  { offset, limit }: ReadParams,
   room: number,
 ): Promise<string> {
   const bytesPerRow = width[encoding];
@@ -28,7 +28,7 @@ export async function byteRows(
   const first = offset < 0 ? Math.max(1, total + 1 + offset) : offset;
   const start = (first - 1) * bytesPerRow;
   const bytes = await file.read(start, Math.min(limit * bytesPerRow, room));
-  const lines = new Lines(room - 150);
+  const lines = new AnswerLines(room - 150);
   lines.note(`${printable(file.given)} · ${humanSize(file.size)} · ${encoding}`);
   let at = 0;
   for (; at < bytes.length; at += bytesPerRow) {

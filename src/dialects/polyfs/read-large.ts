@@ -11,8 +11,8 @@ import { humanSize } from "../../engine/text/size.ts";
 import type { OpenFile } from "../../engine/workspace/file.ts";
 import { linesFrom } from "../../engine/workspace/lines.ts";
 import { lastLines } from "../../engine/workspace/tail.ts";
-import { Lines, shownLine } from "./answer.ts";
-import type { Reading } from "./read_file.ts";
+import { AnswerLines, shownLine } from "./answer.ts";
+import type { ReadParams } from "./read_file.ts";
 import { doubtOf, refuseBinary } from "./text-file.ts";
 
 const sample = 64 * 1024;
@@ -20,7 +20,7 @@ const maxLineBytes = 8000; // as many as the characters that are shown can have
 
 export async function largeLines(
   file: OpenFile,
-  { offset, limit, numbers, encoding }: Reading,
+  { offset, limit, numbers, encoding }: ReadParams,
   call: CallContext,
   room: number,
 ): Promise<string> {
@@ -42,7 +42,7 @@ export async function largeLines(
   const { first, total } = window;
   if (offset > 0 && window.lines.length === 0 && total !== undefined)
     throw new Fault("past_end", { path: file.given, line: offset, lines: total });
-  const lines = new Lines(room - 150);
+  const lines = new AnswerLines(room - 150);
   const facts = [printable(file.given), humanSize(file.size)];
   if (!found.certain) facts.push(doubtOf(likelyEncodings(head, found.encoding)));
   lines.note([...facts, "too large for a version"].join(" · "));

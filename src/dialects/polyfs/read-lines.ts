@@ -8,13 +8,13 @@ import { symbolIn } from "../../engine/syntax/symbols.ts";
 import { LineIndex } from "../../engine/text/lines.ts";
 import type { Text } from "../../engine/text/text.ts";
 import type { OpenFile } from "../../engine/workspace/file.ts";
-import { Lines, shownLine } from "./answer.ts";
+import { AnswerLines, shownLine } from "./answer.ts";
 import { outlineLines } from "./code-outline.ts";
 import { changeOf, diffOf } from "./diff.ts";
 import { readableText } from "./documents.ts";
 import { refused, toldInline } from "./failure.ts";
-import type { Part } from "./parts.ts";
-import type { Reading } from "./read_file.ts";
+import type { PathPart } from "./parts.ts";
+import type { ReadParams } from "./read_file.ts";
 import { headLine } from "./text-file.ts";
 
 /** What the line that says how to go on may need. */
@@ -22,8 +22,8 @@ const footing = 100;
 
 export async function readLines(
   file: OpenFile,
-  parts: readonly Part[],
-  reading: Reading,
+  parts: readonly PathPart[],
+  reading: ReadParams,
   { workspace, settings }: CallContext,
   room: number,
 ): Promise<string> {
@@ -55,12 +55,12 @@ export async function readLines(
 class Parts {
   readonly #head: string;
   readonly #text: Text;
-  readonly #reading: Reading;
+  readonly #reading: ReadParams;
   readonly #room: number;
   readonly #index: LineIndex;
   readonly #total: number;
 
-  constructor(head: string, text: Text, reading: Reading, room: number) {
+  constructor(head: string, text: Text, reading: ReadParams, room: number) {
     this.#head = head;
     this.#text = text;
     this.#reading = reading;
@@ -98,7 +98,7 @@ class Parts {
     if (offset > Math.max(1, total))
       throw new Fault("past_end", { path: this.#text.path, line: offset, lines: total });
     const first = offset < 0 ? Math.max(1, total + 1 + offset) : offset;
-    const lines = new Lines(this.#room - footing);
+    const lines = new AnswerLines(this.#room - footing);
     for (const line of [this.#head, ...above]) lines.note(line);
     const last = this.#print(lines, first, Math.min(total, first + limit - 1));
     const range = `[lines ${first}-${last} of ${total}`;
@@ -108,7 +108,7 @@ class Parts {
   }
 
   /** Prints lines as far as there is room; the last one that was. */
-  #print(lines: Lines, from: number, to: number): number {
+  #print(lines: AnswerLines, from: number, to: number): number {
     const { body } = this.#text;
     let next = from;
     for (; next <= to; next++) {
@@ -118,11 +118,11 @@ class Parts {
     return next - 1;
   }
 
-  async some(parts: readonly Part[]): Promise<string> {
+  async some(parts: readonly PathPart[]): Promise<string> {
     const { path } = this.#text;
     const needs = this.#reading.outline || parts.some(({ symbol }) => symbol !== undefined);
     const structure = needs ? await this.#structure() : undefined;
-    const lines = new Lines(this.#room - footing * parts.length);
+    const lines = new AnswerLines(this.#room - footing * parts.length);
     lines.note(this.#head);
     if (this.#reading.outline && structure !== undefined)
       for (const line of this.#outline(structure, this.#room / 2)) lines.note(line);
@@ -143,7 +143,7 @@ class Parts {
     return lines.toString();
   }
 
-  #rangeOf({ lines, symbol }: Part, structure: Structure | undefined, path: string) {
+  #rangeOf({ lines, symbol }: PathPart, structure: Structure | undefined, path: string) {
     if (symbol !== undefined && structure !== undefined) {
       const { name, top, to } = symbolIn(structure, path, symbol);
       return { from: top, to, label: `${name} · lines ${top}-${to}` };

@@ -9,7 +9,7 @@ import type { OpenFile } from "../../engine/workspace/file.ts";
 import { answerBytes, counted, sizeHint } from "./answer.ts";
 import { refused, toldInline } from "./failure.ts";
 import { isMedia, mediaOf } from "./media.ts";
-import { grouped, type Part, partOf } from "./parts.ts";
+import { grouped, type PathPart, partOf } from "./parts.ts";
 import { pathAt, withNearest } from "./paths.ts";
 import { polyfsTool } from "./polyfs-tool.ts";
 import { byteRows, isByteEncoding } from "./read-bytes.ts";
@@ -31,7 +31,7 @@ const input = {
 } as const;
 
 /** What was asked about each file. */
-export type Reading = Omit<Infer<typeof input>, "path" | "paths">;
+export type ReadParams = Omit<Infer<typeof input>, "path" | "paths">;
 
 export const readFile = polyfsTool({
   name: "read_file",
@@ -51,7 +51,7 @@ export const readFile = polyfsTool({
   },
 });
 
-async function readAll(paths: readonly string[], reading: Reading, call: CallContext, room: number) {
+async function readAll(paths: readonly string[], reading: ReadParams, call: CallContext, room: number) {
   const content: Content[] = [];
   const left: string[] = [];
   let failed = 0;
@@ -98,8 +98,8 @@ function joined(content: readonly Content[]): Content[] {
 
 /** Some parts of one file. */
 async function read(
-  parts: readonly Part[],
-  reading: Reading,
+  parts: readonly PathPart[],
+  reading: ReadParams,
   call: CallContext,
   room: number,
 ): Promise<Content[]> {
@@ -112,8 +112,8 @@ async function read(
 
 function readText(
   file: OpenFile,
-  parts: readonly Part[],
-  reading: Reading,
+  parts: readonly PathPart[],
+  reading: ReadParams,
   call: CallContext,
   room: number,
 ): Promise<string> {
@@ -126,8 +126,8 @@ function readText(
 /** Of a file that is too large to be parsed, lines can be had. */
 async function largeParts(
   file: OpenFile,
-  parts: readonly Part[],
-  reading: Reading,
+  parts: readonly PathPart[],
+  reading: ReadParams,
   call: CallContext,
   room: number,
 ): Promise<string> {

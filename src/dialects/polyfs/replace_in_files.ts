@@ -12,7 +12,7 @@ import { decode, type Text } from "../../engine/text/text.ts";
 import { version } from "../../engine/text/version.ts";
 import type { Change } from "../../engine/workspace/commit/change.ts";
 import type { WorkspacePath } from "../../engine/workspace/path.ts";
-import { answerBytes, counted, Lines } from "./answer.ts";
+import { AnswerLines, answerBytes, counted } from "./answer.ts";
 import { addChangedLines } from "./changed-lines.ts";
 import { regexEdit } from "./edits.ts";
 import { filesMatching } from "./files-matching.ts";
@@ -64,7 +64,7 @@ export const replaceInFiles = polyfsTool({
       : { kind: "replace", old, new: added, times: "all", ignoreCase };
     const { files, skipped } = await holding(await filesMatching(paths, call), edit, max_files, call);
     if (files.length === 0) throw new Fault("no_match", { path: paths.join(", "), old, edit: -1 });
-    let replaced: Replaced[] = [];
+    let replaced: ReplacedFile[] = [];
     let unsure: readonly string[] = [];
     const commit = await call.workspace.editAll(
       files,
@@ -82,19 +82,19 @@ export const replaceInFiles = polyfsTool({
       },
       writing(call),
     );
-    const lines = new Lines(answerBytes(call.settings) - 400);
+    const lines = new AnswerLines(answerBytes(call.settings) - 400);
     const total = replaced.reduce((sum, { count }) => sum + count, 0);
     const did = dry_run ? "would replace" : "replaced";
     lines.note(`${did} ${counted(total, "occurrence")} in ${counted(replaced.length, "file")}`);
     let shown = 0;
-    let room = new Lines(Math.min(lines.room / 2, changedBytes));
+    let room = new AnswerLines(Math.min(lines.room / 2, changedBytes));
     for (const { path, count, before, after } of replaced) {
       if (!lines.add(`${printable(path.given)}: ${count} · ${version(after.bytes)}`)) break;
       shown++;
-      const changed = new Lines(room.room);
+      const changed = new AnswerLines(room.room);
       const fits = addChangedLines(changed, before, after);
       if (changed.count > 0) lines.add(changed.toString());
-      room = new Lines(fits ? changed.room : 0);
+      room = new AnswerLines(fits ? changed.room : 0);
     }
     if (shown < replaced.length) lines.note(`[${counted(replaced.length - shown, "more file")}]`);
     if (room.room === 0) lines.note("[not all changed lines are shown]");
@@ -111,7 +111,7 @@ export const replaceInFiles = polyfsTool({
   },
 });
 
-interface Replaced {
+interface ReplacedFile {
   readonly path: WorkspacePath;
   readonly count: number;
   readonly before: Text;
@@ -146,7 +146,7 @@ async function replacedIn(
   bytes: Buffer,
   edit: Edit,
   { signal }: CallContext,
-): Promise<Replaced | undefined> {
+): Promise<ReplacedFile | undefined> {
   if (isNoText(bytes)) return undefined;
   const file = await decode(path.given, bytes, decoding);
   // Looking why a text is not there costs far more than seeing that it is not.
@@ -167,11 +167,11 @@ async function renamedIn(
   found: readonly { readonly path: WorkspacePath; readonly bytes: Buffer }[],
   old: string,
   added: string,
-): Promise<{ replaced: Replaced[]; unsure: readonly string[] }> {
+): Promise<{ replaced: ReplacedFile[]; unsure: readonly string[] }> {
   const files: NameInFile[] = [];
   for (const { path, bytes } of found) files.push({ path, text: await decode(path.given, bytes, decoding) });
   const { after, notes: unsure } = await renamed(files, old, added);
-  const replaced = files.flatMap(({ path, text: before }, i): Replaced[] => {
+  const replaced = files.flatMap(({ path, text: before }, i): ReplacedFile[] => {
     const made = after[i];
     if (made === undefined) return [];
     const change = { kind: "write", path, bytes: made.text.bytes } as const;

@@ -5,7 +5,7 @@ import { diffCounts } from "../../engine/text/diff.ts";
 import { decode } from "../../engine/text/text.ts";
 import { version } from "../../engine/text/version.ts";
 import type { Workspace } from "../../engine/workspace/workspace.ts";
-import { counted, type Lines } from "./answer.ts";
+import { type AnswerLines, counted } from "./answer.ts";
 import { changeOf, diffOf } from "./diff.ts";
 import { shownAt } from "./paths.ts";
 
@@ -15,7 +15,7 @@ const mostWithDiff = 5;
 const mostNamed = 20;
 
 export async function addRestored(
-  lines: Lines,
+  lines: AnswerLines,
   restored: readonly Restored[],
   workspace: Workspace,
 ): Promise<void> {

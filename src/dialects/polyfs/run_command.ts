@@ -9,7 +9,7 @@ import type { Directory } from "../../engine/workspace/directory.ts";
 import { answerBytes, number } from "./answer.ts";
 import { howEnded, jobs, sandboxFor, seconds } from "./commands.ts";
 import { footprintLines } from "./footprint-lines.ts";
-import { Output } from "./output.ts";
+import { CommandOutput } from "./output.ts";
 import { pathAt } from "./paths.ts";
 import { polyfsTool } from "./polyfs-tool.ts";
 
@@ -73,7 +73,7 @@ async function inBackground(
 async function toItsEnd(command: string, start: Start, timeoutMs: number, call: CallContext): Promise<Reply> {
   const { signal, workspace, session } = call;
   using before = await Before.look(workspace, signal);
-  const output = new Output();
+  const output = new CommandOutput();
   const result = await run(command, {
     ...start,
     merged: true,

@@ -9,12 +9,12 @@ export const scopeProperties = {
   hidden: { type: "boolean", default: true },
 } as const;
 
-interface ScopeParams {
+interface HiddenParams {
   readonly ignored?: boolean;
   readonly hidden: boolean;
 }
 
-export function scopeOf({ ignored, hidden }: ScopeParams): Scope {
+export function scopeOf({ ignored, hidden }: HiddenParams): Scope {
   if (!ignored) return { ignore: { rules: true, hidden } };
   return { ignore: { rules: false, hidden }, exclude: excludeGlobs(["**/.git"]) };
 }

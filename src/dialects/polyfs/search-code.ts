@@ -6,7 +6,7 @@ import { printable } from "../../contract/wording.ts";
 import { KnownStructures, type Source } from "../../engine/syntax/known-structures.ts";
 import type { Declared, Structure } from "../../engine/syntax/structure.ts";
 import type { Workspace } from "../../engine/workspace/workspace.ts";
-import type { Page } from "./search-page.ts";
+import type { SearchPage } from "./search-page.ts";
 
 /** Characters that one answer parses; more where all hits are in one file. */
 const maxParsed = 24_000;
@@ -24,7 +24,7 @@ export interface ShownHit {
   readonly place: number;
 }
 
-interface Candidate {
+interface CodeFile {
   readonly source: Source;
   readonly hits: readonly ShownHit[];
   readonly known: Structure | undefined;
@@ -34,7 +34,7 @@ const structures = new WeakMap<Workspace, KnownStructures>();
 
 export class SymbolsAround {
   readonly #structures: KnownStructures;
-  #candidates: Candidate[] = [];
+  #candidates: CodeFile[] = [];
   #held = 0;
 
   constructor(workspace: Workspace) {
@@ -51,7 +51,7 @@ export class SymbolsAround {
   }
 
   /** Writes the symbols behind the hits on the page. */
-  async print(page: Page): Promise<void> {
+  async print(page: SearchPage): Promise<void> {
     const unloaded: Source[] = [];
     const chosen = this.#chosen();
     await Promise.all(
@@ -65,7 +65,7 @@ export class SymbolsAround {
     if (unloaded.length > 0) setTimeout(() => void this.#structures.prepare(unloaded), loadAfterMs).unref();
   }
 
-  #chosen(): Candidate[] {
+  #chosen(): CodeFile[] {
     let left = this.#candidates.length === 1 ? maxAlone : maxParsed;
     return this.#candidates.sort(byBenefit).filter(({ source, known }) => {
       const cost = known === undefined ? source.text.length : 0;
@@ -82,16 +82,16 @@ export class SymbolsAround {
   }
 }
 
-function byBenefit(a: Candidate, b: Candidate): number {
+function byBenefit(a: CodeFile, b: CodeFile): number {
   return benefit(b) - benefit(a);
 }
 
-function benefit({ source, hits, known }: Candidate): number {
+function benefit({ source, hits, known }: CodeFile): number {
   return known === undefined ? hits.length / (source.text.length + 1) : Number.POSITIVE_INFINITY;
 }
 
 /** ` ‹ Class.method 8-40` behind each hit; the lines only where the hit before it was in another symbol. */
-function extend(page: Page, structure: Structure, hits: readonly ShownHit[]): void {
+function extend(page: SearchPage, structure: Structure, hits: readonly ShownHit[]): void {
   let last: string | undefined;
   for (const { line, place } of hits) {
     const symbol = symbolAround(structure, line);

@@ -12,20 +12,20 @@ import type { WorkspacePath } from "../../engine/workspace/path.ts";
 import { counted } from "./answer.ts";
 import { decoding } from "./text-file.ts";
 
-interface Query {
+interface NameQuery {
   readonly pattern: string;
   readonly ignoreCase?: boolean | undefined;
 }
 
 export class KindFilter {
   readonly #kind: "definition" | "reference";
-  readonly #query: Query;
+  readonly #query: NameQuery;
   readonly #call: CallContext;
   /** Lines that match and are something else, and files whose language is not known. */
   #left = 0;
   #unknown = 0;
 
-  constructor(kind: "definition" | "reference", query: Query, call: CallContext) {
+  constructor(kind: "definition" | "reference", query: NameQuery, call: CallContext) {
     this.#kind = kind;
     this.#query = query;
     this.#call = call;
@@ -81,7 +81,7 @@ class NamedHits {
   readonly #ignoreCase: boolean;
   readonly #index: LineIndex;
 
-  constructor(path: string, body: string, { pattern, ignoreCase = false }: Query) {
+  constructor(path: string, body: string, { pattern, ignoreCase = false }: NameQuery) {
     this.#path = path;
     this.#body = body;
     this.#pattern = pattern;

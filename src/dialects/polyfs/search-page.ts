@@ -1,9 +1,9 @@
 // One page of results. Those before `offset` are counted and not printed; the page ends at `limit` results, or where
 // an answer is full, and the last line says how to go on.
 import type { GrepReport } from "../../engine/search/grep-terms.ts";
-import { counted, Lines, number } from "./answer.ts";
+import { AnswerLines, counted, number } from "./answer.ts";
 
-export interface PageOptions {
+export interface SearchPageOptions {
   readonly offset: number;
   readonly limit: number;
   /** Bytes of the answer. */
@@ -12,8 +12,8 @@ export interface PageOptions {
 
 const footing = 250;
 
-export class Page {
-  readonly #lines: Lines;
+export class SearchPage {
+  readonly #lines: AnswerLines;
   readonly #offset: number;
   readonly #limit: number;
   /** Results that were met, and those of them that belong to the page. */
@@ -22,8 +22,8 @@ export class Page {
   /** Whether there are results behind the page. */
   full = false;
 
-  constructor({ offset, limit, room }: PageOptions) {
-    this.#lines = new Lines(room - footing);
+  constructor({ offset, limit, room }: SearchPageOptions) {
+    this.#lines = new AnswerLines(room - footing);
     this.#offset = offset;
     this.#limit = limit;
   }

@@ -9,7 +9,7 @@ import { decode } from "../../engine/text/text.ts";
 import type { WorkspacePath } from "../../engine/workspace/path.ts";
 import { counted, number, shownLine } from "./answer.ts";
 import { type ShownHit, SymbolsAround } from "./search-code.ts";
-import { Page, type PageOptions } from "./search-page.ts";
+import { SearchPage, type SearchPageOptions } from "./search-page.ts";
 
 export interface Results {
   /** Takes a file's hits; false where nothing more is needed. */
@@ -19,12 +19,12 @@ export interface Results {
 
 /** Files, or how many lines match in each: then all are gone through, so that the sum is that of all. */
 export class FileResults implements Results {
-  readonly #page: Page;
+  readonly #page: SearchPage;
   readonly #output: "files" | "count";
   readonly #counts: { readonly given: string; readonly count: number }[] = [];
 
-  constructor(options: PageOptions, output: "files" | "count") {
-    this.#page = new Page(options);
+  constructor(options: SearchPageOptions, output: "files" | "count") {
+    this.#page = new SearchPage(options);
     this.#output = output;
   }
 
@@ -51,14 +51,14 @@ export class FileResults implements Results {
 
 /** Matching lines with their context. */
 export class LineResults implements Results {
-  readonly #page: Page;
+  readonly #page: SearchPage;
   readonly #context: number;
   readonly #call: CallContext;
   readonly #symbols: SymbolsAround;
   #files = 0;
 
-  constructor(options: PageOptions, context: number, call: CallContext) {
-    this.#page = new Page(options);
+  constructor(options: SearchPageOptions, context: number, call: CallContext) {
+    this.#page = new SearchPage(options);
     this.#context = context;
     this.#call = call;
     this.#symbols = new SymbolsAround(call.workspace);

@@ -12,7 +12,7 @@ const mostPerFile = 3;
 /** Files beyond these are not looked at, and answers say so. */
 const mostFiles = 50;
 
-export interface Changed {
+export interface EditedText {
   readonly path: string;
   /** Undefined for a new file. */
   readonly before: Pick<Text, "body"> | undefined;
@@ -20,7 +20,7 @@ export interface Changed {
 }
 
 /** Lines for an answer about one file. */
-export async function syntaxNotes({ path, before, after }: Changed, named = ""): Promise<string[]> {
+export async function syntaxNotes({ path, before, after }: EditedText, named = ""): Promise<string[]> {
   const errors = await newErrors(path, before?.body, after.body);
   const lines = errors.slice(0, mostPerFile).map(({ line, column, text, missing }) => {
     const what = missing === undefined ? "" : ` (missing \`${printable(missing)}\`)`;

@@ -11,7 +11,7 @@ import { undoMany } from "../../engine/history/undo-many.ts";
 import type { ChangeRecord } from "../../engine/workspace/archive/log.ts";
 import type { Commit } from "../../engine/workspace/commit/change.ts";
 import type { WorkspacePath } from "../../engine/workspace/path.ts";
-import { answerBytes, counted, Lines } from "./answer.ts";
+import { AnswerLines, answerBytes, counted } from "./answer.ts";
 import { timeOf } from "./change-lines.ts";
 import { refused } from "./failure.ts";
 import { pathAt, shownAt } from "./paths.ts";
@@ -21,7 +21,7 @@ import { sinceOf } from "./since.ts";
 import { syntaxNotesOf } from "./syntax-notes.ts";
 import { dryRunProperty, notes } from "./writing.ts";
 
-interface Wanted {
+interface UndoParams {
   readonly change?: string;
   readonly changes?: readonly string[];
   readonly since?: string;
@@ -75,7 +75,7 @@ export const undo = polyfsTool({
 
 /** Which changes are meant, newest first. */
 async function chosen(
-  { change, changes, since }: Wanted,
+  { change, changes, since }: UndoParams,
   path: WorkspacePath | undefined,
   call: CallContext,
 ): Promise<{ records: ChangeRecord[]; note?: string }> {
@@ -121,7 +121,7 @@ interface Told {
 
 async function answer({ what, note, restored, commits, dryRun }: Told, call: CallContext): Promise<Reply> {
   const { workspace } = call;
-  const lines = new Lines(answerBytes(call.settings) - 400);
+  const lines = new AnswerLines(answerBytes(call.settings) - 400);
   lines.note(`${dryRun ? "would undo" : "undid"} ${what}`);
   if (note !== undefined) lines.note(note);
   if (restored.length === 0) lines.note("[nothing is left of it: all is as it was before]");

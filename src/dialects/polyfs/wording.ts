@@ -14,10 +14,10 @@ import { humanSize } from "../../engine/text/size.ts";
 import { counted, number } from "./answer.ts";
 import { whitespaceOf } from "./whitespace.ts";
 
-type About = { readonly path: string };
+type AboutPath = { readonly path: string };
 
 const again = "Try again.";
-const readAgain = ({ path }: About) =>
+const readAgain = ({ path }: AboutPath) =>
   `Read ${printable(path)} again and repeat the edit on what is there now.`;
 
 /** Two lines: what happened, and what to do. */
@@ -27,7 +27,7 @@ function say<D>(what: (data: D) => string, todo: string | ((data: D) => string))
 
 const at =
   (words: string) =>
-  <D extends About>(data: D) =>
+  <D extends AboutPath>(data: D) =>
     `${printable(data.path)} ${words}`;
 
 const forbidden = {

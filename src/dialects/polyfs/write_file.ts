@@ -49,7 +49,7 @@ export const writeFile = polyfsTool({
 
 const past = { create: "created", overwrite: "overwrote", append: "appended to" } as const;
 
-interface Wanted {
+interface WriteParams {
   readonly content: string;
   readonly encoding?: string;
   readonly if_version?: string;
@@ -66,7 +66,7 @@ const write = { create, overwrite, append };
 
 async function create(
   path: WorkspacePath,
-  { content, encoding }: Wanted,
+  { content, encoding }: WriteParams,
   call: CallContext,
 ): Promise<Written> {
   const bytes = await encode(path.given, content, { encoding });
@@ -77,7 +77,7 @@ async function create(
   return { commit, written: await decode(path.given, bytes, { encoding }) };
 }
 
-async function overwrite(path: WorkspacePath, wanted: Wanted, call: CallContext): Promise<Written> {
+async function overwrite(path: WorkspacePath, wanted: WriteParams, call: CallContext): Promise<Written> {
   if (wanted.if_version !== undefined)
     return edited(path, wanted, call, async old => ({ text: await contentLike(old, wanted) }));
   const old = await replacedText(path, wanted, call);
@@ -89,7 +89,7 @@ async function overwrite(path: WorkspacePath, wanted: Wanted, call: CallContext)
   return { commit, written };
 }
 
-function append(path: WorkspacePath, wanted: Wanted, call: CallContext): Promise<Written> {
+function append(path: WorkspacePath, wanted: WriteParams, call: CallContext): Promise<Written> {
   return edited(path, wanted, call, async text => {
     const end = text.body.length;
     // Added lines end as those that are there; a file without any line break takes them as they come.
@@ -102,7 +102,7 @@ function append(path: WorkspacePath, wanted: Wanted, call: CallContext): Promise
 /** Changes what is there by `edit`, and what was changed since the version that the caller read stays. */
 async function edited(
   path: WorkspacePath,
-  wanted: Wanted,
+  wanted: WriteParams,
   call: CallContext,
   edit: (text: Text) => Promise<Edited>,
 ): Promise<Written> {
@@ -141,7 +141,7 @@ async function edited(
 }
 
 /** New content in the form of what is there: its byte-order mark, and its encoding unless another one is named. */
-async function contentLike(old: Text, { content, encoding: named }: Wanted): Promise<Text> {
+async function contentLike(old: Text, { content, encoding: named }: WriteParams): Promise<Text> {
   const { path, raw } = old;
   if (old.doubt !== undefined && named === undefined)
     return rewriteRaw(old, [{ start: 0, end: raw.length, text: content }]);
@@ -153,7 +153,7 @@ async function contentLike(old: Text, { content, encoding: named }: Wanted): Pro
 /** The text that new content replaces; undefined where nothing is there, or no text. */
 async function replacedText(
   path: WorkspacePath,
-  { content }: Wanted,
+  { content }: WriteParams,
   call: CallContext,
 ): Promise<Text | undefined> {
   const head = headOf(path, call);

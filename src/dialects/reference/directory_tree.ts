@@ -38,20 +38,24 @@ export const directoryTree = textTool({
   },
 });
 
-interface Node {
+interface JsonTreeNode {
   readonly name: string;
   readonly type: "file" | "directory" | "truncated" | "unreadable";
-  readonly children?: Node[];
+  readonly children?: JsonTreeNode[];
 }
 
 interface Branch {
   /** "" or a path with a final slash, relative to the start. */
   readonly prefix: string;
   readonly depth: number;
-  readonly children: Node[];
+  readonly children: JsonTreeNode[];
 }
 
-async function treeOf(start: WorkspacePath, excluded: Globs, call: CallContext): Promise<readonly Node[]> {
+async function treeOf(
+  start: WorkspacePath,
+  excluded: Globs,
+  call: CallContext,
+): Promise<readonly JsonTreeNode[]> {
   const root: Branch = { prefix: "", depth: 0, children: [] };
   const branches = [root];
   let room = maxAnswerBytes;
@@ -71,7 +75,7 @@ async function treeOf(start: WorkspacePath, excluded: Globs, call: CallContext):
         break;
       }
       shown++;
-      const children: Node[] = [];
+      const children: JsonTreeNode[] = [];
       branch.children.push(isDirectory ? { name, type: "directory", children } : { name, type: "file" });
       if (isDirectory) branches.push({ prefix: `${path}/`, depth: branch.depth + 1, children });
     }

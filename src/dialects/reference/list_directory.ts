@@ -2,7 +2,7 @@
 import { sortByName } from "../../engine/search/order.ts";
 import { pathAt } from "./paths.ts";
 import { textTool } from "./reference-tool.ts";
-import { Lines } from "./room.ts";
+import { BoundedLines } from "./room.ts";
 
 export const listDirectory = textTool({
   name: "list_directory",
@@ -17,7 +17,7 @@ export const listDirectory = textTool({
   run({ path }, call) {
     using directory = call.workspace.directory(pathAt(path, call));
     const entries = sortByName(directory.entries());
-    const lines = new Lines();
+    const lines = new BoundedLines();
     for (const { name, kind } of entries) {
       if (lines.add(`${kind === "directory" ? "[DIR]" : "[FILE]"} ${name}`)) continue;
       lines.note(`cut: ${lines.count} of ${entries.length} entries; find others with search_files`);

@@ -7,7 +7,7 @@ import type { Directory, Entry } from "../../engine/workspace/directory.ts";
 import type { WorkspacePath } from "../../engine/workspace/path.ts";
 import { pathAt } from "./paths.ts";
 import { textTool } from "./reference-tool.ts";
-import { Lines } from "./room.ts";
+import { BoundedLines } from "./room.ts";
 
 interface Sized {
   readonly name: string;
@@ -45,7 +45,7 @@ export const listDirectoryWithSizes = textTool({
       return { name: entry.name, isDirectory, size: sizeOf(entry, directory, path, call) };
     });
     const sorted = entries.sort((a, b) => (sortBy === "size" ? b.size - a.size : byName(a, b)));
-    const lines = new Lines();
+    const lines = new BoundedLines();
     for (const { name, isDirectory, size } of sorted) {
       const column = isDirectory ? "" : formatted(size).padStart(10);
       if (lines.add(`${isDirectory ? "[DIR]" : "[FILE]"} ${name.padEnd(30)} ${column}`)) continue;

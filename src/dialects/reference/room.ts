@@ -4,7 +4,7 @@
 export const maxAnswerBytes = 1024 * 1024;
 
 /** The lines of an answer, as many as there is room for. */
-export class Lines {
+export class BoundedLines {
   readonly #lines: string[] = [];
   #left = maxAnswerBytes;
 

@@ -7,7 +7,7 @@ import { nativeForm } from "../../engine/workspace/windows-path.ts";
 import { anyOf } from "./globs.ts";
 import { pathAt } from "./paths.ts";
 import { textTool } from "./reference-tool.ts";
-import { Lines } from "./room.ts";
+import { BoundedLines } from "./room.ts";
 
 export const searchFiles = textTool({
   name: "search_files",
@@ -38,7 +38,7 @@ export const searchFiles = textTool({
     const base = directory.path.replace(/\/$/, "");
     const exclude = excludePatterns.length === 0 ? undefined : anyOf(excludePatterns);
     const options = { include: anyOf([pattern]), exclude, order: "tree", signal: call.signal } as const;
-    const lines = new Lines();
+    const lines = new BoundedLines();
     await walkGroups(directory, options, ({ prefix, entries }) => {
       for (const { name, kind } of entries) {
         const found = prefix + name;

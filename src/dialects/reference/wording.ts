@@ -7,12 +7,12 @@ import { isWithin } from "../../engine/workspace/root.ts";
 /** "read" is an `open` to read from. */
 export type SystemCall = "read" | "open" | "scandir" | "stat" | "mkdir" | "rename";
 
-interface Scene {
+interface SystemCallContext {
   readonly call: SystemCall;
   readonly allowed: readonly string[];
 }
 
-export function wordingFor({ call, allowed }: Scene): Wording {
+export function wordingFor({ call, allowed }: SystemCallContext): Wording {
   const denied = (path: string) => {
     const reached = allowed.some(directory => isWithin(path, directory));
     const what = reached ? "symlink target" : "path";

@@ -4,10 +4,10 @@ import type { CallContext } from "../../contract/context.ts";
 import { tool } from "../../contract/tool.ts";
 import { Fault } from "../../engine/fault.ts";
 import { walk } from "../../engine/search/walk.ts";
-import { type AskedEdit, dryRunProperty, editFile, editsProperty, preview } from "./editing.ts";
+import { dryRunProperty, editFile, editsProperty, preview, type ReplayEditParams } from "./editing.ts";
 import { isGlob, Trees } from "./globs.ts";
 import { leadsTo } from "./leads-to.ts";
-import { type Allowed, readable, writable } from "./paths.ts";
+import { type AllowedPath, readable, writable } from "./paths.ts";
 import { toldInline } from "./words.ts";
 
 /** How many files are worked on at a time. */
@@ -42,7 +42,7 @@ export const editFiles = tool({
     let next = 0;
     const work = async () => {
       for (let i = next++; i < files.length; i = next++) {
-        items[i] = await edited(files[i] as Allowed, edits, dryRun, call);
+        items[i] = await edited(files[i] as AllowedPath, edits, dryRun, call);
         call.progress(i + 1, files.length);
       }
     };
@@ -52,8 +52,8 @@ export const editFiles = tool({
 });
 
 async function edited(
-  file: Allowed,
-  edits: readonly AskedEdit[],
+  file: AllowedPath,
+  edits: readonly ReplayEditParams[],
   dryRun: boolean,
   call: CallContext,
 ): Promise<string> {
@@ -75,8 +75,8 @@ async function resolved(
   paths: readonly string[],
   allowed: typeof readable,
   call: CallContext,
-): Promise<Allowed[]> {
-  const files = new Map<string, Allowed>();
+): Promise<AllowedPath[]> {
+  const files = new Map<string, AllowedPath>();
   for (const entry of paths) {
     const named = isGlob(entry) ? await matching(entry, call) : [entry];
     for (const given of named) {

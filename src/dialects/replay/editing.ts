@@ -11,7 +11,7 @@ import { shown } from "../../engine/text/escape.ts";
 import { decode, type Text } from "../../engine/text/text.ts";
 import type { Commit } from "../../engine/workspace/commit/change.ts";
 import type { OpenFile } from "../../engine/workspace/file.ts";
-import type { Allowed } from "./paths.ts";
+import type { AllowedPath } from "./paths.ts";
 import { maxAnswerBytes } from "./room.ts";
 
 export const editsProperty = {
@@ -47,12 +47,12 @@ export const dryRunProperty = {
   description: "Answer a unified diff and write nothing. Use it first for regex edits.",
 } as const;
 
-export type AskedEdit = Infer<typeof editsProperty>[number];
+export type ReplayEditParams = Infer<typeof editsProperty>[number];
 
 /** Edits a file. Any failure leaves it as it was. */
 export async function editFile(
-  { path }: Allowed,
-  edits: readonly AskedEdit[],
+  { path }: AllowedPath,
+  edits: readonly ReplayEditParams[],
   { workspace, settings, signal }: CallContext,
 ): Promise<Commit> {
   refuseLarge(sizeOf(workspace.file(path)), path.given); // closed again: Windows replaces no file that is open
@@ -69,8 +69,8 @@ export async function editFile(
 
 /** What the edits would change, as a unified diff; of a file that is not there, what they would ask for. */
 export async function preview(
-  { path, at }: Allowed,
-  edits: readonly AskedEdit[],
+  { path, at }: AllowedPath,
+  edits: readonly ReplayEditParams[],
   { workspace, signal }: Pick<CallContext, "workspace" | "signal">,
 ): Promise<string> {
   let bytes: Buffer;
@@ -87,7 +87,7 @@ export async function preview(
   return diff === "" ? "(no changes)" : shown(diff);
 }
 
-async function applied(text: Text, edits: readonly AskedEdit[], signal: AbortSignal): Promise<Text> {
+async function applied(text: Text, edits: readonly ReplayEditParams[], signal: AbortSignal): Promise<Text> {
   try {
     const result = await applyEdits(text, edits.map(engineEdit), { order: "sequence", signal });
     return result.text;
@@ -96,7 +96,7 @@ async function applied(text: Text, edits: readonly AskedEdit[], signal: AbortSig
   }
 }
 
-function engineEdit(edit: AskedEdit): Edit {
+function engineEdit(edit: ReplayEditParams): Edit {
   const { oldText, newText, limit, isRegex, caseInsensitive } = edit;
   if (oldText === "") throw refusal("oldText must not be empty");
   const times = limit === 0 ? "all" : limit;
@@ -111,7 +111,7 @@ function engineEdit(edit: AskedEdit): Edit {
     : { ...replace, times: "unique", tolerances: ["reindented"] };
 }
 
-function inContractWords(error: unknown, edits: readonly AskedEdit[]): unknown {
+function inContractWords(error: unknown, edits: readonly ReplayEditParams[]): unknown {
   if (Fault.is(error, "no_match")) {
     const edit = edits[error.data.edit];
     return refusal(`${edit?.isRegex ? "pattern" : "oldText"} not found: ${edit?.oldText}`);
@@ -151,7 +151,7 @@ function refuseLarge(size: number, path: string): void {
   if (size > maxAnswerBytes) throw new Fault("too_large", { path, size, limit: maxAnswerBytes });
 }
 
-function intended(at: string, edits: readonly AskedEdit[]): string {
+function intended(at: string, edits: readonly ReplayEditParams[]): string {
   const lines = edits.map(({ oldText, newText, isRegex, limit }, i) => {
     const times = limit === 0 ? " (all)" : limit === 1 ? "" : ` (up to ${limit})`;
     const what = isRegex ? `/${oldText}/` : JSON.stringify(oldText);

@@ -5,7 +5,7 @@ import { nativeForm } from "../../engine/workspace/windows-path.ts";
 import { excluded, excludeGlobsProperty, included } from "./globs.ts";
 import { leadsTo } from "./leads-to.ts";
 import { readable } from "./paths.ts";
-import { Lines } from "./room.ts";
+import { CheckedLines } from "./room.ts";
 
 export const globSearch = tool({
   name: "glob_search",
@@ -31,7 +31,7 @@ export const globSearch = tool({
     using directory = workspace.directory(root);
     const include = included(directory, globs);
     const exclude = excluded(directory, excludeGlobs);
-    const found = new Lines(given);
+    const found = new CheckedLines(given);
     const base = directory.path.replace(/\/$/, "");
     let stopped = false;
     await walkGroups(directory, { include, exclude, signal }, ({ prefix, entries }) => {

@@ -61,7 +61,7 @@ export const grepFiles = tool({
     const context = Math.min(params.contextLines, mostContext);
     const most = Math.min(params.maxResults, mostResults);
     using places = placesOf(call, given, globs);
-    const answer = new Answer(context, most);
+    const answer = new GrepAnswer(context, most);
     const seen = new Set<string>();
     let tooLarge = 0;
     for (const { directory, include } of places.trees) {
@@ -98,14 +98,14 @@ export const grepFiles = tool({
   },
 });
 
-interface Places extends Disposable {
+interface GrepScope extends Disposable {
   readonly trees: readonly { readonly directory: Directory; readonly include?: Globs }[];
   readonly outside: number;
   /** What relative globs are read against. */
   readonly base: string;
 }
 
-function placesOf({ workspace }: CallContext, given?: string, globs?: readonly string[]): Places {
+function placesOf({ workspace }: CallContext, given?: string, globs?: readonly string[]): GrepScope {
   // The directory is checked even where every glob is absolute.
   const root = readable(workspace, given ?? ".");
   if (globs === undefined) {
@@ -119,7 +119,7 @@ function placesOf({ workspace }: CallContext, given?: string, globs?: readonly s
 
 /** Whether there is a file to search at all; asked only where nothing was found. */
 async function anyFile(
-  trees: Places["trees"],
+  trees: GrepScope["trees"],
   exclude: readonly string[] | undefined,
   base: string,
   signal: AbortSignal,
@@ -132,7 +132,7 @@ async function anyFile(
 }
 
 /** The lines of the answer, up to as many matches as were asked for and as much text as an answer holds. */
-class Answer {
+class GrepAnswer {
   readonly #context: number;
   readonly #most: number;
   readonly #lines: string[] = [];

@@ -3,7 +3,7 @@ import { text, tool } from "../../contract/tool.ts";
 import { sortByName } from "../../engine/search/order.ts";
 import type { Entry } from "../../engine/workspace/directory.ts";
 import { leadsTo } from "./leads-to.ts";
-import { Lines } from "./room.ts";
+import { CheckedLines } from "./room.ts";
 
 export const listDirectory = tool({
   name: "list_directory",
@@ -22,7 +22,7 @@ export const listDirectory = tool({
     using directory = workspace.directory(path);
     const isDirectory = ({ name, kind }: Entry) =>
       kind === "directory" || (kind === "symlink" && leadsTo(workspace, path.below(name)) === "directory");
-    const lines = new Lines(given);
+    const lines = new CheckedLines(given);
     for (const entry of sortByName(directory.entries())) {
       lines.add(`${isDirectory(entry) ? "[DIR] " : "[FILE]"} ${entry.name}`);
     }

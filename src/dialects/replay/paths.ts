@@ -6,18 +6,18 @@ import type { WorkspacePath } from "../../engine/workspace/path.ts";
 import { nativeForm } from "../../engine/workspace/windows-path.ts";
 import type { Workspace } from "../../engine/workspace/workspace.ts";
 
-export interface Allowed {
+export interface AllowedPath {
   readonly path: WorkspacePath;
   /** The canonical path, which results print. */
   readonly at: string;
 }
 
-export function readable(workspace: Workspace, given: string): Allowed {
+export function readable(workspace: Workspace, given: string): AllowedPath {
   const path = workspace.at(given);
   return { path, at: nativeForm(workspace.locate(path).path) };
 }
 
-export function writable(workspace: Workspace, given: string): Allowed {
+export function writable(workspace: Workspace, given: string): AllowedPath {
   const path = workspace.at(given);
   const { path: at, root } = workspace.locate(path);
   if (root.access === "read-only") throw new Fault("read_only", { path: given });

@@ -5,7 +5,7 @@ import { Fault } from "../../engine/fault.ts";
 export const maxAnswerBytes = 64 * 1024 * 1024;
 
 /** The lines of an answer, within that. */
-export class Lines {
+export class CheckedLines {
   readonly #about: string;
   readonly #lines: string[] = [];
   #size = 0;

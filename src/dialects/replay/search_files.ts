@@ -4,7 +4,7 @@ import { walkGroups } from "../../engine/search/walk.ts";
 import { nativeForm } from "../../engine/workspace/windows-path.ts";
 import { excluded, excludeGlobsProperty } from "./globs.ts";
 import { readable } from "./paths.ts";
-import { Lines } from "./room.ts";
+import { CheckedLines } from "./room.ts";
 
 export const searchFiles = tool({
   name: "search_files",
@@ -27,7 +27,7 @@ export const searchFiles = tool({
   async run({ directory: given, nameContains, excludeGlobs }, { workspace, signal }) {
     using directory = workspace.directory(readable(workspace, given).path);
     const wanted = nameContains.toLowerCase();
-    const found = new Lines(given);
+    const found = new CheckedLines(given);
     const exclude = excluded(directory, excludeGlobs);
     const base = directory.path.replace(/\/$/, "");
     await walkGroups(directory, { exclude, order: "tree", signal }, ({ prefix, entries }) => {

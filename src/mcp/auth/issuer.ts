@@ -1,7 +1,7 @@
 // An authorization server, as far as we need it: its keys, found by the metadata that it publishes. It is asked
 // when the first token comes, and again when that failed; never by a plain connection to another machine.
 import { createRemoteJWKSet, type JWTVerifyGetKey } from "jose";
-import { isLoopback } from "../http/address.ts";
+import { isLoopback } from "../http/listen-address.ts";
 import { isRecord } from "../jsonrpc.ts";
 
 const timeoutMs = 5000;

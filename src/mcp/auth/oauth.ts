@@ -8,7 +8,7 @@ import { Fault } from "../../engine/fault.ts";
 import type { Workspace } from "../../engine/workspace/workspace.ts";
 import { Refusal } from "../http/refusal.ts";
 import type { Log } from "../log.ts";
-import { type Access, bearer } from "./access.ts";
+import { type Authenticator, bearer } from "./authenticator.ts";
 import { Issuer } from "./issuer.ts";
 import { Principal } from "./principal.ts";
 import { permits, type Reach, reachOf } from "./reach.ts";
@@ -53,7 +53,7 @@ interface Verified {
   readonly expires: number;
 }
 
-export class OAuth implements Access {
+export class OAuth implements Authenticator {
   readonly documents: ReadonlyMap<string, string>;
   readonly #options: OAuthOptions;
   readonly #issuer: Issuer;

@@ -8,7 +8,7 @@ import type { Workspace } from "../../engine/workspace/workspace.ts";
 import { WatchedFile } from "../../host/watched-file.ts";
 import { Refusal } from "../http/refusal.ts";
 import type { Log } from "../log.ts";
-import { type Access, bearer } from "./access.ts";
+import { type Authenticator, bearer } from "./authenticator.ts";
 import { Principal } from "./principal.ts";
 import { permits, type Reach, reachOf } from "./reach.ts";
 import { digest, parseTokens, type TokenRecord } from "./tokens-file.ts";
@@ -27,20 +27,20 @@ export interface TokensOptions {
 /** How long what runs for a token that was taken out may go on while nobody asks for anything. */
 const lookMs = 1000;
 
-interface Known {
+interface KnownToken {
   readonly record: TokenRecord;
   readonly hash: Buffer;
   /** Made when the token is first used. */
   principal?: Principal;
 }
 
-export class Tokens implements Access {
+export class Tokens implements Authenticator {
   readonly documents = new Map<string, string>();
   readonly #options: TokensOptions;
   readonly #file: WatchedFile;
   readonly #timer: NodeJS.Timeout;
   /** By everything that their record says: one that has changed is another. */
-  #known = new Map<string, Known>();
+  #known = new Map<string, KnownToken>();
 
   /** Throws where the file cannot be read, and says why. */
   constructor(options: TokensOptions) {
@@ -57,7 +57,7 @@ export class Tokens implements Access {
     const token = bearer(authorization);
     if (token === undefined) throw unauthorized("Unauthorized: send a token (Authorization: Bearer ...)");
     const presented = digest(token);
-    let found: Known | undefined;
+    let found: KnownToken | undefined;
     // All of them are compared, and each in constant time: how long it takes tells nothing.
     for (const known of this.#known.values()) if (timingSafeEqual(known.hash, presented)) found = known;
     if (found === undefined) throw unauthorized("Unauthorized: unknown token", "invalid_token");

@@ -9,9 +9,9 @@ import {
 } from "@modelcontextprotocol/server";
 import { isRecord } from "../jsonrpc.ts";
 import { modernRevisions } from "../revision.ts";
+import type { RequestContext } from "./request-context.ts";
 import { type SessionLimits, Sessions } from "./sessions.ts";
 import { TableServer, type TableServerOptions } from "./table-server.ts";
-import type { Visit } from "./visit.ts";
 
 interface EndpointOptions extends TableServerOptions, SessionLimits {
   readonly stateless: boolean;
@@ -27,7 +27,7 @@ export class Endpoint {
     this.sessions = new Sessions(options);
     this.#alone = createMcpHandler(
       ({ era, requestInfo }) => {
-        const { table, method } = options.visits.of(requestInfo);
+        const { table, method } = options.contexts.of(requestInfo);
         const server = new TableServer(era, table.server, options);
         // What nobody answers is left to the SDK, which has a status for that.
         if (method !== undefined && !table.server.methods.has(method))
@@ -43,23 +43,27 @@ export class Endpoint {
   }
 
   /** `message` is the parsed body, where there is one. */
-  async fetch(request: Request, visit: Visit, message: unknown): Promise<Response> {
-    this.#options.visits.set(request, visit);
-    const listening = await this.#listen(request, visit, message);
+  async fetch(request: Request, requestContext: RequestContext, message: unknown): Promise<Response> {
+    this.#options.contexts.set(request, requestContext);
+    const listening = await this.#listen(request, requestContext, message);
     if (listening !== undefined) return listening;
     const parsed = message === undefined ? {} : { parsedBody: message };
     const alone = this.#options.stateless || !(await isLegacyRequest(request, message));
     if (alone) return await this.#alone.fetch(request, parsed);
     const opens = isRecord(message) && message.method === "initialize";
-    return await this.sessions.fetch(request, visit, message, opens);
+    return await this.sessions.fetch(request, requestContext, message, opens);
   }
 
   /**
    * The SDK answers `subscriptions/listen` itself, with events that are the same for all callers. Ours are about
    * what the caller may reach, so a request that is in order goes to our table; the others are refused by the SDK.
    */
-  async #listen(request: Request, visit: Visit, message: unknown): Promise<Response | undefined> {
-    const { method = "", table } = visit;
+  async #listen(
+    request: Request,
+    requestContext: RequestContext,
+    message: unknown,
+  ): Promise<Response | undefined> {
+    const { method = "", table } = requestContext;
     if (method !== "subscriptions/listen" || !table.server.methods.has(method)) return undefined;
     const version = request.headers.get("mcp-protocol-version");
     const named = request.headers.get("mcp-method");

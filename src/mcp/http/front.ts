@@ -1,25 +1,25 @@
 // The front door: every request from its first byte to its last. It is refused as early as can be, and each
 // refusal says by its status what was wrong: where it came from, who sent it, how much, or what it asks for.
 import type { IncomingMessage, ServerResponse } from "node:http";
-import type { Access } from "../auth/access.ts";
+import type { Authenticator } from "../auth/authenticator.ts";
 import type { Principal } from "../auth/principal.ts";
 import { isRecord } from "../jsonrpc.ts";
 import type { Log } from "../log.ts";
 import type { Recorder } from "../recorder.ts";
 import type { Bodies } from "./body.ts";
 import type { Endpoint } from "./endpoint.ts";
-import type { Gate } from "./gate.ts";
+import type { HostCheck } from "./host-check.ts";
 import type { Metrics } from "./metrics.ts";
-import { OpenVisits } from "./open-visits.ts";
+import { OpenRequests } from "./open-requests.ts";
 import { Rates } from "./rates.ts";
 import { Refusal } from "./refusal.ts";
+import type { RequestContext } from "./request-context.ts";
 import { respond } from "./respond.ts";
-import type { Table, Tables } from "./tables.ts";
-import type { Visit } from "./visit.ts";
+import type { MethodTable, Tables } from "./tables.ts";
 
 interface FrontOptions {
-  readonly gate: Gate;
-  readonly access: Access;
+  readonly hostCheck: HostCheck;
+  readonly access: Authenticator;
   readonly tables: Tables;
   readonly bodies: Bodies;
   readonly endpoint: Endpoint;
@@ -43,7 +43,7 @@ const preflight = {
 };
 
 export class Front {
-  readonly visits = new OpenVisits();
+  readonly openRequests = new OpenRequests();
   readonly #options: FrontOptions;
   readonly #rates = new Rates();
   /** Whose requests they are, as soon as that is known. */
@@ -62,8 +62,8 @@ export class Front {
     try {
       const path = pathOf(request);
       if (this.#isAboutHealth(path, response)) return;
-      this.#options.gate.check(host, origin);
-      headers = this.#options.gate.headersFor(origin);
+      this.#options.hostCheck.check(host, origin);
+      headers = this.#options.hostCheck.headersFor(origin);
       if (request.method === "OPTIONS") {
         return send(response, 204, origin === undefined ? {} : { ...preflight, ...headers });
       }
@@ -114,17 +114,19 @@ export class Front {
     if (found === undefined) throw new Refusal(404, "Not found: the server is at /mcp");
     const table = await tables.for(principal, named);
     if (this.ending) throw new Refusal(503, "The server is ending", { headers: { connection: "close" } });
-    const open = this.visits.enter(response, principal, lineOf(request, principal));
+    const open = this.openRequests.enter(response, principal, lineOf(request, principal));
     const { message, bytes } = await this.#message(request, table, principal);
     if (isEndless(request, message)) open.endless();
     const method = isRecord(message) && typeof message.method === "string" ? message.method : undefined;
     const address = addressOf(request);
     const traceparent = request.headers.traceparent?.toString();
-    const visit: Visit = { ...open, principal, table, method, bytes, address, traceparent };
-    const answer = endpoint.fetch(webRequest(request, path, open.signal), visit, message).then(given => {
-      if (given.status >= 400) this.#refused(request, given.status, method ?? "", principal);
-      return given;
-    });
+    const requestContext: RequestContext = { ...open, principal, table, method, bytes, address, traceparent };
+    const answer = endpoint
+      .fetch(webRequest(request, path, open.signal), requestContext, message)
+      .then(given => {
+        if (given.status >= 400) this.#refused(request, given.status, method ?? "", principal);
+        return given;
+      });
     const streams = request.method === "POST" && /text\/event-stream/i.test(request.headers.accept ?? "");
     await respond(response, answer, { headers, streams, keepAliveMs });
   }
@@ -132,7 +134,7 @@ export class Front {
   /** The message of a POST; nothing for the others. */
   async #message(
     request: IncomingMessage,
-    table: Table,
+    table: MethodTable,
     principal: Principal,
   ): Promise<{ message?: unknown; bytes: number }> {
     const { method = "", headers } = request;

@@ -16,7 +16,7 @@ export async function respond(
   answer: Promise<Response>,
   { headers, streams, keepAliveMs }: RespondOptions,
 ): Promise<void> {
-  const pace = streams ? new Pace(response, headers, keepAliveMs) : undefined;
+  const pace = streams ? new KeepAlive(response, headers, keepAliveMs) : undefined;
   let given: Response;
   try {
     given = await answer;
@@ -33,7 +33,7 @@ export async function respond(
 }
 
 /** Makes a stream of an answer that does not come. */
-class Pace {
+class KeepAlive {
   begun = false;
   readonly #timer: NodeJS.Timeout;
 

@@ -4,37 +4,37 @@ import { createServer as createHttpServer } from "node:http";
 import type { AddressInfo, Server } from "node:net";
 import { runningCommands } from "../../engine/shell/living.ts";
 import { openFiles } from "../../engine/workspace/system/open-files.ts";
-import type { Access } from "../auth/access.ts";
+import type { Authenticator } from "../auth/authenticator.ts";
 import type { Log } from "../log.ts";
 import { type Audit, Recorder } from "../recorder.ts";
 import { createServer } from "../server.ts";
-import { type Address, inUrl, isLoopback } from "./address.ts";
 import { Bodies } from "./body.ts";
-import { Calls } from "./calls.ts";
+import { CallScheduler } from "./call-scheduler.ts";
 import { Endpoint } from "./endpoint.ts";
 import { Front } from "./front.ts";
-import { Gate, type GateOptions } from "./gate.ts";
+import { HostCheck, type HostCheckOptions } from "./host-check.ts";
 import { defaultKeepAliveMs } from "./keep-alive.ts";
+import { inUrl, isLoopback, type ListenAddress } from "./listen-address.ts";
 import { Metrics } from "./metrics.ts";
+import { RequestContexts } from "./request-context.ts";
 import type { SessionLimits } from "./sessions.ts";
 import { Tables, type TablesOptions } from "./tables.ts";
-import { Visits } from "./visit.ts";
 
 export interface HttpOptions
   extends Omit<TablesOptions, "create" | "subscriptions">,
     Partial<Pick<TablesOptions, "create">>,
-    Omit<GateOptions, "address">,
+    Omit<HostCheckOptions, "address">,
     Partial<SessionLimits> {
-  readonly address: Address;
+  readonly address: ListenAddress;
   /** Absent: everybody who reaches the address, which must then be this machine alone. */
-  readonly access: Access;
+  readonly access: Authenticator;
   readonly authenticated: boolean;
   readonly log: Log;
   readonly audit?: Audit;
   /** HTTPS with this certificate and key. */
   readonly tls?: Certificate;
   /** Where the figures are served instead of beside the rest, without authentication. */
-  readonly metricsAddress?: Address;
+  readonly metricsAddress?: ListenAddress;
   /** Keep nothing between requests, for use behind a load balancer. */
   readonly stateless?: boolean;
   readonly maxBodyBytes?: number;
@@ -72,13 +72,13 @@ export async function serveHttp(options: HttpOptions): Promise<HttpService> {
     audit: options.audit,
     count: figures => metrics.call(figures),
   });
-  const calls = new Calls(recorder);
+  const calls = new CallScheduler(recorder);
   const { sessions = 1000, sessionsPerCaller = 100, idleMs = 30 * 60_000, stateless = false } = options;
   const { keepAliveMs = defaultKeepAliveMs } = options;
   const limits = { sessions, sessionsPerCaller, idleMs, keepAliveMs };
-  const endpoint = new Endpoint({ visits: new Visits(), calls, log, stateless, ...limits });
+  const endpoint = new Endpoint({ contexts: new RequestContexts(), calls, log, stateless, ...limits });
   const front = new Front({
-    gate: new Gate(options),
+    hostCheck: new HostCheck(options),
     access,
     tables: new Tables({ ...options, create, subscriptions: !stateless }),
     bodies: new Bodies(options.maxBodyBytes ?? 64 * 1024 * 1024),
@@ -91,7 +91,11 @@ export async function serveHttp(options: HttpOptions): Promise<HttpService> {
     printMetrics: () =>
       metrics.print([
         gauge("polyfs_sessions", "Open sessions", () => endpoint.sessions.count),
-        gauge("polyfs_requests_open", "Requests being answered, streams included", () => front.visits.count),
+        gauge(
+          "polyfs_requests_open",
+          "Requests being answered, streams included",
+          () => front.openRequests.count,
+        ),
         gauge("polyfs_calls_running", "Calls running", () => calls.running),
         gauge("polyfs_calls_waiting", "Calls waiting", () => calls.waiting),
         gauge("polyfs_jobs", "Commands running, those in the background included", runningCommands),
@@ -121,10 +125,10 @@ export async function serveHttp(options: HttpOptions): Promise<HttpService> {
   async function end(): Promise<void> {
     front.ending = true;
     const closed = new Promise<void>(resolve => server.close(() => resolve()));
-    await within(graceMs, front.visits.idle(), atOnce);
-    front.visits.abort();
+    await within(graceMs, front.openRequests.idle(), atOnce);
+    front.openRequests.abort();
     await endpoint.close();
-    await within(lastMs, front.visits.idle(), atOnce);
+    await within(lastMs, front.openRequests.idle(), atOnce);
     server.closeIdleConnections();
     await within(lastMs, closed, atOnce);
     server.closeAllConnections();
@@ -149,9 +153,9 @@ export async function serveHttp(options: HttpOptions): Promise<HttpService> {
   };
 }
 
-type Listener = import("node:http").RequestListener;
+type RequestListener = import("node:http").RequestListener;
 
-async function createListener(tls: Certificate | undefined, listener: Listener) {
+async function createListener(tls: Certificate | undefined, listener: RequestListener) {
   if (tls === undefined) return limited(createHttpServer(timeouts, listener));
   const { createServer: createHttpsServer } = await import("node:https");
   return limited(createHttpsServer({ ...timeouts, ...tls, minVersion: "TLSv1.2" }, listener));
@@ -162,7 +166,7 @@ function limited<S extends Server>(server: S): S {
   return server;
 }
 
-async function listen(server: Server, { host, port }: Address, log: Log): Promise<void> {
+async function listen(server: Server, { host, port }: ListenAddress, log: Log): Promise<void> {
   await new Promise<void>((resolve, reject) => {
     server.once("error", reject);
     server.listen(port, host, () => {
@@ -173,7 +177,7 @@ async function listen(server: Server, { host, port }: Address, log: Log): Promis
   server.on("error", error => log.error("http", error));
 }
 
-function urlOf(server: Server, { host }: Address, scheme: string): string {
+function urlOf(server: Server, { host }: ListenAddress, scheme: string): string {
   return `${scheme}://${inUrl(host)}:${(server.address() as AddressInfo).port}`;
 }
 

@@ -7,8 +7,8 @@ import { Session } from "../../contract/session.ts";
 import { clock } from "../../engine/clock.ts";
 import type { Principal } from "../auth/principal.ts";
 import { Refusal } from "./refusal.ts";
+import type { RequestContext } from "./request-context.ts";
 import { TableServer, type TableServerOptions } from "./table-server.ts";
-import type { Visit } from "./visit.ts";
 
 export interface SessionLimits {
   /** Of all callers together, and of one where callers are told apart. */
@@ -19,7 +19,7 @@ export interface SessionLimits {
   readonly keepAliveMs: number;
 }
 
-interface Open {
+interface OpenSession {
   readonly principal: Principal;
   readonly held: Disposable;
   readonly dialect: string;
@@ -36,7 +36,7 @@ const spareMs = 60_000;
 
 export class Sessions {
   readonly #options: TableServerOptions & SessionLimits;
-  readonly #open = new Map<string, Open>();
+  readonly #open = new Map<string, OpenSession>();
   readonly #timer: NodeJS.Timeout;
 
   constructor(options: TableServerOptions & SessionLimits) {
@@ -49,16 +49,21 @@ export class Sessions {
   }
 
   /** Answers a request of a 2025 client. `opens`: it is an `initialize`. */
-  async fetch(request: Request, visit: Visit, body: unknown, opens: boolean): Promise<Response> {
+  async fetch(
+    request: Request,
+    requestContext: RequestContext,
+    body: unknown,
+    opens: boolean,
+  ): Promise<Response> {
     const id = request.headers.get("mcp-session-id");
     if (id === null && !opens) {
       throw new Refusal(400, "Bad request: no Mcp-Session-Id; send initialize first");
     }
-    const open = id === null ? await this.#begin(visit) : this.#find(id, visit);
-    visit.session = open.kept;
-    visit.hold = () => use(open);
+    const open = id === null ? await this.#begin(requestContext) : this.#find(id, requestContext);
+    requestContext.session = open.kept;
+    requestContext.hold = () => use(open);
     const busy = use(open);
-    visit.onEnd(() => busy[Symbol.dispose]());
+    requestContext.onEnd(() => busy[Symbol.dispose]());
     const { transport } = open;
     const response = await transport.handleRequest(request, body === undefined ? {} : { parsedBody: body });
     // It was no handshake after all.
@@ -72,7 +77,7 @@ export class Sessions {
     await Promise.all([...this.#open.values()].map(({ transport }) => transport.close()));
   }
 
-  #find(id: string, { principal, table }: Visit): Open {
+  #find(id: string, { principal, table }: RequestContext): OpenSession {
     const open = this.#open.get(id);
     // Another reach is another caller: what is kept may hold on to directories that are not granted any more.
     const own =
@@ -84,7 +89,7 @@ export class Sessions {
     return open;
   }
 
-  async #begin({ principal, table }: Visit): Promise<Open> {
+  async #begin({ principal, table }: RequestContext): Promise<OpenSession> {
     this.#makeRoom(principal);
     const id = randomUUID();
     const kept = new Session();
@@ -93,7 +98,7 @@ export class Sessions {
       keepAliveMs: this.#options.keepAliveMs,
     });
     const server = new TableServer("legacy", table.server, this.#options);
-    const open: Open = {
+    const open: OpenSession = {
       principal,
       held: principal.use(),
       dialect: table.dialect.name,
@@ -142,7 +147,7 @@ export class Sessions {
 }
 
 /** Somebody uses the session: it is not idle, and what is kept stays. */
-function use(open: Open): Disposable {
+function use(open: OpenSession): Disposable {
   open.busy++;
   let used = true;
   return {
@@ -157,7 +162,7 @@ function use(open: Open): Disposable {
 }
 
 /** Calls of a session that has ended may still be running out. */
-function letGo({ closed, busy, kept, held }: Open): void {
+function letGo({ closed, busy, kept, held }: OpenSession): void {
   if (!closed || busy > 0) return;
   kept[Symbol.dispose]();
   held[Symbol.dispose]();

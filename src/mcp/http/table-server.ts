@@ -19,13 +19,13 @@ import type { Log } from "../log.ts";
 import type { Caller, Params } from "../method.ts";
 import { clientName, type Era, modernRevisions, negotiate, type Revision } from "../revision.ts";
 import type { Server } from "../server.ts";
-import type { Calls } from "./calls.ts";
+import type { CallScheduler } from "./call-scheduler.ts";
+import type { RequestContext, RequestContexts } from "./request-context.ts";
 import { SdkCaller } from "./sdk-caller.ts";
-import type { Visit, Visits } from "./visit.ts";
 
 export interface TableServerOptions {
-  readonly visits: Visits;
-  readonly calls: Calls;
+  readonly contexts: RequestContexts;
+  readonly calls: CallScheduler;
   readonly log: Log;
 }
 
@@ -55,8 +55,8 @@ export class TableServer extends SdkServer {
 
   async #answer(request: JSONRPCRequest, context: ServerContext): Promise<SdkResult> {
     try {
-      const visit = this.#options.visits.of(context.http?.req);
-      const method = visit.table.server.methods.get(request.method);
+      const requestContext = this.#options.contexts.of(context.http?.req);
+      const method = requestContext.table.server.methods.get(request.method);
       if (method === undefined || (method.era ?? this.#era) !== this.#era) {
         throw new RpcError(MethodNotFound, `Method not found: ${request.method.slice(0, 100)}`);
       }
@@ -67,9 +67,9 @@ export class TableServer extends SdkServer {
         ...(inputResponses === undefined ? {} : { inputResponses }),
         ...(requestState === undefined ? {} : { requestState }),
       };
-      using caller = this.#caller(visit, context);
+      using caller = this.#caller(requestContext, context);
       const { calls } = this.#options;
-      const { result } = await calls.answer(visit, request.method, method, params, caller);
+      const { result } = await calls.answer(requestContext, request.method, method, params, caller);
       return result;
     } catch (error) {
       // Nobody waits for what was stopped, not even for the reason.
@@ -80,26 +80,26 @@ export class TableServer extends SdkServer {
     }
   }
 
-  #caller(visit: Visit, context: ServerContext): Caller & Disposable {
+  #caller(requestContext: RequestContext, context: ServerContext): Caller & Disposable {
     const modern = this.#era === "modern";
     const envelope: Params = context.mcpReq.envelope ?? {};
     const stated = envelope[CLIENT_CAPABILITIES_META_KEY];
     const client = clientName(modern ? envelope[CLIENT_INFO_META_KEY] : this.getClientVersion());
-    const session = visit.session ?? new Session({ lasting: false });
-    const { name } = visit.principal.is;
+    const session = requestContext.session ?? new Session({ lasting: false });
+    const { name } = requestContext.principal.is;
     // Whoever has a token is known by its name; what a client says of itself comes second.
     session.client = name === undefined ? (client ?? "unknown") : client ? `${name} (${client})` : name;
     return new SdkCaller(context, {
       session,
       revision: this.#revision(context),
-      workspace: visit.principal.is.workspace,
+      workspace: requestContext.principal.is.workspace,
       // A session outlives its requests; what stands alone is closed with its request.
-      gone: visit.session === undefined ? undefined : visit.signal,
+      gone: requestContext.session === undefined ? undefined : requestContext.signal,
       capabilities: modern ? (isRecord(stated) ? stated : undefined) : this.getClientCapabilities(),
-      asks: !modern && visit.session !== undefined,
+      asks: !modern && requestContext.session !== undefined,
       // By the stream that the client listens to, if it does.
       tellLater: (method, params) => {
-        if (visit.session !== undefined) this.notification({ method, params }).catch(() => {});
+        if (requestContext.session !== undefined) this.notification({ method, params }).catch(() => {});
       },
       logs: !modern || envelope[LOG_LEVEL_META_KEY] !== undefined,
     });

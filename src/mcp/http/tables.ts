@@ -23,7 +23,7 @@ export interface TablesOptions {
   readonly create: typeof createServer;
 }
 
-export interface Table {
+export interface MethodTable {
   readonly dialect: Dialect;
   readonly server: Server;
   /** The tool that a call names, be it permitted or not. */
@@ -32,14 +32,14 @@ export interface Table {
 
 export class Tables {
   readonly #options: TablesOptions;
-  readonly #tables = new WeakMap<Principal, Map<string, Promise<Table>>>();
+  readonly #tables = new WeakMap<Principal, Map<string, Promise<MethodTable>>>();
 
   constructor(options: TablesOptions) {
     this.#options = options;
   }
 
   /** `named` is the dialect in the path, where there is one. Throws a `Refusal`. */
-  async for(principal: Principal, named: string | undefined): Promise<Table> {
+  async for(principal: Principal, named: string | undefined): Promise<MethodTable> {
     const { dialects } = this.#options;
     const own = principal.is.dialect;
     const name = named ?? own ?? this.#options.dialect;
@@ -50,14 +50,14 @@ export class Tables {
     if (own !== undefined && name !== own) {
       throw new Refusal(403, `Forbidden: this token is for /mcp/${own}`);
     }
-    const tables = this.#tables.get(principal) ?? new Map<string, Promise<Table>>();
+    const tables = this.#tables.get(principal) ?? new Map<string, Promise<MethodTable>>();
     this.#tables.set(principal, tables);
     const table = tables.get(name) ?? this.#make(principal, dialects[name]);
     tables.set(name, table);
     return await table;
   }
 
-  async #make(principal: Principal, load: (() => Promise<Dialect>) | undefined): Promise<Table> {
+  async #make(principal: Principal, load: (() => Promise<Dialect>) | undefined): Promise<MethodTable> {
     if (load === undefined) throw new Refusal(404, "Not found");
     const { engine, info, create, subscriptions } = this.#options;
     const dialect = await load();

@@ -1,7 +1,7 @@
 // Serves what the conformance suite looks for, on the real stack, and says where. It ends with its input.
 import { defaultSettings } from "../../../src/contract/settings.ts";
 import { openEngine } from "../../../src/engine/engine.ts";
-import { openAccess } from "../../../src/mcp/auth/access.ts";
+import { openAccess } from "../../../src/mcp/auth/authenticator.ts";
 import { serveHttp } from "../../../src/mcp/http/serve.ts";
 import { createLog } from "../../../src/mcp/log.ts";
 import type { Method, ServerOptions } from "../../../src/mcp/method.ts";

@@ -1,7 +1,7 @@
 // Prompts, resources and completion, as the conformance suite looks for them: further rows of the table of
 // methods, as our own resources would be.
 import { InvalidParams, isRecord, RpcError } from "../../../src/mcp/jsonrpc.ts";
-import type { Method, Params, Result } from "../../../src/mcp/method.ts";
+import type { Method, MethodResult, Params } from "../../../src/mcp/method.ts";
 import { promptRound } from "./rounds.ts";
 import { image } from "./tools.ts";
 
@@ -55,7 +55,7 @@ const resources = [
   },
 ];
 
-function read(uri: unknown): Result {
+function read(uri: unknown): MethodResult {
   const known = resources.find(resource => resource.uri === uri);
   if (known !== undefined) {
     const { name: _, description: __, ...content } = known;
@@ -67,7 +67,7 @@ function read(uri: unknown): Result {
   return { contents: [{ uri, mimeType: "application/json", text: body }] };
 }
 
-const answering = (result: Result): Method => ({ run: () => ({ result }) });
+const answering = (result: MethodResult): Method => ({ run: () => ({ result }) });
 
 export const documents: Readonly<Record<string, Method>> = {
   "prompts/list": {

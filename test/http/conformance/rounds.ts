@@ -3,11 +3,11 @@
 import { createHmac } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { InvalidParams, isRecord, RpcError } from "../../../src/mcp/jsonrpc.ts";
-import type { Caller, Params, Result } from "../../../src/mcp/method.ts";
+import type { Caller, MethodResult, Params } from "../../../src/mcp/method.ts";
 
-type Round = (params: Params, caller: Caller) => Result | Promise<Result>;
+type Round = (params: Params, caller: Caller) => MethodResult | Promise<MethodResult>;
 
-const said = (text: string): Result => ({ content: [{ type: "text", text }] });
+const said = (text: string): MethodResult => ({ content: [{ type: "text", text }] });
 const args = (params: Params): Params => (isRecord(params.arguments) ? params.arguments : {});
 
 const object = (

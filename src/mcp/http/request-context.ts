@@ -1,11 +1,11 @@
 // A request over HTTP that has been let in: whose it is, what answers it, and whether the client is still there.
 import type { Session } from "../../contract/session.ts";
 import type { Principal } from "../auth/principal.ts";
-import type { Table } from "./tables.ts";
+import type { MethodTable } from "./tables.ts";
 
-export interface Visit {
+export interface RequestContext {
   readonly principal: Principal;
-  readonly table: Table;
+  readonly table: MethodTable;
   /** Who shares turns: the caller, or where callers are not told apart, the connection. */
   readonly line: string;
   /** Aborted when the client goes away, or the server ends. */
@@ -27,16 +27,16 @@ export interface Visit {
 }
 
 /** The SDK hands the request through to where it is answered; this is what we know about it. */
-export class Visits {
-  readonly #visits = new WeakMap<Request, Visit>();
+export class RequestContexts {
+  readonly #contexts = new WeakMap<Request, RequestContext>();
 
-  set(request: Request, visit: Visit): void {
-    this.#visits.set(request, visit);
+  set(request: Request, requestContext: RequestContext): void {
+    this.#contexts.set(request, requestContext);
   }
 
-  of(request: Request | undefined): Visit {
-    const visit = request && this.#visits.get(request);
-    if (visit === undefined) throw new Error("a request that nobody let in");
-    return visit;
+  of(request: Request | undefined): RequestContext {
+    const requestContext = request && this.#contexts.get(request);
+    if (requestContext === undefined) throw new Error("request without a context");
+    return requestContext;
   }
 }

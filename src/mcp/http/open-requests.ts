@@ -6,7 +6,7 @@ import { Refusal } from "./refusal.ts";
 /** Requests of one caller that are running, waiting, or not read yet. */
 const mostOfOne = 256;
 
-interface OpenVisit {
+interface OpenRequest {
   readonly line: string;
   readonly signal: AbortSignal;
   /** It ends when its client does not want it any more. */
@@ -15,7 +15,7 @@ interface OpenVisit {
   onEnd(listener: () => void): void;
 }
 
-export class OpenVisits {
+export class OpenRequests {
   readonly #open = new Set<AbortController>();
   /** Those that come to an end by themselves. */
   readonly #finite = new Set<AbortController>();
@@ -23,7 +23,7 @@ export class OpenVisits {
   #idle: (() => void)[] = [];
 
   /** Counts a request until its answer is out. Throws where there are too many. */
-  enter(response: ServerResponse, principal: Principal, line: string): OpenVisit {
+  enter(response: ServerResponse, principal: Principal, line: string): OpenRequest {
     const before = this.#lines.get(line) ?? 0;
     if (before >= mostOfOne) {
       throw new Refusal(429, `Too many requests at once: up to ${mostOfOne}`, {

@@ -1,14 +1,14 @@
 // Where to listen: `PORT`, `HOST:PORT` or `[IPV6]:PORT`. Without a host it is this machine alone.
 import { isIPv4 } from "node:net";
 
-export interface Address {
+export interface ListenAddress {
   /** Without brackets. */
   readonly host: string;
   readonly port: number;
 }
 
 /** Undefined where the text is no address. */
-export function parseAddress(text: string): Address | undefined {
+export function parseAddress(text: string): ListenAddress | undefined {
   const [, bracketed, plain, digits = ""] = /^(?:\[([^\]]+)\]:|([^:[\]]*):)?(\d{1,5})$/.exec(text) ?? [];
   const port = Number(digits);
   if (digits === "" || port > 65_535) return undefined;

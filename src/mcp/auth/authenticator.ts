@@ -3,7 +3,7 @@ import type { Workspace } from "../../engine/workspace/workspace.ts";
 import { Refusal } from "../http/refusal.ts";
 import { Principal } from "./principal.ts";
 
-export interface Access extends Disposable {
+export interface Authenticator extends Disposable {
   /** Whose request it is, by its Authorization header. Throws a `Refusal`. */
   identify(authorization: string | undefined): Principal | Promise<Principal>;
   /** Looks whether the grants have changed. */
@@ -13,7 +13,7 @@ export interface Access extends Disposable {
 }
 
 /** Everybody who reaches us may do everything that is served. */
-export function openAccess(workspace: Workspace): Access {
+export function openAccess(workspace: Workspace): Authenticator {
   const everybody = new Principal({
     owner: "",
     workspace,

@@ -3,7 +3,7 @@ import { PassThrough } from "node:stream";
 import { describe, expect, it } from "vitest";
 import { jsonParts } from "../../src/mcp/json-parts.ts";
 import { type Frame, LargeText, resultFrame, wholeText } from "../../src/mcp/jsonrpc.ts";
-import { Output } from "../../src/mcp/output.ts";
+import { MessageWriter } from "../../src/mcp/message-writer.ts";
 
 const large = '"a line\twith \\ and 漢\n'.repeat(20_000);
 
@@ -64,7 +64,7 @@ describe("a large text", () => {
 describe("an output", () => {
   it("gives large and small messages in the order in which they were sent, to a client that reads slowly", async () => {
     const stream = new PassThrough();
-    const output = new Output(stream, () => {});
+    const output = new MessageWriter(stream, () => {});
     const frames: Frame[] = [
       ["1"],
       resultFrame("2", jsonParts(result(large))),
@@ -91,7 +91,7 @@ describe("an output", () => {
   it("lets go of everything when its client is gone in the middle of a large message", async () => {
     const stream = new PassThrough();
     let gone = 0;
-    const output = new Output(stream, () => gone++);
+    const output = new MessageWriter(stream, () => gone++);
     output.send(resultFrame("1", jsonParts(result(large))));
     output.send(["2"]);
     const finished = output.finished();

@@ -1,11 +1,11 @@
 // Every request that a method answers passes here: calls of tools wait for their turn, and are counted and
 // recorded. It holds what the caller may reach open for as long as the call runs, also when nobody waits for it.
 import type { Effect } from "../../contract/tool.ts";
-import type { Answer, Caller, Method, Params } from "../method.ts";
+import type { Caller, Method, MethodAnswer, Params } from "../method.ts";
 import { recordedCall } from "../recorded-call.ts";
 import type { Recorder } from "../recorder.ts";
-import { Lane } from "./lane.ts";
-import type { Visit } from "./visit.ts";
+import { FairQueue } from "./fair-queue.ts";
+import type { RequestContext } from "./request-context.ts";
 
 /**
  * How many run at once, of all callers. More reads would only wait for the same disk and the same processors. Writes
@@ -16,11 +16,11 @@ const slots: Readonly<Record<Effect, number>> = { reads: 64, writes: 256, runs: 
 /** What one caller may have running, where nothing else is said. */
 const defaultConcurrency = 4;
 
-export class Calls {
-  readonly #lanes: Readonly<Record<Effect, Lane>> = {
-    reads: new Lane(slots.reads),
-    writes: new Lane(slots.writes),
-    runs: new Lane(slots.runs),
+export class CallScheduler {
+  readonly #queues: Readonly<Record<Effect, FairQueue>> = {
+    reads: new FairQueue(slots.reads),
+    writes: new FairQueue(slots.writes),
+    runs: new FairQueue(slots.runs),
   };
   readonly #recorder: Recorder;
 
@@ -29,24 +29,34 @@ export class Calls {
   }
 
   get running(): number {
-    return Object.values(this.#lanes).reduce((sum, { running }) => sum + running, 0);
+    return Object.values(this.#queues).reduce((sum, { running }) => sum + running, 0);
   }
 
   get waiting(): number {
-    return Object.values(this.#lanes).reduce((sum, { waiting }) => sum + waiting, 0);
+    return Object.values(this.#queues).reduce((sum, { waiting }) => sum + waiting, 0);
   }
 
-  async answer(visit: Visit, name: string, method: Method, params: Params, caller: Caller): Promise<Answer> {
-    const { principal, table } = visit;
+  async answer(
+    requestContext: RequestContext,
+    name: string,
+    method: Method,
+    params: Params,
+    caller: Caller,
+  ): Promise<MethodAnswer> {
+    const { principal, table } = requestContext;
     using _reach = principal.use();
-    using _kept = visit.hold?.();
-    const call = recordedCall(table.tool, name, params, visit.traceparent);
+    using _kept = requestContext.hold?.();
+    const call = recordedCall(table.tool, name, params, requestContext.traceparent);
     const run = () => table.server.answer(method, params, caller);
     if (call === undefined) return await run();
-    const lane = this.#lanes[call.effect];
-    using _turn = await lane.enter(visit.line, principal.is.concurrency ?? defaultConcurrency, caller.signal);
+    const queue = this.#queues[call.effect];
+    using _turn = await queue.enter(
+      requestContext.line,
+      principal.is.concurrency ?? defaultConcurrency,
+      caller.signal,
+    );
     const { name: who, workspace } = principal.is;
-    const { address, bytes: bytesIn } = visit;
+    const { address, bytes: bytesIn } = requestContext;
     const occasion = { caller: who, address, dialect: table.dialect.name, workspace, bytesIn };
     return await this.#recorder.record(occasion, call, caller, run);
   }

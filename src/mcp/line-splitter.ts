@@ -10,7 +10,7 @@ interface LinesListener {
   tooLong(): void;
 }
 
-export class Lines {
+export class LineSplitter {
   readonly #limit: number;
   readonly #listener: LinesListener;
   #pieces: Buffer[] = [];

@@ -1,11 +1,11 @@
 // Who may talk to us at all, by what browsers cannot forge: the name under which we are addressed (a page whose
 // name was made to point at this machine still sends its own), and the page that asks. Both are exact lists.
 import { networkInterfaces } from "node:os";
-import { type Address, inUrl, isLoopback, isWildcard } from "./address.ts";
+import { inUrl, isLoopback, isWildcard, type ListenAddress } from "./listen-address.ts";
 import { Refusal } from "./refusal.ts";
 
-export interface GateOptions {
-  readonly address: Address;
+export interface HostCheckOptions {
+  readonly address: ListenAddress;
   /** Further names that we are addressed by: `name`, or `name:port`. */
   readonly hosts?: readonly string[];
   /** Further origins of pages: `https://name`. */
@@ -14,11 +14,11 @@ export interface GateOptions {
 
 const loopbackNames = ["localhost", "127.0.0.1", "[::1]"];
 
-export class Gate {
+export class HostCheck {
   readonly #hosts: ReadonlySet<string>;
   readonly #origins: ReadonlySet<string>;
 
-  constructor({ address: { host }, hosts = [], origins = [] }: GateOptions) {
+  constructor({ address: { host }, hosts = [], origins = [] }: HostCheckOptions) {
     const own = isLoopback(host) || isWildcard(host) ? loopbackNames : [];
     const bound = isWildcard(host) ? machineAddresses() : [inUrl(host)];
     this.#hosts = new Set([...own, ...bound, ...hosts].map(name => name.toLowerCase()));

@@ -8,7 +8,7 @@ import { type Frame, wholeText } from "./jsonrpc.ts";
 
 const large = 32_768;
 
-export class Output {
+export class MessageWriter {
   readonly #stream: Writable;
   readonly #write: Writable["write"];
   #batch = "";
