@@ -19,6 +19,7 @@ const chain = [
   "document",
   "edit",
   "workspace",
+  "store",
   "history",
   "shell",
   "search",

@@ -32,6 +32,20 @@ const forbidden: Record<Faults["forbidden"]["to"], string> = {
   mask: "Copying or moving a masked value is denied",
 };
 
+/** What is wrong with the store, and what would help. */
+const storeFailure: Record<Faults["store_unavailable"]["reason"], string> = {
+  unreachable: "The shared store cannot be reached",
+  credentials: "The shared store does not accept the user or the password; check --store",
+  rights: "The shared store refuses: the user lacks rights on it",
+  read_only: "The shared store can only be read (a standby?); name the primary in --store",
+  full: "The shared store is full",
+  schema: "The shared store is not set up for this version; run `polyfs store migrate`",
+  conditions:
+    "The bucket ignores conditional writes, so edits could be lost; use a service that supports If-None-Match",
+  damaged: "The shared store is damaged; run `polyfs store check`",
+  invalid: "The shared store cannot be used as it was asked to",
+};
+
 export const allowIrrevocable = "the server can be started with --allow-irrevocable";
 
 /** Why undo could not bring something back. */
@@ -147,6 +161,8 @@ export const plainWording: Wording = {
   unknown_change: ({ id }) => (id === "" ? "There is no change to take back" : `No such change: ${id}`),
   unknown_hunk: ({ hunk, hunks }) => `There is no hunk ${hunk}: there are ${hunks}`,
   not_kept: ({ path, change }) => `What change ${change} replaced is not kept any more: ${path}`,
+
+  store_unavailable: ({ reason, detail }) => `${storeFailure[reason]} (${detail})`,
 
   spawn_failed: ({ command, errno }) => `Could not start the command (${errno}): ${command}`,
   output_limit: ({ limit }) => `The command wrote more than ${limit} bytes and was stopped`,

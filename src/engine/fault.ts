@@ -151,6 +151,10 @@ export interface Faults {
   unknown_hunk: { readonly hunk: number; readonly hunks: number };
   not_kept: { readonly path: string; readonly change: string };
 
+  // the shared store
+  /** `detail` is what the store's own software says. */
+  store_unavailable: { readonly reason: StoreFailure; readonly detail: string };
+
   // commands
   invalid_command: { readonly reason: "nul" | "empty" | "too_long" };
   spawn_failed: { readonly command: string; readonly errno: string };
@@ -159,6 +163,23 @@ export interface Faults {
   unknown_job: { readonly job: string };
   too_many_jobs: { readonly limit: number };
 }
+
+/**
+ * - `full`: no room, or a limit of the service.
+ * - `read_only`: a standby, or a store that was mounted or opened for reading.
+ * - `schema`: it was never set up, or by a newer version.
+ * - `conditions`: a bucket that ignores conditional writes.
+ */
+export type StoreFailure =
+  | "unreachable"
+  | "credentials"
+  | "rights"
+  | "read_only"
+  | "full"
+  | "schema"
+  | "conditions"
+  | "damaged"
+  | "invalid";
 
 /** Where a text nearly matched, and in what it differs. */
 export interface NearMiss {

@@ -120,4 +120,5 @@ const codes: { readonly [C in FaultCode]: PolyfsErrorCode } = {
   unknown_change: "not_found",
   unknown_hunk: "invalid_input",
   not_kept: "not_found",
+  store_unavailable: "io",
 };

@@ -267,6 +267,10 @@ export const wording: Wording = {
     ({ path, change }) => `what ${printable(path)} was before ${change} is not kept: too large or too old`,
     "It cannot be undone here; a backup or version control may have it.",
   ),
+  store_unavailable: say(
+    plainWording.store_unavailable,
+    "Nothing was changed. Try again in a while; reading goes on from this server's copy.",
+  ),
 };
 
 function inDoubt(likely: readonly string[]): string {

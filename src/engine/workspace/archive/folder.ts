@@ -15,7 +15,8 @@ export function openNew(path: string, folders: readonly string[]): number {
   }
 }
 
-function makeDirectory(path: string): void {
+/** Makes a directory for its owner alone; one that is there is fine. */
+export function makeDirectory(path: string): void {
   try {
     sys.mkdir(path, 0o700);
   } catch (error) {

@@ -74,6 +74,11 @@ export class Objects {
     this.#unflushed.add(path, [dirname(path), this.#directory, this.#state]);
   }
 
+  /** Whether there is a file for it, whole or damaged. */
+  isThere(hash: string): boolean {
+    return sys.lstat(this.#path(hash)) !== undefined;
+  }
+
   /** Whether bytes are those with this hash. */
   isHash(hash: string, bytes: Uint8Array): boolean {
     return contentHash(bytes) === hash;
@@ -143,6 +148,25 @@ export class Objects {
     this.#there.clear();
   }
 
+  /** Every object with its size and the time it was last used. Pauses after each directory. */
+  *all(): Generator<KeptObject | undefined> {
+    for (const folder of namesIn(this.#directory)) {
+      yield undefined;
+      for (const name of namesIn(join(this.#directory, folder))) {
+        const stat = sys.lstat(join(this.#directory, folder, name));
+        if (stat === undefined) continue;
+        const hash = name.startsWith(".") ? undefined : folder + name;
+        yield { hash, path: join(this.#directory, folder, name), size: stat.size, used: stat.mtimeMs };
+      }
+    }
+  }
+
+  /** Removes an object, unless it has been used since it was looked at. */
+  drop(object: KeptObject): void {
+    dropUnused(object);
+    if (object.hash !== undefined) this.#there.delete(object.hash);
+  }
+
   #path(hash: string): string {
     return join(this.#directory, hash.slice(0, 2), hash.slice(2));
   }
@@ -166,6 +190,12 @@ export class Objects {
     sys.rename(draft, path);
     this.#add(hash);
   }
+}
+
+/** An object, or a draft of one, which has no hash. */
+export interface KeptObject extends Found {
+  readonly hash: string | undefined;
+  readonly size: number;
 }
 
 interface Found {

@@ -1,0 +1,87 @@
+// One workspace's log: a file for each entry, named by its revision. Appending is creating the next name, which only
+// one process can do; the revision is found by asking which names exist.
+import { join } from "node:path";
+import { Fault } from "../../fault.ts";
+import { namesIn } from "../../workspace/commit/if-there.ts";
+import { sys } from "../../workspace/commit/syscalls.ts";
+import type { Entry, LogEntry, Revision } from "../store.ts";
+import { create, valueAt } from "./durable-file.ts";
+
+interface Stored extends Entry {
+  /** The sum of `bytes` up to this entry. */
+  readonly total: number;
+}
+
+export class Log {
+  readonly #directory: string;
+  /** A revision that was reached: the search for the last one begins there. */
+  #reached = 0;
+  /** The sum of bytes at a revision. */
+  #total: { readonly revision: Revision; readonly bytes: number } = { revision: 0, bytes: 0 };
+
+  constructor(directory: string) {
+    this.#directory = directory;
+  }
+
+  /** Names have no gaps, so the last one is found by doubling the step and then halving it. */
+  get revision(): Revision {
+    let low = this.#reached;
+    let step = 1;
+    while (this.#exists(low + step)) {
+      low += step;
+      step *= 2;
+    }
+    for (step = Math.floor(step / 2); step >= 1; step = Math.floor(step / 2))
+      if (this.#exists(low + step)) low += step;
+    this.#reached = low;
+    return low;
+  }
+
+  /** Zero where the last entry is damaged: then nothing can be appended anyway. */
+  get bytes(): number {
+    const { revision } = this;
+    if (revision === this.#total.revision) return this.#total.bytes;
+    const last = valueAt<Stored>(this.#path(revision));
+    const bytes = last === undefined || last === "damaged" ? 0 : last.total;
+    this.#total = { revision, bytes };
+    return bytes;
+  }
+
+  /** Whether there are entries behind a gap. */
+  get hasGap(): boolean {
+    const { revision } = this;
+    return namesIn(this.#directory).some(name => Number(name) > revision);
+  }
+
+  read(revision: Revision): LogEntry {
+    const { total: _, ...entry } = this.#stored(revision);
+    return { ...entry, revision };
+  }
+
+  /** False where another process has taken the revision. */
+  append(revision: Revision, entry: Entry): Promise<boolean> {
+    const before = revision === 1 ? 0 : this.#stored(revision - 1).total;
+    const { id, body, objects, bytes } = entry;
+    const stored: Stored = { id, body, objects, bytes, total: before + bytes };
+    return create(this.#path(revision), this.#directory, stored);
+  }
+
+  isDamaged(revision: Revision): boolean {
+    return valueAt(this.#path(revision)) === "damaged";
+  }
+
+  #stored(revision: Revision): Stored {
+    const stored = valueAt<Stored>(this.#path(revision));
+    if (stored === undefined || stored === "damaged")
+      throw new Fault("store_unavailable", { reason: "damaged", detail: `entry ${revision}` });
+    return stored;
+  }
+
+  #exists(revision: Revision): boolean {
+    return sys.lstat(this.#path(revision)) !== undefined;
+  }
+
+  #path(revision: Revision): string {
+    return join(this.#directory, String(revision));
+  }
+}

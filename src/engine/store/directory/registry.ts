@@ -1,0 +1,208 @@
+// Which workspaces there are. A workspace is a directory by its id, and its description has a second name (a hard
+// link) for as long as it lives: taking that name is creating it, losing it is dropping it, each in one step.
+//
+//   workspaces/<id>/about      what was said at its creation; its time is that of the drop
+//   workspaces/<id>/log/<n>    its entries
+//   names/<hash of the name>   the same file as `about`
+import { randomBytes } from "node:crypto";
+import { join } from "node:path";
+import { contentHash } from "../../text/version.ts";
+import { makeDirectory } from "../../workspace/archive/folder.ts";
+import { namesIn, unlinkIfThere } from "../../workspace/commit/if-there.ts";
+import { sys } from "../../workspace/commit/syscalls.ts";
+import { errnoOf } from "../../workspace/errno.ts";
+import type { Creation, Origin, WorkspaceId, WorkspaceInfo } from "../store.ts";
+import { create, flushDirectory, valueAt } from "./durable-file.ts";
+import { Log } from "./log.ts";
+
+/** The part of `WorkspaceInfo` that never changes. */
+interface About {
+  readonly id: WorkspaceId;
+  readonly name: string;
+  readonly parent?: Origin;
+  readonly created: number;
+  readonly about: Readonly<Record<string, string>>;
+}
+
+export class Registry {
+  readonly #path: string;
+  readonly #logs = new Map<WorkspaceId, Log>();
+  readonly #abouts = new Map<WorkspaceId, About>();
+
+  constructor(path: string) {
+    this.#path = path;
+    for (const name of ["", "names", "workspaces", "collected"]) makeDirectory(join(path, name));
+  }
+
+  async create({ name, parent, about = {} }: Creation): Promise<WorkspaceInfo | "exists" | "no_parent"> {
+    if (parent !== undefined) {
+      const origin = this.info(parent.workspace);
+      if (origin === undefined || origin.dropped !== undefined || origin.revision < parent.revision)
+        return "no_parent";
+    }
+    const id = randomBytes(10).toString("hex");
+    const own = join(this.#workspaces, id);
+    for (const directory of [own, join(own, "log")]) makeDirectory(directory);
+    const made: About = { id, name, ...(parent && { parent }), created: Date.now(), about };
+    await create(join(own, "about"), own, made);
+    await flushDirectory(this.#workspaces);
+    if (!linkIfFree(this.#aboutFile(id), this.#nameFile(name))) {
+      this.remove(id);
+      return "exists";
+    }
+    await flushDirectory(this.#names);
+    this.#abouts.set(id, made);
+    return { ...made, revision: 0, bytes: 0 };
+  }
+
+  find(name: string): WorkspaceInfo | undefined {
+    const about = valueAt<About>(this.#nameFile(name));
+    return about === undefined || about === "damaged" ? undefined : this.info(about.id);
+  }
+
+  info(id: WorkspaceId): WorkspaceInfo | undefined {
+    const stat = /^[0-9a-f]+$/.test(id) ? sys.lstat(this.#aboutFile(id)) : undefined;
+    const about = stat && this.#about(id);
+    if (about === undefined || about === "damaged") return undefined;
+    const log = this.log(id);
+    const info = { ...about, revision: log.revision, bytes: log.bytes };
+    return this.#isLive(about) ? info : { ...info, dropped: Math.floor(stat?.mtimeMs ?? 0) };
+  }
+
+  /** Also those whose description is damaged. */
+  ids(): WorkspaceId[] {
+    return namesIn(this.#workspaces);
+  }
+
+  isDamaged(id: WorkspaceId): boolean {
+    return this.#about(id) === "damaged";
+  }
+
+  log(id: WorkspaceId): Log {
+    const log = this.#logs.get(id) ?? new Log(join(this.#workspaces, id, "log"));
+    if (this.#logs.size > 10_000) this.#logs.clear();
+    this.#logs.set(id, log);
+    return log;
+  }
+
+  async drop(id: WorkspaceId): Promise<boolean> {
+    const about = this.#about(id);
+    if (about === undefined || about === "damaged" || !this.#isLive(about)) return false;
+    const [name, marker] = [this.#nameFile(about.name), join(this.#workspaces, id, "dropped")];
+    try {
+      sys.touch(name, new Date());
+      sys.rename(name, marker);
+    } catch (error) {
+      if (errnoOf(error) === "ENOENT") return false; // another process was faster
+      throw error;
+    }
+    // Another process has dropped it and given the name to a new workspace, all since it was looked at.
+    if (!isSame(marker, this.#aboutFile(id))) linkIfFree(marker, name);
+    unlinkIfThere(marker);
+    await flushDirectory(this.#names);
+    return true;
+  }
+
+  async restore(id: WorkspaceId): Promise<"restored" | "exists" | "gone"> {
+    const about = this.#about(id);
+    if (about === undefined || about === "damaged") return "gone";
+    if (this.#isLive(about)) return "restored";
+    const name = this.#nameFile(about.name);
+    try {
+      if (!linkIfFree(this.#aboutFile(id), name)) return "exists";
+    } catch (error) {
+      if (errnoOf(error) === "ENOENT") return "gone"; // collected at this moment
+      throw error;
+    }
+    if (sys.lstat(this.#aboutFile(id)) === undefined) {
+      unlinkIfThere(name); // collected at this moment
+      return "gone";
+    }
+    await flushDirectory(this.#names);
+    return "restored";
+  }
+
+  /** Takes a workspace that does not live out of the registry, then removes it. False where it has been restored. */
+  remove(id: WorkspaceId): boolean {
+    const [from, to] = [join(this.#workspaces, id), join(this.#path, "collected", id)];
+    const about = this.#about(id);
+    try {
+      sys.rename(from, to);
+    } catch (error) {
+      if (errnoOf(error) !== "ENOENT") throw error;
+    }
+    const name = about === undefined || about === "damaged" ? undefined : this.#nameFile(about.name);
+    if (name !== undefined && isSame(join(to, "about"), name)) {
+      sys.rename(to, from);
+      return false;
+    }
+    this.#logs.delete(id);
+    this.#abouts.delete(id);
+    this.removeLeftovers();
+    return true;
+  }
+
+  /** What was taken out and not removed to the end. */
+  removeLeftovers(): void {
+    const collected = join(this.#path, "collected");
+    for (const id of namesIn(collected)) {
+      const own = join(collected, id);
+      for (const name of namesIn(join(own, "log"))) unlinkIfThere(join(own, "log", name));
+      rmdirIfThere(join(own, "log"));
+      for (const name of namesIn(own)) unlinkIfThere(join(own, name));
+      rmdirIfThere(own);
+    }
+  }
+
+  get #names(): string {
+    return join(this.#path, "names");
+  }
+
+  get #workspaces(): string {
+    return join(this.#path, "workspaces");
+  }
+
+  /** It never changes, so it is read once. */
+  #about(id: WorkspaceId): About | "damaged" | undefined {
+    const known = this.#abouts.get(id);
+    const about = /^[0-9a-f]+$/.test(id) ? (known ?? valueAt<About>(this.#aboutFile(id))) : undefined;
+    if (this.#abouts.size > 10_000) this.#abouts.clear();
+    if (about !== undefined && about !== "damaged") this.#abouts.set(id, about);
+    return about;
+  }
+
+  #isLive({ id, name }: About): boolean {
+    return isSame(this.#aboutFile(id), this.#nameFile(name));
+  }
+
+  #aboutFile(id: WorkspaceId): string {
+    return join(this.#workspaces, id, "about");
+  }
+
+  #nameFile(name: string): string {
+    return join(this.#names, contentHash(Buffer.from(name)));
+  }
+}
+
+function isSame(one: string, other: string): boolean {
+  const [a, b] = [sys.lstat(one), sys.lstat(other)];
+  return a !== undefined && b !== undefined && a.ino === b.ino && a.dev === b.dev;
+}
+
+function linkIfFree(from: string, to: string): boolean {
+  try {
+    sys.link(from, to);
+    return true;
+  } catch (error) {
+    if (errnoOf(error) === "EEXIST") return false;
+    throw error;
+  }
+}
+
+function rmdirIfThere(path: string): void {
+  try {
+    sys.rmdir(path);
+  } catch (error) {
+    if (errnoOf(error) !== "ENOENT") throw error;
+  }
+}

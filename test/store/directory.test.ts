@@ -1,0 +1,112 @@
+// The store in a directory, under the shared suite and under faults of its own: every system call fails once, several
+// processes write, files are damaged.
+import { mkdtempSync, readdirSync, rmSync, statSync, utimesSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { DirectoryStore } from "../../src/engine/store/directory/directory-store.ts";
+import { errno, watching } from "../commit/failing.ts";
+import { entry, object, type Place, storeSuite } from "./suite.ts";
+
+class Ground implements Place {
+  readonly path = mkdtempSync(join(tmpdir(), "polyfs-store-"));
+
+  async open() {
+    return new DirectoryStore(join(this.path, "store"));
+  }
+
+  async age(ms: number) {
+    for (const name of readdirSync(this.path, { recursive: true, encoding: "utf8" })) {
+      const path = join(this.path, name);
+      const time = (statSync(path).mtimeMs - ms) / 1000;
+      utimesSync(path, time, time);
+    }
+  }
+
+  async [Symbol.asyncDispose]() {
+    rmSync(this.path, { recursive: true, force: true });
+  }
+}
+
+storeSuite("a directory", async () => new Ground());
+
+describe("the store in a directory", () => {
+  it("has an entry whole or not at all, whichever system call fails", async () => {
+    await using ground = new Ground();
+    const store = await ground.open();
+    const made = await store.create({ name: "a" });
+    if (typeof made === "string") throw new Error(made);
+    let acknowledged = 0;
+    let refused = 0;
+    for (let failing = 1, failed = true; failed; failing++) {
+      const text = `entry ${failing}`;
+      const own = entry(text, [object(text)]);
+      const before = (await store.info(made.id))?.revision ?? 0;
+      failed = false;
+      try {
+        const append = () => store.append(made.id, before, own, { objects: [object(text)] });
+        await watching((count, name) => {
+          if (count !== failing) return;
+          failed = true;
+          throw errno("EIO", name);
+        }, append);
+        acknowledged++;
+      } catch (error) {
+        expect(error).toMatchObject({ code: "store_unavailable" });
+        refused++;
+      }
+      // Asking again finds out what became of it, and does it once.
+      const again = await (await ground.open()).append(made.id, before, own, { objects: [object(text)] });
+      expect(again).toEqual({ result: "appended", revision: before + 1 });
+      expect(Buffer.from((await store.get(made.id, object(text)[0])) ?? []).toString()).toBe(text);
+    }
+    expect(refused).toBeGreaterThan(10);
+    expect(acknowledged).toBeGreaterThan(0);
+    const bodies = (await store.entries(made.id, 0, 1000)).map(({ body }) => body);
+    expect(bodies).toEqual(Array.from({ length: bodies.length }, (_, i) => `entry ${i + 1}`));
+    for await (const damage of store.check()) throw new Error(JSON.stringify(damage));
+  });
+
+  it("has a workspace whole or not at all, whichever system call of a creation or a drop fails", async () => {
+    await using ground = new Ground();
+    const store = await ground.open();
+    for (let failing = 1, failed = true; failed; failing++) {
+      failed = false;
+      const count = (at: number, name: string) => {
+        if (at !== failing) return;
+        failed = true;
+        throw errno("ENOSPC", name);
+      };
+      const name = `w${failing}`;
+      const createAndDrop = async () => {
+        const made = await store.create({ name });
+        if (typeof made !== "string") await store.drop(made.id);
+      };
+      await watching(count, createAndDrop).catch(() => {});
+      const found = await (await ground.open()).find(name);
+      if (found !== undefined) expect(await store.drop(found.id)).toBe(true);
+      expect(await store.create({ name })).toMatchObject({ name, revision: 0 });
+    }
+  });
+
+  it("names what is damaged", async () => {
+    await using ground = new Ground();
+    const store = await ground.open();
+    const made = await store.create({ name: "a" });
+    if (typeof made === "string") throw new Error(made);
+    const [lost, torn] = [object("lost"), object("torn")];
+    for (const [i, one] of [lost, torn, object("fine")].entries())
+      await store.append(made.id, i, entry("entry", [one]), { objects: [one] });
+    const pathOf = (hash: string) => join(ground.path, "store/objects", hash.slice(0, 2), hash.slice(2));
+    rmSync(pathOf(lost[0]));
+    writeFileSync(pathOf(torn[0]), "\0to");
+    writeFileSync(join(ground.path, "store/workspaces", made.id, "log/3"), "garbage");
+    const damages = [];
+    for await (const { what, where } of (await ground.open()).check()) damages.push([what, where]);
+    expect(damages).toEqual([
+      ["damaged_entry", "a/3"],
+      ["missing_object", lost[0]],
+      ["damaged_object", torn[0]],
+    ]);
+  });
+});
