@@ -10,6 +10,7 @@ type Sources = ReadonlyMap<string, string>;
 /** Each may import those before it. Above them stand the dialects and mcp, beside each other, then cli. */
 const chain = [
   "clock",
+  "span",
   "fault",
   "text",
   "glob",
@@ -32,7 +33,8 @@ const chain = [
 const modulesOfSomeAreas: readonly (readonly [RegExp, ...string[]])[] = [
   [/^(node:)?fs(\/promises)?$/, "workspace", "host"],
   [/^(node:)?child_process$/, "shell"],
-  [/^(node:)?(https?|http2|tls|dgram)$/, "mcp"],
+  [/^(node:)?(https?|http2|tls|dgram)$/, "mcp", "host"], // the host sends traces, where they are asked for
+  [/^@opentelemetry\/api$/, "mcp", "host"],
   [/^(node:)?net$/, "mcp", "workspace"], // the workspace has sockets in its state directory, and none elsewhere
   [/^@modelcontextprotocol\//, "mcp"],
   [/^jose$/, "mcp"],

@@ -14,6 +14,7 @@ import { accessOf } from "./http-access.ts";
 import { tellStart } from "./log.ts";
 import { policyOf } from "./policy/policy-choice.ts";
 import { settingsOf } from "./settings.ts";
+import { openTelemetry } from "./telemetry.ts";
 import { UsageError } from "./usage-error.ts";
 import { warnOfVolatileState } from "./volatile-state.ts";
 
@@ -46,6 +47,7 @@ export async function serveOverHttp(config: Config, log: Log): Promise<void> {
     throw new UsageError(
       `--metrics-listen needs [HOST:]PORT, not ${JSON.stringify(config["metrics-listen"])}`,
     );
+  const telemetry = await openTelemetry(log);
   const service = await serveHttp({
     address,
     access,
@@ -63,6 +65,7 @@ export async function serveOverHttp(config: Config, log: Log): Promise<void> {
     info: { name: "polyfs", version },
     log,
     audit: audit && (entry => audit.append(entry)),
+    tracing: telemetry?.tracing,
     stateless: config.stateless,
     maxBodyBytes: config["max-body-bytes"],
     sessions: config["max-sessions"],
@@ -81,6 +84,7 @@ export async function serveOverHttp(config: Config, log: Log): Promise<void> {
     policy: policy.name,
     callers: authenticated ? "with a token" : "every user and program of this machine",
     metrics: service.metricsUrl,
+    telemetry: telemetry?.to,
   });
   const renewal = certificate && setInterval(() => certificate.renew(service), renewalMs).unref();
   const reread = () => {
@@ -90,6 +94,7 @@ export async function serveOverHttp(config: Config, log: Log): Promise<void> {
   };
   await untilSignal(service, log, reread);
   clearInterval(renewal);
+  await telemetry?.end();
 }
 
 /** Ends in order on the first signal, and at once on the second. SIGHUP ends nothing: files are read again. */

@@ -18,13 +18,15 @@ interface Started {
   /** Who may call, where that is not one client alone. */
   readonly callers?: string;
   readonly metrics?: string;
+  /** Where traces go. */
+  readonly telemetry?: string;
 }
 
 /** Says what is served, where, to whom, under which policy, and what commands may do. */
 export function tellStart(log: Log, config: Config, { at, dialect, workspace, ...rest }: Started): void {
   const roots = workspace.roots.map(({ path, access }) => `${path} (${access})`);
   const how = config.run ? (config["allow-run"] ?? "as the dialect has it") : "none";
-  const { policy, callers, metrics } = rest;
+  const { policy, callers, metrics, telemetry } = rest;
   log.started(`started at ${at}`, {
     version,
     dialect,
@@ -34,6 +36,7 @@ export function tellStart(log: Log, config: Config, { at, dialect, workspace, ..
     ...(how === "sandboxed" && { network: config["run-network"] ? "allowed" : "none" }),
     ...(callers !== undefined && { callers }),
     ...(metrics !== undefined && { metrics }),
+    ...(telemetry !== undefined && { telemetry }),
     ...(config.audit !== undefined && { audit: config.audit }),
   });
 }

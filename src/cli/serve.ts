@@ -12,6 +12,7 @@ import { logOf, tellStart } from "./log.ts";
 import { unusedOn } from "./modes.ts";
 import { policyOf } from "./policy/policy-choice.ts";
 import { settingsOf } from "./settings.ts";
+import { openTelemetry } from "./telemetry.ts";
 import { explainWaiting } from "./terminal-notice.ts";
 import { warnOfVolatileState } from "./volatile-state.ts";
 import { warmUpWhenQuiet } from "./warm-up.ts";
@@ -35,8 +36,10 @@ export async function serve(config: Config): Promise<void> {
   for (const { path, access } of engine.workspace.roots) log.info(`serving ${path} (${access})`);
   await warnOfVolatileState(config, engine.workspace);
   using audit = openAudit(config, engine.workspace, log);
+  const telemetry = await openTelemetry(log);
   const { workspace } = engine;
-  tellStart(log, config, { at: "stdio", dialect: dialect.name, workspace, policy: policy.name });
+  const started = { at: "stdio", dialect: dialect.name, workspace, policy: policy.name };
+  tellStart(log, config, { ...started, telemetry: telemetry?.to });
   if (process.stdin.isTTY) await explainWaiting(engine.workspace, dialect.name);
   warmUpWhenQuiet(process.stdin);
   await serveStdio({
@@ -46,9 +49,11 @@ export async function serve(config: Config): Promise<void> {
     info: { name: "polyfs", version },
     log,
     audit: audit && (entry => audit.append(entry)),
+    tracing: telemetry?.tracing,
     onReload: audit && (() => audit.reopen()),
     onRoots: asks ? take : undefined,
   });
   // What commits have yet to clear away would be left until the next start.
   await engine.workspace.settled();
+  await telemetry?.end();
 }

@@ -47,7 +47,7 @@ export interface ConnectionOptions {
 
 export class Connection {
   readonly #options: ConnectionOptions;
-  readonly #session = new Session();
+  readonly session = new Session();
   readonly #negotiation: Negotiation;
   readonly #outgoing: Outgoing;
   readonly #roots: ClientRoots;
@@ -116,7 +116,7 @@ export class Connection {
 
   /** Lets go of what is kept for the client. Nothing is being dealt with any more. */
   close(): void {
-    this.#session[Symbol.dispose]();
+    this.session[Symbol.dispose]();
   }
 
   /** Settles when nothing is being dealt with. */
@@ -155,7 +155,7 @@ export class Connection {
 
   async #answer({ id, method: name, params }: JsonRpcRequest): Promise<Frame | undefined> {
     // A client that uses an id twice at a time is answered twice.
-    const running = new Running(id, this.#session, this.#notify, this.#ask);
+    const running = new Running(id, this.session, this.#notify, this.#ask);
     running.capabilities = this.#capabilities;
     running.listens = name === "subscriptions/listen";
     this.#running.add(running);
@@ -179,7 +179,7 @@ export class Connection {
     const { method, revision, client, capabilities: stated } = this.#negotiation.admit(name, params);
     running.revision = revision;
     if (stated !== undefined) running.capabilities = stated;
-    if (client !== undefined) this.#session.client = client;
+    if (client !== undefined) this.session.client = client;
     if (name === "initialize") {
       const { capabilities } = asParams(params);
       this.#capabilities = isRecord(capabilities) ? capabilities : undefined;

@@ -10,7 +10,7 @@ export interface RecordedCall {
   readonly effect: Effect;
   /** The paths that it names. */
   readonly paths: readonly string[];
-  /** The trace that it belongs to, by the rules of W3C Trace Context. */
+  /** The id of the trace that it belongs to. */
   readonly trace?: string;
 }
 
@@ -19,11 +19,9 @@ export function recordedCall(
   find: (name: unknown) => Tool | undefined,
   method: string,
   params: Params,
-  traceparent?: unknown,
+  trace?: string,
 ): RecordedCall | undefined {
   if (method !== "tools/call" && method !== "resources/read") return undefined;
-  const meta = isRecord(params._meta) ? params._meta : {};
-  const trace = traceIn(meta.traceparent ?? traceparent);
   if (method === "resources/read")
     return { name: method, known: true, effect: "reads", paths: [String(params.uri)], trace };
   const tool = find(params.name);
@@ -38,10 +36,9 @@ export function recordedCall(
   };
 }
 
-function traceIn(traceparent: unknown): string | undefined {
-  return typeof traceparent === "string"
-    ? /^[0-9a-f]{2}-([0-9a-f]{32})-[0-9a-f]{16}-/.exec(traceparent)?.[1]
-    : undefined;
+/** What the rules said, for the record. */
+export function decisionOf(fault: string | undefined): "denied" | "allowed" {
+  return fault === "denied" || fault === "forbidden" || fault === "irrevocable" ? "denied" : "allowed";
 }
 
 function textsIn(value: unknown): string[] {

@@ -6,7 +6,7 @@ import type { Workspace } from "../engine/workspace/workspace.ts";
 import { auditedChange } from "./audited-change.ts";
 import { isRecord, RpcError } from "./jsonrpc.ts";
 import type { Caller, MethodAnswer } from "./method.ts";
-import type { RecordedCall } from "./recorded-call.ts";
+import { decisionOf, type RecordedCall } from "./recorded-call.ts";
 
 /** Takes an entry of the audit log. */
 export type Audit = (entry: Readonly<Record<string, unknown>>) => void;
@@ -115,7 +115,7 @@ function entryOf(
     tool: name,
     workspace: workspace.roots.map(({ path }) => path),
     paths: paths.slice(0, mostPaths).map(path => path.slice(0, longestPath)),
-    decision: fault === "denied" || fault === "forbidden" || fault === "irrevocable" ? "denied" : "allowed",
+    decision: decisionOf(fault),
     outcome,
     fault,
     bytesIn,

@@ -5,15 +5,18 @@ import { Connection, type ConnectionOptions } from "./connection.ts";
 import { LineSplitter } from "./line-splitter.ts";
 import type { Log } from "./log.ts";
 import { MessageWriter } from "./message-writer.ts";
-import type { ServerOptions } from "./method.ts";
-import { recordedCall } from "./recorded-call.ts";
+import type { Caller, MethodAnswer, Params, ServerOptions } from "./method.ts";
+import { type RecordedCall, recordedCall } from "./recorded-call.ts";
 import { type Audit, Recorder } from "./recorder.ts";
 import type { RootsListener } from "./roots.ts";
 import { createServer } from "./server.ts";
+import { traceContextOf } from "./trace-context.ts";
+import type { RequestTracing } from "./tracing.ts";
 
 export interface StdioOptions extends ServerOptions {
   readonly log: Log;
   readonly audit?: Audit;
+  readonly tracing?: RequestTracing;
   /** Rereads what may have changed, on SIGHUP. Without it, SIGHUP ends the server as other signals do. */
   readonly onReload?: () => void;
   /** Takes the client's roots, and each new list of them. Where absent the client is not asked. */
@@ -61,7 +64,7 @@ export function serveStream(
     }),
     send,
     settled: regulate,
-    record: options.audit && recording(options, options.audit),
+    record: options.audit || options.tracing ? recording(options) : undefined,
   });
   const lines = new LineSplitter(maxLineBytes, {
     line: line => connection.receive(line),
@@ -93,6 +96,7 @@ export function serveStream(
     connection.abort();
     await within(graceMs, connection.idle());
     connection.close();
+    options.tracing?.sessionEnded(connection.session, "stdio");
     await Promise.race([output.finished(), stopped]);
     await within(graceMs, output.finished());
     input.destroy();
@@ -100,17 +104,31 @@ export function serveStream(
   return { finished: run(), stop };
 }
 
-/** Records each call. */
-function recording({ engine, dialect }: StdioOptions, audit: Audit): ConnectionOptions["record"] {
-  const recorder = new Recorder(engine.workspace, { audit });
+/** Records each call, and traces each request. */
+function recording({ engine, dialect, audit, tracing }: StdioOptions): ConnectionOptions["record"] {
+  const recorder = audit && new Recorder(engine.workspace, { audit });
   const find = (name: unknown) =>
     dialect.tools.find(tool => [tool.name, dialect.prefix + tool.name].includes(String(name)));
-  return async (method, params, caller, run) => {
-    const call = recordedCall(find, method, params);
-    if (call === undefined) return await run();
+  const recorded = async (
+    call: RecordedCall | undefined,
+    params: Params,
+    caller: Caller,
+    run: () => Promise<MethodAnswer>,
+  ) => {
+    if (call === undefined || recorder === undefined) return await run();
     const bytesIn = Buffer.byteLength(JSON.stringify(params));
     const { workspace } = engine;
     return await recorder.record({ dialect: dialect.name, workspace, bytesIn }, call, caller, run);
+  };
+  return async (method, params, caller, run) => {
+    const trace = traceContextOf(params, {});
+    const call = recordedCall(find, method, params, trace.parent?.traceId);
+    if (tracing === undefined) return await recorded(call, params, caller, run);
+    const { workspace } = engine;
+    const request = { transport: "stdio", method, call, dialect: dialect.name, workspace, trace } as const;
+    return await tracing.request(request, caller, id =>
+      recorded(call && { ...call, trace: id }, params, caller, run),
+    );
   };
 }
 

@@ -1,6 +1,6 @@
 // The program that users start, over HTTP: what it refuses, tokens from the command line, clients with a token,
 // and how it ends.
-import { execFileSync, spawn } from "node:child_process";
+import { execFileSync } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, readFileSync, renameSync, statSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
@@ -10,39 +10,10 @@ import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/cli
 import { Client as ClientV1 } from "@modelcontextprotocol/sdk/client/index.js";
 import { StreamableHTTPClientTransport as HttpV1 } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { polyfs, repository } from "../cli/program.ts";
+import { polyfs } from "../cli/program.ts";
 import { tree } from "./ground.ts";
+import { startOverHttp as start } from "./started-program.ts";
 import { modern, send } from "./wire.ts";
-
-interface Program {
-  readonly url: string;
-  signal(name: NodeJS.Signals): void;
-  /** What it has said on standard error so far. */
-  said(): string;
-  /** How it ended, and what it said. */
-  readonly ended: Promise<{ code: number | null; stderr: string }>;
-}
-
-async function start(...args: readonly string[]): Promise<Program> {
-  const child = spawn(process.execPath, [join(repository, "dist/polyfs.cjs"), "--http", "0", ...args], {
-    stdio: ["ignore", "ignore", "pipe"],
-    env: { ...process.env, POLYFS_STATE_DIR: tree() },
-  });
-  onTestFinished(() => void child.kill("SIGKILL"));
-  let stderr = "";
-  const ended = new Promise<{ code: number | null; stderr: string }>(resolve =>
-    child.once("close", code => resolve({ code, stderr })),
-  );
-  const url = await new Promise<string>((resolve, reject) => {
-    child.stderr.setEncoding("utf8").on("data", (chunk: string) => {
-      stderr += chunk;
-      const [found] = /https?:\/\/[^/\s]+(?=\/mcp.*\n)/.exec(stderr) ?? [];
-      if (found !== undefined) resolve(found);
-    });
-    void ended.then(() => reject(new Error(`ended: ${stderr}`)));
-  });
-  return { url, signal: name => void child.kill(name), said: () => stderr, ended };
-}
 
 function newToken(file: string, name: string, ...args: readonly string[]): string {
   const { code, stdout, stderr } = polyfs(["token", "add", name, "--tokens", file, ...args]);

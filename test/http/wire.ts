@@ -60,11 +60,12 @@ export function modern(
   headers: Readonly<Record<string, string>> = {},
   signal?: AbortSignal,
 ): Promise<Reply> {
+  const meta = params._meta as Record<string, unknown> | undefined;
   const named: Record<string, string> = typeof params.name === "string" ? { "mcp-name": params.name } : {};
   return send(url, {
     method: "POST",
     headers: { ...both, "mcp-protocol-version": "2026-07-28", "mcp-method": method, ...named, ...headers },
-    body: JSON.stringify({ jsonrpc: "2.0", id: 1, method, params: { ...params, _meta: envelope() } }),
+    body: JSON.stringify({ jsonrpc: "2.0", id: 1, method, params: { ...params, _meta: envelope(meta) } }),
     signal,
   });
 }

@@ -2,6 +2,7 @@
 // its own hunks are placed; of a whole new text, what changed is found out as git finds it (diff3). Changes that
 // touch or adjoin each other are refused unless they are the same; everything else is placed exactly.
 import type { Place } from "../fault.ts";
+import { traced } from "../span.ts";
 import { shown } from "../text/escape.ts";
 import { gitChanges } from "../text/git-changes.ts";
 import { inTurns } from "../text/in-turns.ts";
@@ -43,7 +44,15 @@ const mostShown = 20;
  * Carries the changes from `base` to `ours` over into `theirs`, which is what stands in the file now: its encoding,
  * mark, endings and every byte that `ours` did not change stay. Throws `unencodable`.
  */
-export async function merge(base: Text, ours: Edited, theirs: Text): Promise<Merged> {
+export function merge(base: Text, ours: Edited, theirs: Text): Promise<Merged> {
+  return traced("merge", async span => {
+    const merged = await mergeTexts(base, ours, theirs);
+    span?.set("merge", "overlaps" in merged ? "conflict" : "clean");
+    return merged;
+  });
+}
+
+async function mergeTexts(base: Text, ours: Edited, theirs: Text): Promise<Merged> {
   const marks = [base, ours.text, theirs].map(({ mark }) => mark);
   if (marks.some(mark => mark !== marks[0])) return mergeWithMarks(base, ours, theirs);
   const [baseLines, ourLines, theirLines] = [linesOf(base), linesOf(ours.text), linesOf(theirs)];
@@ -64,7 +73,7 @@ async function mergeWithMarks(base: Text, { text, hunks }: Edited, theirs: Text)
       : hunk;
   });
   const ours = { text: withMarkInText(text), ...(marked && { hunks: marked }) };
-  const result = await merge(withMarkInText(base), ours, withMarkInText(theirs));
+  const result = await mergeTexts(withMarkInText(base), ours, withMarkInText(theirs));
   return "text" in result ? { ...result, text: withMarkApart(result.text) } : result;
 }
 

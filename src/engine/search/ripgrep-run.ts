@@ -1,6 +1,7 @@
 // Runs ripgrep to its end, its time or its limit, and keeps what it found, file by file, within bounded memory.
 // It searches in parallel and reports in no order, so the first hits are only known when it has finished.
 import { Fault } from "../fault.ts";
+import { startSpan } from "../span.ts";
 import { isTemporaryName } from "../workspace/commit/temporary.ts";
 import type { Directory } from "../workspace/directory.ts";
 import { written } from "../workspace/name.ts";
@@ -59,7 +60,12 @@ export async function launch(
   const isTree = file === undefined;
   const scope = isTree ? scopeArguments(options, rules) : ["--no-ignore", "--hidden"];
   const args = searchArguments(query, printing, scope, [isTree ? "." : `./${file}`]);
-  const child = await startRipgrep(start, args, { signal, rules: isTree ? rules : "" });
+  const span = startSpan("ripgrep");
+  const child = await startRipgrep(start, args, { signal, rules: isTree ? rules : "" }).catch(error => {
+    span?.fail(error);
+    span?.[Symbol.dispose]();
+    throw error;
+  });
   let wasEnded = false;
   const tooLate = (): void => {
     report.stopped = "time";
@@ -71,6 +77,7 @@ export async function launch(
     clearTimeout(timer);
     wasEnded = true;
     child.drop();
+    span?.[Symbol.dispose]();
   };
   const blocks = async (behind?: Place, enough = Number.POSITIVE_INFINITY): Promise<Found> => {
     const first = new FirstBlocks(enough, behind);
@@ -83,6 +90,8 @@ export async function launch(
     const parser = new HitParser({ maxLineBytes, sample, columns }, add);
     const { code, signal: killedBy, errors } = await child.read(chunk => parser.push(chunk));
     clearTimeout(timer);
+    span?.set("exit_code", code ?? -1);
+    span?.[Symbol.dispose]();
     if (signal?.aborted) throw new Fault("cancelled", {});
     const told = parser.end();
     report.files = Number(/(\d+) files searched/.exec(told)?.[1] ?? 0);

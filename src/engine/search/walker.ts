@@ -2,6 +2,7 @@
 // swapped underneath is either gone or seen, never followed. A directory that is known from before (listing-cache.ts), and
 // did not change, is neither opened nor read, unless somebody wants to reach into it.
 import type { Kind } from "../fault.ts";
+import { type Span, startSpan } from "../span.ts";
 import type { Directory, Entry } from "../workspace/directory.ts";
 import type { Stat } from "../workspace/stat.ts";
 import type { Globs } from "./globs.ts";
@@ -86,6 +87,7 @@ export class Walker implements Disposable {
   readonly #context: IgnoreContext;
   readonly #knowledge: Knowledge;
   readonly #levels = new Levels();
+  #span: Span | undefined = startSpan("walk");
   #stretch = nothing;
   /** The next entry of the stretch. */
   #place = 0;
@@ -203,6 +205,9 @@ export class Walker implements Disposable {
   [Symbol.dispose](): void {
     this.#levels[Symbol.dispose]();
     this.#stretch = nothing;
+    this.#span?.set("files", this.files);
+    this.#span?.[Symbol.dispose]();
+    this.#span = undefined;
   }
 }
 

@@ -8,6 +8,7 @@ import { once } from "node:events";
 import { setTimeout } from "node:timers/promises";
 import { clock } from "../clock.ts";
 import { Fault } from "../fault.ts";
+import { type Span, startSpan } from "../span.ts";
 import type { Directory } from "../workspace/directory.ts";
 import { errnoOf } from "../workspace/errno.ts";
 import { onWindows } from "../workspace/windows-path.ts";
@@ -67,6 +68,7 @@ export class Command {
   /** Faults: `invalid_command`, `spawn_failed`, `no_sandbox`. */
   static async start(command: string, options: CommandOptions, listen: Listener): Promise<Command> {
     checkCommand(command);
+    const span = startSpan("command");
     const id = randomBytes(8).toString("hex");
     const environment = { ...(options.environment ?? reducedEnvironment()), POLYFS_JOB: id };
     const { directory, sandbox, leftovers = "stop", merged = false } = options;
@@ -89,8 +91,12 @@ export class Command {
         windowsVerbatimArguments: onWindows,
       });
       if (child.pid === undefined) throw (await once(child, "error"))[0];
-      return new Command(child, child.pid, launch, `POLYFS_JOB=${id}`, leftovers, listen);
+      const started = new Command(child, child.pid, launch, `POLYFS_JOB=${id}`, leftovers, listen);
+      if (span !== undefined) void endWith(span, started.done);
+      return started;
     } catch (error) {
+      span?.fail(error);
+      span?.[Symbol.dispose]();
       launch.release?.();
       throw new Fault("spawn_failed", { command, errno: errnoOf(error) ?? String(error) }, { cause: error });
     }
@@ -155,6 +161,17 @@ export class Command {
     }
     // Who was forking while we looked is found the next time. What the kernel holds cannot be waited for.
     for (let i = 0; i < 100 && family.signal("SIGKILL") > 0; i++) await setTimeout(Math.min(5 + i, 50));
+  }
+}
+
+async function endWith(span: Span, done: Promise<Exit>): Promise<void> {
+  using running = span;
+  try {
+    const { exitCode, signal } = await done;
+    running.set("ended_by", signal ?? "exit");
+    if (exitCode !== null) running.set("exit_code", exitCode);
+  } catch (error) {
+    running.fail(error);
   }
 }
 

@@ -2,8 +2,10 @@
 // recorded. It holds what the caller may reach open for as long as the call runs, also when nobody waits for it.
 import type { Effect } from "../../contract/tool.ts";
 import type { Caller, Method, MethodAnswer, Params } from "../method.ts";
-import { recordedCall } from "../recorded-call.ts";
+import { type RecordedCall, recordedCall } from "../recorded-call.ts";
 import type { Recorder } from "../recorder.ts";
+import { traceContextOf } from "../trace-context.ts";
+import type { RequestTracing } from "../tracing.ts";
 import { FairQueue } from "./fair-queue.ts";
 import type { RequestContext } from "./request-context.ts";
 
@@ -23,9 +25,11 @@ export class CallScheduler {
     runs: new FairQueue(slots.runs),
   };
   readonly #recorder: Recorder;
+  readonly #tracing: RequestTracing | undefined;
 
-  constructor(recorder: Recorder) {
+  constructor(recorder: Recorder, tracing?: RequestTracing) {
     this.#recorder = recorder;
+    this.#tracing = tracing;
   }
 
   get running(): number {
@@ -43,12 +47,35 @@ export class CallScheduler {
     params: Params,
     caller: Caller,
   ): Promise<MethodAnswer> {
-    const { principal, table } = requestContext;
+    const { principal, table, address } = requestContext;
     using _reach = principal.use();
     using _kept = requestContext.hold?.();
-    const call = recordedCall(table.tool, name, params, requestContext.traceparent);
+    const trace = traceContextOf(params, requestContext.traceHeaders ?? {});
+    const call = recordedCall(table.tool, name, params, trace.parent?.traceId);
     const run = () => table.server.answer(method, params, caller);
+    if (this.#tracing === undefined) return await this.#inTurn(requestContext, call, caller, run);
+    const { workspace } = principal.is;
+    const request = {
+      transport: "http",
+      method: name,
+      call,
+      dialect: table.dialect.name,
+      workspace,
+    } as const;
+    return await this.#tracing.request({ ...request, address, trace }, caller, id =>
+      this.#inTurn(requestContext, call && { ...call, trace: id }, caller, run),
+    );
+  }
+
+  /** Calls wait for their turn, and are recorded. */
+  async #inTurn(
+    requestContext: RequestContext,
+    call: RecordedCall | undefined,
+    caller: Caller,
+    run: () => Promise<MethodAnswer>,
+  ): Promise<MethodAnswer> {
     if (call === undefined) return await run();
+    const { principal, table, address, bytes: bytesIn } = requestContext;
     const queue = this.#queues[call.effect];
     using _turn = await queue.enter(
       requestContext.line,
@@ -56,7 +83,6 @@ export class CallScheduler {
       caller.signal,
     );
     const { name: who, workspace } = principal.is;
-    const { address, bytes: bytesIn } = requestContext;
     const occasion = { caller: who, address, dialect: table.dialect.name, workspace, bytesIn };
     return await this.#recorder.record(occasion, call, caller, run);
   }

@@ -38,7 +38,7 @@ const json = { "content-type": "application/json", "cache-control": "no-store" }
 const preflight = {
   "access-control-allow-methods": "GET, POST, DELETE, OPTIONS",
   "access-control-allow-headers":
-    "authorization, content-type, accept, mcp-session-id, mcp-protocol-version, mcp-method, mcp-name, last-event-id",
+    "authorization, content-type, accept, mcp-session-id, mcp-protocol-version, mcp-method, mcp-name, last-event-id, traceparent, tracestate",
   "access-control-max-age": "600",
 };
 
@@ -119,8 +119,17 @@ export class Front {
     if (isEndless(request, message)) open.endless();
     const method = isRecord(message) && typeof message.method === "string" ? message.method : undefined;
     const address = addressOf(request);
-    const traceparent = request.headers.traceparent?.toString();
-    const requestContext: RequestContext = { ...open, principal, table, method, bytes, address, traceparent };
+    const { traceparent, tracestate } = request.headers;
+    const traceHeaders = { traceparent: traceparent?.toString(), tracestate: tracestate?.toString() };
+    const requestContext: RequestContext = {
+      ...open,
+      principal,
+      table,
+      method,
+      bytes,
+      address,
+      traceHeaders,
+    };
     const answer = endpoint
       .fetch(webRequest(request, path, open.signal), requestContext, message)
       .then(given => {

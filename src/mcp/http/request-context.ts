@@ -1,6 +1,7 @@
 // A request over HTTP that has been let in: whose it is, what answers it, and whether the client is still there.
 import type { Session } from "../../contract/session.ts";
 import type { Principal } from "../auth/principal.ts";
+import type { TraceHeaders } from "../trace-context.ts";
 import type { MethodTable } from "./tables.ts";
 
 export interface RequestContext {
@@ -16,8 +17,7 @@ export interface RequestContext {
   readonly method?: string;
   /** Where the request comes from. */
   readonly address?: string;
-  /** The trace that it belongs to, as its header has it. */
-  readonly traceparent?: string;
+  readonly traceHeaders?: TraceHeaders;
   /** The size of the request. */
   readonly bytes: number;
   /** What is kept for the client between its requests; absent where nothing is. */

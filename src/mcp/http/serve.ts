@@ -2,12 +2,14 @@
 // running finish for a while, and stops the rest.
 import { createServer as createHttpServer } from "node:http";
 import type { AddressInfo, Server } from "node:net";
+import type { Session } from "../../contract/session.ts";
 import { runningCommands } from "../../engine/shell/living.ts";
 import { openFiles } from "../../engine/workspace/system/open-files.ts";
 import type { Authenticator } from "../auth/authenticator.ts";
 import type { Log } from "../log.ts";
 import { type Audit, Recorder } from "../recorder.ts";
 import { createServer } from "../server.ts";
+import type { RequestTracing } from "../tracing.ts";
 import { Bodies } from "./body.ts";
 import { CallScheduler } from "./call-scheduler.ts";
 import { Endpoint } from "./endpoint.ts";
@@ -31,6 +33,7 @@ export interface HttpOptions
   readonly authenticated: boolean;
   readonly log: Log;
   readonly audit?: Audit;
+  readonly tracing?: RequestTracing;
   /** HTTPS with this certificate and key. */
   readonly tls?: Certificate;
   /** Where the figures are served instead of beside the rest, without authentication. */
@@ -72,11 +75,19 @@ export async function serveHttp(options: HttpOptions): Promise<HttpService> {
     audit: options.audit,
     count: figures => metrics.call(figures),
   });
-  const calls = new CallScheduler(recorder);
+  const calls = new CallScheduler(recorder, options.tracing);
   const { sessions = 1000, sessionsPerCaller = 100, idleMs = 30 * 60_000, stateless = false } = options;
   const { keepAliveMs = defaultKeepAliveMs } = options;
   const limits = { sessions, sessionsPerCaller, idleMs, keepAliveMs };
-  const endpoint = new Endpoint({ contexts: new RequestContexts(), calls, log, stateless, ...limits });
+  const sessionEnded = (session: Session) => options.tracing?.sessionEnded(session, "http");
+  const endpoint = new Endpoint({
+    contexts: new RequestContexts(),
+    calls,
+    log,
+    stateless,
+    sessionEnded,
+    ...limits,
+  });
   const front = new Front({
     hostCheck: new HostCheck(options),
     access,

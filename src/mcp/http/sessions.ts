@@ -17,6 +17,7 @@ export interface SessionLimits {
   readonly idleMs: number;
   /** How often a stream says that it lives. */
   readonly keepAliveMs: number;
+  readonly sessionEnded?: (session: Session) => void;
 }
 
 interface OpenSession {
@@ -118,6 +119,7 @@ export class Sessions {
       unwatch();
       this.#open.delete(id);
       open.closed = true;
+      this.#options.sessionEnded?.(kept);
       letGo(open);
     };
     return open;

@@ -8,6 +8,7 @@
 //   apply    renames; what they replace is kept aside
 //   done     listeners see old and new; then the old is let go, and files are flushed in the background
 import { Fault } from "../../fault.ts";
+import { traced } from "../../span.ts";
 import { contentHash } from "../../text/version.ts";
 import { type Account, accountOf, canWait, isHeld, mostWaiting } from "../archive/account.ts";
 import { gently } from "../archive/archive.ts";
@@ -79,7 +80,7 @@ export class Committer {
   commit(changes: readonly Change[], options: CommitOptions): Promise<Commit> {
     const first = changes[0];
     const path = first && ("path" in first ? first.path : first.from);
-    return again(options, path, async way => {
+    return attempted(options, path, async way => {
       using draft = await this.#draft(changes, options);
       using _ = await this.#lock(draft.keys, options);
       draft.confirm();
@@ -99,7 +100,7 @@ export class Committer {
     options: CommitOptions,
   ): Promise<Commit> {
     const also = new Map<string, string>();
-    return again(options, paths[0], async found => {
+    return attempted(options, paths[0], async found => {
       using places = new Places();
       const way = { roots: this.#roots, places, state: this.#store.state.path };
       const targets = aimAll(paths, way, options);
@@ -214,7 +215,7 @@ export class Committer {
       begun = true;
       journal.append({ is: "commit", id, inodes });
       const directories = [...staged.unflushed].map(place => flushDirectory(places.handle(place)));
-      await Promise.all([...staged.flushing, ...directories, journal.flush()]);
+      await traced("flush", () => Promise.all([...staged.flushing, ...directories, journal.flush()]));
       if (onWindows) for (const step of steps) await patiently(step.given, () => apply(step, scene));
       else await applyAll(steps, scene);
       if (this.#copyAttributes) learnAbout(plan.stages, places, staged.inodes, this.#copyAttributes);
@@ -291,6 +292,20 @@ export class Committer {
 interface Attempt {
   /** A directory cannot be renamed. */
   readonly copyDirectories: boolean;
+}
+
+/** The same as `again`, as a span that tells which change was made. */
+function attempted(
+  options: CommitOptions,
+  path: WorkspacePath | undefined,
+  action: (attempt: Attempt) => Promise<Commit>,
+): Promise<Commit> {
+  return traced("commit", async span => {
+    const commit = await again(options, path, action);
+    span?.set("change.id", commit.id);
+    span?.set("files", commit.files.length);
+    return commit;
+  });
 }
 
 /** Runs `action` until nobody gets in its way. */

@@ -1,5 +1,6 @@
 // What commits have put in place and not flushed yet: until that is done, their journal must stay.
 import { constants } from "node:fs";
+import { traced } from "../../span.ts";
 import { errnoOf } from "../errno.ts";
 import type { Handle } from "../handle.ts";
 import { isWithin, under } from "../root.ts";
@@ -75,7 +76,7 @@ export class Unflushed {
     while (this.#running !== undefined) await this.#running.catch(() => {}); // commits go on meanwhile
     this.#flushing = this.#folders;
     this.#folders = new Map();
-    this.#running = this.#flush([...this.#ids]).finally(() => {
+    this.#running = traced("flush", () => this.#flush([...this.#ids])).finally(() => {
       this.#running = undefined;
     });
     await this.#running;

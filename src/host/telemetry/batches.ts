@@ -1,0 +1,62 @@
+// Spans that have ended wait here and are sent in batches. There is room for a bounded number: what comes while the
+// collector is away or slow is dropped and counted.
+
+interface BatchesOptions {
+  readonly delayMs: number;
+  readonly queue: number;
+  readonly size: number;
+  send(spans: readonly object[]): Promise<void>;
+  warn(problem: string): void;
+}
+
+export class Batches {
+  readonly #options: BatchesOptions;
+  #waiting: object[] = [];
+  #timer: NodeJS.Timeout | undefined;
+  #sending: Promise<void> | undefined;
+  #dropped = 0;
+
+  constructor(options: BatchesOptions) {
+    this.#options = options;
+  }
+
+  add(span: object): void {
+    const { queue, size, delayMs } = this.#options;
+    if (this.#waiting.length >= queue) {
+      if (this.#dropped++ === 0)
+        this.#options.warn("spans are dropped: they come faster than they can be sent");
+      return;
+    }
+    this.#waiting.push(span);
+    if (this.#waiting.length >= size) void this.#drain();
+    else this.#timer ??= setTimeout(() => void this.#drain(), delayMs).unref();
+  }
+
+  /** Sends all that is waiting. */
+  async flush(): Promise<void> {
+    do await this.#drain();
+    while (this.#waiting.length > 0);
+  }
+
+  #drain(): Promise<void> {
+    this.#sending ??= this.#sendAll().finally(() => {
+      this.#sending = undefined;
+    });
+    return this.#sending;
+  }
+
+  async #sendAll(): Promise<void> {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    while (this.#waiting.length > 0) {
+      const batch = this.#waiting;
+      this.#waiting = batch.splice(this.#options.size);
+      await this.#options.send(batch);
+      this.#dropped = 0;
+      // Half a batch waits for its time.
+      if (this.#waiting.length > 0 && this.#waiting.length < this.#options.size) break;
+    }
+    if (this.#waiting.length > 0)
+      this.#timer = setTimeout(() => void this.#drain(), this.#options.delayMs).unref();
+  }
+}

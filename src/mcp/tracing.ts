@@ -1,0 +1,30 @@
+// What a transport tells about its requests to whoever traces them (request-spans.ts). Where nobody does, nothing is
+// made of this.
+import type { Session } from "../contract/session.ts";
+import type { Workspace } from "../engine/workspace/workspace.ts";
+import type { Caller, MethodAnswer } from "./method.ts";
+import type { RecordedCall } from "./recorded-call.ts";
+import type { TraceContext } from "./trace-context.ts";
+
+export type Transport = "stdio" | "http";
+
+export interface TracedRequest {
+  readonly transport: Transport;
+  readonly method: string;
+  /** Where the request is a call. */
+  readonly call: RecordedCall | undefined;
+  readonly dialect: string;
+  readonly workspace: Workspace;
+  readonly address?: string;
+  readonly trace: TraceContext;
+}
+
+export interface RequestTracing {
+  /** Runs a request as a span; `run` gets the id of its trace. */
+  request(
+    request: TracedRequest,
+    caller: Caller,
+    run: (trace: string) => Promise<MethodAnswer>,
+  ): Promise<MethodAnswer>;
+  sessionEnded(session: Session, transport: Transport): void;
+}
