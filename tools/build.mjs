@@ -46,7 +46,8 @@ export function isBuilt() {
 /** What dist/ is made from, by name, size and time of each file: a removed source counts as a change. */
 function fingerprint() {
   const hash = createHash("sha256");
-  const sources = readdirSync(join(root, "src"), { recursive: true, withFileTypes: true })
+  const sources = ["src", "web"]
+    .flatMap(folder => readdirSync(join(root, folder), { recursive: true, withFileTypes: true }))
     .filter(entry => entry.isFile())
     .map(entry => join(entry.parentPath, entry.name))
     .sort();
@@ -55,6 +56,7 @@ function fingerprint() {
     "tools/bundle.mjs",
     "tools/grammars.mjs",
     "tools/notices.mjs",
+    "tools/page.mjs",
     "package.json",
     "package-lock.json",
     "tsconfig.json",
@@ -90,7 +92,7 @@ async function bundleAll(options) {
   files.push({ name: noticesName, contents: notices(root, metafiles) });
   // Entries last, each file put in place by a rename: whoever starts the program meanwhile gets the old one or the
   // new one, whole.
-  for (const folder of ["chunks", "grammars"]) mkdirSync(join(dist, folder), { recursive: true });
+  for (const folder of ["chunks", "grammars", "review"]) mkdirSync(join(dist, folder), { recursive: true });
   for (const file of files.toSorted((a, b) => entries.indexOf(a.name) - entries.indexOf(b.name))) put(file);
   const kept = new Set(files.map(({ name }) => name));
   for (const folder of ["", "chunks"]) {

@@ -6,10 +6,12 @@
 //   encodings.cjs, protocol.cjs, tokens.cjs
 //                   packages that few need and that are large: loaded by themselves, and late
 //   pdf.cjs         the same for PDFs: pdf-thread.mjs
+//   review/         the review page (page.mjs)
 //   syntax.cjs      tells where the parsing thread's program is: syntax-thread.cjs, with grammars/ beside it
 import { relative } from "node:path";
 import { build } from "esbuild";
 import { grammarFiles, grammarsBeside, placeOf } from "./grammars.mjs";
+import { pageFiles } from "./page.mjs";
 
 const packages = {
   "iconv-lite": "encodings.cjs",
@@ -64,9 +66,11 @@ export async function bundle(root, dist, { readable = false, small = false } = {
   );
   files.push({ name: "syntax.cjs", contents: placeOf("syntax-thread.cjs") });
   files.push({ name: "pdf.cjs", contents: placeOf("pdf-thread.mjs") }, ...grammarFiles(root, { small }));
+  const page = await pageFiles(root);
+  files.push(...page.files);
   return {
     files: files.map(file => (file.name === "program.cjs" ? { ...file, contents: inAscii(file) } : file)),
-    metafiles: results.map(({ metafile }) => metafile),
+    metafiles: [...results.map(({ metafile }) => metafile), page.metafile],
   };
 }
 

@@ -1,0 +1,35 @@
+// Dark or light: the system's choice, until the person makes one. The choice is kept in this browser; where storage is
+// closed (an embedded page), it lasts as long as the page.
+import { effect, signal } from "@preact/signals";
+
+export type Theme = "system" | "light" | "dark";
+
+const key = "polyfs-theme";
+
+export const theme = signal<Theme>(stored());
+
+effect(() => {
+  const { dataset } = document.documentElement;
+  if (theme.value === "system") delete dataset.theme;
+  else dataset.theme = theme.value;
+});
+
+export function chooseTheme(next: Theme): void {
+  theme.value = next;
+  try {
+    localStorage.setItem(key, next);
+  } catch {} // a closed storage only means that the choice is not kept
+}
+
+export function isDark(): boolean {
+  return theme.value === "dark" || (theme.value === "system" && matchMedia("(prefers-color-scheme: dark)").matches);
+}
+
+function stored(): Theme {
+  try {
+    const value = localStorage.getItem(key);
+    return value === "light" || value === "dark" ? value : "system";
+  } catch {
+    return "system";
+  }
+}
