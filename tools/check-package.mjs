@@ -14,9 +14,11 @@ import {
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { gzipSync } from "node:zlib";
 import { publint } from "publint";
 import { formatMessage } from "publint/utils";
 import { bundledPackages, noticesName } from "./notices.mjs";
+import { pageOptions } from "./page.mjs";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
 const { version, scripts, dependencies } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
@@ -49,6 +51,7 @@ try {
   if (said !== version) fail(`polyfs --version says ${said}, not ${version}`);
   run(process.execPath, ["--input-type=module", "--eval", 'await import("polyfs")'], home);
   await noticesNameAll(home);
+  pageIsSmall(home);
   firstMinutes(home);
   compileAgainst(home);
   await runExample(home);
@@ -90,8 +93,11 @@ async function noticesNameAll(home) {
     metafile: true,
     write: false,
   });
+  const page = await build({ ...pageOptions(root), metafile: true, write: false });
   const text = readFileSync(join(home, "node_modules/polyfs/dist", noticesName), "utf8");
-  const bundled = bundledPackages(root, [metafile]).map(({ name, version }) => `${name} ${version} (`);
+  const bundled = bundledPackages(root, [metafile, page.metafile]).map(
+    ({ name, version }) => `${name} ${version} (`,
+  );
   const missing = bundled.filter(head => !text.includes(`\n${head}`));
   if (missing.length > 0) fail(`${noticesName} lacks ${missing.join(", ")}`);
   // A guard for the search itself: these are known to be in.
@@ -101,12 +107,24 @@ async function noticesNameAll(home) {
     "jose",
     "zod",
     "@modelcontextprotocol/server",
+    "preact",
     "web-tree-sitter",
     "@vscode/tree-sitter-wasm",
   ]) {
     if (!text.includes(`\n${name} `)) fail(`${noticesName} lacks ${name}`);
   }
   console.log(`the licences of ${bundled.length} bundled packages are in it`);
+}
+
+/** The review page, compressed as a browser gets it. */
+function pageIsSmall(home) {
+  const folder = join(home, "node_modules/polyfs/dist/review");
+  const sizes = ["index.html", "app.js", "app.css"].map(
+    name => gzipSync(readFileSync(join(folder, name))).length,
+  );
+  const total = sizes.reduce((sum, size) => sum + size, 0);
+  console.log(`the review page: ${total} bytes compressed`);
+  if (total > 40_000) fail("the review page has grown beyond 40 KB, compressed");
 }
 
 /** What somebody does first, in a directory with nothing but Node. */

@@ -16,7 +16,12 @@ export async function pageFiles(root) {
   const text = name => outputFiles.find(({ path }) => path.endsWith(name))?.text.trimEnd() ?? "";
   const [script, style] = [text("app.js"), text("app.css")];
   const page = readFileSync(join(root, "web/index.html"), "utf8");
-  const files = { "index.html": page, "app.js": script, "app.css": style, "app.html": inOne(page, script, style) };
+  const files = {
+    "index.html": page,
+    "app.js": script,
+    "app.css": style,
+    "app.html": inOne(page, script, style),
+  };
   return {
     files: Object.entries(files).map(([name, contents]) => ({ name: `review/${name}`, contents })),
     metafile,
@@ -27,7 +32,10 @@ export async function pageFiles(root) {
 export function pageOptions(root) {
   return {
     absWorkingDir: root,
-    entryPoints: { app: "web/main.tsx" },
+    entryPoints: [
+      { in: "web/main.tsx", out: "app" },
+      { in: "web/styles/page.css", out: "app" },
+    ],
     outdir: "dist/review",
     bundle: true,
     platform: "browser",
@@ -45,5 +53,5 @@ function inOne(page, script, style) {
   return page
     .replace(/<link rel="stylesheet"[^>]*>/, () => `<style>${style}</style>`)
     .replace(/<script type="module"[^>]*><\/script>/, () => `<script type="module">${script}</script>`)
-    .replace("<html ", '<html data-embedded ');
+    .replace("<html ", "<html data-embedded ");
 }

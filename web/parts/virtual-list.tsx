@@ -11,7 +11,12 @@ interface Props<T> {
   readonly heightOf: (row: T) => number;
   readonly keyOf: (row: T) => string;
   readonly active: string | undefined;
+  /** By a press or Enter. */
   readonly onActivate: (row: T) => void;
+  /** By the keys that go up and down. */
+  readonly onMove: (row: T) => void;
+  /** Opens or closes a row of a tree. */
+  readonly onExpand?: ((row: T, isOpen: boolean) => void) | undefined;
   readonly render: (row: T, index: number) => ComponentChildren;
   /** Called when the end comes into view. */
   readonly onEnd?: (() => void) | undefined;
@@ -20,7 +25,8 @@ interface Props<T> {
 const overscan = 6;
 
 export function VirtualList<T>(props: Props<T>) {
-  const { id, label, rows, role, heightOf, keyOf, active, onActivate, render, onEnd } = props;
+  const { id, label, rows, role, heightOf, keyOf, active, onActivate, onMove, onExpand, render, onEnd } =
+    props;
   const box = useRef<HTMLDivElement>(null);
   const [view, setView] = useState({ top: 0, height: 800 });
   const offsets = useMemo(() => offsetsOf(rows, heightOf), [rows]);
@@ -49,7 +55,8 @@ export function VirtualList<T>(props: Props<T>) {
     if (element === null || activeIndex < 0) return;
     const [top = 0, bottom = 0] = [offsets[activeIndex], offsets[activeIndex + 1]];
     if (top < element.scrollTop) element.scrollTop = top;
-    else if (bottom > element.scrollTop + element.clientHeight) element.scrollTop = bottom - element.clientHeight;
+    else if (bottom > element.scrollTop + element.clientHeight)
+      element.scrollTop = bottom - element.clientHeight;
   }, [active]);
 
   const first = Math.max(0, indexAt(offsets, view.top) - overscan);
@@ -63,15 +70,29 @@ export function VirtualList<T>(props: Props<T>) {
   for (let i = first; i <= last; i++) shown.push(i);
   if (activeIndex > last) shown.push(activeIndex);
 
+  const onKeyDown = (event: KeyboardEvent) => {
+    if (event.ctrlKey || event.altKey || event.metaKey) return;
+    const row = rows[activeIndex];
+    const page = Math.max(1, Math.floor(view.height / 60) - 1);
+    const step = steps(page)[event.key];
+    if (step !== undefined) {
+      const next = rows[Math.max(0, Math.min(rows.length - 1, activeIndex < 0 ? 0 : activeIndex + step))];
+      if (next !== undefined) onMove(next);
+    } else if (row !== undefined && event.key === "Enter") onActivate(row);
+    else if (row !== undefined && onExpand && /^Arrow(Right|Left)$/.test(event.key))
+      onExpand(row, event.key === "ArrowRight");
+    else return;
+    event.preventDefault();
+    event.stopPropagation();
+  };
+
   return (
     <div
       ref={box}
       id={id}
       class="vlist"
-      role={role}
-      aria-label={label}
-      tabIndex={0}
-      aria-activedescendant={activeIndex < 0 ? undefined : `${id}-${active}`}
+      {...{ role, onKeyDown, tabIndex: 0, "aria-label": label }}
+      {...(activeIndex >= 0 && { "aria-activedescendant": `${id}-${active}` })}
     >
       <div class="vlist-inner" role="presentation" style={{ height: `${total}px` }}>
         {shown.map(index => {
@@ -80,9 +101,8 @@ export function VirtualList<T>(props: Props<T>) {
             <div
               key={keyOf(row)}
               class="vrow"
-              role="presentation"
               style={{ transform: `translateY(${offsets[index]}px)`, height: `${heightOf(row)}px` }}
-              onClick={() => onActivate(row)}
+              {...{ role: "presentation", onClick: () => onActivate(row) }}
             >
               {render(row, index)}
             </div>
@@ -91,6 +111,20 @@ export function VirtualList<T>(props: Props<T>) {
       </div>
     </div>
   );
+}
+
+function steps(page: number): { readonly [key: string]: number | undefined } {
+  const [down, up] = [1, -1];
+  return {
+    j: down,
+    ArrowDown: down,
+    k: up,
+    ArrowUp: up,
+    PageDown: page,
+    PageUp: -page,
+    Home: -Infinity,
+    End: Infinity,
+  };
 }
 
 function offsetsOf<T>(rows: readonly T[], heightOf: (row: T) => number): Float64Array {

@@ -22,7 +22,9 @@ export function chooseTheme(next: Theme): void {
 }
 
 export function isDark(): boolean {
-  return theme.value === "dark" || (theme.value === "system" && matchMedia("(prefers-color-scheme: dark)").matches);
+  return (
+    theme.value === "dark" || (theme.value === "system" && matchMedia("(prefers-color-scheme: dark)").matches)
+  );
 }
 
 function stored(): Theme {

@@ -1,0 +1,54 @@
+// The review page: starts it, in a browser or embedded in a client.
+import { render } from "preact";
+import { App } from "./app.tsx";
+import { followChosen, refreshDetail, touched } from "./state/detail.ts";
+import { addChange, followFilters, markKept, reloadLists } from "./state/history.ts";
+import { listenToKeys } from "./state/keys.ts";
+import { listen } from "./state/live.ts";
+import { dropNote, loadNotes, putNote } from "./state/notes.ts";
+import { addCall, loadCalls } from "./state/now.ts";
+import { addQuestion, loadQuestions, settleQuestion } from "./state/questions.ts";
+import { loadSession, session } from "./state/session.ts";
+
+const root = document.getElementById("app");
+if (root === null) throw new Error("the page has no place for the app");
+
+function loadAll(): void {
+  void loadSession(true);
+  void loadCalls();
+  void loadQuestions();
+  void loadNotes();
+}
+
+function start(): void {
+  loadAll();
+  followFilters();
+  followChosen();
+  listen({
+    call: addCall,
+    change: change => {
+      addChange(change);
+      touched(change);
+    },
+    question: addQuestion,
+    settled: settleQuestion,
+    note: putNote,
+    unnote: ({ id }) => dropNote(id),
+    kept: kept => {
+      markKept(kept);
+      refreshDetail();
+    },
+    servers: servers => {
+      if (session.value !== undefined) session.value = { ...session.value, servers };
+    },
+    resync: () => {
+      loadAll();
+      reloadLists();
+      refreshDetail();
+    },
+  });
+}
+
+listenToKeys();
+render(<App />, root);
+start();
