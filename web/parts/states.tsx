@@ -19,7 +19,7 @@ export function Empty({ icon, title, children }: Words) {
   );
 }
 
-export function Loading({ what, rows = 4 }: { readonly what: string; readonly rows?: number }) {
+function Loading({ what, rows = 4 }: { readonly what: string; readonly rows?: number }) {
   return (
     <div class="bones" role="status">
       <span class="sr">Loading {what}</span>

@@ -12,7 +12,7 @@ interface Props<T> {
   readonly keyOf: (row: T) => string;
   readonly active: string | undefined;
   /** By a press or Enter. */
-  readonly onActivate: (row: T) => void;
+  readonly onActivate: (row: T, isKey: boolean) => void;
   /** By the keys that go up and down. */
   readonly onMove: (row: T) => void;
   /** Opens or closes a row of a tree. */
@@ -78,7 +78,7 @@ export function VirtualList<T>(props: Props<T>) {
     if (step !== undefined) {
       const next = rows[Math.max(0, Math.min(rows.length - 1, activeIndex < 0 ? 0 : activeIndex + step))];
       if (next !== undefined) onMove(next);
-    } else if (row !== undefined && event.key === "Enter") onActivate(row);
+    } else if (row !== undefined && event.key === "Enter") onActivate(row, true);
     else if (row !== undefined && onExpand && /^Arrow(Right|Left)$/.test(event.key))
       onExpand(row, event.key === "ArrowRight");
     else return;
@@ -102,7 +102,7 @@ export function VirtualList<T>(props: Props<T>) {
               key={keyOf(row)}
               class="vrow"
               style={{ transform: `translateY(${offsets[index]}px)`, height: `${heightOf(row)}px` }}
-              {...{ role: "presentation", onClick: () => onActivate(row) }}
+              {...{ role: "presentation", onClick: () => onActivate(row, false) }}
             >
               {render(row, index)}
             </div>

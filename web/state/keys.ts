@@ -69,15 +69,9 @@ function back(): void {
   if (!focusList()) go({ view: "changes" });
 }
 
-export function focusList(): boolean {
+function focusList(): boolean {
   const list = document.querySelector<HTMLElement>("main .vlist");
   if (list === null || list.offsetParent === null) return false;
   list.focus();
   return true;
-}
-
-/** Into the difference, where a list was left with Enter. */
-export function focusDetail(): void {
-  const detail = document.getElementById("detail");
-  if (detail !== null && !move(1, detail)) detail.focus();
 }

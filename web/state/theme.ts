@@ -6,7 +6,7 @@ export type Theme = "system" | "light" | "dark";
 
 const key = "polyfs-theme";
 
-export const theme = signal<Theme>(stored());
+const theme = signal<Theme>(stored());
 
 effect(() => {
   const { dataset } = document.documentElement;

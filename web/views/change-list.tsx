@@ -11,7 +11,7 @@ import { isEmbedded } from "../state/session.ts";
 import { chosenBy, heightOf, type Row, RowView, rowsOfTasks } from "./change-rows.tsx";
 import { FilterForm } from "./filter-form.tsx";
 
-export const listId = "changes-list";
+const listId = "changes-list";
 
 const showFilters = signal(false);
 
@@ -61,7 +61,7 @@ function ListTools() {
           id="search"
           class="field grow"
           type="search"
-          placeholder="Search everything that was changed"
+          placeholder="Search all changes"
           aria-label="Search in the contents of all changes"
           value={searchText.value}
           onInput={({ currentTarget }) => {
@@ -144,8 +144,11 @@ function Rows({ all }: { readonly all: readonly Row[] }) {
       heightOf={heightOf}
       keyOf={({ key }) => key}
       active={at}
-      onActivate={row => {
-        if (row.kind === "task" && row.key === at) expand(row.task.id, !row.isOpen);
+      onActivate={(row, isKey) => {
+        if (isKey) {
+          choose(row, false);
+          document.getElementById("detail")?.focus();
+        } else if (row.kind === "task" && row.key === at) expand(row.task.id, !row.isOpen);
         else choose(row, matchMedia("(min-width: 761px)").matches);
       }}
       onMove={row => {

@@ -74,7 +74,7 @@ function Card({ question }: { readonly question: Question }) {
         </h2>
         <p class="muted">
           <code>{tool}</code> · asked {ago(time, clock.value)} ·{" "}
-          <span class={left < 30 ? "del" : ""}>{left > 0 ? `a no in ${span(left)}` : "expiring"}</span>
+          <span class={left < 30 ? "del" : ""}>{left > 0 ? `expires in ${span(left)}` : "expiring"}</span>
         </p>
       </header>
       <ul class="needs">
