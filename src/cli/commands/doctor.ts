@@ -6,7 +6,7 @@ import { Fault } from "../../engine/fault.ts";
 import { ripgrepVersion } from "../../engine/search/ripgrep-version.ts";
 import { findSandbox } from "../../engine/shell/sandbox.ts";
 import { statePath } from "../../engine/workspace/commit/state.ts";
-import { raceFree } from "../../engine/workspace/handle.ts";
+import { byDescriptor } from "../../engine/workspace/system/descriptors.ts";
 import { fileSystemOf, isVolatile } from "../../engine/workspace/system/file-system.ts";
 import { readNamedFile } from "../../engine/workspace/system/named-file.ts";
 import { type Grant, Workspace } from "../../engine/workspace/workspace.ts";
@@ -83,7 +83,7 @@ function node(): Finding {
 
 /** What a path is held by decides what is promised; SECURITY.md has the table. */
 function handles(): Finding {
-  return raceFree
+  return byDescriptor
     ? { what: "Containment", is: "fine", found: "by handles, also while others swap directories" }
     : {
         what: "Containment",

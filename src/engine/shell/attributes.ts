@@ -5,7 +5,7 @@
 import { type ChildProcess, type StdioOptions, spawn } from "node:child_process";
 import type { CopyAttributes } from "../workspace/commit/stage.ts";
 import { errnoOf } from "../workspace/errno.ts";
-import { raceFree } from "../workspace/handle.ts";
+import { byDescriptor } from "../workspace/system/descriptors.ts";
 import { attributesCopied, giveUpShell } from "./attribute-shell.ts";
 
 const firstDescriptor = 3; // of the files that the child is handed
@@ -22,7 +22,7 @@ export interface AttributeDisk {
 
 /** Copies them from one open file to another; undefined where there is no way to. */
 export function attributeCopier({ identify, links }: AttributeDisk): CopyAttributes | undefined {
-  if (!raceFree) return undefined;
+  if (!byDescriptor) return undefined;
   const without = new Set<string>();
   const add = (file: string) => {
     if (without.size > mostKnown) without.clear();

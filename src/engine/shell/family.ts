@@ -6,7 +6,7 @@
 // as long as the leader lives.
 import { spawn } from "node:child_process";
 import { clock } from "../clock.ts";
-import { raceFree } from "../workspace/handle.ts";
+import { byDescriptor } from "../workspace/system/descriptors.ts";
 import { carriesMark, findProcess, listProcesses, type ProcessEntry } from "../workspace/system/processes.ts";
 import { onWindows } from "../workspace/windows-path.ts";
 
@@ -38,7 +38,7 @@ export class Family {
   /** Those that live now, as numbers to send signals to. */
   members(): number[] {
     if (onWindows) return send(this.leader, 0) ? [this.leader] : [];
-    if (!raceFree) return send(-this.leader, 0) ? [-this.leader] : [];
+    if (!byDescriptor) return send(-this.leader, 0) ? [-this.leader] : [];
     const own = findProcess(process.pid);
     const young = clock() - this.#born < youthMs ? this.leader : 0;
     const all = listProcesses(young).filter(entry => entry.start >= this.#start && entry.pid !== process.pid);

@@ -1,7 +1,8 @@
 // What commands must not see, held by handle from the first time that it is found: a rename, of itself or of a
 // directory above it, does not uncover it. Each start of a command looks at the names again, too, as a program may have
 // put a new file in the place of an old one.
-import { Handle, raceFree } from "../workspace/handle.ts";
+import { Handle } from "../workspace/handle.ts";
+import { byDescriptor } from "../workspace/system/descriptors.ts";
 
 export class HiddenPlaces implements Disposable {
   /** Where they are expected. */
@@ -15,7 +16,7 @@ export class HiddenPlaces implements Disposable {
 
   /** All that exist now, each once. The handles stay this object's own. */
   found(): readonly Handle[] {
-    if (!raceFree) return [];
+    if (!byDescriptor) return [];
     for (const path of this.paths) {
       const handle = openIfThere(path);
       if (handle === undefined) continue;

@@ -6,8 +6,8 @@ import { Fault } from "../fault.ts";
 const maxErrorBytes = 16 * 1024;
 
 export interface ProcessOptions {
-  /** A directory's `address`: the process starts in that directory, whatever its name means by then. */
-  readonly cwd: string;
+  /** Where it starts. A held directory is asked for at the last moment (`Directory.here`). */
+  readonly cwd: string | (() => string);
   readonly env: Readonly<Record<string, string>>;
   readonly signal?: AbortSignal | undefined;
   /** An open file to be its standard input. The caller closes it once the process has started. */
@@ -49,7 +49,12 @@ export async function startProcess(
   let child: ChildProcess;
   try {
     const stdio: StdioOptions = [input ?? "ignore", "pipe", "pipe", ...files];
-    child = spawn(command, args, { cwd, env, stdio, windowsHide: true });
+    child = spawn(command, args, {
+      cwd: typeof cwd === "string" ? cwd : cwd(),
+      env,
+      stdio,
+      windowsHide: true,
+    });
   } catch (error) {
     throw failure(command, error);
   }

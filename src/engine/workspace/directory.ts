@@ -1,19 +1,22 @@
 // A directory, held open: listing it, going down into it, and starting a process in it all mean this directory,
 // whatever is swapped underneath its name.
-import { type Dirent, readdirSync, readlinkSync } from "node:fs";
+import type { Dirent } from "node:fs";
 import { Fault, type Kind } from "../fault.ts";
 import { isTemporaryName, temporaryMs } from "./commit/temporary.ts";
 import { concealedBelow, concealsIn, isConcealed, isParentOfConcealed } from "./concealed.ts";
 import { errnoOf, faultOf, system } from "./errno.ts";
 import { OpenFile } from "./file.ts";
-import { type Address, display, Handle, raceFree } from "./handle.ts";
+import { display, Handle } from "./handle.ts";
 import type { Mark } from "./mark.ts";
 import { statShown } from "./masked-file.ts";
 import { bytesWritten, isEscaped, written } from "./name.ts";
 import type { Landing } from "./resolve.ts";
 import type { Root } from "./root.ts";
 import { kindOf, type Stat } from "./stat.ts";
+import { readdirSync, readlinkSync } from "./system/calls.ts";
+import { byDescriptor } from "./system/descriptors.ts";
 import { keepsTimes } from "./system/file-system.ts";
+import type { Address } from "./system/held.ts";
 import { lstatIfThere } from "./system/identity.ts";
 
 /** An entry of a directory. `raw` is there where the written name (name.ts) differs from its bytes as UTF-8. */
@@ -52,9 +55,14 @@ export class Directory implements Disposable {
     return new Directory(landing.handle, landing.root, landing.path, given);
   }
 
-  /** An address that a child process may be started in (`cwd`): it names this directory, not its path. */
+  /** The address of this directory for system calls. */
   get address(): string {
     return this.#handle.address;
+  }
+
+  /** What a child process is started in (`cwd`), at once: this directory, whatever its name leads to by then. */
+  here(): string {
+    return this.#handle.here();
   }
 
   /** What is in it, in the system's order, without what a commit keeps there for a moment. */
@@ -137,7 +145,7 @@ export class Directory implements Disposable {
 
   /** Whether marks mean anything here. */
   get keepsTimes(): boolean {
-    return raceFree && keepsTimes(this.address);
+    return byDescriptor && keepsTimes(this.address);
   }
 
   /** A directory in it; undefined where it is gone, is no directory any more, or may not be entered. */
@@ -147,7 +155,7 @@ export class Directory implements Disposable {
       const { rules } = this.root;
       if (rules.restrict && rules.decide(`${this.path}/${entry.name}`).contents === "none") return undefined;
       const handle = Handle.open(address, { follow: false, directory: true });
-      const stat = !raceFree || this.#conceals ? handle.stat() : undefined;
+      const stat = !byDescriptor || this.#conceals ? handle.stat() : undefined;
       if (stat !== undefined && (!stat.isDirectory() || isConcealed(stat))) {
         handle.close();
         return undefined;

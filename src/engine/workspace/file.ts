@@ -1,22 +1,14 @@
 // A regular file, open for reading. It stays the same file whatever happens to its name, and every read says
 // which bytes it wants, so that memory does not grow with the file.
-import {
-  type BigIntStats,
-  closeSync,
-  constants,
-  fstatSync,
-  openSync,
-  read,
-  readSync,
-  type Stats,
-} from "node:fs";
+import { type BigIntStats, closeSync, constants, fstatSync, read, readSync, type Stats } from "node:fs";
 import { Fault } from "../fault.ts";
 import { faultOf, system } from "./errno.ts";
-import { raceFree } from "./handle.ts";
 import type { Landing } from "./resolve.ts";
 import { maxMaskedBytes, type Rules } from "./rules.ts";
 import { kindOf, type Stat, statOf } from "./stat.ts";
 import { isSynthetic } from "./synthetic.ts";
+import { openSync } from "./system/calls.ts";
+import { byDescriptor } from "./system/descriptors.ts";
 import { fstatNow } from "./system/identity.ts";
 
 const chunkBytes = 256 * 1024;
@@ -55,7 +47,7 @@ export class OpenFile implements Disposable {
       }
       const fd = openSync(handle.address, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
       // A race-free handle is the object that was looked at; elsewhere another may stand under its name by now.
-      if (!raceFree && !isSame(stats, fstatNow(fd))) {
+      if (!byDescriptor && !isSame(stats, fstatNow(fd))) {
         closeSync(fd);
         throw new Fault("changed_meanwhile", { path: given });
       }

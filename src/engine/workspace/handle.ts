@@ -1,71 +1,40 @@
-// A held file-system object: what was opened, not a name that can be swapped underneath.
-//
-// On Linux a handle is an O_PATH descriptor. It gives no access by itself (no read, no side effect on devices,
-// no blocking on FIFOs), but `/proc/self/fd/N/name` names what lies below *this* object, as the *at() calls do,
-// and `readlink /proc/self/fd/N` tells where it really is. Elsewhere there is no such thing in Node: a handle
-// is then a canonical path that is verified when it is opened, which an attacker with the right timing can beat.
-// SECURITY.md says so. Which of the two it is depends on what the system offers, not on its name: on Linux without
-// /proc a handle is a path too.
+// A held file-system object: what was opened, not a name that can be swapped underneath. How it is held depends on what
+// the system offers (system/held.ts).
 import { Buffer } from "node:buffer";
-import {
-  type BigIntStats,
-  closeSync,
-  constants,
-  fstatSync,
-  lstatSync,
-  openSync,
-  readlinkSync,
-  realpathSync,
-  type Stats,
-} from "node:fs";
+import type { BigIntStats, Stats } from "node:fs";
 import { errnoOf } from "./errno.ts";
 import { bytesWritten, isEscaped, written } from "./name.ts";
-import { lstatNow } from "./system/identity.ts";
-import { ownForm } from "./windows-path.ts";
-
-/** True where paths can be resolved and opened without a race. */
-export const raceFree = process.platform === "linux" && hasDescriptorPaths();
-
-function hasDescriptorPaths(): boolean {
-  try {
-    return lstatSync("/proc/self/fd").isDirectory();
-  } catch {
-    return false;
-  }
-}
-
-const O_PATH = 0o10000000; // the same on every Linux architecture; not in fs.constants
-
-/** A path for system calls. A Buffer where its written form (name.ts) differs from its bytes. */
-export type Address = string | Buffer;
+import { byDescriptor, HeldByDescriptor } from "./system/descriptors.ts";
+import type { Address, Held, OpenOptions } from "./system/held.ts";
+import { HeldByPath } from "./system/paths.ts";
+import { byWorkingDirectory, HeldByWorkingDirectory, isWithinReach } from "./system/working-directory.ts";
 
 export class Handle implements Disposable {
-  readonly fd: number;
-  readonly #path: string;
+  readonly #held: Held;
 
-  private constructor(fd: number, path: string) {
-    this.fd = fd;
-    this.#path = path;
+  private constructor(held: Held) {
+    this.#held = held;
   }
 
-  /**
-   * Opens whatever `address` names. With `follow` false, a link itself is what is opened. With `directory`, anything
-   * else fails, where that comes for free (Linux).
-   */
-  static open(address: Address, { follow = true, directory = false } = {}): Handle {
-    if (raceFree) {
-      const flags = (follow ? 0 : constants.O_NOFOLLOW) | (directory ? constants.O_DIRECTORY : 0);
-      return new Handle(openSync(address, O_PATH | flags), "");
-    }
-    const path = follow ? ownForm(realpathSync.native(address)) : String(address);
-    const stat = lstatSync(path);
-    if (directory && !stat.isDirectory()) throw notADirectory(path);
-    return new Handle(-1, path);
+  /** Opens whatever `address` names. With `follow` false, a link itself is what is opened. */
+  static open(
+    address: Address,
+    { follow = true, directory = false, own = false }: Partial<OpenOptions> = {},
+  ): Handle {
+    const options = { follow, directory, own };
+    if (byDescriptor) return new Handle(HeldByDescriptor.open(address, options));
+    const way = byWorkingDirectory() ? HeldByWorkingDirectory : HeldByPath;
+    return new Handle(way.open(address, options));
+  }
+
+  /** A descriptor that stands for the object, on Linux with /proc; else -1. */
+  get fd(): number {
+    return this.#held.fd;
   }
 
   /** This object's own address. */
   get address(): string {
-    return raceFree ? `/proc/self/fd/${this.fd}` : this.#path;
+    return this.#held.address;
   }
 
   /**
@@ -78,27 +47,35 @@ export class Handle implements Disposable {
     return Buffer.concat([Buffer.from(`${this.address}/`), bytes]);
   }
 
+  /** The directory for a child process or a socket. It is good for what is started in this very moment. */
+  here(): string {
+    return this.#held.here();
+  }
+
   /**
    * Where the object is now, as the system tells it: bytes as Latin-1, so that comparing is exact for names that
    * are not UTF-8 (see `display`).
    */
   whereabouts(): string {
-    if (raceFree) return readlinkSync(this.address, "latin1");
-    return Buffer.from(ownForm(realpathSync.native(this.#path))).toString("latin1");
+    return this.#held.whereabouts();
+  }
+
+  /** Whether a rename can take something from this directory to another without anybody getting in between. */
+  reaches(other: Handle): boolean {
+    return byDescriptor || isWithinReach(this.#held, other.#held);
   }
 
   stat(): Stats {
-    return raceFree ? fstatSync(this.fd) : lstatNow(this.#path);
+    return this.#held.stat();
   }
 
   statBig(): BigIntStats {
-    return raceFree ? fstatSync(this.fd, { bigint: true }) : lstatSync(this.#path, { bigint: true });
+    return this.#held.statBig();
   }
 
   close(): void {
-    if (this.fd < 0) return;
     try {
-      closeSync(this.fd);
+      this.#held.close();
     } catch (error) {
       if (errnoOf(error) !== "EBADF") throw error;
     }
@@ -109,8 +86,9 @@ export class Handle implements Disposable {
   }
 }
 
-function notADirectory(path: string): NodeJS.ErrnoException {
-  return Object.assign(new Error(`ENOTDIR: not a directory, open '${path}'`), { code: "ENOTDIR" });
+/** Whether paths are resolved and opened without a moment in which something can be swapped. */
+export function isRaceFree(): boolean {
+  return byDescriptor || byWorkingDirectory();
 }
 
 /** The written form (name.ts) of a path of `whereabouts`. */

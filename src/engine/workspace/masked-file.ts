@@ -1,10 +1,11 @@
 // A masked file as it is shown: its text, and its size, which must not tell how long the hidden values are.
 import { Buffer } from "node:buffer";
-import { closeSync, constants, fstatSync, openSync, readSync, type Stats } from "node:fs";
+import { closeSync, constants, fstatSync, readSync, type Stats } from "node:fs";
 import { Fault } from "../fault.ts";
-import type { Address } from "./handle.ts";
 import { maxMaskedBytes, type Rules } from "./rules.ts";
 import { type Stat, statOf } from "./stat.ts";
+import { openSync } from "./system/calls.ts";
+import type { Address } from "./system/held.ts";
 
 /** The masked text of the file at `at`, read by `address`; undefined where it cannot be masked and is not shown. */
 export function maskedText(rules: Rules, at: string, address: Address): Buffer | undefined {

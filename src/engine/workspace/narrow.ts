@@ -3,9 +3,10 @@
 // nothing can be put under its name in between.
 import { resolve } from "node:path";
 import { system } from "./errno.ts";
-import { Handle, raceFree } from "./handle.ts";
+import { Handle } from "./handle.ts";
 import { isOwnMount } from "./mounts.ts";
 import { isWithin, Root, rootHolding } from "./root.ts";
+import { byDescriptor } from "./system/descriptors.ts";
 
 interface Narrowed {
   readonly roots: readonly Root[];
@@ -26,7 +27,8 @@ export function narrow(roots: readonly Root[], directories: readonly string[]): 
       const inside = roots.filter(root => isWithin(root.handle.whereabouts(), whereabouts));
       const reached = rootHolding(roots, whereabouts);
       // A path in another mount namespace may look like one of ours.
-      const holder = reached !== undefined && raceFree && !isOwnMount(handle, reached) ? undefined : reached;
+      const holder =
+        reached !== undefined && byDescriptor && !isOwnMount(handle, reached) ? undefined : reached;
       if (holder === undefined || inside.includes(holder)) handle.close();
       else {
         const root = new Root(directory, holder.access, handle, holder.rules);

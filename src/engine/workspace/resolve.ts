@@ -11,17 +11,20 @@
 // Whenever the quick way fails or is in doubt, `walk` decides. It also finds names that are stored in another
 // Unicode form, and goes deeper than a path may be long. Everything that lies outside gets one uniform fault, so
 // nothing can be learnt about it.
-import { lstatSync, readdirSync, readlinkSync, type Stats } from "node:fs";
+import type { Stats } from "node:fs";
 import { isAbsolute, parse, resolve } from "node:path";
 import { Fault } from "../fault.ts";
 import { concealsIn, isConcealed } from "./concealed.ts";
 import { errnoOf, faultOf } from "./errno.ts";
-import { type Address, bytesOf, display, Handle, raceFree } from "./handle.ts";
+import { bytesOf, display, Handle, isRaceFree } from "./handle.ts";
 import { isOwnMount } from "./mounts.ts";
 import { isEscaped, written } from "./name.ts";
 import type { WorkspacePath } from "./path.ts";
 import { type Root, rootHolding, rootNamed, under } from "./root.ts";
 import { isProc } from "./synthetic.ts";
+import { lstatSync, readdirSync, readlinkSync } from "./system/calls.ts";
+import { byDescriptor } from "./system/descriptors.ts";
+import type { Address } from "./system/held.ts";
 import { ownForm } from "./windows-path.ts";
 
 const maxLinks = 40;
@@ -67,7 +70,7 @@ export function land(roots: readonly Root[], path: WorkspacePath): Landing {
 function reach(roots: readonly Root[], path: WorkspacePath): Landing {
   try {
     if (!concealsIn(roots)) {
-      const landing = raceFree ? quickly(roots, path) : claim(roots, Handle.open(addressOf(path)));
+      const landing = isRaceFree() ? quickly(roots, path) : claim(roots, Handle.open(addressOf(path)));
       if (landing !== undefined) return landing;
     }
   } catch (error) {
@@ -126,7 +129,7 @@ function quickly(roots: readonly Root[], path: WorkspacePath): Landing | undefin
     // What lies exactly where its path says, below the root's handle, needs no more questions.
     const exact =
       where === (relative === "" ? root.bytes : `${root.bytes}${slash(root.bytes)}${bytesOf(relative)}`);
-    if (exact && !stat.isSymbolicLink() && (few || isOwnMount(handle, root))) {
+    if (exact && !stat.isSymbolicLink() && (few || !byDescriptor || isOwnMount(handle, root))) {
       const holder = roots.length === 1 ? root : rootHolding(roots, where);
       if (holder !== undefined) return { handle, root: holder, path: display(where), stat };
     }

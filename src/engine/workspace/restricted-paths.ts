@@ -1,7 +1,8 @@
 // What rules say about the things in some roots, by path: for a sandbox that goes by paths. Links are not followed.
-import { type Dirent, readdirSync } from "node:fs";
+import type { Dirent } from "node:fs";
 import { isChangeable } from "./restricted.ts";
 import { type Root, under } from "./root.ts";
+import { readdirSync } from "./system/calls.ts";
 
 export interface RestrictedPath {
   readonly path: string;

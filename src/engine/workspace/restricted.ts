@@ -2,11 +2,13 @@
 // view of the roots that the tools have. Everything is found and held by handle.
 
 import type { Buffer } from "node:buffer";
-import { type Dirent, readdirSync } from "node:fs";
+import type { Dirent } from "node:fs";
 import type { Decision } from "../policy/rule.ts";
-import { display, Handle, raceFree } from "./handle.ts";
+import { display, Handle } from "./handle.ts";
 import { maskedText } from "./masked-file.ts";
 import { type Root, under } from "./root.ts";
+import { readdirSync } from "./system/calls.ts";
+import { byDescriptor } from "./system/descriptors.ts";
 
 export interface Restricted extends Disposable {
   readonly handle: Handle;
@@ -21,7 +23,7 @@ export interface Restricted extends Disposable {
  */
 export function restrictedIn(roots: readonly Root[]): Restricted[] {
   const found: Restricted[] = [];
-  if (!raceFree) return found;
+  if (!byDescriptor) return found;
   try {
     for (const root of roots)
       if (root.rules.restrict) walk(root, root.handle, root.handle.whereabouts(), stateOf(root), found);

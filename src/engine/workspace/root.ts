@@ -1,11 +1,13 @@
 // A directory that the user granted: held open from the start, so that what is granted is that directory and
 // not whatever later stands under its name.
-import { accessSync, constants } from "node:fs";
+import { constants } from "node:fs";
 import { Fault } from "../fault.ts";
 import { system } from "./errno.ts";
-import { display, Handle, raceFree } from "./handle.ts";
+import { display, Handle } from "./handle.ts";
 import { mountOf } from "./mounts.ts";
 import { Rules } from "./rules.ts";
+import { accessSync } from "./system/calls.ts";
+import { byDescriptor } from "./system/descriptors.ts";
 import { lstatIfThere } from "./system/identity.ts";
 import { caseless, ownForm } from "./windows-path.ts";
 
@@ -54,7 +56,7 @@ export class Root implements Disposable {
   holds(whereabouts: string): boolean {
     const own = this.handle.whereabouts();
     // A handle that is only a path may lead to another directory by now, which nobody has granted.
-    if (!raceFree && !this.is(this.handle.stat())) return false;
+    if (!byDescriptor && !this.is(this.handle.stat())) return false;
     return isWithin(whereabouts, own) && !(own.endsWith(deleted) && this.#isDeleted(own));
   }
 

@@ -1,6 +1,6 @@
 // File systems that hold no files but what the kernel makes up when somebody looks (Linux).
-import { statfsSync } from "node:fs";
-import { raceFree } from "./handle.ts";
+import { statfsSync } from "./system/calls.ts";
+import { byDescriptor } from "./system/descriptors.ts";
 
 const proc = 0x9fa0;
 
@@ -19,9 +19,9 @@ const synthetic = new Set([
 ]);
 
 export function isSynthetic(address: string): boolean {
-  return raceFree && synthetic.has(statfsSync(address).type);
+  return byDescriptor && synthetic.has(statfsSync(address).type);
 }
 
 export function isProc(address: string): boolean {
-  return raceFree && statfsSync(address).type === proc;
+  return byDescriptor && statfsSync(address).type === proc;
 }

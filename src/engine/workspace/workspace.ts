@@ -2,7 +2,7 @@
 // else. Every path is resolved and opened in one race-free step (resolve.ts); nothing is checked first and
 // opened later. Not promised: without /proc/self/fd (macOS, Windows) the step is open-then-verify, and what another
 // process moves *into* a root is in the root.
-import { readlinkSync } from "node:fs";
+
 import { isAbsolute, resolve } from "node:path";
 import { Fault } from "../fault.ts";
 import type { Need } from "../policy/approval.ts";
@@ -30,6 +30,7 @@ import { land, seat } from "./resolve.ts";
 import { type Access, isWithin, Root, under } from "./root.ts";
 import { type PolicySource, Rules } from "./rules.ts";
 import type { Stat } from "./stat.ts";
+import { readlinkSync } from "./system/calls.ts";
 
 /** A directory to grant. */
 export interface Grant {

@@ -5,8 +5,9 @@
 // crash, recovery runs it through at once.
 import { constants } from "node:fs";
 import { readAll, sys } from "../commit/syscalls.ts";
-import { type Address, Handle } from "../handle.ts";
+import { Handle } from "../handle.ts";
 import { written } from "../name.ts";
+import type { Address } from "../system/held.ts";
 import type { Objects } from "./objects.ts";
 
 export type Snapshot =

@@ -1,7 +1,9 @@
 // What is done about a commit after its answer: the archive records it and is flushed, then old content goes. The
 // journal keeps the commit until then, so that another process can do the same after a crash (see recover.ts).
 import { type Archive, atOnce } from "../archive/archive.ts";
-import { type Address, Handle, raceFree } from "../handle.ts";
+import { Handle } from "../handle.ts";
+import { byDescriptor } from "../system/descriptors.ts";
+import type { Address } from "../system/held.ts";
 import { contentAt } from "./if-there.ts";
 import { addressOf, Places } from "./place.ts";
 import { purge, purgeLater } from "./purge.ts";
@@ -57,7 +59,7 @@ function record({ intent, blob, contents }: Tale, archive: Archive, places: Plac
  * a thread, and nobody sees the name meanwhile. Undefined where it cannot be done so.
  */
 export function unlinkPinned(directory: Handle, name: Address): Promise<void> | undefined {
-  if (!raceFree) return undefined;
+  if (!byDescriptor) return undefined;
   const address = directory.below(name);
   const pin = Handle.open(address, { follow: false });
   try {

@@ -15,7 +15,7 @@ const rememberMs = 1000;
 
 /** Windows has no sockets in its file system that Node could use, but pipes, whose names lie apart from all files. */
 function socketPath(directory: Handle, name: string): string {
-  return onWindows ? `\\\\?\\pipe\\polyfs-${name}` : String(directory.below(name));
+  return onWindows ? `\\\\?\\pipe\\polyfs-${name}` : `${directory.here()}/${name}`;
 }
 
 export class Beacon {
@@ -36,7 +36,7 @@ export class Beacon {
     );
     server.on("error", () => {}).unref();
     server.listen({ path, exclusive: true }); // binds at once; only a failure is told later
-    if (onWindows || sys.lstat(path)?.isSocket()) return new Beacon(server);
+    if (onWindows || sys.lstat(directory.below(name))?.isSocket()) return new Beacon(server);
     server.close();
     return undefined;
   }

@@ -10,7 +10,8 @@ import { join } from "node:path";
 import { clock } from "../../clock.ts";
 import { conceal } from "../concealed.ts";
 import { errnoOf } from "../errno.ts";
-import { Handle, raceFree } from "../handle.ts";
+import { Handle } from "../handle.ts";
+import { byDescriptor } from "../system/descriptors.ts";
 import { Beacon } from "./beacon.ts";
 import { unlinkIfThere } from "./if-there.ts";
 import { isOpenElsewhere } from "./patience.ts";
@@ -66,7 +67,7 @@ function build(): Gate {
   beaten = -beatMs;
   const shared = process.platform === "linux" && sys.lstat("/dev/shm")?.isDirectory() ? "/dev/shm" : tmpdir();
   const held = openPrivate(join(shared, `polyfs-${process.getuid?.() ?? "gate"}`), { follow: false });
-  const directory = raceFree ? `${held.address}/.` : held.address;
+  const directory = byDescriptor ? `${held.address}/.` : held.address; // the descriptor's own address is a link
   conceal(directory);
   makeDirectory(beaconsOf(directory));
   for (const name of sys.names(directory).map(String)) sweepDead(directory, name);

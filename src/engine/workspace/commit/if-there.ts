@@ -1,7 +1,7 @@
 // State is shared by processes, so any of it may be gone by the time one asks: that is no error here, but an answer.
 import { constants } from "node:fs";
 import { errnoOf } from "../errno.ts";
-import type { Address } from "../handle.ts";
+import type { Address } from "../system/held.ts";
 import { readAll, sys } from "./syscalls.ts";
 
 /** None where the directory is gone. */

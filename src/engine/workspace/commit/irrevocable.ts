@@ -6,9 +6,10 @@ import { Fault, type Faults } from "../../fault.ts";
 import { type Keeping, longestPath } from "../archive/snapshot.ts";
 import { errnoOf, system } from "../errno.ts";
 import { TimeSlice } from "../footprint/time-slice.ts";
-import { type Address, Handle } from "../handle.ts";
+import { Handle } from "../handle.ts";
 import { written } from "../name.ts";
 import { kindOf } from "../stat.ts";
+import type { Address } from "../system/held.ts";
 import type { Doomed, Plan, Stats } from "./plan.ts";
 import { sys } from "./syscalls.ts";
 

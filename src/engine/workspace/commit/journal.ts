@@ -8,7 +8,7 @@
 import { createHmac, timingSafeEqual } from "node:crypto";
 import { constants } from "node:fs";
 import { clock } from "../../clock.ts";
-import type { Address } from "../handle.ts";
+import type { Address } from "../system/held.ts";
 import { onWindows } from "../windows-path.ts";
 import { contentAt } from "./if-there.ts";
 import { sys, writeAll } from "./syscalls.ts";

@@ -3,7 +3,8 @@
 // or on none.
 import type { Stats } from "node:fs";
 import { Fault } from "../../fault.ts";
-import { type Address, bytesOf, display, Handle } from "../handle.ts";
+import { bytesOf, display, Handle } from "../handle.ts";
+import type { Address } from "../system/held.ts";
 import { onWindows } from "../windows-path.ts";
 
 /** A name in a directory. The name is its bytes as Latin-1, exact for names that are not UTF-8. */
@@ -172,7 +173,7 @@ export class Places implements Disposable {
 /** The directory that a record names, held; undefined where it is gone or another one stands there. */
 export function identified(record: FoundPlace, sameBoot: boolean): Handle | undefined {
   try {
-    const handle = Handle.open(exact(record.at), { follow: false });
+    const handle = Handle.open(exact(record.at), { follow: false, own: record.aside === true });
     const stat = handle.stat();
     if (isPlace(stat, record, sameBoot)) return handle;
     handle.close();

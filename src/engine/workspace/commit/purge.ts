@@ -5,7 +5,8 @@ import { Fault } from "../../fault.ts";
 import { isConcealed } from "../concealed.ts";
 import { errnoOf } from "../errno.ts";
 import { TimeSlice } from "../footprint/time-slice.ts";
-import { type Address, Handle } from "../handle.ts";
+import { Handle } from "../handle.ts";
+import type { Address } from "../system/held.ts";
 import { sys } from "./syscalls.ts";
 import { temporaryName } from "./temporary.ts";
 

@@ -287,7 +287,7 @@ function flushFolder(folder: string): void {
 }
 
 function openAside(path: string): Aside {
-  const handle = Handle.open(path, { follow: false, directory: true });
+  const handle = Handle.open(path, { follow: false, directory: true, own: true });
   const { dev, ino } = handle.stat();
   return { handle, record: { at: handle.whereabouts(), device: dev, inode: ino, aside: true } };
 }
@@ -388,7 +388,7 @@ function privateDirectory(path: string, options: { readonly follow: boolean }): 
 export function openPrivate(path: string, { follow }: { readonly follow: boolean }): Handle {
   makeDirectory(path);
   return system(stateDirectory, () => {
-    const handle = Handle.open(path, { follow });
+    const handle = Handle.open(path, { follow, own: true });
     try {
       const stat = handle.stat();
       const user = process.getuid?.() ?? stat.uid;

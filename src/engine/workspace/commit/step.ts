@@ -6,7 +6,9 @@ import { Fault, type Kind } from "../../fault.ts";
 import { contentHash } from "../../text/version.ts";
 import { errnoOf, system } from "../errno.ts";
 import { TimeSlice } from "../footprint/time-slice.ts";
-import { type Address, Handle, raceFree } from "../handle.ts";
+import { Handle } from "../handle.ts";
+import { byDescriptor } from "../system/descriptors.ts";
+import type { Address } from "../system/held.ts";
 import { onWindows } from "../windows-path.ts";
 import { canDismantle, type DismantleStep, dismantle, dismantleLater, reassemble } from "./dismantle.ts";
 import { contentAt } from "./if-there.ts";
@@ -121,7 +123,7 @@ export function apply(step: Step, scene: Scene): void {
 }
 
 function changeMode(step: ModeStep, { places }: Scene, mode: number): void {
-  if (!raceFree) {
+  if (!byDescriptor) {
     sys.chmodAt(places.address(step.at), mode);
     return;
   }

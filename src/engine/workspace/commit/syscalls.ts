@@ -1,8 +1,6 @@
 // Every system call that changes something on the disk, in one object. The write path calls these and nothing
 // else, so that a test can make each of them fail, or kill the process in it, in turn.
 import {
-  accessSync,
-  chmodSync,
   close,
   closeSync,
   copyFileSync,
@@ -14,22 +12,26 @@ import {
   fsyncSync,
   ftruncateSync,
   futimesSync,
+  readSync,
+  type Stats,
+  writeSync,
+} from "node:fs";
+import {
+  accessSync,
+  chmodSync,
   linkSync,
   lutimesSync,
   mkdirSync,
   openSync,
   readdirSync,
   readlinkSync,
-  readSync,
   renameSync,
   rmdirSync,
-  type Stats,
   symlinkSync,
-  unlink,
+  unlinkLater,
   unlinkSync,
-  writeSync,
-} from "node:fs";
-import type { Address } from "../handle.ts";
+} from "../system/calls.ts";
+import type { Address } from "../system/held.ts";
 import { fstatNow, lstatIfThere } from "../system/identity.ts";
 
 export const sys = {
@@ -58,7 +60,7 @@ export const sys = {
   rename: (from: Address, to: Address): void => renameSync(from, to),
   link: (from: Address, to: Address): void => linkSync(from, to),
   unlink: (address: Address): void => unlinkSync(address),
-  unlinkLater: (address: Address): Promise<void> => promised(done => unlink(address, done)),
+  unlinkLater: (address: Address): Promise<void> => promised(done => unlinkLater(address, done)),
   mkdir: (address: Address, mode?: number): void => void mkdirSync(address, { mode: mode ?? 0o777 }),
   rmdir: (address: Address): void => rmdirSync(address),
   symlink: (target: Address, address: Address): void => symlinkSync(target, address),

@@ -1,8 +1,9 @@
 // Tells whether a directory that is left out of a snapshot changed, without reading what lies in it: a hash over the
 // names, inodes, sizes and times of all of its entries. Bounded: where it holds too much, the answer is unknown.
 import { createHash, type Hash } from "node:crypto";
-import { lstatSync } from "node:fs";
-import { type Address, Handle } from "../handle.ts";
+import { Handle } from "../handle.ts";
+import { lstatSync } from "../system/calls.ts";
+import type { Address } from "../system/held.ts";
 import { addressOf, rawNamesIn } from "./raw-names.ts";
 import type { TimeSlice } from "./time-slice.ts";
 

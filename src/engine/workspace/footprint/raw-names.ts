@@ -1,7 +1,8 @@
 // Names of directory entries as bytes in Latin-1: exact for every name, also one that is not UTF-8.
 import { Buffer } from "node:buffer";
-import { readdirSync } from "node:fs";
-import type { Address, Handle } from "../handle.ts";
+import type { Handle } from "../handle.ts";
+import { readdirSync } from "../system/calls.ts";
+import type { Address } from "../system/held.ts";
 
 /** In order; none where the directory may not be read. */
 export function rawNamesIn(directory: Handle): string[] {

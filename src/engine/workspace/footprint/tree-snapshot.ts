@@ -2,13 +2,15 @@
 // by the number of entries. Contents can be put aside on the way (`Keeper`), so that what the command overwrites can
 // be brought back; where a bound is exceeded, the snapshot says what it does not cover. Names are bytes as Latin-1
 // throughout (see `display`).
-import { lstatSync, readlinkSync } from "node:fs";
+
 import type { Kind } from "../../fault.ts";
 import { isTemporaryName } from "../commit/temporary.ts";
 import { OpenFile } from "../file.ts";
-import { type Address, bytesOf, display, Handle } from "../handle.ts";
+import { bytesOf, display, Handle } from "../handle.ts";
 import type { Root } from "../root.ts";
 import { kindOf } from "../stat.ts";
+import { lstatSync, readlinkSync } from "../system/calls.ts";
+import type { Address } from "../system/held.ts";
 import { fingerprint } from "./fingerprint.ts";
 import { addressOf, rawNamesIn } from "./raw-names.ts";
 import { TimeSlice } from "./time-slice.ts";

@@ -1,8 +1,9 @@
 // What kind of file system a directory lies on: some do not keep what commits count on.
-import { statfsSync } from "node:fs";
+
 import { dirname } from "node:path";
 import { Fault } from "../../fault.ts";
 import { system } from "../errno.ts";
+import { statfsSync } from "./calls.ts";
 
 export interface FileSystem {
   /** As Linux calls it (`ext4`), or the number of its kind. */

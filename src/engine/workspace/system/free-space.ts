@@ -1,6 +1,7 @@
 // How much room is left on the disks of the roots, so that a command can be stopped before it takes the last.
-import { statfsSync } from "node:fs";
+
 import type { Root } from "../root.ts";
+import { statfsSync } from "./calls.ts";
 
 /** The least that is free on any of them, in bytes; without end where that cannot be asked. */
 export function freeSpace(roots: readonly Root[]): number {

@@ -2,8 +2,9 @@
 // its table was used, and 48 for the entry. Node's plain stats round that to a float, and two files may then look like
 // one. Where a number is not exact, it is asked for as a bigint and folded into 53 bits, with a minus sign, which no
 // exact number has.
-import { type BigIntStats, fstatSync, lstatSync, type Stats } from "node:fs";
-import type { Address } from "../handle.ts";
+import { type BigIntStats, fstatSync, type Stats } from "node:fs";
+import { lstatSync } from "./calls.ts";
+import type { Address } from "./held.ts";
 
 const entryBits = 37n; // a table of more than 10^11 files is not to be expected
 const safeBits = 53n;

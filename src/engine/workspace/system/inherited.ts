@@ -1,13 +1,13 @@
 // Descriptors that the server was started with beyond its three. Node marks its own so that no child gets them,
 // but not those that whoever started the server forgot to close: they would be handed on to every command.
 import { closeSync, openSync, readdirSync, readSync } from "node:fs";
-import { raceFree } from "../handle.ts";
+import { byDescriptor } from "./descriptors.ts";
 
 const O_CLOEXEC = 0o2000000; // the same on every Linux architecture but three that Node does not run on
 
 /** The descriptors that children would inherit. Empty where the system does not tell (not Linux). */
 export function inheritedDescriptors(): number[] {
-  if (!raceFree) return [];
+  if (!byDescriptor) return [];
   return readdirSync("/proc/self/fdinfo")
     .map(Number)
     .filter(fd => fd > 2 && !closesOnExec(fd));

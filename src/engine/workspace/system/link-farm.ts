@@ -1,10 +1,11 @@
 // A directory of numbered links that all lead to one place, for programs that take many sources and one target
 // directory. It is made when first asked for, in the user's temporary directory, and removed with the process. Others
 // may write beside it, so it is held: links are made and removed in what was made, whatever its name leads to by then.
-import { mkdtempSync, rmdirSync, symlinkSync, unlinkSync } from "node:fs";
+import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Handle } from "../handle.ts";
+import { rmdirSync, symlinkSync, unlinkSync } from "./calls.ts";
 
 interface Farm {
   readonly path: string;

@@ -6,10 +6,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { writeAll } from "../commit/syscalls.ts";
 import { temporaryName } from "../commit/temporary.ts";
-import { raceFree } from "../handle.ts";
+import { byDescriptor } from "./descriptors.ts";
 
 /** Where a process finds its own descriptors; undefined where there is no such place. */
-const descriptors = raceFree ? "/proc/self/fd" : process.platform === "darwin" ? "/dev/fd" : undefined;
+const descriptors = byDescriptor ? "/proc/self/fd" : process.platform === "darwin" ? "/dev/fd" : undefined;
 
 export class UnnamedFile implements Disposable {
   readonly fd: number;
