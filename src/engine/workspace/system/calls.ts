@@ -25,7 +25,7 @@ import type { Address } from "./held.ts";
 import { bothLocated, byWorkingDirectory, located, openLocated } from "./working-directory.ts";
 
 export const accessSync = named(access);
-export const lstatSync = named(lstat);
+export const lstatSync = byDescriptor ? lstat : (lstatLocated as typeof lstat);
 export const lutimesSync = named(lutimes);
 export const mkdirSync = named(mkdir);
 export const readdirSync = named(readdir);
@@ -70,6 +70,17 @@ export function unlinkLater(address: Address, done: (error: Error | null) => voi
     queueMicrotask(() => done(null));
   } catch (error) {
     queueMicrotask(() => done(error as Error));
+  }
+}
+
+/** A directory that is gone itself holds nothing. */
+function lstatLocated(address: Address, options?: { readonly throwIfNoEntry?: boolean }): unknown {
+  try {
+    return lstat(located(address), options);
+  } catch (error) {
+    if (options?.throwIfNoEntry === false && (error as NodeJS.ErrnoException).code === "ENOENT")
+      return undefined;
+    throw error;
   }
 }
 

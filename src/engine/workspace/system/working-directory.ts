@@ -16,10 +16,12 @@ import {
   fstatSync,
   lstatSync,
   openSync,
+  readdirSync,
   realpathSync,
   type Stats,
   statSync,
 } from "node:fs";
+import { dirname } from "node:path";
 import { isMainThread } from "node:worker_threads";
 import { byDescriptor } from "./descriptors.ts";
 import type { Address, Held, OpenOptions } from "./held.ts";
@@ -124,12 +126,55 @@ function* parts(path: string): Generator<string> {
   yield rest;
 }
 
-/** Makes a place the working directory. ENOENT where it is not at its path any more. */
+/** Makes a place the working directory. ENOENT where it was deleted, or moved further than a rename. */
 function enter(place: Place): void {
   if (current === place) return;
-  change(place.path);
-  if (!place.is(statSync("."))) throw failure("ENOENT", place.path);
+  if (!isAt(place, place.path)) {
+    const found = newPathOf(place);
+    if (found === undefined || !isAt(place, found)) throw failure("ENOENT", place.path);
+    place.path = enterable(whereNow());
+  }
   current = place;
+}
+
+/** Goes to a path; whether the place is there. */
+function isAt(place: Place, path: string): boolean {
+  try {
+    change(path);
+  } catch (error) {
+    if (["ENOENT", "ENOTDIR", "ELOOP"].includes((error as NodeJS.ErrnoException).code ?? "")) return false;
+    throw error;
+  }
+  return place.is(statSync("."));
+}
+
+const mostLookedAt = 2000;
+
+/** Where a place is by now, if one directory on its path was renamed: relative to the one above, which is entered. */
+function newPathOf(place: Place): string | undefined {
+  let left = mostLookedAt;
+  let below = "";
+  for (let path = place.path; path !== "/" && left > 0; path = dirname(path)) {
+    try {
+      change(dirname(path));
+      const names = readdirSync(".").slice(0, left);
+      left -= names.length;
+      const found = names.map(name => `./${name}${below}`).find(at => isThere(place, at));
+      if (found !== undefined) return found;
+    } catch {
+      // this one is gone itself, or may not be entered
+    }
+    below = path.slice(path.lastIndexOf("/")) + below;
+  }
+  return undefined;
+}
+
+function isThere(place: Place, path: string): boolean {
+  try {
+    return place.is(lstatSync(path));
+  } catch {
+    return false;
+  }
 }
 
 /** Where the process is, as the system tells it. */
@@ -372,7 +417,13 @@ export class HeldByWorkingDirectory implements Held {
   }
 
   whereabouts(): string {
-    const where = refresh(this.place);
+    let where: string;
+    try {
+      where = refresh(this.place);
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
+      return `${Buffer.from(this.place.path).toString("latin1")} (deleted)`; // as Linux tells it
+    }
     if (this.name === undefined) return where;
     // The system knows how the name is spelled, where more than one spelling leads to it.
     if (!this.#known?.isSymbolicLink())
