@@ -42,6 +42,7 @@ const modulesOfSomeAreas: readonly (readonly [RegExp, ...string[]])[] = [
   [/^iconv-lite$/, "text"],
   [/^(web-tree-sitter|#syntax|#grammars)$/, "syntax"],
   [/^(unpdf|#pdf)$/, "document"],
+  [/^pg$/, "store"],
 ];
 
 const rules: { readonly [rule: string]: (file: string, code: string, sources: Sources) => boolean } = {
@@ -68,6 +69,11 @@ const rules: { readonly [rule: string]: (file: string, code: string, sources: So
   "loads no SDK to serve stdio": (file, _, sources) =>
     (file === "mcp/stdio.ts" || file === "cli/program.ts") &&
     [...startUp(file, sources)].some(loaded => loaded.startsWith("@modelcontextprotocol/")),
+  "leaves the database to its own room": (file, code) =>
+    imports(code).some(({ from }) => from === "pg") && !file.startsWith("engine/store/postgres/"),
+  "loads no database and no bucket before a store is named": (file, _, sources) =>
+    (file === "mcp/stdio.ts" || file === "cli/program.ts" || file === "cli/http.ts") &&
+    [...startUp(file, sources)].some(loaded => /^(pg$|engine\/store\/(postgres|s3)\/)/.test(loaded)),
   "walks several components by no call of Node's": (_, code) =>
     /\b(rm|rmdir|mkdir|readdir|opendir|watch)(Sync)?\s*\([^;]*?\brecursive\b/.test(code) ||
     /\.(cp|glob)(Sync)?\s*\(/.test(code) ||
@@ -161,6 +167,12 @@ describe("each rule catches an offence", () => {
     ],
     ["leaves disk, processes, network, SDK and packages to their own folder", "cli/a.ts", 'import "lodash";'],
     ["loads no SDK to serve stdio", "mcp/stdio.ts", 'import { Server } from "@modelcontextprotocol/server";'],
+    ["leaves the database to its own room", "engine/store/a.ts", 'const { Pool } = await import("pg");'],
+    [
+      "loads no database and no bucket before a store is named",
+      "cli/http.ts",
+      'import { PostgresStore } from "../engine/store/postgres/postgres-store.ts";',
+    ],
     [
       "walks several components by no call of Node's",
       "engine/workspace/a.ts",

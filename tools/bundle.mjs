@@ -3,7 +3,7 @@
 //   polyfs.cjs      the entry of the program: compiles program.cjs, from a cache where there is one
 //   program.cjs     the program, in one file: parts that a start does not need are run when they are asked for
 //   index.js        the library, with chunks/ of its own
-//   encodings.cjs, protocol.cjs, tokens.cjs
+//   encodings.cjs, protocol.cjs, tokens.cjs, postgres.cjs
 //                   packages that few need and that are large: loaded by themselves, and late
 //   pdf.cjs         the same for PDFs: pdf-thread.mjs
 //   review/         the review page (page.mjs)
@@ -17,7 +17,11 @@ const packages = {
   "iconv-lite": "encodings.cjs",
   "@modelcontextprotocol/server": "protocol.cjs",
   jose: "tokens.cjs",
+  pg: "postgres.cjs",
 };
+
+/** What packages ask for and do without. */
+const optional = ["pg-native", "cloudflare:sockets"];
 
 /** Node's modules that cost milliseconds to load and that the first answers do without. */
 const late = ["node:child_process", "node:crypto", "node:worker_threads", "node:zlib"];
@@ -28,7 +32,7 @@ export async function bundle(root, dist, { readable = false, small = false } = {
   const common = commonOptions(root);
   const results = await Promise.all([
     ...Object.entries(packages).map(([source, name]) =>
-      build({ ...common, ...commonJs(source, name, dist) }),
+      build({ ...common, ...commonJs(source, name, dist), external: optional }),
     ),
     build({ ...common, ...commonJs("src/cli/polyfs.ts", "polyfs.cjs", dist) }),
     build({ ...programOptions(root, dist), minify: !readable }),

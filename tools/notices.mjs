@@ -51,12 +51,20 @@ function inside(root, input) {
   });
 }
 
+/** From its file, or from its section in the README where the package has it only there. */
 function licenceIn(root, folder, name) {
-  const file = readdirSync(join(root, folder))
-    .sort()
-    .find(entry => /^(licen[cs]e|copying)(\.(md|txt))?$/i.test(entry));
-  if (file === undefined) throw new Error(`${name} is bundled, and ${folder} has no licence file`);
-  return readFileSync(join(root, folder, file), "utf8")
-    .replaceAll("\r\n", "\n")
-    .trim();
+  const files = readdirSync(join(root, folder)).sort();
+  const file = files.find(entry => /^(licen[cs]e|copying)(\.(md|txt))?$/i.test(entry));
+  if (file !== undefined) return textOf(join(root, folder, file)).trim();
+  const readme = files.find(entry => /^readme(\.md)?$/i.test(entry));
+  const section =
+    readme && /^#+ *licen[cs]e\s*$([\s\S]*?)(?=^#|(?![\s\S]))/im.exec(textOf(join(root, folder, readme)));
+  const text = section?.[1]?.trim() ?? "";
+  if (!/Permission is hereby granted[\s\S]*THE SOFTWARE IS PROVIDED/i.test(text))
+    throw new Error(`${name} is bundled, and ${folder} has no licence text`);
+  return text;
+}
+
+function textOf(path) {
+  return readFileSync(path, "utf8").replaceAll("\r\n", "\n");
 }

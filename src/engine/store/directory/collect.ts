@@ -2,7 +2,8 @@
 // for it, gives it a new time, and what has a recent time stays.
 import type { KeptObject, Objects } from "../../workspace/archive/objects.ts";
 import { TimeSlice } from "../../workspace/footprint/time-slice.ts";
-import type { Collected, CollectOptions, Hash, WorkspaceInfo } from "../store.ts";
+import { neededBy } from "../lineage.ts";
+import type { Collected, CollectOptions, Hash } from "../store.ts";
 import type { Registry } from "./registry.ts";
 
 export async function collect(
@@ -42,23 +43,8 @@ async function collectWorkspaces(
     if (needed.has(id)) continue;
     if (dryRun || registry.remove(id)) removed.add(id);
   }
-  if (!dryRun) registry.removeLeftovers();
+  if (!dryRun) registry.removeLeftovers(Date.now() - graceMs);
   return removed;
-}
-
-/** Those that stay for themselves, and all that they descend from. */
-export function neededBy(
-  all: readonly WorkspaceInfo[],
-  stays: (info: WorkspaceInfo) => boolean,
-): ReadonlySet<string> {
-  const byId = new Map(all.map(info => [info.id, info]));
-  const needed = new Set<string>();
-  for (const info of all.filter(stays))
-    for (let at: WorkspaceInfo | undefined = info; at !== undefined && !needed.has(at.id); ) {
-      needed.add(at.id);
-      at = at.parent && byId.get(at.parent.workspace);
-    }
-  return needed;
 }
 
 async function objectsBefore(objects: Objects, time: number): Promise<KeptObject[]> {

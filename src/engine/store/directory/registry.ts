@@ -12,7 +12,7 @@ import { namesIn, unlinkIfThere } from "../../workspace/commit/if-there.ts";
 import { sys } from "../../workspace/commit/syscalls.ts";
 import { errnoOf } from "../../workspace/errno.ts";
 import type { Creation, Origin, WorkspaceId, WorkspaceInfo } from "../store.ts";
-import { create, flushDirectory, valueAt } from "./durable-file.ts";
+import { create, draftPrefix, flushDirectory, valueAt } from "./durable-file.ts";
 import { Log } from "./log.ts";
 
 /** The part of `WorkspaceInfo` that never changes. */
@@ -142,8 +142,12 @@ export class Registry {
     return true;
   }
 
-  /** What was taken out and not removed to the end. */
-  removeLeftovers(): void {
+  /** What was taken out and not removed to the end, and drafts that a crash before this time has left. */
+  removeLeftovers(before = 0): void {
+    for (const id of before === 0 ? [] : this.ids())
+      for (const folder of [join(this.#workspaces, id), join(this.#workspaces, id, "log")])
+        for (const name of namesIn(folder).filter(one => one.startsWith(draftPrefix)))
+          if ((sys.lstat(join(folder, name))?.mtimeMs ?? before) < before) unlinkIfThere(join(folder, name));
     const collected = join(this.#path, "collected");
     for (const id of namesIn(collected)) {
       const own = join(collected, id);

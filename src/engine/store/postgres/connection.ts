@@ -1,0 +1,144 @@
+// The connections to PostgreSQL: a pool with limits in time and number. A broken connection is replaced, and what was
+// asked is asked again, because every statement of the store can be repeated without harm.
+import { setTimeout } from "node:timers/promises";
+import type { Client, Pool, PoolConfig } from "pg";
+import { Fault } from "../../fault.ts";
+import { failureOf, isPassing } from "./failure.ts";
+import { protectionOf } from "./tls.ts";
+
+export type Query = <Row extends object>(text: string, values?: readonly unknown[]) => Promise<Row[]>;
+
+export interface ConnectionOptions {
+  /** Default 10. */
+  readonly connections?: number | undefined;
+  /** How long one statement may take, the network included, before the connection is given up. Default 10 s. */
+  readonly patienceMs?: number | undefined;
+}
+
+/** Waits between attempts: together they bridge a restart of the database, and a failover that is quick. */
+const pausesMs = [50, 200, 500, 1000];
+const hintChannel = "polyfs";
+const listenAgainMs = 1000;
+
+export class Connections implements AsyncDisposable {
+  readonly #pool: Pool;
+  readonly #newClient: () => Client;
+  #listening: Client | undefined;
+  #closed = false;
+
+  private constructor(pool: Pool, newClient: () => Client) {
+    this.#pool = pool;
+    this.#newClient = newClient;
+    // An idle connection that breaks is no news: the next question gets another one.
+    pool.on("error", () => {});
+  }
+
+  /** Connects once, so that a wrong address or password is told at the start. Faults: `store_unavailable`. */
+  static async open(address: string, options: ConnectionOptions = {}): Promise<Connections> {
+    const { connections = 10, patienceMs = 10_000 } = options;
+    const url = new URL(address);
+    const attempts = protectionOf(url);
+    if (attempts === undefined) throw invalid("sslmode or sslrootcert cannot be used");
+    for (const parameter of ["sslmode", "sslrootcert"]) url.searchParams.delete(parameter);
+    const { default: pg } = await import("pg");
+    let last: unknown;
+    for (const ssl of attempts) {
+      const config: PoolConfig = {
+        connectionString: url.href,
+        ssl,
+        max: connections,
+        connectionTimeoutMillis: Math.min(patienceMs, 5000),
+        query_timeout: patienceMs,
+        idleTimeoutMillis: 60_000,
+        keepAlive: true,
+        application_name: "polyfs",
+        allowExitOnIdle: true,
+      };
+      const pool = new pg.Pool(config);
+      const own = new Connections(pool, () => new pg.Client(config));
+      try {
+        await own.query("select 1");
+        return own;
+      } catch (error) {
+        await own[Symbol.asyncDispose]();
+        last = error;
+        if (!/does not support SSL/i.test(Fault.is(error, "store_unavailable") ? error.data.detail : ""))
+          break;
+      }
+    }
+    throw last;
+  }
+
+  /** Runs a statement, again where the connection broke. */
+  async query<Row extends object>(text: string, values: readonly unknown[] = []): Promise<Row[]> {
+    for (let attempt = 0; ; attempt++) {
+      try {
+        return (await this.#pool.query<Row>(text, [...values])).rows;
+      } catch (error) {
+        const pause = pausesMs[attempt];
+        const failure = failureOf(error);
+        if (this.#closed || pause === undefined || !isPassing(error) || isDead(failure)) throw failure;
+        await setTimeout(pause);
+      }
+    }
+  }
+
+  /** Runs statements on one connection, none of them twice. */
+  async alone<T>(action: (query: Query) => Promise<T>): Promise<T> {
+    const client = await this.#pool.connect().catch(error => {
+      throw failureOf(error);
+    });
+    try {
+      return await action(async (text, values = []) => (await client.query(text, [...values])).rows);
+    } catch (error) {
+      throw failureOf(error);
+    } finally {
+      client.release();
+    }
+  }
+
+  /** Tells every listener; nobody waits for it, and it may be lost. */
+  hint(text: string): void {
+    this.#pool.query("select pg_notify($1, $2)", [hintChannel, text]).catch(() => {});
+  }
+
+  /** Listens on a connection of its own, and connects again until it is closed. */
+  listen(listener: (text: string) => void): void {
+    if (this.#closed) return;
+    const client = this.#newClient();
+    this.#listening = client;
+    let ended = false;
+    const again = () => {
+      if (ended) return;
+      ended = true;
+      client.end().catch(() => {});
+      if (!this.#closed) globalThis.setTimeout(() => this.listen(listener), listenAgainMs).unref();
+    };
+    client.on("error", again);
+    client.on("end", again);
+    client.on("notification", ({ payload }) => listener(payload ?? ""));
+    client
+      .connect()
+      .then(() => client.query(`listen ${hintChannel}`), again)
+      .catch(again);
+  }
+
+  get waiting(): number {
+    return this.#pool.waitingCount;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    if (this.#closed) return;
+    this.#closed = true;
+    await Promise.all([this.#listening?.end(), this.#pool.end()]).catch(() => {});
+  }
+}
+
+/** Patience has run out already: asking again would double it. */
+function isDead(failure: unknown): boolean {
+  return Fault.is(failure, "store_unavailable") && /timeout/i.test(failure.data.detail);
+}
+
+function invalid(detail: string): Fault {
+  return new Fault("store_unavailable", { reason: "invalid", detail });
+}

@@ -1,0 +1,115 @@
+// The statements of the store. A commit is one statement: it puts the objects, moves the head if that is where it was
+// expected, and writes the entry, all or nothing.
+
+/** Objects come as one array of bytes with their sizes: drivers send arrays of bytes as text, twice as long. */
+const given = `
+  given as (
+    select substring($1::bytea from (n::int - 1) * 32 + 1 for 32) as hash,
+           substring($3::bytea from (sum(size) over (order by n) - size)::int + 1 for size) as bytes, size
+    from unnest($2::int[]) with ordinality as one (size, n)
+  ),
+  put as (
+    insert into polyfs_object (hash, size, bytes) select hash, size, bytes from given
+    on conflict (hash) do update set used = now() where polyfs_object.used < now() - interval '5 minutes'
+  )`;
+
+export const put = `with ${given} select 1`;
+
+/** $4 workspace, $5 expected, $6 id, $7 body, $8 hashes that are named (joined), $9 bytes, $10 limit */
+export const append = `
+  with ${given},
+  named as (
+    select distinct substring($8::bytea from n * 32 + 1 for 32) as hash
+    from generate_series(0, length($8::bytea) / 32 - 1) as n
+  ),
+  moved as (
+    update polyfs_workspace set revision = revision + 1, bytes = bytes + $9::bigint
+    where id = $4::text and dropped is null and revision = $5::bigint
+      and ($10::bigint is null or bytes + $9::bigint <= $10::bigint)
+      and not exists (
+        select from named where hash not in (select hash from given)
+          and not exists (select from polyfs_object where polyfs_object.hash = named.hash))
+    returning revision
+  ),
+  written as (
+    insert into polyfs_entry (workspace, revision, id, body, objects, bytes)
+    select $4::text, revision, $6::text, $7::text, array(select hash from named), $9::bigint from moved
+  ),
+  referenced as (
+    insert into polyfs_reference (workspace, hash, revision) select $4::text, hash, revision from moved, named
+    on conflict do nothing
+  )
+  select revision from moved`;
+
+/** Why nothing was appended. */
+export const refusal = `
+  select w.revision, w.bytes, w.dropped is not null as dropped,
+         (select id from polyfs_entry e where e.workspace = w.id and e.revision = $2::bigint + 1) as next
+  from polyfs_workspace w where w.id = $1::text`;
+
+/** Being asked for keeps an object as being put does. */
+export const has = `
+  with asked as (
+    select substring($1::bytea from n * 32 + 1 for 32) as hash
+    from generate_series(0, length($1::bytea) / 32 - 1) as n
+  ),
+  used as (
+    update polyfs_object set used = now() from asked
+    where polyfs_object.hash = asked.hash and used < now() - interval '5 minutes'
+  )
+  select encode(hash, 'hex') as hash from polyfs_object where hash in (select hash from asked)`;
+
+export const get = `
+  with recursive line (id, parent, parent_revision, until) as (
+    select id, parent, parent_revision, 9223372036854775807::bigint from polyfs_workspace where id = $1::text
+    union all
+    select w.id, w.parent, w.parent_revision, line.parent_revision
+    from line join polyfs_workspace w on w.id = line.parent
+  )
+  select bytes, location from polyfs_object
+  where hash = $2::bytea and exists (
+    select from line join polyfs_reference r on r.workspace = line.id
+    where r.hash = $2::bytea and r.revision <= line.until)`;
+
+export const info = `
+  select id, name, parent, parent_revision, revision, bytes, about,
+         extract(epoch from created) * 1000 as created, extract(epoch from dropped) * 1000 as dropped
+  from polyfs_workspace`;
+
+/** $1 id, $2 name, $3 about, $4 parent, $5 its revision */
+export const create = `
+  insert into polyfs_workspace (id, name, about, parent, parent_revision)
+  select $1::text, $2::text, $3::jsonb, $4::text, $5::bigint
+  where $4::text is null or exists (
+    select from polyfs_workspace where id = $4::text and dropped is null and revision >= $5::bigint)
+  on conflict do nothing
+  returning extract(epoch from created) * 1000 as created`;
+
+export const entries = `
+  select revision, id, body, bytes, (select array_agg(encode(one, 'hex')) from unnest(objects) as one) as objects
+  from polyfs_entry where workspace = $1::text and revision > $2::bigint order by revision limit $3`;
+
+export const damages = `
+  select 'missing_object' as what, encode(r.hash, 'hex') as place, array_agg(distinct w.name) as names
+    from polyfs_reference r join polyfs_workspace w on w.id = r.workspace
+    where not exists (select from polyfs_object o where o.hash = r.hash) group by r.hash
+  union all
+  select 'damaged_object', encode(o.hash, 'hex'),
+         array(select distinct w.name from polyfs_reference r join polyfs_workspace w on w.id = r.workspace
+               where r.hash = o.hash)
+    from polyfs_object o where bytes is not null and (sha256(bytes) <> hash or length(bytes) <> size)
+  union all
+  select 'missing_entry', w.name || '/' || missing, array[w.name]
+    from polyfs_workspace w, generate_series(1, w.revision) as missing
+    where not exists (select from polyfs_entry e where e.workspace = w.id and e.revision = missing)
+  union all
+  select 'damaged_entry', w.name || '/' || e.revision, array[w.name]
+    from polyfs_entry e join polyfs_workspace w on w.id = e.workspace
+    where e.revision > w.revision or exists (
+      select from unnest(e.objects) as one where not exists (
+        select from polyfs_reference r where r.workspace = w.id and r.hash = one and r.revision <= e.revision))
+  union all
+  select 'missing_parent', c.parent, array[c.name]
+    from polyfs_workspace c where c.parent is not null
+      and not exists (select from polyfs_workspace p where p.id = c.parent)
+  order by 1, 2`;

@@ -1,0 +1,176 @@
+// The store in PostgreSQL, on a server of the tests' own: the shared suite, and what only a database can do to one.
+import { randomBytes } from "node:crypto";
+import pg from "pg";
+import { afterAll, describe, expect, it } from "vitest";
+import { PostgresStore } from "../../src/engine/store/postgres/postgres-store.ts";
+import { startPostgres } from "./postgres-server.ts";
+import { entry, object, type Place, storeSuite } from "./suite.ts";
+
+const server = await startPostgres(["fsync=off", "full_page_writes=off"]);
+afterAll(async () => await server?.[Symbol.asyncDispose]());
+
+async function admin(text: string, url = server?.url): Promise<pg.QueryResult> {
+  const client = new pg.Client(url);
+  await client.connect();
+  try {
+    return await client.query(text);
+  } finally {
+    await client.end();
+  }
+}
+
+/** A schema of its own in the server. */
+class Ground implements Place {
+  readonly schema = `s${randomBytes(6).toString("hex")}`;
+  readonly url = `${server?.url}?options=${encodeURIComponent(`-c search_path=${this.schema}`)}`;
+
+  static async make({ migrated = true } = {}): Promise<Ground> {
+    const ground = new Ground();
+    await admin(`create schema ${ground.schema}`);
+    if (migrated) await PostgresStore.migrate(ground.url);
+    return ground;
+  }
+
+  open() {
+    return PostgresStore.open(this.url);
+  }
+
+  async age(ms: number) {
+    const interval = `interval '${ms} milliseconds'`;
+    await admin(`update polyfs_object set used = used - ${interval}`, this.url);
+    await admin(`update polyfs_workspace set dropped = dropped - ${interval}`, this.url);
+  }
+
+  async [Symbol.asyncDispose]() {
+    await admin(`drop schema ${this.schema} cascade`);
+  }
+}
+
+if (server === undefined) {
+  describe("the store: PostgreSQL", () => {
+    it.skip("PostgreSQL is not installed, and POLYFS_TEST_POSTGRES names none", () => {});
+  });
+} else {
+  storeSuite("PostgreSQL", () => Ground.make(), { runs: 10 });
+
+  describe("the store in PostgreSQL", () => {
+    it("is set up once, by however many at the same time, and refuses to start before", async () => {
+      await using ground = await Ground.make({ migrated: false });
+      await expect(ground.open()).rejects.toMatchObject({ data: { reason: "schema" } });
+      const done = await Promise.all([1, 2, 3].map(() => PostgresStore.migrate(ground.url)));
+      expect(done.map(({ from }) => from).sort()).toEqual([0, 1, 1]);
+      await using store = await ground.open();
+      expect(await store.list()).toEqual([]);
+      await admin("update polyfs_schema set version = 9, oldest = 1", ground.url);
+      await using _newer = await ground.open();
+      await admin("update polyfs_schema set oldest = 9", ground.url);
+      await expect(ground.open()).rejects.toMatchObject({
+        data: { reason: "schema", detail: expect.stringContaining("newer") },
+      });
+    });
+
+    it("says what is wrong: address, password, rights, a server that only reads, a full disk", async () => {
+      await using ground = await Ground.make();
+      const { host } = new URL(ground.url);
+      const reason = (url: string) =>
+        PostgresStore.open(url, { patienceMs: 3000 }).then(
+          async store => {
+            await store[Symbol.asyncDispose]();
+            return "none";
+          },
+          error => error.data?.reason,
+        );
+      expect(await reason("postgres://polyfs@127.0.0.1:1/postgres")).toBe("unreachable");
+      expect(await reason(ground.url.replace(/\/postgres\?/, "/nowhere?"))).toBe("invalid");
+      expect(await reason(ground.url.replace("polyfs@", "nobody_here@"))).toBe("credentials");
+      expect(await reason(`${ground.url}&sslmode=sometimes`)).toBe("invalid");
+      expect(await reason(`${ground.url}&sslmode=require`)).not.toBe("none"); // this server has no certificate
+      await admin(`create role guest_${ground.schema} login`);
+      await admin(`grant usage on schema ${ground.schema} to guest_${ground.schema}`);
+      try {
+        expect(await reason(ground.url.replace("polyfs@", `guest_${ground.schema}@`))).toBe("rights");
+      } finally {
+        await admin(`drop owned by guest_${ground.schema}; drop role guest_${ground.schema}`);
+      }
+      const readOnly = `postgres://polyfs@${host}/postgres?options=${encodeURIComponent(
+        `-c search_path=${ground.schema} -c default_transaction_read_only=on`,
+      )}`;
+      await using store = await PostgresStore.open(readOnly);
+      await expect(store.create({ name: "a" })).rejects.toMatchObject({ data: { reason: "read_only" } });
+      expect(await store.list()).toEqual([]);
+      await admin(
+        `create function full_disk() returns trigger language plpgsql as $$
+        begin raise exception 'No space left on device' using errcode = 'disk_full'; end $$`,
+        ground.url,
+      );
+      await admin(
+        "create trigger full_disk before insert on polyfs_entry for each row execute function full_disk()",
+        ground.url,
+      );
+      await using writing = await ground.open();
+      const made = await writing.create({ name: "a" });
+      if (typeof made === "string") throw new Error(made);
+      const attempt = writing.append(made.id, 0, entry("a", [object("a")]), { objects: [object("a")] });
+      await expect(attempt).rejects.toMatchObject({ data: { reason: "full" } });
+      expect(await writing.info(made.id)).toMatchObject({ revision: 0, bytes: 0 });
+    });
+
+    it("goes on after its connections were cut, and does no entry twice", async () => {
+      await using ground = await Ground.make();
+      await using store = await ground.open();
+      const made = await store.create({ name: "a" });
+      if (typeof made === "string") throw new Error(made);
+      const cut = `select pg_terminate_backend(pid) from pg_stat_activity
+        where application_name = 'polyfs' and query not like '%pg_stat%'`;
+      const writing = (async () => {
+        for (let i = 0; i < 60; i++) {
+          const done = await store.append(made.id, i, entry(`entry ${i}`));
+          expect(done).toEqual({ result: "appended", revision: i + 1 });
+        }
+      })();
+      for (let i = 0; i < 5; i++) await admin(cut);
+      await writing;
+      const bodies = (await store.entries(made.id, 0, 100)).map(({ body }) => body);
+      expect(bodies).toEqual(Array.from({ length: 60 }, (_, i) => `entry ${i}`));
+    });
+
+    it("keeps every answered entry when the server crashes, and goes on when it is back", async context => {
+      const { restart } = server;
+      if (restart === undefined) return context.skip("the server is not ours");
+      await using ground = await Ground.make();
+      await using store = await ground.open();
+      const made = await store.create({ name: "a" });
+      if (typeof made === "string") throw new Error(made);
+      await store.append(made.id, 0, entry("before"));
+      const hints: number[] = [];
+      store.changed((_, revision) => hints.push(revision));
+      await restart();
+      const append = async (): Promise<void> => {
+        const done = await store.append(made.id, 1, entry("after")).catch(() => undefined);
+        if (done?.result !== "appended") return append();
+      };
+      await append();
+      expect((await store.entries(made.id, 0, 9)).map(({ body }) => body)).toEqual(["before", "after"]);
+    });
+
+    it("names what is damaged", async () => {
+      await using ground = await Ground.make();
+      await using store = await ground.open();
+      const made = await store.create({ name: "a" });
+      if (typeof made === "string") throw new Error(made);
+      const [lost, torn] = [object("lost"), object("torn")];
+      for (const [i, one] of [lost, torn, object("fine")].entries())
+        await store.append(made.id, i, entry("entry", [one]), { objects: [one] });
+      await admin(`delete from polyfs_object where hash = '\\x${lost[0]}'`, ground.url);
+      await admin(`update polyfs_object set bytes = 'tor' where hash = '\\x${torn[0]}'`, ground.url);
+      await admin("delete from polyfs_entry where revision = 2", ground.url);
+      const damages = [];
+      for await (const { what, where, workspaces } of store.check()) damages.push([what, where, workspaces]);
+      expect(damages).toEqual([
+        ["damaged_object", torn[0], ["a"]],
+        ["missing_entry", "a/2", ["a"]],
+        ["missing_object", lost[0], ["a"]],
+      ]);
+    });
+  });
+}
