@@ -54,6 +54,11 @@ export async function bundle(root, dist, { readable = false, small = false } = {
     }),
     build({
       ...common,
+      // Names in stack traces stay readable, and Node shows a short line where an exception is not caught.
+      minify: false,
+      minifyWhitespace: true,
+      minifySyntax: true,
+      lineLimit: 160,
       entryPoints: { index: "src/index.ts" },
       outdir: dist,
       chunkNames: "chunks/[name]-[hash]",

@@ -22,6 +22,8 @@ const pages = [
   ["docs/guides/embed.md", "agent-loop", example("agent-loop"), "# Embed the tools in a program\n"],
   ["docs/guides/embed.md", "own-tool", example("own-tool")],
   ["docs/guides/embed.md", "serve", example("serve")],
+  ["docs/guides/embed.md", "http-handler", example("http-handler")],
+  ["docs/guides/embed.md", "history", example("history")],
   ["README.md", "dialects", dialectTable()],
 ];
 

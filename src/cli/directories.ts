@@ -4,7 +4,7 @@ import type { Dialect } from "../contract/dialect.ts";
 import { plainWording, say } from "../contract/wording.ts";
 import { type Engine, type EngineOptions, openEngine } from "../engine/engine.ts";
 import { Fault } from "../engine/fault.ts";
-import { isWithin, Root } from "../engine/workspace/root.ts";
+import { type Access, isWithin, Root } from "../engine/workspace/root.ts";
 import { canonicalPath } from "../engine/workspace/system/named-file.ts";
 import type { Grant } from "../engine/workspace/workspace.ts";
 import type { Config } from "./config.ts";
@@ -26,6 +26,7 @@ export function openDirectories(
     confine,
     state: config["state-dir"],
     rules: policy,
+    anyDirectory: named.length === 0 ? accessOf(config) : undefined,
     allowIrrevocable: config["allow-irrevocable"],
   });
   const { maxRoots = Number.POSITIVE_INFINITY } = dialect;
@@ -83,13 +84,17 @@ function present(config: Config): readonly Grant[] {
 }
 
 function everywhere(config: Config): Grant {
-  return { path: parse(process.cwd()).root, access: config["read-only"] ? "read-only" : "read-write" };
+  return { path: parse(process.cwd()).root, access: accessOf(config) };
+}
+
+function accessOf(config: Config): Access {
+  return config["read-only"] ? "read-only" : "read-write";
 }
 
 function withoutAny(config: Config, dialect: Pick<Dialect, "withoutRoots">): readonly Grant[] {
   switch (dialect.withoutRoots) {
     case "working-directory":
-      return [{ path: process.cwd(), access: config["read-only"] ? "read-only" : "read-write" }];
+      return [{ path: process.cwd(), access: accessOf(config) }];
     case "client-roots":
     case "callers-choice":
     case "none":

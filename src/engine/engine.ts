@@ -4,6 +4,7 @@ import { attributeCopier } from "./shell/attributes.ts";
 import type { Sandbox } from "./shell/launch.ts";
 import { fileIdentity } from "./workspace/commit/stage.ts";
 import { refuseStateIn } from "./workspace/commit/state-in-root.ts";
+import type { Access } from "./workspace/root.ts";
 import type { PolicySource } from "./workspace/rules.ts";
 import { linkFarm } from "./workspace/system/link-farm.ts";
 import { type Grant, Workspace } from "./workspace/workspace.ts";
@@ -27,6 +28,8 @@ export interface EngineOptions {
   readonly confine?: Engine["confine"];
   /** Rules that hold for every root, asked at every call. */
   readonly rules?: PolicySource | undefined;
+  /** Lets dialects whose caller chooses the directory (`file-editor`) open any, with this access. Default: none. */
+  readonly anyDirectory?: Access | undefined;
   /** Lets tools remove what undo could not bring back. Default: they refuse to (`irrevocable`). */
   readonly allowIrrevocable?: boolean | undefined;
 }
@@ -36,7 +39,8 @@ export interface EngineOptions {
  * Dispose of it when done (`using`, or `engine[Symbol.dispose]()`). Faults: `not_found`, `not_a_directory`,
  * `permission_denied` where a root cannot be served; `state_in_root`.
  */
-export function openEngine({ roots, state, confine, rules, allowIrrevocable }: EngineOptions): Engine {
+export function openEngine(options: EngineOptions): Engine {
+  const { roots, state, confine, rules, allowIrrevocable, anyDirectory } = options;
   refuseStateIn(
     roots.map(({ path }) => path),
     state,
@@ -45,7 +49,19 @@ export function openEngine({ roots, state, confine, rules, allowIrrevocable }: E
     state,
     rules,
     allowIrrevocable,
+    anyDirectory,
     copyAttributes: attributeCopier({ identify: fileIdentity, links: linkFarm }),
   });
-  return { workspace, confine, [Symbol.dispose]: () => workspace[Symbol.dispose]() };
+  let disposed = false;
+  return {
+    get workspace() {
+      if (disposed) throw new Error("this engine has been disposed of: open another one with openEngine()");
+      return workspace;
+    },
+    confine,
+    [Symbol.dispose]() {
+      disposed = true;
+      workspace[Symbol.dispose]();
+    },
+  };
 }

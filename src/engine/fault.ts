@@ -196,7 +196,7 @@ export class Fault<C extends FaultCode = FaultCode> extends Error {
   readonly data: Faults[C];
 
   constructor(code: C, data: Faults[C], options?: { cause?: unknown }) {
-    super(code, options);
+    super(summary(code, data), options);
     this.code = code;
     this.data = data;
   }
@@ -205,4 +205,9 @@ export class Fault<C extends FaultCode = FaultCode> extends Error {
   static is<C extends FaultCode>(value: unknown, code: C): value is Fault<C> {
     return value instanceof Fault && value.code === code;
   }
+}
+
+/** For stack traces and logs: the code, and the path where the data names one. */
+function summary(code: FaultCode, data: object): string {
+  return "path" in data && typeof data.path === "string" ? `${code}: ${data.path}` : code;
 }

@@ -1,17 +1,25 @@
 // The library as a program uses it that brings its own loop.
-import { mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { expect, it, onTestFinished } from "vitest";
 import {
   call,
+  createHandler,
+  defaultRules,
   definitions,
   dialects,
+  listChanges,
   openEngine,
   outcomeText,
+  Policy,
   Session,
   text,
   tool,
+  undo,
 } from "../../src/index.ts";
 
 function project(access: "read-write" | "read-only" = "read-write") {
@@ -94,4 +102,80 @@ it("a tool of one's own gets typed parameters, defaults and confinement", async 
   expect(outcomeText(await call(mine, "shout", { path: "/etc/passwd" }, { engine }))).toMatch(
     /^outside_roots/,
   );
+});
+
+it("an engine that cannot be opened says which path is to blame", () => {
+  const missing = join(tmpdir(), "polyfs-library-that-is-not-there");
+  expect(() => openEngine({ roots: [{ path: missing, access: "read-only" }] })).toThrow(missing);
+});
+
+it("an engine opens no directory but its roots, unless it was opened for any", () => {
+  const { root, engine } = project("read-only");
+  expect(() => engine.workspace.elsewhere([{ path: "/etc", access: "read-only" }])).toThrow("outside_roots");
+  using free = openEngine({ roots: [], state: `${root}-state`, anyDirectory: "read-only" });
+  using there = free.workspace.elsewhere([{ path: root, access: "read-only" }]);
+  expect(there.roots.map(({ path }) => path)).toEqual([root]);
+  expect(() => free.workspace.elsewhere([{ path: root, access: "read-write" }])).toThrow("read_only");
+  expect(() => there.elsewhere([{ path: "/etc", access: "read-only" }])).toThrow("outside_roots");
+});
+
+it("an engine that was disposed of says so", async () => {
+  const { engine } = project();
+  engine[Symbol.dispose]();
+  expect(() => engine.workspace).toThrow("disposed of");
+  const polyfs = await dialects.polyfs();
+  await expect(call(polyfs, "read_file", { path: "a.txt" }, { engine })).rejects.toThrow("disposed of");
+});
+
+it("history can be read and undone without a tool", async () => {
+  const { root, engine } = project();
+  const polyfs = await dialects.polyfs();
+  await call(polyfs, "write_file", { path: "b.txt", content: "new\n" }, { engine });
+  await call(polyfs, "edit_file", { path: "a.txt", edits: [{ old: "two", new: "2" }] }, { engine });
+  const [edit, write] = await listChanges(engine.workspace, { limit: 10 });
+  expect(edit?.files.map(({ at }) => at)).toEqual([join(root, "a.txt")]);
+  const { restored } = await undo(engine.workspace, { change: write?.id });
+  expect(restored).toMatchObject([{ at: join(root, "b.txt"), did: "removed" }]);
+  expect(existsSync(join(root, "b.txt"))).toBe(false);
+  expect(readFileSync(join(root, "a.txt"), "utf8")).toBe("one\n2\n");
+});
+
+it("rules bind an embedded engine, too", async () => {
+  const { root } = project();
+  writeFileSync(join(root, ".env"), "KEY=hunter2\n");
+  const policy = new Policy(defaultRules);
+  const state = `${root}-state`;
+  using engine = openEngine({
+    roots: [{ path: root, access: "read-write" }],
+    state,
+    rules: { current: () => [policy] },
+  });
+  const read = outcomeText(await call(await dialects.polyfs(), "read_file", { path: ".env" }, { engine }));
+  expect(read).toContain("KEY=");
+  expect(read).not.toContain("hunter2");
+});
+
+it("a program's own HTTP server can serve the tools at a path of its own", async () => {
+  const { engine } = project();
+  const handler = await createHandler({ engine, dialect: await dialects.polyfs() });
+  const server = createServer((request, response) => {
+    if (request.url?.startsWith("/agents/files")) void handler(request, response);
+    else response.writeHead(404).end();
+  });
+  await new Promise<void>(resolve => server.listen(0, "127.0.0.1", resolve));
+  onTestFinished(async () => {
+    await handler.close(0);
+    server.closeAllConnections();
+    server.close();
+  });
+  const { port } = server.address() as AddressInfo;
+  const client = new Client({ name: "test", version: "1" });
+  const url = new URL(`http://127.0.0.1:${port}/agents/files`);
+  await client.connect(new StreamableHTTPClientTransport(url));
+  const read = await client.callTool({ name: "read_file", arguments: { path: "a.txt" } });
+  expect(JSON.stringify(read.content)).toContain("two");
+  expect((await client.listTools()).tools.map(({ name }) => name)).not.toContain("run_command");
+  await client.close();
+  const foreign = await fetch(url, { method: "POST", headers: { origin: "https://evil.example" } });
+  expect(foreign.status).toBe(403);
 });

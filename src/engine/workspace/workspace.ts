@@ -45,6 +45,8 @@ export interface WritingOptions {
   readonly copyAttributes?: CopyAttributes | undefined;
   /** Lets commits remove and replace what undo could not bring back. */
   readonly allowIrrevocable?: boolean | undefined;
+  /** Lets `elsewhere` open any directory with this access. Default: it opens none. */
+  readonly anyDirectory?: Access | undefined;
   /** The policies that hold for every root. */
   readonly rules?: PolicySource | undefined;
 }
@@ -100,7 +102,7 @@ export class Workspace implements Disposable {
     const inner = this.roots.filter(
       other => !other.is({ dev: own.device, ino: own.inode }) && own.holds(other.handle.whereabouts()),
     );
-    return new Workspace([own, ...inner], this.#writing, [own], this.#shared);
+    return new Workspace([own, ...inner], this.#confined, [own], this.#shared);
   }
 
   /**
@@ -123,7 +125,7 @@ export class Workspace implements Disposable {
         if (!known && own.some(root => root.holds(place)))
           own.push(new Root(inner.spelling, "read-only", Handle.open(inner.handle.address), inner.rules));
       }
-      return new Workspace(own, this.#writing, own, this.#shared);
+      return new Workspace(own, this.#confined, own, this.#shared);
     } catch (error) {
       for (const root of own) root[Symbol.dispose]();
       throw error;
@@ -131,23 +133,34 @@ export class Workspace implements Disposable {
   }
 
   /**
-   * Other directories, written to in the same way and seen by the same listeners. The caller disposes of it. Faults:
-   * `state_in_root`, and those of `open`.
+   * Other directories, where the engine was opened for any directory; written to in the same way and seen by the same
+   * listeners. The caller disposes of it. Faults: `outside_roots` and `read_only` where
+   * the engine was not, `state_in_root`, and those of `open`.
    */
   elsewhere(grants: readonly Grant[]): Workspace {
+    const { anyDirectory } = this.#writing;
+    for (const { path, access } of grants) {
+      if (anyDirectory === undefined) throw new Fault("outside_roots", { path });
+      if (anyDirectory === "read-only" && access !== "read-only") throw new Fault("read_only", { path });
+    }
     refuseStateIn(
       grants.map(({ path }) => path),
       this.#writing.state,
     );
     const roots = openRoots(grants, this.#writing.rules);
     this.#shared.attendance.grant(roots);
-    return new Workspace(roots, this.#writing, roots, this.#shared);
+    return new Workspace(roots, this.#confined, roots, this.#shared);
+  }
+
+  /** How a part of this workspace writes: the same, but it opens nothing elsewhere. */
+  get #confined(): WritingOptions {
+    return { ...this.#writing, anyDirectory: undefined };
   }
 
   /** What lies both in it and in these directories; see narrow.ts. The caller disposes of it. */
   narrowed(directories: readonly string[]): Workspace {
     const { roots, own } = narrow(this.roots, directories);
-    return new Workspace(roots, this.#writing, own, this.#shared);
+    return new Workspace(roots, this.#confined, own, this.#shared);
   }
 
   /** The same workspace, whose changes are recorded as made by somebody. */

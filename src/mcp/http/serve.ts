@@ -2,45 +2,17 @@
 // running finish for a while, and stops the rest.
 import { createServer as createHttpServer } from "node:http";
 import type { AddressInfo, Server } from "node:net";
-import type { Session } from "../../contract/session.ts";
-import { runningCommands } from "../../engine/shell/living.ts";
-import { openFiles } from "../../engine/workspace/system/open-files.ts";
-import type { Authenticator } from "../auth/authenticator.ts";
 import type { Log } from "../log.ts";
-import { type Audit, Recorder } from "../recorder.ts";
-import { createServer } from "../server.ts";
-import type { RequestTracing } from "../tracing.ts";
-import { Bodies } from "./body.ts";
-import { CallScheduler } from "./call-scheduler.ts";
-import { Endpoint } from "./endpoint.ts";
-import { Front } from "./front.ts";
-import { HostCheck, type HostCheckOptions } from "./host-check.ts";
-import { defaultKeepAliveMs } from "./keep-alive.ts";
 import { inUrl, isLoopback, type ListenAddress } from "./listen-address.ts";
-import { Metrics } from "./metrics.ts";
-import { RequestContexts } from "./request-context.ts";
-import type { SessionLimits } from "./sessions.ts";
-import { Tables, type TablesOptions } from "./tables.ts";
+import { createService, lastMs, type ServiceOptions, within } from "./service.ts";
 
-export interface HttpOptions
-  extends Omit<TablesOptions, "create" | "subscriptions">,
-    Partial<Pick<TablesOptions, "create">>,
-    Omit<HostCheckOptions, "address">,
-    Partial<SessionLimits> {
-  readonly address: ListenAddress;
-  /** Absent: everybody who reaches the address, which must then be this machine alone. */
-  readonly access: Authenticator;
+export interface HttpOptions extends Omit<ServiceOptions, "separateFigures"> {
+  /** Whether callers are told apart. Where they are not, the address must be this machine alone. */
   readonly authenticated: boolean;
-  readonly log: Log;
-  readonly audit?: Audit;
-  readonly tracing?: RequestTracing;
   /** HTTPS with this certificate and key. */
   readonly tls?: Certificate;
   /** Where the figures are served instead of beside the rest, without authentication. */
   readonly metricsAddress?: ListenAddress;
-  /** Keep nothing between requests, for use behind a load balancer. */
-  readonly stateless?: boolean;
-  readonly maxBodyBytes?: number;
   /** How long calls may go on once the server is to end. */
   readonly graceMs?: number;
 }
@@ -62,58 +34,14 @@ export interface HttpService {
 }
 
 const timeouts = { keepAliveTimeout: 65_000, headersTimeout: 20_000, requestTimeout: 120_000 };
-/** After the last call: for answers to be read, and stopped calls to clean up. */
-const lastMs = 2000;
 
 export async function serveHttp(options: HttpOptions): Promise<HttpService> {
-  const { address, access, engine, log, create = createServer, graceMs = 30_000 } = options;
+  const { address, log, graceMs = 30_000 } = options;
   if (!options.authenticated && !isLoopback(address.host)) {
     throw new Error(`without authentication only this machine is served, not ${address.host}`);
   }
-  const metrics = new Metrics();
-  const recorder = new Recorder(engine.workspace, {
-    audit: options.audit,
-    count: figures => metrics.call(figures),
-  });
-  const calls = new CallScheduler(recorder, options.tracing);
-  const { sessions = 1000, sessionsPerCaller = 100, idleMs = 30 * 60_000, stateless = false } = options;
-  const { keepAliveMs = defaultKeepAliveMs } = options;
-  const limits = { sessions, sessionsPerCaller, idleMs, keepAliveMs };
-  const sessionEnded = (session: Session) => options.tracing?.sessionEnded(session, "http");
-  const endpoint = new Endpoint({
-    contexts: new RequestContexts(),
-    calls,
-    log,
-    stateless,
-    sessionEnded,
-    ...limits,
-  });
-  const front = new Front({
-    hostCheck: new HostCheck(options),
-    access,
-    tables: new Tables({ ...options, create, subscriptions: !stateless }),
-    bodies: new Bodies(options.maxBodyBytes ?? 64 * 1024 * 1024),
-    endpoint,
-    metrics,
-    recorder,
-    log,
-    keepAliveMs,
-    separateFigures: options.metricsAddress !== undefined,
-    printMetrics: () =>
-      metrics.print([
-        gauge("polyfs_sessions", "Open sessions", () => endpoint.sessions.count),
-        gauge(
-          "polyfs_requests_open",
-          "Requests being answered, streams included",
-          () => front.openRequests.count,
-        ),
-        gauge("polyfs_calls_running", "Calls running", () => calls.running),
-        gauge("polyfs_calls_waiting", "Calls waiting", () => calls.waiting),
-        gauge("polyfs_jobs", "Commands running, those in the background included", runningCommands),
-        gauge("polyfs_open_files", "Open files of the process", openFiles),
-        gauge("process_resident_memory_bytes", "Resident memory", () => process.memoryUsage.rss()),
-      ]),
-  });
+  const service = createService({ ...options, separateFigures: options.metricsAddress !== undefined });
+  const { front } = service;
 
   const server = await createListener(
     options.tls,
@@ -134,20 +62,15 @@ export async function serveHttp(options: HttpOptions): Promise<HttpService> {
     now = resolve;
   });
   async function end(): Promise<void> {
-    front.ending = true;
     const closed = new Promise<void>(resolve => server.close(() => resolve()));
-    await within(graceMs, front.openRequests.idle(), atOnce);
-    front.openRequests.abort();
-    await endpoint.close();
-    await within(lastMs, front.openRequests.idle(), atOnce);
+    await service.drain(graceMs, atOnce);
     server.closeIdleConnections();
     await within(lastMs, closed, atOnce);
     server.closeAllConnections();
     await closed;
     figures?.close();
     figures?.closeAllConnections();
-    recorder[Symbol.dispose]();
-    access[Symbol.dispose]();
+    service[Symbol.dispose]();
   }
   let ended: Promise<void> | undefined;
   return {
@@ -190,18 +113,4 @@ async function listen(server: Server, { host, port }: ListenAddress, log: Log): 
 
 function urlOf(server: Server, { host }: ListenAddress, scheme: string): string {
   return `${scheme}://${inUrl(host)}:${(server.address() as AddressInfo).port}`;
-}
-
-function gauge(name: string, help: string, value: () => number | undefined) {
-  return { name, help, value };
-}
-
-/** Waits for one of the promises, but not longer. */
-async function within(ms: number, ...promises: readonly Promise<void>[]): Promise<void> {
-  let timer: NodeJS.Timeout | undefined;
-  const limit = new Promise<void>(resolve => {
-    timer = setTimeout(resolve, ms);
-  });
-  await Promise.race([limit, ...promises]);
-  clearTimeout(timer);
 }
