@@ -21,7 +21,7 @@ export { type ChangeQuery, listChanges } from "./engine/history/changes.ts";
 export { type Undone, type UndoOptions, undo } from "./engine/history/undo.ts";
 export { defaultRules } from "./engine/policy/default-rules.ts";
 export { Policy } from "./engine/policy/policy.ts";
-export type { Decision, Rule } from "./engine/policy/rule.ts";
+export type { Decision, PolicyRule } from "./engine/policy/rule.ts";
 export type { ChangeRecord, RecordedFile } from "./engine/workspace/archive/log.ts";
 export type { Change, Commit } from "./engine/workspace/commit/change.ts";
 export type { OpenFile } from "./engine/workspace/file.ts";

@@ -82,16 +82,31 @@ const rules: { readonly [rule: string]: (file: string, code: string, sources: So
     file.startsWith("engine/") && foreignWords(sources).test(code.replaceAll("unknown_tool", "")),
 };
 
+const root = join(import.meta.dirname, "../src");
+const sources = new Map(
+  readdirSync(root, { recursive: true, encoding: "utf8" })
+    .filter(file => file.endsWith(".ts"))
+    .map(file => [file.replaceAll("\\", "/"), readFileSync(join(root, file), "utf8")]),
+);
+
 describe("the sources keep the rules of the house", () => {
-  const root = join(import.meta.dirname, "../src");
-  const sources = new Map(
-    readdirSync(root, { recursive: true, encoding: "utf8" })
-      .filter(file => file.endsWith(".ts"))
-      .map(file => [file.replaceAll("\\", "/"), readFileSync(join(root, file), "utf8")]),
-  );
   it.each(Object.keys(rules))("every file %s", rule => {
     expect(sources.size).toBeGreaterThan(20);
     expect(offenders(rule, sources)).toEqual([]);
+  });
+});
+
+describe("a type name stands for one concept", () => {
+  it("no type name is declared twice in src; docs/glossary.md says what the names mean", () => {
+    expect(declaredTwice(sources)).toEqual([]);
+  });
+
+  it("a second declaration is found, wherever it is", () => {
+    const two = new Map([
+      ["engine/text/a.ts", "export interface Range {}\nexport type Other = Range;"],
+      ["cli/b.ts", "class Range {}"],
+    ]);
+    expect(declaredTwice(two)).toEqual(["Range: engine/text/a.ts, cli/b.ts"]);
   });
 });
 
@@ -228,6 +243,17 @@ describe("each rule catches an offence", () => {
     for (const rule in rules) expect(offenders(rule, new Map([["engine/text/a.ts", comment]]))).toEqual([]);
   });
 });
+
+function declaredTwice(all: Sources): string[] {
+  const declaration =
+    /^(?:export )?(?:declare )?(?:abstract )?(?:type|interface|class|enum) ([A-Z]\w*)(?=\s*[<={]|\s+(?:extends|implements)\b)/gm;
+  const files = new Map<string, string[]>();
+  for (const [file, text] of all) {
+    for (const [, name = ""] of withoutComments(text).matchAll(declaration))
+      files.set(name, [...(files.get(name) ?? []), file]);
+  }
+  return [...files].flatMap(([name, all]) => (all.length > 1 ? [`${name}: ${all.join(", ")}`] : []));
+}
 
 function offenders(rule: keyof typeof rules, sources: Sources): string[] {
   return [...sources]

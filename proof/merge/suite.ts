@@ -1,7 +1,7 @@
 // Merges of random changes. Edits against an exact model that tries every way to compare; whole files against
 // `git merge-file`. Whatever is taken has to be what the model says, and what it refuses has to be refused.
 import { applyEdits } from "../../src/engine/edit/apply.ts";
-import { type Edited, merge } from "../../src/engine/edit/merge.ts";
+import { type MergeSide, merge } from "../../src/engine/edit/merge.ts";
 import { decode } from "../../src/engine/text/text.ts";
 import type { Suite, Trial } from "../suite.ts";
 import { type Outcome, outcomes, refused } from "./exact.ts";
@@ -22,7 +22,7 @@ export const mergeSuite: Suite = {
 
 async function outcomeOf(
   base: string,
-  ours: (text: Awaited<ReturnType<typeof decode>>) => Promise<Edited>,
+  ours: (text: Awaited<ReturnType<typeof decode>>) => Promise<MergeSide>,
   theirs: string,
 ): Promise<Outcome> {
   const [b, t] = [await decode("f", Buffer.from(base)), await decode("f", Buffer.from(theirs))];

@@ -21,9 +21,9 @@ import {
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { Policy } from "../../src/engine/policy/policy.ts";
-import type { AccessLevel, Rule } from "../../src/engine/policy/rule.ts";
+import type { AccessLevel, PolicyRule } from "../../src/engine/policy/rule.ts";
 
-const rules: readonly Rule[] = [
+const rules: readonly PolicyRule[] = [
   { name: "locked", paths: ["locked/**"], access: "read" },
   { name: "masked", paths: [".env", ".ENV.*", "secrets.*"], access: "mask" },
   { name: "denied", paths: ["vault/**", "*.PEM", "caf\u00e9.txt"], access: "deny" },

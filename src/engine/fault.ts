@@ -13,7 +13,7 @@ export interface ParameterIssue {
 }
 
 /** A place in a text, for refusals that show where to look. Lines count from 1. */
-export interface Place {
+export interface NumberedLine {
   readonly line: number;
   readonly text: string;
 }
@@ -127,9 +127,9 @@ export interface Faults {
   /** `edits` are those that collide with the lines in `current`; `around` shows these with their neighbours. */
   stale: {
     readonly path: string;
-    readonly current: readonly Place[];
+    readonly current: readonly NumberedLine[];
     readonly version: string;
-    readonly around?: readonly Place[];
+    readonly around?: readonly NumberedLine[];
     readonly edits?: readonly number[];
   };
   malformed_patch: { readonly line: number; readonly reason: string };
@@ -138,7 +138,7 @@ export interface Faults {
     readonly hunk: number;
     /** `lines_left`: the hunks of a deleted file do not remove all of its lines. */
     readonly reason: "no_match" | "ambiguous" | "lines_left";
-    readonly current: readonly Place[];
+    readonly current: readonly NumberedLine[];
   };
   duplicate_path: { readonly path: string };
   changed_meanwhile: { readonly path: string };
@@ -185,7 +185,7 @@ export type StoreFailure =
 export interface NearMiss {
   readonly line: number;
   readonly difference: "whitespace" | "line_endings" | "line_numbers" | "quotes" | "case" | "text";
-  readonly current: readonly Place[];
+  readonly current: readonly NumberedLine[];
 }
 
 export type FaultCode = keyof Faults;

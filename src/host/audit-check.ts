@@ -106,19 +106,19 @@ class LogCheck {
   }
 }
 
-interface LogEntry {
+interface AuditEntry {
   readonly chain: string;
   readonly seq: number;
   readonly prev: string;
   readonly event?: unknown;
 }
 
-function parsed(line: string): LogEntry | undefined {
+function parsed(line: string): AuditEntry | undefined {
   try {
-    const value = JSON.parse(line) as Partial<LogEntry> | null;
+    const value = JSON.parse(line) as Partial<AuditEntry> | null;
     const { chain, seq, prev } = value ?? {};
     const whole = typeof chain === "string" && typeof seq === "number" && typeof prev === "string";
-    return whole ? (value as LogEntry) : undefined;
+    return whole ? (value as AuditEntry) : undefined;
   } catch {
     return undefined;
   }

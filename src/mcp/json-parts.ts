@@ -1,4 +1,4 @@
-// A result as JSON in which large texts are left to be encoded as they are written (see output.ts): a file of 10 MB
+// A result as JSON in which large texts are left to be encoded as they are written (see message-writer.ts): a file of 10 MB
 // is then never in memory three times, and its beginning is with the client while the rest is being encoded.
 import { type JsonPart, LargeText } from "./jsonrpc.ts";
 import type { MethodResult } from "./method.ts";

@@ -5,10 +5,10 @@ import type { Settings } from "../contract/settings.ts";
 import type { Engine } from "../engine/engine.ts";
 import type { Workspace } from "../engine/workspace/workspace.ts";
 import type { Id } from "./jsonrpc.ts";
-import type { Era, Revision } from "./revision.ts";
+import type { Era, ProtocolRevision } from "./revision.ts";
 
 /** Who we say we are. It goes out with every result of the modern era, so it is short. */
-export interface ServerInfo {
+export interface ServerIdentity {
   readonly name: string;
   readonly title?: string;
   readonly version: string;
@@ -18,7 +18,7 @@ export interface ServerOptions {
   readonly dialect: Dialect;
   readonly engine: Engine;
   readonly settings: Settings;
-  readonly info: ServerInfo;
+  readonly info: ServerIdentity;
   /** Whether changes can be told between requests; that takes a connection that lasts. */
   readonly subscriptions?: boolean;
   /** Whether the list of tools can change while a client is connected, who is told then. */
@@ -30,7 +30,7 @@ export interface Caller {
   /** The id of the request, where the transport is ours. */
   readonly id?: Id;
   readonly session: Session;
-  readonly revision: Revision;
+  readonly revision: ProtocolRevision;
   readonly signal: AbortSignal;
   /** Why the call failed, where it did: for the record. */
   fault?: string;

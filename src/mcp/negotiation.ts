@@ -9,7 +9,7 @@ import {
   defaultRevision,
   missingEnvelope,
   negotiate,
-  type Revision,
+  type ProtocolRevision,
   readEnvelope,
   unnamedRevision,
   unsupportedVersion,
@@ -18,7 +18,7 @@ import {
 /** A request that may be run. */
 interface Admitted {
   readonly method: Method;
-  readonly revision: Revision;
+  readonly revision: ProtocolRevision;
   /** The client's name, where the request tells it. */
   readonly client?: string;
   /** What the client says it can do, where the request tells it. */
@@ -27,7 +27,7 @@ interface Admitted {
 
 export class Negotiation {
   readonly #methods: ReadonlyMap<string, Method>;
-  #agreed: Revision | undefined;
+  #agreed: ProtocolRevision | undefined;
   #modern = false;
 
   constructor(methods: ReadonlyMap<string, Method>) {
@@ -35,7 +35,7 @@ export class Negotiation {
   }
 
   /** What `initialize` has agreed on. */
-  get agreed(): Revision | undefined {
+  get agreed(): ProtocolRevision | undefined {
     return this.#agreed;
   }
 

@@ -12,7 +12,7 @@ import { onWindows, ownForm } from "../engine/workspace/windows-path.ts";
 import type { Workspace } from "../engine/workspace/workspace.ts";
 import { InvalidParams, isRecord, RpcError } from "./jsonrpc.ts";
 import type { Method, MethodResult, Params, ServerOptions } from "./method.ts";
-import { eraOf, type Revision } from "./revision.ts";
+import { eraOf, type ProtocolRevision } from "./revision.ts";
 
 const template = "file:///{+path}";
 const directoryType = "inode/directory";
@@ -103,7 +103,7 @@ async function contentOf(
 }
 
 /** What is not there has a code of its own in the legacy era. */
-function resourceError(error: unknown, uri: string, revision: Revision, wording: Wording): unknown {
+function resourceError(error: unknown, uri: string, revision: ProtocolRevision, wording: Wording): unknown {
   if (!(error instanceof Fault)) return error;
   const missing = Fault.is(error, "not_found") || Fault.is(error, "outside_roots");
   const code = missing && eraOf(revision) === "legacy" ? ResourceNotFound : InvalidParams;

@@ -6,13 +6,13 @@ import { InvalidParams, isRecord, RpcError } from "./jsonrpc.ts";
 const legacyRevisions = ["2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"] as const;
 export const modernRevisions = ["2026-07-28"] as const;
 
-export type Revision = (typeof legacyRevisions)[number] | (typeof modernRevisions)[number];
+export type ProtocolRevision = (typeof legacyRevisions)[number] | (typeof modernRevisions)[number];
 export type Era = "legacy" | "modern";
 
 /** What `initialize` agrees on with a client that asks for none that we know. */
-export const defaultRevision: Revision = "2025-11-25";
+export const defaultRevision: ProtocolRevision = "2025-11-25";
 /** What a caller that never agreed on one is taken to speak, as the protocol has it for HTTP. */
-export const unnamedRevision: Revision = "2025-03-26";
+export const unnamedRevision: ProtocolRevision = "2025-03-26";
 
 const UnsupportedProtocolVersion = -32022;
 
@@ -25,18 +25,18 @@ export const serverInfoKey = `${prefix}serverInfo`;
 
 const logLevels = ["debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"];
 
-export function eraOf(revision: Revision): Era {
+export function eraOf(revision: ProtocolRevision): Era {
   return revision >= modernRevisions[0] ? "modern" : "legacy";
 }
 
 /** The answer to what `initialize` asks for: the same where we know it, else the newest that it can agree on. */
-export function negotiate(requested: string): Revision {
+export function negotiate(requested: string): ProtocolRevision {
   return legacyRevisions.find(revision => revision === requested) ?? defaultRevision;
 }
 
 /** What a request of the modern era says about itself. */
 interface Envelope {
-  readonly revision: Revision;
+  readonly revision: ProtocolRevision;
   readonly client?: string;
   readonly capabilities: Readonly<Record<string, unknown>>;
 }

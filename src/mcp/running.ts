@@ -3,7 +3,7 @@
 import type { Session } from "../contract/session.ts";
 import type { Id } from "./jsonrpc.ts";
 import type { Caller } from "./method.ts";
-import { defaultRevision, type Revision } from "./revision.ts";
+import { defaultRevision, type ProtocolRevision } from "./revision.ts";
 
 export class Running implements Caller {
   readonly id: Id;
@@ -11,7 +11,7 @@ export class Running implements Caller {
   readonly notify: Caller["notify"];
   readonly ask: Caller["ask"];
   capabilities: Caller["capabilities"];
-  revision: Revision = defaultRevision;
+  revision: ProtocolRevision = defaultRevision;
   /** It stays open until the client leaves or ends it. */
   listens = false;
   fault?: string;

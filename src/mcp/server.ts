@@ -9,7 +9,7 @@ import type {
   MethodAnswer,
   MethodResult,
   Params,
-  ServerInfo,
+  ServerIdentity,
   ServerOptions,
 } from "./method.ts";
 import { resourceMethods } from "./resources.ts";
@@ -18,7 +18,7 @@ import { subscriptionMethods } from "./subscriptions.ts";
 import { namesOf, toolMethods } from "./tools.ts";
 
 export interface Server {
-  readonly info: ServerInfo;
+  readonly info: ServerIdentity;
   readonly capabilities: Readonly<Record<string, unknown>>;
   readonly instructions?: string;
   readonly methods: ReadonlyMap<string, Method>;
@@ -81,7 +81,7 @@ export function createServer(options: ServerOptions): Server {
 const stamped = new WeakMap<MethodResult, MethodAnswer>();
 
 /** What revision 2026-07-28 asks of every result: its type, how long it keeps, and who answered. */
-function stamp({ result, json }: MethodAnswer, { ttlMs }: Method, info: ServerInfo): MethodAnswer {
+function stamp({ result, json }: MethodAnswer, { ttlMs }: Method, info: ServerIdentity): MethodAnswer {
   const known = stamped.get(result);
   if (known !== undefined) return known;
   const meta = { ...(isRecord(result._meta) ? result._meta : {}), [serverInfoKey]: info };

@@ -9,14 +9,14 @@ import type { Workspace } from "../engine/workspace/workspace.ts";
 import type { Asking } from "./approval.ts";
 import type { Caller, ServerOptions } from "./method.ts";
 import type { CallProgress } from "./progress.ts";
-import type { Revision } from "./revision.ts";
+import type { ProtocolRevision } from "./revision.ts";
 
 export class ToolCall implements CallContext {
   readonly engine: Engine;
   readonly workspace: Workspace;
   readonly settings: Settings;
   readonly session: Session;
-  readonly revision: Revision;
+  readonly revision: ProtocolRevision;
   readonly progress: CallProgress["report"];
   readonly #caller: Caller;
 

@@ -6,7 +6,7 @@ import { Asking } from "./approval.ts";
 import { InvalidParams, RpcError } from "./jsonrpc.ts";
 import type { Method, MethodAnswer, MethodResult, ServerOptions } from "./method.ts";
 import { progressTo } from "./progress.ts";
-import { metaOf, type Revision } from "./revision.ts";
+import { metaOf, type ProtocolRevision } from "./revision.ts";
 import { ToolCall } from "./tool-call.ts";
 
 /** The list does not change while a process serves; clients ask again now and then, in case of another process. */
@@ -88,7 +88,10 @@ export function namesOf(tools: readonly Tool[]): string {
 }
 
 /** A reply as `tools/call` answers it. */
-export function wireResult({ content, structured, isError, meta }: Reply, revision: Revision): MethodResult {
+export function wireResult(
+  { content, structured, isError, meta }: Reply,
+  revision: ProtocolRevision,
+): MethodResult {
   return {
     content: revision === "2024-11-05" ? content.map(withoutAudio) : content,
     ...(structured === undefined ? {} : { structuredContent: structured }),

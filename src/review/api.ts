@@ -244,11 +244,11 @@ export interface Hunk {
    */
   readonly text: string;
   /** For each line of `text` behind the first: its spans, in UTF-16 units behind the sign. Empty: no colours. */
-  readonly spans: readonly (readonly Span[])[];
+  readonly spans: readonly (readonly HighlightSpan[])[];
 }
 
 /** Start, end, class. They do not overlap and come in order. */
-export type Span = readonly [start: number, end: number, kind: SpanKind];
+export type HighlightSpan = readonly [start: number, end: number, kind: SpanKind];
 
 export type SpanKind =
   | "comment"

@@ -9,7 +9,7 @@ import { Chance } from "../../proof/chance.ts";
 import { Fault } from "../../src/engine/fault.ts";
 import { overriddenRules } from "../../src/engine/policy/overridden.ts";
 import { Policy } from "../../src/engine/policy/policy.ts";
-import type { Rule } from "../../src/engine/policy/rule.ts";
+import type { PolicyRule } from "../../src/engine/policy/rule.ts";
 import { profileOf } from "../../src/engine/shell/seatbelt.ts";
 import { Workspace } from "../../src/engine/workspace/workspace.ts";
 import { start } from "../mcp/wire.ts";
@@ -27,13 +27,13 @@ afterEach(() => rmSync(base, { recursive: true, force: true }));
 
 const environment = () => ({ ...process.env, HOME: base, XDG_CONFIG_HOME: join(base, "config") });
 
-function policyFile(rules: readonly Rule[]): string {
+function policyFile(rules: readonly PolicyRule[]): string {
   const file = join(base, "policy.json");
   writeFileSync(file, JSON.stringify({ rules }));
   return file;
 }
 
-function open(rules: readonly Rule[]): Workspace {
+function open(rules: readonly PolicyRule[]): Workspace {
   const policies = [new Policy(rules)];
   const source = { current: () => policies };
   return Workspace.open([{ path: root, access: "read-write" }], {
@@ -57,7 +57,7 @@ const globs = [
 ];
 const taken = ["!a/b/**", "!.env", "!**/c.txt"];
 
-function randomRules(chance: Chance): Rule[] {
+function randomRules(chance: Chance): PolicyRule[] {
   return Array.from({ length: 1 + chance.below(5) }, () => ({
     paths: [chance.pick(globs), ...(chance.below(3) === 0 ? [chance.pick(taken)] : [])],
     access: chance.pick(["deny", "mask", "read", "write"] as const),

@@ -4,9 +4,10 @@ import { describe, expect, it } from "vitest";
 import { defaultRules } from "../../src/engine/policy/default-rules.ts";
 import { problemOf } from "../../src/engine/policy/path-globs.ts";
 import { decideAll, Policy } from "../../src/engine/policy/policy.ts";
-import { type AccessLevel, narrower, type Rule, unrestricted } from "../../src/engine/policy/rule.ts";
+import { type AccessLevel, narrower, type PolicyRule, unrestricted } from "../../src/engine/policy/rule.ts";
 
-const about = (rules: readonly Rule[], path: string) => new Policy(rules).decide("/home/me/project", path);
+const about = (rules: readonly PolicyRule[], path: string) =>
+  new Policy(rules).decide("/home/me/project", path);
 
 describe("the default rules", () => {
   const policy = new Policy(defaultRules);
@@ -34,7 +35,7 @@ describe("the default rules", () => {
 
 describe("a rule", () => {
   it("holds for everything below a directory that it names, and for the directory itself", () => {
-    const rules: Rule[] = [{ paths: ["secrets/**"], access: "deny" }];
+    const rules: PolicyRule[] = [{ paths: ["secrets/**"], access: "deny" }];
     expect(["secrets", "secrets/a", "secrets/a/b"].map(path => about(rules, path).contents)).toEqual([
       "none",
       "none",
@@ -48,27 +49,27 @@ describe("a rule", () => {
     expect(about([{ paths: ["/home/me/project/x"], access: "deny" }], "x/y").contents).toBe("none");
   });
   it("is taken back by ! for what follows it", () => {
-    const rules: Rule[] = [{ paths: ["*.env", "!example.env"], access: "deny" }];
+    const rules: PolicyRule[] = [{ paths: ["*.env", "!example.env"], access: "deny" }];
     expect(about(rules, "example.env").contents).toBe("full");
     expect(about(rules, "a.env").contents).toBe("none");
   });
   it("denies although a later one allows; otherwise the later one decides", () => {
-    const deny: Rule = { paths: ["a"], access: "deny" };
-    const read: Rule = { paths: ["**"], access: "read" };
-    const write: Rule = { paths: ["a"], access: "write" };
+    const deny: PolicyRule = { paths: ["a"], access: "deny" };
+    const read: PolicyRule = { paths: ["**"], access: "read" };
+    const write: PolicyRule = { paths: ["a"], access: "write" };
     expect(about([deny, write], "a").contents).toBe("none");
     expect(about([read, write], "a").changes).toBe(true);
     expect(about([write, read], "a").changes).toBe(false);
   });
   it("asks without deciding about access", () => {
-    const rules: Rule[] = [
+    const rules: PolicyRule[] = [
       { paths: ["**"], access: "read" },
       { paths: ["a"], ask: ["delete"] },
     ];
     expect(about(rules, "a")).toMatchObject({ changes: false, ask: ["delete"] });
   });
   it("is found in both Unicode normal forms and in any case", () => {
-    const rules: Rule[] = [{ paths: ["Größe"], access: "deny" }];
+    const rules: PolicyRule[] = [{ paths: ["Größe"], access: "deny" }];
     expect(about(rules, "größe".normalize("NFD")).contents).toBe("none");
   });
 });

@@ -15,7 +15,7 @@ import { Fault } from "../../src/engine/fault.ts";
 import { undo } from "../../src/engine/history/undo.ts";
 import { defaultRules } from "../../src/engine/policy/default-rules.ts";
 import { Policy } from "../../src/engine/policy/policy.ts";
-import type { Rule } from "../../src/engine/policy/rule.ts";
+import type { PolicyRule } from "../../src/engine/policy/rule.ts";
 import { Workspace } from "../../src/engine/workspace/workspace.ts";
 
 let base: string;
@@ -33,7 +33,7 @@ beforeEach(() => {
 afterEach(() => rmSync(base, { recursive: true, force: true }));
 
 function open(
-  rules: readonly Rule[] = [...defaultRules, { paths: ["secrets/**"], access: "deny" }],
+  rules: readonly PolicyRule[] = [...defaultRules, { paths: ["secrets/**"], access: "deny" }],
 ): Workspace {
   const policies = [new Policy(rules)];
   return Workspace.open([{ path: root, access: "read-write" }], {

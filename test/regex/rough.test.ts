@@ -4,7 +4,7 @@ import { spawnSync } from "node:child_process";
 import { rgPath } from "@vscode/ripgrep";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { roughPattern } from "../../src/engine/regex/rough.ts";
+import { looserPattern } from "../../src/engine/regex/looser-pattern.ts";
 
 const atoms = [
   ..."abAB01_ -.]}{,\"'/#&~é€😀\u017f\u212a\ufffd",
@@ -86,7 +86,7 @@ describe("a rough pattern", () => {
     fc.assert(
       fc.property(expression, fc.boolean(), lines, (pattern, ignoreCase, some) => {
         const regex = compiled(pattern, ignoreCase ? "i" : "");
-        const rough = regex && roughPattern(pattern, ignoreCase);
+        const rough = regex && looserPattern(pattern, ignoreCase);
         if (regex === undefined || rough === undefined) return;
         const hits = found(rough, ignoreCase, some.join("\n"));
         if (hits === undefined) return;
@@ -104,7 +104,7 @@ describe("a rough pattern", () => {
   it("also finds what is not UTF-8", () => {
     const hits = spawnSync(
       rgPath,
-      ["--no-config", "-c", "--text", "-e", roughPattern("a.b", false) ?? "", "-"],
+      ["--no-config", "-c", "--text", "-e", looserPattern("a.b", false) ?? "", "-"],
       {
         input: Buffer.from("a\xe9b\n", "latin1"),
       },
@@ -118,13 +118,13 @@ describe("a rough pattern", () => {
     ["(?<=x)y", "y"],
     ["^a$", "a"],
   ])("is close where it can be: /%s/", (pattern, expected) => {
-    expect(roughPattern(pattern, false)).toBe(expected);
+    expect(looserPattern(pattern, false)).toBe(expected);
   });
 
   it.each([".*", "a?", "^$", "\\s+", "a|", "\\p{L}x", "\\cAx", "a\\nb", "(?=x)"])(
     "is none where it would help nobody: /%s/",
     pattern => {
-      expect(roughPattern(pattern, false)).toBeUndefined();
+      expect(looserPattern(pattern, false)).toBeUndefined();
     },
   );
 });

@@ -4,9 +4,9 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { Fault } from "../../src/engine/fault.ts";
 import { excludeGlobs, includeGlobs } from "../../src/engine/search/globs.ts";
-import { Pace } from "../../src/engine/search/pace.ts";
 import { comparison, First, type Sortable } from "../../src/engine/search/sort.ts";
 import { type WalkOptions, walk } from "../../src/engine/search/walk.ts";
+import { WorkSlice } from "../../src/engine/search/work-slice.ts";
 import { all, byteSorted, Tree } from "./tree.ts";
 
 async function paths(tree: Tree, options: WalkOptions = {}): Promise<string[]> {
@@ -174,7 +174,7 @@ describe("a walk", () => {
 describe("many at once", () => {
   it("rest in turn: whoever else waits for the event loop has it after one of them", async () => {
     let resumed = 0;
-    const paces = Array.from({ length: 20 }, () => new Pace({}).rest().then(() => resumed++));
+    const paces = Array.from({ length: 20 }, () => new WorkSlice({}).rest().then(() => resumed++));
     const between: number[] = [];
     while (resumed < paces.length) {
       const before = resumed;

@@ -1,13 +1,13 @@
 // A hunk as rows: its lines with their numbers, pairs of old and new lines beside each other, and what differs within
 // a pair.
-import type { Hunk, Span, SpanKind } from "../../src/review/api.ts";
+import type { HighlightSpan, Hunk, SpanKind } from "../../src/review/api.ts";
 
 export interface DiffLine {
   readonly sign: " " | "-" | "+" | "\\";
   readonly text: string;
   readonly old?: number;
   readonly new?: number;
-  readonly spans: readonly Span[];
+  readonly spans: readonly HighlightSpan[];
   /** The part that differs from the line that it replaces. */
   readonly word?: readonly [start: number, end: number];
 }

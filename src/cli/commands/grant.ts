@@ -1,7 +1,7 @@
 // `polyfs grant`, `polyfs grants` and `polyfs revoke`: what a person allows for a while of what the policy asks about.
 import { randomBytes } from "node:crypto";
 import { resolve } from "node:path";
-import type { Question } from "../../engine/policy/rule.ts";
+import type { AskedAction } from "../../engine/policy/rule.ts";
 import { canonicalPath } from "../../engine/workspace/system/named-file.ts";
 import { columns } from "../columns.ts";
 import { fromHome } from "../layer.ts";
@@ -11,7 +11,7 @@ import { print } from "../print.ts";
 import { UsageError } from "../usage-error.ts";
 import { command } from "./command.ts";
 
-const questions: readonly Question[] = ["write", "delete", "run"];
+const questions: readonly AskedAction[] = ["write", "delete", "run"];
 const units: { readonly [unit: string]: number } = { m: 60_000, h: 3_600_000, d: 86_400_000 };
 
 export const grant = command({

@@ -2,19 +2,19 @@
 // directory, beside the policy; servers read it again when it changes, so a grant holds from the next call on.
 import { clock } from "../../engine/clock.ts";
 import { Fault } from "../../engine/fault.ts";
-import type { Grant } from "../../engine/policy/approval.ts";
-import type { Question } from "../../engine/policy/rule.ts";
+import type { ApprovalGrant } from "../../engine/policy/approval.ts";
+import type { AskedAction } from "../../engine/policy/rule.ts";
 import { makeDirectoryFor, readNamedFile, writeNamedFile } from "../../engine/workspace/system/named-file.ts";
 import { WatchedFile } from "../../host/watched-file.ts";
 import type { Log } from "../../mcp/log.ts";
 import { UsageError } from "../usage-error.ts";
 
 /** A grant with the name under which it is listed and revoked. */
-export interface NamedGrant extends Grant {
+export interface NamedGrant extends ApprovalGrant {
   readonly id: string;
 }
 
-const questions: readonly Question[] = ["write", "delete", "run"];
+const questions: readonly AskedAction[] = ["write", "delete", "run"];
 const recheckMs = 100;
 
 /** The grants of a file; none where it is not there. Throws a UsageError where it is not one of ours. */
@@ -35,9 +35,9 @@ export function writeGrants(file: string, grants: readonly NamedGrant[]): void {
 }
 
 /** What is granted now. A file that cannot be read grants nothing. */
-export function watchGrants(file: string, log: Log): () => readonly Grant[] {
+export function watchGrants(file: string, log: Log): () => readonly ApprovalGrant[] {
   const watched = new WatchedFile(file);
-  let grants: readonly Grant[] = [];
+  let grants: readonly ApprovalGrant[] = [];
   let checked = Number.NEGATIVE_INFINITY;
   return () => {
     const now = clock();

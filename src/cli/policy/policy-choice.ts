@@ -7,7 +7,7 @@ import { Fault } from "../../engine/fault.ts";
 import { defaultRules } from "../../engine/policy/default-rules.ts";
 import { type Overridden, overriddenRules } from "../../engine/policy/overridden.ts";
 import { Policy } from "../../engine/policy/policy.ts";
-import type { Rule } from "../../engine/policy/rule.ts";
+import type { PolicyRule } from "../../engine/policy/rule.ts";
 import type { PolicySource } from "../../engine/workspace/rules.ts";
 import { WatchedFile } from "../../host/watched-file.ts";
 import type { Log } from "../../mcp/log.ts";
@@ -96,7 +96,7 @@ function read(file: WatchedFile, required: boolean, log: Log): readonly Policy[]
   return [new Policy(parsed.document.rules)];
 }
 
-function warnOfOverridden(rules: readonly Rule[], path: string, log: Log): void {
+function warnOfOverridden(rules: readonly PolicyRule[], path: string, log: Log): void {
   for (const one of overriddenRules(rules)) log.warn(`the policy ${path}: ${sayOverridden(one)}`);
 }
 

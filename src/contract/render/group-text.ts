@@ -1,6 +1,6 @@
 // Text about a group of entries, made once for as long as the group stays the same: a tree that did not change is then
 // answered without looking at each of its names. It is kept with the entries, and goes when the walk forgets them.
-import type { BatchText } from "../../engine/search/plan.ts";
+import type { BatchText } from "../../engine/search/directory-plan.ts";
 import type { Group } from "../../engine/search/walker.ts";
 
 /** `form` tells what the text depends on besides the group; `make` looks at nothing else, and of entries at name and kind. */

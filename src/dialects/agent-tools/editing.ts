@@ -1,7 +1,7 @@
 // What `edit_file` and `multi_edit` share: the form of an edit, and a file's way through edits back to the disk.
 import type { CallContext } from "../../contract/context.ts";
 import { type Applied, applyEdits } from "../../engine/edit/apply.ts";
-import type { ReplaceEdit, Stretch, Tolerance } from "../../engine/edit/edits.ts";
+import type { RegionLimit, ReplaceEdit, Tolerance } from "../../engine/edit/edits.ts";
 import { Fault } from "../../engine/fault.ts";
 import type { WorkspacePath } from "../../engine/workspace/path.ts";
 import { editableTextOf } from "./text-file.ts";
@@ -31,10 +31,10 @@ export interface ReplacementParams {
 const tolerances: readonly Tolerance[] = ["dedented", "trimmed_lines", "collapsed", "trimmed"];
 
 /** What is much more than was asked for is not what was meant. */
-const stretch: Stretch = { lines: 2, characters: 500 };
+const stretch: RegionLimit = { lines: 2, characters: 500 };
 
 /** What became of each edit, or which one failed. */
-export type EditResult =
+export type FileEdits =
   | { readonly applied: readonly Applied[]; readonly note: string }
   | { readonly fault: Fault; readonly index: number };
 
@@ -43,7 +43,7 @@ export async function editFile(
   path: WorkspacePath,
   edits: readonly ReplacementParams[],
   call: CallContext,
-): Promise<EditResult> {
+): Promise<FileEdits> {
   const { given } = path;
   refuseLarge(call, path);
   const same = edits.findIndex(edit => edit.old_string === edit.new_string);

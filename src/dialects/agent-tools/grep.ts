@@ -95,9 +95,9 @@ export const grep = tool({
     };
     const page = new GrepPage({ offset, limit, before, after, cap: call.settings.maxOutputBytes });
     if (place.excluded) return text(page.print());
-    const give = given[mode];
+    const form = given[mode];
     const sought = limit === undefined ? undefined : offset + limit + 1;
-    const found = search(place.directory, query, { ...options, give, before, after, limit: sought });
+    const found = search(place.directory, query, { ...options, form, before, after, limit: sought });
     for await (const file of found) {
       const name = place.named(file.path);
       if (inContent) page.addLines(name, file.lines);
@@ -105,7 +105,7 @@ export const grep = tool({
     }
     if (found.report.stopped !== "limit") return text(page.print(found.report.stopped));
     // A page is found soon; how many results there are in all takes a look at every file, but none at their lines.
-    const all = search(place.directory, query, { ...options, give: inContent ? "counts" : give });
+    const all = search(place.directory, query, { ...options, form: inContent ? "counts" : form });
     let total = 0;
     for await (const { count = 0 } of all) total += inContent ? count : 1;
     return text(page.print(all.report.stopped, total));

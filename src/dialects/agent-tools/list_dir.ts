@@ -3,7 +3,7 @@ import { text, tool } from "../../contract/tool.ts";
 import { printable } from "../../contract/wording.ts";
 import { Fault } from "../../engine/fault.ts";
 import { sortByName } from "../../engine/search/order.ts";
-import type { Directory, Entry } from "../../engine/workspace/directory.ts";
+import type { Directory, DirectoryEntry } from "../../engine/workspace/directory.ts";
 import type { WorkspacePath } from "../../engine/workspace/path.ts";
 import type { Stat } from "../../engine/workspace/stat.ts";
 import type { Workspace } from "../../engine/workspace/workspace.ts";
@@ -56,7 +56,7 @@ function target(link: WorkspacePath, workspace: Workspace): Stat | undefined {
 }
 
 /** A line for what is no directory; none where it is gone by now. */
-function described(directory: Directory, entry: Entry): string | undefined {
+function described(directory: Directory, entry: DirectoryEntry): string | undefined {
   const stat = directory.stat(entry);
   if (stat === undefined) return undefined;
   return `${printable(entry.name)}\t${entry.kind === "file" ? stat.size : `(${entry.kind})`}`;

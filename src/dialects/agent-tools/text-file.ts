@@ -2,7 +2,7 @@
 // byte-order mark. UTF-16 is read; editing it is refused.
 import type { CallContext } from "../../contract/context.ts";
 import { Fault } from "../../engine/fault.ts";
-import type { BinaryRule } from "../../engine/search/binary.ts";
+import type { BinaryTest } from "../../engine/search/binary.ts";
 import { isBinary } from "../../engine/text/detect.ts";
 import { decode, type Text } from "../../engine/text/text.ts";
 import type { OpenFile } from "../../engine/workspace/file.ts";
@@ -33,7 +33,7 @@ export function editableTextOf(path: string, bytes: Buffer): Promise<Text> {
 }
 
 /** Files that a search leaves out. */
-export const binary: BinaryRule = (file: OpenFile) => {
+export const binary: BinaryTest = (file: OpenFile) => {
   const head = file.readNow(0, sample);
   if (isMarkedUtf16(head)) return false;
   if (head.includes(0)) return true;

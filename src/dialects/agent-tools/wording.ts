@@ -1,7 +1,7 @@
 // The contract's sentences. What the contract leaves open says what to do next: the reader is an agent that can
 // repeat the call as it should have been.
 import { plainWording, sayIssue, type Wording } from "../../contract/wording.ts";
-import type { Faults, NearMiss, Place } from "../../engine/fault.ts";
+import type { Faults, NearMiss, NumberedLine } from "../../engine/fault.ts";
 
 export const wording: Wording = {
   ...plainWording,
@@ -63,7 +63,7 @@ function complaint(reason: string): string {
 }
 
 /** Lines as `read_file` prints them. */
-function quoted(places: readonly Place[]): string {
+function quoted(places: readonly NumberedLine[]): string {
   return places.map(({ line, text }) => `${String(line).padStart(6)}\t${text}`).join("\n");
 }
 

@@ -2,14 +2,14 @@
 import { say } from "../../contract/wording.ts";
 import { Fault } from "../../engine/fault.ts";
 import { wording } from "./wording.ts";
-import type { Call } from "./workspace-tool.ts";
+import type { WorkspaceCall } from "./workspace-tool.ts";
 
 export type FileOutcome<T> = { readonly path: string } & ({ readonly value: T } | { readonly error: string });
 
 /** One after the other, in the caller's order. */
 export async function eachFile<T>(
   paths: readonly string[],
-  call: Call,
+  call: WorkspaceCall,
   action: (path: string, index: number) => Promise<T>,
 ): Promise<FileOutcome<T>[]> {
   const outcomes: FileOutcome<T>[] = [];

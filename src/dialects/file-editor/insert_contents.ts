@@ -7,7 +7,7 @@ import type { Workspace } from "../../engine/workspace/workspace.ts";
 import { eachFile } from "./each-file.ts";
 import { pathForms, pathsOf, valuesFor } from "./forms.ts";
 import { editText } from "./text-file.ts";
-import { type Call, workspaceTool } from "./workspace-tool.ts";
+import { type WorkspaceCall, workspaceTool } from "./workspace-tool.ts";
 
 export const insertContents = workspaceTool({
   name: "insert_contents",
@@ -78,7 +78,7 @@ async function insert(
   line: number,
   content: string,
   workspace: Workspace,
-  call: Call,
+  call: WorkspaceCall,
 ): Promise<string> {
   const { text: result, note } = await editText("insert_contents", path, workspace, call, async file => {
     const after = linesBefore(line, path, file.body);

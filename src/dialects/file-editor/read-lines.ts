@@ -8,7 +8,7 @@ import type { OpenFile } from "../../engine/workspace/file.ts";
 import { linesFrom } from "../../engine/workspace/lines.ts";
 import type { Workspace } from "../../engine/workspace/workspace.ts";
 import { sample, textOf } from "./text-file.ts";
-import type { Call } from "./workspace-tool.ts";
+import type { WorkspaceCall } from "./workspace-tool.ts";
 
 /** Both ends included, from 1. */
 export interface InclusiveLines {
@@ -34,7 +34,7 @@ export function rangeOf(written: string): InclusiveLines {
 export async function numberedLines(
   path: string,
   workspace: Workspace,
-  call: Call,
+  call: WorkspaceCall,
   range?: InclusiveLines,
 ): Promise<{ readonly text: string; readonly count: number }> {
   using file = workspace.file(workspace.at(path));
@@ -54,7 +54,7 @@ export async function numberedLines(
 async function whole(
   file: OpenFile,
   range: InclusiveLines | undefined,
-  { settings }: Call,
+  { settings }: WorkspaceCall,
 ): Promise<string[]> {
   const { body } = await textOf(file.given, await file.bytes(settings.maxFileBytes));
   const lines = body.split("\n");
@@ -66,7 +66,7 @@ async function whole(
 async function streamed(
   file: OpenFile,
   range: InclusiveLines,
-  { settings, signal }: Call,
+  { settings, signal }: WorkspaceCall,
 ): Promise<string[]> {
   const head = file.readNow(0, sample);
   if (isBinary(head, { first: sample })) throw new Fault("binary", { path: file.given });

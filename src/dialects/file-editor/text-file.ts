@@ -4,7 +4,7 @@ import { detect, isBinary } from "../../engine/text/detect.ts";
 import { decode, type Text } from "../../engine/text/text.ts";
 import type { Commit, CommitOptions } from "../../engine/workspace/commit/change.ts";
 import type { Workspace } from "../../engine/workspace/workspace.ts";
-import type { Call } from "./workspace-tool.ts";
+import type { WorkspaceCall } from "./workspace-tool.ts";
 
 /** How far to look for a NUL. */
 export const sample = 8000;
@@ -24,7 +24,7 @@ export async function editText<R extends { readonly text: Text }>(
   action: string,
   path: string,
   workspace: Workspace,
-  call: Call,
+  call: WorkspaceCall,
   change: (text: Text) => Promise<R>,
 ): Promise<R & { readonly note: string }> {
   const at = workspace.at(path);
@@ -46,13 +46,13 @@ export async function editText<R extends { readonly text: Text }>(
 }
 
 /** Before it is read: an edit needs the whole file in memory. Also refuses what is no file. */
-function refuseLarge(path: string, workspace: Workspace, { settings }: Call): void {
+function refuseLarge(path: string, workspace: Workspace, { settings }: WorkspaceCall): void {
   using file = workspace.file(workspace.at(path));
   const limit = settings.maxFileBytes;
   if (file.size > limit) throw new Fault("too_large", { path, size: file.size, limit });
 }
 
-export function writing(action: string, { settings, session, signal }: Call): CommitOptions {
+export function writing(action: string, { settings, session, signal }: WorkspaceCall): CommitOptions {
   return {
     by: { action, client: session.client, connection: session.connection },
     hardLinks: settings.hardLinks,
@@ -61,7 +61,7 @@ export function writing(action: string, { settings, session, signal }: Call): Co
 }
 
 /** A sentence about files that have other names (hard links); "" where none has. */
-export function otherNames({ files }: Commit, { settings }: Call): string {
+export function otherNames({ files }: Commit, { settings }: WorkspaceCall): string {
   const names = files.reduce((sum, file) => sum + (file.effect === "modified" ? file.otherNames : 0), 0);
   if (names === 0) return "";
   return settings.hardLinks === "keep"

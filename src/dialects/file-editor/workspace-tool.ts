@@ -7,10 +7,10 @@ import type { Workspace } from "../../engine/workspace/workspace.ts";
 import { inChosen } from "./chosen.ts";
 
 /** What else a tool may know of its call. */
-export type Call = Pick<CallContext, "settings" | "session" | "signal">;
+export type WorkspaceCall = Pick<CallContext, "settings" | "session" | "signal">;
 
 interface WorkspaceTool<S extends ObjectSchema> extends Omit<Tool<S>, "run"> {
-  run(params: Infer<S>, workspace: Workspace, call: Call): Promise<Reply>;
+  run(params: Infer<S>, workspace: Workspace, call: WorkspaceCall): Promise<Reply>;
 }
 
 export function workspaceTool<const S extends ObjectSchema>(spec: WorkspaceTool<S>): Tool {

@@ -4,7 +4,7 @@ import type { CallContext } from "../../contract/context.ts";
 import { text, tool } from "../../contract/tool.ts";
 import { Fault } from "../../engine/fault.ts";
 import { inOrder } from "../../engine/workspace/ahead.ts";
-import { type Content, type ContentEncoding, readContent } from "../../engine/workspace/content.ts";
+import { type ContentEncoding, type FileContent, readContent } from "../../engine/workspace/content.ts";
 import { AnswerRoom } from "./answer-room.ts";
 import { batchSummarySchema, output, results as resultsSchema } from "./output.ts";
 import { pathOf, pathsProperty } from "./paths.ts";
@@ -95,7 +95,7 @@ async function readOne(
   choice: ReturnType<typeof choiceOf>,
   params: { readonly encoding: ContentEncoding; readonly maxSize: number; readonly maxTotalSize: number },
   call: CallContext,
-): Promise<Content | Failure> {
+): Promise<FileContent | Failure> {
   using file = call.workspace.file(pathOf(path, call));
   const asText = params.encoding !== "base64" && params.encoding !== "hex";
   if (asText && looksBinary(file)) throw new Fault("binary", { path });
@@ -114,7 +114,7 @@ async function readOne(
 
 function unfit(
   path: string,
-  content: Content,
+  content: FileContent,
   left: number,
   max: number,
   room: AnswerRoom,

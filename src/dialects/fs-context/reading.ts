@@ -3,7 +3,7 @@
 import { Fault } from "../../engine/fault.ts";
 import { isBinaryName } from "../../engine/text/binary-name.ts";
 import { isBinary } from "../../engine/text/detect.ts";
-import type { Content, LineChoice } from "../../engine/workspace/content.ts";
+import type { FileContent, LineChoice } from "../../engine/workspace/content.ts";
 import type { OpenFile } from "../../engine/workspace/file.ts";
 
 const megabyte = 1024 * 1024;
@@ -76,12 +76,12 @@ export function looksBinary(file: OpenFile): boolean {
   return isBinaryName(file.path) || isBinary(file.readNow(0, 512), { first: 512 });
 }
 
-export function structuredContent({ text, more, lines }: Content) {
+export function structuredContent({ text, more, lines }: FileContent) {
   return { content: text, truncated: more, ...(lines !== undefined && { totalLines: lines }) };
 }
 
 /** What stands behind the content: which part it is. */
-export function note(choice: LineChoice, { text, more, cut, lines }: Content, maxSize: number): string {
+export function note(choice: LineChoice, { text, more, cut, lines }: FileContent, maxSize: number): string {
   const cutNote = cut ? ` (cut at maxSize, ${maxSize} bytes)` : more ? "" : " (the whole file)";
   switch (choice.of) {
     case "all":

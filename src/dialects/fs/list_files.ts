@@ -3,7 +3,7 @@ import { groupText } from "../../contract/render/group-text.ts";
 import { text, tool } from "../../contract/tool.ts";
 import { walkGroups } from "../../engine/search/walk.ts";
 import type { Group } from "../../engine/search/walker.ts";
-import type { Entry } from "../../engine/workspace/directory.ts";
+import type { DirectoryEntry } from "../../engine/workspace/directory.ts";
 import type { Stat } from "../../engine/workspace/stat.ts";
 import { covered, scopeProperties } from "./scope.ts";
 
@@ -75,11 +75,11 @@ export const listFiles = tool({
   },
 });
 
-function isListed({ kind }: Entry, directories: boolean): boolean {
+function isListed({ kind }: DirectoryEntry, directories: boolean): boolean {
   return kind === "file" || (directories && kind === "directory");
 }
 
-function listed(path: string, { kind }: Entry): ListedEntry {
+function listed(path: string, { kind }: DirectoryEntry): ListedEntry {
   return { path, is_dir: kind === "directory" };
 }
 

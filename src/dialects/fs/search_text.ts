@@ -10,7 +10,7 @@ import { covered, scopeProperties } from "./scope.ts";
 const timeoutMs = 30_000;
 const pageCharacters = 8 * 1024 * 1024;
 
-interface Hit {
+interface SearchHit {
   readonly path: string;
   readonly line: number;
   readonly column: number;
@@ -64,7 +64,7 @@ export const searchText = tool({
       timeoutMs,
       signal: call.signal,
     });
-    const hits: Hit[] = [];
+    const hits: SearchHit[] = [];
     let room = pageCharacters;
     let skipped = 0;
     let more = false;
@@ -94,12 +94,18 @@ export const searchText = tool({
   },
 });
 
-function lengthOf({ line_text, context_before, context_after }: Hit): number {
+function lengthOf({ line_text, context_before, context_after }: SearchHit): number {
   const lines = [line_text, ...context_before, ...context_after];
   return lines.reduce((sum, line) => sum + line.length, 0);
 }
 
-function hitAt(path: string, lines: readonly FoundLine[], at: number, column: number, context: number): Hit {
+function hitAt(
+  path: string,
+  lines: readonly FoundLine[],
+  at: number,
+  column: number,
+  context: number,
+): SearchHit {
   const { number, text: line_text } = lines[at] as FoundLine;
   const near = lines.slice(Math.max(0, at - context), at + context + 1);
   const between = (from: number, to: number) =>

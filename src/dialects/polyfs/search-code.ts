@@ -3,7 +3,7 @@
 // nothing. A grammar that is not loaded is loaded at once where hits are in a few files, as when one place is looked for;
 // elsewhere it is loaded after the answer, for the next search.
 import { printable } from "../../contract/wording.ts";
-import { KnownStructures, type Source } from "../../engine/syntax/known-structures.ts";
+import { KnownStructures, type VersionedText } from "../../engine/syntax/known-structures.ts";
 import type { Declared, Structure } from "../../engine/syntax/structure.ts";
 import type { Workspace } from "../../engine/workspace/workspace.ts";
 import type { SearchPage } from "./search-page.ts";
@@ -25,7 +25,7 @@ export interface ShownHit {
 }
 
 interface CodeFile {
-  readonly source: Source;
+  readonly source: VersionedText;
   readonly hits: readonly ShownHit[];
   readonly known: Structure | undefined;
 }
@@ -42,7 +42,7 @@ export class SymbolsAround {
     structures.set(workspace, this.#structures);
   }
 
-  add(source: Source, hits: readonly ShownHit[]): void {
+  add(source: VersionedText, hits: readonly ShownHit[]): void {
     const known = this.#structures.get(source);
     if (known === undefined && source.text.length > maxAlone) return;
     this.#candidates.push({ source, hits, known });
@@ -52,7 +52,7 @@ export class SymbolsAround {
 
   /** Writes the symbols behind the hits on the page. */
   async print(page: SearchPage): Promise<void> {
-    const unloaded: Source[] = [];
+    const unloaded: VersionedText[] = [];
     const chosen = this.#chosen();
     await Promise.all(
       chosen.map(async ({ source, hits, known }) => {

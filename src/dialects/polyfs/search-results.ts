@@ -3,7 +3,7 @@ import type { CallContext } from "../../contract/context.ts";
 import { Fault } from "../../engine/fault.ts";
 import { remember } from "../../engine/history/versions.ts";
 import type { FileHits, FoundLine, GrepReport } from "../../engine/search/grep-terms.ts";
-import { type Source, sourceOf } from "../../engine/syntax/known-structures.ts";
+import { sourceOf, type VersionedText } from "../../engine/syntax/known-structures.ts";
 import { LineIndex } from "../../engine/text/lines.ts";
 import { decode } from "../../engine/text/text.ts";
 import type { WorkspacePath } from "../../engine/workspace/path.ts";
@@ -105,7 +105,7 @@ export class LineResults implements Results {
   async #inspect(
     path: WorkspacePath,
     whole: Buffer | undefined,
-  ): Promise<{ version?: string; source?: Source | undefined; textOf(line: FoundLine): string }> {
+  ): Promise<{ version?: string; source?: VersionedText | undefined; textOf(line: FoundLine): string }> {
     const { workspace } = this.#call;
     try {
       const bytes = whole ?? (await this.#bytesOf(path));

@@ -65,7 +65,7 @@ export const searchText = polyfsTool({
       binary: file => isNoText(file.readNow(0, sample)),
       reading: "detected",
       limit: output === "count" || kind !== "text" ? undefined : offset + limit + 1,
-      give: kind === "text" ? given[output] : "lines",
+      form: kind === "text" ? given[output] : "lines",
       maxLineBytes,
       timeoutMs: maxMs,
       signal: call.signal,

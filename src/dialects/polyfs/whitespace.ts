@@ -1,8 +1,8 @@
 // In which whitespace a text differs from the lines that it nearly matches, in words: an agent that knows what is
 // different sends the right text the next time.
-import type { Place } from "../../engine/fault.ts";
+import type { NumberedLine } from "../../engine/fault.ts";
 
-export function whitespaceOf(old: string, current: readonly Place[]): string {
+export function whitespaceOf(old: string, current: readonly NumberedLine[]): string {
   const sent = old.replaceAll("\r\n", "\n").split("\n");
   const differing = current
     .map(({ text }, i) => ({ there: text, sent: sent[i] ?? "" }))

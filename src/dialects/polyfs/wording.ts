@@ -9,7 +9,7 @@ import {
   type Wording,
   whyIrrevocable,
 } from "../../contract/wording.ts";
-import type { Faults, NearMiss, Place } from "../../engine/fault.ts";
+import type { Faults, NearMiss, NumberedLine } from "../../engine/fault.ts";
 import { humanSize } from "../../engine/text/size.ts";
 import { counted, number } from "./answer.ts";
 import { whitespaceOf } from "./whitespace.ts";
@@ -319,6 +319,6 @@ function nearly(old: string, { line, difference, current }: NearMiss): string {
 }
 
 /** Lines as read_file prints them. */
-function numbered(places: readonly Place[]): string {
+function numbered(places: readonly NumberedLine[]): string {
   return places.map(({ line, text }) => `${line}: ${text}`).join("\n");
 }

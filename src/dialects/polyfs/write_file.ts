@@ -2,7 +2,7 @@
 import type { CallContext } from "../../contract/context.ts";
 import { text } from "../../contract/tool.ts";
 import { lineHunks } from "../../engine/edit/line-hunks.ts";
-import type { Edited } from "../../engine/edit/merge.ts";
+import type { MergeSide } from "../../engine/edit/merge.ts";
 import { Fault } from "../../engine/fault.ts";
 import { rebased } from "../../engine/history/versions.ts";
 import { isNoText } from "../../engine/text/detect.ts";
@@ -104,7 +104,7 @@ async function edited(
   path: WorkspacePath,
   wanted: WriteParams,
   call: CallContext,
-  edit: (text: Text) => Promise<Edited>,
+  edit: (text: Text) => Promise<MergeSide>,
 ): Promise<Written> {
   const { workspace } = call;
   const { encoding, if_version } = wanted;

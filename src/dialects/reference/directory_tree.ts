@@ -3,7 +3,7 @@ import type { CallContext } from "../../contract/context.ts";
 import { Fault } from "../../engine/fault.ts";
 import type { Globs } from "../../engine/search/globs.ts";
 import { compareBytes } from "../../engine/search/order.ts";
-import type { Entry } from "../../engine/workspace/directory.ts";
+import type { DirectoryEntry } from "../../engine/workspace/directory.ts";
 import type { WorkspacePath } from "../../engine/workspace/path.ts";
 import { excludedFromTree } from "./globs.ts";
 import { pathAt } from "./paths.ts";
@@ -85,7 +85,11 @@ async function treeOf(
 }
 
 /** What is in a directory, sorted. One that is gone or may not be read does not stop the others. */
-function entriesOf(start: WorkspacePath, { prefix, children }: Branch, { workspace }: CallContext): Entry[] {
+function entriesOf(
+  start: WorkspacePath,
+  { prefix, children }: Branch,
+  { workspace }: CallContext,
+): DirectoryEntry[] {
   try {
     using directory = workspace.directory(prefix === "" ? start : start.below(prefix));
     return directory.entries().sort((a, b) => compareBytes(a.name, b.name));

@@ -3,7 +3,7 @@
 import type { CallContext } from "../../contract/context.ts";
 import { Fault } from "../../engine/fault.ts";
 import { sortByName } from "../../engine/search/order.ts";
-import type { Directory, Entry } from "../../engine/workspace/directory.ts";
+import type { Directory, DirectoryEntry } from "../../engine/workspace/directory.ts";
 import type { WorkspacePath } from "../../engine/workspace/path.ts";
 import { pathAt } from "./paths.ts";
 import { textTool } from "./reference-tool.ts";
@@ -73,7 +73,12 @@ function byName(a: Sized, b: Sized): number {
   return compareNames(a.name, b.name);
 }
 
-function sizeOf(entry: Entry, directory: Directory, path: WorkspacePath, { workspace }: CallContext): number {
+function sizeOf(
+  entry: DirectoryEntry,
+  directory: Directory,
+  path: WorkspacePath,
+  { workspace }: CallContext,
+): number {
   if (entry.kind !== "symlink") return directory.stat(entry)?.size ?? 0;
   try {
     return workspace.stat(path.below(entry.name)).size;

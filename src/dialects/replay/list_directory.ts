@@ -1,7 +1,7 @@
 // `list_directory`: the names in one directory.
 import { text, tool } from "../../contract/tool.ts";
 import { sortByName } from "../../engine/search/order.ts";
-import type { Entry } from "../../engine/workspace/directory.ts";
+import type { DirectoryEntry } from "../../engine/workspace/directory.ts";
 import { leadsTo } from "./leads-to.ts";
 import { CheckedLines } from "./room.ts";
 
@@ -20,7 +20,7 @@ export const listDirectory = tool({
   run({ path: given }, { workspace }) {
     const path = workspace.at(given);
     using directory = workspace.directory(path);
-    const isDirectory = ({ name, kind }: Entry) =>
+    const isDirectory = ({ name, kind }: DirectoryEntry) =>
       kind === "directory" || (kind === "symlink" && leadsTo(workspace, path.below(name)) === "directory");
     const lines = new CheckedLines(given);
     for (const entry of sortByName(directory.entries())) {

@@ -8,11 +8,11 @@ import { loneSurrogate } from "../text/escape.ts";
 import { type LineCounting, LineIndex } from "../text/lines.ts";
 import type { Splice } from "../text/splice.ts";
 import { rewrite, type Text } from "../text/text.ts";
-import { Draft } from "./draft.ts";
 import type { Edit, LineRange, Tolerance } from "./edits.ts";
 import { insertLines, linesOf, replaceAnchored, replaceLines } from "./line-edits.ts";
 import { type LineHunk, lineHunks } from "./line-hunks.ts";
 import { TakenLines } from "./taken-lines.ts";
+import { TextBuffer } from "./text-buffer.ts";
 import { replaceRegex, replaceText } from "./text-edits.ts";
 
 export interface EditOptions extends Pick<FindOptions, "ms" | "signal"> {
@@ -57,8 +57,8 @@ export async function applyEdits(
   edits: readonly Edit[],
   options: EditOptions,
 ): Promise<EditResult> {
-  const original = new Draft(text.body);
-  const draft = new Draft(text.body);
+  const original = new TextBuffer(text.body);
+  const draft = new TextBuffer(text.body);
   const outcomes: (Applied | Fault)[] = [];
   const taken = new TakenLines();
   let index: LineIndex | undefined;
@@ -124,7 +124,7 @@ export async function applyEdits(
   };
 }
 
-function changeOriginal(draft: Draft, splices: readonly Splice[], text: Text, edit: number): void {
+function changeOriginal(draft: TextBuffer, splices: readonly Splice[], text: Text, edit: number): void {
   const clash = draft.changeOriginal(splices, edit);
   if (clash === undefined) return;
   const line = new LineIndex(text.body).lineAt(clash.at);

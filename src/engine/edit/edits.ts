@@ -21,13 +21,13 @@ export interface ReplaceEdit {
   /** What to overlook, in this order, where nothing fits exactly. Only for a unique, case-sensitive replacement. */
   readonly tolerances?: readonly Tolerance[];
   /** What a tolerant match must stay under; without it, whatever the tolerances allow. */
-  readonly stretch?: Stretch;
+  readonly stretch?: RegionLimit;
   /** Look only in these lines; the end may lie behind the last line. */
   readonly within?: LineRange;
 }
 
 /** A region of so many times the lines of the old text, or of so many more characters, does not count. */
-export interface Stretch {
+export interface RegionLimit {
   readonly lines: number;
   readonly characters: number;
 }

@@ -1,11 +1,11 @@
 // The lines of a file as patches see them: each with its ending, and where it starts.
-import type { Ending } from "../text/endings.ts";
+import type { LineEnding } from "../text/endings.ts";
 import type { Text } from "../text/text.ts";
 
 export interface FileLine {
   readonly text: string;
   /** "" for a last line without a break. */
-  readonly end: Ending | "";
+  readonly end: LineEnding | "";
   /** Where it starts in the raw text. */
   readonly start: number;
 }

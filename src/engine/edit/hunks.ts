@@ -3,14 +3,14 @@
 // spliced: context keeps its bytes. Line endings are taken literally where the patch has any "\r"; a patch without
 // fits a file with other endings, and its lines take those of their place.
 import { createHash } from "node:crypto";
-import { Fault, type Place } from "../fault.ts";
+import { Fault, type NumberedLine } from "../fault.ts";
 import { dominantEnding, endingsIn } from "../text/endings.ts";
 import { shown } from "../text/escape.ts";
 import type { Splice } from "../text/splice.ts";
 import { rewriteRaw, type Text, withMarkApart, withMarkInText } from "../text/text.ts";
 import { type FileLine, fileLines } from "./file-lines.ts";
-import { locate, type Target } from "./locate.ts";
-import type { FilePatch, Hunk, PatchLine } from "./notation/file-patch.ts";
+import { type HunkSearch, locate } from "./locate.ts";
+import type { FilePatch, PatchHunk, PatchLine } from "./notation/file-patch.ts";
 
 export interface Patched {
   readonly text: Text;
@@ -29,7 +29,7 @@ export function applyFilePatch(file: Text, patch: FilePatch): Patched {
   const lines = fileLines(text);
   const literal = patch.hunks.some(hunk => hunk.lines.some(line => line.text.endsWith("\r")));
   const verified = patch.blob !== undefined && isBlob(text.bytes, patch.blob);
-  const target: Target = { lines, literal, verified };
+  const target: HunkSearch = { lines, literal, verified };
   const splices: Splice[] = [];
   const offsets: number[] = [];
   const used: { start: number; end: number }[] = [];
@@ -73,7 +73,7 @@ function isBlob(bytes: Buffer, hash: string): boolean {
 }
 
 /** One splice for each run of changed lines. */
-function hunkSplices(hunk: Hunk, at: number, target: Target, text: Text, crlf: boolean): Splice[] {
+function hunkSplices(hunk: PatchHunk, at: number, target: HunkSearch, text: Text, crlf: boolean): Splice[] {
   const splices: Splice[] = [];
   const { lines } = target;
   let line = at;
@@ -103,7 +103,7 @@ function runSplice(
   from: number,
   to: number,
   added: readonly PatchLine[],
-  target: Target,
+  target: HunkSearch,
   text: Text,
   endUnknown: boolean,
   crlf: boolean,
@@ -129,7 +129,7 @@ function runSplice(
   return { start, end, text: (opensEnd ? usual : "") + kept };
 }
 
-function currentLines(lines: readonly FileLine[], hunk: Hunk, from: number): Place[] {
+function currentLines(lines: readonly FileLine[], hunk: PatchHunk, from: number): NumberedLine[] {
   const old = hunk.lines.filter(line => line.sign !== "+");
   const longest = old.reduce((a, b) => (b.text.trim().length > a.length ? b.text.trim() : a), "");
   const similar =

@@ -2,9 +2,9 @@
 // where they do, under git's rules (a hunk without context behind it belongs to the end, one from line 1 to the
 // start). Without a number: at the only place behind the hunk before it, or the first one behind its anchor.
 import type { FileLine } from "./file-lines.ts";
-import type { Hunk, PatchLine } from "./notation/file-patch.ts";
+import type { PatchHunk, PatchLine } from "./notation/file-patch.ts";
 
-export interface Target {
+export interface HunkSearch {
   readonly lines: readonly FileLine[];
   /** Line endings must be the patch's. */
   readonly literal: boolean;
@@ -12,12 +12,12 @@ export interface Target {
   readonly verified: boolean;
 }
 
-interface Range {
+interface LineSpan {
   readonly start: number;
   readonly end: number;
 }
 
-export interface Located {
+export interface HunkPosition {
   /** The first line, from 0. */
   readonly at: number;
   readonly offset: number;
@@ -25,23 +25,23 @@ export interface Located {
 
 /** The place of a hunk, or why it has none. `used` are the lines of the hunks before; `drift` is how far they moved. */
 export function locate(
-  hunk: Hunk,
-  target: Target,
-  used: readonly Range[],
+  hunk: PatchHunk,
+  target: HunkSearch,
+  used: readonly LineSpan[],
   drift: number,
-): Located | "no_match" | "ambiguous" {
+): HunkPosition | "no_match" | "ambiguous" {
   return hunk.oldStart === undefined
     ? locateByContext(hunk, target, used.at(-1)?.end ?? 0)
     : locateByNumber(hunk, hunk.oldStart, target, used, drift);
 }
 
 function locateByNumber(
-  hunk: Hunk,
+  hunk: PatchHunk,
   oldStart: number,
-  target: Target,
-  used: readonly Range[],
+  target: HunkSearch,
+  used: readonly LineSpan[],
   drift: number,
-): Located | "no_match" | "ambiguous" {
+): HunkPosition | "no_match" | "ambiguous" {
   const { lines } = target;
   const old = hunk.lines.filter(line => line.sign !== "+");
   const floor = used.at(-1)?.end ?? 0;
@@ -78,7 +78,11 @@ function locateByNumber(
   return only >= floor ? { at: only, offset: only - stated } : "no_match";
 }
 
-function locateByContext(hunk: Hunk, target: Target, floor: number): Located | "no_match" | "ambiguous" {
+function locateByContext(
+  hunk: PatchHunk,
+  target: HunkSearch,
+  floor: number,
+): HunkPosition | "no_match" | "ambiguous" {
   const { lines } = target;
   const old = hunk.lines.filter(line => line.sign !== "+");
   const starts = hunk.anchors.length === 0 ? undefined : anchored(hunk.anchors, lines, floor);
@@ -153,7 +157,7 @@ function matches(old: readonly SameLine[], lines: readonly FileLine[], at: numbe
   return true;
 }
 
-function sameLine(line: PatchLine, target: Target): SameLine {
+function sameLine(line: PatchLine, target: HunkSearch): SameLine {
   if (!target.literal) return other => line.text === other.text && line.end === (other.end !== "");
   const whole = line.text + (line.end ? "\n" : "");
   return other => whole === other.text + other.end;

@@ -1,7 +1,7 @@
 // Three-way merge by lines: what one side changed since the common base is carried over into the other. Of an edit,
 // its own hunks are placed; of a whole new text, what changed is found out as git finds it (diff3). Changes that
 // touch or adjoin each other are refused unless they are the same; everything else is placed exactly.
-import type { Place } from "../fault.ts";
+import type { NumberedLine } from "../fault.ts";
 import { traced } from "../span.ts";
 import { shown } from "../text/escape.ts";
 import { gitChanges } from "../text/git-changes.ts";
@@ -13,7 +13,7 @@ import { certainLines } from "./certain-lines.ts";
 import { type LineHunk, linesOf, startsOf } from "./line-hunks.ts";
 
 /** One side of a merge: the new text, and the hunks that made it where they are known. */
-export interface Edited {
+export interface MergeSide {
   readonly text: Text;
   readonly hunks?: readonly LineHunk[];
 }
@@ -22,9 +22,9 @@ export interface Edited {
 export interface Overlap {
   /** The first line in `theirs`, from 1. */
   readonly line: number;
-  readonly current: readonly Place[];
+  readonly current: readonly NumberedLine[];
   /** The same with their neighbours. */
-  readonly around: readonly Place[];
+  readonly around: readonly NumberedLine[];
   /** Which edits of ours are concerned. */
   readonly edits: readonly number[];
 }
@@ -44,7 +44,7 @@ const mostShown = 20;
  * Carries the changes from `base` to `ours` over into `theirs`, which is what stands in the file now: its encoding,
  * mark, endings and every byte that `ours` did not change stay. Throws `unencodable`.
  */
-export function merge(base: Text, ours: Edited, theirs: Text): Promise<Merged> {
+export function merge(base: Text, ours: MergeSide, theirs: Text): Promise<Merged> {
   return traced("merge", async span => {
     const merged = await mergeTexts(base, ours, theirs);
     span?.set("merge", "overlaps" in merged ? "conflict" : "clean");
@@ -52,7 +52,7 @@ export function merge(base: Text, ours: Edited, theirs: Text): Promise<Merged> {
   });
 }
 
-async function mergeTexts(base: Text, ours: Edited, theirs: Text): Promise<Merged> {
+async function mergeTexts(base: Text, ours: MergeSide, theirs: Text): Promise<Merged> {
   const marks = [base, ours.text, theirs].map(({ mark }) => mark);
   if (marks.some(mark => mark !== marks[0])) return mergeWithMarks(base, ours, theirs);
   const [baseLines, ourLines, theirLines] = [linesOf(base), linesOf(ours.text), linesOf(theirs)];
@@ -65,7 +65,7 @@ async function mergeTexts(base: Text, ours: Edited, theirs: Text): Promise<Merge
 }
 
 /** A byte-order mark that one side added or removed is a change of the first line. */
-async function mergeWithMarks(base: Text, { text, hunks }: Edited, theirs: Text): Promise<Merged> {
+async function mergeWithMarks(base: Text, { text, hunks }: MergeSide, theirs: Text): Promise<Merged> {
   const marked = hunks?.map(hunk => {
     const [first = "", ...rest] = hunk.lines;
     return base.mark && hunk.start === 0 && hunk.lines.length > 0

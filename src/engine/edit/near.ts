@@ -1,6 +1,6 @@
 // Why a text was not found: where it nearly stands, and in what it differs. Precise words here are worth more than
 // loose matching: the caller can repeat the edit as it should have been.
-import type { NearMiss, Place } from "../fault.ts";
+import type { NearMiss, NumberedLine } from "../fault.ts";
 import { shown } from "../text/escape.ts";
 import { indexOfText } from "../text/index-of.ts";
 import { LineIndex } from "../text/lines.ts";
@@ -40,9 +40,9 @@ export function nearMiss(body: string, old: string): NearMiss | undefined {
 }
 
 /** Lines of a text as they are shown in a refusal. */
-export function placesFrom(body: string, index: LineIndex, line: number, count: number): Place[] {
+export function placesFrom(body: string, index: LineIndex, line: number, count: number): NumberedLine[] {
   const last = Math.min(line + count - 1, index.count("terminated"));
-  const places: Place[] = [];
+  const places: NumberedLine[] = [];
   for (let at = Math.max(1, line); at <= last; at++) {
     const text = body.slice(index.start(at), Math.min(index.end(at), index.start(at) + 500));
     places.push({ line: at, text: shown(text) });

@@ -20,7 +20,7 @@ export interface TextContext {
   readonly edit: number;
 }
 
-interface Replaced {
+interface Replacements {
   readonly splices: readonly Splice[];
   readonly tolerance?: Tolerance;
 }
@@ -32,7 +32,7 @@ const largest = 128 * 1024 * 1024;
 /** How many pieces of replacements to put together before others get their turn. */
 const mostPieces = 100_000;
 
-export function replaceText(edit: ReplaceEdit, context: TextContext): Replaced {
+export function replaceText(edit: ReplaceEdit, context: TextContext): Replacements {
   const { text } = context;
   const old = likeBody(text, edit.old);
   const added = likeBody(text, edit.new);
@@ -87,7 +87,7 @@ export async function replaceRegex(
   edit: RegexEdit,
   context: TextContext,
   options: FindOptions,
-): Promise<Replaced> {
+): Promise<Replacements> {
   const { text, body } = context;
   const range = edit.within && rangeOf(body, edit.within);
   const part = range === undefined ? body : body.slice(range.start, range.end);

@@ -3,7 +3,7 @@
 import { indexOfText } from "../text/index-of.ts";
 import { LineIndex } from "../text/lines.ts";
 import type { Splice } from "../text/splice.ts";
-import type { Stretch, Tolerance } from "./edits.ts";
+import type { RegionLimit, Tolerance } from "./edits.ts";
 import { dedent, indentMap, indentOf, isBlank, mapIndent, reindent } from "./indent.ts";
 import { occurrences, type Region } from "./literal.ts";
 
@@ -25,7 +25,7 @@ export function tolerantMatch(
   old: string,
   text: string,
   steps: readonly Tolerance[],
-  stretch?: Stretch,
+  stretch?: RegionLimit,
 ): TolerantMatch | undefined {
   if (isBlank(old) || steps.length === 0) return undefined;
   const index = new LineIndex(body);
@@ -82,9 +82,9 @@ const find: Readonly<Record<Tolerance, (task: Task) => Splice[]>> = {
 };
 
 /** How the lines of a place are compared with the old ones: asked anew for each place, then line after line. */
-type Comparison = (old: readonly string[]) => () => (line: string, i: number) => boolean;
+type LineComparison = (old: readonly string[]) => () => (line: string, i: number) => boolean;
 
-function byLine(simplified: (line: string) => string): Comparison {
+function byLine(simplified: (line: string) => string): LineComparison {
   return old => {
     const wanted = old.map(simplified);
     return () => (line, i) => simplified(line) === wanted[i];
@@ -93,7 +93,7 @@ function byLine(simplified: (line: string) => string): Comparison {
 
 const trimmedLines = byLine(line => line.trim());
 
-const dedented: Comparison = old => {
+const dedented: LineComparison = old => {
   const wanted = dedent(old);
   return () => {
     let depth: number | undefined;
@@ -108,7 +108,7 @@ const dedented: Comparison = old => {
 };
 
 /** The new text goes in as it is, for the lines that fit; their last break is replaced if the old text has one. */
-function verbatim(task: Task, compare: Comparison): Splice[] {
+function verbatim(task: Task, compare: LineComparison): Splice[] {
   return windows(task, compare).map(({ start, end }) => {
     if (!task.old.endsWith("\n")) return { start, end, text: task.text };
     if (task.body[end] === "\n") return { start, end: end + 1, text: task.text };
@@ -119,7 +119,7 @@ function verbatim(task: Task, compare: Comparison): Splice[] {
 /** The new text is made to fit the place; the last break of the place is neither lost nor doubled. */
 function fitted(
   task: Task,
-  compare: Comparison,
+  compare: LineComparison,
   adapt: (text: string[], place: string[]) => string[] | undefined,
 ): Splice[] {
   return windows(task, compare).flatMap(({ start, end }) => {
@@ -132,7 +132,7 @@ function fitted(
 }
 
 /** Runs of whole lines that are the same as the old text, as the comparison sees it. */
-function windows({ body, index, old }: Task, compare: Comparison): Region[] {
+function windows({ body, index, old }: Task, compare: LineComparison): Region[] {
   const lines = blockLines(old);
   const found: Region[] = [];
   const rarest = rarestWord(body, lines);

@@ -1,7 +1,7 @@
 // `{a,b}` in a glob, written out. The product is counted before anything is made: twenty-five pairs are 33
 // million patterns, and must be refused in no time.
 
-type Piece = string | readonly (readonly Piece[])[];
+type BracePiece = string | readonly (readonly BracePiece[])[];
 
 /** The patterns without braces that a pattern stands for; undefined where they would be more than `limit`. */
 export function expandBraces(pattern: string, limit: number): readonly string[] | undefined {
@@ -39,8 +39,8 @@ export function classEnd(pattern: string, start: number): number {
   return -1;
 }
 
-function parse(pattern: string, cursor: { at: number }, depth: number): Piece[] {
-  const pieces: Piece[] = [];
+function parse(pattern: string, cursor: { at: number }, depth: number): BracePiece[] {
+  const pieces: BracePiece[] = [];
   let literal = "";
   while (cursor.at < pattern.length) {
     const c = pattern[cursor.at] as string;
@@ -55,7 +55,7 @@ function parse(pattern: string, cursor: { at: number }, depth: number): Piece[] 
     } else if (c === "{" && depth < 32 && closes(pattern, cursor.at)) {
       if (literal !== "") pieces.push(literal);
       literal = "";
-      const choices: Piece[][] = [];
+      const choices: BracePiece[][] = [];
       do {
         cursor.at++;
         choices.push(parse(pattern, cursor, depth + 1));
@@ -83,7 +83,7 @@ function closes(pattern: string, start: number): boolean {
   return false;
 }
 
-function count(pieces: readonly Piece[]): number {
+function count(pieces: readonly BracePiece[]): number {
   let product = 1;
   for (const piece of pieces) {
     if (typeof piece !== "string") product *= piece.reduce((sum, choice) => sum + count(choice), 0);
@@ -91,7 +91,7 @@ function count(pieces: readonly Piece[]): number {
   return product;
 }
 
-function expand(pieces: readonly Piece[]): string[] {
+function expand(pieces: readonly BracePiece[]): string[] {
   let found = [""];
   for (const piece of pieces) {
     const ends = typeof piece === "string" ? [piece] : piece.flatMap(expand);

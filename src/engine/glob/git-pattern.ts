@@ -47,11 +47,11 @@ function tokensOf(pattern: string): Token[] | undefined {
   return found;
 }
 
-type Range = [low: number, high: number];
+type CharRange = [low: number, high: number];
 
 /** The class that opens at `start`, and where its `]` is. */
 function classAt(pattern: string, start: number): { token: Token; end: number } | undefined {
-  const ranges: Range[] = [];
+  const ranges: CharRange[] = [];
   let at = start + 1;
   const negated = pattern[at] === "!" || pattern[at] === "^";
   if (negated) at++;
@@ -88,10 +88,10 @@ function classAt(pattern: string, start: number): { token: Token; end: number } 
   return { token: { kind: "class", ranges, negated }, end: at };
 }
 
-const digits: Range = [48, 57];
-const upper: Range = [65, 90];
-const lower: Range = [97, 122];
-const posixSets = new Map<string, readonly Range[]>([
+const digits: CharRange = [48, 57];
+const upper: CharRange = [65, 90];
+const lower: CharRange = [97, 122];
+const posixSets = new Map<string, readonly CharRange[]>([
   ["alnum", [digits, upper, lower]],
   ["alpha", [upper, lower]],
   [

@@ -4,7 +4,7 @@
 import { Buffer } from "node:buffer";
 import type { RecordedFile } from "../workspace/archive/log.ts";
 import type { Objects } from "../workspace/archive/objects.ts";
-import type { Listed, Snapshot } from "../workspace/archive/snapshot.ts";
+import type { Snapshot, SnapshotEntry } from "../workspace/archive/snapshot.ts";
 import type { TreeChange } from "../workspace/footprint/compare-trees.ts";
 import { TimeSlice } from "../workspace/footprint/time-slice.ts";
 import type { TreeEntry } from "../workspace/footprint/tree-snapshot.ts";
@@ -73,7 +73,7 @@ class SnapshotWriter {
 
   /** Without the directories in it that were not looked into. */
   async #directory(mode: number, children: ReadonlyMap<string, TreeEntry>): Promise<Snapshot | undefined> {
-    const listed: Listed[] = [];
+    const listed: SnapshotEntry[] = [];
     for (const [name, child] of children) {
       if (child.kind === "directory" && child.children === undefined) continue;
       const snapshot = await this.snapshot(child);

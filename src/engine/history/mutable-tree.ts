@@ -2,15 +2,15 @@
 import type { TreeEntry, TreeSnapshot } from "../workspace/footprint/tree-snapshot.ts";
 import { isWithin } from "../workspace/root.ts";
 
-interface Node {
+interface MutableNode {
   entry: TreeEntry;
   /** Absent for what is not a directory, and for a directory that was not looked into. */
-  children?: Map<string, Node>;
+  children?: Map<string, MutableNode>;
 }
 
 export class MutableTree {
   readonly #of: TreeSnapshot;
-  readonly #roots = new Map<string, Map<string, Node>>();
+  readonly #roots = new Map<string, Map<string, MutableNode>>();
 
   constructor(of: TreeSnapshot) {
     this.#of = of;
@@ -46,7 +46,7 @@ export class MutableTree {
   /** What is at a path and below, by what their paths add to it. */
   subtree(path: string): Map<string, TreeEntry> {
     const found = new Map<string, TreeEntry>();
-    const visit = (node: Node, below: string): void => {
+    const visit = (node: MutableNode, below: string): void => {
       found.set(below, node.entry);
       for (const [name, child] of node.children ?? []) visit(child, `${below}/${name}`);
     };
@@ -61,7 +61,7 @@ export class MutableTree {
   }
 
   /** The directory that a path is in. */
-  #siblings(path: string): Map<string, Node> | undefined {
+  #siblings(path: string): Map<string, MutableNode> | undefined {
     let root: string | undefined;
     for (const one of this.#roots.keys())
       if (isWithin(path, one) && one.length > (root?.length ?? 0)) root = one;
@@ -80,14 +80,14 @@ function nameOf(path: string): string {
   return path.slice(path.lastIndexOf("/") + 1);
 }
 
-function nodesOf(children: ReadonlyMap<string, TreeEntry>): Map<string, Node> {
-  const nodes = new Map<string, Node>();
+function nodesOf(children: ReadonlyMap<string, TreeEntry>): Map<string, MutableNode> {
+  const nodes = new Map<string, MutableNode>();
   for (const [name, { children: below, ...entry }] of children)
     nodes.set(name, below === undefined ? { entry } : { entry, children: nodesOf(below) });
   return nodes;
 }
 
-function entriesOf(nodes: ReadonlyMap<string, Node>): Map<string, TreeEntry> {
+function entriesOf(nodes: ReadonlyMap<string, MutableNode>): Map<string, TreeEntry> {
   const entries = new Map<string, TreeEntry>();
   for (const [name, { entry, children }] of [...nodes].sort(([a], [b]) => (a < b ? -1 : 1)))
     entries.set(name, children === undefined ? entry : { ...entry, children: entriesOf(children) });

@@ -5,7 +5,7 @@ import { isStill, type TreeSnapshot } from "../workspace/footprint/tree-snapshot
 import { display } from "../workspace/handle.ts";
 import type { Workspace } from "../workspace/workspace.ts";
 import { MutableTree } from "./mutable-tree.ts";
-import { type State, sameContents, type Transition, transitionsOf } from "./transitions.ts";
+import { type PathState, sameContents, type Transition, transitionsOf } from "./transitions.ts";
 
 /** A change has its time from before it is carried out, and a large one takes a while. */
 const slackMs = 30_000;
@@ -101,10 +101,10 @@ export class OthersChanges {
    */
   #own(
     path: string,
-    then: State,
+    then: PathState,
     steps: readonly Transition[],
-    now: State,
-  ): { from: State; to: State } | undefined {
+    now: PathState,
+  ): { from: PathState; to: PathState } | undefined {
     const rest = new Set(steps);
     // What the first snapshot shows already, back to where that came from.
     for (let state = then, seen: Transition | undefined; ; state = seen.before) {
@@ -119,7 +119,7 @@ export class OthersChanges {
       if (late === undefined) break;
       rest.delete(late);
     }
-    const pieces: { from: State; to: State }[] = [];
+    const pieces: { from: PathState; to: PathState }[] = [];
     let current = then;
     while (rest.size > 0) {
       // The order of their times is not always the order in which they happened.

@@ -1,7 +1,7 @@
 // Putting a snapshot back, and finding out whether something is still as a snapshot has it.
 import { Fault } from "../fault.ts";
 import type { Objects } from "../workspace/archive/objects.ts";
-import { type Listed, listedIn, type Snapshot } from "../workspace/archive/snapshot.ts";
+import { listedIn, type Snapshot, type SnapshotEntry } from "../workspace/archive/snapshot.ts";
 import type { Change } from "../workspace/commit/change.ts";
 import { TimeSlice } from "../workspace/footprint/time-slice.ts";
 import type { WorkspacePath } from "../workspace/path.ts";
@@ -72,7 +72,7 @@ function sameEntry(
   path: WorkspacePath,
   snapshot: Snapshot,
   objects: Objects,
-): readonly Listed[] | undefined {
+): readonly SnapshotEntry[] | undefined {
   const stat = workspace.lstat(path);
   if (stat.kind !== snapshot.kind) return undefined;
   if (snapshot.kind === "symlink") return stat.target === snapshot.target ? [] : undefined;

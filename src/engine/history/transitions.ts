@@ -7,11 +7,11 @@ import { bytesOf } from "../workspace/handle.ts";
 import type { MutableTree } from "./mutable-tree.ts";
 
 /** What a path holds; undefined where there is nothing. Of a directory, only that it is one. */
-export type State = TreeEntry | undefined;
+export type PathState = TreeEntry | undefined;
 
 export interface Transition {
-  readonly before: State;
-  readonly after: State;
+  readonly before: PathState;
+  readonly after: PathState;
   /** The change was made between these times: milliseconds since 1970. */
   readonly from: number;
   readonly to: number;
@@ -27,7 +27,7 @@ export function transitionsOf(
 ): Map<string, Transition[]> {
   const found = new Map<string, Transition[]>();
 
-  function put(path: string, before: State, after: State, when: When): void {
+  function put(path: string, before: PathState, after: PathState, when: When): void {
     const list = found.get(path) ?? [];
     list.push({ before, after, ...when });
     found.set(path, list);
@@ -73,8 +73,8 @@ function statesOf(
   snapshot: Snapshot | undefined,
   path: string,
   objects: Objects,
-  states = new Map<string, State>(),
-): Map<string, State> {
+  states = new Map<string, PathState>(),
+): Map<string, PathState> {
   if (snapshot === undefined) return states;
   states.set(path, stateOf(snapshot));
   for (const listed of listedIn(snapshot, objects) ?? [])
@@ -99,7 +99,7 @@ function stateOf(snapshot: Snapshot): TreeEntry {
 }
 
 /** Whether two states have the same contents; permissions may differ. Where contents are unknown, sizes decide. */
-export function sameContents(a: State, b: State): boolean {
+export function sameContents(a: PathState, b: PathState): boolean {
   if (a === undefined || b === undefined) return a === b;
   if (a.kind !== b.kind) return false;
   if (a.kind === "symlink") return a.target === b.target;

@@ -1,8 +1,8 @@
 // Versions: what a caller has read is kept by its hash, so that an edit made against an older version can be
 // carried over onto what stands in the file now. Only where both changed the same lines is it refused.
 import { isAscii, isUtf8 } from "node:buffer";
-import { type Edited, merge, type Overlap } from "../edit/merge.ts";
-import { Fault, type Faults, type Place } from "../fault.ts";
+import { type MergeSide, merge, type Overlap } from "../edit/merge.ts";
+import { Fault, type Faults, type NumberedLine } from "../fault.ts";
 import { type Detected, detect, isBinary } from "../text/detect.ts";
 import type { LineChange } from "../text/line-diff.ts";
 import { type DecodeOptions, decode, type Text } from "../text/text.ts";
@@ -96,7 +96,7 @@ export async function rebased(
   bytes: Buffer,
   wanted: string | undefined,
   past: () => Past,
-  edit: (text: Text) => Promise<Edited>,
+  edit: (text: Text) => Promise<MergeSide>,
   options: DecodeOptions = {},
 ): Promise<Rebased> {
   const current = await decode(path, bytes, options);
@@ -117,7 +117,7 @@ export async function rebased(
 export function collision(
   overlaps: readonly Overlap[],
 ): Pick<Faults["stale"], "current" | "around" | "edits"> {
-  const once = (places: readonly Place[]) =>
+  const once = (places: readonly NumberedLine[]) =>
     [...new Map(places.map(place => [place.line, place])).values()].sort((a, b) => a.line - b.line);
   const current = once(overlaps.flatMap(overlap => overlap.current));
   const around = once(overlaps.flatMap(overlap => overlap.around));

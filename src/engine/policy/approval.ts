@@ -1,14 +1,14 @@
 // What a person has allowed although a rule asks about it: as a grant with an end, or for one call.
-import type { Question } from "./rule.ts";
+import type { AskedAction } from "./rule.ts";
 
 /** Something that a rule asks about. */
 export interface Need {
   /** Where it is, absolute. */
   readonly at: string;
-  readonly question: Question;
+  readonly question: AskedAction;
 }
 
-export interface Grant extends Need {
+export interface ApprovalGrant extends Need {
   /** Whose; anybody's where left out. */
   readonly client?: string | undefined;
   /** Milliseconds since 1970. */
@@ -16,7 +16,7 @@ export interface Grant extends Need {
 }
 
 /** A grant holds for its path and what lies below it. One for a client holds for all that the client is called. */
-export function covers(grant: Grant, { at, question }: Need, client: string, now: number): boolean {
+export function covers(grant: ApprovalGrant, { at, question }: Need, client: string, now: number): boolean {
   return (
     grant.question === question &&
     (grant.expires === undefined || now < grant.expires) &&

@@ -1,8 +1,8 @@
 // The rules that hold where no policy is given: private keys cannot be opened, files of credentials show their keys
 // and not their values. Templates, which are meant to be read, stay readable.
-import type { Rule } from "./rule.ts";
+import type { PolicyRule } from "./rule.ts";
 
-export const defaultRules: readonly Rule[] = [
+export const defaultRules: readonly PolicyRule[] = [
   {
     name: "private keys",
     access: "deny",

@@ -2,13 +2,13 @@
 // wildcard, so the endings are kept in a trie that is walked backwards from the end of each name: the cost does not
 // grow with the number of rules.
 
-interface Node {
-  readonly next: Map<number, Node>;
+interface TrieNode {
+  readonly next: Map<number, TrieNode>;
   readonly ids: number[];
 }
 
 export class EndingIndex {
-  readonly #root: Node = { next: new Map(), ids: [] };
+  readonly #root: TrieNode = { next: new Map(), ids: [] };
 
   /** `id` could apply to every name that ends with `ending`; "" is every name. */
   add(ending: string, id: number): void {
@@ -27,7 +27,7 @@ export class EndingIndex {
 
   /** Adds to `found` all that could apply to the name `text[start..end)`. */
   find(text: string, start: number, end: number, found: Set<number>): void {
-    let node: Node | undefined = this.#root;
+    let node: TrieNode | undefined = this.#root;
     for (let i = end - 1; node !== undefined; i--) {
       for (const id of node.ids) found.add(id);
       if (i < start) return;
@@ -37,7 +37,7 @@ export class EndingIndex {
 
   /** Whether anything could apply to a name. */
   has(name: string): boolean {
-    let node: Node | undefined = this.#root;
+    let node: TrieNode | undefined = this.#root;
     for (let i = name.length - 1; node !== undefined; i--) {
       if (node.ids.length > 0) return true;
       if (i < 0) return false;

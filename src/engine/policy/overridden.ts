@@ -1,13 +1,13 @@
 // Rules that can never decide: whatever they match, another rule matches too and wins. Only rules that match every path
 // are considered, since that is the mistake people make.
-import { type Rule, ruleName } from "./rule.ts";
+import { type PolicyRule, ruleName } from "./rule.ts";
 
 export interface Overridden {
   readonly rule: string;
   readonly by: string;
 }
 
-export function overriddenRules(rules: readonly Rule[]): Overridden[] {
+export function overriddenRules(rules: readonly PolicyRule[]): Overridden[] {
   const found: Overridden[] = [];
   for (const [i, rule] of rules.entries()) {
     if (rule.access === "deny") continue;
@@ -19,7 +19,7 @@ export function overriddenRules(rules: readonly Rule[]): Overridden[] {
 }
 
 /** Deny wins whatever the order; otherwise a later rule wins in what it speaks about. */
-function wins(other: Rule, rule: Rule, isLater: boolean): boolean {
+function wins(other: PolicyRule, rule: PolicyRule, isLater: boolean): boolean {
   if (other.access === "deny") return true;
   return (
     isLater &&
@@ -28,6 +28,6 @@ function wins(other: Rule, rule: Rule, isLater: boolean): boolean {
   );
 }
 
-function matchesAll({ paths }: Rule): boolean {
+function matchesAll({ paths }: PolicyRule): boolean {
   return paths.some(glob => /^(?:\*\*\/)*\*{1,2}$/.test(glob)) && !paths.some(glob => glob.startsWith("!"));
 }

@@ -3,10 +3,10 @@
 import { EndingIndex } from "./ending-index.ts";
 import { LruMap } from "./lru-map.ts";
 import { type FoldedPath, folded, type PathGlobs, pathGlobs } from "./path-globs.ts";
-import { type Decision, decisionFor, narrower, type Rule, ruleName, unrestricted } from "./rule.ts";
+import { type Decision, decisionFor, narrower, type PolicyRule, ruleName, unrestricted } from "./rule.ts";
 
-interface Compiled {
-  readonly rule: Rule;
+interface CompiledRule {
+  readonly rule: PolicyRule;
   readonly globs: PathGlobs;
   readonly name: string;
 }
@@ -14,15 +14,15 @@ interface Compiled {
 const remembered = 4096;
 
 export class Policy {
-  readonly rules: readonly Rule[];
-  readonly #compiled: readonly Compiled[];
+  readonly rules: readonly PolicyRule[];
+  readonly #compiled: readonly CompiledRule[];
   /** Which rules could apply to a name. */
   readonly #index = new EndingIndex();
   /** Which of them deny. */
   readonly #denying = new EndingIndex();
   readonly #decisions = new LruMap<string, Decision>(remembered);
 
-  constructor(rules: readonly Rule[]) {
+  constructor(rules: readonly PolicyRule[]) {
     this.rules = rules;
     this.#compiled = rules.map((rule, i) => ({
       rule,
@@ -77,7 +77,7 @@ export class Policy {
   }
 
   /** The rules that apply to a path, in order. */
-  #applying(whole: string, path: FoldedPath): Compiled[] {
+  #applying(whole: string, path: FoldedPath): CompiledRule[] {
     const possible = new Set<number>();
     for (let end = whole.length; end > 0; ) {
       const slash = whole.lastIndexOf("/", end - 1);

@@ -5,13 +5,13 @@
 export type AccessLevel = "deny" | "mask" | "read" | "write";
 
 /** What a person is asked about before it happens. */
-export type Question = "write" | "delete" | "run";
+export type AskedAction = "write" | "delete" | "run";
 
-export interface Rule {
+export interface PolicyRule {
   /** Globs, `!` takes back; the last one that fits decides whether the rule applies. */
   readonly paths: readonly string[];
   readonly access?: AccessLevel;
-  readonly ask?: readonly Question[];
+  readonly ask?: readonly AskedAction[];
   /** Shown in refusals instead of the globs. */
   readonly name?: string;
 }
@@ -20,7 +20,7 @@ export interface Rule {
 export interface Decision {
   readonly contents: "none" | "masked" | "full";
   readonly changes: boolean;
-  readonly ask: readonly Question[];
+  readonly ask: readonly AskedAction[];
   /** The name of the rule that decided about access; undefined where none applies. */
   readonly rule: string | undefined;
 }
@@ -34,7 +34,7 @@ const levels: { readonly [level in AccessLevel]: Pick<Decision, "contents" | "ch
   write: { contents: "full", changes: true },
 };
 
-export function decisionFor(access: AccessLevel, ask: readonly Question[], rule: string): Decision {
+export function decisionFor(access: AccessLevel, ask: readonly AskedAction[], rule: string): Decision {
   return { ...levels[access], ask, rule };
 }
 
@@ -54,7 +54,7 @@ export function narrower(a: Decision, b: Decision): Decision {
 }
 
 /** What a rule is called in refusals and warnings. */
-export function ruleName(rule: Rule, index: number): string {
+export function ruleName(rule: PolicyRule, index: number): string {
   return (
     rule.name ??
     `rule ${index + 1} (${rule.paths.slice(0, 3).join(", ")}${rule.paths.length > 3 ? ", …" : ""})`

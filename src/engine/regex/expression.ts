@@ -36,7 +36,7 @@ export function readExpression(written: string, options: ExpressionOptions = {})
   if (written.length > 4096) refuse("longer than 4096 characters");
   let reason = "";
   for (const unicode of [true, false]) {
-    const reading = new Reading(body, unicode);
+    const reading = new ExpressionReader(body, unicode);
     const { js, quick, breaks } = reading;
     const flags = `${unicode ? "u" : ""}${ignoreCase ? "i" : ""}`;
     const source = wholeWord ? asWord(js, unicode) : js;
@@ -98,7 +98,7 @@ const posix: Readonly<Record<string, string>> = {
 /** One thing that an escape or a character stands for: a character, or a set of them. */
 type Item = { readonly point: number } | { readonly set: string } | undefined;
 
-class Reading {
+class ExpressionReader {
   js = "";
   linear: string | undefined = "";
   quick = true;

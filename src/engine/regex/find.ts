@@ -14,17 +14,17 @@ export interface FindOptions {
 }
 
 /** A stretch of the text. */
-export interface Span {
+export interface MatchSpan {
   readonly start: number;
   readonly end: number;
 }
 
-export interface Match extends Span {
+export interface Match extends MatchSpan {
   /** Group 1 is at index 0; undefined where a group took no part. */
-  readonly groups: readonly (Span | undefined)[];
+  readonly groups: readonly (MatchSpan | undefined)[];
 }
 
-export interface Found {
+export interface RegexMatches {
   readonly matches: readonly Match[];
   /** How many groups the pattern has, and the numbers of its named ones. */
   readonly groups: number;
@@ -41,10 +41,10 @@ export async function findAll(
   flags: string,
   text: string,
   options: FindOptions = {},
-): Promise<Found> {
+): Promise<RegexMatches> {
   const byLine = options.byLine ?? false;
   const limit = options.limit ?? Number.POSITIVE_INFINITY;
-  let found: Found | undefined;
+  let found: RegexMatches | undefined;
   const job = { pattern: checked(pattern), flags, texts: [text], want: "all", byLine, limit } as const;
   await runJob(job, deadline(options), result => {
     found = {
@@ -58,7 +58,7 @@ export async function findAll(
 }
 
 /** A line that matches: its number from 1, its first match in UTF-16 units from the line's start, and how many. */
-export interface LineHit extends Span {
+export interface LineHit extends MatchSpan {
   readonly line: number;
   readonly count: number;
 }
@@ -113,7 +113,7 @@ function unpacked(flat: Int32Array, groups: number): Match[] {
   return matches;
 }
 
-function span(flat: Int32Array, at: number): Span | undefined {
+function span(flat: Int32Array, at: number): MatchSpan | undefined {
   const start = flat[at] ?? -1;
   return start < 0 ? undefined : { start, end: flat[at + 1] ?? start };
 }

@@ -3,7 +3,7 @@
 import { Worker } from "node:worker_threads";
 import { clock } from "../clock.ts";
 import { Fault } from "../fault.ts";
-import { type Answer, type Job, type Matches, runInWorker } from "./worker.ts";
+import { type Matches, type RegexAnswer, type RegexJob, runInWorker } from "./worker.ts";
 
 export interface Deadline {
   readonly ms: number;
@@ -18,7 +18,7 @@ let started = 0;
 
 /** Runs a job, giving answers as they come. Throws `invalid_pattern`, `timeout` or `cancelled`; answers stand. */
 export async function runJob(
-  job: Job,
+  job: RegexJob,
   deadline: Deadline,
   onAnswer: (answer: Matches) => void,
 ): Promise<void> {
@@ -35,7 +35,7 @@ export async function runJob(
       worker.off("message", onMessage).off("error", onError).off("exit", onExit);
       resolve(fault);
     };
-    const onMessage = (answer: Answer) => {
+    const onMessage = (answer: RegexAnswer) => {
       if ("error" in answer) {
         finish(new Fault("invalid_pattern", { pattern: job.pattern, kind: "regex", reason: answer.error }));
         return;

@@ -1,7 +1,7 @@
 // What a replacement text stands for: `$1`, `${name}`, `$&` and so on. It is read once, checked against the groups
 // that the pattern has, and then expanded for each match. Which notations count is the caller's choice.
 import { Fault } from "../fault.ts";
-import type { Found, Match } from "./find.ts";
+import type { Match, RegexMatches } from "./find.ts";
 
 export interface ReplacementStyle {
   /** `\0` to `\9`, and `\n`, `\t`, `\r`, `\\`; any other pair stays as it is. Also makes `$0` the whole match. */
@@ -38,7 +38,7 @@ const escapes: Readonly<Record<string, string>> = { n: "\n", t: "\t", r: "\r", "
 export function readReplacement(
   template: string,
   style: ReplacementStyle,
-  pattern: Pick<Found, "groups" | "names">,
+  pattern: Pick<RegexMatches, "groups" | "names">,
   where: { readonly path: string; readonly edit: number },
 ): Replacement {
   const notation = style.names

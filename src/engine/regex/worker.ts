@@ -2,7 +2,7 @@
 // survives bundling: it must not refer to anything outside of itself.
 import type { MessagePort } from "node:worker_threads";
 
-export interface Job {
+export interface RegexJob {
   readonly pattern: string;
   readonly flags: string;
   readonly texts: readonly string[];
@@ -23,7 +23,7 @@ export interface Matches {
 }
 
 /** One answer per text, in order; or a single one with `error`. */
-export type Answer = Matches | { readonly error: string };
+export type RegexAnswer = Matches | { readonly error: string };
 
 export function runInWorker(port: MessagePort): void {
   // Methods instead of named functions: bundlers wrap those in a function of their own to keep their names.
@@ -47,7 +47,7 @@ export function runInWorker(port: MessagePort): void {
         start = end + 1;
       }
     },
-    all(job: Job, regex: RegExp, groups: number, text: string): { found: number[]; more: boolean } {
+    all(job: RegexJob, regex: RegExp, groups: number, text: string): { found: number[]; more: boolean } {
       const found: number[] = [];
       // The most numbers that one answer may hold.
       const most = Math.min(16_000_000, job.limit * (2 + 2 * groups));
@@ -78,7 +78,7 @@ export function runInWorker(port: MessagePort): void {
       }
       return { found, more };
     },
-    firstOfLines(job: Job, regex: RegExp, text: string): { found: number[]; more: boolean } {
+    firstOfLines(job: RegexJob, regex: RegExp, text: string): { found: number[]; more: boolean } {
       const found: number[] = [];
       let more = false;
       // An empty file has no line.
@@ -99,7 +99,7 @@ export function runInWorker(port: MessagePort): void {
       return { found, more };
     },
   };
-  port.on("message", (job: Job) => {
+  port.on("message", (job: RegexJob) => {
     let regex: RegExp;
     let probe: RegExpExecArray | null;
     try {

@@ -4,7 +4,7 @@ import { isUtf8 } from "node:buffer";
 import type { OpenFile } from "../workspace/file.ts";
 
 /** True for a file that a search leaves out. */
-export type BinaryRule = (file: OpenFile) => boolean | Promise<boolean>;
+export type BinaryTest = (file: OpenFile) => boolean | Promise<boolean>;
 
 const pieceBytes = 1024 * 1024;
 
@@ -24,7 +24,7 @@ export async function notUtf8(file: OpenFile): Promise<boolean> {
 }
 
 /** A NUL in the first `head` or the last `tail` bytes. */
-export function nulWithin(head: number, tail = 0): BinaryRule {
+export function nulWithin(head: number, tail = 0): BinaryTest {
   return file => {
     if (file.readNow(0, head).includes(0)) return true;
     return tail > 0 && file.size > head && file.readNow(Math.max(0, file.size - tail), tail).includes(0);

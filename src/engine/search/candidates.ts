@@ -9,7 +9,7 @@ import { scopeArguments, startRipgrep } from "./ripgrep.ts";
 import { isInScope } from "./ripgrep-run.ts";
 import type { Scope } from "./walker.ts";
 
-export interface Rough {
+export interface LooserQuery {
   /** A regular expression in Rust's syntax. */
   readonly pattern: string;
   readonly ignoreCase: boolean;
@@ -18,7 +18,7 @@ export interface Rough {
 /** Relative paths as bytes, in path order; undefined where ripgrep does not take the pattern, or did not finish. */
 export async function candidates(
   start: Directory,
-  { pattern, ignoreCase }: Rough,
+  { pattern, ignoreCase }: LooserQuery,
   scope: Scope,
   context: IgnoreContext,
   signal?: AbortSignal,

@@ -5,16 +5,16 @@ import { isAscii } from "node:buffer";
 import type { Directory } from "../workspace/directory.ts";
 import type { OpenFile } from "../workspace/file.ts";
 import { isEscaped } from "../workspace/name.ts";
-import type { Block } from "./first-blocks.ts";
+import type { HitBlock } from "./first-blocks.ts";
 import type { FileHits, GrepOptions, GrepReport } from "./grep-terms.ts";
-import type { Pace } from "./pace.ts";
 import { isWide, mayNeedReading, readable } from "./readable.ts";
 import type { Reopener } from "./reopen.ts";
-import { given, hitsOf } from "./result-form.ts";
+import { fileHits, hitsOf } from "./result-form.ts";
 import type { Query } from "./ripgrep.ts";
 import type { GrepLine } from "./ripgrep-output.ts";
 import { mostTexts, searchTexts, type TextHits } from "./search-text.ts";
 import type { Widened } from "./widen.ts";
+import type { WorkSlice } from "./work-slice.ts";
 
 const smallBytes = 4 * 1024 * 1024;
 /** Larger files are taken as UTF-8, whatever they are. */
@@ -27,23 +27,23 @@ export interface Confirming {
   /** The wider expression that ripgrep was given, which lines may match wrongly. */
   readonly widened: Widened | undefined;
   readonly options: GrepOptions;
-  readonly pace: Pace;
+  readonly pace: WorkSlice;
 }
 
 /** A file whose lines were confirmed, or whose text has to be searched. */
-type Candidate = FileHits | { readonly text: Buffer; readonly give: (hits: TextHits) => FileHits };
+type Confirmable = FileHits | { readonly text: Buffer; readonly toHits: (hits: TextHits) => FileHits };
 
 /** Those of the reported files that are what ripgrep took them for, until the limit is reached. */
 export async function* confirmed(
   confirming: Confirming,
-  blocks: readonly Block[],
+  blocks: readonly HitBlock[],
   reopener: Reopener,
   report: GrepReport,
 ): AsyncGenerator<FileHits, void, undefined> {
   const { options, pace } = confirming;
-  const { give = "lines", limit = Number.POSITIVE_INFINITY } = options;
+  const { form = "lines", limit = Number.POSITIVE_INFINITY } = options;
   let hits = 0;
-  let waiting: Candidate[] = [];
+  let waiting: Confirmable[] = [];
   let size = 0;
   const settle = async function* () {
     const settled = await searched(confirming, waiting);
@@ -54,7 +54,7 @@ export async function* confirmed(
       const count = file.count ?? 1;
       hits += hitsOf(count, options);
       // Of one file, ripgrep looks for no more lines than are enough.
-      if (give === "lines" && count >= limit) report.stopped ??= "limit";
+      if (form === "lines" && count >= limit) report.stopped ??= "limit";
       yield file;
     }
   };
@@ -78,15 +78,15 @@ export async function* confirmed(
 
 async function candidateOf(
   { widened, options }: Confirming,
-  { path, bytes: raw, lines, proof, count }: Block,
+  { path, bytes: raw, lines, proof, count }: HitBlock,
   file: OpenFile,
-): Promise<Candidate | undefined> {
+): Promise<Confirmable | undefined> {
   const { binary, reading } = options;
   if (await binary?.(file)) return undefined;
   const named = (found: FileHits): FileHits => (isEscaped(path) ? { ...found, raw } : found);
   const whole = file.whole();
-  const give = ({ lines: found, count: all }: TextHits): FileHits =>
-    named(given(path, whole, found, all, options));
+  const toHits = ({ lines: found, count: all }: TextHits): FileHits =>
+    named(fileHits(path, whole, found, all, options));
   const claims = claimed(lines, proof);
   const isSmall = file.size <= smallBytes;
   const bytes = isSmall ? await file.read(0, file.size) : undefined;
@@ -99,19 +99,19 @@ async function candidateOf(
     if (isUnclear || mayNeedReading(bytes ?? head, reading)) {
       const all = bytes ?? (await file.bytes(mostDecoded));
       const text = (await readable(all, reading)) ?? (isUnclear ? all : undefined);
-      if (text !== undefined) return { text, give };
+      if (text !== undefined) return { text, toHits };
     }
   }
   const isThere = bytes === undefined ? await streamHolds(file, claims) : holdsAll(bytes, claims);
-  if (isThere) return named(given(path, whole, lines, count, options));
+  if (isThere) return named(fileHits(path, whole, lines, count, options));
   // Changed meanwhile: what it holds now decides.
-  return bytes && { text: bytes, give };
+  return bytes && { text: bytes, toHits };
 }
 
 /** The candidates in their order, without those whose text does not match after all. */
 async function searched(
   { start, query, options }: Confirming,
-  candidates: readonly Candidate[],
+  candidates: readonly Confirmable[],
 ): Promise<FileHits[]> {
   const texts = candidates.flatMap(candidate => ("text" in candidate ? [candidate.text] : []));
   const found = texts.length === 0 ? [] : await searchTexts(start, query, texts, options);
@@ -119,7 +119,7 @@ async function searched(
   return candidates.flatMap(candidate => {
     if (!("text" in candidate)) return [candidate];
     const hits = found[next++];
-    return hits === undefined || hits.count === 0 ? [] : [candidate.give(hits)];
+    return hits === undefined || hits.count === 0 ? [] : [candidate.toHits(hits)];
   });
 }
 

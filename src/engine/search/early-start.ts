@@ -3,21 +3,25 @@
 // lives.
 import { Fault } from "../fault.ts";
 import { turn } from "./concurrency.ts";
-import type { Pace } from "./pace.ts";
-import type { Run } from "./ripgrep-run.ts";
+import type { RipgrepRun } from "./ripgrep-run.ts";
+import type { WorkSlice } from "./work-slice.ts";
 
 const momentMs = 2;
 const moments = 5;
 
 export class EarlyStart implements Disposable {
-  readonly #launch: (signal: AbortSignal) => Promise<Run>;
-  readonly #pace: Pace;
+  readonly #launch: (signal: AbortSignal) => Promise<RipgrepRun>;
+  readonly #pace: WorkSlice;
   readonly #signal: AbortSignal | undefined;
-  #run: Promise<Run> | undefined;
+  #run: Promise<RipgrepRun> | undefined;
   #turn: Disposable | undefined;
   #over: AbortController | undefined;
 
-  constructor(launch: (signal: AbortSignal) => Promise<Run>, pace: Pace, signal: AbortSignal | undefined) {
+  constructor(
+    launch: (signal: AbortSignal) => Promise<RipgrepRun>,
+    pace: WorkSlice,
+    signal: AbortSignal | undefined,
+  ) {
     this.#launch = launch;
     this.#pace = pace;
     this.#signal = signal;
@@ -43,12 +47,12 @@ export class EarlyStart implements Disposable {
     return run?.isAmple ?? true;
   }
 
-  run(): Promise<Run> {
+  run(): Promise<RipgrepRun> {
     this.#run ??= this.#begun();
     return this.#run;
   }
 
-  async #begun(): Promise<Run> {
+  async #begun(): Promise<RipgrepRun> {
     this.#over = new AbortController();
     const { signal: over } = this.#over;
     const signal = this.#signal === undefined ? over : AbortSignal.any([this.#signal, over]);

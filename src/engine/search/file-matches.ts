@@ -1,10 +1,10 @@
 // What a search by JavaScript's expressions is asked for, and what it gives of each file.
-import type { BinaryRule } from "./binary.ts";
+import type { BinaryTest } from "./binary.ts";
 import type { GrepReport } from "./grep-terms.ts";
-import type { Patience } from "./pace.ts";
 import type { Scope } from "./walker.ts";
+import type { WorkLimits } from "./work-slice.ts";
 
-export interface MatchOptions extends Scope, Patience {
+export interface MatchOptions extends Scope, WorkLimits {
   /** Lines of context before and behind each match. */
   readonly context: number;
   /** How many matching lines are enough. */
@@ -12,7 +12,7 @@ export interface MatchOptions extends Scope, Patience {
   readonly maxFileSize: number;
   /** The most files to search, in path order. */
   readonly maxFiles: number;
-  readonly binary?: BinaryRule | undefined;
+  readonly binary?: BinaryTest | undefined;
 }
 
 /** A line that matches. */

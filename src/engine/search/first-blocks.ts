@@ -8,13 +8,13 @@ const maxHeldBytes = 64 * 1024 * 1024;
 const lineOverhead = 200; // what a line, or a file, costs besides its text
 
 /** A path's place in the order: as text and, where that has marks for bytes that are none, told apart by bytes. */
-export interface Place {
+export interface PathPosition {
   readonly path: string;
   readonly bytes: Buffer;
 }
 
 /** A file with hits, not yet opened by us. */
-export interface Block extends Place {
+export interface HitBlock extends PathPosition {
   readonly lines: FileBlock["lines"];
   readonly proof: FileBlock["proof"];
   /** How many lines match. */
@@ -26,18 +26,18 @@ export interface Block extends Place {
 }
 
 export class FirstBlocks {
-  #blocks: Block[] = [];
+  #blocks: HitBlock[] = [];
   #bytes = 0;
   #hits = 0;
   readonly #enough: number;
-  readonly #behind: Place | undefined;
+  readonly #behind: PathPosition | undefined;
   /** The first block that was evicted. */
-  #end: Place | undefined;
+  #end: PathPosition | undefined;
   /** Whether a block was evicted that may be wanted: there was no room for it. */
   overflowed = false;
 
   /** Keeps `enough` hits at least, if there are as many behind `behind`. */
-  constructor(enough: number, behind: Place | undefined) {
+  constructor(enough: number, behind: PathPosition | undefined) {
     this.#enough = enough;
     this.#behind = behind;
   }
@@ -47,7 +47,7 @@ export class FirstBlocks {
     return this.#end !== undefined;
   }
 
-  add(block: Block): void {
+  add(block: HitBlock): void {
     if (this.#behind !== undefined && compare(block, this.#behind) <= 0) return;
     if (this.#end !== undefined && compare(block, this.#end) >= 0) return;
     this.#blocks.push(block);
@@ -61,7 +61,7 @@ export class FirstBlocks {
   }
 
   /** Evicts blocks at the end while `more` says so. */
-  #drop(more: (last: Block) => boolean): void {
+  #drop(more: (last: HitBlock) => boolean): void {
     this.sorted();
     for (let last = this.#blocks.at(-1); last !== undefined && more(last); last = this.#blocks.at(-1)) {
       if (this.#blocks.length === 1) break;
@@ -72,16 +72,16 @@ export class FirstBlocks {
     }
   }
 
-  sorted(): readonly Block[] {
+  sorted(): readonly HitBlock[] {
     return this.#blocks.sort(compare);
   }
 }
 
-function compare(a: Place, b: Place): number {
+function compare(a: PathPosition, b: PathPosition): number {
   return compareBytes(a.path, b.path) || Buffer.compare(a.bytes, b.bytes);
 }
 
-function costOf({ path, lines, proof }: Block): number {
+function costOf({ path, lines, proof }: HitBlock): number {
   const besides = lineOverhead + 2 * path.length + (proof?.length ?? 0);
   return lines.reduce((sum, line) => sum + line.bytes.length + lineOverhead, besides);
 }

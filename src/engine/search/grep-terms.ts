@@ -1,20 +1,20 @@
 // The terms of a search: what may be asked of it, what it gives of each file, and what it tells when it has ended.
-import type { BinaryRule } from "./binary.ts";
-import type { Patience } from "./pace.ts";
-import type { Reading } from "./readable.ts";
+import type { BinaryTest } from "./binary.ts";
+import type { EncodingPolicy } from "./readable.ts";
 import type { Scope } from "./walker.ts";
+import type { WorkLimits } from "./work-slice.ts";
 
 /** Lines with their numbers, names of files, or how many lines match in each. */
-export type Give = "lines" | "files" | "counts";
+export type ResultForm = "lines" | "files" | "counts";
 
-export interface GrepOptions extends Scope, Patience {
+export interface GrepOptions extends Scope, WorkLimits {
   /** Lines of context before and behind each hit. */
   readonly before?: number | undefined;
   readonly after?: number | undefined;
   /** Search only this file of the start, by its name, whatever the scope says. */
   readonly file?: string | undefined;
   /** What to give of each file: its lines (default), only its name, or how many lines match. */
-  readonly give?: Give | undefined;
+  readonly form?: ResultForm | undefined;
   /**
    * How many matching lines are enough; where no lines are given, how many files. The search ends at the file that
    * holds the last of them, and often before the whole tree was looked at; the report then says so.
@@ -27,7 +27,7 @@ export interface GrepOptions extends Scope, Patience {
   /** Larger files are left out. */
   readonly maxFileSize?: number | undefined;
   /** Files to leave out as not text; by default none. */
-  readonly binary?: BinaryRule | undefined;
+  readonly binary?: BinaryTest | undefined;
   /** Lines are cut here. */
   readonly maxLineBytes?: number | undefined;
   /** In a multi-line search: a hit is a match with all its lines, and not each of them. */
@@ -35,7 +35,7 @@ export interface GrepOptions extends Scope, Patience {
   /** Tell where in its line the first match begins. */
   readonly columns?: boolean | undefined;
   /** How bytes are read as text (readable.ts). Default: UTF-8, and UTF-16 by its mark. */
-  readonly reading?: Reading | undefined;
+  readonly reading?: EncodingPolicy | undefined;
 }
 
 /** A line that matches, or stands near one that does. */

@@ -11,27 +11,27 @@ import { type IgnoreContext, ignoreContext, rulesForRipgrep } from "./ignore-con
 import { searchFile, searchInProcess } from "./in-process.ts";
 import type { Finder } from "./lines-with.ts";
 import { literalFinder } from "./literal.ts";
-import { Pace } from "./pace.ts";
 import { type Query, ripgrepPath } from "./ripgrep.ts";
-import { launch, type Run } from "./ripgrep-run.ts";
+import { launch, type RipgrepRun } from "./ripgrep-run.ts";
 import { type Handover, searchByRipgrep } from "./ripgrep-search.ts";
-import { plan, type Strategy } from "./strategy.ts";
+import { chooseStrategy, type Strategy } from "./strategy.ts";
 import { rememberSize, wasSearched } from "./tree-size.ts";
 import { type Widened, widened } from "./widen.ts";
+import { WorkSlice } from "./work-slice.ts";
 
 export interface Search extends AsyncIterable<FileHits> {
   readonly report: Readonly<GrepReport>;
 }
 
 /** A search, with what its runners share. */
-export interface Job {
+export interface SearchContext {
   readonly start: Directory;
   readonly query: Query;
   /** How the query is looked for in process; undefined where it cannot be. */
   readonly find: Finder | undefined;
   readonly options: GrepOptions;
   readonly report: GrepReport;
-  readonly pace: Pace;
+  readonly pace: WorkSlice;
   readonly early: EarlyStart;
   readonly context: () => IgnoreContext;
   /** The query as ripgrep gets it, where files may have other encodings. */
@@ -43,7 +43,7 @@ type Hits = AsyncGenerator<FileHits, void, undefined>;
 const maxPatternBytes = 4096;
 const fromTheStart: Handover = { behind: undefined, hits: 0 };
 
-const runners: { readonly [S in Strategy]: (job: Job) => Hits } = {
+const runners: { readonly [S in Strategy]: (job: SearchContext) => Hits } = {
   async *nothing() {},
   async *file(job) {
     const found = await searchFile(job);
@@ -74,12 +74,12 @@ export function grep(start: Directory, query: Query, options: GrepOptions = {}):
 async function* hits(start: Directory, query: Query, options: GrepOptions, report: GrepReport): Hits {
   refuseLong(query);
   void ripgrepPath(); // to be known when it is needed
-  const pace = new Pace(options);
+  const pace = new WorkSlice(options);
   const find = literalFinder(query);
   const isFile = options.file !== undefined;
   const context = once(() => ignoreContext(start, isFile ? everything : (options.ignore ?? everything)));
   const wider = once(async () => (options.reading === "detected" ? await widened(query) : undefined));
-  const launched = async (signal: AbortSignal): Promise<Run> => {
+  const launched = async (signal: AbortSignal): Promise<RipgrepRun> => {
     const timeoutMs = options.timeoutMs === undefined ? undefined : pace.left;
     const rules = rulesForRipgrep(start, context());
     const sought = (await wider())?.query ?? query;
@@ -89,7 +89,11 @@ async function* hits(start: Directory, query: Query, options: GrepOptions, repor
     );
   };
   using early = new EarlyStart(launched, pace, options.signal);
-  const strategy = plan(query, { isFile, isPlain: find !== undefined, wasSearched: wasSearched(start) });
+  const strategy = chooseStrategy(query, {
+    isFile,
+    isPlain: find !== undefined,
+    wasSearched: wasSearched(start),
+  });
   yield* runners[strategy]({ start, query, find, options, report, pace, early, context, wider });
 }
 

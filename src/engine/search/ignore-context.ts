@@ -3,7 +3,7 @@
 
 import { Fault } from "../fault.ts";
 import { directoriesAbove } from "../workspace/directories-above.ts";
-import type { Directory, Entry } from "../workspace/directory.ts";
+import type { Directory, DirectoryEntry } from "../workspace/directory.ts";
 import { type IgnorePolicy, IgnoreRules, ruleEntries } from "./ignore.ts";
 import { Reopener } from "./reopen.ts";
 
@@ -42,21 +42,26 @@ const mostLines = 2000;
 export function rulesForRipgrep(start: Directory, { prefix, rules }: IgnoreContext): string {
   if (!rules.obeysFiles) return "";
   const lines: string[] = [];
-  const waiting: Waiting[] = [{ names: [], rules, path: prefix }];
+  const waiting: PendingDirectory[] = [{ names: [], rules, path: prefix }];
   for (let i = 0; i < waiting.length && i < mostDirectories && lines.length < mostLines; i++)
-    look(start, waiting[i] as Waiting, waiting, lines);
+    look(start, waiting[i] as PendingDirectory, waiting, lines);
   return lines.length === 0 ? "" : `${lines.slice(0, mostLines).join("\n")}\n`;
 }
 
 /** A directory below the start, with the rules that hold when it is entered. */
-interface Waiting {
-  readonly names: readonly Entry[];
+interface PendingDirectory {
+  readonly names: readonly DirectoryEntry[];
   readonly rules: IgnoreRules;
   /** From the top: "" or with a final slash. */
   readonly path: string;
 }
 
-function look(start: Directory, { names, rules, path }: Waiting, waiting: Waiting[], lines: string[]): void {
+function look(
+  start: Directory,
+  { names, rules, path }: PendingDirectory,
+  waiting: PendingDirectory[],
+  lines: string[],
+): void {
   const directory = descend(start, names);
   if (directory === undefined) return;
   try {
@@ -77,7 +82,7 @@ function look(start: Directory, { names, rules, path }: Waiting, waiting: Waitin
   }
 }
 
-function descend(start: Directory, names: readonly Entry[]): Directory | undefined {
+function descend(start: Directory, names: readonly DirectoryEntry[]): Directory | undefined {
   let directory = start;
   for (const entry of names) {
     const child = directory.child(entry);
@@ -89,7 +94,7 @@ function descend(start: Directory, names: readonly Entry[]): Directory | undefin
 }
 
 /** A path as a line that matches nothing else; undefined where a line cannot say it. */
-function lineFor(entries: readonly Entry[]): string | undefined {
+function lineFor(entries: readonly DirectoryEntry[]): string | undefined {
   if (entries.some(({ name, raw }) => raw !== undefined || /[\0-\x1f\x7f]|\s$/.test(name))) return undefined;
   return entries.map(({ name }) => `/${name.replace(/[\\*?[\]{}! #]/g, "\\$&")}`).join("");
 }

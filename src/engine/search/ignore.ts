@@ -10,7 +10,7 @@
 // - A repository inside another obeys the outer rules too, as `git check-ignore` has it in the outer one.
 // - An ignore file is opened like any other: a link, a FIFO or a device is not read, nor is what lies behind its first
 //   megabyte. Git does not read links either. Ripgrep reads none of them: it gets the rules from us.
-import type { Directory, Entry } from "../workspace/directory.ts";
+import type { Directory, DirectoryEntry } from "../workspace/directory.ts";
 import type { Root } from "../workspace/root.ts";
 import { userExcludes } from "./excludes.ts";
 import { RuleFile } from "./rules.ts";
@@ -26,18 +26,18 @@ export const everything: IgnorePolicy = { rules: false, hidden: true };
 
 const maxRuleBytes = 1024 * 1024;
 
-interface Layer {
-  readonly parent: Layer | undefined;
+interface RuleLayer {
+  readonly parent: RuleLayer | undefined;
   /** The directory's path from the top: "" or with a final slash. */
   readonly path: string;
   readonly rules: RuleFile;
 }
 
-type Source = "ripgrep" | "plain" | "git" | "exclude" | "user";
-type Layers = { readonly [S in Source]?: Layer | undefined };
+type RuleSource = "ripgrep" | "plain" | "git" | "exclude" | "user";
+type Layers = { readonly [S in RuleSource]?: RuleLayer | undefined };
 
-const sources: readonly Source[] = ["ripgrep", "plain", "git", "exclude", "user"];
-const ruleFiles = new Map<string, Source>([
+const sources: readonly RuleSource[] = ["ripgrep", "plain", "git", "exclude", "user"];
+const ruleFiles = new Map<string, RuleSource>([
   [".rgignore", "ripgrep"],
   [".ignore", "plain"],
   [".gitignore", "git"],
@@ -56,7 +56,7 @@ export class IgnoreRules {
   readonly #layers: Layers;
   readonly #policy: IgnorePolicy;
   /** All layers, the one that decides first at the start. */
-  readonly #deciding: readonly Layer[];
+  readonly #deciding: readonly RuleLayer[];
   readonly #number = ++made;
 
   private constructor(policy: IgnorePolicy, layers: Layers) {
@@ -74,11 +74,15 @@ export class IgnoreRules {
   }
 
   /** With what the ignore files of a directory, whose path is `path`, add. It may be opened only where there are any. */
-  in(from: Directory | (() => Directory | undefined), path: string, entries: readonly Entry[]): IgnoreRules {
+  in(
+    from: Directory | (() => Directory | undefined),
+    path: string,
+    entries: readonly DirectoryEntry[],
+  ): IgnoreRules {
     if (!this.#policy.rules) return this;
     const below = path === "" ? "" : `${path}/`;
     let directory = typeof from === "function" ? undefined : from;
-    const added = new Map<Source, string>();
+    const added = new Map<RuleSource, string>();
     let key = `${this.#number} ${below}`;
     for (const entry of entries) {
       if (!mayHoldRules(entry.name)) continue;
@@ -92,7 +96,7 @@ export class IgnoreRules {
     }
     if (added.size === 0) return this;
     return remembered(key, () => {
-      const layers: { -readonly [S in Source]?: Layer | undefined } = { ...this.#layers };
+      const layers: { -readonly [S in RuleSource]?: RuleLayer | undefined } = { ...this.#layers };
       for (const [source, text] of added) {
         layers[source] = { parent: this.#layers[source], path: below, rules: new RuleFile(text) };
       }
@@ -105,7 +109,7 @@ export class IgnoreRules {
     if (name.charCodeAt(0) === 46 && (!this.#policy.hidden || (this.#policy.rules && name === ".git")))
       return true;
     for (let i = 0; i < this.#deciding.length; i++) {
-      const { rules, path } = this.#deciding[i] as Layer;
+      const { rules, path } = this.#deciding[i] as RuleLayer;
       const decided = rules.decide(prefix, path.length, name, isDirectory);
       if (decided !== undefined) return decided;
     }
@@ -138,19 +142,19 @@ function remembered(key: string, make: () => IgnoreRules): IgnoreRules {
   return rules;
 }
 
-function* chain(layer: Layer | undefined): Generator<Layer> {
+function* chain(layer: RuleLayer | undefined): Generator<RuleLayer> {
   for (let next = layer; next !== undefined; next = next.parent) yield next;
 }
 
-function gitExclude(directory: Directory, entry: Entry): string | undefined {
+function gitExclude(directory: Directory, entry: DirectoryEntry): string | undefined {
   using git = directory.child(entry);
   using info = git?.child({ name: "info", kind: "directory" });
   return info === undefined ? undefined : contents(info, { name: "exclude", kind: "file" });
 }
 
 /** The entries that may hold rules, without listing a directory that may be large. */
-export function ruleEntries(directory: Directory): Entry[] {
-  const found: Entry[] = [];
+export function ruleEntries(directory: Directory): DirectoryEntry[] {
+  const found: DirectoryEntry[] = [];
   for (const name of [...ruleFiles.keys(), ".git"]) {
     const kind = directory.stat({ name, kind: "file" })?.kind;
     if (kind === "file" || kind === "directory") found.push({ name, kind });
@@ -158,7 +162,7 @@ export function ruleEntries(directory: Directory): Entry[] {
   return found;
 }
 
-function contents(directory: Directory, entry: Entry): string | undefined {
+function contents(directory: Directory, entry: DirectoryEntry): string | undefined {
   if (entry.kind !== "file") return undefined;
   try {
     using file = directory.file(entry);

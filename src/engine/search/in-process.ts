@@ -3,14 +3,14 @@
 // takes longer is handed over, with the place that was reached.
 import { clock } from "../clock.ts";
 import { Fault } from "../fault.ts";
-import type { Directory, Entry } from "../workspace/directory.ts";
+import type { Directory, DirectoryEntry } from "../workspace/directory.ts";
 import type { OpenFile } from "../workspace/file.ts";
-import type { Place } from "./first-blocks.ts";
-import type { Job } from "./grep.ts";
+import type { PathPosition } from "./first-blocks.ts";
+import type { SearchContext } from "./grep.ts";
 import type { FileHits, GrepOptions } from "./grep-terms.ts";
 import { type Finder, linesWith } from "./lines-with.ts";
 import { mayNeedReading, readable } from "./readable.ts";
-import { given, hitsOf, matching, wantedLines } from "./result-form.ts";
+import { fileHits, hitsOf, matching, wantedLines } from "./result-form.ts";
 import type { GrepLine } from "./ripgrep-output.ts";
 import type { Handover } from "./ripgrep-search.ts";
 import { rememberSize, sizeOf } from "./tree-size.ts";
@@ -32,7 +32,7 @@ export async function* searchInProcess({
   report,
   pace,
   early,
-}: Job): AsyncGenerator<FileHits, Handover | undefined, undefined> {
+}: SearchContext): AsyncGenerator<FileHits, Handover | undefined, undefined> {
   if (find === undefined) return { behind: undefined, hits: 0 };
   const { limit = Number.POSITIVE_INFINITY, maxFiles = Number.POSITIVE_INFINITY } = options;
   const { maxFileSize = Number.POSITIVE_INFINITY } = options;
@@ -44,7 +44,7 @@ export async function* searchInProcess({
   const files = sizeOf(start);
   using walker = new Walker(start, { ...options, order: "paths" });
   let began = clock();
-  let behind: Place | undefined;
+  let behind: PathPosition | undefined;
   let hits = 0;
   let seen = 0;
   let searched = 0;
@@ -74,7 +74,7 @@ export async function* searchInProcess({
       if (lines.length > 0) {
         const count = matching(lines);
         const paused = clock();
-        yield given(entry.path, file.whole(), lines, count, options);
+        yield fileHits(entry.path, file.whole(), lines, count, options);
         began += clock() - paused;
         hits += hitsOf(count, options);
       }
@@ -92,7 +92,12 @@ export async function* searchInProcess({
 }
 
 /** The same for one file of the start; undefined where ripgrep has to search it. What is no file has no hits. */
-export async function searchFile({ start, find, options, report }: Job): Promise<FileHits[] | undefined> {
+export async function searchFile({
+  start,
+  find,
+  options,
+  report,
+}: SearchContext): Promise<FileHits[] | undefined> {
   const { file: name = "", maxFileSize = Number.POSITIVE_INFINITY } = options;
   using file = opened(start, { name, kind: "file" });
   if (file === undefined) {
@@ -104,7 +109,7 @@ export async function searchFile({ start, find, options, report }: Job): Promise
   const lines = await searchText(file, find, options);
   if (lines === undefined) return undefined;
   report.files = 1;
-  return lines.length === 0 ? [] : [given(name, file.whole(), lines, matching(lines), options)];
+  return lines.length === 0 ? [] : [fileHits(name, file.whole(), lines, matching(lines), options)];
 }
 
 /** The lines of one file; undefined where it is not for us to read. Whether it is text matters only where it has some. */
@@ -120,7 +125,7 @@ async function searchText(
   return lines?.length === 0 || !(await options.binary?.(file)) ? lines : [];
 }
 
-function opened(parent: Directory | undefined, entry: Entry): OpenFile | undefined {
+function opened(parent: Directory | undefined, entry: DirectoryEntry): OpenFile | undefined {
   try {
     return parent?.file(entry);
   } catch (error) {

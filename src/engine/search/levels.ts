@@ -1,39 +1,39 @@
 // The directories from the start of a walk down to where it stands. At most `maxHeld` of them are held open. In a
 // deeper tree the upper ones are let go and, when somebody wants to reach into one, opened again from the start, name
 // by name; and so is one that was not opened at all.
-import type { Directory, Entry } from "../workspace/directory.ts";
+import type { Directory, DirectoryEntry } from "../workspace/directory.ts";
+import type { DirectoryPlan } from "./directory-plan.ts";
 import type { IgnoreRules } from "./ignore.ts";
-import type { Known } from "./listing-cache.ts";
-import type { Plan } from "./plan.ts";
+import type { CachedDirectory } from "./listing-cache.ts";
 
 const maxHeld = 64;
 
-export interface Level {
+export interface WalkLevel {
   /** Undefined while it is not open. */
   directory: Directory | undefined;
-  readonly entry: Entry;
+  readonly entry: DirectoryEntry;
   /** "" or a path with a final slash. */
   readonly prefix: string;
   /** Its place among what is known from before. */
-  readonly known: Known | undefined;
+  readonly known: CachedDirectory | undefined;
   rules: IgnoreRules;
-  plan: Plan;
+  plan: DirectoryPlan;
   /** The next stretch of the plan. */
   next: number;
 }
 
 export class Levels implements Disposable {
-  readonly #levels: Level[] = [];
+  readonly #levels: WalkLevel[] = [];
 
   get length(): number {
     return this.#levels.length;
   }
 
-  get last(): Level | undefined {
+  get last(): WalkLevel | undefined {
     return this.#levels[this.#levels.length - 1];
   }
 
-  push(level: Level): void {
+  push(level: WalkLevel): void {
     this.#levels.push(level);
     this.#letGo(this.#levels.length - 1 - maxHeld);
   }
@@ -51,7 +51,7 @@ export class Levels implements Disposable {
     let from = index;
     while (from > 0 && this.#levels[from]?.directory === undefined) from--;
     for (let i = from + 1; i <= index; i++) {
-      const at = this.#levels[i] as Level;
+      const at = this.#levels[i] as WalkLevel;
       at.directory = this.#levels[i - 1]?.directory?.child(at.entry);
       if (at.directory === undefined) return undefined;
       if (i - 1 <= index - maxHeld) this.#letGo(i - 1);

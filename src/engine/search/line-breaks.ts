@@ -24,10 +24,10 @@ export function withoutLineBreaks(pattern: string): string {
   return replaceTokens(pattern, (token, isIn) => (isIn === "" && codeOf(token) === 10 ? never : token));
 }
 
-type Surroundings = "" | "class" | "negated class";
+type ClassContext = "" | "class" | "negated class";
 
-function replaceTokens(pattern: string, replace: (token: string, isIn: Surroundings) => string): string {
-  const classes: Surroundings[] = [];
+function replaceTokens(pattern: string, replace: (token: string, isIn: ClassContext) => string): string {
+  const classes: ClassContext[] = [];
   return pattern.replace(tokens, token => {
     if (token.startsWith("["))
       classes.push(token.startsWith("[^") || classes.at(-1) === "negated class" ? "negated class" : "class");

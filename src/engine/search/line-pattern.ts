@@ -1,7 +1,7 @@
 // Lines that match one of JavaScript's expressions: how they are asked for, and what is told in the end.
-import type { BinaryRule } from "./binary.ts";
-import type { Patience } from "./pace.ts";
+import type { BinaryTest } from "./binary.ts";
 import type { Scope } from "./walker.ts";
+import type { WorkLimits } from "./work-slice.ts";
 
 export interface LinePattern {
   /** A JavaScript regular expression, matched with each line by itself. */
@@ -9,13 +9,13 @@ export interface LinePattern {
   readonly ignoreCase?: boolean | undefined;
 }
 
-export interface MatchLinesOptions extends Scope, Patience {
+export interface MatchLinesOptions extends Scope, WorkLimits {
   /** Lines of context before and behind each hit. */
   readonly context?: number | undefined;
   /** How many matching lines are enough. */
   readonly limit?: number | undefined;
   /** Files to leave out as not text; by default none. */
-  readonly binary?: BinaryRule | undefined;
+  readonly binary?: BinaryTest | undefined;
   /** Larger files are left out, and counted. Default 64 MB. */
   readonly maxFileSize?: number | undefined;
   /** Lines are cut here, in characters. Default 64 K. */

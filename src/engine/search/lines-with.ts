@@ -8,7 +8,7 @@ type Next = (from: number) => number;
 /** Prepares the search of one file's bytes; undefined where that is ripgrep's business. */
 export type Finder = (bytes: Buffer) => Next | undefined;
 
-export interface Lines {
+export interface LineLimits {
   readonly before: number;
   readonly after: number;
   /** The most matches that are wanted. Those in the context of the last are shown as such all the same. */
@@ -20,7 +20,7 @@ export interface Lines {
  * The lines that match and those around them, by number; undefined where that is ripgrep's business. The mark of UTF-8
  * does not count.
  */
-export function linesWith(find: Finder, whole: Buffer, wanted: Lines): GrepLine[] | undefined {
+export function linesWith(find: Finder, whole: Buffer, wanted: LineLimits): GrepLine[] | undefined {
   const marked = whole[0] === 0xef && whole[1] === 0xbb && whole[2] === 0xbf;
   const bytes = marked ? whole.subarray(3) : whole;
   const next = find(bytes);

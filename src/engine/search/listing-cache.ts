@@ -1,20 +1,20 @@
 // Directories that were read before, so that the next walk need not read them again: only ask whether they changed
-// (workspace/mark.ts). Nothing is kept that can change without its directory: no sizes, no times, no ignore files.
+// (workspace/directory-stamp.ts). Nothing is kept that can change without its directory: no sizes, no times, no ignore files.
 //
 // They are kept by name below each granted root, within one bound for all. The tree that was walked longest ago goes
 // first; one that fills all the room is known in part, and begun anew by the next walk.
 import { clock } from "../clock.ts";
 import type { Directory } from "../workspace/directory.ts";
-import { isSame, isSettled, type Mark, markOf } from "../workspace/mark.ts";
+import { type DirectoryStamp, isSame, isSettled, markOf } from "../workspace/directory-stamp.ts";
 import { Listing } from "./listing.ts";
 
 const maxBytes = 64 * 1024 * 1024; // some 250,000 names
 const placeBytes = 500;
 
 /** A place in the tree below a root, and what was read there. */
-export class Known {
-  below: Map<string, Known> | undefined = undefined;
-  mark: Mark | undefined = undefined;
+export class CachedDirectory {
+  below: Map<string, CachedDirectory> | undefined = undefined;
+  mark: DirectoryStamp | undefined = undefined;
   listing: Listing | undefined = undefined;
   #above = "";
   #prefix = "";
@@ -30,7 +30,7 @@ export class Known {
 }
 
 class KnownTree {
-  readonly top = new Known();
+  readonly top = new CachedDirectory();
   bytes = 0;
 }
 
@@ -45,7 +45,7 @@ export class Knowledge {
   #left: number;
   #isFull = false;
   /** The place of the start in its root; undefined where its path cannot tell. */
-  readonly start: Known | undefined;
+  readonly start: CachedDirectory | undefined;
 
   constructor({ root, path }: Directory) {
     if (clockWentBack()) trees.clear();
@@ -55,7 +55,7 @@ export class Knowledge {
     trees.delete(key);
     trees.set(key, this.#tree);
     this.#left = left();
-    let place: Known | undefined = this.#tree.top;
+    let place: CachedDirectory | undefined = this.#tree.top;
     for (const name of path.slice(root.path.length).split("/")) {
       if (place !== undefined && name !== "") place = this.below(place, name);
     }
@@ -63,10 +63,10 @@ export class Knowledge {
   }
 
   /** A place further down; undefined where there is no room for it. */
-  below(place: Known, name: string): Known | undefined {
+  below(place: CachedDirectory, name: string): CachedDirectory | undefined {
     const before = place.below?.get(name);
     if (before !== undefined || this.#isFull) return before;
-    const fresh = new Known();
+    const fresh = new CachedDirectory();
     place.below ??= new Map();
     place.below.set(name, fresh);
     this.#take(placeBytes);
@@ -74,12 +74,12 @@ export class Knowledge {
   }
 
   /** The names at a place, if `now` says that they are still those. */
-  recall({ mark, listing }: Known, now: Mark | undefined): Listing | undefined {
+  recall({ mark, listing }: CachedDirectory, now: DirectoryStamp | undefined): Listing | undefined {
     return mark !== undefined && now !== undefined && isSame(mark, now) ? listing : undefined;
   }
 
   /** Reads a directory, and keeps what it reads if it can be recognised later. */
-  read(directory: Directory, place: Known | undefined): Listing {
+  read(directory: Directory, place: CachedDirectory | undefined): Listing {
     if (place === undefined) return new Listing(directory);
     const now = Date.now();
     const mark = directory.mark();
@@ -116,7 +116,7 @@ export class Knowledge {
   }
 
   /** Lets go of places that are no directories any more, with all that lies below them. */
-  #forgetOthers(below: Map<string, Known>, { entries }: Listing): void {
+  #forgetOthers(below: Map<string, CachedDirectory>, { entries }: Listing): void {
     const directories = new Set<string>();
     for (const { name, kind } of entries) if (kind === "directory") directories.add(name);
     for (const [name, gone] of below) {

@@ -1,20 +1,20 @@
 // The names in a directory as they were read, in order, and what was made of them.
-import type { Directory, Entry } from "../workspace/directory.ts";
+import type { Directory, DirectoryEntry } from "../workspace/directory.ts";
+import { type DirectoryPlan, type PlanContext, planOf, sorted } from "./directory-plan.ts";
 import { mayHoldRules } from "./ignore.ts";
-import { type Occasion, type Plan, planOf, sorted } from "./plan.ts";
 
 const most = 2;
 const entryBytes = 200; // with what is made of it
 const none: readonly never[] = [];
 
-interface KeptPlan extends Pick<Occasion, "rules" | "top" | "prefix" | "order"> {
-  readonly plan: Plan;
+interface KeptPlan extends Pick<PlanContext, "rules" | "top" | "prefix" | "order"> {
+  readonly plan: DirectoryPlan;
 }
 
 export class Listing {
-  readonly entries: readonly Entry[];
+  readonly entries: readonly DirectoryEntry[];
   /** Those that ignore rules may come from. */
-  readonly ruleEntries: readonly Entry[] = none;
+  readonly ruleEntries: readonly DirectoryEntry[] = none;
   /** About how much memory it takes. */
   readonly bytes: number;
   #plans: readonly KeptPlan[] = none;
@@ -26,7 +26,7 @@ export class Listing {
     let before = "";
     // One pass: the first walk of a tree comes here for every name, and nothing is compiled by then.
     for (let i = 0; i < entries.length; i++) {
-      const entry = entries[i] as Entry;
+      const entry = entries[i] as DirectoryEntry;
       const { name } = entry;
       bytes += name.length + entryBytes;
       if (name <= before) isSorted = false;
@@ -38,7 +38,7 @@ export class Listing {
   }
 
   /** How to go through it. The same rules lead to the same plan, unless there are globs: these are new each time. */
-  plan(occasion: Occasion): Plan {
+  plan(occasion: PlanContext): DirectoryPlan {
     const { rules, top, prefix, order, exclude } = occasion;
     if (exclude !== undefined) return planOf(this.entries, occasion);
     for (const kept of this.#plans) {

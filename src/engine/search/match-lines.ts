@@ -8,8 +8,8 @@ import { LineIndex } from "../text/lines.ts";
 import type { Directory } from "../workspace/directory.ts";
 import type { FileHits, FoundLine } from "./grep-terms.ts";
 import type { LinePattern, MatchLinesOptions, MatchLinesReport } from "./line-pattern.ts";
-import { Pace } from "./pace.ts";
-import { batches, defaultTimeoutMs, type Source } from "./sources.ts";
+import { batches, defaultTimeoutMs, type SearchText } from "./sources.ts";
+import { WorkSlice } from "./work-slice.ts";
 
 export interface LineMatches extends AsyncIterable<FileHits> {
   readonly report: Readonly<MatchLinesReport>;
@@ -36,10 +36,10 @@ async function* matches(
 ): AsyncGenerator<FileHits, void, undefined> {
   const { timeoutMs = defaultTimeoutMs, limit = Number.POSITIVE_INFINITY } = options;
   refuseInvalid(pattern);
-  const pace = new Pace({ ...options, timeoutMs });
+  const pace = new WorkSlice({ ...options, timeoutMs });
   const flags = ignoreCase ? "i" : "";
   let left = limit;
-  const search = (batch: readonly Source[]) => {
+  const search = (batch: readonly SearchText[]) => {
     const found = searchLines(
       pattern,
       flags,
@@ -75,7 +75,11 @@ async function* matches(
   if (running !== undefined) yield* settle(running);
 }
 
-function fileHits({ path, body }: Source, hits: readonly LineHit[], options: MatchLinesOptions): FileHits {
+function fileHits(
+  { path, body }: SearchText,
+  hits: readonly LineHit[],
+  options: MatchLinesOptions,
+): FileHits {
   const { context = 0, maxLineLength = 64 * 1024 } = options;
   const index = new LineIndex(body);
   const total = index.count("terminated");

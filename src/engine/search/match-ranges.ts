@@ -10,7 +10,7 @@ import type { GrepLine } from "./ripgrep-output.ts";
 import type { TextHits } from "./search-text.ts";
 
 /** Bytes of the text. */
-type Range = readonly [start: number, end: number];
+type MatchRange = readonly [start: number, end: number];
 
 const longestMessage = 256 * 1024 * 1024;
 
@@ -23,7 +23,7 @@ export async function matchesIn(
 ): Promise<TextHits | undefined> {
   const ranges = await rangesIn(start, query, text, options.signal);
   if (ranges === undefined) return undefined;
-  const lines = options.give === "counts" ? [] : linesOf(text, ranges, options);
+  const lines = options.form === "counts" ? [] : linesOf(text, ranges, options);
   return { lines, count: ranges.length };
 }
 
@@ -32,13 +32,13 @@ async function rangesIn(
   query: Query,
   text: Buffer,
   signal: AbortSignal | undefined,
-): Promise<Range[] | undefined> {
+): Promise<MatchRange[] | undefined> {
   using file = UnnamedFile.of(text);
   if (file === undefined) return undefined;
   const printing = { before: 0, after: 0 };
   const args = searchArguments(query, printing, ["--no-ignore", "--json"], [fileAddress(file, 0)]);
   const child = await startRipgrep(start, args, { signal, files: [file.fd] });
-  const ranges: Range[] = [];
+  const ranges: MatchRange[] = [];
   let pending: Buffer[] = [];
   let length = 0;
   const { code } = await child.read(chunk => {
@@ -55,7 +55,7 @@ async function rangesIn(
   return code === 0 || code === 1 ? ranges : undefined;
 }
 
-interface Message {
+interface RipgrepMessage {
   readonly type: string;
   readonly data: {
     readonly absolute_offset: number;
@@ -63,13 +63,13 @@ interface Message {
   };
 }
 
-function rangesOf(message: string): Range[] {
-  const { type, data } = JSON.parse(message) as Message;
+function rangesOf(message: string): MatchRange[] {
+  const { type, data } = JSON.parse(message) as RipgrepMessage;
   if (type !== "match") return [];
   return data.submatches.map(({ start, end }) => [data.absolute_offset + start, data.absolute_offset + end]);
 }
 
-function linesOf(text: Buffer, ranges: readonly Range[], options: GrepOptions): GrepLine[] {
+function linesOf(text: Buffer, ranges: readonly MatchRange[], options: GrepOptions): GrepLine[] {
   const { before, after, maxLineBytes } = wantedLines(options);
   const starts = [0];
   for (let at = text.indexOf(10); at >= 0 && at + 1 < text.length; at = text.indexOf(10, at + 1))

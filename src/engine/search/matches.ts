@@ -8,9 +8,9 @@ import type { Directory } from "../workspace/directory.ts";
 import type { FileMatches, LineMatch, MatchOptions, MatchReport } from "./file-matches.ts";
 import { grep } from "./grep.ts";
 import type { FileHits, FoundLine } from "./grep-terms.ts";
-import { Pace } from "./pace.ts";
 import type { Query } from "./ripgrep.ts";
 import { scan } from "./scan.ts";
+import { WorkSlice } from "./work-slice.ts";
 
 const maxLineBytes = 2000;
 const countMs = 1000;
@@ -50,7 +50,7 @@ async function* searched(
   report: MatchReport,
 ): AsyncGenerator<FileMatches, void, undefined> {
   const { context } = options;
-  const pace = new Pace(options);
+  const pace = new WorkSlice(options);
   const search = grep(start, query, { ...options, before: context, after: context, maxLineBytes });
   for await (const file of search)
     yield { path: file.path, lines: await lineMatches(file, context, count, pace) };
@@ -61,7 +61,7 @@ async function lineMatches(
   { lines }: FileHits,
   context: number,
   count: Counter,
-  pace: Pace,
+  pace: WorkSlice,
 ): Promise<LineMatch[]> {
   const hits = lines.flatMap((line, at) => (line.column === undefined ? [] : [{ line, at }]));
   const counts = await count(

@@ -5,13 +5,16 @@ import { breaksOf } from "../text/endings.ts";
 import { decode } from "../text/text.ts";
 
 /** "utf-8": UTF-8, or UTF-16 by its mark. "detected": legacy encodings too, and UTF-16 without a mark. */
-export type Reading = "utf-8" | "detected";
+export type EncodingPolicy = "utf-8" | "detected";
 
 /**
  * The text of a file as UTF-8 with `\n` as its line break, where that is not what its bytes are already; undefined
  * where they are. Bytes that are no text in any encoding are left as they are.
  */
-export async function readable(bytes: Buffer, reading: Reading = "utf-8"): Promise<Buffer | undefined> {
+export async function readable(
+  bytes: Buffer,
+  reading: EncodingPolicy = "utf-8",
+): Promise<Buffer | undefined> {
   if (isWide(bytes)) return textOf(bytes, {});
   if (reading === "detected" && (!isUtf8(bytes) || bytes.includes(0))) {
     const { codec, body } = await decode("", bytes, { legacy: true });
@@ -22,7 +25,7 @@ export async function readable(bytes: Buffer, reading: Reading = "utf-8"): Promi
 }
 
 /** Whether a file that begins like this may have to be read in another way than byte by byte. */
-export function mayNeedReading(head: Buffer, reading: Reading = "utf-8"): boolean {
+export function mayNeedReading(head: Buffer, reading: EncodingPolicy = "utf-8"): boolean {
   if (isWide(head) || hasOnlyCarriageReturns(head)) return true;
   if (reading !== "detected") return false;
   // The last character may be cut in two.

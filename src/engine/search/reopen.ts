@@ -5,7 +5,7 @@ import { type Directory, entryNamed } from "../workspace/directory.ts";
 import type { OpenFile } from "../workspace/file.ts";
 import { type IgnoreRules, ruleEntries } from "./ignore.ts";
 
-interface Level {
+interface ReopenedLevel {
   readonly bytes: Buffer;
   readonly directory: Directory;
   /** The path from the top, with a final slash. */
@@ -16,8 +16,8 @@ interface Level {
 }
 
 export class Reopener implements Disposable {
-  readonly #levels: Level[] = [];
-  readonly #start: Level;
+  readonly #levels: ReopenedLevel[] = [];
+  readonly #start: ReopenedLevel;
 
   /** `rules` hold when the start is entered. What they and the ignore files below leave out is not opened. */
   constructor(start: Directory, prefix: string, rules: IgnoreRules) {
@@ -41,7 +41,7 @@ export class Reopener implements Disposable {
     }
   }
 
-  #descend(names: readonly Buffer[]): Level | undefined {
+  #descend(names: readonly Buffer[]): ReopenedLevel | undefined {
     let shared = 0;
     while (shared < names.length && this.#levels[shared]?.bytes.equals(names[shared] as Buffer)) shared++;
     this.#close(shared);

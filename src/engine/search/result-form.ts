@@ -18,7 +18,7 @@ export interface WantedLines {
 const proof = { before: 0, after: 0, maxLineBytes: 256 };
 
 export function wantedLines({
-  give,
+  form,
   before = 0,
   after = 0,
   limit,
@@ -26,8 +26,8 @@ export function wantedLines({
   maxLineBytes,
 }: GrepOptions): WantedLines {
   const all = Number.POSITIVE_INFINITY;
-  if (give === "files") return { ...proof, most: 1, sample: 1 };
-  if (give === "counts") return { ...proof, most: perFile ?? all, sample: 16 };
+  if (form === "files") return { ...proof, most: 1, sample: 1 };
+  if (form === "counts") return { ...proof, most: perFile ?? all, sample: 16 };
   return {
     before,
     after,
@@ -37,20 +37,20 @@ export function wantedLines({
 }
 
 /** How much of the limit a file takes that has so many matching lines. */
-export function hitsOf(count: number, { give = "lines" }: GrepOptions): number {
-  return give === "lines" ? count : 1;
+export function hitsOf(count: number, { form = "lines" }: GrepOptions): number {
+  return form === "lines" ? count : 1;
 }
 
 /** A file as it is given; `whole` is all that it holds, where that is little. */
-export function given(
+export function fileHits(
   path: string,
   whole: Buffer | undefined,
   lines: readonly GrepLine[],
   count: number,
-  { give }: GrepOptions,
+  { form }: GrepOptions,
 ): FileHits {
-  if (give === "files") return { path, lines: [] };
-  if (give === "counts") return { path, lines: [], count };
+  if (form === "files") return { path, lines: [] };
+  if (form === "counts") return { path, lines: [], count };
   return { path, lines: lines.map(foundLine), count, whole };
 }
 

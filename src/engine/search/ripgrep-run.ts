@@ -5,7 +5,7 @@ import { startSpan } from "../span.ts";
 import { isTemporaryName } from "../workspace/commit/temporary.ts";
 import type { Directory } from "../workspace/directory.ts";
 import { written } from "../workspace/name.ts";
-import { type Block, FirstBlocks, type Place } from "./first-blocks.ts";
+import { FirstBlocks, type HitBlock, type PathPosition } from "./first-blocks.ts";
 import type { GrepOptions, GrepReport } from "./grep-terms.ts";
 import { hitsOf, wantedLines } from "./result-form.ts";
 import { type Query, scopeArguments, searchArguments, startRipgrep } from "./ripgrep.ts";
@@ -13,12 +13,12 @@ import { type FileBlock, HitParser } from "./ripgrep-output.ts";
 import type { Scope } from "./walker.ts";
 
 /** A search under way. */
-export interface Run {
+export interface RipgrepRun {
   /**
    * Reads what it finds behind a place, to the end; in path order. Until then it waits when it has much to say. At
    * least `enough` hits are kept, if there are as many.
    */
-  blocks(behind?: Place, enough?: number): Promise<Found>;
+  blocks(behind?: PathPosition, enough?: number): Promise<RipgrepResult>;
   /** Whether it has found much that nobody has read yet. */
   readonly isAmple: boolean;
   /** Ends it at once; nobody reads any more. */
@@ -26,15 +26,15 @@ export interface Run {
 }
 
 /** What a search found. */
-export interface Found {
-  readonly blocks: readonly Block[];
+export interface RipgrepResult {
+  readonly blocks: readonly HitBlock[];
   /** Whether there is more behind the last block, dropped because it would hardly be wanted. */
   readonly trimmed: boolean;
   /** The signal that ended ripgrep early, unless we sent it. */
   readonly killedBy: string | undefined;
 }
 
-export interface Launch {
+export interface RipgrepLaunch {
   readonly start: Directory;
   readonly query: Query;
   readonly options: GrepOptions;
@@ -49,9 +49,9 @@ const longestMs = 5 * 60_000; // nobody waits longer
 
 /** Starts a search of the whole scope, or of one file. */
 export async function launch(
-  { start, query, options, rules, file }: Launch,
+  { start, query, options, rules, file }: RipgrepLaunch,
   report: GrepReport,
-): Promise<Run> {
+): Promise<RipgrepRun> {
   const { maxFileSize, signal, timeoutMs = longestMs, columns, maxFiles } = options;
   const { before, after, most, maxLineBytes, sample } = wantedLines(options);
   const tally = maxFiles !== undefined;
@@ -79,7 +79,7 @@ export async function launch(
     child.drop();
     span?.[Symbol.dispose]();
   };
-  const blocks = async (behind?: Place, enough = Number.POSITIVE_INFINITY): Promise<Found> => {
+  const blocks = async (behind?: PathPosition, enough = Number.POSITIVE_INFINITY): Promise<RipgrepResult> => {
     const first = new FirstBlocks(enough, behind);
     const add = ({ path: dotted, lines, proof, count, cut }: FileBlock): void => {
       const bytes = dotted.subarray(2); // behind "./"

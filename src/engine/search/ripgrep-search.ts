@@ -3,19 +3,19 @@
 import { Fault } from "../fault.ts";
 import type { Directory } from "../workspace/directory.ts";
 import { confirmed } from "./confirm.ts";
-import type { Block, Place } from "./first-blocks.ts";
-import type { Job } from "./grep.ts";
+import type { HitBlock, PathPosition } from "./first-blocks.ts";
+import type { SearchContext } from "./grep.ts";
 import type { FileHits, GrepOptions, GrepReport } from "./grep-terms.ts";
 import { reopener, rulesForRipgrep } from "./ignore-context.ts";
 import { compareBytes } from "./order.ts";
 import { hitsOf } from "./result-form.ts";
-import { type Found, launch, type Run } from "./ripgrep-run.ts";
+import { launch, type RipgrepResult, type RipgrepRun } from "./ripgrep-run.ts";
 import { walk } from "./walk.ts";
 import type { Widened } from "./widen.ts";
 
 /** Where ripgrep has to go on: behind a place, or from the start. */
 export interface Handover {
-  readonly behind: Place | undefined;
+  readonly behind: PathPosition | undefined;
   /** How many hits were given. */
   readonly hits: number;
 }
@@ -25,12 +25,12 @@ const slack = 1000;
 const modestFile = 16 * 1024 * 1024;
 
 export async function* searchByRipgrep(
-  job: Job,
+  job: SearchContext,
   handover: Handover,
 ): AsyncGenerator<FileHits, void, undefined> {
   const { start, options, report, pace, early } = job;
   const { limit = Number.POSITIVE_INFINITY } = options;
-  const attempts = new Attempts(job, await early.run());
+  const attempts = new RipgrepAttempts(job, await early.run());
   let { behind, hits } = handover;
   // Some of what is found may not be confirmed; where that leaves too few, there is another round for the rest.
   for (let enough = limit + slack; ; enough *= 8) {
@@ -54,9 +54,9 @@ export async function* searchByRipgrep(
 }
 
 /** Runs of ripgrep for one search, with one more where a run fails for a reason that may not hold for the next. */
-class Attempts {
-  readonly #job: Job;
-  #run: Run | undefined;
+class RipgrepAttempts {
+  readonly #job: SearchContext;
+  #run: RipgrepRun | undefined;
   #maxFileSize: number | undefined;
   #failures = 0;
   #isRefused = false;
@@ -65,13 +65,13 @@ class Attempts {
   /** Why the answer is not complete. */
   incomplete: GrepReport["stopped"];
 
-  constructor(job: Job, run: Run) {
+  constructor(job: SearchContext, run: RipgrepRun) {
     this.#job = job;
     this.#run = run;
     this.#maxFileSize = job.options.maxFileSize;
   }
 
-  async blocks(behind: Place | undefined, enough: number): Promise<Found> {
+  async blocks(behind: PathPosition | undefined, enough: number): Promise<RipgrepResult> {
     this.widened = this.#isRefused ? undefined : await this.#job.wider();
     for (;;) {
       const run = this.#run ?? (await this.#launch());
@@ -90,7 +90,7 @@ class Attempts {
     }
   }
 
-  #isToBeRepeated({ killedBy }: Found): boolean {
+  #isToBeRepeated({ killedBy }: RipgrepResult): boolean {
     if (killedBy === undefined) return false;
     this.#failures++;
     this.incomplete = "killed";
@@ -103,7 +103,7 @@ class Attempts {
     return true;
   }
 
-  async #launch(): Promise<Run> {
+  async #launch(): Promise<RipgrepRun> {
     const { start, options, report, pace, context, query } = this.#job;
     const timeoutMs = options.timeoutMs === undefined ? undefined : pace.left;
     const limits = { ...options, timeoutMs, maxFileSize: this.#maxFileSize };
@@ -115,11 +115,11 @@ class Attempts {
 
 /** Those of the blocks that lie in the first `maxFiles` files. Only where there are more, a walk has to tell. */
 async function withinFiles(
-  blocks: readonly Block[],
+  blocks: readonly HitBlock[],
   start: Directory,
   { maxFiles = Number.POSITIVE_INFINITY, ...options }: GrepOptions,
   report: GrepReport,
-): Promise<readonly Block[]> {
+): Promise<readonly HitBlock[]> {
   if (report.files <= maxFiles) return blocks;
   let last: string | undefined;
   let files = 0;

@@ -4,7 +4,7 @@ import { gitPattern } from "../glob/git-pattern.ts";
 import type { Pattern } from "../glob/pattern.ts";
 import { bytesWritten, isEscaped } from "../workspace/name.ts";
 
-interface Rule {
+interface IgnoreRule {
   readonly order: number;
   readonly ignores: boolean;
   readonly directoriesOnly: boolean;
@@ -14,7 +14,7 @@ interface Rule {
   readonly onName: boolean;
 }
 
-interface PatternRule extends Rule {
+interface PatternRule extends IgnoreRule {
   readonly pattern: Pattern;
 }
 
@@ -22,8 +22,8 @@ interface PatternRule extends Rule {
 const mostPatterns = 2000;
 
 export class RuleFile {
-  readonly #names = new Map<string, Rule[]>();
-  readonly #extensions = new Map<string, Rule[]>();
+  readonly #names = new Map<string, IgnoreRule[]>();
+  readonly #extensions = new Map<string, IgnoreRule[]>();
   readonly #patterns: PatternRule[] = [];
 
   constructor(text: string) {
@@ -62,7 +62,7 @@ export class RuleFile {
     return best?.ignores;
   }
 
-  #add(rule: Rule): void {
+  #add(rule: IgnoreRule): void {
     const { body, onName } = rule;
     if (onName && !/[*?[\\]/.test(body)) push(this.#names, body, rule);
     else if (onName && /^\*\.[^*?[\\]+$/.test(body)) push(this.#extensions, body.slice(1), rule);
@@ -71,7 +71,7 @@ export class RuleFile {
   }
 }
 
-function parse(line: string, order: number): Rule | undefined {
+function parse(line: string, order: number): IgnoreRule | undefined {
   if (line.startsWith("#")) return undefined;
   let body = withoutTrailingSpaces(line.replace(/\r$/, ""));
   const ignores = !body.startsWith("!");
@@ -85,10 +85,10 @@ function parse(line: string, order: number): Rule | undefined {
 
 /** The last of the rules, or `best` where that is later. */
 function latest(
-  rules: readonly Rule[] | undefined,
+  rules: readonly IgnoreRule[] | undefined,
   isDirectory: boolean,
-  best: Rule | undefined,
-): Rule | undefined {
+  best: IgnoreRule | undefined,
+): IgnoreRule | undefined {
   if (rules === undefined) return best;
   for (const rule of rules) {
     if ((best === undefined || rule.order > best.order) && (isDirectory || !rule.directoriesOnly))
@@ -97,7 +97,7 @@ function latest(
   return best;
 }
 
-function push(map: Map<string, Rule[]>, key: string, rule: Rule): void {
+function push(map: Map<string, IgnoreRule[]>, key: string, rule: IgnoreRule): void {
   // The last one decides, for directories and for everything.
   const others =
     map.get(key)?.filter(({ directoriesOnly }) => directoriesOnly !== rule.directoriesOnly) ?? [];

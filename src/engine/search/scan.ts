@@ -6,16 +6,16 @@ import { readContent } from "../workspace/content.ts";
 import type { Directory } from "../workspace/directory.ts";
 import type { OpenFile } from "../workspace/file.ts";
 import type { FileMatches, LineMatch, MatchOptions, MatchReport } from "./file-matches.ts";
-import { Pace } from "./pace.ts";
 import { walk } from "./walk.ts";
 import type { WalkEntry } from "./walker.ts";
+import { WorkSlice } from "./work-slice.ts";
 
 const batchFiles = 64;
 const batchLength = 4 * 1024 * 1024;
 const maxShown = 2000;
 const longestMs = 2 ** 31 - 1;
 
-interface Source {
+interface ScannedText {
   readonly path: string;
   readonly text: string;
 }
@@ -26,7 +26,7 @@ export async function* scan(
   options: MatchOptions,
   report: MatchReport,
 ): AsyncGenerator<FileMatches, void, undefined> {
-  const pace = new Pace(options);
+  const pace = new WorkSlice(options);
   const { limit, signal } = options;
   let given = 0;
   for await (const batch of batches(start, options, report)) {
@@ -58,10 +58,10 @@ async function* batches(
   start: Directory,
   options: MatchOptions,
   report: MatchReport,
-): AsyncGenerator<Source[], void, undefined> {
+): AsyncGenerator<ScannedText[], void, undefined> {
   const { ignore, include, exclude, maxDepth, signal, timeoutMs, maxFiles } = options;
   const found = walk(start, { ignore, include, exclude, maxDepth, signal, timeoutMs });
-  let batch: Source[] = [];
+  let batch: ScannedText[] = [];
   let length = 0;
   for await (const entry of found) {
     if (entry.kind !== "file") continue;

@@ -25,7 +25,7 @@ export async function searchTexts(
   texts: readonly Buffer[],
   options: GrepOptions,
 ): Promise<(TextHits | undefined)[]> {
-  if (options.perMatch && query.multiline && options.give !== "files") {
+  if (options.perMatch && query.multiline && options.form !== "files") {
     const all: (TextHits | undefined)[] = [];
     for (const text of texts) all.push(await matchesIn(start, query, text, options));
     return all;

@@ -15,9 +15,9 @@ export interface Sortable {
 /** `size` and `modified` put the largest and newest first, `type` directories before the rest. */
 export type SortKey = "name" | "path" | "size" | "modified" | "type";
 
-export type Comparison = (a: Sortable, b: Sortable) => number;
+export type SortOrder = (a: Sortable, b: Sortable) => number;
 
-const orders: { readonly [K in SortKey]: Comparison } = {
+const orders: { readonly [K in SortKey]: SortOrder } = {
   path: () => 0,
   name: (a, b) => compareBytes(a.name, b.name),
   size: (a, b) => bytes(b) - bytes(a),
@@ -25,7 +25,7 @@ const orders: { readonly [K in SortKey]: Comparison } = {
   type: (a, b) => rank(a.kind) - rank(b.kind) || compareBytes(a.name, b.name),
 };
 
-export function comparison(key: SortKey): Comparison {
+export function comparison(key: SortKey): SortOrder {
   const order = orders[key];
   return (a, b) => order(a, b) || compareBytes(a.path, b.path);
 }

@@ -2,7 +2,7 @@
 // twin that ripgrep understands, only the files that it finds are read. It finds in no order, so it has to be through
 // before the first of them is known: where few hits are enough, the first files of the tree are read without asking.
 import { Fault } from "../fault.ts";
-import { roughPattern } from "../regex/rough.ts";
+import { looserPattern } from "../regex/looser-pattern.ts";
 import { decode } from "../text/text.ts";
 import type { Directory } from "../workspace/directory.ts";
 import type { OpenFile } from "../workspace/file.ts";
@@ -12,16 +12,16 @@ import { everything } from "./ignore.ts";
 import { ignoreContext, reopener } from "./ignore-context.ts";
 import type { LinePattern, MatchLinesOptions, MatchLinesReport } from "./line-pattern.ts";
 import { compareBytes } from "./order.ts";
-import type { Pace } from "./pace.ts";
 import { walk } from "./walk.ts";
+import type { WorkSlice } from "./work-slice.ts";
 
-export interface Source {
+export interface SearchText {
   readonly path: string;
   readonly body: string;
 }
 
-export interface Batch {
-  readonly sources: readonly Source[];
+export interface TextBatch {
+  readonly sources: readonly SearchText[];
   /** Whether it pays to see what is in it before the next one is asked for. */
   readonly mayDo: boolean;
 }
@@ -33,7 +33,7 @@ const largestBatch = 4 * 1024 * 1024;
 const unasked = 64;
 const unaskedMs = 20;
 
-interface Opened {
+interface OpenedFile {
   readonly path: string;
   readonly file: OpenFile;
 }
@@ -43,10 +43,10 @@ export async function* batches(
   start: Directory,
   expression: LinePattern,
   options: MatchLinesOptions,
-  pace: Pace,
+  pace: WorkSlice,
   report: MatchLinesReport,
-): AsyncGenerator<Batch, void, undefined> {
-  let sources: Source[] = [];
+): AsyncGenerator<TextBatch, void, undefined> {
+  let sources: SearchText[] = [];
   let size = 0;
   let most = firstBatch;
   for await (const found of files(start, expression, options)) {
@@ -72,10 +72,10 @@ export async function* batches(
 
 /** Undefined where the file is left out, or cannot be read. */
 async function read(
-  { path, file }: Opened,
+  { path, file }: OpenedFile,
   { binary, maxFileSize = 64 * 1024 * 1024 }: MatchLinesOptions,
   report: MatchLinesReport,
-): Promise<Source | undefined> {
+): Promise<SearchText | undefined> {
   try {
     if (await binary?.(file)) return undefined;
     const { body } = await decode(path, await file.bytes(maxFileSize));
@@ -92,8 +92,8 @@ async function* files(
   start: Directory,
   { pattern, ignoreCase = false }: LinePattern,
   options: MatchLinesOptions,
-): AsyncGenerator<Opened | "unasked", void, undefined> {
-  const rough = roughPattern(pattern, ignoreCase);
+): AsyncGenerator<OpenedFile | "unasked", void, undefined> {
+  const rough = looserPattern(pattern, ignoreCase);
   const { ignore, include, exclude, maxDepth, limit } = options;
   const scope = { ignore, include, exclude, maxDepth };
   // Asked at once: the answer may be there when the first files have been read. Nobody waits for it in vain.

@@ -14,7 +14,7 @@ import type { Query } from "./ripgrep.ts";
 
 export type Strategy = "nothing" | "file" | "process" | "both" | "ripgrep";
 
-export interface Known {
+export interface SearchFacts {
   /** Whether a single file is searched. */
   readonly isFile: boolean;
   /** Whether the query can be searched for in process. */
@@ -23,7 +23,7 @@ export interface Known {
   readonly wasSearched: boolean;
 }
 
-export function plan(query: Query, { isFile, isPlain, wasSearched }: Known): Strategy {
+export function chooseStrategy(query: Query, { isFile, isPlain, wasSearched }: SearchFacts): Strategy {
   if (query.literal && !query.multiline && query.pattern.includes("\n")) return "nothing";
   if (isFile) return "file";
   if (!isPlain) return "ripgrep";

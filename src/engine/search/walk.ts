@@ -1,13 +1,13 @@
 // A tree as a lazy stream of entries in path order; the caller limits by breaking out. What a walk could not do
 // is in its report, to be read when the stream has ended.
 import type { Directory } from "../workspace/directory.ts";
-import { Pace, type Patience } from "./pace.ts";
 import { type Group, type Scope, type WalkEntry, Walker } from "./walker.ts";
+import { type WorkLimits, WorkSlice } from "./work-slice.ts";
 
 /** So many entries and directories are gone through before anybody looks at the clock. */
 const seldom = 64;
 
-export interface WalkOptions extends Scope, Patience {
+export interface WalkOptions extends Scope, WorkLimits {
   /** The most entries to give. */
   readonly maxEntries?: number | undefined;
   /** The most files to look at, given or not. */
@@ -50,10 +50,10 @@ export function walk(start: Directory, options: WalkOptions = {}): Walk {
  */
 export async function walkGroups(
   start: Directory,
-  options: Scope & Patience,
+  options: Scope & WorkLimits,
   visit: (group: Group) => boolean | undefined,
 ): Promise<WalkReport> {
-  const pace = new Pace(options);
+  const pace = new WorkSlice(options);
   using walker = new Walker(start, options);
   let stopped: WalkReport["stopped"];
   let unasked = 0;
@@ -76,14 +76,14 @@ export async function walkGroups(
 /** An iterator by hand: an async generator would cost more per entry than finding it does. */
 class Entries implements AsyncIterator<WalkEntry, undefined, undefined> {
   readonly #walker: Walker;
-  readonly #pace: Pace;
+  readonly #pace: WorkSlice;
   readonly #maxEntries: number;
   readonly #maxFiles: number;
   readonly #report: WalkReport;
   #given = 0;
 
   constructor(start: Directory, options: WalkOptions, report: WalkReport) {
-    this.#pace = new Pace(options);
+    this.#pace = new WorkSlice(options);
     this.#walker = new Walker(start, options);
     this.#maxEntries = options.maxEntries ?? Number.POSITIVE_INFINITY;
     this.#maxFiles = options.maxFiles ?? Number.POSITIVE_INFINITY;

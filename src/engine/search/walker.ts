@@ -1,17 +1,17 @@
-// Goes through a tree in order (plan.ts), one step at a time, with every directory held while it is read: what is
+// Goes through a tree in order (directory-plan.ts), one step at a time, with every directory held while it is read: what is
 // swapped underneath is either gone or seen, never followed. A directory that is known from before (listing-cache.ts), and
 // did not change, is neither opened nor read, unless somebody wants to reach into it.
 import type { Kind } from "../fault.ts";
 import { type Span, startSpan } from "../span.ts";
-import type { Directory, Entry } from "../workspace/directory.ts";
+import type { Directory, DirectoryEntry } from "../workspace/directory.ts";
 import type { Stat } from "../workspace/stat.ts";
+import type { DirectoryPlan, EntryBatch, EntryRun, WalkOrder } from "./directory-plan.ts";
 import type { Globs } from "./globs.ts";
 import { everything, type IgnorePolicy } from "./ignore.ts";
 import { type IgnoreContext, ignoreContext } from "./ignore-context.ts";
-import { type Level, Levels } from "./levels.ts";
+import { Levels, type WalkLevel } from "./levels.ts";
 import type { Listing } from "./listing.ts";
 import { Knowledge } from "./listing-cache.ts";
-import type { Batch, Order, Plan, Stretch } from "./plan.ts";
 
 const maxPathLength = 1000; // in bytes it stays below what a path may be long
 
@@ -24,13 +24,13 @@ export interface Scope {
   /** These are left out, and directories among them not entered. */
   readonly exclude?: Globs | undefined;
   /** By default that of the printed paths. */
-  readonly order?: Order | undefined;
+  readonly order?: WalkOrder | undefined;
   /** How many levels to go down: 0 is the start's own entries. */
   readonly maxDepth?: number | undefined;
 }
 
 /** Something that was found. What it can tell about the disk, it tells only while it is the walk's latest. */
-export class WalkEntry implements Entry {
+export class WalkEntry implements DirectoryEntry {
   readonly name: string;
   readonly kind: Kind;
   readonly raw?: Buffer;
@@ -40,7 +40,7 @@ export class WalkEntry implements Entry {
   readonly depth: number;
   readonly #parent: () => Directory | undefined;
 
-  constructor(entry: Entry, path: string, depth: number, parent: () => Directory | undefined) {
+  constructor(entry: DirectoryEntry, path: string, depth: number, parent: () => Directory | undefined) {
     this.name = entry.name;
     this.kind = entry.kind;
     if (entry.raw !== undefined) this.raw = entry.raw;
@@ -71,15 +71,15 @@ export interface Group {
   readonly prefix: string;
   readonly depth: number;
   /** Never empty. */
-  readonly entries: readonly Entry[];
+  readonly entries: readonly DirectoryEntry[];
   /** Those entries again: the same object as in the walk before, as far as nothing changed and the scope is the same. */
-  readonly batch: Batch;
+  readonly batch: EntryBatch;
   /** The directory, not to be closed; undefined where it is gone. Only while the group is the walk's latest. */
   readonly parent: () => Directory | undefined;
 }
 
-const nothing: Stretch = { entries: [], files: 0, into: undefined };
-const noPlan: Plan = { stretches: [], leftOut: 0 };
+const nothing: EntryRun = { entries: [], files: 0, into: undefined };
+const noPlan: DirectoryPlan = { stretches: [], leftOut: 0 };
 
 export class Walker implements Disposable {
   readonly #start: Directory;
@@ -107,7 +107,7 @@ export class Walker implements Disposable {
     const listing = known && this.#knowledge.recall(known, start.mark());
     const entry = { name: "", kind: "directory" } as const;
     const { rules } = this.#context;
-    const level: Level = { directory: start, entry, prefix: "", known, rules, plan: noPlan, next: 0 };
+    const level: WalkLevel = { directory: start, entry, prefix: "", known, rules, plan: noPlan, next: 0 };
     this.#levels.push(level);
     this.#open(level, listing ?? this.#knowledge.read(start, known));
   }
@@ -162,7 +162,7 @@ export class Walker implements Disposable {
   }
 
   /** False where there is no need to. */
-  #enter(entry: Entry): boolean {
+  #enter(entry: DirectoryEntry): boolean {
     const above = this.#levels.last;
     const { include, maxDepth = Number.POSITIVE_INFINITY } = this.#scope;
     if (above === undefined || this.#levels.length > maxDepth) return false;
@@ -178,7 +178,7 @@ export class Walker implements Disposable {
     }
     const { rules } = above;
     const prefix = known?.prefix(above.prefix, entry.name) ?? `${path}/`;
-    const level: Level = { directory, entry, prefix, known, rules, plan: noPlan, next: 0 };
+    const level: WalkLevel = { directory, entry, prefix, known, rules, plan: noPlan, next: 0 };
     this.#levels.push(level);
     try {
       if (listing !== undefined) this.#open(level, listing);
@@ -191,7 +191,7 @@ export class Walker implements Disposable {
   }
 
   /** Decides how to go through the last level, whose names are those of `listing`. */
-  #open(level: Level, listing: Listing): void {
+  #open(level: WalkLevel, listing: Listing): void {
     const { exclude, order = "paths" } = this.#scope;
     const { prefix } = level;
     const { prefix: top } = this.#context;
@@ -212,7 +212,7 @@ export class Walker implements Disposable {
 }
 
 /** Those of a stretch that globs match: the same ones choose the same, for a plan is made for one place. */
-function chosen(stretch: Stretch, include: Globs, prefix: string): Batch {
+function chosen(stretch: EntryRun, include: Globs, prefix: string): EntryBatch {
   const before = stretch.chosen;
   if (before?.include === include) return before;
   const entries = stretch.entries.filter(({ name }) => include.matches(prefix + name));

@@ -17,8 +17,8 @@ import { systemLink } from "../workspace/system/system-link.ts";
 import { UnnamedFile } from "../workspace/system/unnamed-file.ts";
 import type { Environment } from "./environment.ts";
 import { gitConfiguration } from "./git-identity.ts";
-import type { Launch, Sandbox } from "./launch.ts";
-import { defaultLimits, type Limits, shellWithLimits } from "./limits.ts";
+import type { CommandLaunch, Sandbox } from "./launch.ts";
+import { type CommandLimits, defaultLimits, shellWithLimits } from "./limits.ts";
 import { type Cover, type Mount, MountPlan } from "./mount-plan.ts";
 import type { SandboxFound, SandboxPolicy } from "./policy.ts";
 import { callFilter } from "./seccomp.ts";
@@ -43,7 +43,7 @@ export function openBubblewrap(found: SandboxFound, policy: SandboxPolicy): Sand
     unixSockets: !policy.network,
   });
   return {
-    launch(command, directory, environment, leftovers): Launch {
+    launch(command, directory, environment, leftovers): CommandLaunch {
       const restricted = restrictedIn(policy.workspace.roots);
       const files: UnnamedFile[] = [];
       let plan: MountPlan | undefined;
@@ -109,7 +109,7 @@ function namespaces(found: SandboxFound, network: boolean): string[] {
 }
 
 /** All of the machine that is to be seen, the roots not among it. */
-function machine(policy: SandboxPolicy, { scratchBytes }: Limits): string[] {
+function machine(policy: SandboxPolicy, { scratchBytes }: CommandLimits): string[] {
   const files = policy.network ? [...systemFiles, ...networkFiles] : systemFiles;
   const size = scratchBytes === Number.POSITIVE_INFINITY ? [] : ["--size", String(scratchBytes)];
   const scratch = (path: string) => [...size, "--tmpfs", path];
@@ -159,7 +159,7 @@ const keyFiles = ["/proc/keys", "/proc/key-users"].filter(path => {
 });
 
 /** Asks whether the disks of the roots are nearly full. A disk that was so before may be used by half of the rest. */
-function spaceWatch(roots: readonly Root[], { reserveBytes }: Limits): () => boolean {
+function spaceWatch(roots: readonly Root[], { reserveBytes }: CommandLimits): () => boolean {
   const writable = roots.filter(root => root.access === "read-write");
   const reserve = Math.min(reserveBytes, freeSpace(writable) / 2);
   return () => freeSpace(writable) < reserve;

@@ -14,11 +14,11 @@ import { errnoOf } from "../workspace/errno.ts";
 import { onWindows } from "../workspace/windows-path.ts";
 import { type Environment, reducedEnvironment } from "./environment.ts";
 import { Family } from "./family.ts";
-import { type Launch, type Leftovers, launchOpenly, mergedStreams, type Sandbox } from "./launch.ts";
+import { type CommandLaunch, type Leftovers, launchOpenly, mergedStreams, type Sandbox } from "./launch.ts";
 import { keepTrack } from "./living.ts";
-import { Output } from "./output.ts";
-import type { Listener } from "./stream.ts";
-import { type Exit, exitOfGuarded, hasBegun } from "./warden.ts";
+import { OutputPump } from "./output.ts";
+import type { OutputListener } from "./stream.ts";
+import { exitOfGuarded, hasBegun, type WardenExit } from "./warden.ts";
 
 export interface CommandOptions {
   /** Where it runs: this directory, whatever its name leads to by then. */
@@ -41,32 +41,32 @@ const watchMs = 250;
 
 export class Command {
   readonly #child: ChildProcess;
-  readonly #launch: Launch;
+  readonly #launch: CommandLaunch;
   readonly #family: Family;
-  readonly #output: Output;
+  readonly #output: OutputPump;
   #ranOut = false;
   #stopping: Promise<void> | undefined;
   #graceEnds = Number.POSITIVE_INFINITY;
   /** When it has ended, its output is read, and its leftovers are stopped (or left, as asked). */
-  readonly done: Promise<Exit>;
+  readonly done: Promise<WardenExit>;
 
   private constructor(
     child: ChildProcess,
     pid: number,
-    launch: Launch,
+    launch: CommandLaunch,
     mark: string,
     leftovers: Leftovers,
-    listen: Listener,
+    listen: OutputListener,
   ) {
     this.#child = child;
     this.#launch = launch;
     this.#family = new Family(pid, mark);
-    this.#output = new Output(child, listen, () => void this.stop(0));
+    this.#output = new OutputPump(child, listen, () => void this.stop(0));
     this.done = this.#untilDone(leftovers);
   }
 
   /** Faults: `invalid_command`, `spawn_failed`, `no_sandbox`. */
-  static async start(command: string, options: CommandOptions, listen: Listener): Promise<Command> {
+  static async start(command: string, options: CommandOptions, listen: OutputListener): Promise<Command> {
     checkCommand(command);
     const span = startSpan("command");
     const id = randomBytes(8).toString("hex");
@@ -102,14 +102,14 @@ export class Command {
     }
   }
 
-  async #untilDone(leftovers: Leftovers): Promise<Exit> {
+  async #untilDone(leftovers: Leftovers): Promise<WardenExit> {
     const tracked = keepTrack(this.#family);
     const child = this.#child;
     child.on("error", () => {}); // a signal that could not be sent: it has ended
     let report = "";
     if (this.#launch.warden) child.stdio[3]?.on("data", (chunk: Buffer) => (report += chunk.toString()));
     const watch = this.#launch.isExhausted && setInterval(() => this.#watch(), watchMs);
-    const exit = await new Promise<Exit>(resolve =>
+    const exit = await new Promise<WardenExit>(resolve =>
       child.once("exit", (exitCode, signal) => resolve({ exitCode, signal })),
     );
     clearInterval(watch);
@@ -164,7 +164,7 @@ export class Command {
   }
 }
 
-async function endWith(span: Span, done: Promise<Exit>): Promise<void> {
+async function endWith(span: Span, done: Promise<WardenExit>): Promise<void> {
   using running = span;
   try {
     const { exitCode, signal } = await done;

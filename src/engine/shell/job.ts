@@ -3,7 +3,7 @@
 import { wholeCharacters } from "./capture.ts";
 import { Command, type CommandOptions } from "./command.ts";
 import { Ring } from "./ring.ts";
-import type { Exit } from "./warden.ts";
+import type { WardenExit } from "./warden.ts";
 
 export interface JobOptions extends CommandOptions {
   /** Default: no bound but the owner's life. */
@@ -21,7 +21,7 @@ export interface JobState {
   readonly command: string;
   readonly started: Date;
   /** Absent while it runs. */
-  readonly exit?: Exit & { readonly stopped: Stopped };
+  readonly exit?: WardenExit & { readonly stopped: Stopped };
   /** All bytes that it has written, both streams in the order in which they came. */
   readonly bytes: number;
 }
@@ -70,7 +70,7 @@ export class Job {
       options.timeoutMs === undefined
         ? undefined
         : setTimeout(() => job.#end("timeout", 2000), options.timeoutMs);
-    const finish = (exit: Exit) => {
+    const finish = (exit: WardenExit) => {
       clearTimeout(timer);
       job.#exit = { ...exit, stopped: command.ranOutOfSpace ? "disk_full" : job.#stopped };
       job.#wake();

@@ -5,7 +5,7 @@ import { onWindows } from "../workspace/windows-path.ts";
 import type { Environment } from "./environment.ts";
 
 /** A program to start, with all that it gets. */
-export interface Launch {
+export interface CommandLaunch {
   readonly program: string;
   readonly args: readonly string[];
   readonly environment: Environment;
@@ -28,11 +28,16 @@ export type Leftovers = "stop" | "keep";
 
 /** What a sandbox does: it turns a command into a launch that is confined. */
 export interface Sandbox {
-  launch(command: string, directory: Directory, environment: Environment, leftovers: Leftovers): Launch;
+  launch(
+    command: string,
+    directory: Directory,
+    environment: Environment,
+    leftovers: Leftovers,
+  ): CommandLaunch;
 }
 
 /** Without confinement. Refused by whoever decides, unless the user asked for it in plain words. */
-export function launchOpenly(command: string, environment: Environment): Launch {
+export function launchOpenly(command: string, environment: Environment): CommandLaunch {
   if (!onWindows) return { program: "/bin/sh", args: ["-c", command], environment };
   // /d: no commands from the registry first; /s: only the outer quotes are taken away, the rest stays as it is.
   return {

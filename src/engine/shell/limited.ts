@@ -10,13 +10,13 @@ const setpriv = "/usr/bin/setpriv --pdeathsig KILL";
 /** How to start programs under limits here; undefined where there is no way. */
 let probed: Promise<"setpriv" | "shell" | undefined> | undefined;
 
-export interface Command {
+export interface ProgramCall {
   readonly command: string;
   readonly args: readonly string[];
 }
 
 /** The command that runs `command` with at most so many bytes of its own data. */
-export async function limited({ command, args }: Command, dataBytes: number): Promise<Command> {
+export async function limited({ command, args }: ProgramCall, dataBytes: number): Promise<ProgramCall> {
   probed ??= probe();
   const means = await probed;
   if (means === undefined) return { command, args };

@@ -4,7 +4,7 @@
 import { release } from "node:os";
 
 /** Bounds on what one command may use up. `Infinity` is none. */
-export interface Limits {
+export interface CommandLimits {
   /** Processes and threads. */
   readonly processes: number;
   /** Memory of one process, and of all together where the system can count that. */
@@ -17,7 +17,7 @@ export interface Limits {
   readonly reserveBytes: number;
 }
 
-export const defaultLimits: Limits = {
+export const defaultLimits: CommandLimits = {
   processes: 1024,
   memoryBytes: 4 * 1024 ** 3,
   scratchBytes: 1024 ** 3,
@@ -26,7 +26,7 @@ export const defaultLimits: Limits = {
 };
 
 /** /bin/sh and its arguments, to run `command` within limits. `before` is a script of ours that runs first. */
-export function shellWithLimits(command: string, limits: Limits, before = ""): readonly string[] {
+export function shellWithLimits(command: string, limits: CommandLimits, before = ""): readonly string[] {
   const { processes, memoryBytes, fileBytes } = limits;
   const steps = [
     ...(before === "" ? [] : [before]),

@@ -28,7 +28,7 @@ export class MountPlan implements Disposable {
   readonly mounts: readonly Mount[];
   /** What is covered by something empty, after that. */
   readonly hidden: readonly Cover[];
-  readonly #roots: readonly Located[];
+  readonly #roots: readonly RootMountPoint[];
   readonly #opened: Handle[] = [];
 
   /** Faults: `no_sandbox` where something was moved meanwhile, or cannot be named. */
@@ -68,7 +68,7 @@ export class MountPlan implements Disposable {
   }
 
   /** The hidden things that lie in a root, without those that lie in another one. */
-  #covered(hidden: readonly { handle: Handle; text?: Buffer }[]): (Place & Cover)[] {
+  #covered(hidden: readonly { handle: Handle; text?: Buffer }[]): (MountPoint & Cover)[] {
     const found = hidden.flatMap(({ handle, text }) => {
       const at = handle.whereabouts();
       const outer = this.#holding(at);
@@ -80,7 +80,7 @@ export class MountPlan implements Disposable {
   }
 
   /** What a rule protects from changes, or frees in something protected. */
-  #ruled(restricted: readonly Restricted[]): (Mount & Place)[] {
+  #ruled(restricted: readonly Restricted[]): (Mount & MountPoint)[] {
     return restricted.flatMap(({ handle, seen }) => {
       if (seen !== "read-only" && seen !== "read-write") return [];
       const at = handle.whereabouts();
@@ -91,7 +91,7 @@ export class MountPlan implements Disposable {
   }
 
   /** The directories above a place up to its root, if they could be renamed. */
-  #above({ at, outer }: Place): (Mount & Pick<Place, "place">)[] {
+  #above({ at, outer }: MountPoint): (Mount & Pick<MountPoint, "place">)[] {
     if (outer === undefined || !isWritable(outer)) return [];
     const names = at
       .slice(outer.at.length + 1)
@@ -118,7 +118,7 @@ export class MountPlan implements Disposable {
   }
 
   /** The innermost root that holds something. */
-  #holding(at: string): Located | undefined {
+  #holding(at: string): RootMountPoint | undefined {
     return innermost(this.#roots, at);
   }
 
@@ -128,22 +128,22 @@ export class MountPlan implements Disposable {
   }
 }
 
-interface Place {
+interface MountPoint {
   /** Where it is outside: bytes as Latin-1. */
   readonly at: string;
   /** Where it is seen inside: bytes as Latin-1. */
   readonly place: string;
   /** The root that it lies in. */
-  readonly outer: Located | undefined;
+  readonly outer: RootMountPoint | undefined;
 }
 
-interface Located extends Place {
+interface RootMountPoint extends MountPoint {
   readonly root: Root;
 }
 
 /** A root is seen where it was granted, also where it was moved since; one in another root is seen where it lies in that. */
-function located(roots: readonly Root[]): Located[] {
-  const found: Located[] = [];
+function located(roots: readonly Root[]): RootMountPoint[] {
+  const found: RootMountPoint[] = [];
   const all = roots.map(root => ({ root, at: root.handle.whereabouts() }));
   for (const { root, at } of all.sort((a, b) => a.at.length - b.at.length)) {
     const outer = innermost(found, at);
@@ -152,15 +152,15 @@ function located(roots: readonly Root[]): Located[] {
   return found;
 }
 
-function innermost(roots: readonly Located[], at: string): Located | undefined {
+function innermost(roots: readonly RootMountPoint[], at: string): RootMountPoint | undefined {
   return roots.findLast(root => isWithin(at, root.at));
 }
 
-function placeIn({ at: outer, place }: Place, at: string): string {
+function placeIn({ at: outer, place }: MountPoint, at: string): string {
   return place + at.slice(outer.length);
 }
 
-function isWritable({ root }: Located): boolean {
+function isWritable({ root }: RootMountPoint): boolean {
   return root.access === "read-write";
 }
 

@@ -4,16 +4,16 @@ import type { Buffer } from "node:buffer";
 import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { setImmediate, setTimeout } from "node:timers/promises";
-import type { Listener, Stream } from "./stream.ts";
+import type { OutputListener, OutputStream } from "./stream.ts";
 
 /** A child that keeps the output open is listened to until it was silent for this long, … */
 const silenceMs = 40;
 /** … and this many times at most. */
 const maxSilences = 25;
 
-export class Output {
+export class OutputPump {
   readonly #child: ChildProcess;
-  readonly #listen: Listener;
+  readonly #listen: OutputListener;
   readonly #failed: () => void;
   readonly #closed: Promise<true>;
   /** What the listener has not yet dealt with. */
@@ -23,7 +23,7 @@ export class Output {
   #complaint = "";
 
   /** `failed` is called when the listener has failed: what is written would be lost. */
-  constructor(child: ChildProcess, listen: Listener, failed: () => void) {
+  constructor(child: ChildProcess, listen: OutputListener, failed: () => void) {
     this.#child = child;
     this.#listen = listen;
     this.#failed = failed;
@@ -51,7 +51,7 @@ export class Output {
     if (this.#failure !== undefined) throw this.#failure;
   }
 
-  #hear(chunk: Buffer, stream: Stream): void {
+  #hear(chunk: Buffer, stream: OutputStream): void {
     this.#chunks++;
     if (stream === "stderr" && this.#chunks === 1) this.#complaint = chunk.toString("utf8", 0, 1000);
     try {
@@ -66,7 +66,7 @@ export class Output {
   }
 
   /** Nothing more is read meanwhile, so memory does not grow with what is written. */
-  #waitFor(taken: Promise<void>, stream: Stream): void {
+  #waitFor(taken: Promise<void>, stream: OutputStream): void {
     this.#child[stream]?.pause();
     const queue = taken
       .catch(error => this.#fail(error))

@@ -3,7 +3,7 @@
 import type { Workspace } from "../workspace/workspace.ts";
 import type { GitIdentity } from "./git-identity.ts";
 import type { HiddenPlaces } from "./hidden-places.ts";
-import type { Limits } from "./limits.ts";
+import type { CommandLimits } from "./limits.ts";
 
 export interface SandboxPolicy {
   /** Its roots, as granted: read-write ones can be written, read-only ones read. */
@@ -14,7 +14,7 @@ export interface SandboxPolicy {
   readonly readable?: readonly string[];
   /** What is absent even where a root holds it: `secretsOf(home)`, the server's state. */
   readonly hidden?: HiddenPlaces;
-  readonly limits?: Partial<Limits>;
+  readonly limits?: Partial<CommandLimits>;
   /** Who commits in Git: `await gitIdentity()`. */
   readonly identity?: GitIdentity;
 }

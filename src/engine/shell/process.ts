@@ -16,7 +16,7 @@ export interface ProcessOptions {
   readonly files?: readonly number[] | undefined;
 }
 
-export interface Exit {
+export interface ProcessExit {
   /** Undefined where a signal ended it. */
   readonly code: number | undefined;
   readonly signal: NodeJS.Signals | undefined;
@@ -31,9 +31,9 @@ export interface Process {
   /** How many bytes wait for somebody to read them; after some thousand of them the writer waits too. */
   readonly waiting: number;
   /** Hands over what it writes, as it comes, and tells when it has ended: quicker than `output`, and instead of it. */
-  read(take: (chunk: Buffer) => void): Promise<Exit>;
+  read(take: (chunk: Buffer) => void): Promise<ProcessExit>;
   /** When it has ended and its output has been read or dropped. */
-  readonly exit: Promise<Exit>;
+  readonly exit: Promise<ProcessExit>;
   /** Ends it at once. What it wrote until then can still be read. */
   kill(): void;
   /** Ends it, and lets go of what nobody has read: the pipe would stay open for a reader who never comes. */
@@ -79,14 +79,14 @@ export async function startProcess(
   };
   if (signal?.aborted) drop();
   signal?.addEventListener("abort", drop, { once: true });
-  const exit = new Promise<Exit>(resolve => {
+  const exit = new Promise<ProcessExit>(resolve => {
     child.once("close", (code, by) => {
       signal?.removeEventListener("abort", drop);
       resolve({ code: code ?? undefined, signal: by ?? undefined, errors });
     });
   });
   child.on("error", () => {}); // a kill that came too late
-  const read = (take: (chunk: Buffer) => void): Promise<Exit> =>
+  const read = (take: (chunk: Buffer) => void): Promise<ProcessExit> =>
     new Promise((resolve, reject) => {
       const drain = (): void => {
         try {

@@ -3,8 +3,8 @@
 import { clock } from "../clock.ts";
 import { Capture, type Captured, type Keep } from "./capture.ts";
 import { Command, type CommandOptions } from "./command.ts";
-import type { Listener } from "./stream.ts";
-import type { Exit } from "./warden.ts";
+import type { OutputListener } from "./stream.ts";
+import type { WardenExit } from "./warden.ts";
 
 export interface RunOptions extends CommandOptions {
   /** What is kept of each stream. */
@@ -18,22 +18,22 @@ export interface RunOptions extends CommandOptions {
   /** Kills the command. */
   readonly signal?: AbortSignal;
   /** Receives everything up to the ceiling, also what is not kept. */
-  readonly sink?: Listener;
-  readonly progress?: Progress;
+  readonly sink?: OutputListener;
+  readonly progress?: CommandProgress;
 }
 
 /** Who is told how a command gets on: the end of what it has written so far, now and then. */
-export interface Progress {
+export interface CommandProgress {
   readonly everyMs: number;
   readonly bytes: number;
   tell(tail: string, milliseconds: number): void;
 }
 
 /** What ended a command: itself, or what stopped it. */
-export type Ending = "exit" | "timeout" | "cancel" | "output_limit" | "disk_full";
+export type CommandEnding = "exit" | "timeout" | "cancel" | "output_limit" | "disk_full";
 
-export interface RunResult extends Exit {
-  readonly ended: Ending;
+export interface RunResult extends WardenExit {
+  readonly ended: CommandEnding;
   readonly stdout: Captured;
   readonly stderr: Captured;
   readonly milliseconds: number;
@@ -46,16 +46,16 @@ export async function run(command: string, options: RunOptions): Promise<RunResu
   const latest = new Capture({ head: 0, tail: progress?.bytes ?? 0 });
   const started = clock();
   const elapsed = () => Math.round(clock() - started);
-  let ended: Ending = "exit";
+  let ended: CommandEnding = "exit";
   let running: Command | undefined;
   let stopping: Promise<void> | undefined;
 
-  function stop(reason: Ending, grace: number): void {
+  function stop(reason: CommandEnding, grace: number): void {
     if (running === undefined || running.hasExited) return;
     if (ended === "exit") ended = reason;
     stopping = running.stop(grace);
   }
-  const listen: Listener = (chunk, stream) => {
+  const listen: OutputListener = (chunk, stream) => {
     const capture = captures[options.merged ? "stdout" : stream];
     const rest = ceiling - capture.bytes;
     const part = chunk.length > rest ? chunk.subarray(0, rest) : chunk;
@@ -66,7 +66,7 @@ export async function run(command: string, options: RunOptions): Promise<RunResu
   };
   const cancel = () => stop("cancel", 0);
 
-  let exit: Exit = { exitCode: null, signal: null };
+  let exit: WardenExit = { exitCode: null, signal: null };
   if (signal?.aborted) ended = "cancel";
   else {
     running = await Command.start(command, options, listen);
@@ -93,7 +93,7 @@ export async function run(command: string, options: RunOptions): Promise<RunResu
   };
 }
 
-function tellNowAndThen(progress: Progress, latest: Capture, elapsed: () => number): NodeJS.Timeout {
+function tellNowAndThen(progress: CommandProgress, latest: Capture, elapsed: () => number): NodeJS.Timeout {
   let told = 0;
   const ticker = setInterval(() => {
     if (latest.bytes === told) return;

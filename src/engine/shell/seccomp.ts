@@ -9,7 +9,7 @@
 //   streams. A datagram socket of a pair can still send to any address.
 import { Buffer } from "node:buffer";
 
-interface Calls {
+interface SyscallNumbers {
   /** AUDIT_ARCH_… */
   readonly arch: number;
   /** Numbers of calls; 0 where there is none. */
@@ -34,29 +34,29 @@ const ioUringSetup = 425;
 const openat2 = 437;
 const fchmodat2 = 452;
 
-const x64: Calls = {
+const x64: SyscallNumbers = {
   ...{ arch: 0xc000003e, chmod: 90, fchmod: 91, fchmodat: 268, open: 2, creat: 85, openat: 257 },
   ...{ mknod: 133, mknodat: 259, addKey: 248, requestKey: 249, keyctl: 250, socket: 41 },
   ...{ socketpair: 53, socketcall: 0 },
 };
-const ia32: Calls = {
+const ia32: SyscallNumbers = {
   ...{ arch: 0x40000003, chmod: 15, fchmod: 94, fchmodat: 306, open: 5, creat: 8, openat: 295 },
   ...{ mknod: 14, mknodat: 297, addKey: 286, requestKey: 287, keyctl: 288, socket: 359 },
   ...{ socketpair: 360, socketcall: 102 },
 };
-const arm64: Calls = {
+const arm64: SyscallNumbers = {
   ...{ arch: 0xc00000b7, chmod: 0, fchmod: 52, fchmodat: 53, open: 0, creat: 0, openat: 56 },
   ...{ mknod: 0, mknodat: 33, addKey: 217, requestKey: 218, keyctl: 219, socket: 198 },
   ...{ socketpair: 199, socketcall: 0 },
 };
-const arm: Calls = {
+const arm: SyscallNumbers = {
   ...{ arch: 0x40000028, chmod: 15, fchmod: 94, fchmodat: 333, open: 5, creat: 8, openat: 322 },
   ...{ mknod: 14, mknodat: 324, addKey: 309, requestKey: 310, keyctl: 311, socket: 281 },
   ...{ socketpair: 288, socketcall: 0 },
 };
 
 /** The machine's own calls, and those of older programs that its kernel runs, too. */
-const families: Readonly<Partial<Record<string, readonly Calls[]>>> = {
+const families: Readonly<Partial<Record<string, readonly SyscallNumbers[]>>> = {
   x64: [x64, ia32],
   ia32: [x64, ia32],
   arm64: [arm64, arm],
@@ -108,7 +108,7 @@ function refuse(error: number): Instruction {
   return [0x06, 0, 0, 0x00050000 | error];
 }
 
-function sectionOf(calls: Calls, { setGroupId, unixSockets }: FilterOptions): Instruction[] {
+function sectionOf(calls: SyscallNumbers, { setGroupId, unixSockets }: FilterOptions): Instruction[] {
   const bits = setGroupId ? 0o4000 : 0o6000;
   const whereMode = (n: number) => [
     load(offsetOf.argument(n)),

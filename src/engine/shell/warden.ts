@@ -2,13 +2,13 @@
 import { constants } from "node:os";
 
 /** How a command ended: with a code, or by a signal. */
-export interface Exit {
+export interface WardenExit {
   readonly exitCode: number | null;
   readonly signal: NodeJS.Signals | null;
 }
 
 /** Whether the command began at all: if not, the warden itself failed, and what it wrote says why. */
-export function hasBegun(warden: Exit, report: string): boolean {
+export function hasBegun(warden: WardenExit, report: string): boolean {
   return warden.exitCode === null || report.includes('"exit-code"');
 }
 
@@ -16,7 +16,7 @@ export function hasBegun(warden: Exit, report: string): boolean {
  * The command's own end. A warden passes a signal on as shells do, as 128 + n: that a command itself exits with
  * such a code cannot be told apart, and is rarer.
  */
-export function exitOfGuarded(warden: Exit): Exit {
+export function exitOfGuarded(warden: WardenExit): WardenExit {
   const number = (warden.exitCode ?? 0) - 128;
   for (const signal of signals) {
     if (constants.signals[signal] === number) return { exitCode: null, signal };

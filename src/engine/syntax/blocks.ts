@@ -6,7 +6,7 @@ const most = 5000;
 const deepest = 3;
 const longestHead = 160;
 
-interface Block {
+interface IndentBlock {
   readonly level: number;
   readonly line: number;
   readonly head: string;
@@ -18,7 +18,7 @@ export function blocksOf(path: string, text: string): Declared[] {
   if (lines.at(-1) === "") lines.pop();
   const blocks = /\.(md|markdown|mdx|rst)$/i.test(path) ? headings(lines) : indented(lines);
   const index = new LineIndex(text);
-  const open: (Block & { readonly name: string })[] = [];
+  const open: (IndentBlock & { readonly name: string })[] = [];
   return blocks.map(block => {
     while (open.length > 0 && (open.at(-1)?.to ?? 0) < block.line) open.pop();
     const own = nameIn(block.head);
@@ -41,8 +41,8 @@ export function blocksOf(path: string, text: string): Declared[] {
   });
 }
 
-function headings(lines: readonly string[]): Block[] {
-  const blocks: Block[] = [];
+function headings(lines: readonly string[]): IndentBlock[] {
+  const blocks: IndentBlock[] = [];
   let fence: string | undefined;
   for (const [i, line] of lines.entries()) {
     const mark = /^\s{0,3}(```+|~~~+)/.exec(line)?.[1];
@@ -57,9 +57,9 @@ function headings(lines: readonly string[]): Block[] {
   return blocks;
 }
 
-function indented(lines: readonly string[]): Block[] {
-  const blocks: Block[] = [];
-  const open: Block[] = [];
+function indented(lines: readonly string[]): IndentBlock[] {
+  const blocks: IndentBlock[] = [];
+  const open: IndentBlock[] = [];
   let lastUsed = 0;
   const close = (level: number) => {
     while (open.length > 0 && (open.at(-1)?.level ?? 0) >= level) {

@@ -8,7 +8,7 @@ import { isLoaded } from "./thread/thread.ts";
 const mostDeclarations = 50_000;
 
 /** A text with its name, its version and its language. */
-export interface Source {
+export interface VersionedText {
   readonly path: string;
   readonly version: string;
   readonly text: string;
@@ -16,7 +16,7 @@ export interface Source {
 }
 
 /** Undefined where there is no grammar for it. */
-export function sourceOf(path: string, version: string, text: string): Source | undefined {
+export function sourceOf(path: string, version: string, text: string): VersionedText | undefined {
   const language = languageOf(path, text);
   return language && { path, version, text, language };
 }
@@ -25,21 +25,21 @@ export class KnownStructures {
   readonly #kept = new Map<string, Structure>();
   #declarations = 0;
 
-  get(source: Source): Structure | undefined {
+  get(source: VersionedText): Structure | undefined {
     return this.#kept.get(keyOf(source));
   }
 
   /** Parses it. Undefined where its grammar is not loaded, which takes longer than most answers, unless `load` says so. */
-  async parsed(source: Source, load: boolean): Promise<Structure | undefined> {
+  async parsed(source: VersionedText, load: boolean): Promise<Structure | undefined> {
     return load || isLoaded(source.language.grammar) ? await this.#parse(source) : undefined;
   }
 
   /** Parses all of them, one after the other, with the grammars that they need loaded first. */
-  async prepare(sources: readonly Source[]): Promise<void> {
+  async prepare(sources: readonly VersionedText[]): Promise<void> {
     for (const source of sources) await this.#parse(source);
   }
 
-  async #parse(source: Source): Promise<Structure> {
+  async #parse(source: VersionedText): Promise<Structure> {
     const structure = await structureOf(source.path, source.text);
     const key = keyOf(source);
     if (!this.#kept.has(key)) this.#declarations += structure.declared.length + 1;
@@ -53,6 +53,6 @@ export class KnownStructures {
   }
 }
 
-function keyOf({ version, language: { grammar, markup } }: Source): string {
+function keyOf({ version, language: { grammar, markup } }: VersionedText): string {
   return `${grammar} ${markup ?? false} ${version}`;
 }

@@ -27,10 +27,10 @@ export async function newErrors(
   const was = before === undefined ? undefined : await parse(before, languageOf(path, before) ?? language);
   if (before !== undefined && (was === undefined || was.doubtful)) return [];
   if (before === undefined && made.doubtful) return [];
-  return new Comparison(before ?? "", after, language).fresh(was?.errors ?? [], made.errors);
+  return new ErrorComparison(before ?? "", after, language).fresh(was?.errors ?? [], made.errors);
 }
 
-class Comparison {
+class ErrorComparison {
   readonly #before: LineIndex;
   readonly #after: LineIndex;
   readonly #texts: readonly [before: string, after: string];

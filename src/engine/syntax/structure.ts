@@ -4,10 +4,10 @@ import { LineIndex } from "../text/lines.ts";
 import { blocksOf } from "./blocks.ts";
 import { languageOf } from "./language.ts";
 import { parse } from "./parse.ts";
-import type { Kind, RawDeclaration } from "./thread/messages.ts";
+import type { RawDeclaration, SymbolKind } from "./thread/messages.ts";
 
 export interface Declared {
-  readonly kind: Kind;
+  readonly kind: SymbolKind;
   /** `Class.method` */
   readonly name: string;
   readonly depth: number;
@@ -42,7 +42,7 @@ export async function structureOf(path: string, text: string): Promise<Structure
   return { declared: qualified(found.declarations, new LineIndex(text)), known: true };
 }
 
-const functions: ReadonlySet<Kind> = new Set(["function", "method", "constructor"]);
+const functions: ReadonlySet<SymbolKind> = new Set(["function", "method", "constructor"]);
 
 function qualified(declarations: readonly RawDeclaration[], index: LineIndex): Declared[] {
   const made: Declared[] = [];

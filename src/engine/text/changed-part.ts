@@ -4,11 +4,11 @@ import { utf8 } from "./codec.ts";
 import { countBreaks } from "./count-breaks.ts";
 import type { Text } from "./text.ts";
 
-type Part = Pick<Text, "raw" | "body">;
+type TextPart = Pick<Text, "raw" | "body">;
 
 export interface ChangedPart {
-  readonly before: Part;
-  readonly after: Part;
+  readonly before: TextPart;
+  readonly after: TextPart;
   /** How many lines stand in front of it. */
   readonly skipped: number;
 }
@@ -32,7 +32,7 @@ export function changedPart(before: Text, after: Text, context: number): Changed
 }
 
 /** Whether lines that differ as bytes may be the same ones but for how they end: these tell nothing then. */
-function areMixed({ before, after }: { readonly before: Part; readonly after: Part }): boolean {
+function areMixed({ before, after }: { readonly before: TextPart; readonly after: TextPart }): boolean {
   const parts = [before, after];
   return parts.some(({ raw, body }) => raw !== body) && parts.some(({ raw }) => /(?<!\r)\n/.test(raw));
 }
@@ -41,7 +41,7 @@ function contentOf({ bytes, mark, codec }: Text): Buffer {
   return mark ? bytes.subarray(codec.mark.length) : bytes;
 }
 
-function partOf(bytes: Buffer): Part {
+function partOf(bytes: Buffer): TextPart {
   const raw = utf8.decode(bytes);
   return { raw, body: raw.replaceAll("\r\n", "\n") };
 }

@@ -4,7 +4,7 @@ import type { Splice } from "./splice.ts";
 import { trimmed } from "./splice.ts";
 import type { Breaks, Text } from "./text.ts";
 
-export type Ending = "\n" | "\r\n" | "\r";
+export type LineEnding = "\n" | "\r\n" | "\r";
 
 /** Which ending lines get that an edit adds: that of their neighbour, or the one most lines of the file have. */
 export type NewLines = "neighbour" | "dominant";
@@ -35,13 +35,13 @@ function rawOffset(text: Text, offset: number): number {
 }
 
 /** The ending of the break at an offset of the body. */
-function endingAt(text: Text, offset: number): Ending {
+function endingAt(text: Text, offset: number): LineEnding {
   if (text.breaks === "cr") return "\r";
   return text.breaks[rank(text.breaks, offset)] === offset ? "\r\n" : "\n";
 }
 
 /** The ending that most lines have; on a tie the first line's; "\n" where there is no line break. */
-export function dominantEnding(text: Text): Ending {
+export function dominantEnding(text: Text): LineEnding {
   if (text.breaks === "cr") return "\r";
   if (text.breaks.length === 0) return "\n";
   let total = 0;
@@ -63,7 +63,7 @@ export function endingsIn(text: Text): "lf" | "crlf" | "cr" | "mixed" | "none" {
 export function rawSplices(text: Text, splices: readonly Splice[], newLines: NewLines): Splice[] {
   const { breaks } = text;
   if (breaks !== "cr" && breaks.length === 0) return [...splices];
-  let dominant: Ending | undefined;
+  let dominant: LineEnding | undefined;
   return splices.map(whole => {
     const splice = trimmed(text.body, whole);
     const start = rawOffset(text, splice.start);
@@ -78,8 +78,8 @@ export function rawSplices(text: Text, splices: readonly Splice[], newLines: New
   });
 }
 
-function endingsBetween(text: Text, start: number, end: number): Ending[] {
-  const found: Ending[] = [];
+function endingsBetween(text: Text, start: number, end: number): LineEnding[] {
+  const found: LineEnding[] = [];
   for (let at = text.body.indexOf("\n", start); at >= 0 && at < end; at = text.body.indexOf("\n", at + 1)) {
     found.push(endingAt(text, at));
   }
@@ -87,7 +87,7 @@ function endingsBetween(text: Text, start: number, end: number): Ending[] {
 }
 
 /** The ending of the line before where lines are put between lines, else of the line that is split. */
-function neighbour(text: Text, splice: Splice): Ending {
+function neighbour(text: Text, splice: Splice): LineEnding {
   const before = splice.start === 0 ? -1 : text.body.lastIndexOf("\n", splice.start - 1);
   const after = text.body.indexOf("\n", splice.end);
   const betweenLines = before === splice.start - 1;

@@ -25,7 +25,7 @@ export function* gitChanges(a: readonly string[], b: readonly string[]): Steps<L
   const counts = [occurrences(left.ids, kinds), occurrences(right.ids, kinds)] as const;
   const [ours, theirs] = [setAside(left, head, tail, counts[1]), setAside(right, head, tail, counts[0])];
   yield;
-  yield* new Comparison(left, right, ours, theirs).run();
+  yield* new GitComparison(left, right, ours, theirs).run();
   slide(left, right);
   yield;
   slide(right, left);
@@ -117,7 +117,7 @@ function isLost(kind: Uint8Array, at: number, first: number, last: number): bool
   return often * 4 < often + before.without + after.without;
 }
 
-class Comparison {
+class GitComparison {
   readonly #a: Int32Array;
   readonly #b: Int32Array;
   readonly #mark: (inA: boolean, from: number, to: number) => void;
@@ -231,7 +231,7 @@ function furthest(
 }
 
 /** A run of changed lines, or the empty one in front of an unchanged line. */
-interface Run {
+interface ChangedRun {
   start: number;
   end: number;
 }
@@ -248,7 +248,7 @@ function slide(side: Side, otherSide: Side): void {
   } while (nextRun(side, run) && nextRun(otherSide, other));
 }
 
-function slideRun(side: Side, run: Run, otherSide: Side, other: Run): void {
+function slideRun(side: Side, run: ChangedRun, otherSide: Side, other: ChangedRun): void {
   let size: number;
   let highest: number;
   let meets: boolean;
@@ -269,13 +269,13 @@ function slideRun(side: Side, run: Run, otherSide: Side, other: Run): void {
   }
 }
 
-function firstRun({ changed }: Side): Run {
+function firstRun({ changed }: Side): ChangedRun {
   const run = { start: 0, end: 0 };
   while (changed[run.end]) run.end += 1;
   return run;
 }
 
-function nextRun({ ids, changed }: Side, run: Run): boolean {
+function nextRun({ ids, changed }: Side, run: ChangedRun): boolean {
   if (run.end === ids.length) return false;
   run.start = run.end + 1;
   run.end = run.start;
@@ -283,13 +283,13 @@ function nextRun({ ids, changed }: Side, run: Run): boolean {
   return true;
 }
 
-function previousRun({ changed }: Side, run: Run): void {
+function previousRun({ changed }: Side, run: ChangedRun): void {
   run.end = run.start - 1;
   run.start = run.end;
   while (changed[run.start - 1]) run.start -= 1;
 }
 
-function moveUp({ ids, changed }: Side, run: Run): boolean {
+function moveUp({ ids, changed }: Side, run: ChangedRun): boolean {
   if (run.start === 0 || ids[run.start - 1] !== ids[run.end - 1]) return false;
   changed[--run.start] = 1;
   changed[--run.end] = 0;
@@ -297,7 +297,7 @@ function moveUp({ ids, changed }: Side, run: Run): boolean {
   return true;
 }
 
-function moveDown({ ids, changed }: Side, run: Run): boolean {
+function moveDown({ ids, changed }: Side, run: ChangedRun): boolean {
   if (run.end >= ids.length || ids[run.start] !== ids[run.end]) return false;
   changed[run.start++] = 0;
   changed[run.end++] = 1;

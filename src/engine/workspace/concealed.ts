@@ -1,4 +1,4 @@
-// The server's own directories, held: its state, and the gate that it shares with other servers. They may lie in a
+// The server's own directories, held: its state, and the user lock that it shares with other servers. They may lie in a
 // root, as when the home directory is served. No caller sees or reaches them, and what counts is which directory it
 // is, not where: a command may have renamed what is above it.
 //

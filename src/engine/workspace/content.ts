@@ -3,7 +3,7 @@
 // end, and a limit in bytes holds in any case.
 import { countLines } from "../text/lines.ts";
 import type { OpenFile } from "./file.ts";
-import type { FileLine, LineOptions, LineWindow } from "./line-window.ts";
+import type { LineOptions, LineWindow, RawLine } from "./line-window.ts";
 import { linesFrom } from "./lines.ts";
 import { type Tail, tailOf } from "./tail.ts";
 
@@ -24,7 +24,7 @@ export interface ContentOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-export interface Content {
+export interface FileContent {
   readonly text: string;
   /** How many bytes of the file are in `text`. */
   readonly bytes: number;
@@ -41,7 +41,7 @@ export async function readContent(
   file: OpenFile,
   choice: LineChoice,
   options: ContentOptions,
-): Promise<Content> {
+): Promise<FileContent> {
   const form = formOf(file, options.encoding);
   if (choice.of === "all") {
     const bytes = await file.bytes(options.maxBytes);
@@ -74,18 +74,21 @@ function rangeOf(choice: Exclude<LineChoice, { of: "all" | "last" }>): [start: n
 }
 
 /** Lines as they stand in the file. */
-interface Part extends Omit<Tail, "ends"> {
+interface LinesPart extends Omit<Tail, "ends"> {
   readonly count: number;
 }
 
-function joined({ lines, ...where }: LineWindow, form: Form): Part {
+function joined({ lines, ...where }: LineWindow, form: ContentForm): LinesPart {
   const bytes = Buffer.concat(lines.flatMap(line => [line.bytes, form.breaks[line.end]]));
   const full = where.full || lines.some(line => line.left > 0);
   return { ...where, bytes, end: lines.at(-1)?.end ?? "", count: lines.length, full };
 }
 
 /** The end of the last line is left out. */
-function partOf({ bytes: all, end, count, first, more, full: cut }: Part, form: Form): Content {
+function partOf(
+  { bytes: all, end, count, first, more, full: cut }: LinesPart,
+  form: ContentForm,
+): FileContent {
   const bytes = all.subarray(0, all.length - form.breaks[end].length);
   const decoded = form.decode(bytes);
   const whole = first === 1 && !more && !cut;
@@ -98,16 +101,16 @@ function partOf({ bytes: all, end, count, first, more, full: cut }: Part, form: 
   };
 }
 
-interface Form {
+interface ContentForm {
   readonly isText: boolean;
   readonly wide?: LineOptions["encoding"];
   /** Bytes of a mark to leave out. */
   readonly skip?: number;
-  readonly breaks: Readonly<Record<FileLine["end"], Buffer>>;
+  readonly breaks: Readonly<Record<RawLine["end"], Buffer>>;
   decode(bytes: Buffer): string;
 }
 
-function formOf(file: OpenFile, encoding: ContentEncoding): Form {
+function formOf(file: OpenFile, encoding: ContentEncoding): ContentForm {
   const breaks = { "\n": Buffer.from("\n"), "\r\n": Buffer.from("\r\n"), "": Buffer.alloc(0) };
   const plain = { isText: true, breaks };
   switch (encoding) {

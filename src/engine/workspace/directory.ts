@@ -4,13 +4,13 @@ import type { Dirent } from "node:fs";
 import { Fault, type Kind } from "../fault.ts";
 import { isTemporaryName, temporaryMs } from "./commit/temporary.ts";
 import { concealedBelow, concealsIn, isConcealed, isParentOfConcealed } from "./concealed.ts";
+import type { DirectoryStamp } from "./directory-stamp.ts";
 import { errnoOf, faultOf, system } from "./errno.ts";
 import { OpenFile } from "./file.ts";
 import { display, Handle } from "./handle.ts";
-import type { Mark } from "./mark.ts";
 import { statShown } from "./masked-file.ts";
 import { bytesWritten, isEscaped, written } from "./name.ts";
-import type { Landing } from "./resolve.ts";
+import type { ResolvedPath } from "./resolve.ts";
 import type { Root } from "./root.ts";
 import { kindOf, type Stat } from "./stat.ts";
 import { readdirSync, readlinkSync } from "./system/calls.ts";
@@ -20,14 +20,14 @@ import type { Address } from "./system/held.ts";
 import { lstatIfThere } from "./system/identity.ts";
 
 /** An entry of a directory. `raw` is there where the written name (name.ts) differs from its bytes as UTF-8. */
-export interface Entry {
+export interface DirectoryEntry {
   readonly name: string;
   readonly kind: Kind;
   readonly raw?: Buffer;
 }
 
 /** The entry whose name has these bytes. */
-export function entryNamed(raw: Buffer, kind: Kind): Entry {
+export function entryNamed(raw: Buffer, kind: Kind): DirectoryEntry {
   const name = written(raw);
   return isEscaped(name) ? { name, kind, raw } : { name, kind };
 }
@@ -47,12 +47,12 @@ export class Directory implements Disposable {
     this.given = given;
   }
 
-  static open(landing: Landing, given: string): Directory {
-    if (!landing.handle.stat().isDirectory()) {
-      landing.handle.close();
+  static open(resolved: ResolvedPath, given: string): Directory {
+    if (!resolved.handle.stat().isDirectory()) {
+      resolved.handle.close();
       throw new Fault("not_a_directory", { path: given });
     }
-    return new Directory(landing.handle, landing.root, landing.path, given);
+    return new Directory(resolved.handle, resolved.root, resolved.path, given);
   }
 
   /** The address of this directory for system calls. */
@@ -66,9 +66,9 @@ export class Directory implements Disposable {
   }
 
   /** What is in it, in the system's order, without what a commit keeps there for a moment. */
-  entries(): Entry[] {
+  entries(): DirectoryEntry[] {
     const found = this.#found();
-    const entries: Entry[] = [];
+    const entries: DirectoryEntry[] = [];
     const hides = this.root.rules.hiding(this.path);
     if (this.#conceals && isParentOfConcealed(this.mark())) return this.#rawEntries();
     for (let i = 0; i < found.length; i++) {
@@ -88,7 +88,7 @@ export class Directory implements Disposable {
     }
   }
 
-  #rawEntries(): Entry[] {
+  #rawEntries(): DirectoryEntry[] {
     const found = system(this.given, () =>
       readdirSync(this.address, { withFileTypes: true, encoding: "buffer" }),
     );
@@ -119,14 +119,14 @@ export class Directory implements Disposable {
     return concealsIn([this.root]);
   }
 
-  #isConcealed(entry: Entry): boolean {
+  #isConcealed(entry: DirectoryEntry): boolean {
     if (entry.kind !== "directory") return false;
     const stat = lstatIfThere(this.#handle.below(addressOf(entry)));
     return stat !== undefined && isConcealed(stat);
   }
 
-  /** What its listing can be recognised by later (mark.ts). To be taken before the entries are read. */
-  mark(): Mark {
+  /** What its listing can be recognised by later (directory-stamp.ts). To be taken before the entries are read. */
+  mark(): DirectoryStamp {
     return this.#handle.stat();
   }
 
@@ -134,7 +134,7 @@ export class Directory implements Disposable {
    * The mark of a directory further down, to be compared and for nothing else: it is asked for by its path, so links
    * are followed on the way. Whatever it is compared with was read from a held directory. Undefined where there is none.
    */
-  markBelow(path: string): Mark | undefined {
+  markBelow(path: string): DirectoryStamp | undefined {
     try {
       const at = `${this.path}/${path}`;
       return lstatIfThere(isEscaped(at) ? bytesWritten(at) : at);
@@ -149,7 +149,7 @@ export class Directory implements Disposable {
   }
 
   /** A directory in it; undefined where it is gone, is no directory any more, or may not be entered. */
-  child(entry: Entry): Directory | undefined {
+  child(entry: DirectoryEntry): Directory | undefined {
     try {
       const address = this.#handle.below(addressOf(entry));
       const { rules } = this.root;
@@ -169,7 +169,7 @@ export class Directory implements Disposable {
   }
 
   /** About an entry itself; links are not followed. Undefined where it is gone, or may only be seen by name. */
-  stat(entry: Entry): Stat | undefined {
+  stat(entry: DirectoryEntry): Stat | undefined {
     try {
       const stats = lstatIfThere(this.#handle.below(addressOf(entry)));
       if (stats === undefined) return undefined;
@@ -186,7 +186,7 @@ export class Directory implements Disposable {
   }
 
   /** Where a link in it points, in its written form (name.ts). */
-  linkTarget(entry: Entry): string | undefined {
+  linkTarget(entry: DirectoryEntry): string | undefined {
     try {
       return written(readlinkSync(this.#handle.below(addressOf(entry)), "buffer"));
     } catch {
@@ -195,7 +195,7 @@ export class Directory implements Disposable {
   }
 
   /** A regular file in it, open for reading; links are not followed. The caller closes it. */
-  file(entry: Entry): OpenFile {
+  file(entry: DirectoryEntry): OpenFile {
     const given = `${this.given}/${entry.name}`;
     const handle = system(given, () => Handle.open(this.#handle.below(addressOf(entry)), { follow: false }));
     return OpenFile.open({ handle, root: this.root, path: `${this.path}/${entry.name}` }, given);
@@ -212,6 +212,6 @@ export class Directory implements Disposable {
 
 const withKinds = { withFileTypes: true } as const;
 
-function addressOf(entry: Entry): Address {
+function addressOf(entry: DirectoryEntry): Address {
   return entry.raw ?? entry.name;
 }

@@ -3,7 +3,7 @@
 import { type BigIntStats, closeSync, constants, fstatSync, read, readSync, type Stats } from "node:fs";
 import { Fault } from "../fault.ts";
 import { faultOf, system } from "./errno.ts";
-import type { Landing } from "./resolve.ts";
+import type { ResolvedPath } from "./resolve.ts";
 import { maxMaskedBytes, type Rules } from "./rules.ts";
 import { kindOf, type Stat, statOf } from "./stat.ts";
 import { isSynthetic } from "./synthetic.ts";
@@ -34,10 +34,10 @@ export class OpenFile implements Disposable {
   }
 
   /**
-   * Opens what was landed on, if it is a regular file. Never blocks, never touches a device. Closes the landing. Where
+   * Opens what was landed on, if it is a regular file. Never blocks, never touches a device. Closes the resolved. Where
    * a rule masks the file, the masked text is its content, unless `unmasked` asks for what is on the disk.
    */
-  static open({ handle, root, path, stat }: Landing, given: string, as?: "unmasked"): OpenFile {
+  static open({ handle, root, path, stat }: ResolvedPath, given: string, as?: "unmasked"): OpenFile {
     try {
       const contents = as === "unmasked" ? "full" : root.rules.admit(path, given).contents;
       const stats = stat ?? handle.stat();

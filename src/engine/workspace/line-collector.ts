@@ -1,8 +1,8 @@
 // Lines put together from the pieces in which a file is read. What is kept stays within the limits.
-import type { FileLine, LineOptions } from "./line-window.ts";
+import type { LineOptions, RawLine } from "./line-window.ts";
 
 export class LineCollector {
-  readonly lines: FileLine[] = [];
+  readonly lines: RawLine[] = [];
   full = false;
   readonly #maxLine: number;
   readonly #maxBytes: number;
@@ -46,7 +46,7 @@ export class LineCollector {
     this.#push(carriage ? "\r\n" : "\n", complete ? width * (carriage ? 2 : 1) : width);
   }
 
-  #push(end: FileLine["end"], endBytes: number): void {
+  #push(end: RawLine["end"], endBytes: number): void {
     const held = this.#held();
     const complete = this.#kept === this.#length;
     const textBytes = this.#length - endBytes;

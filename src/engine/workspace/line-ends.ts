@@ -1,6 +1,6 @@
 // Where lines end in a piece of a file. Whole files are passed over here, so this is what looking for a line costs.
 import { memoryFrom, program } from "../text/simd/program.ts";
-import type { FileLine, LineOptions } from "./line-window.ts";
+import type { LineOptions, RawLine } from "./line-window.ts";
 
 const worthVectors = 128 * 1024;
 const vectorBytes = 64 * 1024;
@@ -33,7 +33,7 @@ export class LineEnds {
   }
 
   /** The break that stands in front of `end`, in a line that begins at `from`. */
-  breakAt(chunk: Buffer, end: number, from = 0): FileLine["end"] {
+  breakAt(chunk: Buffer, end: number, from = 0): RawLine["end"] {
     const { width } = this;
     if (end - width < from || !this.#isUnit(chunk, end - width, 10)) return "";
     return end - 2 * width >= from && this.#isUnit(chunk, end - 2 * width, 13) ? "\r\n" : "\n";

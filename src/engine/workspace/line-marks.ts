@@ -7,7 +7,7 @@
 // memory map shows when the system stamps the file, which may be later; readers of such files know.)
 import type { OpenFile } from "./file.ts";
 
-interface Mark {
+interface LineMark {
   readonly offset: number;
   /** The number of the line that the byte at `offset` belongs to. */
   readonly line: number;
@@ -20,13 +20,13 @@ const maxFiles = 32;
 const settledMs = 2500; // some file systems count in steps of two seconds
 
 /** By identity and state of the file; those used last are at the end. */
-const known = new Map<string, readonly Mark[]>();
+const known = new Map<string, readonly LineMark[]>();
 
 /** What is known about a file, and what is learnt while it is read once more. */
 export class LineMarks {
   readonly #file: OpenFile;
   readonly #state: string | undefined;
-  readonly #marks: Mark[];
+  readonly #marks: LineMark[];
   #grown = false;
 
   constructor(file: OpenFile) {
@@ -36,7 +36,7 @@ export class LineMarks {
   }
 
   /** The last mark in front of the line, so that at least one line end lies between; undefined where there is none. */
-  before(line: number): Mark | undefined {
+  before(line: number): LineMark | undefined {
     let low = 0;
     let high = this.#marks.length;
     while (low < high) {

@@ -1,7 +1,7 @@
 // Lines of a file as they are given, and how they may be asked for.
 
 /** One line. `bytes` has no terminator; `end` is how the line ended, "" at the end of a file without one. */
-export interface FileLine {
+export interface RawLine {
   readonly bytes: Buffer;
   readonly end: "\n" | "\r\n" | "";
   /** Bytes that were left out at the end of this line because it is longer than the limit. */
@@ -9,7 +9,7 @@ export interface FileLine {
 }
 
 export interface LineWindow {
-  readonly lines: readonly FileLine[];
+  readonly lines: readonly RawLine[];
   /** The number of the first line, from 1. From the end of a long file it is not known. */
   readonly first?: number;
   /** Whether the file goes on behind the window (before it, for the last lines). */

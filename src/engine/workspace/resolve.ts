@@ -32,7 +32,7 @@ const maxPathBytes = 4000; // below PATH_MAX with the handle's prefix
 const fewNames = 2; // up to here, going name by name is cheaper than asking about the mount
 
 /** Something that exists, held, with the root that decides about it. */
-export interface Landing {
+export interface ResolvedPath {
   readonly handle: Handle;
   readonly root: Root;
   /** Where it really is: canonical, for people. */
@@ -42,7 +42,7 @@ export interface Landing {
 }
 
 /** A name in a held directory; the last component is never followed. The handle is the directory's. */
-export interface Seat extends Landing {
+export interface ResolvedEntry extends ResolvedPath {
   readonly name: Address;
 }
 
@@ -50,39 +50,41 @@ export interface Seat extends Landing {
  * Opens what `path` leads to, links followed. The caller closes the handle. What a rule denies is refused, whether it
  * is there or not.
  */
-export function land(roots: readonly Root[], path: WorkspacePath): Landing {
-  let landing: Landing;
+export function resolvePath(roots: readonly Root[], path: WorkspacePath): ResolvedPath {
+  let resolved: ResolvedPath;
   try {
-    landing = reach(roots, path);
+    resolved = reach(roots, path);
   } catch (error) {
     if (Fault.is(error, "not_found")) path.root.rules.admit(path.absolute, path.given);
     throw error;
   }
   try {
-    landing.root.rules.admit(landing.path, path.given);
-    return landing;
+    resolved.root.rules.admit(resolved.path, path.given);
+    return resolved;
   } catch (error) {
-    landing.handle.close();
+    resolved.handle.close();
     throw error;
   }
 }
 
-function reach(roots: readonly Root[], path: WorkspacePath): Landing {
+function reach(roots: readonly Root[], path: WorkspacePath): ResolvedPath {
   try {
     if (!concealsIn(roots)) {
-      const landing = isRaceFree() ? quickly(roots, path) : claim(roots, Handle.open(addressOf(path)));
-      if (landing !== undefined) return landing;
+      const resolved = isRaceFree()
+        ? resolveByKernel(roots, path)
+        : claim(roots, Handle.open(addressOf(path)));
+      if (resolved !== undefined) return resolved;
     }
   } catch (error) {
     const errno = errnoOf(error);
     if (errno === "EMFILE" || errno === "ENFILE") throw faultOf(error, path.given);
   }
-  return new Walk(roots, path).land();
+  return new PathWalk(roots, path).land();
 }
 
 /** The deepest directory on the way to `path` that is there, and the names that are missing below it. */
-export interface Reached {
-  readonly landing: Landing;
+export interface NearestExisting {
+  readonly resolved: ResolvedPath;
   readonly missing: readonly string[];
 }
 
@@ -90,26 +92,26 @@ export interface Reached {
  * Goes as far towards a directory as there is something: one walk, however much is missing. Faults: those of `land`,
  * and `parent_not_found` where a link on the way leads nowhere.
  */
-export function landNearest(roots: readonly Root[], path: WorkspacePath): Reached {
+export function resolveNearest(roots: readonly Root[], path: WorkspacePath): NearestExisting {
   try {
-    return { landing: land(roots, path), missing: [] };
+    return { resolved: resolvePath(roots, path), missing: [] };
   } catch (error) {
     if (!Fault.is(error, "not_found")) throw error;
   }
-  const reached = new Walk(roots, path).nearest();
+  const reached = new PathWalk(roots, path).nearest();
   try {
-    reached.landing.root.rules.admit(reached.landing.path, path.given);
+    reached.resolved.root.rules.admit(reached.resolved.path, path.given);
     return reached;
   } catch (error) {
-    reached.landing.handle.close();
+    reached.resolved.handle.close();
     throw error;
   }
 }
 
 /** The directory that holds `path`'s last name, and the name as it is stored there (or to be stored). */
-export function seat(roots: readonly Root[], path: WorkspacePath): Seat {
+export function resolveEntry(roots: readonly Root[], path: WorkspacePath): ResolvedEntry {
   if (path.isRoot) throw new Fault("protected_root", { path: path.given });
-  const directory = land(roots, path.parent);
+  const directory = resolvePath(roots, path.parent);
   if (!directory.handle.stat().isDirectory()) {
     directory.handle.close();
     throw new Fault("not_a_directory", { path: path.given });
@@ -118,7 +120,7 @@ export function seat(roots: readonly Root[], path: WorkspacePath): Seat {
 }
 
 /** What `path` leads to where no link is on the way. Undefined or an error: `Walk` has to look. */
-function quickly(roots: readonly Root[], path: WorkspacePath): Landing | undefined {
+function resolveByKernel(roots: readonly Root[], path: WorkspacePath): ResolvedPath | undefined {
   const { root, segments, relative } = path;
   if (relative.length >= maxPathBytes) return undefined;
   const few = segments.length <= fewNames;
@@ -164,7 +166,7 @@ function slash(directory: string): string {
   return directory.endsWith("/") ? "" : "/";
 }
 
-interface Trail {
+interface NamesBelowRoot {
   readonly root: Root;
   readonly names: string[];
 }
@@ -173,7 +175,7 @@ interface Trail {
  * Decides on what was opened, never on a path string. The system cannot tell where something is whose path is
  * longer than a path may be; then how it was reached decides: by `trail` from a root without following anything.
  */
-function claim(roots: readonly Root[], handle: Handle, trail?: Trail): Landing | undefined {
+function claim(roots: readonly Root[], handle: Handle, trail?: NamesBelowRoot): ResolvedPath | undefined {
   try {
     const whereabouts = handle.whereabouts();
     const root = rootHolding(roots, whereabouts);
@@ -190,7 +192,7 @@ function claim(roots: readonly Root[], handle: Handle, trail?: Trail): Landing |
 }
 
 /** Resolves a path as the kernel would, but for links in procfs. */
-class Walk {
+class PathWalk {
   readonly #roots: readonly Root[];
   readonly #given: string;
   readonly #exact: boolean;
@@ -201,7 +203,7 @@ class Walk {
   /** What lies below `#current` when a step fails: undefined where that name comes from a link. */
   #missing: readonly string[] | undefined;
   /** How `#current` was reached. Undefined as soon as the way has left the roots: then no failure is told. */
-  #trail: Trail | undefined;
+  #below: NamesBelowRoot | undefined;
   #links = 0;
 
   constructor(roots: readonly Root[], { root, segments, given, exact }: WorkspacePath) {
@@ -211,10 +213,10 @@ class Walk {
     this.#current = Handle.open(root.handle.address);
     this.#names = segments.toReversed();
     this.#ownLeft = segments.length;
-    this.#trail = { root, names: [] };
+    this.#below = { root, names: [] };
   }
 
-  land(): Landing {
+  land(): ResolvedPath {
     try {
       while (this.#names.length > 0) this.#step();
     } catch (error) {
@@ -224,31 +226,31 @@ class Walk {
   }
 
   /** As far as there is something. */
-  nearest(): Reached {
+  nearest(): NearestExisting {
     try {
       while (this.#names.length > 0) this.#step();
       this.#missing = [];
     } catch (error) {
-      if (errnoOf(error) !== "ENOENT" || this.#trail === undefined) throw this.#failed(error);
+      if (errnoOf(error) !== "ENOENT" || this.#below === undefined) throw this.#failed(error);
       if (this.#missing === undefined) {
         this.#current.close();
         throw new Fault("parent_not_found", { path: this.#given });
       }
     }
-    return { landing: this.#landed(), missing: this.#missing };
+    return { resolved: this.#landed(), missing: this.#missing };
   }
 
   #failed(error: unknown): unknown {
     this.#current.close();
     const errno = errnoOf(error);
-    if (this.#trail === undefined && errno !== "EMFILE" && errno !== "ENFILE") return this.#outside();
+    if (this.#below === undefined && errno !== "EMFILE" && errno !== "ENFILE") return this.#outside();
     return faultOf(error, this.#given);
   }
 
-  #landed(): Landing {
-    const landing = claim(this.#roots, this.#current, this.#trail);
-    if (landing === undefined) throw this.#outside();
-    return landing;
+  #landed(): ResolvedPath {
+    const resolved = claim(this.#roots, this.#current, this.#below);
+    if (resolved === undefined) throw this.#outside();
+    return resolved;
   }
 
   #step(): void {
@@ -273,8 +275,8 @@ class Walk {
       this.#follow(ownForm(written(readlinkSync(directory.below(stored), "buffer"))));
       return;
     }
-    this.#trail?.names.push(name);
-    this.#go(next, this.#trail);
+    this.#below?.names.push(name);
+    this.#go(next, this.#below);
     if (this.#names.length > 0 && !stat.isDirectory())
       throw new Fault("not_a_directory", { path: this.#given });
   }
@@ -290,8 +292,8 @@ class Walk {
 
   #up(): void {
     const parent = Handle.open(this.#current.below(".."), { follow: false, directory: true });
-    const isBelow = this.#trail?.names.pop() !== undefined;
-    this.#go(parent, isBelow ? this.#trail : undefined);
+    const isBelow = this.#below?.names.pop() !== undefined;
+    this.#go(parent, isBelow ? this.#below : undefined);
   }
 
   #follow(target: string): void {
@@ -303,7 +305,7 @@ class Walk {
     const up = names.findIndex(name => name !== "..");
     const above = up < 0 ? names.length : up;
     if (isAbsolute(target)) this.#restart(parse(target).root, names);
-    else if (this.#trail === undefined || above <= this.#trail.names.length)
+    else if (this.#below === undefined || above <= this.#below.names.length)
       this.#names.push(...names.reverse());
     else {
       // It leaves this root; by its spelling it may lead to another one.
@@ -321,14 +323,14 @@ class Walk {
     this.#names.push(...names.slice(plain.length).reverse(), ...below.toReversed());
     this.#go(
       Handle.open(named?.root.handle.address ?? top),
-      this.#trail && named && { root: named.root, names: [] },
+      this.#below && named && { root: named.root, names: [] },
     );
   }
 
-  #go(to: Handle, trail: Trail | undefined): void {
+  #go(to: Handle, trail: NamesBelowRoot | undefined): void {
     this.#current.close();
     this.#current = to;
-    this.#trail = trail;
+    this.#below = trail;
   }
 
   #outside(): Fault {

@@ -39,13 +39,13 @@ export function isChangeable(root: Root): boolean {
   return root.access === "read-write" && root.rules.decide(display(root.handle.whereabouts())).changes;
 }
 
-type State = "read-only" | "read-write";
+type RootAccess = "read-only" | "read-write";
 
-function stateOf(root: Root): State {
+function stateOf(root: Root): RootAccess {
   return isChangeable(root) ? "read-write" : "read-only";
 }
 
-function walk(root: Root, directory: Handle, at: string, state: State, found: Restricted[]): void {
+function walk(root: Root, directory: Handle, at: string, state: RootAccess, found: Restricted[]): void {
   for (const entry of entriesOf(directory)) {
     const name = entry.name as unknown as Buffer;
     if (entry.isSymbolicLink()) continue;
@@ -74,7 +74,7 @@ function walk(root: Root, directory: Handle, at: string, state: State, found: Re
   }
 }
 
-function seenOf({ contents, changes }: Decision, root: Root): "nothing" | "masked" | State {
+function seenOf({ contents, changes }: Decision, root: Root): "nothing" | "masked" | RootAccess {
   if (contents === "none") return "nothing";
   if (contents === "masked") return "masked";
   return changes && root.access === "read-write" ? "read-write" : "read-only";

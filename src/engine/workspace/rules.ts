@@ -3,18 +3,18 @@
 // same directory for all of them.
 import { isUtf8 } from "node:buffer";
 import { Fault } from "../fault.ts";
-import { covers, type Grant, type Need } from "../policy/approval.ts";
+import { type ApprovalGrant, covers, type Need } from "../policy/approval.ts";
 import { mask, maskFormat, unmask } from "../policy/mask/mask.ts";
 import { placeholder } from "../policy/mask/secret.ts";
 import { decideAll, type Policy } from "../policy/policy.ts";
-import { type Decision, narrower, type Question, unrestricted } from "../policy/rule.ts";
+import { type AskedAction, type Decision, narrower, unrestricted } from "../policy/rule.ts";
 import { isBinary } from "../text/detect.ts";
 
 /** The policies of a server, which may be replaced while it runs. */
 export interface PolicySource {
   current(): readonly Policy[];
   /** What a person has allowed of what rules ask about. */
-  grants?(): readonly Grant[];
+  grants?(): readonly ApprovalGrant[];
 }
 
 interface Base {
@@ -100,7 +100,7 @@ export class Rules {
   }
 
   /** What a person still has to be asked before something is done at `at`. */
-  open(at: string, question: Question, client: string): Need | undefined {
+  open(at: string, question: AskedAction, client: string): Need | undefined {
     const need = { at, question };
     if (!this.decide(at).ask.includes(question)) return undefined;
     const sources = [this.#source, ...this.#more];

@@ -2,14 +2,14 @@
 // stand there, with the places where they end: nothing is copied, and most files are read with one call.
 import type { OpenFile } from "./file.ts";
 import { LineEnds } from "./line-ends.ts";
-import type { FileLine, LineOptions, LineWindow } from "./line-window.ts";
+import type { LineOptions, LineWindow, RawLine } from "./line-window.ts";
 
 export interface Tail extends Omit<LineWindow, "lines"> {
   readonly bytes: Buffer;
   /** Where each line ends in `bytes`, behind its break. */
   readonly ends: readonly number[];
   /** The break of the last line. */
-  readonly end: FileLine["end"];
+  readonly end: RawLine["end"];
 }
 
 /** What is read from the end first; most want a few lines, and each further piece is larger. */
@@ -75,7 +75,7 @@ export async function lastLines(
   const { encoding, maxLineBytes = Number.POSITIVE_INFINITY } = options;
   const scan = new LineEnds(encoding);
   let at = 0;
-  const lines = ends.map((behind): FileLine => {
+  const lines = ends.map((behind): RawLine => {
     const end = scan.breakAt(bytes, behind, at);
     const length = behind - at - end.length * scan.width;
     const shown = Math.min(length, maxLineBytes);

@@ -9,12 +9,12 @@ import type { Need } from "../policy/approval.ts";
 import { Archive } from "./archive/archive.ts";
 import type { By, Change, Commit, CommitListener, CommitOptions } from "./commit/change.ts";
 import { Committer, type Current } from "./commit/commit.ts";
-import { removeWithoutRoom } from "./commit/no-room.ts";
-import { othersRecorded } from "./commit/others.ts";
+import { removeWithoutRoom } from "./commit/remove-without-journal.ts";
 import type { CopyAttributes } from "./commit/stage.ts";
 import { statePath } from "./commit/state.ts";
 import { refuseStateIn } from "./commit/state-in-root.ts";
 import { type Attendance, attendanceAt, openStore } from "./commit/store.ts";
+import { othersRecorded } from "./commit/unrecorded-commits.ts";
 import { isConcealed, liesInConcealed } from "./concealed.ts";
 import { Directory } from "./directory.ts";
 import { system } from "./errno.ts";
@@ -26,7 +26,7 @@ import { statShown } from "./masked-file.ts";
 import { written } from "./name.ts";
 import { narrow } from "./narrow.ts";
 import { type PathForms, parsePath, type WorkspacePath } from "./path.ts";
-import { land, seat } from "./resolve.ts";
+import { resolveEntry, resolvePath } from "./resolve.ts";
 import { type Access, isWithin, Root, under } from "./root.ts";
 import { type PolicySource, Rules } from "./rules.ts";
 import type { Stat } from "./stat.ts";
@@ -95,7 +95,7 @@ export class Workspace implements Disposable {
    * holds may be read and written as before, and commits are one with this workspace's. The caller disposes of it.
    */
   within(path: WorkspacePath): Workspace {
-    const { handle, root } = land(this.roots, path);
+    const { handle, root } = resolvePath(this.roots, path);
     const spelling = isAbsolute(path.given) ? resolve(path.given) : path.absolute;
     const own = new Root(spelling, root.access, handle, root.rules);
     // A root inside of it still decides about itself.
@@ -114,7 +114,7 @@ export class Workspace implements Disposable {
     try {
       for (const { path, access } of grants) {
         const way = this.at(path);
-        const { handle, root } = land(this.roots, way);
+        const { handle, root } = resolvePath(this.roots, way);
         const spelling = isAbsolute(path) ? resolve(path) : way.absolute;
         own.push(new Root(spelling, root.access === "read-only" ? "read-only" : access, handle, root.rules));
       }
@@ -243,12 +243,12 @@ export class Workspace implements Disposable {
   /** The regular file that `path` leads to, open for reading as the rules allow. The caller closes it. */
   file(path: WorkspacePath): OpenFile {
     this.#shared.attendance.attend();
-    return OpenFile.open(land(this.roots, path), path.given);
+    return OpenFile.open(resolvePath(this.roots, path), path.given);
   }
 
   /** The same with the bytes that are on the disk, also where a rule masks them: for history, never for answers. */
   unmaskedFile(path: WorkspacePath): OpenFile {
-    return OpenFile.open(land(this.roots, path), path.given, "unmasked");
+    return OpenFile.open(resolvePath(this.roots, path), path.given, "unmasked");
   }
 
   /** Bytes that were at `at` at some time, as the rules let a caller see them. Faults: `forbidden`. */
@@ -285,22 +285,22 @@ export class Workspace implements Disposable {
   /** The directory that `path` leads to, held open. The caller closes it. */
   directory(path: WorkspacePath): Directory {
     this.#shared.attendance.attend();
-    return Directory.open(land(this.roots, path), path.given);
+    return Directory.open(resolvePath(this.roots, path), path.given);
   }
 
   /** About what `path` leads to. */
   stat(path: WorkspacePath): Stat {
     this.#shared.attendance.attend();
-    const landing = land(this.roots, path);
-    using handle = landing.handle;
-    return statShown(handle.stat(), handle.address, landing.path, landing.root.rules);
+    const resolved = resolvePath(this.roots, path);
+    using handle = resolved.handle;
+    return statShown(handle.stat(), handle.address, resolved.path, resolved.root.rules);
   }
 
   /** About the last name itself: a link is not followed, and may lead anywhere. */
   lstat(path: WorkspacePath): Stat & { readonly target?: string } {
     if (path.isRoot) return this.stat(path);
     this.#shared.attendance.attend();
-    const { handle, name, root, path: above } = seat(this.roots, path);
+    const { handle, name, root, path: above } = resolveEntry(this.roots, path);
     using _ = handle;
     const at = `${above === "/" ? "" : above}/${path.name}`;
     root.rules.admit(at, path.given);
@@ -319,11 +319,11 @@ export class Workspace implements Disposable {
     const missing: string[] = [];
     for (let at = path; ; at = at.parent) {
       try {
-        const landing = land(this.roots, at);
-        landing.handle.close();
+        const resolved = resolvePath(this.roots, at);
+        resolved.handle.close();
         return {
-          path: missing.length === 0 ? landing.path : under(landing.path, missing.join("/")),
-          root: landing.root,
+          path: missing.length === 0 ? resolved.path : under(resolved.path, missing.join("/")),
+          root: resolved.root,
         };
       } catch (error) {
         if (!Fault.is(error, "not_found") || at.isRoot) throw error;

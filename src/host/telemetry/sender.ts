@@ -5,7 +5,7 @@ import { Agent as HttpsAgent, request as httpsRequest } from "node:https";
 import { promisify } from "node:util";
 import { gzip } from "node:zlib";
 import { version } from "../../version.ts";
-import type { Target } from "./settings.ts";
+import type { ExportTarget } from "./settings.ts";
 
 const compress = promisify(gzip);
 const attempts = 4;
@@ -13,7 +13,7 @@ const firstPauseMs = 1000;
 const longestPauseMs = 30_000;
 const worthAnotherTry = new Set([408, 429, 502, 503, 504]);
 
-interface Reply {
+interface CollectorReply {
   /** Zero where there was none. */
   readonly status: number;
   readonly retryAfter: string | undefined;
@@ -21,7 +21,7 @@ interface Reply {
 }
 
 export class Sender {
-  readonly #target: Target;
+  readonly #target: ExportTarget;
   readonly #warn: (problem: string) => void;
   readonly #agent: HttpAgent;
   #failed = false;
@@ -29,7 +29,7 @@ export class Sender {
   #closing = false;
   #wake = () => {};
 
-  constructor(target: Target, warn: (problem: string) => void) {
+  constructor(target: ExportTarget, warn: (problem: string) => void) {
     this.#target = target;
     this.#warn = warn;
     const options = { keepAlive: true, maxSockets: 1 };
@@ -62,7 +62,7 @@ export class Sender {
     this.#agent.destroy();
   }
 
-  #post(bytes: Buffer): Promise<Reply> {
+  #post(bytes: Buffer): Promise<CollectorReply> {
     const { url, headers, timeoutMs, gzip: gzipped } = this.#target;
     const request = url.protocol === "https:" ? httpsRequest : httpRequest;
     return new Promise(resolve => {

@@ -6,7 +6,7 @@ import { version } from "../../version.ts";
 export type Signal = "traces" | "metrics";
 
 /** Where one signal goes. */
-export interface Target {
+export interface ExportTarget {
   readonly url: URL;
   readonly headers: Readonly<Record<string, string>>;
   readonly timeoutMs: number;
@@ -14,8 +14,8 @@ export interface Target {
 }
 
 export interface TelemetrySettings {
-  readonly traces?: Target;
-  readonly metrics?: Target;
+  readonly traces?: ExportTarget;
+  readonly metrics?: ExportTarget;
   readonly resource: Readonly<Record<string, string>>;
   readonly sampler: { readonly name: string; readonly ratio: number };
   readonly batch: { readonly delayMs: number; readonly queue: number; readonly size: number };
@@ -23,7 +23,7 @@ export interface TelemetrySettings {
   readonly delta: boolean;
 }
 
-type Environment = Readonly<Record<string, string | undefined>>;
+type TelemetryEnvironment = Readonly<Record<string, string | undefined>>;
 
 const samplers = [
   "always_on",
@@ -36,7 +36,7 @@ const samplers = [
 
 /** `warn` is told about values that cannot be used; a value that is wrong must not keep the server from starting. */
 export function telemetrySettings(
-  environment: Environment,
+  environment: TelemetryEnvironment,
   warn: (problem: string) => void,
 ): TelemetrySettings {
   const number = (name: string, otherwise: number, most = 2 ** 31 - 1): number => {
@@ -71,10 +71,10 @@ export function telemetrySettings(
 
 function targetOf(
   signal: Signal,
-  environment: Environment,
+  environment: TelemetryEnvironment,
   warn: (problem: string) => void,
   number: (name: string, otherwise: number) => number,
-): Target | undefined {
+): ExportTarget | undefined {
   const own = `OTEL_EXPORTER_OTLP_${signal.toUpperCase()}`;
   const setting = (name: string) =>
     environment[`${own}_${name}`] || environment[`OTEL_EXPORTER_OTLP_${name}`];
@@ -108,14 +108,17 @@ function targetOf(
 }
 
 /** The endpoint of a signal is taken as it is; that of all signals is extended by the signal's path. */
-function endpointOf(signal: Signal, environment: Environment): string | undefined {
+function endpointOf(signal: Signal, environment: TelemetryEnvironment): string | undefined {
   const own = environment[`OTEL_EXPORTER_OTLP_${signal.toUpperCase()}_ENDPOINT`];
   if (own) return own;
   const common = environment.OTEL_EXPORTER_OTLP_ENDPOINT;
   return common ? `${common.replace(/\/+$/, "")}/v1/${signal}` : undefined;
 }
 
-function resourceOf(environment: Environment, warn: (problem: string) => void): Record<string, string> {
+function resourceOf(
+  environment: TelemetryEnvironment,
+  warn: (problem: string) => void,
+): Record<string, string> {
   const given = pairsOf(environment.OTEL_RESOURCE_ATTRIBUTES ?? "", () =>
     warn("OTEL_RESOURCE_ATTRIBUTES: a pair is not name=value"),
   );

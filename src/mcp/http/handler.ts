@@ -6,7 +6,7 @@ import { defaultSettings, type Settings } from "../../contract/settings.ts";
 import type { Engine } from "../../engine/engine.ts";
 import { version } from "../../version.ts";
 import { createLog, type Log } from "../log.ts";
-import type { ServerInfo } from "../method.ts";
+import type { ServerIdentity } from "../method.ts";
 
 export interface HandlerOptions {
   readonly engine: Engine;
@@ -24,7 +24,7 @@ export interface HandlerOptions {
   readonly origins?: readonly string[];
   /** Keep nothing between requests, for use behind a load balancer. */
   readonly stateless?: boolean;
-  readonly info?: ServerInfo;
+  readonly info?: ServerIdentity;
   readonly log?: Log;
 }
 

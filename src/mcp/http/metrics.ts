@@ -4,7 +4,7 @@ import type { Figures } from "../recorder.ts";
 
 const buckets = [0.001, 0.005, 0.025, 0.1, 0.5, 2, 10, 60, 600];
 
-interface Series {
+interface MetricSeries {
   count: number;
   seconds: number;
   readonly within: number[];
@@ -19,7 +19,7 @@ export interface Gauge {
 
 export class Metrics {
   readonly #calls = new Map<string, number>();
-  readonly #latency = new Map<string, Series>();
+  readonly #latency = new Map<string, MetricSeries>();
   readonly #refusals = new Map<number, number>();
   #bytesIn = 0;
   #bytesOut = 0;

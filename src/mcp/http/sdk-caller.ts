@@ -4,11 +4,11 @@ import type { Session } from "../../contract/session.ts";
 import type { Workspace } from "../../engine/workspace/workspace.ts";
 import type { Id } from "../jsonrpc.ts";
 import type { Caller, Params } from "../method.ts";
-import type { Revision } from "../revision.ts";
+import type { ProtocolRevision } from "../revision.ts";
 
 interface SdkCallerOptions {
   readonly session: Session;
-  readonly revision: Revision;
+  readonly revision: ProtocolRevision;
   readonly workspace: Workspace;
   readonly capabilities: Readonly<Record<string, unknown>> | undefined;
   /** Aborted when the client is not there any more, where the SDK does not see to that. */
@@ -24,7 +24,7 @@ interface SdkCallerOptions {
 export class SdkCaller implements Caller, Disposable {
   readonly id: Id;
   readonly session: Session;
-  readonly revision: Revision;
+  readonly revision: ProtocolRevision;
   readonly workspace: Workspace;
   readonly capabilities: Readonly<Record<string, unknown>> | undefined;
   readonly signal: AbortSignal;

@@ -17,7 +17,7 @@ import { Session } from "../../contract/session.ts";
 import { InternalError, isRecord, MethodNotFound, RpcError } from "../jsonrpc.ts";
 import type { Log } from "../log.ts";
 import type { Caller, Params } from "../method.ts";
-import { clientName, type Era, modernRevisions, negotiate, type Revision } from "../revision.ts";
+import { clientName, type Era, modernRevisions, negotiate, type ProtocolRevision } from "../revision.ts";
 import type { Server } from "../server.ts";
 import type { CallScheduler } from "./call-scheduler.ts";
 import type { RequestContext, RequestContexts } from "./request-context.ts";
@@ -105,7 +105,7 @@ export class TableServer extends SdkServer {
     });
   }
 
-  #revision(context: ServerContext): Revision {
+  #revision(context: ServerContext): ProtocolRevision {
     if (this.#era === "modern") return modernRevisions[0];
     const stated = context.http?.req?.headers.get("mcp-protocol-version");
     return negotiate(this.getNegotiatedProtocolVersion() ?? stated ?? "");

@@ -5,13 +5,13 @@ import type { Settings } from "../../contract/settings.ts";
 import type { Tool } from "../../contract/tool.ts";
 import type { Engine } from "../../engine/engine.ts";
 import type { Principal } from "../auth/principal.ts";
-import type { ServerInfo } from "../method.ts";
+import type { ServerIdentity } from "../method.ts";
 import type { createServer, Server } from "../server.ts";
 import { Refusal } from "./refusal.ts";
 
 export interface TablesOptions {
   readonly engine: Engine;
-  readonly info: ServerInfo;
+  readonly info: ServerIdentity;
   /** What can be served below /mcp/. */
   readonly dialects: Readonly<Record<string, () => Promise<Dialect>>>;
   /** What is served at /mcp; absent where nobody chose: then the caller's own, or none. */

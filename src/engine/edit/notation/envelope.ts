@@ -1,5 +1,5 @@
 // The patch envelope: `*** Begin Patch`, then files with hunks that carry no line numbers, only context.
-import type { FilePatch, Hunk, PatchLine } from "./file-patch.ts";
+import type { FilePatch, PatchHunk, PatchLine } from "./file-patch.ts";
 import { filePatch, malformed } from "./file-patch.ts";
 
 const begin = "*** Begin Patch";
@@ -10,7 +10,7 @@ export function isEnvelope(patch: string): boolean {
 }
 
 export function parseEnvelope(patch: string): FilePatch[] {
-  const reader = new Reader(patch);
+  const reader = new EnvelopeReader(patch);
   const files: FilePatch[] = [];
   for (let line = reader.next(); line !== end; line = reader.next()) {
     if (line === undefined) malformed(reader.number, `"${end}" is missing`);
@@ -31,7 +31,7 @@ export function parseEnvelope(patch: string): FilePatch[] {
 }
 
 /** Lines of the patch one by one. A patch that came with "\r\n" is read as if it had "\n". */
-class Reader {
+class EnvelopeReader {
   number = 0;
   readonly #lines: readonly string[];
 
@@ -56,7 +56,7 @@ class Reader {
   }
 }
 
-function addFile(reader: Reader, path: string): FilePatch {
+function addFile(reader: EnvelopeReader, path: string): FilePatch {
   const lines: PatchLine[] = [];
   while (reader.peek?.startsWith("+"))
     lines.push({ sign: "+", text: (reader.next() ?? "").slice(1), end: true });
@@ -68,10 +68,10 @@ function addFile(reader: Reader, path: string): FilePatch {
   return filePatch({ kind: "create", path, checkRemoved: false }, hunks);
 }
 
-function updateFile(reader: Reader, path: string): FilePatch {
+function updateFile(reader: EnvelopeReader, path: string): FilePatch {
   const to = /^\*\*\* Move to: (.*\S)\s*$/.exec(reader.peek ?? "")?.[1];
   if (to !== undefined) reader.next();
-  const hunks: Hunk[] = [];
+  const hunks: PatchHunk[] = [];
   while (
     reader.peek !== undefined &&
     (reader.peek === "*** End of File" || !reader.peek.startsWith("*** "))
@@ -85,7 +85,7 @@ function updateFile(reader: Reader, path: string): FilePatch {
   return filePatch({ kind: "modify", path, checkRemoved: false }, hunks);
 }
 
-function readHunk(reader: Reader, first: boolean): Hunk | undefined {
+function readHunk(reader: EnvelopeReader, first: boolean): PatchHunk | undefined {
   const anchors: string[] = [];
   while (reader.peek?.startsWith("@@")) {
     const anchor = (reader.next() ?? "").slice(2).replace(/^ /, "").replace(/ @@$/, "");

@@ -9,7 +9,7 @@ export interface PatchLine {
   readonly end: boolean;
 }
 
-export interface Hunk {
+export interface PatchHunk {
   readonly lines: readonly PatchLine[];
   /** Where it is said to stand: the first old line, and 1-based as in the notation; absent where only context tells. */
   readonly oldStart?: number;
@@ -25,7 +25,7 @@ export interface FilePatch {
   readonly path: string;
   /** The new path of a rename or copy. */
   readonly to?: string;
-  readonly hunks: readonly Hunk[];
+  readonly hunks: readonly PatchHunk[];
   /** Whether the file becomes executable or stops being so, where the patch says. */
   readonly executable?: boolean;
   /** The start of the git hash of the file that the patch was made from. */
@@ -45,7 +45,7 @@ export function malformed(line: number, reason: string): never {
 
 export function filePatch(
   fields: Pick<FilePatch, "kind" | "path" | "checkRemoved"> & Partial<FilePatch>,
-  hunks: readonly Hunk[],
+  hunks: readonly PatchHunk[],
 ): FilePatch {
   const lines = hunks.flatMap(hunk => hunk.lines);
   const count = (sign: string) => lines.filter(line => line.sign === sign).length;

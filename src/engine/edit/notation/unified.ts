@@ -1,6 +1,6 @@
 // Unified diffs as git and diff write them, read as strictly as `git apply` reads them: counts must be right, and
 // what cannot be done to a text (binary patches, links, submodules) is refused by name.
-import type { FilePatch, Hunk, PatchLine } from "./file-patch.ts";
+import type { FilePatch, PatchHunk, PatchLine } from "./file-patch.ts";
 import { filePatch, malformed } from "./file-patch.ts";
 import { headerNames, isEpoch, nameIn, stripPrefixes } from "./names.ts";
 
@@ -22,7 +22,7 @@ export function parseUnified(patch: string): FilePatch[] {
   const lines = patchLines(patch);
   const files: FilePatch[] = [];
   let head: Head | undefined;
-  let hunks: Hunk[] = [];
+  let hunks: PatchHunk[] = [];
   const finish = () => {
     if (head !== undefined) files.push(fileOf(head, hunks));
     head = undefined;
@@ -118,7 +118,7 @@ function extended(head: Head, line: string, number: number): void {
   }
 }
 
-function readHunk(lines: readonly string[], at: number): { hunk: Hunk; last: number } {
+function readHunk(lines: readonly string[], at: number): { hunk: PatchHunk; last: number } {
   const header = /^@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@/.exec(lines[at] ?? "");
   if (header === null) malformed(at + 1, 'a hunk header is "@@ -line,count +line,count @@"');
   let [old, added] = [Number(header[2] ?? 1), Number(header[4] ?? 1)];
@@ -158,7 +158,7 @@ function noBreak(found: PatchLine[], at: number): void {
   found[found.length - 1] = { ...before, end: false };
 }
 
-function fileOf(head: Head, hunks: readonly Hunk[]): FilePatch {
+function fileOf(head: Head, hunks: readonly PatchHunk[]): FilePatch {
   const names = namesOf(head);
   const signs = new Set(hunks.flatMap(hunk => hunk.lines.map(line => line.sign)));
   const only = (sign: PatchLine["sign"]) => signs.size === 1 && signs.has(sign);

@@ -12,7 +12,7 @@ interface Stored extends Entry {
   readonly total: number;
 }
 
-export class Log {
+export class DirectoryLog {
   readonly #directory: string;
   /** A revision that was reached: the search for the last one begins there. */
   #reached = 0;

@@ -13,7 +13,7 @@ import { sys } from "../../workspace/commit/syscalls.ts";
 import { errnoOf } from "../../workspace/errno.ts";
 import type { Creation, Origin, WorkspaceId, WorkspaceInfo } from "../store.ts";
 import { create, draftPrefix, flushDirectory, valueAt } from "./durable-file.ts";
-import { Log } from "./log.ts";
+import { DirectoryLog } from "./log.ts";
 
 /** The part of `WorkspaceInfo` that never changes. */
 interface About {
@@ -26,7 +26,7 @@ interface About {
 
 export class Registry {
   readonly #path: string;
-  readonly #logs = new Map<WorkspaceId, Log>();
+  readonly #logs = new Map<WorkspaceId, DirectoryLog>();
   readonly #abouts = new Map<WorkspaceId, About>();
 
   constructor(path: string) {
@@ -78,8 +78,8 @@ export class Registry {
     return this.#about(id) === "damaged";
   }
 
-  log(id: WorkspaceId): Log {
-    const log = this.#logs.get(id) ?? new Log(join(this.#workspaces, id, "log"));
+  log(id: WorkspaceId): DirectoryLog {
+    const log = this.#logs.get(id) ?? new DirectoryLog(join(this.#workspaces, id, "log"));
     if (this.#logs.size > 10_000) this.#logs.clear();
     this.#logs.set(id, log);
     return log;

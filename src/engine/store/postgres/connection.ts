@@ -6,9 +6,9 @@ import { Fault } from "../../fault.ts";
 import { failureOf, isPassing } from "./failure.ts";
 import { protectionOf } from "./tls.ts";
 
-export type Query = <Row extends object>(text: string, values?: readonly unknown[]) => Promise<Row[]>;
+export type SqlQuery = <Row extends object>(text: string, values?: readonly unknown[]) => Promise<Row[]>;
 
-export interface ConnectionOptions {
+export interface SqlConnectionOptions {
   /** Default 10. */
   readonly connections?: number | undefined;
   /** How long one statement may take, the network included, before the connection is given up. Default 10 s. */
@@ -34,7 +34,7 @@ export class Connections implements AsyncDisposable {
   }
 
   /** Connects once, so that a wrong address or password is told at the start. Faults: `store_unavailable`. */
-  static async open(address: string, options: ConnectionOptions = {}): Promise<Connections> {
+  static async open(address: string, options: SqlConnectionOptions = {}): Promise<Connections> {
     const { connections = 10, patienceMs = 10_000 } = options;
     const url = new URL(address);
     const attempts = protectionOf(url);
@@ -84,7 +84,7 @@ export class Connections implements AsyncDisposable {
   }
 
   /** Runs statements on one connection, none of them twice. */
-  async alone<T>(action: (query: Query) => Promise<T>): Promise<T> {
+  async alone<T>(action: (query: SqlQuery) => Promise<T>): Promise<T> {
     const client = await this.#pool.connect().catch(error => {
       throw failureOf(error);
     });

@@ -22,11 +22,11 @@ import type {
   WorkspaceInfo,
   WorkspaceStore,
 } from "../store.ts";
-import { type ConnectionOptions, Connections } from "./connection.ts";
+import { Connections, type SqlConnectionOptions } from "./connection.ts";
 import { migrate, schemaState, schemaVersion } from "./schema.ts";
 import * as statements from "./statements.ts";
 
-export interface PostgresOptions extends ConnectionOptions {
+export interface PostgresOptions extends SqlConnectionOptions {
   /** Where objects go that are larger than `largeBytes`. Without it they are in the database too. */
   readonly large?: LargeObjects | undefined;
 }

@@ -1,18 +1,18 @@
 // The tables, as steps from one version to the next. A step only adds: replicas of the version before go on working
 // while it runs and after it, so replicas are upgraded one by one. A step that older versions could not live with
 // raises `oldest`, and those refuse to start.
-import type { Query } from "./connection.ts";
+import type { SqlQuery } from "./connection.ts";
 
 /** What this program knows. */
 export const schemaVersion = 1;
 
-interface Step {
+interface SchemaStep {
   readonly sql: string;
   /** The oldest version of the program that can use what comes out. */
   readonly oldest: number;
 }
 
-const steps: readonly Step[] = [
+const steps: readonly SchemaStep[] = [
   {
     oldest: 1,
     sql: `
@@ -65,7 +65,7 @@ export interface SchemaState {
   readonly oldest: number;
 }
 
-export async function schemaState(query: Query): Promise<SchemaState> {
+export async function schemaState(query: SqlQuery): Promise<SchemaState> {
   const [there] = await query<{ there: boolean }>("select to_regclass('polyfs_schema') is not null as there");
   if (!there?.there) return { version: 0, oldest: 0 };
   const [state] = await query<SchemaState>("select version, oldest from polyfs_schema");
@@ -73,7 +73,7 @@ export async function schemaState(query: Query): Promise<SchemaState> {
 }
 
 /** Brings the tables up to date, in one transaction; of several that try, one does. */
-export async function migrate(query: Query): Promise<{ readonly from: number; readonly to: number }> {
+export async function migrate(query: SqlQuery): Promise<{ readonly from: number; readonly to: number }> {
   await query("begin");
   try {
     await query("select pg_advisory_xact_lock(hashtext('polyfs schema'))");

@@ -2,7 +2,7 @@
 // and keywords that belong to it.
 import type { Node } from "web-tree-sitter";
 import type { Grammar } from "../language.ts";
-import type { Kind, RawDeclaration } from "./messages.ts";
+import type { RawDeclaration, SymbolKind } from "./messages.ts";
 import { nameOf } from "./names.ts";
 import { above, mayHold, tables, wrapper } from "./tables.ts";
 
@@ -10,21 +10,21 @@ const most = 20_000;
 const deepest = 200;
 const longestHead = 160;
 
-type Draft = { -readonly [K in keyof RawDeclaration]: RawDeclaration[K] };
+type MutableDeclaration = { -readonly [K in keyof RawDeclaration]: RawDeclaration[K] };
 
 export function declarationsIn(root: Node, text: string, grammar: Grammar): RawDeclaration[] {
-  return new Walk(text, grammar).run(root);
+  return new DeclarationWalk(text, grammar).run(root);
 }
 
 function indentAt(text: string, at: number): number {
   return /^[ \t]*/.exec(text.slice(at, at + 500))?.[0].length ?? 0;
 }
 
-class Walk {
-  readonly #found: Draft[] = [];
+class DeclarationWalk {
+  readonly #found: MutableDeclaration[] = [];
   readonly #text: string;
   readonly #grammar: Grammar;
-  readonly #table: Readonly<Record<string, Kind>>;
+  readonly #table: Readonly<Record<string, SymbolKind>>;
 
   constructor(text: string, grammar: Grammar) {
     this.#text = text;

@@ -2,7 +2,7 @@
 // JavaScript counts them.
 import type { Grammar } from "../language.ts";
 
-export interface Request {
+export interface ParseRequest {
   readonly id: number;
   readonly grammar: Grammar;
   readonly text: string;
@@ -15,7 +15,7 @@ export interface Request {
   readonly name?: string | undefined;
 }
 
-export type Kind =
+export type SymbolKind =
   | "class"
   | "constant"
   | "constructor"
@@ -32,7 +32,7 @@ export type Kind =
   | "variable";
 
 export interface RawDeclaration {
-  readonly kind: Kind;
+  readonly kind: SymbolKind;
   readonly name: string;
   /** Index of the declaration that this one is in; -1 at the top. */
   readonly parent: number;
@@ -78,7 +78,7 @@ export interface NameUse {
   readonly shorthand?: boolean;
 }
 
-export interface Answer {
+export interface ParseAnswer {
   readonly id: number;
   /** Without it the text could not be parsed in time, or the grammar failed. */
   readonly parsed?: {

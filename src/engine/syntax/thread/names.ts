@@ -1,13 +1,13 @@
 // The name of a declaration. Most grammars have a field for it; C's declarators and Go's receivers need a look.
 import type { Node } from "web-tree-sitter";
 import type { Grammar } from "../language.ts";
-import type { Kind } from "./messages.ts";
+import type { SymbolKind } from "./messages.ts";
 
 export interface Name {
   readonly text: string;
   readonly start: number;
   readonly end: number;
-  readonly kind?: Kind;
+  readonly kind?: SymbolKind;
 }
 
 /** Undefined where the node declares nothing that has a name. */

@@ -6,7 +6,7 @@ import { unpacked } from "#grammars";
 import type { Grammar } from "../language.ts";
 import { declarationsIn } from "./declarations.ts";
 import { errorsIn } from "./errors.ts";
-import type { Answer, ParseError, Request } from "./messages.ts";
+import type { ParseAnswer, ParseError, ParseRequest } from "./messages.ts";
 import { kindAt } from "./node-kind.ts";
 import { layoutErrors } from "./python-layout.ts";
 import { scriptErrors } from "./script-rules.ts";
@@ -19,14 +19,14 @@ const languages = new Map<Grammar, Promise<Language>>();
 /** Parsers that are free, by grammar. */
 const free = new Map<Grammar, Parser[]>();
 
-parentPort?.on("message", (request: Request) => {
+parentPort?.on("message", (request: ParseRequest) => {
   answer(request).then(
-    parsed => parentPort?.postMessage({ id: request.id, ...(parsed && { parsed }) } satisfies Answer),
-    () => parentPort?.postMessage({ id: request.id } satisfies Answer),
+    parsed => parentPort?.postMessage({ id: request.id, ...(parsed && { parsed }) } satisfies ParseAnswer),
+    () => parentPort?.postMessage({ id: request.id } satisfies ParseAnswer),
   );
 });
 
-async function answer(request: Request): Promise<Answer["parsed"]> {
+async function answer(request: ParseRequest): Promise<ParseAnswer["parsed"]> {
   const { grammar, text, declarations, at, name } = request;
   const parser = await parserFor(grammar);
   const tree = await parsed(parser, request);
@@ -54,7 +54,7 @@ function refusals(root: Node, text: string, grammar: Grammar): ParseError[] {
   return /script$|^tsx$/.test(grammar) ? scriptErrors(root, text) : [];
 }
 
-async function parsed(parser: Parser, { text, maxMs }: Request): Promise<Tree | undefined> {
+async function parsed(parser: Parser, { text, maxMs }: ParseRequest): Promise<Tree | undefined> {
   let spent = 0;
   for (;;) {
     const start = performance.now();

@@ -1,10 +1,10 @@
 // What counts as a declaration in each grammar, by the type of its node. The grammars share most of the names.
 import type { Grammar } from "../language.ts";
-import type { Kind } from "./messages.ts";
+import type { SymbolKind } from "./messages.ts";
 
-type Table = Readonly<Record<string, Kind>>;
+type KindTable = Readonly<Record<string, SymbolKind>>;
 
-const script: Table = {
+const script: KindTable = {
   function_declaration: "function",
   generator_function_declaration: "function",
   function_signature: "function",
@@ -26,7 +26,7 @@ const script: Table = {
   assignment_expression: "function",
 };
 
-export const tables: Readonly<Record<Grammar, Table>> = {
+export const tables: Readonly<Record<Grammar, KindTable>> = {
   javascript: script,
   typescript: script,
   tsx: script,

@@ -1,45 +1,45 @@
 // The parsing thread as the rest of the process sees it: started with the first question, ended where it hangs.
 // Nothing that goes wrong in it is an error to anybody: without an answer, a text is one whose language is not known.
 import { Worker } from "node:worker_threads";
-import type { Answer, Request } from "./messages.ts";
+import type { ParseAnswer, ParseRequest } from "./messages.ts";
 
 /** The thread watches its own time; this is for a grammar that does not come back. A loaded machine needs some. */
 const hangMs = 10_000;
 /** Grammars that hang or end the thread again and again are left alone. */
 const mostFailures = 3;
 
-type Parsed = Answer["parsed"];
-interface Waiting {
-  readonly grammar: Request["grammar"];
-  readonly done: (parsed: Parsed) => void;
+type ParsedText = ParseAnswer["parsed"];
+interface PendingParse {
+  readonly grammar: ParseRequest["grammar"];
+  readonly done: (parsed: ParsedText) => void;
   readonly timer: NodeJS.Timeout;
 }
 
 let worker: Worker | undefined;
 let starting: Promise<Worker | undefined> | undefined;
 let latest = 0;
-const waiting = new Map<number, Waiting>();
-const failures = new Map<Request["grammar"], number>();
+const waiting = new Map<number, PendingParse>();
+const failures = new Map<ParseRequest["grammar"], number>();
 /** Grammars that the running thread has answered questions about. */
-const loaded = new Set<Request["grammar"]>();
+const loaded = new Set<ParseRequest["grammar"]>();
 
 /** Whether a question about this grammar is answered without loading anything. */
-export function isLoaded(grammar: Request["grammar"]): boolean {
+export function isLoaded(grammar: ParseRequest["grammar"]): boolean {
   return loaded.has(grammar);
 }
 
 /** What the thread found; undefined where it could not tell. */
-export async function ask(request: Omit<Request, "id">): Promise<Parsed> {
+export async function ask(request: Omit<ParseRequest, "id">): Promise<ParsedText> {
   if ((failures.get(request.grammar) ?? 0) >= mostFailures) return undefined;
   starting ??= start();
   const thread = worker ?? (await starting);
   if (thread === undefined) return undefined;
-  return await new Promise<Parsed>(resolve => {
+  return await new Promise<ParsedText>(resolve => {
     const id = ++latest;
     const timer = setTimeout(() => end(thread, id), hangMs);
     waiting.set(id, { grammar: request.grammar, done: resolve, timer });
     thread.ref();
-    thread.postMessage({ id, ...request } satisfies Request);
+    thread.postMessage({ id, ...request } satisfies ParseRequest);
   });
 }
 
@@ -47,7 +47,7 @@ async function start(): Promise<Worker | undefined> {
   try {
     const { program } = await import("#syntax");
     const thread = new Worker(program, { stdin: false, resourceLimits: { maxOldGenerationSizeMb: 512 } });
-    thread.on("message", ({ id, parsed }: Answer) => finish(id, parsed));
+    thread.on("message", ({ id, parsed }: ParseAnswer) => finish(id, parsed));
     thread.on("error", () => end(thread));
     thread.on("exit", () => end(thread));
     thread.unref();
@@ -58,7 +58,7 @@ async function start(): Promise<Worker | undefined> {
   }
 }
 
-function finish(id: number, parsed: Parsed): void {
+function finish(id: number, parsed: ParsedText): void {
   const one = waiting.get(id);
   waiting.delete(id);
   if (waiting.size === 0) worker?.unref();

@@ -3,7 +3,7 @@
 // `[...get(a), ...get(b), i32.add]`.
 
 /** Instructions, or anything else in the binary format. */
-export type Code = readonly number[];
+export type WasmCode = readonly number[];
 
 /** A function: its parameters come first among its local variables. All but `vectors` are 32-bit integers. */
 interface Routine {
@@ -12,7 +12,7 @@ interface Routine {
   /** Local variables of 16 bytes; they come last. */
   readonly vectors: number;
   /** What is on the stack at the end is the result: a 32-bit integer. */
-  readonly body: Code;
+  readonly body: WasmCode;
 }
 
 export const i32 = {
@@ -41,29 +41,34 @@ export const bytes16 = {
 } as const;
 
 /** Sums of a vector: of its bytes in four integers, of four integers with four others, and one of four by itself. */
-export const addUpBytes: Code = [...vector(125), ...vector(127)];
-export const addFour: Code = vector(174);
-export const oneOfFour = (lane: number): Code => [...vector(27), lane];
+export const addUpBytes: WasmCode = [...vector(125), ...vector(127)];
+export const addFour: WasmCode = vector(174);
+export const oneOfFour = (lane: number): WasmCode => [...vector(27), lane];
 
-export const load16Bytes: Code = [...vector(0), 0, 0];
-export const store16Bytes: Code = [...vector(11), 0, 0];
+export const load16Bytes: WasmCode = [...vector(0), 0, 0];
+export const store16Bytes: WasmCode = [...vector(11), 0, 0];
 
-export const get = (local: number): Code => [0x20, ...unsigned(local)];
-export const set = (local: number): Code => [0x21, ...unsigned(local)];
-export const tee = (local: number): Code => [0x22, ...unsigned(local)];
-export const value = (integer: number): Code => [0x41, ...signed(integer)];
-export const loadByte = (offset = 0): Code => [0x2d, 0, ...unsigned(offset)];
-export const storeByte = (offset = 0): Code => [0x3a, 0, ...unsigned(offset)];
-export const storeTwoBytes = (offset = 0): Code => [0x3b, 0, ...unsigned(offset)];
+export const get = (local: number): WasmCode => [0x20, ...unsigned(local)];
+export const set = (local: number): WasmCode => [0x21, ...unsigned(local)];
+export const tee = (local: number): WasmCode => [0x22, ...unsigned(local)];
+export const value = (integer: number): WasmCode => [0x41, ...signed(integer)];
+export const loadByte = (offset = 0): WasmCode => [0x2d, 0, ...unsigned(offset)];
+export const storeByte = (offset = 0): WasmCode => [0x3a, 0, ...unsigned(offset)];
+export const storeTwoBytes = (offset = 0): WasmCode => [0x3b, 0, ...unsigned(offset)];
 
 /** Adds to a local variable. */
-export const increase = (local: number, by: Code): Code => [...get(local), ...by, i32.add, ...set(local)];
+export const increase = (local: number, by: WasmCode): WasmCode => [
+  ...get(local),
+  ...by,
+  i32.add,
+  ...set(local),
+];
 
 /** `branch(0)` inside goes behind it; one more for each block, loop or condition in between. */
-export const block = (...code: Code[]): Code => [0x02, 0x40, ...code.flat(), 0x0b];
+export const block = (...code: WasmCode[]): WasmCode => [0x02, 0x40, ...code.flat(), 0x0b];
 /** `branch(0)` inside goes to its beginning. */
-export const loop = (...code: Code[]): Code => [0x03, 0x40, ...code.flat(), 0x0b];
-export const when = (condition: Code, code: Code, otherwise: Code = []): Code => [
+export const loop = (...code: WasmCode[]): WasmCode => [0x03, 0x40, ...code.flat(), 0x0b];
+export const when = (condition: WasmCode, code: WasmCode, otherwise: WasmCode = []): WasmCode => [
   ...condition,
   0x04,
   0x40,
@@ -71,8 +76,8 @@ export const when = (condition: Code, code: Code, otherwise: Code = []): Code =>
   ...(otherwise.length === 0 ? [] : [0x05, ...otherwise]),
   0x0b,
 ];
-export const branch = (blocks: number): Code => [0x0c, blocks];
-export const branchIf = (condition: Code, blocks: number): Code => [...condition, 0x0d, blocks];
+export const branch = (blocks: number): WasmCode => [0x0c, blocks];
+export const branchIf = (condition: WasmCode, blocks: number): WasmCode => [...condition, 0x0d, blocks];
 
 /** The bytes of a module that exports its memory (`memory`) and functions. */
 export function assemble(
@@ -102,32 +107,32 @@ export function assemble(
   ]);
 }
 
-function vector(instruction: number): Code {
+function vector(instruction: number): WasmCode {
   return [0xfd, ...unsigned(instruction)];
 }
 
-function section(id: number, content: Code): Code {
+function section(id: number, content: WasmCode): WasmCode {
   return [id, ...sized(content)];
 }
 
-function list(items: readonly Code[]): Code {
+function list(items: readonly WasmCode[]): WasmCode {
   return [...unsigned(items.length), ...items.flat()];
 }
 
-function sized(content: Code): Code {
+function sized(content: WasmCode): WasmCode {
   return [...unsigned(content.length), ...content];
 }
 
-function text(name: string): Code {
+function text(name: string): WasmCode {
   return sized([...Buffer.from(name)]);
 }
 
 /** Seven bits in each byte, the lowest first; the eighth says that more follow. */
-function unsigned(number: number): Code {
+function unsigned(number: number): WasmCode {
   return number < 0x80 ? [number] : [(number & 0x7f) | 0x80, ...unsigned(number >>> 7)];
 }
 
-function signed(number: number): Code {
+function signed(number: number): WasmCode {
   const low = number & 0x7f;
   const rest = number >> 7;
   const done = (rest === 0 && low < 0x40) || (rest === -1 && low >= 0x40);

@@ -9,7 +9,6 @@ import {
   branch,
   branchIf,
   bytes16,
-  type Code,
   get,
   i32,
   increase,
@@ -23,6 +22,7 @@ import {
   storeTwoBytes,
   tee,
   value,
+  type WasmCode,
   when,
 } from "./assembler.ts";
 
@@ -82,7 +82,7 @@ function escapes(): Uint8Array {
 
 function escapeRoutine() {
   const [at, end, to, byte, letter, vector] = [0, 1, 2, 3, 4, 5];
-  const special: Code = [
+  const special: WasmCode = [
     ...[...get(vector), ...value(quote), ...bytes16.splat, ...bytes16.eq],
     ...[...get(vector), ...value(backslash), ...bytes16.splat, ...bytes16.eq, ...bytes16.or],
     ...[...get(vector), ...value(0x20), ...bytes16.splat, ...bytes16.lt, ...bytes16.or],
@@ -127,7 +127,7 @@ function escapeRoutine() {
 
 function countRoutine() {
   const [at, end, count, stop, tally, total] = [0, 1, 2, 3, 4, 5];
-  const isBreak: Code = [...get(at), ...load16Bytes, ...value(10), ...bytes16.splat, ...bytes16.eq];
+  const isBreak: WasmCode = [...get(at), ...load16Bytes, ...value(10), ...bytes16.splat, ...bytes16.eq];
   const body = [
     block(
       loop(

@@ -1,16 +1,16 @@
 // What is remembered of the past: contents that were read or replaced, and the changes that were made. It lies in
 // the user's state directory, never in a workspace, within limits on size and age.
-import type { Places } from "../commit/place.ts";
-import type { Range } from "../commit/step.ts";
+import type { HeldDirectories } from "../commit/held-directories.ts";
+import type { ByteRange } from "../commit/step.ts";
 import { TimeSlice } from "../footprint/time-slice.ts";
-import type { Account, Kept } from "./account.ts";
 import { isClockSteady } from "./clock-mark.ts";
 import { ChangeLog, type ChangeRecord, type RecordedFile, type TemporaryNames } from "./log.ts";
 import { Objects } from "./objects.ts";
+import type { PendingContent, PendingRecord } from "./pending-record.ts";
 import { Sightings } from "./sightings.ts";
 import {
   hashesIn,
-  type Keeping,
+  type RetentionLimits,
   type Share,
   type Snapshot,
   type Snapshotting,
@@ -18,7 +18,7 @@ import {
 } from "./snapshot.ts";
 import { UnflushedFiles } from "./unflushed.ts";
 
-export interface ArchiveLimits extends Keeping {
+export interface ArchiveLimits extends RetentionLimits {
   readonly maxBytes: number;
   readonly maxAgeMs: number;
   readonly maxChanges: number;
@@ -41,9 +41,9 @@ const maxReadAgeMs = 7 * 24 * 3600 * 1000;
 
 /** Where the contents are that an account speaks of. */
 interface Sources {
-  readonly places: Places;
+  readonly places: HeldDirectories;
   /** In the journal. */
-  readonly blob: (range: Range) => Uint8Array;
+  readonly blob: (range: ByteRange) => Uint8Array;
   /** At hand, by their hash. */
   readonly contents?: ReadonlyMap<string, Uint8Array> | undefined;
   /** The machine lost power since: files may hold less than was written, also those of the archive. */
@@ -91,7 +91,7 @@ export class Archive {
    * Records what a commit did, while what it replaced can still be read: true where all of it could be kept. Doing
    * it twice is doing it once.
    */
-  *record(id: string, account: Account, sources: Sources): Generator<void, boolean, undefined> {
+  *record(id: string, account: PendingRecord, sources: Sources): Generator<void, boolean, undefined> {
     const known = this.changes.recorded(id);
     // The process that recorded it may have died before it flushed that.
     const isWhole = known !== undefined && this.#isWhole(known);
@@ -122,7 +122,7 @@ export class Archive {
   }
 
   /** Records that a commit happened of which nothing could be kept. */
-  recordUnkept(id: string, { time, by, files, parents }: Account): void {
+  recordUnkept(id: string, { time, by, files, parents }: PendingRecord): void {
     const bare = files.map(({ at, effect, kind, from }) => ({ at, effect, kind, ...(from && { from }) }));
     this.changes.addUnkept({ id, time, ...by, files: bare, parents });
   }
@@ -137,7 +137,12 @@ export class Archive {
     });
   }
 
-  *#snapshot(kept: Kept, sources: Sources, share: Share, modified = kept.modified ?? 0): Snapshotting {
+  *#snapshot(
+    kept: PendingContent,
+    sources: Sources,
+    share: Share,
+    modified = kept.modified ?? 0,
+  ): Snapshotting {
     const { places, contents, powerCut = false } = sources;
     const blob = kept.blob && sources.blob(kept.blob);
     const put = (bytes: Uint8Array): Snapshot => {

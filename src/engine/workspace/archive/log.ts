@@ -4,9 +4,9 @@ import { randomInt } from "node:crypto";
 import { constants } from "node:fs";
 import { join } from "node:path";
 import type { Kind } from "../../fault.ts";
-import type { Effect } from "../commit/change.ts";
+import type { ChangeEffect } from "../commit/change.ts";
+import type { FoundDirectory } from "../commit/held-directories.ts";
 import { namesIn, unlinkIfThere } from "../commit/if-there.ts";
-import type { FoundPlace } from "../commit/place.ts";
 import { readAll, sys, writeAll } from "../commit/syscalls.ts";
 import { stateDirectory, system } from "../errno.ts";
 import { openNew } from "./folder.ts";
@@ -16,7 +16,7 @@ import type { UnflushedFiles } from "./unflushed.ts";
 export interface RecordedFile {
   /** Where it is, absolute; for moves and copies the destination. */
   readonly at: string;
-  readonly effect: Effect;
+  readonly effect: ChangeEffect;
   readonly kind: Kind;
   /** Where a move or a copy took it from. */
   readonly from?: string;
@@ -55,7 +55,7 @@ export interface ChangeRecord {
   readonly kept: boolean;
   /** When the command began whose changes these are: each of them was made between then and `time`. */
   readonly began?: number;
-  /** The temporary names that it used (see commit/revived.ts). */
+  /** The temporary names that it used (see commit/restored-names.ts). */
   readonly temporary?: readonly TemporaryNames[];
   /** Another command ran at the same time, and some of what a command is said to have changed may be that one's. */
   readonly uncertain?: true;
@@ -63,7 +63,7 @@ export interface ChangeRecord {
 
 /** Names in a directory. */
 export interface TemporaryNames {
-  readonly at: FoundPlace;
+  readonly at: FoundDirectory;
   readonly names: readonly string[];
 }
 

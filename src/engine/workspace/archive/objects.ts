@@ -122,7 +122,7 @@ export class Objects {
    */
   *clear(maxBytes: number, maxAgeMs: number): Generator<void> {
     const now = Date.now();
-    const kept: (Found & { readonly size: number })[] = [];
+    const kept: (FoundObject & { readonly size: number })[] = [];
     let total = 0;
     for (const folder of namesIn(this.#directory)) {
       yield;
@@ -193,19 +193,19 @@ export class Objects {
 }
 
 /** An object, or a draft of one, which has no hash. */
-export interface KeptObject extends Found {
+export interface KeptObject extends FoundObject {
   readonly hash: string | undefined;
   readonly size: number;
 }
 
-interface Found {
+interface FoundObject {
   readonly path: string;
   /** Its time when it was looked at. */
   readonly used: number;
 }
 
 /** Another process may begin to use an object right now: it is taken away first, looked at again, and put back then. */
-function dropUnused({ path, used }: Found): void {
+function dropUnused({ path, used }: FoundObject): void {
   const taken = join(dirname(path), `.${randomBytes(8).toString("hex")}`);
   try {
     sys.rename(path, taken);

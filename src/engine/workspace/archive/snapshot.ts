@@ -24,10 +24,10 @@ export type Snapshot =
   | { readonly kind: "special" };
 
 /** What lies in a directory, under its written name (name.ts). */
-export type Listed = Snapshot & { readonly name: string };
+export type SnapshotEntry = Snapshot & { readonly name: string };
 
 /** How much is kept of one file, and in one change. What is larger is named but not kept. */
-export interface Keeping {
+export interface RetentionLimits {
   readonly maxFileBytes: number;
   readonly maxChangeBytes: number;
 }
@@ -49,11 +49,11 @@ export type Snapshotting = Generator<void, Snapshot, undefined>;
 export function* snapshotAt(
   address: Address,
   objects: Objects,
-  keeping: Keeping,
+  keeping: RetentionLimits,
   share: Share,
 ): Snapshotting {
   // A loop, not a recursion: a generator that delegates takes as many steps for each pause as it is deep.
-  const open: Opened[] = [];
+  const open: OpenDirectory[] = [];
   try {
     for (let at: Address = address, name = "", length = share.pathBytes ?? 0; ; ) {
       yield;
@@ -93,18 +93,23 @@ export function* snapshotAt(
 }
 
 /** A directory whose entries are being taken. */
-interface Opened {
+interface OpenDirectory {
   readonly handle: Handle;
   readonly name: string;
   readonly mode: number;
   readonly left: Buffer[];
-  readonly listed: Listed[];
+  readonly listed: SnapshotEntry[];
   /** Of its path, in bytes. */
   readonly length: number;
 }
 
 /** What is no directory as a whole; a directory is held open, and the caller closes it. */
-function entryAt(address: Address, objects: Objects, keeping: Keeping, share: Share): Snapshot | Handle {
+function entryAt(
+  address: Address,
+  objects: Objects,
+  keeping: RetentionLimits,
+  share: Share,
+): Snapshot | Handle {
   const handle = Handle.open(address, { follow: false });
   const stat = handle.stat();
   if (stat.isDirectory()) return handle;
@@ -134,10 +139,10 @@ function contentsOf(handle: Handle): Buffer {
 }
 
 /** What lies in a directory of the past; undefined where that is not kept any more. */
-export function listedIn(snapshot: Snapshot, objects: Objects): readonly Listed[] | undefined {
+export function listedIn(snapshot: Snapshot, objects: Objects): readonly SnapshotEntry[] | undefined {
   if (snapshot.kind !== "directory" || snapshot.entries === undefined) return undefined;
   const bytes = objects.get(snapshot.entries);
-  return bytes === undefined ? undefined : (JSON.parse(bytes.toString()) as Listed[]);
+  return bytes === undefined ? undefined : (JSON.parse(bytes.toString()) as SnapshotEntry[]);
 }
 
 /** The hashes of everything that a snapshot needs, those of listings included. */

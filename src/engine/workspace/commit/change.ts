@@ -87,7 +87,7 @@ export interface CommitOptions {
 }
 
 /** What a name held before or holds now. `before` can be read only while listeners run. */
-export interface Content {
+export interface FileState {
   readonly kind: Kind;
   readonly size: number;
   readonly mode: number;
@@ -100,20 +100,20 @@ export interface Content {
   directory(): Directory;
 }
 
-export type Effect = "created" | "modified" | "removed" | "moved" | "copied" | "none";
+export type ChangeEffect = "created" | "modified" | "removed" | "moved" | "copied" | "none";
 
 /** What became of one Change. */
-export interface Changed {
+export interface ChangedFile {
   /** As the caller named it; for moves and copies the destination. */
   readonly path: WorkspacePath;
   /** Where it really is, links resolved. */
   readonly at: string;
-  readonly effect: Effect;
+  readonly effect: ChangeEffect;
   readonly kind: Kind;
   /** Where a move or a copy took it from. */
   readonly from?: { readonly path: WorkspacePath; readonly at: string };
-  readonly before?: Content;
-  readonly after?: Content;
+  readonly before?: FileState;
+  readonly after?: FileState;
   /** How many other names the file has (hard links): with "replace" they keep the old bytes. */
   readonly otherNames: number;
 }
@@ -123,7 +123,7 @@ export interface Commit {
   readonly time: Date;
   readonly by: By;
   /** One for each Change, in order. */
-  readonly files: readonly Changed[];
+  readonly files: readonly ChangedFile[];
   /** Directories that were made because they were missing, outermost first. */
   readonly parents: readonly string[];
   /** Whether the archive has all that is needed to take it back. */

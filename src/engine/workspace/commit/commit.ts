@@ -10,8 +10,14 @@
 import { Fault } from "../../fault.ts";
 import { traced } from "../../span.ts";
 import { contentHash } from "../../text/version.ts";
-import { type Account, accountOf, canWait, isHeld, mostWaiting } from "../archive/account.ts";
 import { gently } from "../archive/archive.ts";
+import {
+  canWait,
+  isHeld,
+  mostWaiting,
+  type PendingRecord,
+  pendingRecord,
+} from "../archive/pending-record.ts";
 import { faultOf, system } from "../errno.ts";
 import { inSlices } from "../footprint/time-slice.ts";
 import { Handle } from "../handle.ts";
@@ -19,21 +25,21 @@ import type { WorkspacePath } from "../path.ts";
 import type { Root } from "../root.ts";
 import { kindOf } from "../stat.ts";
 import { onWindows } from "../windows-path.ts";
-import { unlinkPinned } from "./afterwards.ts";
+import { unlinkPinned } from "./after-commit.ts";
 import type { By, Change, Commit, CommitListener, CommitOptions, Expectation } from "./change.ts";
-import { aimAll, Draft, type Resolved } from "./draft.ts";
+import type { CommitPlan, Precondition } from "./commit-plan.ts";
+import { AsideRefused, ConcurrentChange, NotRenamable } from "./concurrent-change.ts";
+import { addressOf, type EntryRef, HeldDirectories } from "./held-directories.ts";
 import { bootId } from "./identity.ts";
-import type { Book } from "./ledger.ts";
+import type { JournalState } from "./journal-pair.ts";
+import { type JournalEntry, type JournalledCommit, temporaryNamesOf } from "./journalled-commit.ts";
 import { Locks } from "./lock.ts";
-import { changedBy } from "./outcome.ts";
-import { AsideRefused, NotRenamable, Overtaken } from "./overtaken.ts";
-import { patiently } from "./patience.ts";
-import { addressOf, Places, type Spot } from "./place.ts";
-import type { Check, Plan } from "./plan.ts";
-import { planOf } from "./planning.ts";
+import { planCommit } from "./plan-commit.ts";
+import { changedFile } from "./planned-effect.ts";
 import { purgeLater } from "./purge.ts";
-import { type Intent, type Tale, temporaryNamesOf } from "./record.ts";
 import { removeAll, takeBack } from "./recover.ts";
+import { type ResolvedChange, ResolvedChanges, resolveTargets } from "./resolved-changes.ts";
+import { patiently } from "./retry-busy-file.ts";
 import { applyRules } from "./rule-check.ts";
 import {
   askAbout,
@@ -42,11 +48,11 @@ import {
   identityOf,
   learnAbout,
   mostAsked,
-  type Stage,
+  type StagedContent,
   stageAll,
   withSpot,
 } from "./stage.ts";
-import { apply, applyAll, type Range, type Scene } from "./step.ts";
+import { apply, applyAll, type ByteRange, type StepContext } from "./step.ts";
 import type { Store } from "./store.ts";
 import { hasBytes, readAll, sys } from "./syscalls.ts";
 
@@ -101,18 +107,18 @@ export class Committer {
   ): Promise<Commit> {
     const also = new Map<string, string>();
     return attempted(options, paths[0], async found => {
-      using places = new Places();
+      using places = new HeldDirectories();
       const way = { roots: this.#roots, places, state: this.#store.state.path };
-      const targets = aimAll(paths, way, options);
+      const targets = resolveTargets(paths, way, options);
       const keys = new Map([...also, ...targets.map(({ key, path }) => [key, path.given] as const)]);
       using locks = await this.#lock(keys, options);
-      if (!places.areCurrent()) throw new Overtaken(paths[0]?.given ?? "");
+      if (!places.areCurrent()) throw new ConcurrentChange(paths[0]?.given ?? "");
       const bases = new Map<string, Buffer | "absent">();
-      const asked: (Spot & { identity: string })[] = [];
-      const files = targets.map(({ path, spot, at }) => {
-        const current = places.isNew(spot.place) ? undefined : currentFile(places, spot, path.given);
+      const asked: (EntryRef & { identity: string })[] = [];
+      const files = targets.map(({ path, entry, at }) => {
+        const current = places.isNew(entry.place) ? undefined : currentFile(places, entry, path.given);
         bases.set(at, current?.bytes ?? "absent");
-        if (current !== undefined) asked.push({ ...spot, identity: current.identity });
+        if (current !== undefined) asked.push({ ...entry, identity: current.identity });
         return { path, bytes: current && path.root.rules.shown(at, current.bytes, path.given) };
       });
       // Meanwhile. It is asked again when it matters, also about the others, and gets the same answer.
@@ -122,7 +128,8 @@ export class Committer {
       for (const [key, given] of draft.keys) {
         if (!locks.keys.has(key)) also.set(key, given);
       }
-      if (also.size > 0 && ![...also.keys()].every(key => locks.keys.has(key))) throw new Overtaken("");
+      if (also.size > 0 && ![...also.keys()].every(key => locks.keys.has(key)))
+        throw new ConcurrentChange("");
       draft.confirm();
       for (const [i, one] of draft.changes.entries()) draft.changes[i] = withBase(one, bases);
       applyRules(draft, options);
@@ -130,50 +137,58 @@ export class Committer {
     });
   }
 
-  #draft(changes: readonly Change[], options: CommitOptions, edited = false): Promise<Draft> {
-    return Draft.of(this.#roots, this.#store.state.path, changes, options, edited);
+  #draft(changes: readonly Change[], options: CommitOptions, edited = false): Promise<ResolvedChanges> {
+    return ResolvedChanges.of(this.#roots, this.#store.state.path, changes, options, edited);
   }
 
   #lock(keys: ReadonlyMap<string, string>, options: CommitOptions): Promise<Locks> {
     return Locks.take(this.#store.state, keys, () => this.#store.recover(), options.signal);
   }
 
-  async #carryOut(draft: Draft, options: CommitOptions, { copyDirectories }: Attempt): Promise<Commit> {
+  async #carryOut(
+    draft: ResolvedChanges,
+    options: CommitOptions,
+    { copyDirectories }: Attempt,
+  ): Promise<Commit> {
     const { ledger } = this.#store;
     if (draft.changes.some(({ change }) => change.kind === "remove" && !change.recursive)) {
       await ledger.cleared(); // what past commits have yet to clear away must not make a directory look full
     }
     const { limits } = this.#store.archive;
-    const plan = await planOf(draft, options, { limits, aside: this.#store.state.aside, copyDirectories });
+    const plan = await planCommit(draft, options, {
+      limits,
+      aside: this.#store.state.aside,
+      copyDirectories,
+    });
     const id = this.#store.archive.changes.newId();
     const by = options.by ?? nobody;
-    const account = accountOf(plan.outcomes, by, plan.parents);
+    const account = pendingRecord(plan.outcomes, by, plan.parents);
     const report = (): Commit => ({
       id,
       time: new Date(),
       by,
-      files: plan.outcomes.map(outcome => changedBy(outcome, plan.places)),
+      files: plan.outcomes.map(outcome => changedFile(outcome, plan.places)),
       parents: plan.parents,
       recorded: true,
     });
     if (plan.steps.length === 0) return report();
     const book = await ledger.enter();
     try {
-      const tale = await this.#write(plan, id, account, book, options);
+      const journalled = await this.#write(plan, id, account, book, options);
       if (canWait(account, plan.lasting)) {
-        book.wait({ ...tale, contents: contentsOf(plan) });
+        book.wait({ ...journalled, contents: contentsOf(plan) });
         const commit = report();
         await this.#tell(commit);
         return commit;
       }
       try {
-        const recorded = await this.#remember(tale, plan);
+        const recorded = await this.#remember(journalled, plan);
         const commit = { ...report(), recorded };
         await this.#tell(commit);
         return commit;
       } finally {
-        if (await this.#isSafe(account)) await letGo(plan, tale, book);
-        else book.recorded.push(tale);
+        if (await this.#isSafe(account)) await letGo(plan, journalled, book);
+        else book.recorded.push(journalled);
       }
     } finally {
       ledger.leave(book);
@@ -181,7 +196,13 @@ export class Committer {
   }
 
   /** From intent to done. Throws with everything as it was. */
-  async #write(plan: Plan, id: string, account: Account, book: Book, options: CommitOptions): Promise<Tale> {
+  async #write(
+    plan: CommitPlan,
+    id: string,
+    account: PendingRecord,
+    book: JournalState,
+    options: CommitOptions,
+  ): Promise<JournalledCommit> {
     const { journal } = book;
     const { ledger } = this.#store;
     const given = plan.steps[0]?.given ?? "";
@@ -189,10 +210,10 @@ export class Committer {
     const flushed = await ledger.flushBeneath(steps, places);
     const at = { places: places.records, steps, temps, trash };
     const more = flushed.length > 0 ? { flushed } : {};
-    const intent: Intent = { is: "intent", id, boot: bootId(), ...at, account, ...more };
+    const intent: JournalEntry = { is: "intent", id, boot: bootId(), ...at, account, ...more };
     const inodes: number[] = [];
     const blob = Buffer.concat(plan.blobs);
-    const scene: Scene = {
+    const scene: StepContext = {
       places,
       inodes,
       blob: range => blob.subarray(range.at, range.at + range.length),
@@ -210,7 +231,7 @@ export class Committer {
         const { from } = step.do === "dismantle" ? { from: step.staged } : step.do === "move" ? step : {};
         inodes.push(from ? (staged.inodes.get(from.name) ?? inodeAt(places, from)) : 0);
       }
-      await inSlices(plan.checks, check => verify(check, places));
+      await inSlices(plan.preconditions, check => verify(check, places));
       options.signal?.throwIfAborted();
       begun = true;
       journal.append({ is: "commit", id, inodes });
@@ -222,21 +243,21 @@ export class Committer {
       book.unflushed.note(id, steps, places, ({ blob }) => blob === undefined);
       if (volatile) await book.unflushed.flush();
     } catch (error) {
-      const tale: Tale = { intent, inodes, blob, state: begun ? "abort" : "staged" };
+      const journalled: JournalledCommit = { intent, inodes, blob, state: begun ? "abort" : "staged" };
       if (begun) await noteAbort(id, book);
       const full = Fault.is(faultOf(error, given), "no_space") && ledger.isClearing;
       try {
-        if (begun) takeBack(tale, scene);
+        if (begun) takeBack(journalled, scene);
         removeAll(temps, places);
         book.unflushed.noteRemoved(temps, places);
         if (begun) journal.append({ is: "done", id });
       } catch {
-        book.unsettled.push(tale); // tried again before the next commit, and after a restart
+        book.unsettled.push(journalled); // tried again before the next commit, and after a restart
       }
       if (error instanceof AsideRefused) this.#store.state.forgoAside();
       if (!full) throw faultOf(error, given);
       await ledger.settled(); // what past commits let go of makes room
-      throw new Overtaken(given);
+      throw new ConcurrentChange(given);
     }
     try {
       journal.append({ is: "done", id });
@@ -247,9 +268,9 @@ export class Committer {
   }
 
   /** The archive keeps what was there. Where it cannot, what was done has been done all the same. */
-  async #remember({ intent, blob }: Tale, plan: Plan): Promise<boolean> {
+  async #remember({ intent, blob }: JournalledCommit, plan: CommitPlan): Promise<boolean> {
     const { places } = plan;
-    const bytes = (range: Range) => blob.subarray(range.at, range.at + range.length);
+    const bytes = (range: ByteRange) => blob.subarray(range.at, range.at + range.length);
     const { archive } = this.#store;
     try {
       return await gently(
@@ -267,7 +288,7 @@ export class Committer {
   }
 
   /** Whether old content may go: the journal holds it, or the archive does and was flushed. */
-  async #isSafe(account: Account): Promise<boolean> {
+  async #isSafe(account: PendingRecord): Promise<boolean> {
     if (isHeld(account)) return true;
     try {
       await this.#store.archive.flush();
@@ -320,7 +341,7 @@ async function again<T>(
     try {
       return await action({ copyDirectories });
     } catch (error) {
-      if (!(error instanceof Overtaken)) throw faultOf(error, path?.given ?? "");
+      if (!(error instanceof ConcurrentChange)) throw faultOf(error, path?.given ?? "");
       if (error instanceof NotRenamable) copyDirectories = true;
       if (round >= attempts) throw new Fault("changed_meanwhile", { path: error.path });
     }
@@ -328,17 +349,17 @@ async function again<T>(
 }
 
 /** A change to a file that an edit has read holds only for what it read. */
-function withBase(one: Resolved, read: ReadonlyMap<string, Buffer | "absent">): Resolved {
+function withBase(one: ResolvedChange, read: ReadonlyMap<string, Buffer | "absent">): ResolvedChange {
   const base = read.get((one.source ?? one.target)?.at ?? "");
   return base === undefined ? one : { ...one, base };
 }
 
 /** Where the journal may be lost, its copy of new content does not count. */
-function withFlush(stage: Stage): Stage {
+function withFlush(stage: StagedContent): StagedContent {
   return stage.kind === "bytes" ? { ...stage, flush: true } : stage;
 }
 
-async function noteAbort(id: string, book: Book): Promise<void> {
+async function noteAbort(id: string, book: JournalState): Promise<void> {
   try {
     book.journal.append({ is: "abort", id });
     await book.journal.flush();
@@ -349,34 +370,34 @@ async function noteAbort(id: string, book: Book): Promise<void> {
 
 /** The bytes that an edit starts from, and which file they are of. Something that is no file cannot be edited. */
 function currentFile(
-  places: Places,
-  spot: Spot,
+  places: HeldDirectories,
+  entry: EntryRef,
   given: string,
 ): { bytes: Buffer; identity: string } | undefined {
   return system(given, () => {
-    const stat = sys.lstat(places.address(spot));
+    const stat = sys.lstat(places.address(entry));
     if (stat === undefined) return undefined;
     if (!stat.isFile()) throw new Fault("not_a_file", { path: given, kind: kindOf(stat) });
-    const bytes = withSpot(places, spot, stat.ino, readAll);
-    if (bytes === undefined) throw new Overtaken(given);
+    const bytes = withSpot(places, entry, stat.ino, readAll);
+    if (bytes === undefined) throw new ConcurrentChange(given);
     return { bytes, identity: identityOf(stat) };
   });
 }
 
 /** The last look before the commit. */
-function verify(check: Check, places: Places): void {
-  const { spot, given, known, expect, base } = check;
-  const stat = sys.lstat(places.address(spot));
-  if (stat?.ino !== known?.inode) throw new Overtaken(given);
+function verify(check: Precondition, places: HeldDirectories): void {
+  const { entry, given, known, expect, base } = check;
+  const stat = sys.lstat(places.address(entry));
+  if (stat?.ino !== known?.inode) throw new ConcurrentChange(given);
   if ((expect === undefined || expect === "absent") && !Buffer.isBuffer(base)) return;
-  if (known === undefined || !stat?.isFile()) throw new Overtaken(given);
+  if (known === undefined || !stat?.isFile()) throw new ConcurrentChange(given);
   const found = system(given, () =>
-    withSpot(places, spot, known.inode, (fd, size) => ({
+    withSpot(places, entry, known.inode, (fd, size) => ({
       same: !Buffer.isBuffer(base) || hasBytes(fd, size, base),
       meets: meets(fd, size, expect),
     })),
   );
-  if (!found?.same) throw new Overtaken(given);
+  if (!found?.same) throw new ConcurrentChange(given);
   if (!found.meets) throw new Fault("changed_meanwhile", { path: given });
 }
 
@@ -385,12 +406,12 @@ function meets(fd: number, size: number, expect: Expectation | undefined): boole
   return typeof expect === "function" ? expect(readAll(fd, size)) : hasBytes(fd, size, expect);
 }
 
-function inodeAt(places: Places, spot: Spot): number {
-  return sys.lstat(places.address(spot))?.ino ?? 0;
+function inodeAt(places: HeldDirectories, entry: EntryRef): number {
+  return sys.lstat(places.address(entry))?.ino ?? 0;
 }
 
 /** New contents that the journal does not hold. */
-function contentsOf({ stages }: Plan): Map<string, Uint8Array> {
+function contentsOf({ stages }: CommitPlan): Map<string, Uint8Array> {
   const large = stages
     .flatMap(one => (one.kind === "bytes" && one.flush ? [one.bytes] : []))
     .filter(bytes => bytes.length <= mostWaiting);
@@ -403,18 +424,18 @@ const mostFreeing = 64; // each holds a descriptor
  * Removes what the commit put aside. The answer waits for it, so that nobody who has it finds a temporary name in a
  * directory; the journal remembers it until it is done.
  */
-async function letGo(plan: Plan, tale: Tale, book: Book): Promise<void> {
-  const purging = async ({ place, name }: Spot): Promise<void> => {
+async function letGo(plan: CommitPlan, journalled: JournalledCommit, book: JournalState): Promise<void> {
+  const purging = async ({ place, name }: EntryRef): Promise<void> => {
     try {
       using directory = Handle.open(plan.places.handle(place).address);
       const freed = book.freeing.size < mostFreeing ? unlinkPinned(directory, addressOf(name)) : undefined;
       if (freed === undefined) await purgeLater(directory, addressOf(name));
       else void track(freed, book.freeing).catch(() => {});
     } catch {
-      book.unsettled.push(tale);
+      book.unsettled.push(journalled);
     }
   };
-  await Promise.all(plan.trash.map(spot => track(purging(spot), book.purges)));
+  await Promise.all(plan.trash.map(entry => track(purging(entry), book.purges)));
   book.unflushed.noteRemoved(plan.trash, plan.places);
 }
 

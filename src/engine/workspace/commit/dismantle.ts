@@ -4,38 +4,38 @@
 import { constants } from "node:fs";
 import { Fault } from "../../fault.ts";
 import { errnoOf } from "../errno.ts";
-import { Overtaken } from "./overtaken.ts";
-import { addressOf, type Places, type Spot } from "./place.ts";
+import { ConcurrentChange } from "./concurrent-change.ts";
+import { addressOf, type EntryRef, type HeldDirectories } from "./held-directories.ts";
 import { purge, purgeLater } from "./purge.ts";
-import type { Scene } from "./step.ts";
+import type { StepContext } from "./step.ts";
 import { sys } from "./syscalls.ts";
 
 export interface DismantleStep {
   readonly do: "dismantle";
   readonly given: string;
-  readonly at: Spot;
+  readonly at: EntryRef;
   readonly inode: number;
   /** The temporary name that the copy is made under, and the name that it has when this step runs. */
-  readonly staged: Spot;
-  readonly copy: Spot;
-  readonly begun: Spot;
+  readonly staged: EntryRef;
+  readonly copy: EntryRef;
+  readonly begun: EntryRef;
   /** It must be empty. */
   readonly empty?: true;
 }
 
-export async function dismantleLater(step: DismantleStep, { places }: Scene): Promise<void> {
+export async function dismantleLater(step: DismantleStep, { places }: StepContext): Promise<void> {
   if (!begin(step, places) || removeEmpty(step, places)) return;
   await purgeLater(places.handle(step.at.place), addressOf(step.at.name));
 }
 
 /** The same at once. What is gone already, or replaced by now, stays as it is. */
-export function dismantle(step: DismantleStep, { places }: Scene): void {
+export function dismantle(step: DismantleStep, { places }: StepContext): void {
   if (!begin(step, places) || removeEmpty(step, places)) return;
   purge(places.handle(step.at.place), addressOf(step.at.name));
 }
 
 /** False where the directory is not there any more. */
-function begin({ at, inode, begun }: DismantleStep, places: Places): boolean {
+function begin({ at, inode, begun }: DismantleStep, places: HeldDirectories): boolean {
   if (sys.lstat(places.address(at))?.ino !== inode) return false;
   const marker = places.address(begun);
   if (sys.lstat(marker) !== undefined) return true;
@@ -50,7 +50,7 @@ function begin({ at, inode, begun }: DismantleStep, places: Places): boolean {
   return true;
 }
 
-function removeEmpty({ empty, at, given }: DismantleStep, places: Places): boolean {
+function removeEmpty({ empty, at, given }: DismantleStep, places: HeldDirectories): boolean {
   if (!empty) return false;
   try {
     sys.rmdir(places.address(at));
@@ -62,7 +62,7 @@ function removeEmpty({ empty, at, given }: DismantleStep, places: Places): boole
 }
 
 /** Puts the copy in the place of what was removed, as far as it was. */
-export function reassemble(step: DismantleStep, index: number, { places, inodes }: Scene): void {
+export function reassemble(step: DismantleStep, index: number, { places, inodes }: StepContext): void {
   const begun = places.address(step.begun);
   if (sys.lstat(begun) === undefined) return;
   const at = places.address(step.at);
@@ -72,17 +72,18 @@ export function reassemble(step: DismantleStep, index: number, { places, inodes 
   if (!isWhole && sys.lstat(copy)?.ino === inodes[index]) {
     if (there?.ino === step.inode) purge(places.handle(step.at.place), addressOf(step.at.name));
     // Somebody else's: the copy stays, and the next recovery tries again.
-    else if (there !== undefined) throw new Overtaken(step.given);
+    else if (there !== undefined) throw new ConcurrentChange(step.given);
     sys.rename(copy, at);
   }
   sys.rmdir(begun);
 }
 
 /** Where no power was lost, the copy is still there unless the removal has ended. */
-export function canDismantle(step: DismantleStep, index: number, scene: Scene): boolean {
+export function canDismantle(step: DismantleStep, index: number, scene: StepContext): boolean {
   const { places, inodes, powerCut } = scene;
   if (sys.lstat(places.address(step.at))?.ino !== step.inode) return true;
   return (
-    powerCut || [step.copy, step.staged].some(spot => sys.lstat(places.address(spot))?.ino === inodes[index])
+    powerCut ||
+    [step.copy, step.staged].some(entry => sys.lstat(places.address(entry))?.ino === inodes[index])
   );
 }

@@ -2,7 +2,7 @@
 //
 //   - In the same process namespace, a process is its number and the moment it started.
 //   - In another namespace of the same boot (a container), its number means nothing here. Its beacon is asked: a
-//     socket that the kernel closes with the process (beacon.ts).
+//     socket that the kernel closes with the process (liveness-socket.ts).
 //   - Where the system does not tell when a process started (macOS, Windows, Linux without /proc), a number that is
 //     in use may have been given to another process: its beacon is asked here too.
 //   - In another boot it is dead, if the state lies on a file system that only one machine can have mounted. Over
@@ -20,7 +20,7 @@ export interface ProcessIdentity {
 }
 
 /** What a caller knows about the place in which an identity was found. */
-export interface Surroundings {
+export interface LivenessChecks {
   /** Whether other machines may use the same files. */
   readonly isShared: () => boolean;
   /** Whether a beacon is lit; undefined where that cannot be told. */
@@ -52,7 +52,7 @@ export function bootId(): string {
 
 let booted: string | undefined;
 
-export function isAlive(other: ProcessIdentity, heartbeat: number, around: Surroundings): boolean {
+export function isAlive(other: ProcessIdentity, heartbeat: number, around: LivenessChecks): boolean {
   const known = isAliveHere(other);
   if (known !== undefined && (!known || other.start !== "")) return known;
   if (known) return other.beacon === undefined || around.isLit(other.beacon) !== false;

@@ -3,14 +3,14 @@
 // the commit touches anything.
 import { constants } from "node:fs";
 import { Fault, type Faults } from "../../fault.ts";
-import { type Keeping, longestPath } from "../archive/snapshot.ts";
+import { longestPath, type RetentionLimits } from "../archive/snapshot.ts";
 import { errnoOf, system } from "../errno.ts";
 import { TimeSlice } from "../footprint/time-slice.ts";
 import { Handle } from "../handle.ts";
 import { written } from "../name.ts";
 import { kindOf } from "../stat.ts";
 import type { Address } from "../system/held.ts";
-import type { Doomed, Plan, Stats } from "./plan.ts";
+import type { CommitPlan, Doomed, Stats } from "./commit-plan.ts";
 import { sys } from "./syscalls.ts";
 
 type Loss = Omit<Faults["irrevocable"], "path" | "inside">;
@@ -19,7 +19,10 @@ type Loss = Omit<Faults["irrevocable"], "path" | "inside">;
  * Throws `irrevocable` for the first thing that would be lost. Without limits everything may be lost; then only
  * directories that cannot be emptied are refused (`permission_denied`), as a tree goes as a whole.
  */
-export async function refuseIrrevocable(plan: Plan, limits: Keeping | undefined): Promise<void> {
+export async function refuseIrrevocable(
+  plan: CommitPlan,
+  limits: RetentionLimits | undefined,
+): Promise<void> {
   const slice = new TimeSlice();
   const budget = { limits, bytes: 0 };
   for (const doomed of plan.doomed) {
@@ -27,19 +30,19 @@ export async function refuseIrrevocable(plan: Plan, limits: Keeping | undefined)
     else {
       if (slice.isOver) await slice.turn();
       const path = doomed.target.path.given;
-      const loss = lossOf(plan.places.address(doomed.target.spot), doomed.stat, budget);
+      const loss = lossOf(plan.places.address(doomed.target.entry), doomed.stat, budget);
       if (loss !== undefined) throw new Fault("irrevocable", { path, ...loss });
     }
   }
 }
 
 interface Budget {
-  readonly limits: Keeping | undefined;
+  readonly limits: RetentionLimits | undefined;
   /** Of all files that go. */
   bytes: number;
 }
 
-interface Level {
+interface TreeLevel {
   readonly handle: Handle;
   readonly name: string;
   readonly left: Buffer[];
@@ -48,14 +51,14 @@ interface Level {
 }
 
 async function refuseInTree(
-  plan: Plan,
+  plan: CommitPlan,
   { target, recursive }: Doomed,
   budget: Budget,
   slice: TimeSlice,
 ): Promise<void> {
   if (!recursive) return;
   const { given } = target.path;
-  const open: Level[] = [];
+  const open: TreeLevel[] = [];
   const refuse = (name: string, loss: Loss): never => {
     const inside = [...open.slice(1).map(level => level.name), name].join("/");
     throw new Fault("irrevocable", { path: given, ...(inside !== "" && { inside }), ...loss });
@@ -71,7 +74,7 @@ async function refuseInTree(
     }
   };
   try {
-    enter(plan.places.address(target.spot), "", Buffer.byteLength(target.at));
+    enter(plan.places.address(target.entry), "", Buffer.byteLength(target.at));
     for (let level = open.at(-1); level !== undefined; level = open.at(-1)) {
       if (slice.isOver) await slice.turn();
       const next = level.left.pop();

@@ -1,5 +1,5 @@
 // Who may change a name now. In this process callers queue up in the order they came; between processes a lock
-// file in the state directory decides, and between those that keep their state apart the gate does. Locks are
+// file in the state directory decides, and between those that keep their state apart the user lock does (user-lock.ts). Locks are
 // taken in one fixed order, so that no two can wait for each other. The key folds case and Unicode form: one lock
 // too many is harmless, one too few is not.
 import { hash } from "node:crypto";
@@ -8,11 +8,11 @@ import { clock } from "../../clock.ts";
 import { Fault } from "../../fault.ts";
 import { errnoOf, faultOf } from "../errno.ts";
 import { display } from "../handle.ts";
-import { passGate } from "./gate.ts";
 import { unlinkIfThere } from "./if-there.ts";
-import { isOpenElsewhere } from "./patience.ts";
+import { isOpenElsewhere } from "./retry-busy-file.ts";
 import type { StateDirectory } from "./state.ts";
 import { sys } from "./syscalls.ts";
+import { passGate } from "./user-lock.ts";
 
 const patienceMs = 15_000;
 
@@ -111,7 +111,7 @@ export class Locks implements Disposable {
       try {
         file = await passGate(name);
       } catch {
-        return; // no place for a gate here: those who share the state directory are kept apart all the same
+        return; // no place for a user lock: the lock of the state directory still holds
       }
       if (file !== undefined) {
         leftover.delete(file);
@@ -123,7 +123,7 @@ export class Locks implements Disposable {
     }
   }
 
-  /** The last one taken is the first to go: nobody who gets a lock finds the gate behind it closed. */
+  /** Releases in reverse order: a process that gets the first lock finds the user lock free. */
   [Symbol.dispose](): void {
     for (const file of [...leftover, ...this.#files.splice(0).reverse()]) {
       try {

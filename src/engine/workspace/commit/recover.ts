@@ -9,26 +9,32 @@ import { Archive, atOnce } from "../archive/archive.ts";
 import { errnoOf } from "../errno.ts";
 import type { Handle } from "../handle.ts";
 import type { Root } from "../root.ts";
-import { estateIn, leave } from "./estate.ts";
-import { NotGranted, openGranted } from "./granted-place.ts";
+import { estateIn, leave } from "./dead-process.ts";
+import { NotGranted, openGranted } from "./granted-directories.ts";
+import {
+  addressOf,
+  type EntryRef,
+  type FoundDirectory,
+  HeldDirectories,
+  openRecorded,
+} from "./held-directories.ts";
 import { bootId } from "./identity.ts";
-import { Outage } from "./outage.ts";
-import { addressOf, type FoundPlace, identified, Places, type Spot } from "./place.ts";
+import { type JournalledCommit, temporaryNamesOf } from "./journalled-commit.ts";
+import { PowerCut } from "./power-cut.ts";
 import { purge } from "./purge.ts";
-import { type Tale, temporaryNamesOf } from "./record.ts";
-import { removeRevived } from "./revived.ts";
+import { removeRevived } from "./restored-names.ts";
 import type { StateDirectory } from "./state.ts";
-import { canRedo, redo, type Scene, type Step, undo } from "./step.ts";
+import { canRedo, redo, type Step, type StepContext, undo } from "./step.ts";
 import type { Unflushed } from "./unflushed.ts";
 
 /** What a dead process has yet to do about its commits: to record what they did, and to flush it to its place. */
 interface Legacy {
   readonly archive: Archive;
   readonly unflushed: Unflushed;
-  readonly outage: Outage;
-  readonly open: (tale: {
-    readonly intent: Pick<Tale["intent"], "boot">;
-  }) => (record: FoundPlace) => Handle | undefined;
+  readonly outage: PowerCut;
+  readonly open: (journalled: {
+    readonly intent: Pick<JournalledCommit["intent"], "boot">;
+  }) => (record: FoundDirectory) => Handle | undefined;
 }
 
 /** Recovers what dead processes left in these roots. Never touches the journal of a living one. */
@@ -36,18 +42,18 @@ export function recover(state: StateDirectory, roots: readonly Root[]): void {
   const archive = new Archive(state.path);
   const estates = state.claim().map(folder => estateIn(folder, state.key));
   // In the order in which they happened, whichever process made them: one builds on what another wrote.
-  const tales = estates
-    .flatMap(estate => estate.tales.map(tale => ({ tale, estate })))
-    .sort((a, b) => (a.tale.intent.id < b.tale.intent.id ? -1 : 1));
-  const outage = new Outage(tales.map(({ tale }) => tale));
+  const commits = estates
+    .flatMap(estate => estate.commits.map(journalled => ({ journalled, estate })))
+    .sort((a, b) => (a.journalled.intent.id < b.journalled.intent.id ? -1 : 1));
+  const outage = new PowerCut(commits.map(({ journalled }) => journalled));
   const open = openGranted(state, roots, outage);
-  for (const { tale, estate } of tales) {
+  for (const { journalled, estate } of commits) {
     try {
-      settle(tale, { archive, unflushed: estate.unflushed, outage, open });
-      estate.settled.push(tale);
+      settle(journalled, { archive, unflushed: estate.unflushed, outage, open });
+      estate.settled.push(journalled);
     } catch (error) {
       // One that cannot be settled (a disk that fails) must not keep the others from it.
-      (error instanceof NotGranted ? estate.others : estate.failed).push(tale);
+      (error instanceof NotGranted ? estate.others : estate.failed).push(journalled);
     }
   }
   const recorded = succeeds(() => archive.flushNow());
@@ -55,7 +61,9 @@ export function recover(state: StateDirectory, roots: readonly Root[]): void {
     const { settled, unflushed } = estate;
     // The journal and old content stay until the archive is on the disk.
     const cleared = recorded
-      ? settled.filter(tale => succeeds(() => removeLeftovers(tale, { archive, unflushed, outage, open })))
+      ? settled.filter(journalled =>
+          succeeds(() => removeLeftovers(journalled, { archive, unflushed, outage, open })),
+        )
       : [];
     const flushed = succeeds(() => unflushed.flushNow());
     leave(estate, flushed ? cleared : [], state);
@@ -74,13 +82,13 @@ function succeeds(action: () => void): boolean {
 }
 
 /** Removes old content and temporary files of a commit that is settled, recorded and flushed. */
-function removeLeftovers(tale: Tale, { unflushed, outage, open }: Legacy): void {
-  const { intent, state } = tale;
-  using places = Places.reopen(intent.places, open(tale), at => outage.hasMade(at));
-  const spots = [...(state === "commit" || state === "done" ? intent.trash : []), ...intent.temps];
-  removeAll(spots, places);
+function removeLeftovers(journalled: JournalledCommit, { unflushed, outage, open }: Legacy): void {
+  const { intent, state } = journalled;
+  using places = HeldDirectories.reopen(intent.places, open(journalled), at => outage.hasMade(at));
+  const entries = [...(state === "commit" || state === "done" ? intent.trash : []), ...intent.temps];
+  removeAll(entries, places);
   unflushed.noteRemoved(
-    spots.filter(({ place }) => isThere(places, place)),
+    entries.filter(({ place }) => isThere(places, place)),
     places,
   );
 }
@@ -89,33 +97,36 @@ function removeLeftovers(tale: Tale, { unflushed, outage, open }: Legacy): void 
  * Brings one commit to its end. With `legacy`, what it did is also recorded, and its leftovers are removed later;
  * without, they are removed here, and `unflushed` is told where.
  */
-export function settle(tale: Tale, legacy?: Legacy, unflushed?: Unflushed): void {
-  const { intent } = tale;
+export function settle(journalled: JournalledCommit, legacy?: Legacy, unflushed?: Unflushed): void {
+  const { intent } = journalled;
   const powerCut = intent.boot !== bootId();
-  const open = legacy?.open(tale) ?? (record => identified(record, !powerCut));
-  using places = Places.reopen(intent.places, open, at => legacy?.outage.hasMade(at) ?? false);
-  const scene: Scene = {
+  const open = legacy?.open(journalled) ?? (record => openRecorded(record, !powerCut));
+  using places = HeldDirectories.reopen(intent.places, open, at => legacy?.outage.hasMade(at) ?? false);
+  const scene: StepContext = {
     places,
-    inodes: tale.inodes,
-    blob: range => tale.blob.subarray(range.at, range.at + range.length),
+    inodes: journalled.inodes,
+    blob: range => journalled.blob.subarray(range.at, range.at + range.length),
     single: intent.steps.length === 1,
     powerCut,
   };
   let happened =
-    tale.state === "done" || tale.flushed === true || (powerCut && legacy?.outage.isOver(tale)) === true;
-  if (tale.state === "abort") takeBack(tale, scene);
-  else if (happened && powerCut && !tale.flushed) redoWhatIsLost(tale, scene, legacy?.outage);
-  else if (tale.state === "commit" && !happened) happened = bringForward(tale, scene, legacy?.outage);
+    journalled.state === "done" ||
+    journalled.flushed === true ||
+    (powerCut && legacy?.outage.isOver(journalled)) === true;
+  if (journalled.state === "abort") takeBack(journalled, scene);
+  else if (happened && powerCut && !journalled.flushed) redoWhatIsLost(journalled, scene, legacy?.outage);
+  else if (journalled.state === "commit" && !happened)
+    happened = bringForward(journalled, scene, legacy?.outage);
   if (legacy === undefined) {
-    const isOver = tale.state === "commit" || tale.state === "done";
-    const spots = [...(isOver ? intent.trash : []), ...intent.temps];
-    removeAll(spots, places);
+    const isOver = journalled.state === "commit" || journalled.state === "done";
+    const entries = [...(isOver ? intent.trash : []), ...intent.temps];
+    removeAll(entries, places);
     unflushed?.noteRemoved(
-      spots.filter(({ place }) => isThere(places, place)),
+      entries.filter(({ place }) => isThere(places, place)),
       places,
     );
-  } else if (happened && (tale.state === "commit" || tale.state === "done")) {
-    remember(tale, legacy.archive, scene);
+  } else if (happened && (journalled.state === "commit" || journalled.state === "done")) {
+    remember(journalled, legacy.archive, scene);
     const there = intent.steps.filter(step => placesOf(step).every(place => isThere(places, place)));
     legacy.unflushed.note(intent.id, there, places, () => false);
   }
@@ -127,7 +138,7 @@ function placesOf(step: Step): number[] {
 }
 
 /** A change that is not recorded yet. Where its content is gone, history still says that it happened. */
-function remember({ intent }: Tale, archive: Archive, scene: Scene): void {
+function remember({ intent }: JournalledCommit, archive: Archive, scene: StepContext): void {
   const { id, account } = intent;
   const temporary = temporaryNamesOf(intent);
   const { places, blob, powerCut } = scene;
@@ -140,15 +151,15 @@ function remember({ intent }: Tale, archive: Archive, scene: Scene): void {
 }
 
 /** Whether it came to its end. */
-function bringForward(tale: Tale, scene: Scene, outage?: Outage): boolean {
-  const { steps } = tale.intent;
+function bringForward(journalled: JournalledCommit, scene: StepContext, outage?: PowerCut): boolean {
+  const { steps } = journalled.intent;
   const possible = isPossible(steps, scene);
   if (possible) {
     for (const [i, step] of steps.entries()) {
       outage?.note(step, scene.places);
       redo(step, i, scene);
     }
-  } else takeBack(tale, scene);
+  } else takeBack(journalled, scene);
   return possible;
 }
 
@@ -156,8 +167,8 @@ function bringForward(tale: Tale, scene: Scene, outage?: Outage): boolean {
  * After a power cut, does again what the disk has lost of a commit that is known to have happened. What a later commit
  * or somebody else has replaced since stays as it is.
  */
-function redoWhatIsLost(tale: Tale, scene: Scene, outage?: Outage): void {
-  for (const [i, step] of tale.intent.steps.entries()) {
+function redoWhatIsLost(journalled: JournalledCommit, scene: StepContext, outage?: PowerCut): void {
+  for (const [i, step] of journalled.intent.steps.entries()) {
     const place = step.do === "move" ? step.to.place : step.at.place;
     if (!isThere(scene.places, place) || !canRedo(step, i, scene)) continue;
     outage?.note(step, scene.places);
@@ -166,7 +177,7 @@ function redoWhatIsLost(tale: Tale, scene: Scene, outage?: Outage): void {
 }
 
 /** Steps in directories that are still to be made are possible when what comes before them is. */
-function isPossible(steps: Tale["intent"]["steps"], scene: Scene): boolean {
+function isPossible(steps: JournalledCommit["intent"]["steps"], scene: StepContext): boolean {
   return steps.every((step, i) => {
     if (step.do === "make") return true;
     const place = step.do === "move" ? step.to.place : step.at.place;
@@ -175,7 +186,7 @@ function isPossible(steps: Tale["intent"]["steps"], scene: Scene): boolean {
   });
 }
 
-function isThere(places: Places, place: number): boolean {
+function isThere(places: HeldDirectories, place: number): boolean {
   try {
     places.handle(place);
     return true;
@@ -184,16 +195,16 @@ function isThere(places: Places, place: number): boolean {
   }
 }
 
-export function takeBack(tale: Pick<Tale, "intent">, scene: Scene): void {
-  const { steps } = tale.intent;
+export function takeBack(journalled: Pick<JournalledCommit, "intent">, scene: StepContext): void {
+  const { steps } = journalled.intent;
   for (const [i, step] of [...steps.entries()].reverse()) {
     const place = step.do === "move" ? step.to.place : step.at.place;
     if (isThere(scene.places, place)) undo(step, i, scene);
   }
 }
 
-export function removeAll(spots: readonly Spot[], places: Places): void {
-  for (const spot of spots) {
-    if (isThere(places, spot.place)) purge(places.handle(spot.place), addressOf(spot.name));
+export function removeAll(entries: readonly EntryRef[], places: HeldDirectories): void {
+  for (const entry of entries) {
+    if (isThere(places, entry.place)) purge(places.handle(entry.place), addressOf(entry.name));
   }
 }

@@ -8,12 +8,12 @@ import { display, Handle } from "../handle.ts";
 import type { Rules } from "../rules.ts";
 import type { Address } from "../system/held.ts";
 import type { CommitOptions, Expectation } from "./change.ts";
-import type { Draft, Resolved } from "./draft.ts";
-import type { Places, Spot } from "./place.ts";
+import type { EntryRef, HeldDirectories } from "./held-directories.ts";
+import type { ResolvedChange, ResolvedChanges } from "./resolved-changes.ts";
 import { readAll, sys } from "./syscalls.ts";
 
 /** Checks and completes the changes of a draft, under its locks. */
-export function applyRules(draft: Draft, { unmasked, by, approved = [] }: CommitOptions): void {
+export function applyRules(draft: ResolvedChanges, { unmasked, by, approved = [] }: CommitOptions): void {
   const needs: Need[] = [];
   for (const [i, one] of draft.changes.entries()) {
     const path = one.source?.path ?? one.target?.path;
@@ -32,8 +32,8 @@ export function applyRules(draft: Draft, { unmasked, by, approved = [] }: Commit
 
 /** What a person has to be asked about: every file that goes, and what is written. */
 function openNeeds(
-  { change, source, target }: Resolved,
-  places: Places,
+  { change, source, target }: ResolvedChange,
+  places: HeldDirectories,
   rules: Rules,
   client: string,
 ): Need[] {
@@ -43,7 +43,7 @@ function openNeeds(
   const leaving = change.kind === "remove" ? target : source;
   const question = change.kind === "remove" ? "delete" : "write";
   if (leaving !== undefined)
-    for (const at of pathsIn(places.address(leaving.spot), leaving.at))
+    for (const at of pathsIn(places.address(leaving.entry), leaving.at))
       needs.push(rules.open(at, question, client));
   return needs.filter(need => need !== undefined);
 }
@@ -59,14 +59,18 @@ function* pathsIn(address: Address, at: string): Generator<string> {
 
 const rank = { none: 0, masked: 1, full: 2 } as const;
 
-function checkRelocation({ change, source, target, original }: Resolved, places: Places, rules: Rules): void {
+function checkRelocation(
+  { change, source, target, original }: ResolvedChange,
+  places: HeldDirectories,
+  rules: Rules,
+): void {
   const given = (source ?? target)?.path.given ?? "";
   if (change.kind === "move" && source !== undefined && target !== undefined)
-    checkTree(places.address(source.spot), source.at, target.at, rules, given, true);
+    checkTree(places.address(source.entry), source.at, target.at, rules, given, true);
   else if (change.kind === "copy" && original !== undefined && target !== undefined)
     checkTree(`${original.handle.address}/.`, original.at, target.at, rules, given, false);
   else if (change.kind === "remove" && target !== undefined)
-    checkTree(places.address(target.spot), target.at, undefined, rules, given, true);
+    checkTree(places.address(target.entry), target.at, undefined, rules, given, true);
 }
 
 /** Everything from `at` down, against what the rules say about it and about where it would be. */
@@ -104,7 +108,7 @@ function directoryAt(address: Address): Handle | undefined {
   }
 }
 
-function withHiddenValues(one: Resolved, places: Places, rules: Rules): Resolved {
+function withHiddenValues(one: ResolvedChange, places: HeldDirectories, rules: Rules): ResolvedChange {
   const { change } = one;
   const from = one.source ?? one.target;
   if (from === undefined || (change.kind !== "write" && change.kind !== "move")) return one;
@@ -113,7 +117,7 @@ function withHiddenValues(one: Resolved, places: Places, rules: Rules): Resolved
   const expect = change.expect && seenThrough(change.expect, bytes => rules.shown(from.at, bytes, given));
   const changed = { ...change, ...(expect && { expect }) };
   if (change.bytes === undefined) return { ...one, change: changed };
-  const current = Buffer.isBuffer(one.base) ? one.base : fileBytes(places, from.spot);
+  const current = Buffer.isBuffer(one.base) ? one.base : fileBytes(places, from.entry);
   const bytes = rules.restored(from.at, current, change.bytes, given);
   return { ...one, change: { ...changed, bytes }, base: one.base ?? current ?? "absent" };
 }
@@ -125,9 +129,12 @@ function seenThrough(expect: Expectation, shown: (bytes: Buffer) => Buffer): Exp
   return bytes => shown(bytes).equals(expect) || bytes.equals(expect);
 }
 
-function fileBytes(places: Places, spot: Spot): Buffer | undefined {
-  if (places.isNew(spot.place) || !sys.lstat(places.address(spot))?.isFile()) return undefined;
-  const fd = sys.open(places.address(spot), constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+function fileBytes(places: HeldDirectories, entry: EntryRef): Buffer | undefined {
+  if (places.isNew(entry.place) || !sys.lstat(places.address(entry))?.isFile()) return undefined;
+  const fd = sys.open(
+    places.address(entry),
+    constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK,
+  );
   try {
     return readAll(fd);
   } finally {

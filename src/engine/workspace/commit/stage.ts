@@ -9,27 +9,27 @@ import { Handle } from "../handle.ts";
 import { bytesWritten } from "../name.ts";
 import { kindOf } from "../stat.ts";
 import { onWindows } from "../windows-path.ts";
-import type { Places, Spot } from "./place.ts";
-import { type Staged, setModified } from "./step.ts";
+import type { EntryRef, HeldDirectories } from "./held-directories.ts";
+import { type StagedAttributes, setModified } from "./step.ts";
 import { sys, writeAll } from "./syscalls.ts";
 
-export type Stage =
-  | (Staged & {
+export type StagedContent =
+  | (StagedAttributes & {
       readonly kind: "bytes";
       readonly given: string;
-      readonly spot: Spot;
+      readonly entry: EntryRef;
       readonly bytes: Uint8Array;
       /** Whether it must be flushed before the commit, since the journal does not hold its bytes. */
       readonly flush: boolean;
       /** The file whose extended attributes it takes over, and which one that is. */
-      readonly like?: Spot & { readonly identity: string };
+      readonly like?: EntryRef & { readonly identity: string };
     })
-  | { readonly kind: "symlink"; readonly given: string; readonly spot: Spot; readonly target: string }
+  | { readonly kind: "symlink"; readonly given: string; readonly entry: EntryRef; readonly target: string }
   | {
       readonly kind: "copy";
       readonly given: string;
-      readonly spot: Spot;
-      readonly from: Handle | Spot;
+      readonly entry: EntryRef;
+      readonly from: Handle | EntryRef;
       /** Compare with the original afterwards, because that is going to be removed. */
       readonly verify: boolean;
       /** Leave out what cannot be copied: all of it is going to be removed, and that was allowed. */
@@ -62,8 +62,8 @@ interface AllStaged {
 
 /** Stages everything, and asks meanwhile about the attributes of what is replaced. */
 export async function stageAll(
-  stages: readonly Stage[],
-  places: Places,
+  stages: readonly StagedContent[],
+  places: HeldDirectories,
   copyAttributes: CopyAttributes | undefined,
 ): Promise<AllStaged> {
   const inodes = new Map<string, number>();
@@ -76,10 +76,10 @@ export async function stageAll(
     for (const one of stages) {
       if (slice.isOver) await slice.turn();
       const staged = await stage(one, places, asked, copyAttributes);
-      if (staged !== undefined) inodes.set(one.spot.name, staged.inode);
+      if (staged !== undefined) inodes.set(one.entry.name, staged.inode);
       if (staged?.flushing !== undefined) flushing.push(told(staged.flushing, one.given));
       if (flushing.length > mostFlushing) await flushing.shift();
-      if (one.kind !== "bytes" || one.flush) unflushed.add(one.spot.place); // the journal does not hold these
+      if (one.kind !== "bytes" || one.flush) unflushed.add(one.entry.place); // the journal does not hold these
     }
   } finally {
     await asked;
@@ -98,17 +98,17 @@ function told(work: Promise<void>, given: string): Promise<void> {
 
 /** Asks about files that are going to be replaced. */
 export async function askAbout(
-  spots: readonly (Spot & { readonly identity: string })[],
-  places: Places,
+  entries: readonly (EntryRef & { readonly identity: string })[],
+  places: HeldDirectories,
   copyAttributes: CopyAttributes | undefined,
 ): Promise<void> {
   if (copyAttributes?.ask === undefined) return;
-  const unknown = spots.filter(({ identity }) => !copyAttributes.isWithout?.(identity));
+  const unknown = entries.filter(({ identity }) => !copyAttributes.isWithout?.(identity));
   for (let at = 0; at < unknown.length; at += mostAsked) {
     const files: number[] = [];
     try {
-      for (const spot of unknown.slice(at, at + mostAsked)) {
-        files.push(sys.open(places.address(spot), O_RDONLY | O_NOFOLLOW | O_NONBLOCK));
+      for (const entry of unknown.slice(at, at + mostAsked)) {
+        files.push(sys.open(places.address(entry), O_RDONLY | O_NOFOLLOW | O_NONBLOCK));
       }
       await copyAttributes.ask(files);
     } finally {
@@ -132,15 +132,15 @@ export function identityOf(stat: {
 
 /** Files that have come into their place, where the ones that they replaced are known to have had no attributes. */
 export function learnAbout(
-  stages: readonly Stage[],
-  places: Places,
+  stages: readonly StagedContent[],
+  places: HeldDirectories,
   inodes: ReadonlyMap<string, number>,
   { isWithout, learn }: CopyAttributes,
 ): void {
   for (const one of stages) {
     if (one.kind !== "bytes" || one.like === undefined || !isWithout?.(one.like.identity)) continue;
     const stat = sys.lstat(places.address(one.like));
-    if (stat !== undefined && stat.ino === inodes.get(one.spot.name)) learn?.(identityOf(stat));
+    if (stat !== undefined && stat.ino === inodes.get(one.entry.name)) learn?.(identityOf(stat));
   }
 }
 
@@ -153,15 +153,15 @@ interface StagedFile {
 }
 
 async function stage(
-  one: Stage,
-  places: Places,
+  one: StagedContent,
+  places: HeldDirectories,
   asked: Promise<void>,
   copyAttributes?: CopyAttributes,
 ): Promise<StagedFile | undefined> {
   try {
     if (one.kind === "bytes") return await stageBytes(one, places, asked, copyAttributes);
     if (one.kind === "copy") await stageCopy(one, places, copyAttributes);
-    else sys.symlink(bytesWritten(one.target), places.address(one.spot));
+    else sys.symlink(bytesWritten(one.target), places.address(one.entry));
     return undefined;
   } catch (error) {
     throw faultOf(error, one.given);
@@ -169,14 +169,14 @@ async function stage(
 }
 
 async function stageBytes(
-  one: Extract<Stage, { kind: "bytes" }>,
-  places: Places,
+  one: Extract<StagedContent, { kind: "bytes" }>,
+  places: HeldDirectories,
   asked: Promise<void>,
   copyAttributes?: CopyAttributes,
 ): Promise<StagedFile> {
   // What replaces nothing gets what the system gives new files: umask and default ACLs.
   const fd = sys.open(
-    places.address(one.spot),
+    places.address(one.entry),
     O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW,
     one.owner ? 0o600 : 0o666,
   );
@@ -207,21 +207,21 @@ async function stageBytes(
 }
 
 async function stageCopy(
-  one: Extract<Stage, { kind: "copy" }>,
-  places: Places,
+  one: Extract<StagedContent, { kind: "copy" }>,
+  places: HeldDirectories,
   copyAttributes?: CopyAttributes,
 ): Promise<void> {
   const original =
     one.from instanceof Handle ? one.from : Handle.open(places.address(one.from), { follow: false });
   try {
-    using into = Handle.open(places.handle(one.spot.place).address);
-    await copyAny(original, into, one.spot.name, one, copyAttributes);
+    using into = Handle.open(places.handle(one.entry.place).address);
+    await copyAny(original, into, one.entry.name, one, copyAttributes);
   } finally {
     if (original !== one.from) original.close();
   }
 }
 
-type Copying = Pick<Extract<Stage, { kind: "copy" }>, "given" | "verify" | "partial">;
+type Copying = Pick<Extract<StagedContent, { kind: "copy" }>, "given" | "verify" | "partial">;
 
 /** Copies a file or a tree under `name` into a held directory, by loops on handles. */
 async function copyAny(
@@ -336,11 +336,11 @@ function keepOwner(fd: number, stat: { uid: number; gid: number }): void {
 }
 
 async function withFile(
-  places: Places,
-  spot: Spot,
+  places: HeldDirectories,
+  entry: EntryRef,
   action: (fd: number) => void | Promise<void>,
 ): Promise<void> {
-  const fd = sys.open(places.address(spot), O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
+  const fd = sys.open(places.address(entry), O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
   try {
     await action(fd);
   } finally {
@@ -348,14 +348,14 @@ async function withFile(
   }
 }
 
-/** Opens the regular file at a spot, where `inode` says that there is one. Another one there is none. */
+/** Opens the regular file at an entry, where `inode` says that there is one. Another one there is none. */
 export function withSpot<T>(
-  places: Places,
-  spot: Spot,
+  places: HeldDirectories,
+  entry: EntryRef,
   inode: number,
   action: (fd: number, size: number) => T,
 ): T | undefined {
-  const fd = sys.open(places.address(spot), O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
+  const fd = sys.open(places.address(entry), O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
   try {
     const stat = sys.stat(fd);
     return stat.ino === inode ? action(fd, stat.size) : undefined;

@@ -22,7 +22,7 @@ import { display, Handle } from "../handle.ts";
 import { isOfOneMachine } from "../system/file-system.ts";
 import { homeDirectory, userId } from "../system/user.ts";
 import { onWindows } from "../windows-path.ts";
-import { Beacon, isLit, isLitNow, isOut } from "./beacon.ts";
+import type { FoundDirectory } from "./held-directories.ts";
 import {
   heartbeatMs,
   identityIn,
@@ -33,9 +33,9 @@ import {
 } from "./identity.ts";
 import { contentAt, namesIn, unlinkIfThere } from "./if-there.ts";
 import { keyOf } from "./key.ts";
-import { isOpenElsewhere } from "./patience.ts";
-import type { FoundPlace } from "./place.ts";
+import { isLit, isLitNow, isOut, LivenessSocket } from "./liveness-socket.ts";
 import { purge } from "./purge.ts";
+import { isOpenElsewhere } from "./retry-busy-file.ts";
 import { sys, writeAll } from "./syscalls.ts";
 
 const mostOwnerBytes = 4096;
@@ -44,7 +44,7 @@ export const keepMs = 7 * 24 * 3_600_000;
 /** A directory for old content of files on the same disk: out of the way of those who list the workspace. */
 export interface Aside {
   readonly handle: Handle;
-  readonly record: FoundPlace;
+  readonly record: FoundDirectory;
 }
 
 export class StateDirectory {
@@ -54,7 +54,7 @@ export class StateDirectory {
   readonly #heartbeat: NodeJS.Timeout;
   #ownerInode = -1;
   #aside: Aside | undefined;
-  #beacon: Beacon | undefined;
+  #beacon: LivenessSocket | undefined;
   #key: Buffer = Buffer.alloc(0);
   /** Folders of dead processes that hold nothing for this one to do. */
   readonly #passed = new Set<string>();
@@ -95,7 +95,7 @@ export class StateDirectory {
     this.#beacon?.close();
     const beacon = `${process.pid}-${randomBytes(8).toString("hex")}`; // another one each time: its name is used once
     using alive = Handle.open(join(this.path, "alive"), { follow: false, directory: true });
-    this.#beacon = Beacon.light(alive, beacon);
+    this.#beacon = LivenessSocket.light(alive, beacon);
     writeOwner(join(unborn, "owner"), this.#beacon && beacon);
     sys.rename(unborn, this.own);
   }
@@ -304,7 +304,7 @@ function withPredecessors(folder: string): string[] {
 
 /** Where the beacons of the processes that use a state directory are. */
 export function beaconsOf(state: string): string {
-  return `${state}/alive`; // as it is written: the gate's directory is the address of a handle
+  return `${state}/alive`; // as it is written: the user lock's directory is the address of a handle
 }
 
 /** Whether the process that a file speaks of is gone. `beacons` is the directory of its beacon. */

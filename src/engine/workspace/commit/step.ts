@@ -10,27 +10,27 @@ import { Handle } from "../handle.ts";
 import { byDescriptor } from "../system/descriptors.ts";
 import type { Address } from "../system/held.ts";
 import { onWindows } from "../windows-path.ts";
+import { AsideRefused, ConcurrentChange, NotRenamable } from "./concurrent-change.ts";
 import { canDismantle, type DismantleStep, dismantle, dismantleLater, reassemble } from "./dismantle.ts";
+import type { EntryRef, HeldDirectories } from "./held-directories.ts";
 import { contentAt } from "./if-there.ts";
-import { AsideRefused, NotRenamable, Overtaken } from "./overtaken.ts";
-import type { Places, Spot } from "./place.ts";
 import { sys, writeAll } from "./syscalls.ts";
 
 /** Enough to tell whether something is still what it was. */
-export interface Known {
+export interface FileIdentity {
   readonly inode: number;
   readonly size: number;
   readonly modified: number;
 }
 
-export interface Range {
+export interface ByteRange {
   readonly at: number;
   readonly length: number;
 }
 
 /** New content under a temporary name. With `blob`, the journal holds the bytes too. */
-export interface Staged {
-  readonly blob?: Range;
+export interface StagedAttributes {
+  readonly blob?: ByteRange;
   /** Of bytes that the journal does not hold: tells after a power cut whether all of them came to the disk. */
   readonly hash?: string;
   readonly mode?: number;
@@ -42,18 +42,18 @@ export interface Staged {
 export interface MoveStep {
   readonly do: "move";
   readonly given: string;
-  readonly from: Spot;
-  readonly to: Spot;
+  readonly from: EntryRef;
+  readonly to: EntryRef;
   readonly kind: Kind;
-  readonly staged?: Staged;
+  readonly staged?: StagedAttributes;
   /** What stands at `to` and is kept under the name `aside`: beside it, or in another place on the same disk. */
   readonly replaces?: {
-    readonly known: Known;
+    readonly known: FileIdentity;
     readonly kind: Kind;
     readonly aside: string;
     readonly asidePlace?: number;
     /** Its bytes, where the journal holds them: after a power cut they tell that nobody has replaced it since. */
-    readonly was?: Range;
+    readonly was?: ByteRange;
   };
   /** `to` is a fresh temporary name: the thing is removed. */
   readonly away?: "tree" | "empty";
@@ -64,7 +64,7 @@ export interface MoveStep {
 export interface MakeStep {
   readonly do: "make";
   readonly given: string;
-  readonly at: Spot;
+  readonly at: EntryRef;
   readonly mode?: number;
 }
 
@@ -72,17 +72,17 @@ export interface MakeStep {
 export interface RewriteStep {
   readonly do: "rewrite";
   readonly given: string;
-  readonly at: Spot;
+  readonly at: EntryRef;
   readonly inode: number;
-  readonly before: Range;
-  readonly after: Range;
+  readonly before: ByteRange;
+  readonly after: ByteRange;
 }
 
 /** Gives a directory other permission bits. */
 export interface ModeStep {
   readonly do: "mode";
   readonly given: string;
-  readonly at: Spot;
+  readonly at: EntryRef;
   readonly inode: number;
   readonly before: number;
   readonly after: number;
@@ -91,11 +91,11 @@ export interface ModeStep {
 export type Step = MoveStep | MakeStep | RewriteStep | ModeStep | DismantleStep;
 
 /** What the steps need besides themselves. */
-export interface Scene {
-  readonly places: Places;
+export interface StepContext {
+  readonly places: HeldDirectories;
   /** For each step, the inode of what is moved, or of the copy of what is dismantled. */
   readonly inodes: readonly number[];
-  readonly blob: (range: Range) => Uint8Array;
+  readonly blob: (range: ByteRange) => Uint8Array;
   /** A single step needs nothing kept aside to be taken back. */
   readonly single: boolean;
   /** Whether the machine may have lost power since: then a file can hold less than was written to it. */
@@ -103,7 +103,7 @@ export interface Scene {
 }
 
 /** Does all steps, and lets everything else run in between. */
-export async function applyAll(steps: readonly Step[], scene: Scene): Promise<void> {
+export async function applyAll(steps: readonly Step[], scene: StepContext): Promise<void> {
   const slice = new TimeSlice();
   for (const step of steps) {
     if (slice.isOver) await slice.turn();
@@ -112,7 +112,7 @@ export async function applyAll(steps: readonly Step[], scene: Scene): Promise<vo
   }
 }
 
-export function apply(step: Step, scene: Scene): void {
+export function apply(step: Step, scene: StepContext): void {
   system(step.given, () => {
     if (step.do === "make") make(step, scene.places.address(step.at));
     else if (step.do === "rewrite") rewrite(step, scene, step.after);
@@ -122,14 +122,14 @@ export function apply(step: Step, scene: Scene): void {
   });
 }
 
-function changeMode(step: ModeStep, { places }: Scene, mode: number): void {
+function changeMode(step: ModeStep, { places }: StepContext, mode: number): void {
   if (!byDescriptor) {
     sys.chmodAt(places.address(step.at), mode);
     return;
   }
   // Not by a descriptor for reading: a directory may be unreadable to its owner.
   using handle = Handle.open(places.address(step.at), { follow: false, directory: true });
-  if (handle.stat().ino !== step.inode) throw new Overtaken(step.given);
+  if (handle.stat().ino !== step.inode) throw new ConcurrentChange(step.given);
   sys.chmodAt(handle.address, mode);
 }
 
@@ -139,7 +139,7 @@ function make({ mode }: MakeStep, address: Address): void {
   if (mode !== undefined) sys.chmodAt(address, mode);
 }
 
-function move(step: MoveStep, scene: Scene): void {
+function move(step: MoveStep, scene: StepContext): void {
   const from = scene.places.address(step.from);
   const to = scene.places.address(step.to);
   if (step.replaces !== undefined) {
@@ -154,7 +154,7 @@ function move(step: MoveStep, scene: Scene): void {
 }
 
 /** Never replaces what appears at `to` meanwhile. */
-function moveToFree(from: Address, to: Address, step: MoveStep, places: Places): void {
+function moveToFree(from: Address, to: Address, step: MoveStep, places: HeldDirectories): void {
   if (step.kind === "file") {
     try {
       sys.link(from, to);
@@ -180,7 +180,7 @@ function rename(from: Address, to: Address, { kind, given }: MoveStep): void {
 }
 
 /** Of a file that goes to another directory, a power cut must not keep the loss of the one name without the other. */
-function flushPlace(places: Places, place: number): void {
+function flushPlace(places: HeldDirectories, place: number): void {
   if (onWindows) return;
   let fd: number;
   try {
@@ -196,10 +196,10 @@ function flushPlace(places: Places, place: number): void {
   }
 }
 
-function keepAside(step: MoveStep, scene: Scene, to: Address): void {
+function keepAside(step: MoveStep, scene: StepContext, to: Address): void {
   if (step.replaces === undefined) return;
   const { known, kind } = step.replaces;
-  if (sys.lstat(to)?.ino !== known.inode) throw new Overtaken(step.given);
+  if (sys.lstat(to)?.ino !== known.inode) throw new ConcurrentChange(step.given);
   const aside = asideOf(step, scene);
   if (kind === "file" && step.kind === "file") {
     try {
@@ -217,7 +217,7 @@ function keepAside(step: MoveStep, scene: Scene, to: Address): void {
 }
 
 /** Takes a step back, as far as it was done. */
-export function undo(step: Step, index: number, scene: Scene): void {
+export function undo(step: Step, index: number, scene: StepContext): void {
   if (step.do === "make") attemptRmdir(scene, step);
   else if (step.do === "rewrite") rewrite(step, scene, step.before);
   else if (step.do === "mode") changeMode(step, scene, step.before);
@@ -225,7 +225,7 @@ export function undo(step: Step, index: number, scene: Scene): void {
   else undoMove(step, index, scene);
 }
 
-function undoMove(step: MoveStep, index: number, scene: Scene): void {
+function undoMove(step: MoveStep, index: number, scene: StepContext): void {
   const inode = scene.inodes[index];
   const from = scene.places.address(step.from);
   const to = scene.places.address(step.to);
@@ -256,7 +256,7 @@ function undoMove(step: MoveStep, index: number, scene: Scene): void {
 }
 
 /** Whether a step is done already, or can still be: nothing that somebody else put there would be lost. */
-export function canRedo(step: Step, index: number, scene: Scene): boolean {
+export function canRedo(step: Step, index: number, scene: StepContext): boolean {
   try {
     if (step.do === "make") return true;
     if (step.do === "rewrite") return isRewritable(step, scene);
@@ -269,7 +269,7 @@ export function canRedo(step: Step, index: number, scene: Scene): boolean {
 }
 
 /** Brings a step to its end from wherever it stopped. */
-export function redo(step: Step, index: number, scene: Scene): void {
+export function redo(step: Step, index: number, scene: StepContext): void {
   if (step.do === "make") {
     if (sys.lstat(scene.places.address(step.at)) === undefined) apply(step, scene);
   } else if (step.do === "rewrite") rewrite(step, scene, step.after);
@@ -278,7 +278,7 @@ export function redo(step: Step, index: number, scene: Scene): void {
   else redoMove(step, index, scene);
 }
 
-function redoMove(step: MoveStep, index: number, scene: Scene): void {
+function redoMove(step: MoveStep, index: number, scene: StepContext): void {
   const from = scene.places.address(step.from);
   if (isDone(step, index, scene)) {
     const source = sys.lstat(from);
@@ -292,7 +292,7 @@ function redoMove(step: MoveStep, index: number, scene: Scene): void {
     const aside = sys.lstat(asideOf(step, scene));
     const there = sys.lstat(to);
     const isOthers = there !== undefined && there.ino !== step.replaces.known.inode;
-    if (isOthers && !scene.powerCut) throw new Overtaken(step.given); // it was not there a moment ago
+    if (isOthers && !scene.powerCut) throw new ConcurrentChange(step.given); // it was not there a moment ago
     if (aside === undefined && !isOthers && there !== undefined) keepAside(step, scene, to);
     sys.rename(from, to);
   } else if (scene.powerCut) sys.rename(from, scene.places.address(step.to));
@@ -300,12 +300,12 @@ function redoMove(step: MoveStep, index: number, scene: Scene): void {
 }
 
 /** A file that moves without replacing anything is linked and unlinked: a crash may come in between. */
-function isLinkedTwice(step: MoveStep, index: number, scene: Scene): boolean {
+function isLinkedTwice(step: MoveStep, index: number, scene: StepContext): boolean {
   if (step.kind !== "file" || step.away !== undefined || step.recase) return false;
   return sys.lstat(scene.places.address(step.from))?.ino === scene.inodes[index];
 }
 
-function isDone(step: MoveStep, index: number, scene: Scene): boolean {
+function isDone(step: MoveStep, index: number, scene: StepContext): boolean {
   const to = scene.places.address(step.to);
   const there = sys.lstat(to);
   // What was removed may be gone for good, while the mark that says so was lost with the power.
@@ -318,7 +318,7 @@ function isDone(step: MoveStep, index: number, scene: Scene): boolean {
   return holds(to, scene.blob(blob));
 }
 
-function isReady(step: MoveStep, index: number, scene: Scene): boolean {
+function isReady(step: MoveStep, index: number, scene: StepContext): boolean {
   const source = sys.lstat(scene.places.address(step.from));
   const to = scene.places.address(step.to);
   const there = sys.lstat(to);
@@ -333,21 +333,21 @@ function isReady(step: MoveStep, index: number, scene: Scene): boolean {
 }
 
 /** After a power cut, recovery may have written the file anew: then its content tells that it is the one. */
-function isRewritable(step: RewriteStep, scene: Scene): boolean {
+function isRewritable(step: RewriteStep, scene: StepContext): boolean {
   const address = scene.places.address(step.at);
   if (sys.lstat(address)?.ino === step.inode) return true;
   return scene.powerCut && [step.before, step.after].some(range => holds(address, scene.blob(range)));
 }
 
 /** The mark in the journal may have come to the disk before the staged file: the commit has not happened then. */
-function isWhole({ from, staged }: MoveStep, { places }: Scene): boolean {
+function isWhole({ from, staged }: MoveStep, { places }: StepContext): boolean {
   if (staged?.hash === undefined) return true;
   const found = contentAt(places.address(from));
   return found !== undefined && contentHash(found) === staged.hash;
 }
 
 /** The staged file as it should be: after a power cut it may be gone, or hold less than was written. */
-function restage(step: MoveStep, staged: Staged, index: number, scene: Scene): void {
+function restage(step: MoveStep, staged: StagedAttributes, index: number, scene: StepContext): void {
   const { blob, mode, owner } = staged;
   if (blob === undefined) return;
   const address = scene.places.address(step.from);
@@ -371,11 +371,11 @@ export function setModified(fd: number, modified: number): void {
   sys.times(fd, new Date(), new Date(modified));
 }
 
-function rewrite(step: RewriteStep, scene: Scene, range: Range): void {
+function rewrite(step: RewriteStep, scene: StepContext, range: ByteRange): void {
   const fd = sys.open(scene.places.address(step.at), constants.O_WRONLY | constants.O_NOFOLLOW);
   try {
     if (sys.stat(fd).ino !== step.inode && !(scene.powerCut && isRewritable(step, scene)))
-      throw new Overtaken(step.given);
+      throw new ConcurrentChange(step.given);
     const bytes = scene.blob(range);
     writeAll(fd, bytes);
     sys.truncate(fd, bytes.length);
@@ -384,7 +384,7 @@ function rewrite(step: RewriteStep, scene: Scene, range: Range): void {
   }
 }
 
-function attemptRmdir(scene: Scene, step: MakeStep): void {
+function attemptRmdir(scene: StepContext, step: MakeStep): void {
   try {
     sys.rmdir(scene.places.address(step.at));
   } catch (error) {
@@ -392,12 +392,12 @@ function attemptRmdir(scene: Scene, step: MakeStep): void {
   }
 }
 
-function asideOf(step: MoveStep, scene: Scene): Address {
+function asideOf(step: MoveStep, scene: StepContext): Address {
   const { aside = "", asidePlace = step.to.place } = step.replaces ?? {};
   return scene.places.address({ place: asidePlace, name: aside });
 }
 
-function isSame(stat: { ino: number; size: number; mtimeMs: number }, known: Known): boolean {
+function isSame(stat: { ino: number; size: number; mtimeMs: number }, known: FileIdentity): boolean {
   return stat.ino === known.inode && stat.size === known.size && stat.mtimeMs === known.modified;
 }
 

@@ -5,14 +5,14 @@ import { conceal } from "../concealed.ts";
 import { stateDirectory, system } from "../errno.ts";
 import type { Root } from "../root.ts";
 import { isVolatile } from "../system/file-system.ts";
-import { Company } from "./company.ts";
-import { Ledger } from "./ledger.ts";
+import { JournalPair } from "./journal-pair.ts";
+import { OtherProcesses } from "./other-processes.ts";
 import { recover } from "./recover.ts";
 import { StateDirectory, statePath } from "./state.ts";
 
 export interface Store {
   readonly state: StateDirectory;
-  readonly ledger: Ledger;
+  readonly ledger: JournalPair;
   readonly archive: Archive;
   /** Whether it is in memory: then journals do not outlive the machine, and files are flushed before the answer. */
   readonly volatile: boolean;
@@ -25,7 +25,7 @@ const stores = new Map<string, Store>();
 /** What this process was granted, and the others that use the same state directory, by its path. */
 interface Grants {
   readonly roots: Set<Root>;
-  readonly company: Company;
+  readonly company: OtherProcesses;
 }
 
 const grants = new Map<string, Grants>();
@@ -42,7 +42,7 @@ export function openStore(wanted?: string): Store {
       settle();
       const archive = new Archive(state.path);
       const volatile = isVolatile(state.path);
-      return { state, ledger: new Ledger(state, archive), archive, volatile, recover: settle };
+      return { state, ledger: new JournalPair(state, archive), archive, volatile, recover: settle };
     } catch (error) {
       state.close();
       throw error;
@@ -107,7 +107,7 @@ function grantsOf(wanted: string | undefined): Grants {
     if (store === undefined) openStore(wanted);
     else store.recover();
   };
-  const made = { roots: new Set<Root>(), company: new Company(path, recoverNow) };
+  const made = { roots: new Set<Root>(), company: new OtherProcesses(path, recoverNow) };
   grants.set(path, made);
   return made;
 }

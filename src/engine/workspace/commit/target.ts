@@ -1,15 +1,23 @@
-// From the path of a change to the spot that it means: a held directory and a name in it, which is never
+// From the path of a change to the entry that it means: a held directory and a name in it, which is never
 // followed again. Decided here, on what was opened: the root and its access, links, missing parents.
 import { isAbsolute, normalize } from "node:path";
 import { Fault } from "../../fault.ts";
 import { display } from "../handle.ts";
 import { bytesWritten, written } from "../name.ts";
 import { parsePath, type WorkspacePath } from "../path.ts";
-import { land, landNearest, type Reached, storedName } from "../resolve.ts";
+import { type NearestExisting, resolveNearest, resolvePath, storedName } from "../resolve.ts";
 import { isWithin, type Root, under } from "../root.ts";
 import { ownForm } from "../windows-path.ts";
+import {
+  addressOf,
+  type EntryRef,
+  type ExistingParent,
+  entryKey,
+  type HeldDirectories,
+  type NewParent,
+  nameOf,
+} from "./held-directories.ts";
 import { lockKey } from "./lock.ts";
-import { addressOf, type NewSeat, nameOf, type Places, type Seat, type Spot, spotKey } from "./place.ts";
 import { sys } from "./syscalls.ts";
 
 const maxLinks = 40;
@@ -18,18 +26,18 @@ const longestNewPath = 4095;
 
 export interface Target {
   readonly path: WorkspacePath;
-  readonly spot: Spot;
+  readonly entry: EntryRef;
   /** Where it really is or will be, for people. */
   readonly at: string;
   /** What must be held to change it. */
   readonly key: string;
   /** The outermost directory that is missing above it. */
-  readonly missing?: Spot;
+  readonly missing?: EntryRef;
 }
 
-export interface Aim {
+export interface TargetOptions {
   readonly roots: readonly Root[];
-  readonly places: Places;
+  readonly places: HeldDirectories;
   /** Our own state, which no change may touch even where it lies in a root. */
   readonly state: string;
   /** What to do about directories that are missing above the name. */
@@ -40,135 +48,141 @@ export interface Aim {
   readonly exact?: boolean;
 }
 
-export function aim(path: WorkspacePath, way: Aim): Target {
+export function resolveTarget(path: WorkspacePath, options: TargetOptions): Target {
   const { given } = path;
   for (let from = path, links = 0; links <= maxLinks; links++) {
-    const target = seatOf(from, path, way);
+    const target = targetOf(from, path, options);
     from.root.rules.admitChange(target.at, given);
-    if (way.links === undefined || way.places.isNew(target.spot.place)) return target;
-    if (way.places.vacated.has(spotKey(target.spot))) return target; // the commit removes what stands there
-    const address = way.places.address(target.spot);
+    if (options.links === undefined || options.places.isNew(target.entry.place)) return target;
+    if (options.places.vacated.has(entryKey(target.entry))) return target; // the commit removes what stands there
+    const address = options.places.address(target.entry);
     if (!sys.lstat(address)?.isSymbolicLink()) return target;
-    if (way.links === "refuse") throw new Fault("is_a_link", { path: given });
-    from = behindLink(from, target, given, way);
+    if (options.links === "refuse") throw new Fault("is_a_link", { path: given });
+    from = behindLink(from, target, given, options);
   }
   throw new Fault("invalid_path", { path: given, reason: "symlink_loop" });
 }
 
-function seatOf(from: WorkspacePath, path: WorkspacePath, way: Aim): Target {
+function targetOf(from: WorkspacePath, path: WorkspacePath, options: TargetOptions): Target {
   const { given } = path;
   if (from.isRoot) throw new Fault("protected_root", { path: given });
-  const known = way.places.seats.get(seatKey(from));
-  if (known !== undefined) return targetAt(known, from, path, way);
-  const made = way.places.newSeats.get(seatKey(from));
+  const known = options.places.existingParents.get(parentKey(from));
+  if (known !== undefined) return targetAt(known, from, path, options);
+  const made = options.places.newParents.get(parentKey(from));
   if (made !== undefined) return targetIn(made, from, path);
-  const { landing, missing: below } = nearest(from, given, way);
-  const stat = landing.handle.stat();
+  const { resolved, missing: below } = nearest(from, given, options);
+  const stat = resolved.handle.stat();
   try {
     if (!stat.isDirectory()) throw new Fault("not_a_directory", { path: given });
-    if (landing.root.access === "read-only") throw new Fault("read_only", { path: given });
-    if (isWithin(landing.path, way.state)) throw new Fault("protected_root", { path: given });
+    if (resolved.root.access === "read-only") throw new Fault("read_only", { path: given });
+    if (isWithin(resolved.path, options.state)) throw new Fault("protected_root", { path: given });
   } catch (error) {
-    landing.handle.close();
+    resolved.handle.close();
     throw error;
   }
-  let place = way.places.add(landing.handle, landing.path, stat);
-  const seat: Seat = { place, path: landing.path, device: stat.dev, inode: stat.ino };
+  let place = options.places.add(resolved.handle, resolved.path, stat);
+  const seat: ExistingParent = { place, path: resolved.path, device: stat.dev, inode: stat.ino };
   if (below.length === 0) {
-    way.places.seats.set(seatKey(from), seat); // the next one in this directory need not look for it again
-    return targetAt(seat, from, path, way);
+    options.places.existingParents.set(parentKey(from), seat); // the next one in this directory need not look for it again
+    return targetAt(seat, from, path, options);
   }
   const names = below.map(nameOf);
-  const first: Spot = { place, name: names[0] ?? "" };
-  for (const name of names) place = way.places.addNew(place, name);
-  const inNew: NewSeat = {
+  const first: EntryRef = { place, name: names[0] ?? "" };
+  for (const name of names) place = options.places.addNew(place, name);
+  const inNew: NewParent = {
     place,
     path: under(seat.path, below.join("/")),
     key: lockKey(stat.dev, stat.ino, first.name),
     missing: first,
   };
-  way.places.newSeats.set(seatKey(from), inNew);
+  options.places.newParents.set(parentKey(from), inNew);
   return targetIn(inNew, from, path);
 }
 
 /** A name in a directory that is still to be made. */
 function targetIn(
-  { place, path: above, key, missing }: NewSeat,
+  { place, path: above, key, missing }: NewParent,
   from: WorkspacePath,
   path: WorkspacePath,
 ): Target {
-  const spot = { place, name: nameOf(from.name) };
-  return { path, spot, at: `${above}/${from.name}`, key, ...(missing && { missing }) };
+  const entry = { place, name: nameOf(from.name) };
+  return { path, entry, at: `${above}/${from.name}`, key, ...(missing && { missing }) };
 }
 
 /** Tells that a change makes the directory at `target`, so that what comes into it is found there. */
-export function makesDirectory(target: Target, { places }: Pick<Aim, "places">): void {
-  const { path, spot, at, key } = target;
-  const place = places.addNew(spot.place, spot.name);
-  const isMissing = !places.isNew(spot.place) && !places.vacated.has(spotKey(spot));
-  const missing = target.missing ?? (isMissing ? spot : undefined);
-  places.newSeats.set(seatKey(path.below("x")), { place, path: at, key, ...(missing && { missing }) });
+export function makesDirectory(target: Target, { places }: Pick<TargetOptions, "places">): void {
+  const { path, entry, at, key } = target;
+  const place = places.addNew(entry.place, entry.name);
+  const isMissing = !places.isNew(entry.place) && !places.vacated.has(entryKey(entry));
+  const missing = target.missing ?? (isMissing ? entry : undefined);
+  places.newParents.set(parentKey(path.below("x")), { place, path: at, key, ...(missing && { missing }) });
 }
 
-function seatKey({ root, segments }: WorkspacePath): string {
+function parentKey({ root, segments }: WorkspacePath): string {
   return [root.device, root.inode, ...segments.slice(0, -1)].join("/");
 }
 
 /** A name in a directory that is there. */
-function targetAt(seat: Seat, from: WorkspacePath, path: WorkspacePath, { places, exact }: Aim): Target {
+function targetAt(
+  seat: ExistingParent,
+  from: WorkspacePath,
+  path: WorkspacePath,
+  { places, exact }: TargetOptions,
+): Target {
   const name = nameOf(storedName(places.handle(seat.place), from.name, exact ?? from.exact));
   return {
     path,
-    spot: { place: seat.place, name },
+    entry: { place: seat.place, name },
     at: under(seat.path, display(name)),
     key: lockKey(seat.device, seat.inode, name),
   };
 }
 
 /** The nearest directory above that is there, and the names between it and the last one. */
-function nearest(from: WorkspacePath, given: string, way: Aim): Reached {
+function nearest(from: WorkspacePath, given: string, options: TargetOptions): NearestExisting {
   try {
-    if (way.missing === "make") {
-      const reached = landNearest(way.roots, from.parent);
+    if (options.missing === "make") {
+      const reached = resolveNearest(options.roots, from.parent);
       if (reached.missing.length === 0 || bytesWritten(from.absolute).length <= longestNewPath)
         return reached;
-      reached.landing.handle.close();
+      reached.resolved.handle.close();
       throw new Fault("invalid_path", { path: given.slice(0, 1000), reason: "too_long" });
     }
-    return { landing: land(way.roots, from.parent), missing: [] };
+    return { resolved: resolvePath(options.roots, from.parent), missing: [] };
   } catch (error) {
-    if (Fault.is(error, "not_found") && way.missing !== "make") throw new Fault(way.missing, { path: given });
-    throw retold(error, given);
+    if (Fault.is(error, "not_found") && options.missing !== "make")
+      throw new Fault(options.missing, { path: given });
+    throw faultAbout(error, given);
   }
 }
 
 /** The path that a link leads to. One that leads out is refused like any other outside. */
-function behindLink(from: WorkspacePath, link: Target, given: string, way: Aim): WorkspacePath {
+function behindLink(from: WorkspacePath, link: Target, given: string, options: TargetOptions): WorkspacePath {
   let real: string;
   try {
-    const landing = land(way.roots, from);
-    landing.handle.close();
-    real = landing.path;
+    const resolved = resolvePath(options.roots, from);
+    resolved.handle.close();
+    real = resolved.path;
   } catch (error) {
-    if (!Fault.is(error, "not_found")) throw retold(error, given);
-    const leads = ownForm(written(sys.readlink(way.places.address(link.spot)))); // it dangles
+    if (!Fault.is(error, "not_found")) throw faultAbout(error, given);
+    const leads = ownForm(written(sys.readlink(options.places.address(link.entry)))); // it dangles
     real = isAbsolute(leads) ? leads : `${link.at}/../${leads}`;
   }
   try {
-    return parsePath(way.roots, normalize(real));
+    return parsePath(options.roots, normalize(real));
   } catch (error) {
     throw Fault.is(error, "outside_roots") ? new Fault("outside_roots", { path: given }) : error;
   }
 }
 
-/** A fault about the path as the caller wrote it, not about where links led on the way. */
-function retold(error: unknown, given: string): unknown {
+/** A fault about the path as the caller wrote it, not about where links led on the options. */
+function faultAbout(error: unknown, given: string): unknown {
   if (!(error instanceof Fault) || !("path" in error.data)) return error;
   return new Fault(error.code, { ...error.data, path: given }, { cause: error });
 }
 
 /** The address of what is to be made missing: something there now means that the path must be resolved anew. */
-export function isStillMissing(target: Target, places: Places): boolean {
+export function isStillMissing(target: Target, places: HeldDirectories): boolean {
   if (target.missing === undefined) return true;
   return sys.lstat(places.handle(target.missing.place).below(addressOf(target.missing.name))) === undefined;
 }

@@ -5,9 +5,9 @@ import { errnoOf } from "../errno.ts";
 import type { Handle } from "../handle.ts";
 import { isWithin, under } from "../root.ts";
 import { forFlushing, onWindows } from "../windows-path.ts";
-import { addressOf, identified, type Places, type Spot } from "./place.ts";
+import { addressOf, type EntryRef, type HeldDirectories, openRecorded } from "./held-directories.ts";
 import { flushDirectory, openToFlush } from "./stage.ts";
-import type { Staged, Step } from "./step.ts";
+import type { StagedAttributes, Step } from "./step.ts";
 import { sys } from "./syscalls.ts";
 
 /** A directory to flush, and files in it. */
@@ -28,7 +28,12 @@ export class Unflushed {
   #running: Promise<void> | undefined;
 
   /** Notes what the steps of a commit have put in place. Files that are flushed already need not be again. */
-  note(id: string, steps: readonly Step[], places: Places, isFlushed: (staged: Staged) => boolean): void {
+  note(
+    id: string,
+    steps: readonly Step[],
+    places: HeldDirectories,
+    isFlushed: (staged: StagedAttributes) => boolean,
+  ): void {
     this.#ids.add(id);
     for (const step of steps) {
       if (step.do === "make" || step.do === "mode" || step.do === "dismantle")
@@ -46,8 +51,8 @@ export class Unflushed {
    * Notes directories in which temporary files were removed: a name must not come back without its journal. That the
    * commit noted them is not enough, since they may have been flushed before the removal.
    */
-  noteRemoved(spots: readonly Spot[], places: Places): void {
-    for (const { place } of spots) {
+  noteRemoved(entries: readonly EntryRef[], places: HeldDirectories): void {
+    for (const { place } of entries) {
       const record = places.records[place];
       const isAside = record !== undefined && "at" in record && record.aside;
       if (!isAside) this.#folder(place, places);
@@ -62,7 +67,7 @@ export class Unflushed {
     );
   }
 
-  #folder(place: number, places: Places): Folder {
+  #folder(place: number, places: HeldDirectories): Folder {
     const { at, device, inode } = recordOf(place, places);
     const key = `${device}:${inode}`;
     const known = this.#folders.get(key);
@@ -109,7 +114,7 @@ export class Unflushed {
 }
 
 /** Where a directory is, and which one: also one that the commit has made. */
-function recordOf(place: number, places: Places): Omit<Folder, "names"> {
+function recordOf(place: number, places: HeldDirectories): Omit<Folder, "names"> {
   const record = places.records[place];
   if (record !== undefined && "at" in record) return record;
   const handle = places.handle(place);
@@ -118,7 +123,7 @@ function recordOf(place: number, places: Places): Omit<Folder, "names"> {
 }
 
 async function flushAll(one: Folder): Promise<void> {
-  using directory = identified(one, false);
+  using directory = openRecorded(one, false);
   if (directory === undefined) return;
   for (const name of one.names) {
     const fd = openIfThere(directory, name);
@@ -133,7 +138,7 @@ async function flushAll(one: Folder): Promise<void> {
 }
 
 function flushAllNow(one: Folder): void {
-  using directory = identified(one, false);
+  using directory = openRecorded(one, false);
   if (directory === undefined) return;
   for (const name of one.names) {
     const fd = openIfThere(directory, name);

@@ -84,11 +84,11 @@ function lstatLocated(address: Address, options?: { readonly throwIfNoEntry?: bo
   }
 }
 
-type Call = (address: Address, ...rest: never[]) => unknown;
+type SystemCallByAddress = (address: Address, ...rest: never[]) => unknown;
 
 function named<F>(call: F): F {
   if (byDescriptor) return call;
-  const plain = call as Call;
+  const plain = call as SystemCallByAddress;
   return ((address: Address, ...rest: never[]) => plain(located(address), ...rest)) as F;
 }
 

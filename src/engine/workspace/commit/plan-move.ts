@@ -7,7 +7,7 @@ import { mountOf } from "../mounts.ts";
 import { isWithin } from "../root.ts";
 import { kindOf } from "../stat.ts";
 import type { Expectation } from "./change.ts";
-import { check, describe, type Plan, type Stats } from "./plan.ts";
+import { addPrecondition, type CommitPlan, describe, type Stats } from "./commit-plan.ts";
 import { identityOf } from "./stage.ts";
 import { sys } from "./syscalls.ts";
 import type { Target } from "./target.ts";
@@ -18,11 +18,11 @@ interface Move {
   readonly expect?: Expectation;
 }
 
-export function planMove(plan: Plan, change: Move, source: Target, target: Target): void {
+export function planMove(plan: CommitPlan, change: Move, source: Target, target: Target): void {
   const given = target.path.given;
   const stat = plan.at(source);
   if (stat === undefined) throw new Fault("not_found", { path: source.path.given });
-  check(plan, source, stat, change.expect);
+  addPrecondition(plan, source, stat, change.expect);
   const from = { path: source.path, at: source.at };
   const base = { change: target, kind: kindOf(stat), source: from, otherNames: 0 };
   if (source.at === target.at && change.bytes === undefined) {
@@ -36,32 +36,32 @@ export function planMove(plan: Plan, change: Move, source: Target, target: Targe
   const there = plan.at(target);
   if (there !== undefined && there.ino === stat.ino && there.dev === stat.dev && !change.bytes) {
     if (isOneEntry(plan, source, target)) {
-      plan.move({ given, from: source.spot, to: target.spot, kind: base.kind, recase: true });
+      plan.move({ given, from: source.entry, to: target.entry, kind: base.kind, recase: true });
     } else {
       if (!change.overwrite) throw new Fault("exists", { path: given }); // two names of one file
       plan.takeAway(source, stat);
     }
-    const after = { ...describe(stat), spot: target.spot };
+    const after = { ...describe(stat), entry: target.entry };
     plan.outcomes.push({ ...base, effect: "moved", after, moved: identity(stat) });
     return;
   }
   refuseTaken(plan, target, there, stat, change.overwrite ?? false);
   if (there !== undefined) plan.doomed.push({ target, stat: there, recursive: false });
   const replaced = there && describe(there, plan, target);
-  const after = { ...describe(stat, plan, source), spot: target.spot };
+  const after = { ...describe(stat, plan, source), entry: target.entry };
   if (change.bytes !== undefined) {
     moveEdited(plan, change.bytes, source, stat, target, there, base);
     return;
   }
   if (!canRename(plan, source, target, stat)) {
-    const temp = plan.temp(target.spot);
-    plan.stages.push({ kind: "copy", given, spot: temp, from: source.spot, verify: true });
-    const trash = plan.move({ given, from: temp, to: target.spot, kind: base.kind, staged: {} }, there);
-    plan.takeAway(source, stat, { copied: { staged: temp, copy: target.spot } });
+    const temp = plan.temp(target.entry);
+    plan.stages.push({ kind: "copy", given, entry: temp, from: source.entry, verify: true });
+    const trash = plan.move({ given, from: temp, to: target.entry, kind: base.kind, staged: {} }, there);
+    plan.takeAway(source, stat, { copied: { staged: temp, copy: target.entry } });
     plan.outcomes.push({ ...base, effect: "moved", after, ...before(replaced, trash) });
     return;
   }
-  const trash = plan.move({ given, from: source.spot, to: target.spot, kind: base.kind }, there);
+  const trash = plan.move({ given, from: source.entry, to: target.entry, kind: base.kind }, there);
   plan.outcomes.push({ ...base, effect: "moved", after, moved: identity(stat), ...before(replaced, trash) });
 }
 
@@ -71,7 +71,7 @@ function identity({ ino, birthtime }: Stats): Identity {
 
 /** New content under the new name, with the mode and owner of the old; the old name goes. */
 function moveEdited(
-  plan: Plan,
+  plan: CommitPlan,
   bytes: Uint8Array,
   source: Target,
   stat: Stats,
@@ -81,7 +81,7 @@ function moveEdited(
 ): void {
   const { given } = target.path;
   if (!stat.isFile()) throw new Fault("not_a_file", { path: source.path.given, kind: kindOf(stat) });
-  const temp = plan.temp(target.spot);
+  const temp = plan.temp(target.entry);
   const pledge = plan.pledge(bytes);
   const { blob } = pledge;
   const staged = {
@@ -92,14 +92,14 @@ function moveEdited(
   plan.stages.push({
     kind: "bytes",
     given,
-    spot: temp,
+    entry: temp,
     bytes,
     flush: blob === undefined,
     ...staged,
-    like: { ...source.spot, identity: identityOf(stat) },
+    like: { ...source.entry, identity: identityOf(stat) },
   });
   if (source.at === target.at) {
-    const trash = plan.move({ given, from: temp, to: target.spot, kind: "file", staged }, stat);
+    const trash = plan.move({ given, from: temp, to: target.entry, kind: "file", staged }, stat);
     const after = { ...describe(stat), size: bytes.length, bytes, ...(blob && { blob }) };
     plan.outcomes.push({
       ...base,
@@ -110,7 +110,7 @@ function moveEdited(
     });
     return;
   }
-  plan.move({ given, from: temp, to: target.spot, kind: "file", staged }, there);
+  plan.move({ given, from: temp, to: target.entry, kind: "file", staged }, there);
   const trash = plan.takeAway(source, stat);
   plan.outcomes.push({
     ...base,
@@ -124,7 +124,7 @@ function moveEdited(
 }
 
 export function planCopy(
-  plan: Plan,
+  plan: CommitPlan,
   change: { readonly overwrite?: boolean; readonly from: Target["path"] },
   original: { readonly handle: Handle; readonly at: string },
   target: Target,
@@ -138,28 +138,28 @@ export function planCopy(
   const there = plan.at(target);
   refuseTaken(plan, target, there, stat, change.overwrite ?? false);
   if (there !== undefined) plan.doomed.push({ target, stat: there, recursive: false });
-  check(plan, target, there, undefined);
-  const temp = plan.temp(target.spot);
-  plan.stages.push({ kind: "copy", given, spot: temp, from: original.handle, verify: false });
-  const trash = plan.move({ given, from: temp, to: target.spot, kind: kindOf(stat), staged: {} }, there);
+  addPrecondition(plan, target, there, undefined);
+  const temp = plan.temp(target.entry);
+  plan.stages.push({ kind: "copy", given, entry: temp, from: original.handle, verify: false });
+  const trash = plan.move({ given, from: temp, to: target.entry, kind: kindOf(stat), staged: {} }, there);
   plan.outcomes.push({
     change: target,
     kind: kindOf(stat),
     effect: "copied",
     source: { path: change.from, at: original.at },
     otherNames: there?.isFile() ? there.nlink - 1 : 0,
-    after: { ...describe(stat), spot: target.spot },
+    after: { ...describe(stat), entry: target.entry },
     ...before(there && describe(there, plan, target), trash),
   });
 }
 
-function before(replaced: ReturnType<typeof describe> | undefined, trash: ReturnType<Plan["move"]>) {
+function before(replaced: ReturnType<typeof describe> | undefined, trash: ReturnType<CommitPlan["move"]>) {
   return replaced && trash ? { before: { ...replaced, ...trash } } : {};
 }
 
 /** Only files are replaced, only by files, and only when told. */
 function refuseTaken(
-  plan: Plan,
+  plan: CommitPlan,
   target: Target,
   there: Stats | undefined,
   stat: Stats,
@@ -177,8 +177,8 @@ function refuseTaken(
   if (there.isSymbolicLink() !== stat.isSymbolicLink()) throw new Fault("is_a_link", { path });
 }
 
-function refuseIntoItself(plan: Plan, from: string, target: Target): void {
-  const place = plan.places.existing(target.spot.place);
+function refuseIntoItself(plan: CommitPlan, from: string, target: Target): void {
+  const place = plan.places.existing(target.entry.place);
   const record = plan.places.records[place];
   if (record !== undefined && "at" in record && isWithin(display(record.at), from)) {
     throw new Fault("into_itself", { path: target.path.given });
@@ -186,17 +186,19 @@ function refuseIntoItself(plan: Plan, from: string, target: Target): void {
 }
 
 /** Whether a rename takes something to its target: on one device, and in one mount of it. */
-function canRename(plan: Plan, source: Target, target: Target, stat: Stats): boolean {
+function canRename(plan: CommitPlan, source: Target, target: Target, stat: Stats): boolean {
   if (plan.copyDirectories && stat.isDirectory()) return false;
   const { places } = plan;
-  const from = places.handle(source.spot.place);
-  const to = places.handle(places.existing(target.spot.place));
+  const from = places.handle(source.entry.place);
+  const to = places.handle(places.existing(target.entry.place));
   return to.stat().dev === stat.dev && (from === to || mountOf(from) === mountOf(to));
 }
 
 /** Two spellings of one entry, on a file system that does not tell case or Unicode forms apart. */
-function isOneEntry(plan: Plan, source: Target, target: Target): boolean {
-  if (source.spot.place !== target.spot.place || source.key !== target.key) return false;
-  const names = sys.names(plan.places.handle(source.spot.place).address).map(name => name.toString("latin1"));
-  return !(names.includes(source.spot.name) && names.includes(target.spot.name));
+function isOneEntry(plan: CommitPlan, source: Target, target: Target): boolean {
+  if (source.entry.place !== target.entry.place || source.key !== target.key) return false;
+  const names = sys
+    .names(plan.places.handle(source.entry.place).address)
+    .map(name => name.toString("latin1"));
+  return !(names.includes(source.entry.name) && names.includes(target.entry.name));
 }

@@ -4,50 +4,54 @@ import { type Archive, atOnce } from "../archive/archive.ts";
 import { Handle } from "../handle.ts";
 import { byDescriptor } from "../system/descriptors.ts";
 import type { Address } from "../system/held.ts";
+import { addressOf, HeldDirectories } from "./held-directories.ts";
 import { contentAt } from "./if-there.ts";
-import { addressOf, Places } from "./place.ts";
+import { type JournalledCommit, temporaryNamesOf } from "./journalled-commit.ts";
 import { purge, purgeLater } from "./purge.ts";
-import { type Tale, temporaryNamesOf } from "./record.ts";
 import { sys } from "./syscalls.ts";
 import type { Unflushed } from "./unflushed.ts";
 
 const packLater = 64 * 1024; // what is larger is packed in a thread, so that others are served meanwhile
 
 /** Records a commit, at once. */
-export function recordNow(tale: Tale, archive: Archive): void {
-  using places = Places.reopen(tale.intent.places);
-  record(tale, archive, places);
+export function recordNow(journalled: JournalledCommit, archive: Archive): void {
+  using places = HeldDirectories.reopen(journalled.intent.places);
+  record(journalled, archive, places);
 }
 
 /** The same, letting others run in between. */
-export async function recordLater(tale: Tale, archive: Archive): Promise<void> {
-  using places = Places.reopen(tale.intent.places);
-  for (const bytes of tale.contents?.values() ?? []) await archive.objects.putLater(bytes);
-  for (const { before, replaced } of tale.intent.account.files) {
+export async function recordLater(journalled: JournalledCommit, archive: Archive): Promise<void> {
+  using places = HeldDirectories.reopen(journalled.intent.places);
+  for (const bytes of journalled.contents?.values() ?? []) await archive.objects.putLater(bytes);
+  for (const { before, replaced } of journalled.intent.account.files) {
     const { spot, size = 0 } = before ?? replaced ?? {};
     if (spot !== undefined && size > packLater) {
       const bytes = contentAt(places.address(spot));
       if (bytes !== undefined) await archive.objects.putLater(bytes);
     }
   }
-  record(tale, archive, places);
+  record(journalled, archive, places);
 }
 
 /** Removes what a commit replaced. The archive has been flushed: nothing else holds that content. */
-export async function dropLater({ intent }: Tale, unflushed: Unflushed): Promise<void> {
-  using places = Places.reopen(intent.places);
+export async function dropLater({ intent }: JournalledCommit, unflushed: Unflushed): Promise<void> {
+  using places = HeldDirectories.reopen(intent.places);
   await Promise.all(intent.trash.map(({ place, name }) => purgeLater(places.handle(place), addressOf(name))));
   unflushed.noteRemoved(intent.trash, places);
 }
 
 /** The same, at once. */
-export function dropNow({ intent }: Tale, unflushed: Unflushed): void {
-  using places = Places.reopen(intent.places);
+export function dropNow({ intent }: JournalledCommit, unflushed: Unflushed): void {
+  using places = HeldDirectories.reopen(intent.places);
   for (const { place, name } of intent.trash) purge(places.handle(place), addressOf(name));
   unflushed.noteRemoved(intent.trash, places);
 }
 
-function record({ intent, blob, contents }: Tale, archive: Archive, places: Places): void {
+function record(
+  { intent, blob, contents }: JournalledCommit,
+  archive: Archive,
+  places: HeldDirectories,
+): void {
   const { id, account } = intent;
   const temporary = temporaryNamesOf(intent);
   const within = (range: { at: number; length: number }) => blob.subarray(range.at, range.at + range.length);

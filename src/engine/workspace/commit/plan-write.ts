@@ -5,7 +5,7 @@ import { Fault } from "../../fault.ts";
 import { errnoOf, system } from "../errno.ts";
 import { kindOf } from "../stat.ts";
 import type { CommitOptions, Expectation } from "./change.ts";
-import { check, describe, type Plan, type Stats } from "./plan.ts";
+import { addPrecondition, type CommitPlan, describe, type Stats } from "./commit-plan.ts";
 import { identityOf } from "./stage.ts";
 import { readAll, sys } from "./syscalls.ts";
 import type { Target } from "./target.ts";
@@ -14,7 +14,7 @@ import type { Target } from "./target.ts";
 const mostInPlace = 64 * 1024 * 1024;
 
 export function planWrite(
-  plan: Plan,
+  plan: CommitPlan,
   change: {
     readonly bytes: Uint8Array;
     readonly expect?: Expectation;
@@ -31,7 +31,7 @@ export function planWrite(
   if (stat !== undefined && !stat.isFile()) {
     throw new Fault("not_a_file", { path: given, kind: kindOf(stat) });
   }
-  check(plan, target, stat, expect);
+  addPrecondition(plan, target, stat, expect);
   const base = { change: target, kind: "file" as const, otherNames: (stat?.nlink ?? 1) - 1 };
   if (stat !== undefined && isKeptInPlace(plan, target, stat, options)) {
     // Both contents go through memory and into the journal.
@@ -40,7 +40,7 @@ export function planWrite(
     const before = contentOf(plan, target);
     const blob = plan.inline(before, true) ?? { at: 0, length: 0 };
     const after = plan.inline(bytes, true) ?? { at: 0, length: 0 };
-    plan.steps.push({ do: "rewrite", given, at: target.spot, inode: stat.ino, before: blob, after });
+    plan.steps.push({ do: "rewrite", given, at: target.entry, inode: stat.ino, before: blob, after });
     const told = describe(stat);
     plan.outcomes.push({
       ...base,
@@ -50,7 +50,7 @@ export function planWrite(
     });
     return;
   }
-  const temp = plan.temp(target.spot);
+  const temp = plan.temp(target.entry);
   const mode = change.mode ?? (stat && stat.mode & 0o7777);
   const owner = stat && { user: stat.uid, group: stat.gid };
   const pledge = plan.pledge(bytes);
@@ -64,13 +64,13 @@ export function planWrite(
   plan.stages.push({
     kind: "bytes",
     given,
-    spot: temp,
+    entry: temp,
     bytes,
     flush: blob === undefined,
     ...staged,
-    ...(stat && { like: { ...target.spot, identity: identityOf(stat) } }),
+    ...(stat && { like: { ...target.entry, identity: identityOf(stat) } }),
   });
-  const trash = plan.move({ given, from: temp, to: target.spot, kind: "file", staged }, stat);
+  const trash = plan.move({ given, from: temp, to: target.entry, kind: "file", staged }, stat);
   plan.outcomes.push({
     ...base,
     effect: stat === undefined ? "created" : "modified",
@@ -80,7 +80,7 @@ export function planWrite(
 }
 
 /** Whether a file must be written into itself: to keep its other names or its owner, or for want of leave to replace it. */
-function isKeptInPlace(plan: Plan, target: Target, stat: Stats, options: CommitOptions): boolean {
+function isKeptInPlace(plan: CommitPlan, target: Target, stat: Stats, options: CommitOptions): boolean {
   if (options.hardLinks === "keep" && stat.nlink > 1) return true;
   const user = process.geteuid?.();
   if (user === undefined || user === 0) return false;
@@ -89,9 +89,9 @@ function isKeptInPlace(plan: Plan, target: Target, stat: Stats, options: CommitO
   return true;
 }
 
-function mayWrite(plan: Plan, target: Target): boolean {
+function mayWrite(plan: CommitPlan, target: Target): boolean {
   try {
-    sys.access(plan.places.handle(target.spot.place).address, constants.W_OK | constants.X_OK);
+    sys.access(plan.places.handle(target.entry.place).address, constants.W_OK | constants.X_OK);
     return true;
   } catch (error) {
     if (errnoOf(error) === "EACCES") return false;
@@ -99,9 +99,9 @@ function mayWrite(plan: Plan, target: Target): boolean {
   }
 }
 
-function contentOf(plan: Plan, target: Target): Buffer {
+function contentOf(plan: CommitPlan, target: Target): Buffer {
   return system(target.path.given, () => {
-    const fd = sys.open(plan.places.address(target.spot), constants.O_RDWR | constants.O_NOFOLLOW);
+    const fd = sys.open(plan.places.address(target.entry), constants.O_RDWR | constants.O_NOFOLLOW);
     try {
       return readAll(fd);
     } finally {

@@ -19,18 +19,18 @@ function nextTurn(): Promise<void> {
   });
 }
 
-export interface Patience {
+export interface WorkLimits {
   readonly signal?: AbortSignal | undefined;
   readonly timeoutMs?: number | undefined;
 }
 
-export class Pace {
+export class WorkSlice {
   readonly #signal: AbortSignal | undefined;
   readonly #deadline: number;
   #pauseAt: number;
   #calls = 0;
 
-  constructor({ signal, timeoutMs = Number.POSITIVE_INFINITY }: Patience) {
+  constructor({ signal, timeoutMs = Number.POSITIVE_INFINITY }: WorkLimits) {
     this.#signal = signal;
     const now = clock();
     this.#deadline = now + timeoutMs;

@@ -1,5 +1,5 @@
 // What other processes have done and the archive does not know yet: they record it a moment after they answered
-// (ledger.ts). Whoever asks about the past waits for that moment; what a dead process left is recorded here.
+// (journal-pair.ts). Whoever asks about the past waits for that moment; what a dead process left is recorded here.
 import { join } from "node:path";
 import { clock } from "../../clock.ts";
 import { namesIn } from "./if-there.ts";

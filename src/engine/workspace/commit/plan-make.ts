@@ -2,12 +2,12 @@
 import { Fault, type Kind } from "../../fault.ts";
 import { system } from "../errno.ts";
 import { bytesWritten } from "../name.ts";
-import { land } from "../resolve.ts";
+import { resolvePath } from "../resolve.ts";
 import { kindOf } from "../stat.ts";
-import type { Plan } from "./plan.ts";
+import type { CommitPlan } from "./commit-plan.ts";
 import type { Target } from "./target.ts";
 
-export function planMkdir(plan: Plan, mode: number | undefined, target: Target): void {
+export function planMkdir(plan: CommitPlan, mode: number | undefined, target: Target): void {
   const { given } = target.path;
   const stat = plan.at(target);
   if (stat !== undefined) {
@@ -16,26 +16,26 @@ export function planMkdir(plan: Plan, mode: number | undefined, target: Target):
     plan.outcomes.push({ change: target, effect: "none", kind: "directory", otherNames: 0 });
     return;
   }
-  plan.makeParents(target.spot.place, given);
-  if (plan.makes(target.spot))
-    plan.steps.push({ do: "make", given, at: target.spot, ...(mode !== undefined && { mode }) });
+  plan.makeParents(target.entry.place, given);
+  if (plan.makes(target.entry))
+    plan.steps.push({ do: "make", given, at: target.entry, ...(mode !== undefined && { mode }) });
   plan.outcomes.push({
     change: target,
     effect: "created",
     kind: "directory",
     otherNames: 0,
-    after: { kind: "directory", size: 0, mode, spot: target.spot },
+    after: { kind: "directory", size: 0, mode, entry: target.entry },
   });
 }
 
-export function planMode(plan: Plan, mode: number, target: Target): void {
+export function planMode(plan: CommitPlan, mode: number, target: Target): void {
   const { given } = target.path;
   const stat = plan.at(target);
   if (stat === undefined) throw new Fault("not_found", { path: given });
   if (!stat.isDirectory()) throw new Fault("not_a_directory", { path: given });
   const before = stat.mode & 0o7777;
   const told = { kind: "directory", size: 0 } as const;
-  plan.steps.push({ do: "mode", given, at: target.spot, inode: stat.ino, before, after: mode });
+  plan.steps.push({ do: "mode", given, at: target.entry, inode: stat.ino, before, after: mode });
   plan.outcomes.push({
     change: target,
     effect: "modified",
@@ -46,25 +46,25 @@ export function planMode(plan: Plan, mode: number, target: Target): void {
   });
 }
 
-export function planSymlink(plan: Plan, to: string, target: Target): void {
+export function planSymlink(plan: CommitPlan, to: string, target: Target): void {
   const { given } = target.path;
   if (plan.at(target) !== undefined) throw new Fault("exists", { path: given });
-  const temp = plan.temp(target.spot);
-  plan.stages.push({ kind: "symlink", given, spot: temp, target: to });
-  plan.move({ given, from: temp, to: target.spot, kind: "symlink", staged: {} });
+  const temp = plan.temp(target.entry);
+  plan.stages.push({ kind: "symlink", given, entry: temp, target: to });
+  plan.move({ given, from: temp, to: target.entry, kind: "symlink", staged: {} });
   plan.outcomes.push({
     change: target,
     effect: "created",
     kind: "symlink",
     otherNames: 0,
-    after: { kind: "symlink", size: bytesWritten(to).length, mode: 0o777, target: to, spot: target.spot },
+    after: { kind: "symlink", size: bytesWritten(to).length, mode: 0o777, target: to, entry: target.entry },
   });
 }
 
 /** What a link leads to. One that leads out is only a link: what is there is not for the caller to know. */
-function kindBehind(plan: Plan, target: Target): Kind {
+function kindBehind(plan: CommitPlan, target: Target): Kind {
   try {
-    using handle = land(plan.roots, target.path).handle;
+    using handle = resolvePath(plan.roots, target.path).handle;
     return kindOf(handle.stat());
   } catch {
     return "symlink";

@@ -6,21 +6,21 @@
 // index): whatever changes after that shows a later one.
 import type { Stats } from "node:fs";
 
-export type Mark = Pick<Stats, "dev" | "ino" | "mtimeMs" | "ctimeMs">;
+export type DirectoryStamp = Pick<Stats, "dev" | "ino" | "mtimeMs" | "ctimeMs">;
 
 /** Ticks take 1 to 10 ms, and the coarsest of the file systems that are trusted (system/file-system.ts) keep seconds. */
 const clearlyMs = 2000;
 
 /** The same, without what else the system told. */
-export function markOf({ dev, ino, mtimeMs, ctimeMs }: Mark): Mark {
+export function markOf({ dev, ino, mtimeMs, ctimeMs }: DirectoryStamp): DirectoryStamp {
   return { dev, ino, mtimeMs, ctimeMs };
 }
 
 /** Whether a mark that was taken at `now` or later tells of every change that is made after it. */
-export function isSettled({ ino, ctimeMs }: Mark, now: number): boolean {
+export function isSettled({ ino, ctimeMs }: DirectoryStamp, now: number): boolean {
   return ctimeMs < now - clearlyMs && Number.isSafeInteger(ino);
 }
 
-export function isSame(a: Mark, b: Mark): boolean {
+export function isSame(a: DirectoryStamp, b: DirectoryStamp): boolean {
   return a.ctimeMs === b.ctimeMs && a.mtimeMs === b.mtimeMs && a.ino === b.ino && a.dev === b.dev;
 }

@@ -1,7 +1,7 @@
 // What a commit will do, as plain data: the steps, what to stage for them, and what to let go afterwards.
 import { Fault } from "../../fault.ts";
 import { contentHash } from "../../text/version.ts";
-import { mostWaiting } from "../archive/account.ts";
+import { mostWaiting } from "../archive/pending-record.ts";
 import { concealedBelow, isConcealed } from "../concealed.ts";
 import { system } from "../errno.ts";
 import { display, Handle } from "../handle.ts";
@@ -9,14 +9,14 @@ import { written } from "../name.ts";
 import { isWithin, type Root } from "../root.ts";
 import { kindOf } from "../stat.ts";
 import type { Expectation } from "./change.ts";
-import type { Draft } from "./draft.ts";
+import { ConcurrentChange } from "./concurrent-change.ts";
+import { type EntryRef, entryKey, type HeldDirectories } from "./held-directories.ts";
 import { contentAt } from "./if-there.ts";
-import type { Outcome } from "./outcome.ts";
-import { Overtaken } from "./overtaken.ts";
-import { type Places, type Spot, spotKey } from "./place.ts";
-import type { Stage } from "./stage.ts";
+import type { PlannedEffect } from "./planned-effect.ts";
+import type { ResolvedChanges } from "./resolved-changes.ts";
+import type { StagedContent } from "./stage.ts";
 import type { Aside } from "./state.ts";
-import type { Known, MoveStep, Range, Staged, Step } from "./step.ts";
+import type { ByteRange, FileIdentity, MoveStep, StagedAttributes, Step } from "./step.ts";
 import { sys } from "./syscalls.ts";
 import type { Target } from "./target.ts";
 import { temporaryName } from "./temporary.ts";
@@ -27,13 +27,13 @@ const inlineTotal = 32 * 1024 * 1024;
 export type Stats = NonNullable<ReturnType<typeof sys.lstat>>;
 
 /** What must still be so just before the commit. */
-export interface Check {
-  readonly spot: Spot;
+export interface Precondition {
+  readonly entry: EntryRef;
   readonly given: string;
   readonly expect?: Expectation;
   /** What an edit was made from: where this has changed, the edit is made anew. */
   readonly base?: Buffer | "absent";
-  readonly known: Known | undefined;
+  readonly known: FileIdentity | undefined;
 }
 
 /** Something that the commit removes or replaces. */
@@ -46,27 +46,27 @@ export interface Doomed {
 
 /** Old content: where it is kept until the commit is over, and where in the journal, if it is there too. */
 interface PutAside {
-  readonly spot: Spot;
-  readonly blob?: Range;
+  readonly entry: EntryRef;
+  readonly blob?: ByteRange;
 }
 
 /** A copy of a directory: the temporary name that it is made under, and its name once earlier steps are done. */
 interface Copied {
-  readonly staged: Spot;
-  readonly copy: Spot;
+  readonly staged: EntryRef;
+  readonly copy: EntryRef;
 }
 
-export class Plan {
-  readonly places: Places;
+export class CommitPlan {
+  readonly places: HeldDirectories;
   readonly roots: readonly Root[];
   readonly steps: Step[] = [];
-  readonly stages: Stage[] = [];
-  readonly checks: Check[] = [];
-  readonly outcomes: Outcome[] = [];
+  readonly stages: StagedContent[] = [];
+  readonly preconditions: Precondition[] = [];
+  readonly outcomes: PlannedEffect[] = [];
   /** New content that is not in place yet: removed when the commit fails. */
-  readonly temps: Spot[] = [];
+  readonly temps: EntryRef[] = [];
   /** Old content: removed when the commit is done. */
-  readonly trash: Spot[] = [];
+  readonly trash: EntryRef[] = [];
   readonly blobs: Uint8Array[] = [];
   readonly parents: string[] = [];
   /** What undo must be able to bring back. */
@@ -82,7 +82,7 @@ export class Plan {
   readonly #aside: Aside | undefined;
   #blobBytes = 0;
 
-  constructor(draft: Draft, aside: Aside | undefined, copyDirectories: boolean) {
+  constructor(draft: ResolvedChanges, aside: Aside | undefined, copyDirectories: boolean) {
     this.copyDirectories = copyDirectories;
     this.places = draft.places;
     this.#aside = aside;
@@ -91,35 +91,35 @@ export class Plan {
 
   /** Refuses changes in a directory that leaves with another change. */
   refuseInside(target: Target): void {
-    const record = this.places.records[this.places.existing(target.spot.place)];
+    const record = this.places.records[this.places.existing(target.entry.place)];
     if (record !== undefined && "at" in record && this.#leaving.some(gone => isWithin(record.at, gone))) {
       throw new Fault("duplicate_path", { path: target.path.given });
     }
   }
 
-  /** What stands at a spot now. */
+  /** What stands at an entry now. */
   at(target: Target): Stats | undefined {
-    if (this.places.isNew(target.spot.place) || this.isFreed(target)) return undefined;
-    const stat = system(target.path.given, () => sys.lstat(this.places.address(target.spot)));
+    if (this.places.isNew(target.entry.place) || this.isFreed(target)) return undefined;
+    const stat = system(target.path.given, () => sys.lstat(this.places.address(target.entry)));
     if (stat?.isDirectory() && isConcealed(stat))
       throw new Fault("protected_root", { path: target.path.given });
     return stat;
   }
 
-  /** Whether an earlier change of the commit takes away what stands at a spot. */
-  isFreed({ spot }: Target): boolean {
-    return this.#freed.has(spotKey(spot));
+  /** Whether an earlier change of the commit takes away what stands at an entry. */
+  isFreed({ entry }: Target): boolean {
+    return this.#freed.has(entryKey(entry));
   }
 
-  /** A temporary name for content that is to come to `spot`. */
-  temp(spot: Spot): Spot {
-    const temp = { place: this.places.existing(spot.place), name: temporaryName() };
+  /** A temporary name for content that is to come to `entry`. */
+  temp(entry: EntryRef): EntryRef {
+    const temp = { place: this.places.existing(entry.place), name: temporaryName() };
     this.temps.push(temp);
     return temp;
   }
 
   /** Keeps bytes in the journal, where they are few. */
-  inline(bytes: Uint8Array, always = false): Range | undefined {
+  inline(bytes: Uint8Array, always = false): ByteRange | undefined {
     if (!always && (bytes.length > inlineBytes || this.#blobBytes + bytes.length > inlineTotal)) {
       return undefined;
     }
@@ -133,7 +133,7 @@ export class Plan {
    * How recovery gets at new bytes: from the journal, where they are few; else from the staged file, if that holds
    * what their hash says, which the archive wants, too. Very many are flushed first: to hash them takes longer.
    */
-  pledge(bytes: Uint8Array): Pick<Staged, "blob" | "hash"> {
+  pledge(bytes: Uint8Array): Pick<StagedAttributes, "blob" | "hash"> {
     const blob = this.inline(bytes);
     if (blob !== undefined) return { blob };
     return bytes.length <= mostWaiting ? { hash: contentHash(bytes) } : {};
@@ -143,11 +143,11 @@ export class Plan {
    * The bytes of a file that is about to be replaced or removed, in the journal, where they are few: the file system
    * may forget where they were put aside, and show the new content all the same.
    */
-  #was(spot: Spot, stat: Stats): Range | undefined {
+  #was(entry: EntryRef, stat: Stats): ByteRange | undefined {
     if (!stat.isFile() || stat.size > inlineBytes || this.#blobBytes + stat.size > inlineTotal)
       return undefined;
     try {
-      const bytes = contentAt(this.places.address(spot));
+      const bytes = contentAt(this.places.address(entry));
       return bytes && this.inline(bytes);
     } catch {
       return undefined; // it can be replaced without leave to read it
@@ -169,14 +169,14 @@ export class Plan {
     const kept = { aside, ...(asidePlace !== undefined && { asidePlace }), ...(was && { was }) };
     const replaces = { known: knownOf(replaced), kind: kindOf(replaced), ...kept };
     this.steps.push({ do: "move", ...step, replaces });
-    return { spot: trash, ...(was && { blob: was }) };
+    return { entry: trash, ...(was && { blob: was }) };
   }
 
   /**
    * Old content goes to the state directory where that is on the same disk: there it can stay until it is recorded.
    * Not what has other names, through which somebody could write to it meanwhile.
    */
-  #placeAside(to: Spot, replaced: Stats): number | undefined {
+  #placeAside(to: EntryRef, replaced: Stats): number | undefined {
     const record = this.places.records[to.place];
     if (this.#aside === undefined || record === undefined || !("at" in record)) return undefined;
     const { handle, record: aside } = this.#aside;
@@ -198,49 +198,49 @@ export class Plan {
   ): PutAside {
     if (this.copyDirectories && stat.isDirectory())
       return this.#dismantle(target, stat, away, copied ?? this.#copy(target));
-    const trash = { place: target.spot.place, name: temporaryName() };
+    const trash = { place: target.entry.place, name: temporaryName() };
     this.trash.push(trash);
-    this.#freed.add(spotKey(target.spot));
-    const was = this.#was(target.spot, stat);
+    this.#freed.add(entryKey(target.entry));
+    const was = this.#was(target.entry, stat);
     this.steps.push({
       do: "move",
       given: target.path.given,
-      from: target.spot,
+      from: target.entry,
       to: trash,
       kind: kindOf(stat),
       away,
     });
-    return { spot: trash, ...(was && { blob: was }) };
+    return { entry: trash, ...(was && { blob: was }) };
   }
 
   /** Stages a copy of a directory that is going to be removed. */
-  #copy({ spot, path: { given } }: Target): Copied {
-    const staged = this.temp(spot);
+  #copy({ entry, path: { given } }: Target): Copied {
+    const staged = this.temp(entry);
     this.trash.push(staged);
-    this.stages.push({ kind: "copy", given, spot: staged, from: spot, verify: true, partial: true });
+    this.stages.push({ kind: "copy", given, entry: staged, from: entry, verify: true, partial: true });
     return { staged, copy: staged };
   }
 
   #dismantle(target: Target, { ino }: Stats, away: "tree" | "empty", copied: Copied): PutAside {
-    const begun = this.temp(target.spot);
+    const begun = this.temp(target.entry);
     this.trash.push(begun);
-    this.#freed.add(spotKey(target.spot));
+    this.#freed.add(entryKey(target.entry));
     this.steps.push({
       do: "dismantle",
       given: target.path.given,
-      at: target.spot,
+      at: target.entry,
       inode: ino,
       ...copied,
       begun,
       ...(away === "empty" && { empty: true }),
     });
-    return { spot: copied.copy };
+    return { entry: copied.copy };
   }
 
   /** Refuses to let go of a root or of what holds one, and of what other changes work in. */
   leaving(target: Target): void {
     const { given } = target.path;
-    using handle = system(given, () => Handle.open(this.places.address(target.spot), { follow: false }));
+    using handle = system(given, () => Handle.open(this.places.address(target.entry), { follow: false }));
     const where = handle.whereabouts();
     const held = this.roots.map(root => root.handle.whereabouts());
     if (held.some(path => isWithin(path, where)) || concealedBelow(where).length > 0) {
@@ -271,8 +271,8 @@ export class Plan {
   }
 
   /** Claims a new directory for a change that asks for it by name. */
-  makes(spot: Spot): boolean {
-    const place = this.places.newAt(spot);
+  makes(entry: EntryRef): boolean {
+    const place = this.places.newAt(entry);
     if (place === undefined) return true;
     if (this.#made.has(place)) return false;
     this.#made.add(place);
@@ -280,8 +280,8 @@ export class Plan {
   }
 }
 
-export function check(
-  plan: Plan,
+export function addPrecondition(
+  plan: CommitPlan,
   target: Target,
   stat: Stats | undefined,
   expect: Expectation | undefined,
@@ -290,11 +290,11 @@ export function check(
   if (expect !== undefined && expect !== "absent" && !stat?.isFile()) {
     throw new Fault("changed_meanwhile", { path: given });
   }
-  if (plan.places.isNew(target.spot.place) || plan.isFreed(target)) return;
+  if (plan.places.isNew(target.entry.place) || plan.isFreed(target)) return;
   if (plan.base !== undefined && (plan.base === "absent") !== (stat === undefined))
-    throw new Overtaken(given);
-  plan.checks.push({
-    spot: target.spot,
+    throw new ConcurrentChange(given);
+  plan.preconditions.push({
+    entry: target.entry,
     given,
     known: stat && knownOf(stat),
     ...(plan.base !== undefined && { base: plan.base }),
@@ -302,14 +302,14 @@ export function check(
   });
 }
 
-/** What is known about the content at a spot before the commit moves it. */
-export function describe(stat: Stats, plan?: Plan, target?: Target) {
+/** What is known about the content at an entry before the commit moves it. */
+export function describe(stat: Stats, plan?: CommitPlan, target?: Target) {
   const told = { kind: kindOf(stat), size: stat.size, mode: stat.mode & 0o7777, modified: stat.mtime };
   if (!stat.isSymbolicLink() || plan === undefined || target === undefined) return told;
-  const link = system(target.path.given, () => sys.readlink(plan.places.address(target.spot)));
+  const link = system(target.path.given, () => sys.readlink(plan.places.address(target.entry)));
   return { ...told, target: written(link) };
 }
 
-function knownOf(stat: Stats): Known {
+function knownOf(stat: Stats): FileIdentity {
   return { inode: stat.ino, size: stat.size, modified: stat.mtimeMs };
 }

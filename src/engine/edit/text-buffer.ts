@@ -6,13 +6,13 @@ import type { EditSplice } from "./line-hunks.ts";
 import { occurrences, type Region } from "./literal.ts";
 
 /** A stretch of the original, or a text that an edit put there (also "", where it only removed). */
-type Piece =
+type TextPiece =
   | { readonly start: number; readonly end: number }
   | { readonly text: string; readonly edit: number };
 
-export class Draft {
+export class TextBuffer {
   readonly #original: string;
-  #pieces: Piece[];
+  #pieces: TextPiece[];
   #current: string | undefined;
 
   constructor(original: string) {
@@ -109,7 +109,7 @@ export class Draft {
 
   /** Applies sorted splices of the current text. */
   change(splices: readonly Splice[], edit: number): void {
-    const pieces: Piece[] = [];
+    const pieces: TextPiece[] = [];
     let index = 0;
     let inside = 0;
     let at = 0;
@@ -198,13 +198,13 @@ export class Draft {
     return splices;
   }
 
-  #editAfter(piece: Piece): number {
+  #editAfter(piece: TextPiece): number {
     const after = this.#pieces.slice(this.#pieces.indexOf(piece) + 1).find(next => "text" in next);
     return after !== undefined && "text" in after ? after.edit : 0;
   }
 }
 
-function part(piece: Piece, from: number, to: number): Piece {
+function part(piece: TextPiece, from: number, to: number): TextPiece {
   return "text" in piece
     ? { text: piece.text.slice(from, to), edit: piece.edit }
     : { start: piece.start + from, end: piece.start + to };

@@ -12,13 +12,13 @@
 
 import { dirname, join } from "node:path";
 import { clock } from "../../clock.ts";
-import { bytesIn } from "../archive/account.ts";
 import type { Archive } from "../archive/archive.ts";
 import { isClockSteady } from "../archive/clock-mark.ts";
-import { dropLater, dropNow, recordLater, recordNow } from "./afterwards.ts";
+import { bytesIn } from "../archive/pending-record.ts";
+import { dropLater, dropNow, recordLater, recordNow } from "./after-commit.ts";
+import type { HeldDirectories } from "./held-directories.ts";
 import { Journal } from "./journal.ts";
-import type { Places } from "./place.ts";
-import type { Tale } from "./record.ts";
+import type { JournalledCommit } from "./journalled-commit.ts";
 import { settle } from "./recover.ts";
 import type { StateDirectory } from "./state.ts";
 import type { Step } from "./step.ts";
@@ -33,7 +33,7 @@ const mostBehind = 64;
 const mostBytesBehind = 32 * 1024 * 1024;
 
 /** One of the two journals, and what must happen before it can start anew. */
-export class Book {
+export class JournalState {
   readonly #state: StateDirectory;
   readonly #open: () => Journal;
   #journal: Journal | undefined;
@@ -44,12 +44,12 @@ export class Book {
   readonly purges = new Set<Promise<void>>();
   /** Old content that has no name any more and still takes up room. */
   readonly freeing = new Set<Promise<void>>();
-  readonly #waiting: Tale[] = [];
+  readonly #waiting: JournalledCommit[] = [];
   #waitingBytes = 0;
   /** Commits that are recorded, and whose old content is to be removed once the archive is flushed. */
-  readonly recorded: Tale[] = [];
+  readonly recorded: JournalledCommit[] = [];
   /** Commits that could not be taken back yet. */
-  readonly unsettled: Tale[] = [];
+  readonly unsettled: JournalledCommit[] = [];
   /** Commits under way. */
   open = 0;
   /** Whether anything was written into it since it was started. */
@@ -79,21 +79,21 @@ export class Book {
   }
 
   /** Leaves a commit to be recorded later. */
-  wait(tale: Tale): void {
-    this.#waiting.push(tale);
-    this.#waitingBytes += bytesIn(tale.intent.account);
+  wait(journalled: JournalledCommit): void {
+    this.#waiting.push(journalled);
+    this.#waitingBytes += bytesIn(journalled.intent.account);
   }
 
   /** Forgets a commit that was recorded. */
-  done(tale: Tale): void {
-    const at = this.#waiting.indexOf(tale);
+  done(journalled: JournalledCommit): void {
+    const at = this.#waiting.indexOf(journalled);
     if (at < 0) return;
     this.#waiting.splice(at, 1);
-    this.#waitingBytes -= bytesIn(tale.intent.account);
+    this.#waitingBytes -= bytesIn(journalled.intent.account);
   }
 
   /** Commits that the archive has yet to record. */
-  get waiting(): readonly Tale[] {
+  get waiting(): readonly JournalledCommit[] {
     return this.#waiting;
   }
 
@@ -102,15 +102,15 @@ export class Book {
   }
 }
 
-export class Ledger {
+export class JournalPair {
   readonly #state: StateDirectory;
   readonly #archive: Archive;
-  readonly #books: [Book, Book];
+  readonly #books: [JournalState, JournalState];
   #current = 0;
   #generation = 0;
   #timer: NodeJS.Timeout | undefined;
   #running: Promise<void> | undefined;
-  readonly #tries = new WeakMap<Tale, number>();
+  readonly #tries = new WeakMap<JournalledCommit, number>();
   /** How many commits were recorded or given up, and who waits for that. */
   #recorded = 0;
   readonly #eased: (() => void)[] = [];
@@ -122,15 +122,18 @@ export class Ledger {
     this.#books = [this.#book(0), this.#book(1)];
   }
 
-  #book(index: 0 | 1): Book {
+  #book(index: 0 | 1): JournalState {
     const { own, path: state } = this.#state;
     const path = join(own, `journal-${index}`);
     const folders = [this.#state.owner, own, dirname(own), state, dirname(state)];
-    return new Book(this.#state, () => new Journal(path, ++this.#generation, this.#state.key, folders));
+    return new JournalState(
+      this.#state,
+      () => new Journal(path, ++this.#generation, this.#state.key, folders),
+    );
   }
 
   /** The journal for a commit that begins, when there is room for one more. */
-  async enter(): Promise<Book> {
+  async enter(): Promise<JournalState> {
     // An archive that fails keeps nobody from writing.
     for (let futile = 0; futile < 2 && this.#isBehind; ) {
       const before = this.#recorded;
@@ -162,7 +165,7 @@ export class Ledger {
    * Before something is moved or removed, what earlier commits wrote there is flushed: after a power cut, recovery can
    * write content again only where the journal says that it is. Returns the commits of which all was flushed.
    */
-  async flushBeneath(steps: readonly Step[], places: Places): Promise<string[]> {
+  async flushBeneath(steps: readonly Step[], places: HeldDirectories): Promise<string[]> {
     const moved = steps.flatMap(step => {
       if (step.do === "dismantle") return [step.at];
       return step.do === "move" && !step.staged ? [step.from, step.to] : [];
@@ -178,7 +181,7 @@ export class Ledger {
     return this.#books.flatMap(book => [...book.unflushed.flushed]);
   }
 
-  leave(book: Book): void {
+  leave(book: JournalState): void {
     book.open--;
     this.#schedule();
   }
@@ -220,18 +223,18 @@ export class Ledger {
   }
 
   /** The one with the older commits comes first. */
-  #inOrder(): Book[] {
+  #inOrder(): JournalState[] {
     return this.#current === 0 ? this.#books.toReversed() : [...this.#books];
   }
 
   /** Records what waits for it, before somebody looks at what is recorded. */
   #catchUp(): void {
     for (const book of this.#inOrder()) {
-      for (const tale of [...book.waiting]) {
+      for (const journalled of [...book.waiting]) {
         try {
-          recordNow(tale, this.#archive);
-          this.#done(book, tale);
-          book.recorded.push(tale);
+          recordNow(journalled, this.#archive);
+          this.#done(book, journalled);
+          book.recorded.push(journalled);
         } catch {
           // The next checkpoint tries again.
         }
@@ -240,35 +243,35 @@ export class Ledger {
   }
 
   /** The same in pieces. Where the archive fails for good, the commit stays, and history says that it happened. */
-  async #record(book: Book): Promise<void> {
-    for (const tale of [...book.waiting]) {
+  async #record(book: JournalState): Promise<void> {
+    for (const journalled of [...book.waiting]) {
       try {
-        await recordLater(tale, this.#archive);
-        book.recorded.push(tale);
+        await recordLater(journalled, this.#archive);
+        book.recorded.push(journalled);
       } catch {
-        const tries = (this.#tries.get(tale) ?? 0) + 1;
-        this.#tries.set(tale, tries);
+        const tries = (this.#tries.get(journalled) ?? 0) + 1;
+        this.#tries.set(journalled, tries);
         if (tries < mostTries) continue;
-        this.#archive.recordUnkept(tale.intent.id, tale.intent.account);
-        book.unsettled.push(tale); // what it put aside still has to go
+        this.#archive.recordUnkept(journalled.intent.id, journalled.intent.account);
+        book.unsettled.push(journalled); // what it put aside still has to go
       }
-      this.#done(book, tale);
+      this.#done(book, journalled);
       await new Promise(resolve => setImmediate(resolve));
     }
   }
 
   /** Flushes the archive, and removes the old content of what it has recorded. */
-  async #drop(book: Book): Promise<void> {
+  async #drop(book: JournalState): Promise<void> {
     const recorded = book.recorded.slice();
     await this.#archive.flush();
-    for (const tale of recorded) {
-      book.recorded.splice(book.recorded.indexOf(tale), 1);
-      await dropLater(tale, book.unflushed).catch(() => book.unsettled.push(tale));
+    for (const journalled of recorded) {
+      book.recorded.splice(book.recorded.indexOf(journalled), 1);
+      await dropLater(journalled, book.unflushed).catch(() => book.unsettled.push(journalled));
     }
   }
 
-  #done(book: Book, tale: Tale): void {
-    book.done(tale);
+  #done(book: JournalState, journalled: JournalledCommit): void {
+    book.done(journalled);
     this.#recorded++;
     this.#ease();
   }
@@ -276,11 +279,11 @@ export class Ledger {
   /** Tries again to bring to an end what could not be. */
   retry(): void {
     for (const book of this.#books) {
-      for (const tale of book.unsettled.splice(0)) {
+      for (const journalled of book.unsettled.splice(0)) {
         try {
-          settle(tale, undefined, book.unflushed);
+          settle(journalled, undefined, book.unflushed);
         } catch {
-          if (book.unsettled.length < 100) book.unsettled.push(tale);
+          if (book.unsettled.length < 100) book.unsettled.push(journalled);
         }
       }
     }
@@ -293,7 +296,7 @@ export class Ledger {
     this.#catchUp();
     this.#archive.flushNow();
     for (const book of this.#books) {
-      for (const tale of book.recorded.splice(0)) dropNow(tale, book.unflushed);
+      for (const journalled of book.recorded.splice(0)) dropNow(journalled, book.unflushed);
       book.unflushed.flushNow();
     }
     return this.#books.every(book => book.waiting.length === 0);
@@ -319,7 +322,7 @@ export class Ledger {
   }
 
   /** Whether all that a journal speaks of is in its place for good. Where not, it keeps what it has. */
-  async #clear(book: Book): Promise<boolean> {
+  async #clear(book: JournalState): Promise<boolean> {
     try {
       await Promise.allSettled(book.purges);
       this.retry();

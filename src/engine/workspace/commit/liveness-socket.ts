@@ -18,7 +18,7 @@ function socketPath(directory: Handle, name: string): string {
   return onWindows ? `\\\\?\\pipe\\polyfs-${name}` : `${directory.here()}/${name}`;
 }
 
-export class Beacon {
+export class LivenessSocket {
   readonly #server: Server;
 
   private constructor(server: Server) {
@@ -26,7 +26,7 @@ export class Beacon {
   }
 
   /** Lights one in a held directory; undefined where the file system has no sockets. */
-  static light(directory: Handle, name: string): Beacon | undefined {
+  static light(directory: Handle, name: string): LivenessSocket | undefined {
     const path = socketPath(directory, name); // by the handle, because the path of a socket is at most 107 bytes
     const server = createServer(socket =>
       socket
@@ -36,7 +36,7 @@ export class Beacon {
     );
     server.on("error", () => {}).unref();
     server.listen({ path, exclusive: true }); // binds at once; only a failure is told later
-    if (onWindows || sys.lstat(directory.below(name))?.isSocket()) return new Beacon(server);
+    if (onWindows || sys.lstat(directory.below(name))?.isSocket()) return new LivenessSocket(server);
     server.close();
     return undefined;
   }

@@ -8,15 +8,15 @@
 // none where it is the second half of a character.
 
 const anyByte = "(?-u:[^\\n])";
-const anyUnit: Part = { source: `${anyByte}{0,4}`, empty: true, wide: true };
-const anything: Part = { source: `${anyByte}*`, empty: true, wide: true };
-const nothing: Part = { source: "", empty: true, wide: false };
+const anyUnit: LooserPart = { source: `${anyByte}{0,4}`, empty: true, wide: true };
+const anything: LooserPart = { source: `${anyByte}*`, empty: true, wide: true };
+const nothing: LooserPart = { source: "", empty: true, wide: false };
 
 /** Repetitions beyond this many are not counted. */
 const mostCounted = 8;
 const deepest = 50;
 
-interface Part {
+interface LooserPart {
   readonly source: string;
   /** Whether it may match nothing. */
   readonly empty: boolean;
@@ -28,13 +28,13 @@ interface Part {
  * The pattern for single lines, to be matched with or without case as the original is. Undefined where there is
  * none, or where it would match every line. The original must be valid, without the flags `u` and `v`.
  */
-export function roughPattern(pattern: string, ignoreCase: boolean): string | undefined {
-  const reader = new Reader(pattern, ignoreCase);
+export function looserPattern(pattern: string, ignoreCase: boolean): string | undefined {
+  const reader = new LooserReader(pattern, ignoreCase);
   const part = reader.alternatives(0);
   return part === undefined || part.empty || !reader.isAtEnd ? undefined : part.source;
 }
 
-class Reader {
+class LooserReader {
   readonly #pattern: string;
   readonly #ignoreCase: boolean;
   #at = 0;
@@ -48,9 +48,9 @@ class Reader {
     return this.#at === this.#pattern.length;
   }
 
-  alternatives(depth: number): Part | undefined {
+  alternatives(depth: number): LooserPart | undefined {
     if (depth > deepest) return undefined;
-    const parts: Part[] = [];
+    const parts: LooserPart[] = [];
     do {
       const part = this.#sequence(depth);
       if (part === undefined) return undefined;
@@ -62,7 +62,7 @@ class Reader {
     return { source, empty: parts.some(part => part.empty), wide: false };
   }
 
-  #sequence(depth: number): Part | undefined {
+  #sequence(depth: number): LooserPart | undefined {
     let source = "";
     let empty = true;
     while (!this.isAtEnd && !/[|)]/.test(this.#peek())) {
@@ -75,7 +75,7 @@ class Reader {
     return { source, empty, wide: false };
   }
 
-  #atom(depth: number): Part | undefined {
+  #atom(depth: number): LooserPart | undefined {
     const char = this.#next();
     switch (char) {
       case "^":
@@ -94,7 +94,7 @@ class Reader {
     }
   }
 
-  #group(depth: number): Part | undefined {
+  #group(depth: number): LooserPart | undefined {
     const opening = /^(\?(:|<?[=!]|<[A-Za-z_$][\w$]*>))?/.exec(this.#pattern.slice(this.#at, this.#at + 200));
     const kind = opening?.[2] ?? "";
     this.#at += opening?.[0].length ?? 0;
@@ -106,7 +106,7 @@ class Reader {
     return { ...inside, source: `(?:${inside.source})` };
   }
 
-  #repeated(part: Part): Part {
+  #repeated(part: LooserPart): LooserPart {
     const quantifier = /(?:([*+?])|\{(\d+)(,?)(\d*)\})\??/y;
     quantifier.lastIndex = this.#at;
     const written = quantifier.exec(this.#pattern);
@@ -121,7 +121,7 @@ class Reader {
     return { source, empty: part.empty || from === 0, wide: false };
   }
 
-  #escape(): Part | undefined {
+  #escape(): LooserPart | undefined {
     const char = this.#next();
     if (/[bB]/.test(char)) return nothing;
     if (/[DSWs]/.test(char)) return anyUnit;
@@ -149,16 +149,16 @@ class Reader {
     return /[\w\n]/.test(char) || char === "" ? undefined : char.charCodeAt(0);
   }
 
-  #literal(code: number): Part | undefined {
+  #literal(code: number): LooserPart | undefined {
     if (code === 10 || Number.isNaN(code)) return undefined;
     // Case beyond ASCII, halves of characters and what stands for broken bytes are seen differently.
     const isSame = code < 128 || (!this.#ignoreCase && code !== 0xfffd && (code < 0xd800 || code > 0xdfff));
     return isSame ? { source: hex(code), empty: false, wide: false } : anyUnit;
   }
 
-  #class(): Part | undefined {
+  #class(): LooserPart | undefined {
     const negated = this.#take("^");
-    const ranges: Range[] = [];
+    const ranges: CodePointRange[] = [];
     let plain = !negated;
     let open: number | undefined; // the start of a range
     let last: number | undefined;
@@ -205,9 +205,9 @@ class Reader {
   }
 }
 
-type Range = readonly [low: number, high: number];
+type CodePointRange = readonly [low: number, high: number];
 
-const shorthand: Readonly<Record<"d" | "w", readonly Range[]>> = {
+const shorthand: Readonly<Record<"d" | "w", readonly CodePointRange[]>> = {
   d: [[48, 57]],
   w: [
     [48, 57],
@@ -217,7 +217,7 @@ const shorthand: Readonly<Record<"d" | "w", readonly Range[]>> = {
   ],
 };
 
-function classOf(ranges: readonly Range[]): Part {
+function classOf(ranges: readonly CodePointRange[]): LooserPart {
   const source = `[${ranges.map(([low, high]) => `${hex(low)}-${hex(high)}`).join("")}]`;
   return { source, empty: false, wide: false };
 }

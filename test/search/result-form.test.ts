@@ -26,15 +26,15 @@ describe("a search for names or numbers", () => {
     const number = new Map(told.map(line => line.split("\0") as [string, string]));
     using directory = tree.directory();
     for (const query of [{ pattern: "alpha", literal: true }, { pattern: "alph[a]" }]) {
-      const counts = await all(grep(directory, query, { ignore, give: "counts" }));
-      const names = await all(grep(directory, query, { ignore, give: "files" }));
+      const counts = await all(grep(directory, query, { ignore, form: "counts" }));
+      const names = await all(grep(directory, query, { ignore, form: "files" }));
       expect(names).toEqual(byteSorted([...number.keys()]).map(path => ({ path, lines: [] })));
       expect(counts).toEqual(names.map(file => ({ ...file, count: Number(number.get(file.path)) })));
-      for (const [give, whole] of [
+      for (const [form, whole] of [
         ["files", names],
         ["counts", counts],
       ] as const) {
-        const few = grep(directory, query, { ignore, give, limit: 3 });
+        const few = grep(directory, query, { ignore, form, limit: 3 });
         expect((await all(few)).slice(0, 3)).toEqual(whole.slice(0, 3));
         expect(few.report.stopped).toBe("limit");
       }
@@ -44,7 +44,7 @@ describe("a search for names or numbers", () => {
   it("counts lines where there are more of them than can be held", async () => {
     using tree = new Tree({ "a.txt": "needle\n".repeat(300_000) });
     using directory = tree.directory();
-    const search = grep(directory, { pattern: "needl[e]" }, { give: "counts" });
+    const search = grep(directory, { pattern: "needl[e]" }, { form: "counts" });
     expect(await all(search)).toEqual([{ path: "a.txt", lines: [], count: 300_000 }]);
     expect(search.report.stopped).toBeUndefined();
   });

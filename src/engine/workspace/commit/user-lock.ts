@@ -1,8 +1,8 @@
 // Processes that keep their state in different directories do not see each other's locks. So that they do not write
-// over each other, each also passes a gate that all processes of a user on this machine share: a lock file in memory,
+// over each other, each also takes a lock that all processes of a user on this machine share: a lock file in memory,
 // or among the temporary files. Nothing in it has to outlive a process: what a dead one leaves is swept away.
 //
-// The gate stands in a directory that every user can write to, so its name proves nothing. It is opened without
+// It lies in a directory that every user can write to, so its name proves nothing. It is opened without
 // following a link, its owner and mode are checked on what was opened, and everything below is reached through that.
 import { randomBytes } from "node:crypto";
 import { tmpdir } from "node:os";
@@ -12,13 +12,13 @@ import { conceal } from "../concealed.ts";
 import { errnoOf } from "../errno.ts";
 import { Handle } from "../handle.ts";
 import { byDescriptor } from "../system/descriptors.ts";
-import { Beacon } from "./beacon.ts";
 import { unlinkIfThere } from "./if-there.ts";
-import { isOpenElsewhere } from "./patience.ts";
+import { LivenessSocket } from "./liveness-socket.ts";
+import { isOpenElsewhere } from "./retry-busy-file.ts";
 import { beaconAt, beaconsOf, isDead, isDeadSoon, makeDirectory, openPrivate, writeOwner } from "./state.ts";
 import { sys } from "./syscalls.ts";
 
-interface Gate {
+interface UserLock {
   /** The address of the held directory. */
   readonly directory: string;
   /** Says who this process is; the locks are hard links of it. */
@@ -26,7 +26,7 @@ interface Gate {
   readonly inode: number;
 }
 
-let gate: Gate | undefined;
+let userLock: UserLock | undefined;
 const beatMs = 1000;
 let beaten = -beatMs;
 
@@ -34,17 +34,17 @@ let beaten = -beatMs;
 const unborn = "new-";
 const unbornMs = 60_000;
 
-/** The file of a lock that is held now; undefined where somebody else holds it. Throws where there can be no gate. */
+/** The file of a lock that is held now; undefined where another process holds it. Throws where no user lock can be made. */
 export async function passGate(lock: string): Promise<string | undefined> {
-  gate ??= build();
-  const { directory, owner, inode } = gate;
+  userLock ??= build();
+  const { directory, owner, inode } = userLock;
   const file = `${directory}/${lock}`;
   try {
     beat(owner);
     sys.link(owner, file);
     return file;
   } catch (error) {
-    if (errnoOf(error) === "ENOENT") gate = undefined; // somebody has cleared the place; the next one builds it anew
+    if (errnoOf(error) === "ENOENT") userLock = undefined; // somebody has cleared the place; the next one builds it anew
     if (isOpenElsewhere(error)) return undefined;
     if (errnoOf(error) !== "EEXIST") throw error;
   }
@@ -63,7 +63,7 @@ function beat(owner: string): void {
   beaten = now;
 }
 
-function build(): Gate {
+function build(): UserLock {
   beaten = -beatMs;
   const shared = process.platform === "linux" && sys.lstat("/dev/shm")?.isDirectory() ? "/dev/shm" : tmpdir();
   const held = openPrivate(join(shared, `polyfs-${process.getuid?.() ?? "gate"}`), { follow: false });
@@ -73,7 +73,7 @@ function build(): Gate {
   for (const name of sys.names(directory).map(String)) sweepDead(directory, name);
   const id = `${process.pid}-${randomBytes(8).toString("hex")}`;
   using alive = Handle.open(beaconsOf(directory), { follow: false, directory: true });
-  const beacon = Beacon.light(alive, id);
+  const beacon = LivenessSocket.light(alive, id);
   const [owner, draft] = [`${directory}/${id}`, `${directory}/${unborn}${id}`];
   try {
     writeOwner(draft, beacon && id);

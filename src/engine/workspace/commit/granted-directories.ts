@@ -4,12 +4,12 @@ import { join } from "node:path";
 import { Fault } from "../../fault.ts";
 import { bytesOf, display, type Handle } from "../handle.ts";
 import { parsePath, type WorkspacePath } from "../path.ts";
-import { land } from "../resolve.ts";
+import { resolvePath } from "../resolve.ts";
 import { isWithin, type Root } from "../root.ts";
+import { type FoundDirectory, isDirectoryOf, openRecorded } from "./held-directories.ts";
 import { bootId } from "./identity.ts";
-import type { Outage } from "./outage.ts";
-import { type FoundPlace, identified, isPlace } from "./place.ts";
-import type { Tale } from "./record.ts";
+import type { JournalledCommit } from "./journalled-commit.ts";
+import type { PowerCut } from "./power-cut.ts";
 import type { StateDirectory } from "./state.ts";
 
 /** A commit worked in a directory that this process may not write to: it is not its to recover. */
@@ -19,23 +19,25 @@ export class NotGranted extends Error {}
 export function openGranted(
   state: StateDirectory,
   roots: readonly Root[],
-  outage: Outage,
-): (tale: { readonly intent: Pick<Tale["intent"], "boot"> }) => (record: FoundPlace) => Handle | undefined {
+  outage: PowerCut,
+): (journalled: {
+  readonly intent: Pick<JournalledCommit["intent"], "boot">;
+}) => (record: FoundDirectory) => Handle | undefined {
   return ({ intent }) => {
     const sameBoot = intent.boot === bootId();
     return record => {
-      if (record.aside) return identified({ ...record, at: bytesOf(join(state.path, "aside")) }, sameBoot);
+      if (record.aside) return openRecorded({ ...record, at: bytesOf(join(state.path, "aside")) }, sameBoot);
       const path = grantedPath(roots, record);
       const handle = landed(roots, path, state);
       if (handle === undefined) return undefined;
-      if (outage.hasMade(record.at) || isPlace(handle.stat(), record, sameBoot)) return handle;
+      if (outage.hasMade(record.at) || isDirectoryOf(handle.stat(), record, sameBoot)) return handle;
       handle.close();
       return undefined;
     };
   };
 }
 
-function grantedPath(roots: readonly Root[], { at }: FoundPlace): WorkspacePath {
+function grantedPath(roots: readonly Root[], { at }: FoundDirectory): WorkspacePath {
   try {
     const path = parsePath(roots, display(at), { exact: true });
     if (path.root.access === "read-write") return path;
@@ -47,7 +49,7 @@ function grantedPath(roots: readonly Root[], { at }: FoundPlace): WorkspacePath 
 
 function landed(roots: readonly Root[], path: WorkspacePath, state: StateDirectory): Handle | undefined {
   try {
-    const { handle, root, path: where } = land(roots, path);
+    const { handle, root, path: where } = resolvePath(roots, path);
     if (root.access === "read-write" && !isWithin(where, state.path)) return handle;
     handle.close();
   } catch (error) {

@@ -2,19 +2,25 @@
 import { join } from "node:path";
 import { namesIn } from "./if-there.ts";
 import { Journal, readJournal } from "./journal.ts";
+import {
+  entriesOf,
+  isSound,
+  type JournalEntry,
+  type JournalledCommit,
+  journalledCommits,
+} from "./journalled-commit.ts";
 import { lockKey, lockName } from "./lock.ts";
-import { type Intent, isSound, spotsOf, type Tale, talesOf } from "./record.ts";
 import { keepMs, type StateDirectory } from "./state.ts";
 import { Unflushed } from "./unflushed.ts";
 
-export interface Estate {
+export interface DeadProcess {
   readonly folder: string;
-  readonly tales: readonly Tale[];
+  readonly commits: readonly JournalledCommit[];
   readonly unflushed: Unflushed;
-  readonly settled: Tale[];
+  readonly settled: JournalledCommit[];
   /** Commits in roots that this process was not granted. */
-  readonly others: Tale[];
-  readonly failed: Tale[];
+  readonly others: JournalledCommit[];
+  readonly failed: JournalledCommit[];
 }
 
 /** How long commits wait for a process that has been granted their directories. */
@@ -22,18 +28,22 @@ const keepOthersMs = 30 * 24 * 3_600_000;
 const lastGeneration = 2 ** 32 - 1;
 
 /** The commits in a folder. What names anything but single names was not written by polyfs. */
-export function estateIn(folder: string, key: Buffer): Estate {
+export function estateIn(folder: string, key: Buffer): DeadProcess {
   const journals = namesIn(folder)
     .filter(name => name.startsWith("journal-"))
     .map(name => readJournal(join(folder, name), key))
     .sort((a, b) => (a[0]?.generation ?? 0) - (b[0]?.generation ?? 0));
-  const tales = talesOf(journals.flat()).filter(({ intent }) => isSound(intent));
-  return { folder, tales, unflushed: new Unflushed(), settled: [], others: [], failed: [] };
+  const commits = journalledCommits(journals.flat()).filter(({ intent }) => isSound(intent));
+  return { folder, commits, unflushed: new Unflushed(), settled: [], others: [], failed: [] };
 }
 
 /** Removes the folder where everything in it is done; else leaves the rest to a later try, or to another process. */
-export function leave({ folder, tales, others }: Estate, done: readonly Tale[], state: StateDirectory): void {
-  const left = tales.filter(tale => !done.includes(tale));
+export function leave(
+  { folder, commits, others }: DeadProcess,
+  done: readonly JournalledCommit[],
+  state: StateDirectory,
+): void {
+  const left = commits.filter(journalled => !done.includes(journalled));
   if (left.length === 0 || state.ageOf(folder) > (others.length > 0 ? keepOthersMs : keepMs)) {
     state.bury(folder);
     return;
@@ -44,11 +54,11 @@ export function leave({ folder, tales, others }: Estate, done: readonly Tale[], 
 }
 
 /** What was settled is not to be settled again: somebody may have changed it by then. */
-function noteSettled(folder: string, tales: readonly Tale[], key: Buffer): void {
-  if (tales.length === 0) return;
-  const marks = new Journal(join(folder, `journal-settled-${tales[0]?.intent.id}`), lastGeneration, key);
+function noteSettled(folder: string, commits: readonly JournalledCommit[], key: Buffer): void {
+  if (commits.length === 0) return;
+  const marks = new Journal(join(folder, `journal-settled-${commits[0]?.intent.id}`), lastGeneration, key);
   try {
-    for (const { intent } of tales) marks.append({ is: "settled", id: intent.id });
+    for (const { intent } of commits) marks.append({ is: "settled", id: intent.id });
     marks.flushNow();
   } finally {
     marks.close();
@@ -56,8 +66,8 @@ function noteSettled(folder: string, tales: readonly Tale[], key: Buffer): void 
 }
 
 /** The names of the locks that a commit held. */
-function locksOf({ places, steps }: Intent): string[] {
-  return steps.flatMap(spotsOf).flatMap(({ place, name }) => {
+function locksOf({ places, steps }: JournalEntry): string[] {
+  return steps.flatMap(entriesOf).flatMap(({ place, name }) => {
     let [at, first] = [places[place], name];
     while (at !== undefined && !("at" in at)) [at, first] = [places[at.within], at.name];
     return at === undefined ? [] : [lockName(lockKey(at.device, at.inode, first))];

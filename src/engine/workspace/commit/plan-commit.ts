@@ -1,30 +1,30 @@
 // From resolved changes to the plan of a commit. Everything that can be refused is refused here, before the first
 // byte is written.
-import type { Keeping } from "../archive/snapshot.ts";
+import type { RetentionLimits } from "../archive/snapshot.ts";
 import { inSlices } from "../footprint/time-slice.ts";
 import type { CommitOptions } from "./change.ts";
-import type { Draft, Resolved } from "./draft.ts";
+import { CommitPlan } from "./commit-plan.ts";
 import { refuseIrrevocable } from "./irrevocable.ts";
-import { planMkdir, planMode, planSymlink } from "./make.ts";
-import { Plan } from "./plan.ts";
-import { planCopy, planMove } from "./relocate.ts";
-import { planRemove } from "./remove.ts";
+import { planMkdir, planMode, planSymlink } from "./plan-make.ts";
+import { planCopy, planMove } from "./plan-move.ts";
+import { planRemove } from "./plan-remove.ts";
+import { planWrite } from "./plan-write.ts";
+import type { ResolvedChange, ResolvedChanges } from "./resolved-changes.ts";
 import type { Aside } from "./state.ts";
-import { planWrite } from "./write.ts";
 
 interface PlanningOptions {
-  readonly limits: Keeping;
+  readonly limits: RetentionLimits;
   readonly aside?: Aside | undefined;
   /** A directory was found that cannot be renamed. */
   readonly copyDirectories?: boolean;
 }
 
-export async function planOf(
-  draft: Draft,
+export async function planCommit(
+  draft: ResolvedChanges,
   options: CommitOptions,
   { limits, aside, copyDirectories = false }: PlanningOptions,
-): Promise<Plan> {
-  const plan = new Plan(draft, aside, copyDirectories);
+): Promise<CommitPlan> {
+  const plan = new CommitPlan(draft, aside, copyDirectories);
   await inSlices(draft.changes, resolved => {
     plan.base = resolved.base;
     add(plan, resolved, options);
@@ -34,7 +34,7 @@ export async function planOf(
   return plan;
 }
 
-function add(plan: Plan, resolved: Resolved, options: CommitOptions): void {
+function add(plan: CommitPlan, resolved: ResolvedChange, options: CommitOptions): void {
   const { change, target, source, original } = resolved;
   if (target === undefined) {
     if (change.kind !== "mkdir") return;

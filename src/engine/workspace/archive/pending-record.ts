@@ -1,49 +1,53 @@
 // What a commit does, as plain data that its journal can hold: after a crash, what was done can still be recorded.
 import type { Kind } from "../../fault.ts";
 import { contentHash } from "../../text/version.ts";
-import type { By, Effect } from "../commit/change.ts";
-import type { Held, Outcome } from "../commit/outcome.ts";
-import type { Spot } from "../commit/place.ts";
-import type { Range } from "../commit/step.ts";
+import type { By, ChangeEffect } from "../commit/change.ts";
+import type { EntryRef } from "../commit/held-directories.ts";
+import type { ContentSource, PlannedEffect } from "../commit/planned-effect.ts";
+import type { ByteRange } from "../commit/step.ts";
 import type { Identity } from "./log.ts";
 
-/** Something that stands at a spot, or whose bytes the journal holds, or both. */
-export interface Kept {
+/** Content at a directory entry, or whose bytes the journal holds, or both. */
+export interface PendingContent {
   readonly kind: Kind;
-  readonly spot?: Spot;
-  readonly blob?: Range;
+  readonly spot?: EntryRef;
+  readonly blob?: ByteRange;
   readonly mode?: number;
   readonly target?: string;
   readonly size?: number;
   readonly modified?: number;
-  /** Of what was written to the spot: somebody may have written there since. */
+  /** Of what the commit wrote there: the file may have changed since. */
   readonly hash?: string;
 }
 
-export interface AccountFile {
+export interface PendingFile {
   readonly at: string;
-  readonly effect: Effect;
+  readonly effect: ChangeEffect;
   readonly kind: Kind;
   readonly from?: string;
   /** What stood there; for a move with new content, what stood where it came from. */
-  readonly before?: Kept;
+  readonly before?: PendingContent;
   /** What stands there now. Left out for what only moved. */
-  readonly after?: Kept;
+  readonly after?: PendingContent;
   /** What a move or a copy replaced. */
-  readonly replaced?: Kept;
+  readonly replaced?: PendingContent;
   /** Which file or directory a move took to its place, where it was not copied. */
   readonly moved?: Identity;
 }
 
-export interface Account {
+export interface PendingRecord {
   readonly time: number;
   readonly by: By;
-  readonly files: readonly AccountFile[];
+  readonly files: readonly PendingFile[];
   readonly parents: readonly string[];
 }
 
-export function accountOf(outcomes: readonly Outcome[], by: By, parents: readonly string[]): Account {
-  const files: AccountFile[] = [];
+export function pendingRecord(
+  outcomes: readonly PlannedEffect[],
+  by: By,
+  parents: readonly string[],
+): PendingRecord {
+  const files: PendingFile[] = [];
   for (const outcome of outcomes) {
     if (outcome.effect === "none" || "root" in outcome) continue;
     const { effect, kind, source, before, change } = outcome;
@@ -56,7 +60,7 @@ export function accountOf(outcomes: readonly Outcome[], by: By, parents: readonl
       ...(source && { from: source.at }),
       ...(old && (relocated ? { replaced: old } : { before: old })),
       ...(outcome.after &&
-        outcome.moved === undefined && { after: made(outcome.after, change.spot, effect) }),
+        outcome.moved === undefined && { after: made(outcome.after, change.entry, effect) }),
       ...(outcome.moved && { moved: outcome.moved }),
     });
   }
@@ -70,8 +74,8 @@ export const mostWaiting = 16 * 1024 * 1024;
  * Whether recording can wait: all of it is in the journal, at hand, or in the place where old content stays. For a
  * while it costs memory and room on the disk, so it must not be much.
  */
-export function canWait(account: Account, lasting: number | undefined): boolean {
-  const stays = (one: Kept | undefined) =>
+export function canWait(account: PendingRecord, lasting: number | undefined): boolean {
+  const stays = (one: PendingContent | undefined) =>
     one?.spot === undefined || one.hash !== undefined || one.spot.place === lasting;
   const all = account.files.every(
     ({ before, replaced, after }) => stays(before) && stays(replaced) && stays(after),
@@ -80,7 +84,7 @@ export function canWait(account: Account, lasting: number | undefined): boolean 
 }
 
 /** Whether the journal holds all content that the commit replaced: then it can go before the archive is flushed. */
-export function isHeld({ files }: Account): boolean {
+export function isHeld({ files }: PendingRecord): boolean {
   return files.every(({ before, replaced }) =>
     [before, replaced].every(
       one => one?.spot === undefined || one.blob !== undefined || one.kind === "symlink",
@@ -89,12 +93,12 @@ export function isHeld({ files }: Account): boolean {
 }
 
 /** How many bytes of content there are to record. */
-export function bytesIn({ files }: Account): number {
+export function bytesIn({ files }: PendingRecord): number {
   const sizes = files.flatMap(({ before, replaced, after }) => [before, replaced, after]);
   return sizes.reduce((sum, one) => sum + (one?.size ?? 0), 0);
 }
 
-function made(after: Held, spot: Spot, effect: Effect): Kept {
+function made(after: ContentSource, spot: EntryRef, effect: ChangeEffect): PendingContent {
   const { kind, bytes, blob, size } = after;
   // What comes into a new directory is recorded by itself.
   if (kind === "directory" && effect !== "copied" && effect !== "moved")
@@ -105,14 +109,14 @@ function made(after: Held, spot: Spot, effect: Effect): Kept {
   return size > mostWaiting ? { kind, spot } : { kind, mode, spot, size, hash: contentHash(bytes) };
 }
 
-function kept({ kind, mode, target, spot, blob, size, modified }: Held): Kept {
+function kept({ kind, mode, target, entry, blob, size, modified }: ContentSource): PendingContent {
   return {
     kind,
     size,
     ...(modified !== undefined && { modified: modified.getTime() }),
     ...(mode !== undefined && { mode }),
     ...(target !== undefined && { target }),
-    ...(spot && { spot }),
+    ...(entry && { spot: entry }),
     ...(blob && { blob }),
   };
 }

@@ -1,19 +1,19 @@
-// The changes of a commit with their paths resolved to spots, before anything is locked or looked at.
+// The changes of a commit with their paths resolved to entries, before anything is locked or looked at.
 import { Fault } from "../../fault.ts";
 import { system } from "../errno.ts";
 import { inSlices } from "../footprint/time-slice.ts";
 import type { Handle } from "../handle.ts";
 import type { WorkspacePath } from "../path.ts";
-import { land } from "../resolve.ts";
+import { resolvePath } from "../resolve.ts";
 import type { Root } from "../root.ts";
 import type { Change, CommitOptions } from "./change.ts";
+import { ConcurrentChange } from "./concurrent-change.ts";
+import { entryKey, HeldDirectories } from "./held-directories.ts";
 import type { Keys } from "./lock.ts";
-import { Overtaken } from "./overtaken.ts";
-import { Places, spotKey } from "./place.ts";
 import { sys } from "./syscalls.ts";
-import { type Aim, aim, isStillMissing, makesDirectory, type Target } from "./target.ts";
+import { isStillMissing, makesDirectory, resolveTarget, type Target, type TargetOptions } from "./target.ts";
 
-export interface Resolved {
+export interface ResolvedChange {
   readonly change: Change;
   /** What is written, removed, made, or moved and copied to. Undefined for a root that is to be made: it is there. */
   readonly target: Target | undefined;
@@ -25,10 +25,10 @@ export interface Resolved {
   readonly base?: Buffer | "absent";
 }
 
-export class Draft implements Disposable {
+export class ResolvedChanges implements Disposable {
   readonly roots: readonly Root[];
-  readonly places = new Places();
-  readonly changes: Resolved[] = [];
+  readonly places = new HeldDirectories();
+  readonly changes: ResolvedChange[] = [];
   /** Our own state directory. */
   readonly state: string;
 
@@ -43,11 +43,11 @@ export class Draft implements Disposable {
     changes: readonly Change[],
     options: CommitOptions,
     edited = false,
-  ): Promise<Draft> {
-    const draft = new Draft(roots, state);
+  ): Promise<ResolvedChanges> {
+    const draft = new ResolvedChanges(roots, state);
     try {
-      const way = { roots, places: draft.places, state };
-      await inSlices(changes, change => draft.changes.push(resolved(change, way, options, edited)));
+      const base = { roots, places: draft.places, state };
+      await inSlices(changes, change => draft.changes.push(resolveChange(change, base, options, edited)));
       draft.#refuseDuplicates();
       return draft;
     } catch (error) {
@@ -67,7 +67,7 @@ export class Draft implements Disposable {
   confirm(): void {
     const targets = this.targets;
     if (this.places.areCurrent() && targets.every(target => isStillMissing(target, this.places))) return;
-    throw new Overtaken(targets[0]?.path.given ?? "");
+    throw new ConcurrentChange(targets[0]?.path.given ?? "");
   }
 
   get targets(): Target[] {
@@ -84,8 +84,8 @@ export class Draft implements Disposable {
     for (const { change, target, source } of this.changes) {
       for (const one of source?.at === target?.at ? [target] : [source, target]) {
         if (one === undefined) continue;
-        const key = spotKey(one.spot);
-        const isDirectory = this.places.newAt(one.spot) !== undefined;
+        const key = entryKey(one.entry);
+        const isDirectory = this.places.newAt(one.entry) !== undefined;
         const made = isDirectory && change.kind !== "mkdir" && change.kind !== "remove";
         const before = seen.get(key);
         const takesFreed = before === "remove" && makes.has(change.kind);
@@ -103,66 +103,68 @@ const makes: ReadonlySet<Change["kind"]> = new Set(["write", "mkdir", "symlink"]
  * What may be created gets the name that was asked for, also beside one in another Unicode form. What was read before
  * (`edited`, or by an expectation) is found again under the name that it was read by.
  */
-function resolved(
+function resolveChange(
   change: Change,
-  way: Omit<Aim, "missing">,
+  base: Omit<TargetOptions, "missing">,
   options: CommitOptions,
   edited: boolean,
-): Resolved {
+): ResolvedChange {
   const missing = options.parents ? ("make" as const) : ("parent_not_found" as const);
-  const there = { ...way, missing: "not_found" as const };
-  const anew = { ...way, missing, exact: true };
+  const there = { ...base, missing: "not_found" as const };
+  const anew = { ...base, missing, exact: true };
   switch (change.kind) {
     case "write": {
       const wasRead = edited || (change.expect !== undefined && change.expect !== "absent");
       const exact = wasRead ? {} : { exact: true };
       const links = options.links ?? "follow";
-      return { change, target: aim(change.path, { ...way, missing, links, ...exact }) };
+      return { change, target: resolveTarget(change.path, { ...base, missing, links, ...exact }) };
     }
     case "remove": {
-      const target = aim(change.path, there);
-      way.places.vacated.add(spotKey(target.spot));
+      const target = resolveTarget(change.path, there);
+      base.places.vacated.add(entryKey(target.entry));
       return { change, target };
     }
     case "mode":
-      return { change, target: aim(change.path, there) };
+      return { change, target: resolveTarget(change.path, there) };
     case "move":
-      return { change, source: aim(change.from, there), target: aim(change.to, anew) };
+      return { change, source: resolveTarget(change.from, there), target: resolveTarget(change.to, anew) };
     case "copy": {
-      const landing = land(way.roots, change.from);
+      const resolved = resolvePath(base.roots, change.from);
       try {
         return {
           change,
-          original: { handle: landing.handle, at: landing.path },
-          target: aim(change.to, anew),
+          original: { handle: resolved.handle, at: resolved.path },
+          target: resolveTarget(change.to, anew),
         };
       } catch (error) {
-        landing.handle.close();
+        resolved.handle.close();
         throw error;
       }
     }
     case "mkdir": {
-      const target = change.path.isRoot ? undefined : aim(change.path, anew);
-      if (target !== undefined && isFree(target, way.places)) makesDirectory(target, way);
+      const target = change.path.isRoot ? undefined : resolveTarget(change.path, anew);
+      if (target !== undefined && isFree(target, base.places)) makesDirectory(target, base);
       return { change, target };
     }
     case "symlink":
-      return { change, target: aim(change.path, anew) };
+      return { change, target: resolveTarget(change.path, anew) };
   }
 }
 
 /** Whether nothing stands at a target. */
-function isFree({ spot, path }: Target, places: Places): boolean {
-  if (places.vacated.has(spotKey(spot))) return true;
-  return places.isNew(spot.place) || system(path.given, () => sys.lstat(places.address(spot))) === undefined;
+function isFree({ entry, path }: Target, places: HeldDirectories): boolean {
+  if (places.vacated.has(entryKey(entry))) return true;
+  return (
+    places.isNew(entry.place) || system(path.given, () => sys.lstat(places.address(entry))) === undefined
+  );
 }
 
-/** The spots of some paths, as a write to them would find them. */
-export function aimAll(
+/** The entries of some paths, as a write to them would find them. */
+export function resolveTargets(
   paths: readonly WorkspacePath[],
-  way: Omit<Aim, "missing">,
+  base: Omit<TargetOptions, "missing">,
   options: CommitOptions,
 ): Target[] {
   const missing = options.parents ? ("make" as const) : ("parent_not_found" as const);
-  return paths.map(path => aim(path, { ...way, missing, links: options.links ?? "follow" }));
+  return paths.map(path => resolveTarget(path, { ...base, missing, links: options.links ?? "follow" }));
 }

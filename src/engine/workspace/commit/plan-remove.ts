@@ -3,22 +3,22 @@ import { Fault } from "../../fault.ts";
 import { system } from "../errno.ts";
 import { kindOf } from "../stat.ts";
 import type { Expectation } from "./change.ts";
-import { check, describe, type Plan } from "./plan.ts";
+import { addPrecondition, type CommitPlan, describe } from "./commit-plan.ts";
 import { sys } from "./syscalls.ts";
 import type { Target } from "./target.ts";
 
 export function planRemove(
-  plan: Plan,
+  plan: CommitPlan,
   change: { readonly recursive?: boolean; readonly expect?: Expectation },
   target: Target,
 ): void {
   const { given } = target.path;
   const stat = plan.at(target);
   if (stat === undefined) throw new Fault("not_found", { path: given });
-  check(plan, target, stat, change.expect);
+  addPrecondition(plan, target, stat, change.expect);
   if (stat.isDirectory()) {
     plan.leaving(target);
-    const address = plan.places.address(target.spot);
+    const address = plan.places.address(target.entry);
     if (!change.recursive && system(given, () => sys.names(address)).length > 0)
       throw new Fault("not_empty", { path: given });
   }

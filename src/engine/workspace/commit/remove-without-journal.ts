@@ -1,18 +1,18 @@
 // Removing things on a disk that has no room for a journal: people delete to make room, so that must be possible. It is
 // done without a record and cannot be undone, which the commit says.
 
-import { accountOf } from "../archive/account.ts";
 import type { Archive } from "../archive/archive.ts";
+import { pendingRecord } from "../archive/pending-record.ts";
 import { faultOf } from "../errno.ts";
 import type { Root } from "../root.ts";
 import type { Change, Commit, CommitOptions } from "./change.ts";
-import { Draft } from "./draft.ts";
-import { changedBy } from "./outcome.ts";
-import { addressOf } from "./place.ts";
-import { planOf } from "./planning.ts";
+import { addressOf } from "./held-directories.ts";
+import { planCommit } from "./plan-commit.ts";
+import { changedFile } from "./planned-effect.ts";
 import { purgeLater } from "./purge.ts";
+import { ResolvedChanges } from "./resolved-changes.ts";
 import { applyRules } from "./rule-check.ts";
-import { apply, type Scene, undo } from "./step.ts";
+import { apply, type StepContext, undo } from "./step.ts";
 import { sys } from "./syscalls.ts";
 
 export async function removeWithoutRoom(
@@ -22,15 +22,15 @@ export async function removeWithoutRoom(
   changes: readonly Change[],
   options: CommitOptions,
 ): Promise<Commit> {
-  using draft = await Draft.of(roots, state, changes, options);
+  using draft = await ResolvedChanges.of(roots, state, changes, options);
   draft.confirm();
   applyRules(draft, options);
-  const plan = await planOf(draft, options, { limits: archive.limits });
+  const plan = await planCommit(draft, options, { limits: archive.limits });
   const { places, steps } = plan;
   const inodes = steps.map(step =>
     step.do === "move" ? (sys.lstat(places.address(step.from))?.ino ?? 0) : 0,
   );
-  const scene: Scene = {
+  const scene: StepContext = {
     places,
     inodes,
     blob: () => new Uint8Array(),
@@ -46,8 +46,8 @@ export async function removeWithoutRoom(
   }
   const by = options.by ?? { action: "", client: "" };
   const id = archive.changes.newId();
-  const files = plan.outcomes.map(outcome => changedBy(outcome, places));
+  const files = plan.outcomes.map(outcome => changedFile(outcome, places));
   for (const { place, name } of plan.trash) await purgeLater(places.handle(place), addressOf(name));
-  archive.recordUnkept(id, accountOf(plan.outcomes, by, plan.parents));
+  archive.recordUnkept(id, pendingRecord(plan.outcomes, by, plan.parents));
   return { id, time: new Date(), by, files, parents: plan.parents, recorded: false };
 }

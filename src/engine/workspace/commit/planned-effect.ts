@@ -7,42 +7,43 @@ import { system } from "../errno.ts";
 import { Handle } from "../handle.ts";
 import type { WorkspacePath } from "../path.ts";
 import type { Root } from "../root.ts";
-import type { Changed, Content, Effect } from "./change.ts";
-import type { Places, Spot } from "./place.ts";
-import type { Range } from "./step.ts";
+import type { ChangedFile, ChangeEffect, FileState } from "./change.ts";
+import type { EntryRef, HeldDirectories } from "./held-directories.ts";
+import type { ByteRange } from "./step.ts";
 import { readAll, sys } from "./syscalls.ts";
 import type { Target } from "./target.ts";
 
-/** Content that is at hand, or stands at a spot. */
-export interface Held {
+/** Content that is at hand, or stands at an entry. */
+export interface ContentSource {
   readonly kind: Kind;
   readonly size: number;
   readonly mode: number | undefined;
   readonly bytes?: Uint8Array;
-  readonly spot?: Spot;
+  readonly entry?: EntryRef;
   /** Where the journal holds the bytes. */
-  readonly blob?: Range;
+  readonly blob?: ByteRange;
   readonly modified?: Date;
   /** Where a link points. */
   readonly target?: string;
 }
 
-interface Foreseen {
-  readonly effect: Effect;
+interface PlannedEffectBase {
+  readonly effect: ChangeEffect;
   readonly kind: Kind;
   readonly otherNames: number;
   readonly source?: { readonly path: WorkspacePath; readonly at: string };
-  readonly before?: Held;
-  readonly after?: Held;
+  readonly before?: ContentSource;
+  readonly after?: ContentSource;
   /** A move that also changed the content: `before` is what was moved, not what was replaced. */
   readonly edited?: boolean;
   /** What a move takes to its place, where it is not copied. */
   readonly moved?: Identity;
 }
 
-export type Outcome = Foreseen & ({ readonly change: Target } | { readonly root: WorkspacePath });
+export type PlannedEffect = PlannedEffectBase &
+  ({ readonly change: Target } | { readonly root: WorkspacePath });
 
-export function changedBy(outcome: Outcome, places: Places): Changed {
+export function changedFile(outcome: PlannedEffect, places: HeldDirectories): ChangedFile {
   const path = "root" in outcome ? outcome.root : outcome.change.path;
   const at = "root" in outcome ? outcome.root.absolute : outcome.change.at;
   const { effect, kind, otherNames, source, before, after } = outcome;
@@ -58,8 +59,8 @@ export function changedBy(outcome: Outcome, places: Places): Changed {
   };
 }
 
-function contentOf(held: Held, path: WorkspacePath, at: string, places: Places): Content {
-  const { spot, bytes } = held;
+function contentOf(held: ContentSource, path: WorkspacePath, at: string, places: HeldDirectories): FileState {
+  const { entry, bytes } = held;
   const gone = () => new Fault("not_found", { path: path.given });
   const plain = held.kind === "directory" ? 0o777 : 0o666;
   return {
@@ -69,22 +70,22 @@ function contentOf(held: Held, path: WorkspacePath, at: string, places: Places):
     ...(held.modified !== undefined && { modified: held.modified }),
     ...(held.target !== undefined && { target: held.target }),
     bytes: async () => {
-      if (bytes === undefined && spot === undefined) throw gone();
-      const whole = bytes ?? system(path.given, () => fileAt(places, spot as Spot));
+      if (bytes === undefined && entry === undefined) throw gone();
+      const whole = bytes ?? system(path.given, () => fileAt(places, entry as EntryRef));
       return path.root.rules.shown(at, Buffer.from(whole.buffer, whole.byteOffset, whole.length), path.given);
     },
     directory: () => {
-      if (spot === undefined) throw gone();
-      const handle = system(path.given, () => Handle.open(places.address(spot), { follow: false }));
+      if (entry === undefined) throw gone();
+      const handle = system(path.given, () => Handle.open(places.address(entry), { follow: false }));
       const root: Root = path.root;
       return Directory.open({ handle, root, path: at }, path.given);
     },
   };
 }
 
-function fileAt(places: Places, spot: Spot): Buffer {
+function fileAt(places: HeldDirectories, entry: EntryRef): Buffer {
   const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants;
-  const fd = sys.open(places.address(spot), O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
+  const fd = sys.open(places.address(entry), O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
   try {
     return readAll(fd);
   } finally {

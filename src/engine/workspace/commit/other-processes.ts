@@ -4,11 +4,11 @@
 import { dirname, join } from "node:path";
 import { clock } from "../../clock.ts";
 import { conceal } from "../concealed.ts";
-import { isSame, isSettled, type Mark, markOf } from "../mark.ts";
-import { watchBeacon } from "./beacon.ts";
+import { type DirectoryStamp, isSame, isSettled, markOf } from "../directory-stamp.ts";
 import { isThisProcess } from "./identity.ts";
 import { namesIn } from "./if-there.ts";
-import { isFirstOfBoot } from "./revived.ts";
+import { watchBeacon } from "./liveness-socket.ts";
+import { isFirstOfBoot } from "./restored-names.ts";
 import { beaconsOf, identityAt, isDead } from "./state.ts";
 import { sys } from "./syscalls.ts";
 
@@ -16,7 +16,7 @@ import { sys } from "./syscalls.ts";
 const mostWatched = 64;
 const pauseMs = 1000; // after a recovery that failed: it must not slow down every read
 
-export class Company {
+export class OtherProcesses {
   readonly #processes: string;
   readonly #beacons: string;
   readonly #recover: () => void;
@@ -24,7 +24,7 @@ export class Company {
   readonly #known = new Set<string>();
   #watched = 0;
   #isFirstLook = true;
-  #mark: Mark | undefined;
+  #mark: DirectoryStamp | undefined;
   #hasUnwatched = false;
   #pausedUntil = 0;
 

@@ -3,17 +3,17 @@
 //
 // The order is that of the printed paths as bytes. `a`, `a.txt`, `a/b` are in order, so a directory has two
 // places among its siblings: its own, under its name, and that of what lies in it, under its name and a slash.
-import type { Entry } from "../workspace/directory.ts";
+import type { DirectoryEntry } from "../workspace/directory.ts";
 import type { Globs } from "./globs.ts";
 import type { IgnoreRules } from "./ignore.ts";
 import { compareBytes } from "./order.ts";
 
 /** "tree": what lies in a directory comes right behind it. "paths": the order is that of the printed paths. */
-export type Order = "paths" | "tree";
+export type WalkOrder = "paths" | "tree";
 
 /** Entries that stay the same for as long as nobody changes the directory, and what was made of them. */
-export interface Batch {
-  readonly entries: readonly Entry[];
+export interface EntryBatch {
+  readonly entries: readonly DirectoryEntry[];
   /** By whoever was given them last. */
   text?: BatchText;
 }
@@ -27,26 +27,26 @@ export interface BatchText {
 }
 
 /** Entries that follow each other, and the directory to go down into behind them. */
-export interface Stretch extends Batch {
+export interface EntryRun extends EntryBatch {
   /** How many of them are files. */
   readonly files: number;
-  readonly into: Entry | undefined;
+  readonly into: DirectoryEntry | undefined;
   /** Those of the entries that the latest globs match. */
-  chosen?: Batch & { readonly include: Globs };
+  chosen?: EntryBatch & { readonly include: Globs };
 }
 
-export interface Plan {
-  readonly stretches: readonly Stretch[];
+export interface DirectoryPlan {
+  readonly stretches: readonly EntryRun[];
   /** Entries that the rules leave out; `.git` does not count. */
   readonly leftOut: number;
 }
 
 /** What a plan is made for. Paths are "" or end with a slash: of the start, from the top (ignore-context.ts), and from there on. */
-export interface Occasion {
+export interface PlanContext {
   readonly rules: IgnoreRules;
   readonly top: string;
   readonly prefix: string;
-  readonly order: Order;
+  readonly order: WalkOrder;
   readonly exclude: Globs | undefined;
 }
 
@@ -54,21 +54,21 @@ export interface Occasion {
 const longest = 500;
 
 /** `entries` are sorted by name. */
-export function planOf(entries: readonly Entry[], occasion: Occasion): Plan {
+export function planOf(entries: readonly DirectoryEntry[], occasion: PlanContext): DirectoryPlan {
   const { rules, top, prefix, order, exclude } = occasion;
   const above = top + prefix;
-  const stretches: Stretch[] = [];
-  const waiting: Entry[] = []; // to go down into, the next one last
-  let stretch: Entry[] = [];
+  const stretches: EntryRun[] = [];
+  const waiting: DirectoryEntry[] = []; // to go down into, the next one last
+  let stretch: DirectoryEntry[] = [];
   let files = 0;
   let leftOut = 0;
-  const descend = (into: Entry | undefined): void => {
+  const descend = (into: DirectoryEntry | undefined): void => {
     stretches.push({ entries: stretch, files, into });
     stretch = [];
     files = 0;
   };
   for (let i = 0; i < entries.length; i++) {
-    const entry = entries[i] as Entry;
+    const entry = entries[i] as DirectoryEntry;
     const { name, kind } = entry;
     const isDirectory = kind === "directory";
     if (rules.ignores(above, name, isDirectory)) {
@@ -76,7 +76,8 @@ export function planOf(entries: readonly Entry[], occasion: Occasion): Plan {
       continue;
     }
     if (isDirectory ? exclude?.covers(prefix + name) : exclude?.matches(prefix + name)) continue;
-    while (waiting.length > 0 && isBefore(waiting[waiting.length - 1] as Entry, name)) descend(waiting.pop());
+    while (waiting.length > 0 && isBefore(waiting[waiting.length - 1] as DirectoryEntry, name))
+      descend(waiting.pop());
     stretch.push(entry);
     if (kind === "file") files++;
     else if (isDirectory && order === "tree") descend(entry);
@@ -89,14 +90,14 @@ export function planOf(entries: readonly Entry[], occasion: Occasion): Plan {
 }
 
 /** Whether what lies in a directory comes before a name. */
-function isBefore(directory: Entry, name: string): boolean {
+function isBefore(directory: DirectoryEntry, name: string): boolean {
   // Most names are no longer form of another.
   if (!name.startsWith(directory.name)) return true;
   return name.length > directory.name.length && name.charCodeAt(directory.name.length) > 47;
 }
 
 /** What comes later is before what waits already, unless the two look the same. */
-function wait(waiting: Entry[], entry: Entry): void {
+function wait(waiting: DirectoryEntry[], entry: DirectoryEntry): void {
   let place = waiting.length;
   while (place > 0 && waiting[place - 1]?.name === entry.name) place--;
   waiting.splice(place, 0, entry);
@@ -106,15 +107,15 @@ function wait(waiting: Entry[], entry: Entry): void {
 const beyondUnits = /[\ud800-\uffff]/;
 
 /** In the order of their names as bytes, which is also the system's, where it has one. */
-export function sorted(entries: readonly Entry[]): Entry[] {
+export function sorted(entries: readonly DirectoryEntry[]): DirectoryEntry[] {
   return entries.toSorted(entries.some(({ name }) => beyondUnits.test(name)) ? byBytes : byUnits);
 }
 
-function byUnits(a: Entry, b: Entry): number {
+function byUnits(a: DirectoryEntry, b: DirectoryEntry): number {
   return a.name < b.name ? -1 : a.name > b.name ? 1 : 0;
 }
 
-function byBytes(a: Entry, b: Entry): number {
+function byBytes(a: DirectoryEntry, b: DirectoryEntry): number {
   return compareBytes(a.name, b.name) || Buffer.compare(a.raw ?? noBytes, b.raw ?? noBytes);
 }
 

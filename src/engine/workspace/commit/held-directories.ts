@@ -1,4 +1,4 @@
-// The directories that a commit works in, each held open once, and spots in them: a directory and a name. A
+// The directories that a commit works in, each held open once, and entries in them: a directory and a name. A
 // journal names a directory by where it was and which one it was, so that recovery acts on the same directory
 // or on none.
 import type { Stats } from "node:fs";
@@ -8,13 +8,13 @@ import type { Address } from "../system/held.ts";
 import { onWindows } from "../windows-path.ts";
 
 /** A name in a directory. The name is its bytes as Latin-1, exact for names that are not UTF-8. */
-export interface Spot {
+export interface EntryRef {
   readonly place: number;
   readonly name: string;
 }
 
 /** A directory that was there. */
-export interface FoundPlace {
+export interface FoundDirectory {
   readonly at: string;
   readonly device: number;
   readonly inode: number;
@@ -23,10 +23,10 @@ export interface FoundPlace {
 }
 
 /** A directory that was there, or one that the commit makes in another. */
-export type PlaceRecord = FoundPlace | { readonly within: number; readonly name: string };
+export type DirectoryRecord = FoundDirectory | { readonly within: number; readonly name: string };
 
 /** A directory that was found at a path. */
-export interface Seat {
+export interface ExistingParent {
   readonly place: number;
   /** As it is written (name.ts). */
   readonly path: string;
@@ -35,26 +35,26 @@ export interface Seat {
 }
 
 /** A directory that is still to be made at a path. */
-export interface NewSeat {
+export interface NewParent {
   readonly place: number;
   /** As it is written (name.ts). */
   readonly path: string;
   /** What must be held to change what is in it. */
   readonly key: string;
   /** The outermost directory that is missing. Undefined where something stands there that the commit removes. */
-  readonly missing?: Spot;
+  readonly missing?: EntryRef;
 }
 
-export function spotKey({ place, name }: Spot): string {
+export function entryKey({ place, name }: EntryRef): string {
   return `${place}/${name}`;
 }
 
-export class Places implements Disposable {
-  readonly records: PlaceRecord[] = [];
+export class HeldDirectories implements Disposable {
+  readonly records: DirectoryRecord[] = [];
   /** Those that changes name something in, by the way that led there. */
-  readonly seats = new Map<string, Seat>();
+  readonly existingParents = new Map<string, ExistingParent>();
   /** The same for those that are still to be made. */
-  readonly newSeats = new Map<string, NewSeat>();
+  readonly newParents = new Map<string, NewParent>();
   /** Spots that a change of the commit frees, so that a later one may take them. */
   readonly vacated = new Set<string>();
   readonly #handles: (Handle | undefined)[] = [];
@@ -74,7 +74,7 @@ export class Places implements Disposable {
   }
 
   /** A directory that somebody else holds, and closes. */
-  lend(handle: Handle, record: FoundPlace): number {
+  lend(handle: Handle, record: FoundDirectory): number {
     const key = `${record.device}:${record.inode}`;
     this.#lent.add(handle);
     return this.#known.get(key) ?? this.#push(key, record, handle);
@@ -90,9 +90,9 @@ export class Places implements Disposable {
     return this.#known.get(key) ?? this.#push(key, { within, name }, undefined);
   }
 
-  /** The new directory at a spot, where there is one. */
-  newAt(spot: Spot): number | undefined {
-    return this.#known.get(`${spot.place}/${spot.name}`);
+  /** The new directory at an entry, where there is one. */
+  newAt(entry: EntryRef): number | undefined {
+    return this.#known.get(`${entry.place}/${entry.name}`);
   }
 
   /** The nearest directory that is there already: new bytes for a directory still to be made are staged in it. */
@@ -112,8 +112,8 @@ export class Places implements Disposable {
     return held;
   }
 
-  address(spot: Spot): Address {
-    return this.handle(spot.place).below(addressOf(spot.name));
+  address(entry: EntryRef): Address {
+    return this.handle(entry.place).below(addressOf(entry.name));
   }
 
   /** Whether every directory that was there is still where it was found. */
@@ -126,11 +126,11 @@ export class Places implements Disposable {
 
   /** The same directories for a journal's record of them; those that `open` does not find stay closed. */
   static reopen(
-    records: readonly PlaceRecord[],
-    open: (record: FoundPlace) => Handle | undefined = record => identified(record, true),
+    records: readonly DirectoryRecord[],
+    open: (record: FoundDirectory) => Handle | undefined = record => openRecorded(record, true),
     wasMadeAgain: (at: string) => boolean = () => false,
-  ): Places {
-    const places = new Places();
+  ): HeldDirectories {
+    const places = new HeldDirectories();
     try {
       for (const [place, record] of records.entries()) {
         const handle = "at" in record ? open(record) : undefined;
@@ -150,7 +150,7 @@ export class Places implements Disposable {
     this.#handles.length = 0;
   }
 
-  #push(key: string, record: PlaceRecord, handle: Handle | undefined): number {
+  #push(key: string, record: DirectoryRecord, handle: Handle | undefined): number {
     this.records.push(record);
     this.#known.set(key, this.records.length - 1);
     return this.#handles.push(handle) - 1;
@@ -171,11 +171,11 @@ export class Places implements Disposable {
 }
 
 /** The directory that a record names, held; undefined where it is gone or another one stands there. */
-export function identified(record: FoundPlace, sameBoot: boolean): Handle | undefined {
+export function openRecorded(record: FoundDirectory, sameBoot: boolean): Handle | undefined {
   try {
     const handle = Handle.open(exact(record.at), { follow: false, own: record.aside === true });
     const stat = handle.stat();
-    if (isPlace(stat, record, sameBoot)) return handle;
+    if (isDirectoryOf(stat, record, sameBoot)) return handle;
     handle.close();
   } catch {
     // gone
@@ -184,7 +184,7 @@ export function identified(record: FoundPlace, sameBoot: boolean): Handle | unde
 }
 
 /** Whether this is the directory that a record names. Devices are numbered anew at each start of the machine. */
-export function isPlace(stat: Stats, { device, inode }: FoundPlace, sameBoot: boolean): boolean {
+export function isDirectoryOf(stat: Stats, { device, inode }: FoundDirectory, sameBoot: boolean): boolean {
   return stat.isDirectory() && stat.ino === inode && (!sameBoot || stat.dev === device);
 }
 

@@ -7,10 +7,10 @@ import type { Archive } from "../archive/archive.ts";
 import type { ChangeRecord, TemporaryNames } from "../archive/log.ts";
 import { bytesOf, type Handle } from "../handle.ts";
 import { isWithin, type Root } from "../root.ts";
-import { estateIn } from "./estate.ts";
+import { estateIn } from "./dead-process.ts";
+import { addressOf, type FoundDirectory, HeldDirectories } from "./held-directories.ts";
 import { bootId } from "./identity.ts";
 import { contentAt } from "./if-there.ts";
-import { addressOf, type FoundPlace, Places } from "./place.ts";
 import { purge } from "./purge.ts";
 import type { StateDirectory } from "./state.ts";
 import { sys } from "./syscalls.ts";
@@ -34,7 +34,7 @@ export function removeRevived(
   state: StateDirectory,
   roots: readonly Root[],
   archive: Archive,
-  open: (place: FoundPlace) => Handle | undefined,
+  open: (place: FoundDirectory) => Handle | undefined,
 ): void {
   if (!isFirstOfBoot(state.path) || roots.every(root => done.has(root))) return;
   if (state.isRecoveredByOthers()) return; // they still need some of the names, and do this when they have finished
@@ -43,7 +43,7 @@ export function removeRevived(
   let complete = true;
   for (const { at, names } of latestNames(archive)) {
     try {
-      using places = Places.reopen([at], open);
+      using places = HeldDirectories.reopen([at], open);
       removeNames(
         places,
         names.filter(name => isTemporaryName(name) && !needed.has(name)),
@@ -58,7 +58,7 @@ export function removeRevived(
   if (complete) state.noteBoot(bootId());
 }
 
-function removeNames(places: Places, names: readonly string[], unflushed: Unflushed): void {
+function removeNames(places: HeldDirectories, names: readonly string[], unflushed: Unflushed): void {
   let directory: Handle;
   try {
     directory = places.handle(0);
@@ -73,8 +73,8 @@ function removeNames(places: Places, names: readonly string[], unflushed: Unflus
 
 /** Names that journals speak of. Whoever settles these commits removes them. */
 function namesNeeded(state: StateDirectory): Set<string> {
-  const tales = state.others().flatMap(folder => estateIn(folder, state.key).tales);
-  return new Set(tales.flatMap(({ intent }) => [...intent.temps, ...intent.trash].map(({ name }) => name)));
+  const commits = state.others().flatMap(folder => estateIn(folder, state.key).commits);
+  return new Set(commits.flatMap(({ intent }) => [...intent.temps, ...intent.trash].map(({ name }) => name)));
 }
 
 /** The names that the latest changes used, by the directories that they were in, wherever these are now. */

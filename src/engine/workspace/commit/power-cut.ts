@@ -2,30 +2,30 @@
 // part: which are known to have happened, and which directories it has made again under another inode.
 
 import { under } from "../root.ts";
-import type { Places, Spot } from "./place.ts";
-import type { Tale } from "./record.ts";
+import type { EntryRef, HeldDirectories } from "./held-directories.ts";
+import type { JournalledCommit } from "./journalled-commit.ts";
 import type { Step } from "./step.ts";
 import { sys } from "./syscalls.ts";
 
-export class Outage {
+export class PowerCut {
   /** By path: the newest commit that did something there. */
   readonly #newest = new Map<string, string>();
   readonly #made = new Set<string>();
 
-  constructor(tales: readonly Tale[]) {
-    for (const { intent, state } of tales) {
+  constructor(commits: readonly JournalledCommit[]) {
+    for (const { intent, state } of commits) {
       if (state === "staged") continue;
       for (const path of pathsOf(intent.steps, intent.places)) this.#newest.set(path, intent.id);
     }
   }
 
   /** Whether a later commit did something in the same place: its lock was free then, so this one had come to its end. */
-  isOver({ intent }: Tale): boolean {
+  isOver({ intent }: JournalledCommit): boolean {
     return pathsOf(intent.steps, intent.places).some(path => (this.#newest.get(path) ?? "") > intent.id);
   }
 
   /** Notes a directory that is about to be made again. Called before each step that is redone. */
-  note(step: Step, places: Places): void {
+  note(step: Step, places: HeldDirectories): void {
     if (step.do !== "make" || sys.lstat(places.address(step.at)) !== undefined) return;
     const path = pathOf(step.at, places.records);
     if (path !== undefined) this.#made.add(path);
@@ -37,12 +37,18 @@ export class Outage {
   }
 }
 
-function pathsOf(steps: readonly Step[], records: Places["records"] | Tale["intent"]["places"]): string[] {
-  const spots = steps.flatMap(step => (step.do === "move" ? [step.from, step.to] : [step.at]));
-  return spots.flatMap(spot => pathOf(spot, records) ?? []);
+function pathsOf(
+  steps: readonly Step[],
+  records: HeldDirectories["records"] | JournalledCommit["intent"]["places"],
+): string[] {
+  const entries = steps.flatMap(step => (step.do === "move" ? [step.from, step.to] : [step.at]));
+  return entries.flatMap(entry => pathOf(entry, records) ?? []);
 }
 
-function pathOf({ place, name }: Spot, records: Tale["intent"]["places"]): string | undefined {
+function pathOf(
+  { place, name }: EntryRef,
+  records: JournalledCommit["intent"]["places"],
+): string | undefined {
   const record = records[place];
   if (record === undefined) return undefined;
   const within = "at" in record ? record.at : pathOf({ place: record.within, name: record.name }, records);

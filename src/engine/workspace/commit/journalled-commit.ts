@@ -6,36 +6,36 @@
 //   "done"    nothing is left but old content to remove, and files to flush
 //   "settled" a process that recovered it has left nothing to do
 import { isAbsolute } from "node:path";
-import type { Account } from "../archive/account.ts";
 import type { TemporaryNames } from "../archive/log.ts";
+import type { PendingRecord } from "../archive/pending-record.ts";
+import { type DirectoryRecord, type EntryRef, isSingleName } from "./held-directories.ts";
 import type { JournalRecord } from "./journal.ts";
-import { isSingleName, type PlaceRecord, type Spot } from "./place.ts";
 import type { Step } from "./step.ts";
 import { isTemporaryName } from "./temporary.ts";
 
-export interface Intent {
+export interface JournalEntry {
   readonly is: "intent";
   readonly id: string;
   readonly boot: string;
-  readonly places: readonly PlaceRecord[];
+  readonly places: readonly DirectoryRecord[];
   readonly steps: readonly Step[];
-  readonly temps: readonly Spot[];
-  readonly trash: readonly Spot[];
+  readonly temps: readonly EntryRef[];
+  readonly trash: readonly EntryRef[];
   /** For the archive: what will have been done. */
-  readonly account: Account;
+  readonly account: PendingRecord;
   /** Earlier commits of the same process, all of which was flushed to its place before this one began. */
   readonly flushed?: readonly string[];
 }
 
-export type Mark =
+export type CommitMark =
   | { readonly is: "commit"; readonly id: string; readonly inodes: readonly number[] }
   | { readonly is: "abort"; readonly id: string }
   | { readonly is: "done"; readonly id: string }
   | { readonly is: "settled"; readonly id: string };
 
 /** A commit as a journal tells it. */
-export interface Tale {
-  readonly intent: Intent;
+export interface JournalledCommit {
+  readonly intent: JournalEntry;
   readonly blob: Buffer;
   inodes: readonly number[];
   state: "staged" | "commit" | "abort" | "done";
@@ -45,45 +45,45 @@ export interface Tale {
   readonly contents?: ReadonlyMap<string, Uint8Array>;
 }
 
-export function talesOf(records: readonly JournalRecord[]): Tale[] {
-  const tales = new Map<string, Tale>();
+export function journalledCommits(records: readonly JournalRecord[]): JournalledCommit[] {
+  const commits = new Map<string, JournalledCommit>();
   for (const { body, blob } of records) {
-    const entry = body as Intent | Mark | { is: "start" };
-    if (entry.is === "intent") tales.set(entry.id, { intent: entry, blob, inodes: [], state: "staged" });
+    const entry = body as JournalEntry | CommitMark | { is: "start" };
+    if (entry.is === "intent") commits.set(entry.id, { intent: entry, blob, inodes: [], state: "staged" });
     if (entry.is === "start" || entry.is === "intent") continue;
-    const tale = tales.get(entry.id);
-    if (tale === undefined) continue;
+    const journalled = commits.get(entry.id);
+    if (journalled === undefined) continue;
     if (entry.is === "settled") {
-      tales.delete(entry.id);
+      commits.delete(entry.id);
       continue;
     }
-    if (entry.is === "commit") tale.inodes = entry.inodes;
+    if (entry.is === "commit") journalled.inodes = entry.inodes;
     // An abort that came to its end is nothing any more: only its temporary files may be left.
-    if (entry.is === "done" && tale.state === "abort") tale.state = "staged";
-    else tale.state = entry.is;
+    if (entry.is === "done" && journalled.state === "abort") journalled.state = "staged";
+    else journalled.state = entry.is;
   }
-  for (const { intent } of [...tales.values()]) {
+  for (const { intent } of [...commits.values()]) {
     for (const id of intent.flushed ?? []) {
-      const tale = tales.get(id);
-      if (tale !== undefined) tale.flushed = true;
+      const journalled = commits.get(id);
+      if (journalled !== undefined) journalled.flushed = true;
     }
   }
-  return [...tales.values()];
+  return [...commits.values()];
 }
 
 /** Whether all that an intent names is a single name in one of its directories, and what it removes is temporary. */
-export function isSound({ id, places, steps, temps, trash, account }: Intent): boolean {
+export function isSound({ id, places, steps, temps, trash, account }: JournalEntry): boolean {
   try {
-    const isSpot = ({ place, name }: Spot) => places[place] !== undefined && isSingleName(name);
+    const isEntry = ({ place, name }: EntryRef) => places[place] !== undefined && isSingleName(name);
     const recorded = account.files.flatMap(({ before, after, replaced }) => [before, after, replaced]);
     return (
       /^[0-9a-z]+$/.test(id) &&
       places.every((place, i) =>
         "at" in place ? isAbsolute(place.at) : place.within < i && isSingleName(place.name),
       ) &&
-      steps.flatMap(spotsOf).every(isSpot) &&
-      [...temps, ...trash].every(spot => isSpot(spot) && isTemporaryName(spot.name)) &&
-      recorded.every(kept => kept?.spot === undefined || isSpot(kept.spot))
+      steps.flatMap(entriesOf).every(isEntry) &&
+      [...temps, ...trash].every(entry => isEntry(entry) && isTemporaryName(entry.name)) &&
+      recorded.every(kept => kept?.spot === undefined || isEntry(kept.spot))
     );
   } catch {
     return false;
@@ -91,7 +91,7 @@ export function isSound({ id, places, steps, temps, trash, account }: Intent): b
 }
 
 /** The temporary names of a commit in the directories of users. Those aside are removed with the state directory's. */
-export function temporaryNamesOf({ places, temps, trash }: Intent): TemporaryNames[] {
+export function temporaryNamesOf({ places, temps, trash }: JournalEntry): TemporaryNames[] {
   const found = new Map<number, string[]>();
   for (const { place, name } of [...temps, ...trash]) {
     const names = found.get(place);
@@ -105,7 +105,7 @@ export function temporaryNamesOf({ places, temps, trash }: Intent): TemporaryNam
 }
 
 /** Every name that a step works on. */
-export function spotsOf(step: Step): Spot[] {
+export function entriesOf(step: Step): EntryRef[] {
   if (step.do === "dismantle") return [step.at, step.staged, step.copy, step.begun];
   if (step.do !== "move") return [step.at];
   const { from, to, replaces } = step;
