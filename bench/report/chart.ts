@@ -1,6 +1,6 @@
 // The run as a picture: a row for each scenario, a dot for each server on a logarithmic axis of time. Plain SVG,
 // readable on light and on dark pages.
-import { best, type Row, type Run, time } from "./run.ts";
+import { best, own, type Row, type Run, time } from "./run.ts";
 
 const left = 290;
 const width = 620;
@@ -8,7 +8,7 @@ const rowHeight = 22;
 const top = 58;
 
 export function chart(run: Run): string {
-  const rows = run.rows.filter(row => best(row, "ours") !== undefined);
+  const rows = run.rows.filter(row => own(row) !== undefined);
   const times = rows.flatMap(({ results }) => results.flatMap(({ ms }) => (ms === undefined ? [] : [ms])));
   const low = Math.floor(Math.log10(Math.min(...times, 1)));
   const high = Math.ceil(Math.log10(Math.max(...times, 10)));
@@ -45,7 +45,7 @@ function drawn(row: Row, y: number, x: (ms: number) => number): string[] {
   const dot = (kind: string, ms: number, radius: number, title: string) =>
     `<circle class="${kind}" cx="${x(ms).toFixed(1)}" cy="${y}" r="${radius}"><title>${escaped(title)}: ${time(ms)} ms</title></circle>`;
   const limit = best(row, "limit")?.ms;
-  const ours = best(row, "ours");
+  const ours = own(row);
   return [
     `<text x="${left - 12}" y="${y + 4}" text-anchor="end">${escaped(titleOf(row))}</text>`,
     `<line class="line" x1="${Math.min(...spread)}" x2="${Math.max(...spread)}" y1="${y}" y2="${y}"/>`,
