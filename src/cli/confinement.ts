@@ -5,14 +5,20 @@ import { gitIdentity } from "../engine/shell/git-identity.ts";
 import { HiddenPlaces } from "../engine/shell/hidden-places.ts";
 import { findSandbox, openSandbox } from "../engine/shell/sandbox.ts";
 import { secretsOf } from "../engine/shell/secrets.ts";
-import { statePath } from "../engine/workspace/commit/state.ts";
+import { statePath } from "../engine/workspace/commit/state-path.ts";
 import { homeDirectory } from "../engine/workspace/system/user.ts";
 import { codeCache } from "./code-cache.ts";
 import type { Config } from "./config.ts";
 import { UsageError } from "./usage-error.ts";
 
-export async function confinementOf(config: Config): Promise<Engine["confine"]> {
-  if (!config.run || config["allow-run"] !== "sandboxed") return undefined;
+export interface Confinement {
+  readonly confine?: Engine["confine"];
+  /** The sandbox's name and version. */
+  readonly sandbox?: string;
+}
+
+export async function confinementOf(config: Config): Promise<Confinement> {
+  if (!config.run || config["allow-run"] !== "sandboxed") return {};
   const found = await findSandbox();
   if ("missing" in found) {
     throw new UsageError(
@@ -25,8 +31,9 @@ export async function confinementOf(config: Config): Promise<Engine["confine"]> 
     [...secretsOf(homeDirectory()), statePath(config["state-dir"])].concat(code),
   );
   const identity = await gitIdentity();
-  return (workspace, wants) => {
+  const confine: Engine["confine"] = (workspace, wants) => {
     const network = config["run-network"] && (wants?.network ?? true);
     return openSandbox(found, { workspace, network, hidden, identity });
   };
+  return { confine, sandbox: `${found.kind} ${found.version}` };
 }

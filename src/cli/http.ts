@@ -35,7 +35,8 @@ export async function serveOverHttp(config: Config, log: Log): Promise<void> {
   // What a client says it has open is of no use here: that is on another machine.
   const withoutRoots = config.tokens === undefined ? "usage" : "none";
   const policy = policyOf(config, dialect, log);
-  using engine = openDirectories(config, { withoutRoots }, await confinementOf(config), policy);
+  const { confine, sandbox } = await confinementOf(config);
+  using engine = openDirectories(config, { withoutRoots }, confine, policy);
   for (const { path, access } of engine.workspace.roots) log.info(`serving ${path} (${access})`);
   using audit = openAudit(config, engine.workspace, log);
   if (config.tokens !== undefined) refuseServed("--tokens", config.tokens, engine.workspace);
@@ -82,6 +83,7 @@ export async function serveOverHttp(config: Config, log: Log): Promise<void> {
     dialect: dialect.name,
     workspace: engine.workspace,
     policy: policy.name,
+    sandbox,
     callers: authenticated ? "with a token" : "every user and program of this machine",
     metrics: service.metricsUrl,
     telemetry: telemetry?.to,

@@ -1,7 +1,7 @@
 // What one source (the command line, the environment, a file) says: values by name, and directories in order.
 // All sources read values by the same rules, given here, and differ only in how they spell them.
-import { homedir } from "node:os";
 import { resolve } from "node:path";
+import { userHome } from "../engine/workspace/system/user.ts";
 import type { Grant } from "../engine/workspace/workspace.ts";
 import type { Option } from "./option.ts";
 import { type OptionName, options, type Values } from "./options.ts";
@@ -49,5 +49,11 @@ export function wholeNumber(text: string, as: string): number {
 
 /** Clients start servers without a shell, so nobody else expands `~`. */
 export function fromHome(path: string): string {
-  return path === "~" || /^~[/\\]/.test(path) ? homedir() + path.slice(1) : path;
+  return path === "~" || /^~[/\\]/.test(path) ? homeOf() + path.slice(1) : path;
+}
+
+function homeOf(): string {
+  const home = userHome();
+  if (home === undefined) throw new UsageError("there is no home directory for ~: set HOME");
+  return home;
 }

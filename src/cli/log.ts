@@ -15,6 +15,8 @@ interface Started {
   readonly dialect: string;
   readonly workspace: Workspace;
   readonly policy: string;
+  /** What confines commands. */
+  readonly sandbox?: string;
   /** Who may call, where that is not one client alone. */
   readonly callers?: string;
   readonly metrics?: string;
@@ -26,13 +28,14 @@ interface Started {
 export function tellStart(log: Log, config: Config, { at, dialect, workspace, ...rest }: Started): void {
   const roots = workspace.roots.map(({ path, access }) => `${path} (${access})`);
   const how = config.run ? (config["allow-run"] ?? "as the dialect has it") : "none";
-  const { policy, callers, metrics, telemetry } = rest;
+  const { policy, sandbox, callers, metrics, telemetry } = rest;
   log.started(`started at ${at}`, {
     version,
     dialect,
     serves: roots.length === 0 ? "what the client or its token names" : roots.join(", "),
     policy,
     commands: how,
+    ...(sandbox !== undefined && { sandbox }),
     ...(how === "sandboxed" && { network: config["run-network"] ? "allowed" : "none" }),
     ...(callers !== undefined && { callers }),
     ...(metrics !== undefined && { metrics }),

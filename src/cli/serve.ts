@@ -27,8 +27,9 @@ export async function serve(config: Config): Promise<void> {
   const asks =
     config.grants.length === 0 ? dialect.withoutRoots === "client-roots" : dialect.narrowedByClient === true;
   const policy = policyOf(config, dialect, log);
+  const { confine, sandbox } = await confinementOf(config);
   const { engine: served, take } = withClientRoots(
-    openDirectories(config, dialect, await confinementOf(config), policy),
+    openDirectories(config, dialect, confine, policy),
     config,
     log,
   );
@@ -38,7 +39,7 @@ export async function serve(config: Config): Promise<void> {
   using audit = openAudit(config, engine.workspace, log);
   const telemetry = await openTelemetry(log);
   const { workspace } = engine;
-  const started = { at: "stdio", dialect: dialect.name, workspace, policy: policy.name };
+  const started = { at: "stdio", dialect: dialect.name, workspace, policy: policy.name, sandbox };
   tellStart(log, config, { ...started, telemetry: telemetry?.to });
   if (process.stdin.isTTY) await explainWaiting(engine.workspace, dialect.name);
   warmUpWhenQuiet(process.stdin);

@@ -1,5 +1,6 @@
 // Says at the start when history will not survive: the state directory is in memory.
-import { statePath, temporaryState } from "../engine/workspace/commit/state.ts";
+import { sayTemporaryHistory } from "../contract/wording.ts";
+import { statePath, temporaryState } from "../engine/workspace/commit/state-path.ts";
 import { isVolatile } from "../engine/workspace/system/file-system.ts";
 import type { Workspace } from "../engine/workspace/workspace.ts";
 import type { Config } from "./config.ts";
@@ -11,10 +12,7 @@ export const volatileState = "in memory: history and undo end when the machine i
 export async function warnOfVolatileState(config: Config, { roots }: Workspace): Promise<void> {
   if (roots.every(({ access }) => access === "read-only")) return;
   const temporary = temporaryState(config["state-dir"]);
-  if (temporary !== undefined) {
-    const why = "the state directory cannot be written, so history and undo are among the temporary files";
-    await print(process.stderr, `polyfs: ${why} (${temporary}; --state-dir names another place)\n`);
-  }
+  if (temporary !== undefined) await print(process.stderr, `polyfs: ${sayTemporaryHistory(temporary)}\n`);
   if (!isVolatile(statePath(config["state-dir"]))) return;
   await print(
     process.stderr,

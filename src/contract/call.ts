@@ -5,6 +5,7 @@ import type { Need } from "../engine/policy/approval.ts";
 import type { CallContext } from "./context.ts";
 import type { Dialect, Outcome } from "./dialect.ts";
 import type { Settings } from "./settings.ts";
+import { withNotice } from "./temporary-history.ts";
 import type { Tool } from "./tool.ts";
 import { validate } from "./validate.ts";
 
@@ -20,7 +21,10 @@ export async function call(
     if (tool === undefined) throw new Fault("unknown_tool", { name });
     const valid = validate(tool, params) as never;
     if (tool.effect === "reads") return await tool.run(valid, context);
-    return await withApproval(tool, context, needs => tool.run(valid, inTheNameOf(tool, context, needs)));
+    return withNotice(
+      await withApproval(tool, context, needs => tool.run(valid, inTheNameOf(tool, context, needs))),
+      context,
+    );
   } catch (error) {
     const fault = asFault(error, context.signal);
     context.failed?.(fault);

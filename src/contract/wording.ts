@@ -1,7 +1,9 @@
 // Words for faults. `Wording` is total: a new fault code does not compile until it can be said. `plainWording`
 // says each of them in plain English; a dialect spreads it and puts its contract's literal sentences on top.
+
 import type { Fault, FaultCode, Faults, ParameterIssue } from "../engine/fault.ts";
 import { humanSize } from "../engine/text/size.ts";
+import type { TemporaryState } from "../engine/workspace/commit/state-path.ts";
 
 export type Wording = { readonly [C in FaultCode]: (data: Faults[C]) => string };
 
@@ -77,6 +79,12 @@ export function grantCommands(needs: Faults["approval_needed"]["needs"]): string
 
 function shellWord(text: string): string {
   return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
+}
+
+/** What it means that history is among the temporary files. */
+export function sayTemporaryHistory({ path, instead }: TemporaryState): string {
+  const why = instead === undefined ? "the user has no home directory" : `${instead} cannot be written`;
+  return `Note: ${why}, so history is kept among the temporary files, in ${path}: undo works until they are cleared away. The server can be started with --state-dir DIR.`;
 }
 
 export const plainWording: Wording = {

@@ -5,6 +5,7 @@ import { jsonParts } from "./json-parts.ts";
 import {
   errorFrame,
   type Frame,
+  type Id,
   InternalError,
   InvalidParams,
   InvalidRequest,
@@ -167,9 +168,10 @@ export class Connection {
       const run = () => this.#options.server.answer(method, asParams(params), running);
       const { record } = this.#options;
       const { json, result } = await (record?.(name, asParams(params), running, run) ?? run());
+      this.#options.log.debug(`answered ${name}`, undefined, { request: id });
       return running.cancelled ? undefined : resultFrame(id, json ?? jsonParts(result));
     } catch (error) {
-      return running.cancelled ? undefined : errorFrame(id, this.#asRpcError(error, name));
+      return running.cancelled ? undefined : errorFrame(id, this.#asRpcError(error, name, id));
     } finally {
       this.#running.delete(running);
     }
@@ -206,9 +208,9 @@ export class Connection {
     }
   }
 
-  #asRpcError(error: unknown, name: string): RpcError {
+  #asRpcError(error: unknown, name: string, request: Id): RpcError {
     if (error instanceof RpcError) return error;
-    this.#options.log.error(`${name.slice(0, 100)} failed`, error);
+    this.#options.log.error(`${name.slice(0, 100)} failed`, error, { request });
     return new RpcError(
       InternalError,
       `Internal error: ${error instanceof Error ? error.message : String(error)}`,

@@ -182,6 +182,16 @@ describe("the log", () => {
     });
     const text = polyfs(["--dialect", "agent-tools", "--allow-run=unsandboxed", root]).stderr;
     expect(text).toMatch(/^\S+Z polyfs info: started at stdio .*commands=unsandboxed/m);
+    const sandboxed = polyfs(["--allow-run", root]);
+    if (sandboxed.code === 0)
+      expect(sandboxed.stderr).toMatch(/commands=sandboxed sandbox="(bubblewrap|seatbelt) .*network=none/);
+    else expect(sandboxed.stderr).toContain("there is no sandbox for commands");
+    const input =
+      '{"jsonrpc":"2.0","id":"seven","method":"server/discover","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}}\n';
+    const told = polyfs(["--log-level", "debug", "--log-format", "json", root], { input }).stderr.split("\n");
+    expect(told.map(line => (line === "" ? {} : JSON.parse(line)))).toContainEqual(
+      expect.objectContaining({ level: "debug", message: "answered server/discover", request: '"seven"' }),
+    );
     expect(polyfs(["--log-level", "error", root]).stderr).toBe("");
   });
 });

@@ -1,11 +1,11 @@
 // `polyfs doctor`: what this machine offers, what that means, and what to install. Each check is a row; a row that
 // keeps polyfs from working makes the exit code 1.
 import { resolve } from "node:path";
-import { plainWording, say } from "../../contract/wording.ts";
+import { plainWording, say, sayTemporaryHistory } from "../../contract/wording.ts";
 import { Fault } from "../../engine/fault.ts";
 import { ripgrepVersion } from "../../engine/search/ripgrep-version.ts";
 import { findSandbox } from "../../engine/shell/sandbox.ts";
-import { statePath } from "../../engine/workspace/commit/state.ts";
+import { isUsable, statePath, temporaryState } from "../../engine/workspace/commit/state-path.ts";
 import { byDescriptor } from "../../engine/workspace/system/descriptors.ts";
 import { fileSystemOf, isVolatile } from "../../engine/workspace/system/file-system.ts";
 import { readNamedFile } from "../../engine/workspace/system/named-file.ts";
@@ -200,25 +200,21 @@ function watching(): Finding[] {
 }
 
 function state(wanted: string | undefined): Finding {
+  const what = "State and history";
+  const advice = "Name another place: --state-dir DIR";
   const path = statePath(wanted);
+  const temporary = temporaryState(wanted);
+  if (temporary !== undefined)
+    return { what, is: "notable", found: sayTemporaryHistory(temporary).replace(/^Note: /, ""), advice };
+  if (!isUsable(path)) return { what, is: "broken", found: `${path} cannot be written`, advice };
+  if (isVolatile(path)) return volatileFinding(path);
   try {
     const { kind, freeBytes } = fileSystemOf(path);
-    if (isVolatile(path)) return volatileFinding(path);
-    return {
-      what: "State and history",
-      is: "fine",
-      found: `${path} (${kind}, ${(freeBytes / 1e9).toFixed(1)} GB free)`,
-    };
+    return { what, is: "fine", found: `${path} (${kind}, ${(freeBytes / 1e9).toFixed(1)} GB free)` };
   } catch (error) {
-    if (Fault.is(error, "not_found") && isVolatile(path)) return volatileFinding(path);
     if (Fault.is(error, "not_found"))
-      return { what: "State and history", is: "fine", found: `${path} (made at the first change)` };
-    return {
-      what: "State and history",
-      is: "broken",
-      found: reasonOf(error),
-      advice: "Name another place: --state-dir DIR",
-    };
+      return { what, is: "fine", found: `${path} (made at the first change)` };
+    return { what, is: "broken", found: reasonOf(error), advice };
   }
 }
 

@@ -1,5 +1,7 @@
 // What `polyfs setup` knows about an MCP client: where it keeps its configuration, and how a server is written there.
-import { homedir } from "node:os";
+import { isAbsolute } from "node:path";
+import { userHome } from "../../engine/workspace/system/user.ts";
+import { UsageError } from "../usage-error.ts";
 import type { Format, ServerEntry } from "./unfit.ts";
 
 export interface Client {
@@ -24,8 +26,18 @@ export interface HostEnvironment {
   readonly home: string;
 }
 
+const directoryVariables =
+  /^(APPDATA|LOCALAPPDATA|XDG_CONFIG_HOME|CLAUDE_CONFIG_DIR|CODEX_HOME|GEMINI_CLI_HOME)$/;
+
 export function surroundings(environment: NodeJS.ProcessEnv): HostEnvironment {
-  return { platform: process.platform, environment, home: homedir() };
+  const home = userHome();
+  // A relative place would lie in the working directory, which is somebody's project.
+  if (home === undefined)
+    throw new UsageError("there is no home directory to configure clients in: set HOME");
+  const absolute = Object.entries(environment).filter(
+    ([name, value]) => !directoryVariables.test(name) || isAbsolute(value ?? ""),
+  );
+  return { platform: process.platform, environment: Object.fromEntries(absolute), home };
 }
 
 export const strict = { comments: false, trailingCommas: false };

@@ -11,8 +11,8 @@ import type { By, Change, Commit, CommitListener, CommitOptions } from "./commit
 import { Committer, type Current } from "./commit/commit.ts";
 import { removeWithoutRoom } from "./commit/remove-without-journal.ts";
 import type { CopyAttributes } from "./commit/stage.ts";
-import { statePath } from "./commit/state.ts";
 import { refuseStateIn } from "./commit/state-in-root.ts";
+import { statePath, type TemporaryState, temporaryState } from "./commit/state-path.ts";
 import { type Attendance, attendanceAt, openStore } from "./commit/store.ts";
 import { othersRecorded } from "./commit/unrecorded-commits.ts";
 import { isConcealed, liesInConcealed } from "./concealed.ts";
@@ -57,6 +57,7 @@ interface Shared {
   readonly attendance: Attendance;
   readonly recordListeners: Set<(id: string) => void>;
   written: boolean;
+  recorded: boolean;
 }
 
 export class Workspace implements Disposable {
@@ -87,6 +88,7 @@ export class Workspace implements Disposable {
       recordListeners: new Set(),
       attendance,
       written: false,
+      recorded: false,
     });
   }
 
@@ -391,7 +393,13 @@ export class Workspace implements Disposable {
 
   /** Tells that a change was recorded which no commit has made: a command's. */
   announceRecord(id: string): void {
+    this.#shared.recorded = true;
     for (const listener of this.#shared.recordListeners) listener(id);
+  }
+
+  /** Where history is among the temporary files: since something was changed, that is, and only if so. */
+  get temporaryHistory(): TemporaryState | undefined {
+    return this.#shared.written || this.#shared.recorded ? temporaryState(this.#writing.state) : undefined;
   }
 
   /** When commits have cleared away all old content: nothing temporary is left in the roots. */

@@ -5,7 +5,7 @@ import { basename, dirname, join, parse, resolve } from "node:path";
 import { Fault } from "../../fault.ts";
 import { Handle } from "../handle.ts";
 import { isWithin } from "../root.ts";
-import { namedStatePath } from "./state.ts";
+import { namedStatePath } from "./state-path.ts";
 
 /** To be asked before roots are opened. Faults: `state_in_root`. */
 export function refuseStateIn(roots: readonly string[], wanted: string | undefined): void {

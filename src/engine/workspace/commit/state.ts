@@ -13,14 +13,12 @@
 // A dead process's folder is taken over by renaming it into one's own: only one can succeed.
 import { randomBytes } from "node:crypto";
 import { constants } from "node:fs";
-import { tmpdir } from "node:os";
-import { basename, dirname, isAbsolute, join, resolve } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { Fault } from "../../fault.ts";
 import { conceal } from "../concealed.ts";
 import { errnoOf, faultOf, stateDirectory, system } from "../errno.ts";
 import { display, Handle } from "../handle.ts";
 import { isOfOneMachine } from "../system/file-system.ts";
-import { homeDirectory, userId } from "../system/user.ts";
 import { onWindows } from "../windows-path.ts";
 import type { FoundDirectory } from "./held-directories.ts";
 import {
@@ -36,6 +34,7 @@ import { keyOf } from "./key.ts";
 import { isLit, isLitNow, isOut, LivenessSocket } from "./liveness-socket.ts";
 import { purge } from "./purge.ts";
 import { isOpenElsewhere } from "./retry-busy-file.ts";
+import { giveUpOwnPlace, statePath, temporaryState } from "./state-path.ts";
 import { sys, writeAll } from "./syscalls.ts";
 
 const mostOwnerBytes = 4096;
@@ -60,7 +59,7 @@ export class StateDirectory {
   readonly #passed = new Set<string>();
 
   constructor(wanted?: string) {
-    this.path = usable(wanted);
+    this.path = madeAt(wanted);
     this.own = join(this.path, "processes", `${process.pid}-${randomBytes(8).toString("hex")}`);
     this.owner = join(this.own, "owner");
     this.make();
@@ -342,38 +341,17 @@ export function beaconAt(path: string): string | undefined {
   return identity === "busy" ? undefined : identity?.beacon;
 }
 
-/** The place for state that was named; undefined where it is the user's own. */
-export function namedStatePath(wanted?: string): string | undefined {
-  const told = wanted ?? process.env.POLYFS_STATE_DIR;
-  return told !== undefined && told !== "" ? resolve(told) : undefined;
-}
-
-/** The place for state: as told, or in the user's state directory. */
-export function statePath(wanted?: string): string {
-  const told = namedStatePath(wanted);
-  if (told !== undefined) return told;
-  const { XDG_STATE_HOME: xdg = "", LOCALAPPDATA: local = "" } = process.env;
-  if (onWindows && isAbsolute(local)) return join(local, "polyfs", "state");
-  // A relative path would lie in the working directory, which is somebody's project.
-  return join(isAbsolute(xdg) ? xdg : join(homeDirectory(), ".local", "state"), "polyfs");
-}
-
-/** Makes it; where the user's own place cannot be written, it is among the temporary files. */
-function usable(wanted: string | undefined): string {
+/** Makes it. Among the temporary files others can put a link in its place, which is not followed. */
+function madeAt(wanted: string | undefined): string {
   const path = statePath(wanted);
+  if (temporaryState(wanted) !== undefined) return privateDirectory(path, { follow: false });
   try {
     return privateDirectory(path, { follow: true });
   } catch (error) {
-    if (wanted ?? process.env.POLYFS_STATE_DIR) throw error;
-    return privateDirectory(join(tmpdir(), `polyfs-${userId}`), { follow: false });
+    // It looked as if it could be made.
+    if (!giveUpOwnPlace(wanted)) throw error;
+    return privateDirectory(statePath(wanted), { follow: false });
   }
-}
-
-/** The place among the temporary files that stands in for the user's own, where that cannot be written. */
-export function temporaryState(wanted?: string): string | undefined {
-  if (namedStatePath(wanted) !== undefined) return undefined;
-  const path = usable(wanted);
-  return path.endsWith(`polyfs-${userId}`) ? path : undefined;
 }
 
 function privateDirectory(path: string, options: { readonly follow: boolean }): string {

@@ -8,7 +8,8 @@ import { isVolatile } from "../system/file-system.ts";
 import { JournalPair } from "./journal-pair.ts";
 import { OtherProcesses } from "./other-processes.ts";
 import { recover } from "./recover.ts";
-import { StateDirectory, statePath } from "./state.ts";
+import { StateDirectory } from "./state.ts";
+import { statePath } from "./state-path.ts";
 
 export interface Store {
   readonly state: StateDirectory;
@@ -49,7 +50,7 @@ export function openStore(wanted?: string): Store {
     }
   });
   if (stores.size === 0) process.once("exit", closeAll);
-  stores.set(path, store);
+  stores.set(statePath(wanted), store); // another place, where the first could not be made
   return store;
 }
 

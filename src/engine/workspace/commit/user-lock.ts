@@ -5,13 +5,13 @@
 // It lies in a directory that every user can write to, so its name proves nothing. It is opened without
 // following a link, its owner and mode are checked on what was opened, and everything below is reached through that.
 import { randomBytes } from "node:crypto";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { clock } from "../../clock.ts";
 import { conceal } from "../concealed.ts";
 import { errnoOf } from "../errno.ts";
 import { Handle } from "../handle.ts";
 import { byDescriptor } from "../system/descriptors.ts";
+import { temporaryDirectory } from "../system/user.ts";
 import { unlinkIfThere } from "./if-there.ts";
 import { LivenessSocket } from "./liveness-socket.ts";
 import { isOpenElsewhere } from "./retry-busy-file.ts";
@@ -65,7 +65,8 @@ function beat(owner: string): void {
 
 function build(): UserLock {
   beaten = -beatMs;
-  const shared = process.platform === "linux" && sys.lstat("/dev/shm")?.isDirectory() ? "/dev/shm" : tmpdir();
+  const shared =
+    process.platform === "linux" && sys.lstat("/dev/shm")?.isDirectory() ? "/dev/shm" : temporaryDirectory();
   const held = openPrivate(join(shared, `polyfs-${process.getuid?.() ?? "gate"}`), { follow: false });
   const directory = byDescriptor ? `${held.address}/.` : held.address; // the descriptor's own address is a link
   conceal(directory);

@@ -2,10 +2,10 @@
 // directory. It is made when first asked for, in the user's temporary directory, and removed with the process. Others
 // may write beside it, so it is held: links are made and removed in what was made, whatever its name leads to by then.
 import { mkdtempSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Handle } from "../handle.ts";
 import { rmdirSync, symlinkSync, unlinkSync } from "./calls.ts";
+import { temporaryDirectory } from "./user.ts";
 
 interface Farm {
   readonly path: string;
@@ -27,7 +27,7 @@ export function linkFarm(from: number, to: number, target: string): string {
 }
 
 function laidOut(target: string): Farm {
-  const path = mkdtempSync(join(tmpdir(), "polyfs-links-"));
+  const path = mkdtempSync(join(temporaryDirectory(), "polyfs-links-"));
   const farm: Farm = {
     path,
     handle: Handle.open(path, { follow: false, directory: true }),

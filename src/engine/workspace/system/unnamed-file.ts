@@ -2,11 +2,11 @@
 // address, unlike a pipe, and it is gone when the last process has closed it. Where a process cannot open its own
 // descriptors by an address (Windows, Linux without /proc), the file keeps a name until it is disposed of.
 import { closeSync, openSync, unlinkSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { writeAll } from "../commit/syscalls.ts";
 import { temporaryName } from "../commit/temporary.ts";
 import { byDescriptor } from "./descriptors.ts";
+import { temporaryDirectory } from "./user.ts";
 
 /** Where a process finds its own descriptors; undefined where there is no such place. */
 const descriptors = byDescriptor ? "/proc/self/fd" : process.platform === "darwin" ? "/dev/fd" : undefined;
@@ -32,7 +32,7 @@ export class UnnamedFile implements Disposable {
   static of(contents: string | Uint8Array): UnnamedFile | undefined {
     let file: UnnamedFile | undefined;
     try {
-      const path = join(tmpdir(), temporaryName());
+      const path = join(temporaryDirectory(), temporaryName());
       file = new UnnamedFile(openSync(path, "wx+", 0o600), path);
       if (!UnnamedFile.isNamed) unlinkSync(path);
       writeAll(file.fd, typeof contents === "string" ? Buffer.from(contents) : contents);

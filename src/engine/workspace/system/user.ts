@@ -6,8 +6,8 @@ import { isAbsolute } from "node:path";
 /** The user's number; -1 on Windows, where there is none. */
 export const userId = process.getuid?.() ?? -1;
 
-/** The user's home as an absolute path; the directory for temporary files where the user has none. */
-export function homeDirectory(): string {
+/** The user's home as an absolute path; undefined where the user has none. */
+export function userHome(): string | undefined {
   for (const home of [homedir, () => userInfo().homedir]) {
     try {
       const path = home();
@@ -16,5 +16,16 @@ export function homeDirectory(): string {
       // no HOME, or no entry
     }
   }
-  return tmpdir();
+  return undefined;
+}
+
+/** The same; the directory for temporary files where the user has none. */
+export function homeDirectory(): string {
+  return userHome() ?? temporaryDirectory();
+}
+
+/** The directory for temporary files. A relative one would lie in the working directory, which is somebody's project. */
+export function temporaryDirectory(): string {
+  const told = tmpdir();
+  return isAbsolute(told) ? told : "/tmp";
 }

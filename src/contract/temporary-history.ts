@@ -1,0 +1,18 @@
+// A caller whose changes cannot be taken back for as long as it may think is told so, in the answer to its first one.
+import type { CallContext } from "./context.ts";
+import type { Reply } from "./tool.ts";
+import { sayTemporaryHistory } from "./wording.ts";
+
+/** Sessions that were told, or where they do not last, what the caller may reach. */
+const told = new WeakSet<object>();
+
+export function withNotice(reply: Reply, { workspace, session }: CallContext): Reply {
+  if (reply.isError) return reply;
+  const { temporaryHistory } = workspace;
+  if (temporaryHistory === undefined) return reply;
+  const who = session.lasting ? session : workspace;
+  if (told.has(who)) return reply;
+  told.add(who);
+  const text = sayTemporaryHistory(temporaryHistory);
+  return { ...reply, content: [...reply.content, { type: "text", text }] };
+}

@@ -1,0 +1,88 @@
+// Where the state directory is, decided in one place and without making anything: as it was named; else in the user's
+// own directories; where these cannot be written, or the user has none, among the temporary files.
+import { constants } from "node:fs";
+import { dirname, isAbsolute, join, resolve } from "node:path";
+import { errnoOf } from "../errno.ts";
+import { temporaryDirectory, userHome, userId } from "../system/user.ts";
+import { onWindows } from "../windows-path.ts";
+import { sys } from "./syscalls.ts";
+
+/** The place for state that was named; undefined where it is the user's own. */
+export function namedStatePath(wanted?: string): string | undefined {
+  const told = wanted ?? process.env.POLYFS_STATE_DIR;
+  return told !== undefined && told !== "" ? resolve(told) : undefined;
+}
+
+export function statePath(wanted?: string): string {
+  return namedStatePath(wanted) ?? placeOfUser().path;
+}
+
+/** State among the temporary files, and why. */
+export interface TemporaryState {
+  readonly path: string;
+  /** The place that it stands in for; undefined where the user has no home. */
+  readonly instead: string | undefined;
+}
+
+/** Undefined where state is in a lasting place. */
+export function temporaryState(wanted?: string): TemporaryState | undefined {
+  if (namedStatePath(wanted) !== undefined) return undefined;
+  const { path, own } = placeOfUser();
+  return path === own ? undefined : { path, instead: own };
+}
+
+interface Place {
+  readonly path: string;
+  /** Where it should be. */
+  readonly own: string | undefined;
+}
+
+const decided = new Map<string | undefined, Place>();
+
+/** Decided once: commits of one process must not have two places. */
+function placeOfUser(): Place {
+  const own = ownPath();
+  const known = decided.get(own);
+  if (known !== undefined) return known;
+  const place = { path: own !== undefined && isUsable(own) ? own : amongTemporaryFiles(), own };
+  decided.set(own, place);
+  return place;
+}
+
+function amongTemporaryFiles(): string {
+  return join(temporaryDirectory(), `polyfs-${userId}`);
+}
+
+/** The user's own place could not be made after all. False where the place was named: then there is no other. */
+export function giveUpOwnPlace(wanted: string | undefined): boolean {
+  if (namedStatePath(wanted) !== undefined) return false;
+  const { own } = placeOfUser();
+  decided.set(own, { path: amongTemporaryFiles(), own });
+  return true;
+}
+
+function ownPath(): string | undefined {
+  const { XDG_STATE_HOME: xdg = "", LOCALAPPDATA: local = "" } = process.env;
+  if (onWindows && isAbsolute(local)) return join(local, "polyfs", "state");
+  // A relative path would lie in the working directory, which is somebody's project.
+  if (isAbsolute(xdg)) return join(xdg, "polyfs");
+  const home = userHome();
+  return home && join(home, ".local", "state", "polyfs");
+}
+
+/** Whether a directory is there and the user's own, or can be made. */
+export function isUsable(path: string): boolean {
+  for (let at = path; ; at = dirname(at)) {
+    try {
+      sys.access(at, constants.W_OK | constants.X_OK);
+      return at !== path || !isAnothers(at);
+    } catch (error) {
+      if (errnoOf(error) !== "ENOENT" || dirname(at) === at) return false;
+    }
+  }
+}
+
+function isAnothers(path: string): boolean {
+  const stat = sys.lstat(path);
+  return stat?.isDirectory() === true && userId >= 0 && stat.uid !== userId;
+}
