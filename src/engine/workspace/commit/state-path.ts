@@ -31,16 +31,16 @@ export function temporaryState(wanted?: string): TemporaryState | undefined {
   return path === own ? undefined : { path, instead: own };
 }
 
-interface Place {
+interface UserStatePlace {
   readonly path: string;
   /** Where it should be. */
   readonly own: string | undefined;
 }
 
-const decided = new Map<string | undefined, Place>();
+const decided = new Map<string | undefined, UserStatePlace>();
 
 /** Decided once: commits of one process must not have two places. */
-function placeOfUser(): Place {
+function placeOfUser(): UserStatePlace {
   const own = ownPath();
   const known = decided.get(own);
   if (known !== undefined) return known;
