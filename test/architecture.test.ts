@@ -28,12 +28,14 @@ const chain = [
   "contract",
   // The program's own files: its audit log, its tokens, its compiled form. No dialect has a use for them.
   "host",
+  // The review page: what it asks for, and its HTTP.
+  "review",
 ];
 
 const modulesOfSomeAreas: readonly (readonly [RegExp, ...string[]])[] = [
   [/^(node:)?fs(\/promises)?$/, "workspace", "host"],
   [/^(node:)?child_process$/, "shell"],
-  [/^(node:)?(https?|http2|tls|dgram)$/, "mcp", "host"], // the host sends traces, where they are asked for
+  [/^(node:)?(https?|http2|tls|dgram)$/, "mcp", "host", "review"], // the host sends traces, where they are asked for
   [/^@opentelemetry\/api$/, "mcp", "host"],
   [/^(node:)?net$/, "mcp", "workspace"], // the workspace has sockets in its state directory, and none elsewhere
   [/^@modelcontextprotocol\//, "mcp"],
@@ -43,6 +45,7 @@ const modulesOfSomeAreas: readonly (readonly [RegExp, ...string[]])[] = [
   [/^(web-tree-sitter|#syntax|#grammars)$/, "syntax"],
   [/^(unpdf|#pdf)$/, "document"],
   [/^pg$/, "store"],
+  [/^#review$/, "host"],
 ];
 
 const rules: { readonly [rule: string]: (file: string, code: string, sources: Sources) => boolean } = {

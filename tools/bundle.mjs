@@ -7,6 +7,7 @@
 //                   packages that few need and that are large: loaded by themselves, and late
 //   pdf.cjs         the same for PDFs: pdf-thread.mjs
 //   review/         the review page (page.mjs)
+//   review.cjs      tells where the files of the review page are: review/
 //   syntax.cjs      tells where the parsing thread's program is: syntax-thread.cjs, with grammars/ beside it
 import { relative } from "node:path";
 import { build } from "esbuild";
@@ -74,6 +75,7 @@ export async function bundle(root, dist, { readable = false, small = false } = {
     outputFiles.map(({ path, contents }) => ({ name: relative(dist, path), contents })),
   );
   files.push({ name: "syntax.cjs", contents: placeOf("syntax-thread.cjs") });
+  files.push({ name: "review.cjs", contents: placeOf("review") });
   files.push({ name: "pdf.cjs", contents: placeOf("pdf-thread.mjs") }, ...grammarFiles(root, { small }));
   const page = await pageFiles(root);
   files.push(...page.files);
@@ -115,7 +117,7 @@ export function programOptions(root, dist) {
   };
 }
 
-const beside = { ...packages, "#syntax": "syntax.cjs", "#pdf": "pdf.cjs" };
+const beside = { ...packages, "#syntax": "syntax.cjs", "#pdf": "pdf.cjs", "#review": "review.cjs" };
 
 /** Packages that lie beside the program as files of their own. */
 const besideTheProgram = {
@@ -132,7 +134,7 @@ const sharedTables = {
   name: "shared tables",
   setup({ onResolve }) {
     onResolve({ filter: /^iconv-lite$/ }, () => ({ path: "#encodings", external: true }));
-    onResolve({ filter: /^#(syntax|pdf)$/ }, ({ path }) => ({ path, external: true }));
+    onResolve({ filter: /^#(syntax|pdf|review)$/ }, ({ path }) => ({ path, external: true }));
   },
 };
 

@@ -33,6 +33,10 @@ export const commands: { readonly [name: string]: Subcommand } = {
     summary: "Redo what the last undo took back",
     load: async () => (await import("./commands/redo.ts")).redo,
   },
+  review: {
+    summary: "Open a page to watch agents, review and undo changes, answer questions",
+    load: async () => (await import("./commands/review.ts")).review,
+  },
   token: {
     summary: "Add, list or remove tokens for --http",
     load: async () => (await import("./commands/token.ts")).token,

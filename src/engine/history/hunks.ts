@@ -30,11 +30,19 @@ export interface NetText {
   readonly opaque: boolean;
 }
 
-export async function netTexts(workspace: Workspace, records: readonly ChangeRecord[]): Promise<NetText[]> {
+/** Files of which one side is larger than `maxBytes` are opaque. */
+export async function netTexts(
+  workspace: Workspace,
+  records: readonly ChangeRecord[],
+  maxBytes = Number.POSITIVE_INFINITY,
+): Promise<NetText[]> {
   const files: NetText[] = [];
   let first = 1;
   for (const { at, from, before, after } of netOf(records)) {
-    const [old, made] = [await textOf(workspace, at, before), await textOf(workspace, at, after)];
+    const large = [before, after].some(one => one?.kind === "file" && one.size > maxBytes);
+    const [old, made] = large
+      ? (["opaque", "opaque"] as const)
+      : [await textOf(workspace, at, before), await textOf(workspace, at, after)];
     const opaque = from !== undefined || old === "opaque" || made === "opaque";
     const texts = {
       before: old === "opaque" ? undefined : old,

@@ -20,9 +20,9 @@ export async function undoHunks(
   workspace: Workspace,
   records: readonly ChangeRecord[],
   numbers: readonly number[],
-  options: Omit<UndoOptions, "change">,
+  options: Omit<UndoOptions, "change"> & { readonly maxBytes?: number },
 ): Promise<HunkUndo> {
-  const net = await netTexts(workspace, records);
+  const net = await netTexts(workspace, records, options.maxBytes);
   const chosen = numbers.filter(number => isIn(workspace, net, number, options.path));
   for (let round = 1; ; round++) {
     const { changes, files } = await withoutHunks(workspace, net, chosen);

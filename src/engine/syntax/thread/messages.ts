@@ -13,7 +13,24 @@ export interface ParseRequest {
   readonly at?: readonly number[] | undefined;
   /** Tell where this identifier occurs, and in which role. */
   readonly name?: string | undefined;
+  /** Tell what to colour in these parts: offsets in pairs, in order. */
+  readonly spans?: readonly number[] | undefined;
 }
+
+/** What a part of a text is, for colours. */
+export type SpanKind =
+  | "comment"
+  | "string"
+  | "number"
+  | "keyword"
+  | "constant"
+  | "type"
+  | "function"
+  | "property"
+  | "operator";
+
+/** Start, end, kind. */
+export type Span = readonly [start: number, end: number, kind: SpanKind];
 
 export type SymbolKind =
   | "class"
@@ -86,5 +103,6 @@ export interface ParseAnswer {
     readonly declarations?: readonly RawDeclaration[];
     readonly kinds?: readonly NodeKind[];
     readonly uses?: readonly NameUse[];
+    readonly spans?: readonly Span[];
   };
 }

@@ -10,6 +10,7 @@ import type { ParseAnswer, ParseError, ParseRequest } from "./messages.ts";
 import { kindAt } from "./node-kind.ts";
 import { layoutErrors } from "./python-layout.ts";
 import { scriptErrors } from "./script-rules.ts";
+import { spansIn } from "./spans.ts";
 import { usesOf } from "./uses.ts";
 
 const sliceMs = 10;
@@ -27,7 +28,7 @@ parentPort?.on("message", (request: ParseRequest) => {
 });
 
 async function answer(request: ParseRequest): Promise<ParseAnswer["parsed"]> {
-  const { grammar, text, declarations, at, name } = request;
+  const { grammar, text, declarations, at, name, spans } = request;
   const parser = await parserFor(grammar);
   const tree = await parsed(parser, request);
   if (tree === undefined) {
@@ -41,6 +42,7 @@ async function answer(request: ParseRequest): Promise<ParseAnswer["parsed"]> {
       ...(declarations && { declarations: declarationsIn(root, text, grammar) }),
       ...(at && { kinds: at.map(offset => kindAt(root, offset)) }),
       ...(name !== undefined && { uses: usesOf(root, text, grammar, name) }),
+      ...(spans && { spans: spansIn(root, spans) }),
     };
   } finally {
     tree.delete();

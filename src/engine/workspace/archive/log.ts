@@ -44,6 +44,8 @@ export interface ChangeRecord {
   readonly client: string;
   /** Tells connections of one client apart; absent in records of older versions. */
   readonly connection?: string;
+  /** The trace of the call that made it, where its client sent one. */
+  readonly trace?: string;
   /** The change that this one takes back. */
   readonly undoes?: string;
   /** Only a part of it. */
@@ -155,6 +157,12 @@ export class ChangeLog {
     } catch {
       return undefined;
     }
+  }
+
+  /** The ids of all recorded changes, oldest first. */
+  ids(): string[] {
+    this.#catchUp();
+    return this.#ids();
   }
 
   /** Newest first, those before a change only where one is named. */

@@ -63,6 +63,8 @@ export interface By {
   readonly client: string;
   /** Tells connections of one client apart. */
   readonly connection?: string;
+  /** The trace that the call belongs to, where its client sent one. */
+  readonly trace?: string;
   /** The change that this one takes back. */
   readonly undoes?: string;
   /** Only a part of it. */

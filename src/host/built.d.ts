@@ -1,0 +1,4 @@
+// Where the build puts the review page.
+declare module "#review" {
+  export const program: string;
+}

@@ -1,0 +1,158 @@
+// The changes of the state directory in short, in memory: what lists, filters and tasks need, without contents. It is
+// read once, in slices of time, and then kept up with the directory.
+
+import type { Archive } from "../engine/workspace/archive/archive.ts";
+import type { ChangeRecord } from "../engine/workspace/archive/log.ts";
+import { TimeSlice } from "../engine/workspace/footprint/time-slice.ts";
+import type { StateFolder } from "../host/state-folder.ts";
+import { TaskGroups } from "./task-groups.ts";
+
+export interface Entry {
+  readonly id: string;
+  readonly time: number;
+  readonly tool: string;
+  readonly client: string;
+  readonly connection: string | undefined;
+  readonly trace: string | undefined;
+  readonly undoes: string | undefined;
+  readonly partial: boolean;
+  /** Every path that it touched, sources of moves included. */
+  readonly paths: readonly string[];
+}
+
+export class ChangeIndex implements Disposable {
+  readonly #archive: Archive;
+  readonly #entries = new Map<string, Entry>();
+  /** Oldest first. */
+  #order: string[] = [];
+  #tasks = new TaskGroups();
+  readonly #texts = new Map<string, string>();
+  readonly #watch: Disposable;
+  #undone: { readonly whole: ReadonlySet<string>; readonly partly: ReadonlySet<string> } | undefined;
+  /** Settles when all that was there at the start has been read. */
+  readonly ready: Promise<void>;
+  /** Called with each change that is recorded from now on. */
+  onChange: (entry: Entry, record: ChangeRecord) => void = () => {};
+
+  constructor(archive: Archive, changes: StateFolder | undefined) {
+    this.#archive = archive;
+    this.#watch = changes?.watch(name => this.#changed(name)) ?? { [Symbol.dispose]() {} };
+    this.ready = this.#load();
+  }
+
+  get size(): number {
+    return this.#entries.size;
+  }
+
+  get(id: string): Entry | undefined {
+    return this.#entries.get(id);
+  }
+
+  taskOf(id: string): string {
+    return this.#tasks.taskOf(id) ?? id;
+  }
+
+  /** The changes of a task, oldest first. */
+  inTask(task: string): readonly string[] {
+    return this.#tasks.changesOf(task);
+  }
+
+  /** Newest first, those before `before` only where that is given. */
+  *newest(before?: string): Generator<Entry> {
+    for (let i = this.#order.length - 1; i >= 0; i--) {
+      const id = this.#order[i] ?? "";
+      const entry = before !== undefined && id >= before ? undefined : this.#entries.get(id);
+      if (entry !== undefined) yield entry;
+    }
+  }
+
+  /** Whether a change still stands. An undo that was undone itself counts for nothing. */
+  stateOf(id: string): "standing" | "undone" | "partly" {
+    this.#undone ??= this.#findUndone();
+    if (this.#undone.whole.has(id)) return "undone";
+    return this.#undone.partly.has(id) ? "partly" : "standing";
+  }
+
+  /** Reads a change that another process says it has recorded. */
+  take(id: string): boolean {
+    if (this.#entries.has(id)) return true;
+    const record = this.#archive.changes.recorded(id);
+    if (record === undefined) return false;
+    this.onChange(this.#add(record), record);
+    return true;
+  }
+
+  [Symbol.dispose](): void {
+    this.#watch[Symbol.dispose]();
+  }
+
+  async #load(): Promise<void> {
+    const slice = new TimeSlice();
+    for (const id of this.#archive.changes.ids()) {
+      const record = this.#entries.has(id) ? undefined : this.#archive.changes.recorded(id);
+      if (record !== undefined) this.#add(record);
+      if (slice.isOver) await slice.turn();
+    }
+  }
+
+  #changed(name: string | undefined): void {
+    if (name === undefined) {
+      for (const id of this.#archive.changes.ids()) this.take(id);
+      return;
+    }
+    const [, id] = /^([0-9a-z]+)\.json$/.exec(name) ?? [];
+    if (id === undefined) return;
+    if (!this.take(id) || this.#archive.changes.recorded(id) !== undefined) return;
+    this.#entries.delete(id); // it was cleared away
+  }
+
+  #add(record: ChangeRecord): Entry {
+    const { id, time, action, client, connection, trace, undoes, partial = false, files } = record;
+    const entry: Entry = {
+      id,
+      time,
+      tool: this.#shared(action),
+      client: this.#shared(client),
+      connection: connection === undefined ? undefined : this.#shared(connection),
+      trace,
+      undoes,
+      partial,
+      paths: files.flatMap(file => (file.from === undefined ? [file.at] : [file.at, file.from])),
+    };
+    this.#entries.set(id, entry);
+    const last = this.#order.at(-1);
+    this.#order.push(id);
+    if (last === undefined || last < id) this.#tasks.add(entry);
+    else this.#regroup();
+    if (undoes !== undefined) this.#undone = undefined;
+    return entry;
+  }
+
+  /** After a change came out of order: one of a process that had crashed. */
+  #regroup(): void {
+    this.#order = [...new Set(this.#order)].sort();
+    this.#tasks = new TaskGroups();
+    for (const id of this.#order) {
+      const entry = this.#entries.get(id);
+      if (entry !== undefined) this.#tasks.add(entry);
+    }
+  }
+
+  #findUndone() {
+    const whole = new Set<string>();
+    const partly = new Set<string>();
+    for (const { id, undoes, partial } of this.newest()) {
+      if (undoes === undefined || whole.has(id)) continue;
+      (partial ? partly : whole).add(undoes);
+    }
+    return { whole, partly };
+  }
+
+  /** One string for all that are equal: ten thousand changes have few clients and tools. */
+  #shared(text: string): string {
+    const known = this.#texts.get(text);
+    if (known !== undefined) return known;
+    this.#texts.set(text, text);
+    return text;
+  }
+}

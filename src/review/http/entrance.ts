@@ -1,0 +1,58 @@
+// Who may look at a page, told by a cookie. It is given for a one-time token in the address, or for a token of an HTTP
+// server; it lives in memory, so it ends with the process.
+import { randomBytes, timingSafeEqual } from "node:crypto";
+import type { Viewer } from "../viewer.ts";
+
+/** Looks a signed-in browser up again; undefined where it may not look any more. */
+export type Lookup = () => Viewer | undefined | Promise<Viewer | undefined>;
+
+const mostSessions = 1000;
+const cookieName = "polyfs-review";
+
+export class Entrance {
+  readonly #sessions = new Map<string, Lookup>();
+  #tickets: { readonly token: Buffer; readonly lookup: Lookup }[] = [];
+
+  /** A token that lets one browser in, once. */
+  ticket(lookup: Lookup): string {
+    const token = randomBytes(32).toString("base64url");
+    this.#tickets.push({ token: Buffer.from(token), lookup });
+    return token;
+  }
+
+  /** The header that signs a browser in, for a one-time token. */
+  redeem(given: string, options: CookieOptions): string | undefined {
+    const presented = Buffer.from(given);
+    const found = this.#tickets.find(
+      ({ token }) => token.length === presented.length && timingSafeEqual(token, presented),
+    );
+    if (found === undefined) return undefined;
+    this.#tickets = this.#tickets.filter(one => one !== found);
+    return this.admit(found.lookup, options);
+  }
+
+  /** The header that signs a browser in. */
+  admit(lookup: Lookup, { port, secure }: CookieOptions): string {
+    const value = randomBytes(32).toString("base64url");
+    this.#sessions.set(value, lookup);
+    for (const oldest of this.#sessions.keys()) {
+      if (this.#sessions.size <= mostSessions) break;
+      this.#sessions.delete(oldest);
+    }
+    return `${cookieName}-${port}=${value}; Path=/review/; HttpOnly; SameSite=Strict${secure ? "; Secure" : ""}`;
+  }
+
+  /** How to look up the browser that sends these cookies. */
+  find(cookies: string | undefined, port: number): Lookup | undefined {
+    const name = `${cookieName}-${port}=`;
+    const values = (cookies ?? "").split(";").map(one => one.trim());
+    const value = values.find(one => one.startsWith(name))?.slice(name.length);
+    return value === undefined ? undefined : this.#sessions.get(value);
+  }
+}
+
+export interface CookieOptions {
+  /** Cookies are sent to every port of a host: the name tells pages apart. */
+  readonly port: number;
+  readonly secure: boolean;
+}

@@ -1,0 +1,178 @@
+// The page and its API over HTTP: who asks, from where, and what they get. Refuses what another page or another host
+// name sends, before it looks at anything else.
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { readPageFile } from "../../host/page-files.ts";
+import type { Problem } from "../api.ts";
+import type { Review } from "../review.ts";
+import { Routes } from "../routes.ts";
+import type { Entrance, Lookup } from "./entrance.ts";
+import { fileTypes, guarded } from "./headers.ts";
+import { notSignedIn, placeholder, signIn } from "./plain-pages.ts";
+import { streamTo } from "./stream.ts";
+
+const maxBodyBytes = 1024 * 1024;
+
+export interface PageOptions {
+  readonly review: Review;
+  readonly entrance: Entrance;
+  /** Whether a Host header names this server. */
+  isOurHost(host: string): boolean;
+  readonly secure: boolean;
+  /** Signs in by a token of the HTTP server; absent where only one-time tokens count. */
+  readonly signIn?: (token: string) => Promise<Lookup | undefined>;
+  /** By a header that no page of another origin can send. */
+  readonly byHeader?: (authorization: string | undefined) => Promise<Lookup | undefined>;
+  failed(error: unknown): void;
+}
+
+export class Page {
+  readonly #options: PageOptions;
+  readonly #routes: Routes;
+
+  constructor(options: PageOptions) {
+    this.#options = options;
+    this.#routes = new Routes(options.review);
+  }
+
+  async handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    try {
+      await this.#handle(request, response);
+    } catch (error) {
+      this.#options.failed(error);
+      if (response.headersSent) response.destroy();
+      else problem(response, 500, "internal", "A defect of the server. Its log says more.");
+    }
+  }
+
+  async #handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const { method = "GET" } = request;
+    const refusal = this.#foreign(request);
+    if (refusal !== undefined) return problem(response, 403, "foreign", refusal);
+    const url = new URL(request.url ?? "/", "http://localhost");
+    const path = url.pathname;
+    if (path === "/" || path === "/review") return send(response, 303, { location: `/review/${url.search}` });
+    if (!path.startsWith("/review/")) return problem(response, 404, "not_found", "There is nothing here.");
+    const below = path.slice("/review/".length);
+    const token = url.searchParams.get("token");
+    if (below === "" && token !== null && method === "GET") return this.#enter(token, request, response);
+    if (below === "signin" && method === "POST") return await this.#signIn(request, response);
+    const lookup = await this.#lookup(request);
+    const viewer = await lookup?.();
+    if (lookup === undefined || viewer === undefined) return this.#turnAway(below, response);
+    if (!below.startsWith("api/")) return this.#file(below, method, response);
+    if (below === "api/events" && method === "GET")
+      return streamTo(request, response, { review: this.#options.review, viewer, lookup });
+    if (method !== "GET" && method !== "POST") return problem(response, 405, "method", "Send GET or POST.");
+    const body = method === "POST" ? await bodyOf(request) : undefined;
+    if (body !== undefined && "refused" in body)
+      return problem(response, body.status, "invalid_input", body.refused);
+    const asked = { method, route: below.slice(4), query: url.searchParams, body: body?.value } as const;
+    const given = await this.#routes.answer(asked, viewer);
+    json(response, given.status, given.body);
+  }
+
+  /** Why a request is none of ours. Browsers cannot forge these headers. */
+  #foreign({ headers }: IncomingMessage): string | undefined {
+    const { host = "", origin } = headers;
+    if (!this.#options.isOurHost(host.toLowerCase())) return "This page is not addressed by that Host.";
+    const own = `${this.#options.secure ? "https" : "http"}://${host}`.toLowerCase();
+    if (origin !== undefined && origin.toLowerCase() !== own)
+      return "Requests from another Origin are not answered.";
+    const site = headers["sec-fetch-site"];
+    const isNavigation = headers["sec-fetch-mode"] === "navigate" && headers["sec-fetch-dest"] === "document";
+    if (site === undefined || site === "same-origin" || site === "none" || isNavigation) return undefined;
+    return "Requests from another site are not answered.";
+  }
+
+  #enter(token: string, request: IncomingMessage, response: ServerResponse): void {
+    const cookie = this.#options.entrance.redeem(token, this.#cookie(request));
+    if (cookie === undefined) return void html(response, 401, notSignedIn);
+    send(response, 303, { location: "/review/", "set-cookie": cookie });
+  }
+
+  async #signIn(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const text = await textOf(request);
+    const token = new URLSearchParams(text ?? "").get("token")?.trim() ?? "";
+    const lookup = token === "" ? undefined : await this.#options.signIn?.(token);
+    if (lookup === undefined) return void html(response, 401, signIn("This token is not accepted here."));
+    const cookie = this.#options.entrance.admit(lookup, this.#cookie(request));
+    send(response, 303, { location: "/review/", "set-cookie": cookie });
+  }
+
+  async #lookup(request: IncomingMessage): Promise<Lookup | undefined> {
+    const { authorization, cookie } = request.headers;
+    if (authorization !== undefined) return await this.#options.byHeader?.(authorization);
+    return this.#options.entrance.find(cookie, this.#cookie(request).port);
+  }
+
+  #cookie({ socket }: IncomingMessage) {
+    return { port: socket.localPort ?? 0, secure: this.#options.secure };
+  }
+
+  #turnAway(below: string, response: ServerResponse): void {
+    if (below.startsWith("api/")) return void problem(response, 401, "unauthorized", "Sign in first.");
+    html(response, 401, this.#options.signIn === undefined ? notSignedIn : signIn());
+  }
+
+  #file(below: string, method: string, response: ServerResponse): void {
+    if (method !== "GET" && method !== "HEAD") return void problem(response, 405, "method", "Send GET.");
+    const name = below === "" ? "index.html" : below;
+    const type = fileTypes[/^[\w-]+(?:\.[\w-]+)*\.(\w+)$/.exec(name)?.[1] ?? ""];
+    // app.html is for MCP clients, which put it into a frame of their own.
+    const contents = type === undefined || name === "app.html" ? undefined : readPageFile(name);
+    if (contents !== undefined && type !== undefined) send(response, 200, { "content-type": type }, contents);
+    else if (below === "") html(response, 200, placeholder);
+    else problem(response, 404, "not_found", "There is no such file.");
+  }
+}
+
+type ReadBody = { readonly value: unknown } | { readonly refused: string; readonly status: number };
+
+/** Only what a page of another origin cannot send without being asked first. */
+async function bodyOf(request: IncomingMessage): Promise<ReadBody> {
+  if (!/^application\/json\s*(;|$)/i.test(request.headers["content-type"] ?? ""))
+    return { refused: "Send application/json.", status: 415 };
+  if (request.headers["x-polyfs-review"] !== "1")
+    return { refused: "Send the header X-Polyfs-Review: 1.", status: 400 };
+  const text = await textOf(request);
+  if (text === undefined) return { refused: `A request may have up to ${maxBodyBytes} bytes.`, status: 413 };
+  try {
+    return { value: text === "" ? {} : JSON.parse(text) };
+  } catch {
+    return { refused: "The body is not JSON.", status: 400 };
+  }
+}
+
+async function textOf(request: IncomingMessage): Promise<string | undefined> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of request as AsyncIterable<Buffer>) {
+    bytes += chunk.length;
+    if (bytes > maxBodyBytes) return undefined;
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString("utf8");
+}
+
+function send(
+  response: ServerResponse,
+  status: number,
+  headers: Readonly<Record<string, string>>,
+  body: string | Buffer = "",
+): void {
+  response.writeHead(status, { ...guarded, ...headers, "content-length": Buffer.byteLength(body) }).end(body);
+}
+
+function html(response: ServerResponse, status: number, body: string): void {
+  send(response, status, { "content-type": fileTypes.html ?? "" }, body);
+}
+
+function json(response: ServerResponse, status: number, body: unknown): void {
+  send(response, status, { "content-type": "application/json; charset=utf-8" }, JSON.stringify(body));
+}
+
+function problem(response: ServerResponse, status: number, error: string, message: string): void {
+  const body: Problem = { error, message };
+  if (status === 413) response.setHeader("connection", "close");
+  json(response, status, body);
+}

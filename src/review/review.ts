@@ -1,0 +1,335 @@
+// What the pages of one process share: the changes, the servers that run, their calls and questions, notes and marks.
+// Each viewer sees the part that its workspace reaches.
+import type { ChangeRecord } from "../engine/workspace/archive/log.ts";
+import type { Workspace } from "../engine/workspace/workspace.ts";
+import { StateFolder } from "../host/state-folder.ts";
+import type { AnswerRequest, Call, Note, Question, SettledQuestion } from "./api.ts";
+import { ChangeIndex } from "./change-index.ts";
+import { differenceOf, overview } from "./difference.ts";
+import { type Event, EventStream, type Listener } from "./events.ts";
+import { KeptMarks } from "./kept.ts";
+import { NoteFiles, type StoredNote } from "./notes.ts";
+import { Presence } from "./presence.ts";
+import { type Server, Servers } from "./servers.ts";
+import { changeSummary, isSeen, type Past } from "./summaries.ts";
+import { nameOf, reaches, type Viewer } from "./viewer.ts";
+import { type FromServer, folders, type WireCall, type WireQuestion } from "./wire.ts";
+
+const mostCalls = 1000;
+/** Longer than a server takes to answer. */
+const answerMs = 5000;
+
+interface Asked {
+  readonly server: Server;
+  readonly question: WireQuestion;
+}
+
+interface Waiting {
+  readonly done: (settled: SettledQuestion) => void;
+}
+
+/** An event as it is before a viewer looks at it: what it shows depends on who that is. */
+type Happening = Event | ((viewer: Viewer) => Event | undefined | Promise<Event | undefined>);
+
+export class Review implements Past, Disposable {
+  readonly index: ChangeIndex;
+  readonly kept: KeptMarks;
+  readonly servers: Servers;
+  readonly #archive: Workspace["archive"];
+  readonly #notes: NoteFiles | undefined;
+  readonly #noteWatch: Disposable | undefined;
+  readonly #presence: Presence;
+  readonly #streams = new Map<Viewer, EventStream>();
+  readonly #questions = new Map<string, Asked>();
+  readonly #waiting = new Map<string, Waiting>();
+  #calls: { readonly call: Call; readonly roots: readonly string[] }[] = [];
+  #noteCounts = new Map<string, number>();
+  #knownNotes: readonly (StoredNote & { read: boolean })[] = [];
+  /** Called when a server tells about directories that it serves. */
+  onRoots: (roots: readonly string[]) => void = () => {};
+
+  constructor(workspace: Workspace, state: string | undefined) {
+    this.#archive = workspace.archive;
+    this.index = new ChangeIndex(workspace.archive, StateFolder.make(state, "changes"));
+    this.index.onChange = (_, record) => this.#changed(record);
+    this.kept = new KeptMarks(StateFolder.make(state, ...folders.marks));
+    const notes = StateFolder.make(state, ...folders.notes);
+    this.#notes = notes && new NoteFiles(notes);
+    this.#noteWatch = notes?.watch(() => this.#readNotes());
+    this.#presence = new Presence(state);
+    this.servers = new Servers(state);
+    this.servers.onMessage = (server, message) => this.#told(server, message);
+    this.servers.onChange = gone => this.#serversChanged(gone);
+    this.#readNotes();
+    this.servers.start();
+  }
+
+  [Symbol.dispose](): void {
+    this.#presence[Symbol.dispose]();
+    this.#noteWatch?.[Symbol.dispose]();
+    this.servers[Symbol.dispose]();
+    this.index[Symbol.dispose]();
+  }
+
+  record(id: string): ChangeRecord | undefined {
+    return this.index.get(id) === undefined ? undefined : this.#archive.changes.recorded(id);
+  }
+
+  notesOn(change: string): number {
+    return this.#noteCounts.get(change) ?? 0;
+  }
+
+  /** Tells `listener` what happens from now on, as the viewer may see it. Returns how to stop it. */
+  listen(viewer: Viewer, listener: Listener, since: string | undefined): () => void {
+    const stream = this.#streams.get(viewer) ?? new EventStream();
+    this.#streams.set(viewer, stream);
+    const stop = stream.listen(listener, since);
+    this.#attend();
+    return () => {
+      stop();
+      this.#attend();
+    };
+  }
+
+  /** Forgets a viewer that does not come again. */
+  forget(viewer: Viewer): void {
+    this.#streams.delete(viewer);
+    this.#attend();
+  }
+
+  calls(viewer: Viewer, limit: number): Call[] {
+    const seen = this.#calls.filter(({ roots }) => isWithinReach(viewer, roots)).map(({ call }) => call);
+    return seen.slice(-limit).reverse();
+  }
+
+  async questions(viewer: Viewer): Promise<Question[]> {
+    const asked = [...this.#questions.values()].filter(one => maySettle(viewer, one.question));
+    return await Promise.all(asked.map(one => shownQuestion(viewer, one)));
+  }
+
+  /** Undefined where the question is not there (any more), or is not the viewer's to answer. */
+  async answer(viewer: Viewer, id: string, answer: AnswerRequest): Promise<SettledQuestion | undefined> {
+    const asked = this.#questions.get(id);
+    if (asked === undefined || this.#waiting.has(id) || !maySettle(viewer, asked.question)) return undefined;
+    return await new Promise<SettledQuestion | undefined>(resolve => {
+      const timer = setTimeout(() => {
+        this.#waiting.delete(id);
+        resolve(undefined);
+      }, answerMs);
+      this.#waiting.set(id, {
+        done: settled => {
+          clearTimeout(timer);
+          this.#waiting.delete(id);
+          resolve(settled);
+        },
+      });
+      asked.server.send({ ...answer, id });
+    });
+  }
+
+  notes(viewer: Viewer): Note[] {
+    return this.#knownNotes
+      .filter(({ change }) => this.#isSeen(viewer, change))
+      .map(note => shownNote(viewer, note));
+  }
+
+  addNote(viewer: Viewer, note: Omit<StoredNote, "id" | "time">): Note {
+    const stored = this.#notes?.add(note);
+    if (stored === undefined) throw new Error("notes cannot be kept: the state directory cannot be written");
+    this.#readNotes();
+    return shownNote(viewer, { ...stored, read: false });
+  }
+
+  removeNote(viewer: Viewer, id: string): boolean {
+    const note = this.#knownNotes.find(one => one.id === id);
+    if (note === undefined || !this.#isSeen(viewer, note.change)) return false;
+    const removed = this.#notes?.remove(id) ?? false;
+    this.#readNotes();
+    return removed;
+  }
+
+  mark(changes: readonly string[], path: string | undefined, kept: boolean): void {
+    const mark = { changes, ...(path !== undefined && { path }), kept };
+    this.kept.mark(mark);
+    this.#send(viewer => {
+      const seen = changes.filter(change => this.#isSeen(viewer, change));
+      return seen.length === 0 ? undefined : { name: "kept", data: { ...mark, changes: seen } };
+    });
+  }
+
+  #isSeen(viewer: Viewer, change: string): boolean {
+    const entry = this.index.get(change);
+    return entry !== undefined && isSeen(viewer, entry);
+  }
+
+  #send(happening: Happening): void {
+    for (const [viewer, stream] of this.#streams) {
+      if (typeof happening !== "function") stream.send(happening);
+      else
+        void Promise.resolve(happening(viewer)).then(
+          event => {
+            if (event !== undefined) stream.send(event);
+          },
+          () => {},
+        );
+    }
+  }
+
+  #attend(): void {
+    const attended = [...this.#streams.values()].some(({ listeners }) => listeners > 0);
+    this.#presence.attended = attended;
+    this.servers.attended = attended;
+  }
+
+  #changed(record: ChangeRecord): void {
+    this.#send(viewer =>
+      this.#isSeen(viewer, record.id)
+        ? { name: "change", data: changeSummary(this, viewer, record) }
+        : undefined,
+    );
+  }
+
+  #serversChanged(gone?: string): void {
+    for (const [id, { server }] of gone === undefined ? [] : this.#questions)
+      if (server.info.id === gone) this.#settle({ id, outcome: "gone" });
+    const { running } = this.servers;
+    this.#send(viewer => ({
+      name: "servers",
+      data: running.filter(({ roots }) => isWithinReach(viewer, roots)),
+    }));
+  }
+
+  #told(server: Server, message: FromServer): void {
+    switch (message.is) {
+      case "hello":
+        this.onRoots(server.info.roots);
+        for (const call of message.calls) this.#addCall(server, call, false);
+        this.#calls.sort((a, b) => a.call.time - b.call.time);
+        for (const question of message.questions) this.#ask(server, question);
+        break;
+      case "call":
+        this.onRoots(message.call.roots);
+        this.#addCall(server, message.call, true);
+        break;
+      case "change":
+        void this.#takeSoon(message.id);
+        break;
+      case "question":
+        this.#ask(server, message.question);
+        break;
+      case "settled":
+        this.#settle(message.settled);
+        break;
+    }
+  }
+
+  /** A change is recorded a moment after it was made; the directory's watch may see it first. */
+  async #takeSoon(id: string): Promise<void> {
+    for (let attempt = 0; attempt < 40; attempt++) {
+      if (this.index.take(id)) return;
+      await new Promise(resolve => setTimeout(resolve, 25).unref());
+    }
+  }
+
+  #addCall(server: Server, { roots, ...rest }: WireCall, isNew: boolean): void {
+    const call: Call = { ...rest, server: server.info.id };
+    if (!isNew && this.#calls.some(known => known.call.id === call.id)) return;
+    this.#calls.push({ call, roots });
+    if (this.#calls.length > mostCalls * 1.5) this.#calls = this.#calls.slice(-mostCalls);
+    if (isNew)
+      this.#send(viewer => (isWithinReach(viewer, roots) ? { name: "call", data: call } : undefined));
+  }
+
+  #ask(server: Server, question: WireQuestion): void {
+    const asked = { server, question };
+    this.#questions.set(question.id, asked);
+    this.#send(async viewer =>
+      maySettle(viewer, question)
+        ? { name: "question", data: await shownQuestion(viewer, asked) }
+        : undefined,
+    );
+  }
+
+  #settle(settled: SettledQuestion): void {
+    const asked = this.#questions.get(settled.id);
+    if (asked === undefined) return;
+    this.#questions.delete(settled.id);
+    this.#waiting.get(settled.id)?.done(settled);
+    this.#send(viewer =>
+      maySettle(viewer, asked.question) ? { name: "settled", data: settled } : undefined,
+    );
+  }
+
+  #readNotes(): void {
+    const before = new Map(this.#knownNotes.map(note => [note.id, note]));
+    this.#knownNotes = this.#notes?.all() ?? [];
+    this.#noteCounts = new Map();
+    for (const note of this.#knownNotes) {
+      this.#noteCounts.set(note.change, this.notesOn(note.change) + 1);
+      const known = before.get(note.id);
+      before.delete(note.id);
+      if (known !== undefined && known.read === note.read) continue;
+      this.#send(viewer =>
+        this.#isSeen(viewer, note.change) ? { name: "note", data: shownNote(viewer, note) } : undefined,
+      );
+    }
+    for (const { id, change } of before.values())
+      this.#send(viewer => (this.#isSeen(viewer, change) ? { name: "unnote", data: { id } } : undefined));
+  }
+}
+
+/** A server or a caller is seen by those who may reach all that it reaches. One that reaches nothing concerns nobody. */
+function isWithinReach(viewer: Viewer, roots: readonly string[]): boolean {
+  return viewer.mode === "local" && roots.length === 0 ? true : reaches(viewer, roots);
+}
+
+/** Only somebody who may see all that a question is about can answer it. */
+function maySettle(viewer: Viewer, { needs }: WireQuestion): boolean {
+  const paths = needs.map(({ at }) => at);
+  return viewer.mayUndo && reaches(viewer, paths) && !paths.some(path => viewer.workspace.isHidden(path));
+}
+
+async function shownQuestion(viewer: Viewer, { server, question }: Asked): Promise<Question> {
+  const { id, time, expires, client, connection, tool, command, needs, files } = question;
+  const side = (text: string | undefined, cut: number | undefined) => {
+    if (cut !== undefined) return { kind: "file", size: cut, without: "large" } as const;
+    const bytes = text === undefined ? undefined : Buffer.from(text, "base64");
+    return bytes && ({ kind: "file", size: bytes.length, bytes } as const);
+  };
+  const shown = files.map(({ at, from, before, after, cut }) => ({
+    at,
+    from,
+    before: side(before, before === undefined ? undefined : cut),
+    after: side(after, cut),
+  }));
+  return {
+    id,
+    time,
+    expires,
+    agent: { client, connection },
+    tool,
+    server: server.info.id,
+    needs: needs.map(({ at, question: action, rule }) => ({
+      path: at,
+      name: nameOf(viewer, at),
+      action,
+      ...(rule !== undefined && { rule }),
+    })),
+    ...(shown.length > 0 && { difference: await differenceOf(viewer, shown, overview) }),
+    ...(command !== undefined && { command }),
+  };
+}
+
+function shownNote(viewer: Viewer, note: StoredNote & { readonly read: boolean }): Note {
+  const { id, time, change, path, line, side, text, read } = note;
+  return {
+    id,
+    time,
+    change,
+    ...(path !== undefined && { path, name: nameOf(viewer, path) }),
+    ...(line !== undefined && { line }),
+    ...(side !== undefined && { side }),
+    text,
+    read,
+  };
+}

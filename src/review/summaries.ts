@@ -1,0 +1,187 @@
+// Changes and tasks in short, as lists show them, and the filters of those lists.
+
+import { Fault } from "../engine/fault.ts";
+import { netOf } from "../engine/history/net.ts";
+import { folded, pathGlobs } from "../engine/policy/path-globs.ts";
+import { isNoText } from "../engine/text/detect.ts";
+import { diffCounts } from "../engine/text/diff.ts";
+import type { ChangeRecord, RecordedFile } from "../engine/workspace/archive/log.ts";
+import type { Snapshot } from "../engine/workspace/archive/snapshot.ts";
+import type { Agent, ChangeSummary, FileSummary, TaskSummary } from "./api.ts";
+import type { ChangeIndex, Entry } from "./change-index.ts";
+import type { KeptMarks } from "./kept.ts";
+import { nameOf, reaches, type Viewer, visibleFiles } from "./viewer.ts";
+
+const mostFiles = 20;
+const mostChanges = 500;
+const maxCountedBytes = 256 * 1024;
+
+export interface Filter {
+  readonly before?: string | undefined;
+  readonly agent?: string | undefined;
+  readonly tool?: string | undefined;
+  readonly path?: string | undefined;
+  readonly since?: number | undefined;
+  readonly until?: number | undefined;
+  readonly task?: string | undefined;
+}
+
+export interface Past {
+  readonly index: ChangeIndex;
+  readonly kept: KeptMarks;
+  /** How many notes there are about a change. */
+  notesOn(change: string): number;
+  record(id: string): ChangeRecord | undefined;
+}
+
+/** The changes that a viewer may see and a filter lets through, newest first. */
+export function* matching({ index }: Past, viewer: Viewer, filter: Filter): Generator<Entry> {
+  const isWanted = pathFilter(viewer, filter.path);
+  for (const entry of index.newest(filter.before)) {
+    if (filter.since !== undefined && entry.time < filter.since) break;
+    if (filter.until !== undefined && entry.time > filter.until) continue;
+    if (filter.agent !== undefined && entry.client !== filter.agent) continue;
+    if (filter.tool !== undefined && entry.tool !== filter.tool) continue;
+    if (filter.task !== undefined && index.taskOf(entry.id) !== filter.task) continue;
+    if (!isSeen(viewer, entry) || !entry.paths.some(isWanted)) continue;
+    yield entry;
+  }
+}
+
+/** Whether a viewer may know about a change: all of it is in reach, and not all of it is hidden. */
+export function isSeen(viewer: Viewer, { paths }: Entry): boolean {
+  return reaches(viewer, paths) && paths.some(path => !viewer.workspace.isHidden(path));
+}
+
+function pathFilter(viewer: Viewer, wanted: string | undefined): (path: string) => boolean {
+  if (wanted === undefined || wanted === "") return () => true;
+  if (!/[*?]/.test(wanted)) {
+    const part = wanted.toLowerCase();
+    return path => nameOf(viewer, path).toLowerCase().includes(part) || path.toLowerCase().includes(part);
+  }
+  const globs = pathGlobs([wanted]);
+  return path => {
+    const name = folded(nameOf(viewer, path));
+    const whole = folded(path);
+    return globs.match({ names: name.split("/"), relative: () => [name], absolute: () => [whole] });
+  };
+}
+
+export function changeSummary(past: Past, viewer: Viewer, record: ChangeRecord): ChangeSummary {
+  const { index, kept } = past;
+  const { id, time, action, undoes } = record;
+  const files = visibleFiles(viewer, record);
+  const keptPaths = kept.pathsOf(id);
+  return {
+    id,
+    time,
+    tool: action,
+    agent: agentOf(record),
+    task: index.taskOf(id),
+    files: files.slice(0, mostFiles).map(file => fileSummary(viewer, file)),
+    fileCount: files.length,
+    state: index.stateOf(id),
+    ...(undoes !== undefined && { undoes }),
+    undoable: record.kept,
+    kept: kept.isKept(id),
+    ...(keptPaths.length > 0 && { keptPaths }),
+    notes: past.notesOn(id),
+  };
+}
+
+export function agentOf({
+  client,
+  connection,
+}: Pick<Entry, "client"> & { connection?: string | undefined }): Agent {
+  return { client, ...(connection !== undefined && { connection }) };
+}
+
+const effects: Readonly<Record<RecordedFile["effect"], FileSummary["effect"]>> = {
+  created: "created",
+  modified: "changed",
+  removed: "removed",
+  moved: "moved",
+  copied: "copied",
+  none: "mode",
+};
+
+function fileSummary(viewer: Viewer, file: RecordedFile): FileSummary {
+  const { at, from, effect, kind, before, after } = file;
+  const isMode =
+    effect === "modified" && before?.kind === "file" && after?.kind === "file" && before.hash === after.hash;
+  const isEntry = kind === "directory" || kind === "symlink" || kind === "file";
+  return {
+    path: at,
+    name: nameOf(viewer, at),
+    effect: isMode && before.hash !== undefined ? "mode" : effects[effect],
+    kind: isEntry ? kind : "other",
+    ...(from !== undefined && { from: nameOf(viewer, from) }),
+    ...(effect !== "copied" && countsOf(viewer, at, before, after)),
+  };
+}
+
+function countsOf(
+  { workspace }: Viewer,
+  at: string,
+  before: Snapshot | undefined,
+  after: Snapshot | undefined,
+): { added?: number; removed?: number } {
+  if ((before ?? after) === undefined) return {};
+  const text = (snapshot: Snapshot | undefined): string | undefined => {
+    if (snapshot === undefined) return "";
+    if (snapshot.kind !== "file" || snapshot.hash === undefined || snapshot.size > maxCountedBytes)
+      return undefined;
+    const bytes = workspace.archive.objects.get(snapshot.hash);
+    return bytes === undefined || isNoText(bytes) ? undefined : workspace.shown(at, bytes).toString("latin1");
+  };
+  try {
+    const [old, made] = [text(before), text(after)];
+    return old === undefined || made === undefined ? {} : diffCounts(old, made);
+  } catch (error) {
+    if (error instanceof Fault) return {};
+    throw error;
+  }
+}
+
+/** `ids` are the changes of a task that the viewer may see, oldest first. */
+export function taskSummary(past: Past, viewer: Viewer, task: string, ids: readonly string[]): TaskSummary {
+  const { index, kept } = past;
+  const entries = ids.map(id => index.get(id)).filter(entry => entry !== undefined);
+  const [first] = entries;
+  const standing = ids.filter(id => index.stateOf(id) !== "undone");
+  const records = standing
+    .slice(-mostChanges)
+    .map(id => past.record(id))
+    .filter(record => record !== undefined);
+  const net = netOf(records.toReversed()).filter(({ at }) => !viewer.workspace.isHidden(at));
+  return {
+    id: task,
+    agent: agentOf(first ?? { client: "" }),
+    from: first?.time ?? 0,
+    to: entries.at(-1)?.time ?? 0,
+    changes: ids.slice(-mostChanges).toReversed(),
+    changeCount: ids.length,
+    files: net.slice(0, mostFiles).map(({ at, from, before, after }) => {
+      const kind = after?.kind ?? before?.kind ?? "file";
+      return {
+        path: at,
+        name: nameOf(viewer, at),
+        effect:
+          from !== undefined
+            ? "moved"
+            : before === undefined
+              ? "created"
+              : after === undefined
+                ? "removed"
+                : "changed",
+        kind: kind === "special" ? "other" : kind,
+        ...(from !== undefined && { from: nameOf(viewer, from) }),
+        ...(from === undefined && countsOf(viewer, at, before, after)),
+      };
+    }),
+    fileCount: net.length,
+    standing: standing.length,
+    kept: standing.length > 0 && standing.every(id => kept.isKept(id)),
+    notes: ids.reduce((sum, id) => sum + past.notesOn(id), 0),
+  };
+}

@@ -1,0 +1,40 @@
+// Who looks at the page, and what they may see and do. Everything that is shown goes through the viewer's workspace:
+// its roots, and the rules that mask and hide.
+import { printable } from "../contract/wording.ts";
+import type { ChangeRecord, RecordedFile } from "../engine/workspace/archive/log.ts";
+import { isWithin } from "../engine/workspace/root.ts";
+import type { Workspace } from "../engine/workspace/workspace.ts";
+
+export interface Viewer {
+  readonly mode: "local" | "http";
+  /** The name of the token. */
+  readonly who?: string | undefined;
+  /** What may be seen now; roots may be added while a page is open. */
+  readonly workspace: Workspace;
+  readonly mayUndo: boolean;
+}
+
+/** Whether every one of these paths lies in a root of the viewer's. */
+export function reaches({ workspace: { roots } }: Viewer, paths: readonly string[]): boolean {
+  return paths.length > 0 && paths.every(path => roots.some(root => isWithin(path, root.path)));
+}
+
+/** The files of a change that no rule hides. */
+export function visibleFiles({ workspace }: Viewer, { files }: ChangeRecord): RecordedFile[] {
+  return files.filter(
+    ({ at, from, effect }) =>
+      effect !== "none" && !workspace.isHidden(at) && (from === undefined || !workspace.isHidden(from)),
+  );
+}
+
+/** For people: relative to its root, with the root's own name where there are several. */
+export function nameOf({ workspace: { roots } }: Viewer, path: string): string {
+  const holding = roots.filter(root => isWithin(path, root.path));
+  const root = holding.reduce<(typeof roots)[number] | undefined>(
+    (best, one) => (best === undefined || one.path.length > best.path.length ? one : best),
+    undefined,
+  );
+  if (root === undefined || root.path === path) return printable(path);
+  const below = path.slice(root.path.length).replace(/^[/\\]/, "");
+  return printable(roots.length === 1 ? below : `${root.path.split(/[/\\]/).at(-1)}/${below}`);
+}
