@@ -212,7 +212,7 @@ describe("search", () => {
     const removed = await agent.change("delete_path", { path: "gone.txt" });
     const masked = await agent.change("edit_file", {
       path: ".env",
-      edits: [{ old: "MODE=••••", new: "MODE=prod" }],
+      edits: [{ old: "MODE=••••", new: "MODE=••••\nEXTRA=needle-too" }],
     });
     const page = await ground.page(ground.root);
     const find = async (text: string) => (await page.get(`api/search?text=${text}`)).json.hits;
