@@ -1,11 +1,11 @@
 // The files of the review page, which the build puts beside the program.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { program as directory } from "#review";
 
 /** `name` is a single name. Undefined where there is no such file. */
-export function readPageFile(name: string): Buffer | undefined {
+export async function readPageFile(name: string): Promise<Buffer | undefined> {
   try {
+    const { program: directory } = await import("#review");
     return readFileSync(join(directory, name));
   } catch {
     return undefined;

@@ -59,7 +59,7 @@ export class Page {
     const lookup = await this.#lookup(request);
     const viewer = await lookup?.();
     if (lookup === undefined || viewer === undefined) return this.#turnAway(below, response);
-    if (!below.startsWith("api/")) return this.#file(below, method, response);
+    if (!below.startsWith("api/")) return await this.#file(below, method, response);
     if (below === "api/events" && method === "GET")
       return streamTo(request, response, { review: this.#options.review, viewer, lookup });
     if (method !== "GET" && method !== "POST") return problem(response, 405, "method", "Send GET or POST.");
@@ -114,12 +114,12 @@ export class Page {
     html(response, 401, this.#options.signIn === undefined ? notSignedIn : signIn());
   }
 
-  #file(below: string, method: string, response: ServerResponse): void {
+  async #file(below: string, method: string, response: ServerResponse): Promise<void> {
     if (method !== "GET" && method !== "HEAD") return void problem(response, 405, "method", "Send GET.");
     const name = below === "" ? "index.html" : below;
     const type = fileTypes[/^[\w-]+(?:\.[\w-]+)*\.(\w+)$/.exec(name)?.[1] ?? ""];
     // app.html is for MCP clients, which put it into a frame of their own.
-    const contents = type === undefined || name === "app.html" ? undefined : readPageFile(name);
+    const contents = type === undefined || name === "app.html" ? undefined : await readPageFile(name);
     if (contents !== undefined && type !== undefined) send(response, 200, { "content-type": type }, contents);
     else if (below === "") html(response, 200, placeholder);
     else problem(response, 404, "not_found", "There is no such file.");
