@@ -7,7 +7,7 @@ import { TimeSlice } from "../engine/workspace/footprint/time-slice.ts";
 import type { StateFolder } from "../host/state-folder.ts";
 import { TaskGroups } from "./task-groups.ts";
 
-export interface Entry {
+export interface ChangeEntry {
   readonly id: string;
   readonly time: number;
   readonly tool: string;
@@ -22,7 +22,7 @@ export interface Entry {
 
 export class ChangeIndex implements Disposable {
   readonly #archive: Archive;
-  readonly #entries = new Map<string, Entry>();
+  readonly #entries = new Map<string, ChangeEntry>();
   /** Oldest first. */
   #order: string[] = [];
   #tasks = new TaskGroups();
@@ -32,7 +32,7 @@ export class ChangeIndex implements Disposable {
   /** Settles when all that was there at the start has been read. */
   readonly ready: Promise<void>;
   /** Called with each change that is recorded from now on. */
-  onChange: (entry: Entry, record: ChangeRecord) => void = () => {};
+  onChange: (entry: ChangeEntry, record: ChangeRecord) => void = () => {};
 
   constructor(archive: Archive, changes: StateFolder | undefined) {
     this.#archive = archive;
@@ -44,7 +44,7 @@ export class ChangeIndex implements Disposable {
     return this.#entries.size;
   }
 
-  get(id: string): Entry | undefined {
+  get(id: string): ChangeEntry | undefined {
     return this.#entries.get(id);
   }
 
@@ -58,7 +58,7 @@ export class ChangeIndex implements Disposable {
   }
 
   /** Newest first, those before `before` only where that is given. */
-  *newest(before?: string): Generator<Entry> {
+  *newest(before?: string): Generator<ChangeEntry> {
     for (let i = this.#order.length - 1; i >= 0; i--) {
       const id = this.#order[i] ?? "";
       const entry = before !== undefined && id >= before ? undefined : this.#entries.get(id);
@@ -106,9 +106,9 @@ export class ChangeIndex implements Disposable {
     this.#entries.delete(id); // it was cleared away
   }
 
-  #add(record: ChangeRecord): Entry {
+  #add(record: ChangeRecord): ChangeEntry {
     const { id, time, action, client, connection, trace, undoes, partial = false, files } = record;
-    const entry: Entry = {
+    const entry: ChangeEntry = {
       id,
       time,
       tool: this.#shared(action),

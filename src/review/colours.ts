@@ -1,6 +1,6 @@
 // Colours for the lines of hunks: both texts are parsed once, and each line gets the spans that lie in it.
 import { spansOf } from "../engine/syntax/spans.ts";
-import type { Span } from "./api.ts";
+import type { HighlightSpan } from "./api.ts";
 
 interface Line {
   readonly hunk: number;
@@ -16,12 +16,12 @@ export async function coloured(
   before: string,
   after: string,
   hunks: readonly string[],
-): Promise<Span[][][]> {
+): Promise<HighlightSpan[][][]> {
   const spans = hunks.map(hunk =>
     hunk
       .split("\n")
       .slice(1)
-      .map((): Span[] => []),
+      .map((): HighlightSpan[] => []),
   );
   const [old, made]: [Line[], Line[]] = [[], []];
   const [oldStarts, newStarts] = [new LineStarts(before), new LineStarts(after)];
@@ -49,7 +49,11 @@ export async function coloured(
 }
 
 /** A span over several lines is a span in each of them. */
-function give(found: readonly Span[], lines: readonly Line[], spans: readonly Span[][][]): void {
+function give(
+  found: readonly HighlightSpan[],
+  lines: readonly Line[],
+  spans: readonly HighlightSpan[][][],
+): void {
   let first = 0;
   for (const { hunk, index, start, end } of lines) {
     while (first < found.length && (found[first]?.[1] ?? 0) <= start) first++;

@@ -3,7 +3,7 @@ import { netTexts } from "../engine/history/hunks.ts";
 import { type NetFile, netOf } from "../engine/history/net.ts";
 import type { ChangeRecord } from "../engine/workspace/archive/log.ts";
 import type { Difference } from "./api.ts";
-import { differenceOf, overview, type Shown, wholeFile } from "./difference.ts";
+import { differenceOf, overview, type ShownFile, wholeFile } from "./difference.ts";
 import { filesIn, maxComparedBytes, sideNow, sideOf } from "./sides.ts";
 import type { Viewer } from "./viewer.ts";
 
@@ -22,7 +22,7 @@ export async function netDifference(
   const files = netOf(records)
     .flatMap(one => expanded(viewer, edited(one, records)))
     .filter(({ at }) => file === undefined || at === file)
-    .map((one): Shown => {
+    .map((one): ShownFile => {
       const first = numbers.get(one.at);
       return {
         at: one.at,
@@ -42,7 +42,7 @@ export async function differenceToNow(
   file?: string,
 ): Promise<Difference> {
   const { workspace } = viewer;
-  const files: Shown[] = [];
+  const files: ShownFile[] = [];
   for (const { at, before } of netOf(records).flatMap(one => expanded(viewer, one))) {
     if (file !== undefined && at !== file) continue;
     const [old, now] = [sideOf(workspace, before), await sideNow(workspace, at)];
@@ -86,7 +86,7 @@ function expanded({ workspace }: Viewer, net: NetFile): NetFile[] {
   return [net];
 }
 
-function isSame(a: Shown["before"], b: Shown["after"]): boolean {
+function isSame(a: ShownFile["before"], b: ShownFile["after"]): boolean {
   if (a === undefined || b === undefined) return a === b;
   if (a.kind !== b.kind) return false;
   if (a.kind === "symlink" && b.kind === "symlink") return a.target === b.target;

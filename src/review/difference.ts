@@ -7,7 +7,7 @@ import { humanSize } from "../engine/text/size.ts";
 import type { Text } from "../engine/text/text.ts";
 import type { Difference, FileDifference, FileSummary, Hunk } from "./api.ts";
 import { coloured } from "./colours.ts";
-import { type Side, type Sides, shownText } from "./sides.ts";
+import { type FileSide, type FileSides, shownText } from "./sides.ts";
 import { nameOf, type Viewer } from "./viewer.ts";
 
 const longestLine = 2000;
@@ -23,13 +23,13 @@ export const overview: Limits = { fileLines: 2000, allLines: 10_000, files: 200 
 export const wholeFile: Limits = { fileLines: 20_000, allLines: 20_000, files: 1 };
 
 /** What is to be shown. `first` is the number of its first hunk, where hunks can be undone one by one. */
-export interface Shown extends Sides {
+export interface ShownFile extends FileSides {
   readonly first?: number;
 }
 
 export async function differenceOf(
   viewer: Viewer,
-  files: readonly Shown[],
+  files: readonly ShownFile[],
   limits: Limits,
 ): Promise<Difference> {
   const shown: FileDifference[] = [];
@@ -52,7 +52,7 @@ export async function differenceOf(
   return { files: shown, omitted, added, removed };
 }
 
-export function summaryOf(viewer: Viewer, { at, from, before, after }: Sides): FileSummary {
+export function summaryOf(viewer: Viewer, { at, from, before, after }: FileSides): FileSummary {
   const kind = after?.kind ?? before?.kind ?? "file";
   return {
     path: at,
@@ -63,7 +63,7 @@ export function summaryOf(viewer: Viewer, { at, from, before, after }: Sides): F
   };
 }
 
-function effectOf({ from, before, after }: Sides): FileSummary["effect"] {
+function effectOf({ from, before, after }: FileSides): FileSummary["effect"] {
   if (from !== undefined) return "moved";
   if (before === undefined) return "created";
   if (after === undefined) return "removed";
@@ -71,7 +71,7 @@ function effectOf({ from, before, after }: Sides): FileSummary["effect"] {
   return same && before.bytes.equals(after.bytes) ? "mode" : "changed";
 }
 
-async function fileDifference(viewer: Viewer, file: Shown, maxLines: number): Promise<FileDifference> {
+async function fileDifference(viewer: Viewer, file: ShownFile, maxLines: number): Promise<FileDifference> {
   const { workspace } = viewer;
   const summary = summaryOf(viewer, file);
   const without = (shows: FileDifference["shows"]): FileDifference => ({
@@ -142,15 +142,19 @@ function shortened(line: string): string {
   return `${line.slice(0, longestLine)}… (+${line.length - longestLine} characters)`;
 }
 
-function aboutOf({ before, after }: Sides, shows: FileDifference["shows"]): { about?: string } {
+function aboutOf({ before, after }: FileSides, shows: FileDifference["shows"]): { about?: string } {
   const about = shows === "entry" ? entryChange(before, after) : sizes(shows, before, after);
   return about === "" ? {} : { about };
 }
 
-function sizes(shows: FileDifference["shows"], before: Side | undefined, after: Side | undefined): string {
+function sizes(
+  shows: FileDifference["shows"],
+  before: FileSide | undefined,
+  after: FileSide | undefined,
+): string {
   if (shows === "moved") return "as it was";
   if (shows === "masked") return "only hidden values differ";
-  const size = (side: Side | undefined) =>
+  const size = (side: FileSide | undefined) =>
     side === undefined ? undefined : side.kind === "file" ? humanSize(side.size) : side.kind;
   const what = { binary: "binary", large: "too large to compare", unkept: "contents not kept" }[
     shows as string
@@ -160,8 +164,8 @@ function sizes(shows: FileDifference["shows"], before: Side | undefined, after: 
     .join(", ");
 }
 
-function entryChange(before: Side | undefined, after: Side | undefined): string {
-  const said = (side: Side | undefined) => {
+function entryChange(before: FileSide | undefined, after: FileSide | undefined): string {
+  const said = (side: FileSide | undefined) => {
     if (side === undefined) return "nothing";
     if (side.kind === "symlink") return `link to ${side.target}`;
     if (side.kind === "file") return `file, ${humanSize(side.size)}`;

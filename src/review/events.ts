@@ -7,7 +7,7 @@ export type Event = {
   [K in keyof Events]: { readonly name: K; readonly data: Events[K] };
 }[keyof Events];
 
-interface Kept {
+interface KeptEvent {
   readonly number: number;
   readonly event: Event;
 }
@@ -20,7 +20,7 @@ export class EventStream {
   /** Tells this process from the one before it, whose numbers began at 1, too. */
   readonly #run = randomBytes(4).toString("hex");
   readonly #listeners = new Set<Listener>();
-  #kept: Kept[] = [];
+  #kept: KeptEvent[] = [];
   #last = 0;
 
   get listeners(): number {

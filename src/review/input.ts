@@ -17,7 +17,7 @@ function wrong(message: string): Refused {
   return new Refused(400, "invalid_input", message);
 }
 
-export class Query {
+export class QueryFields {
   readonly #params: URLSearchParams;
 
   constructor(params: URLSearchParams) {
@@ -45,18 +45,18 @@ export class Query {
   }
 }
 
-type Fields = Readonly<Record<string, unknown>>;
+type JsonFields = Readonly<Record<string, unknown>>;
 
 /** The fields of a JSON object; what is not named here is refused. */
-export class Body {
-  readonly #fields: Fields;
+export class BodyFields {
+  readonly #fields: JsonFields;
 
   constructor(value: unknown, names: readonly string[]) {
     if (typeof value !== "object" || value === null || Array.isArray(value))
       throw wrong("send a JSON object");
     const unknown = Object.keys(value).find(name => !names.includes(name));
     if (unknown !== undefined) throw wrong(`${JSON.stringify(unknown.slice(0, 100))} is not known here`);
-    this.#fields = value as Fields;
+    this.#fields = value as JsonFields;
   }
 
   text(name: string, longest: number): string | undefined {

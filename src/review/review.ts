@@ -10,8 +10,8 @@ import { type Event, EventStream, type Listener } from "./events.ts";
 import { KeptMarks } from "./kept.ts";
 import { NoteFiles, type StoredNote } from "./notes.ts";
 import { Presence } from "./presence.ts";
-import { type Server, Servers } from "./servers.ts";
-import { changeSummary, isSeen, type Past } from "./summaries.ts";
+import { type ConnectedServer, Servers } from "./servers.ts";
+import { changeSummary, isSeen, type ReviewedPast } from "./summaries.ts";
 import { nameOf, reaches, type Viewer } from "./viewer.ts";
 import { type FromServer, folders, type WireCall, type WireQuestion } from "./wire.ts";
 
@@ -19,8 +19,8 @@ const mostCalls = 1000;
 /** Longer than a server takes to answer. */
 const answerMs = 5000;
 
-interface Asked {
-  readonly server: Server;
+interface OpenQuestion {
+  readonly server: ConnectedServer;
   readonly question: WireQuestion;
 }
 
@@ -31,7 +31,7 @@ interface Waiting {
 /** An event as it is before a viewer looks at it: what it shows depends on who that is. */
 type Happening = Event | ((viewer: Viewer) => Event | undefined | Promise<Event | undefined>);
 
-export class Review implements Past, Disposable {
+export class Review implements ReviewedPast, Disposable {
   readonly index: ChangeIndex;
   readonly kept: KeptMarks;
   readonly servers: Servers;
@@ -40,7 +40,7 @@ export class Review implements Past, Disposable {
   readonly #noteWatch: Disposable | undefined;
   readonly #presence: Presence;
   readonly #streams = new Map<Viewer, EventStream>();
-  readonly #questions = new Map<string, Asked>();
+  readonly #questions = new Map<string, OpenQuestion>();
   readonly #waiting = new Map<string, Waiting>();
   #calls: { readonly call: Call; readonly roots: readonly string[] }[] = [];
   #noteCounts = new Map<string, number>();
@@ -199,7 +199,7 @@ export class Review implements Past, Disposable {
     }));
   }
 
-  #told(server: Server, message: FromServer): void {
+  #told(server: ConnectedServer, message: FromServer): void {
     switch (message.is) {
       case "hello":
         this.onRoots(server.info.roots);
@@ -231,7 +231,7 @@ export class Review implements Past, Disposable {
     }
   }
 
-  #addCall(server: Server, { roots, ...rest }: WireCall, isNew: boolean): void {
+  #addCall(server: ConnectedServer, { roots, ...rest }: WireCall, isNew: boolean): void {
     const call: Call = { ...rest, server: server.info.id };
     if (!isNew && this.#calls.some(known => known.call.id === call.id)) return;
     this.#calls.push({ call, roots });
@@ -240,7 +240,7 @@ export class Review implements Past, Disposable {
       this.#send(viewer => (isWithinReach(viewer, roots) ? { name: "call", data: call } : undefined));
   }
 
-  #ask(server: Server, question: WireQuestion): void {
+  #ask(server: ConnectedServer, question: WireQuestion): void {
     const asked = { server, question };
     this.#questions.set(question.id, asked);
     this.#send(async viewer =>
@@ -289,7 +289,7 @@ function maySettle(viewer: Viewer, { needs }: WireQuestion): boolean {
   return viewer.mayUndo && reaches(viewer, paths) && !paths.some(path => viewer.workspace.isHidden(path));
 }
 
-async function shownQuestion(viewer: Viewer, { server, question }: Asked): Promise<Question> {
+async function shownQuestion(viewer: Viewer, { server, question }: OpenQuestion): Promise<Question> {
   const { id, time, expires, client, connection, tool, command, needs, files } = question;
   const side = (text: string | undefined, cut: number | undefined) => {
     if (cut !== undefined) return { kind: "file", size: cut, without: "large" } as const;

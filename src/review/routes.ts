@@ -21,14 +21,14 @@ import type {
   UndoResult,
 } from "./api.ts";
 import { differenceToNow, netDifference } from "./details.ts";
-import { Body, Query, Refused } from "./input.ts";
+import { BodyFields, QueryFields, Refused } from "./input.ts";
 import type { Review } from "./review.ts";
-import { changeHolds, Finder, searchPast } from "./search.ts";
+import { changeHolds, PastFinder, searchPast } from "./search.ts";
 import { changeSummary, type Filter, isSeen, matching, taskSummary } from "./summaries.ts";
 import { undoFor } from "./undoing.ts";
 import { nameOf, reaches, type Viewer } from "./viewer.ts";
 
-export interface Asked {
+export interface RouteRequest {
   readonly method: "GET" | "POST";
   /** Below `api/`. */
   readonly route: string;
@@ -36,16 +36,19 @@ export interface Asked {
   readonly body?: unknown;
 }
 
-export interface Given {
+export interface RouteAnswer {
   readonly status: number;
   readonly body: unknown;
 }
 
-type Handler = (asked: { query: Query; body: unknown; id: string }, viewer: Viewer) => Promise<unknown>;
+type RouteHandler = (
+  asked: { query: QueryFields; body: unknown; id: string },
+  viewer: Viewer,
+) => Promise<unknown>;
 
 export class Routes {
   readonly #review: Review;
-  readonly #table: readonly (readonly [method: Asked["method"], route: RegExp, run: Handler])[];
+  readonly #table: readonly (readonly [method: RouteRequest["method"], route: RegExp, run: RouteHandler])[];
 
   constructor(review: Review) {
     this.#review = review;
@@ -68,14 +71,14 @@ export class Routes {
     ];
   }
 
-  async answer({ method, route, query, body }: Asked, viewer: Viewer): Promise<Given> {
+  async answer({ method, route, query, body }: RouteRequest, viewer: Viewer): Promise<RouteAnswer> {
     try {
       for (const [accepted, pattern, run] of this.#table) {
         const match = pattern.exec(route);
         if (match === null || accepted !== method) continue;
         await this.#review.index.ready;
         this.#review.kept.refresh(id => this.#review.index.get(id) !== undefined);
-        const answer = await run({ query: new Query(query), body, id: match[1] ?? "" }, viewer);
+        const answer = await run({ query: new QueryFields(query), body, id: match[1] ?? "" }, viewer);
         const isRefused =
           isUndoResult(answer) && method === "POST" && !answer.done && answer.collisions.length > 0;
         return { status: isRefused && !isPreview(body) ? 409 : 200, body: answer };
@@ -107,14 +110,14 @@ export class Routes {
     };
   }
 
-  async #calls(query: Query, viewer: Viewer): Promise<CallList> {
+  async #calls(query: QueryFields, viewer: Viewer): Promise<CallList> {
     return { calls: this.#review.calls(viewer, query.number("limit", 1000) ?? 200) };
   }
 
-  async #changes(query: Query, viewer: Viewer): Promise<ChangeList> {
+  async #changes(query: QueryFields, viewer: Viewer): Promise<ChangeList> {
     const limit = query.number("limit", 500) ?? 50;
     const text = query.text("text");
-    const finder = text === undefined ? undefined : new Finder(viewer, text);
+    const finder = text === undefined ? undefined : new PastFinder(viewer, text);
     const changes: ChangeSummary[] = [];
     for (const { id } of matching(this.#review, viewer, filterOf(query))) {
       if (finder !== undefined && !(await changeHolds(this.#review, viewer, finder, id))) continue;
@@ -126,7 +129,7 @@ export class Routes {
     return { changes };
   }
 
-  async #change(id: string, query: Query, viewer: Viewer): Promise<ChangeDetail> {
+  async #change(id: string, query: QueryFields, viewer: Viewer): Promise<ChangeDetail> {
     const record = this.#named(id, viewer);
     return {
       change: changeSummary(this.#review, viewer, record),
@@ -135,11 +138,11 @@ export class Routes {
     };
   }
 
-  async #tasks(query: Query, viewer: Viewer): Promise<TaskList> {
+  async #tasks(query: QueryFields, viewer: Viewer): Promise<TaskList> {
     const limit = query.number("limit", 100) ?? 30;
     const { before, ...filter } = filterOf(query);
     const text = query.text("text");
-    const finder = text === undefined ? undefined : new Finder(viewer, text);
+    const finder = text === undefined ? undefined : new PastFinder(viewer, text);
     const { index } = this.#review;
     const start = before === undefined ? undefined : index.inTask(before).at(-1);
     const found = new Set<string>();
@@ -168,7 +171,7 @@ export class Routes {
     });
   }
 
-  async #task(id: string, query: Query, viewer: Viewer): Promise<TaskDetail> {
+  async #task(id: string, query: QueryFields, viewer: Viewer): Promise<TaskDetail> {
     const ids = this.#seenIn(id, viewer);
     if (ids.length === 0) throw new Refused(404, "unknown_task", "There is no such task.");
     const all = this.#records(ids);
@@ -204,7 +207,7 @@ export class Routes {
   }
 
   async #undo(given: unknown, viewer: Viewer): Promise<UndoResult> {
-    const body = new Body(given, ["change", "changes", "task", "path", "hunks", "preview"]);
+    const body = new BodyFields(given, ["change", "changes", "task", "path", "hunks", "preview"]);
     body.exactlyOne(["change", "changes", "task"]);
     const preview = body.flag("preview") ?? false;
     if (!viewer.mayUndo) throw new Refused(403, "forbidden", "Undo needs write access to these files.");
@@ -242,7 +245,7 @@ export class Routes {
   }
 
   async #keep(given: unknown, viewer: Viewer): Promise<Kept> {
-    const body = new Body(given, ["changes", "task", "path", "kept"]);
+    const body = new BodyFields(given, ["changes", "task", "path", "kept"]);
     body.exactlyOne(["changes", "task"]);
     const kept = body.flag("kept");
     if (kept === undefined) throw new Refused(400, "invalid_input", "kept is required");
@@ -260,7 +263,7 @@ export class Routes {
   }
 
   async #answer(id: string, given: unknown, viewer: Viewer): Promise<SettledQuestion> {
-    const body = new Body(given, ["answer", "reason"]);
+    const body = new BodyFields(given, ["answer", "reason"]);
     const answer = body.one("answer", ["once", "task", "rule", "deny"]);
     if (answer === undefined) throw new Refused(400, "invalid_input", "answer is required");
     if (answer === "rule" && viewer.mode !== "local")
@@ -276,7 +279,7 @@ export class Routes {
     return settled;
   }
 
-  async #notes(query: Query, viewer: Viewer): Promise<NoteList> {
+  async #notes(query: QueryFields, viewer: Viewer): Promise<NoteList> {
     const [change, task] = [query.id("change"), query.id("task")];
     const notes = this.#review
       .notes(viewer)
@@ -289,7 +292,7 @@ export class Routes {
   }
 
   async #note(given: unknown, viewer: Viewer): Promise<Note> {
-    const body = new Body(given, ["change", "path", "line", "side", "text"]);
+    const body = new BodyFields(given, ["change", "path", "line", "side", "text"]);
     const record = this.#named(body.id("change") ?? "", viewer);
     const text = body.text("text", 4000)?.trim() ?? "";
     if (text === "") throw new Refused(400, "invalid_input", "text is required");
@@ -316,7 +319,7 @@ export class Routes {
     return {};
   }
 
-  async #search(query: Query, viewer: Viewer): Promise<SearchResult> {
+  async #search(query: QueryFields, viewer: Viewer): Promise<SearchResult> {
     const text = query.text("text");
     if (text === undefined) throw new Refused(400, "invalid_input", "text is required");
     return await searchPast(this.#review, viewer, text, filterOf(query), query.number("limit", 500) ?? 100);
@@ -344,7 +347,7 @@ const statuses: { readonly [code: string]: number } = {
   permission_denied: 403,
 };
 
-function filterOf(query: Query): Filter {
+function filterOf(query: QueryFields): Filter {
   return {
     before: query.id("before"),
     agent: query.text("agent"),

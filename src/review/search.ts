@@ -9,7 +9,7 @@ import type { Snapshot } from "../engine/workspace/archive/snapshot.ts";
 import { TimeSlice } from "../engine/workspace/footprint/time-slice.ts";
 import type { Hit, SearchResult } from "./api.ts";
 import { filesIn } from "./sides.ts";
-import { type Filter, matching, type Past } from "./summaries.ts";
+import { type Filter, matching, type ReviewedPast } from "./summaries.ts";
 import { nameOf, type Viewer, visibleFiles } from "./viewer.ts";
 
 const shareMs = 2000;
@@ -19,14 +19,14 @@ const longestLine = 300;
 const mostInFile = 20;
 
 export async function searchPast(
-  past: Past,
+  past: ReviewedPast,
   viewer: Viewer,
   text: string,
   filter: Filter,
   limit: number,
 ): Promise<SearchResult> {
   const hits: Hit[] = [];
-  const finder = new Finder(viewer, text);
+  const finder = new PastFinder(viewer, text);
   const began = clock();
   const slice = new TimeSlice();
   let last: string | undefined;
@@ -44,16 +44,21 @@ export async function searchPast(
 }
 
 /** Whether the old or new contents of a change hold a text. */
-export async function changeHolds(past: Past, viewer: Viewer, finder: Finder, id: string): Promise<boolean> {
+export async function changeHolds(
+  past: ReviewedPast,
+  viewer: Viewer,
+  finder: PastFinder,
+  id: string,
+): Promise<boolean> {
   const record = past.record(id);
   for (const file of record === undefined ? [] : visibleFiles(viewer, record))
     if ((await finder.in(file)).length > 0) return true;
   return false;
 }
 
-type Place = Pick<Hit, "path" | "side" | "line" | "text" | "start" | "end">;
+type FoundText = Pick<Hit, "path" | "side" | "line" | "text" | "start" | "end">;
 
-export class Finder {
+export class PastFinder {
   readonly #viewer: Viewer;
   readonly #wanted: string;
   readonly #folds: boolean;
@@ -66,17 +71,21 @@ export class Finder {
     this.#wanted = wanted;
   }
 
-  async in({ at, before, replaced, after }: RecordedFile): Promise<Place[]> {
+  async in({ at, before, replaced, after }: RecordedFile): Promise<FoundText[]> {
     return [
       ...(await this.#inSnapshot(at, before ?? replaced, "old")),
       ...(await this.#inSnapshot(at, after, "new")),
     ];
   }
 
-  async #inSnapshot(at: string, snapshot: Snapshot | undefined, side: Place["side"]): Promise<Place[]> {
+  async #inSnapshot(
+    at: string,
+    snapshot: Snapshot | undefined,
+    side: FoundText["side"],
+  ): Promise<FoundText[]> {
     const { workspace } = this.#viewer;
     if (snapshot?.kind === "directory") {
-      const found: Place[] = [];
+      const found: FoundText[] = [];
       for (const one of filesIn(workspace, at, snapshot))
         found.push(...(await this.#inSnapshot(one.at, one.snapshot, side)));
       return found;
@@ -98,9 +107,9 @@ export class Finder {
     }
   }
 
-  #places(path: string, body: string, side: Place["side"]): Place[] {
+  #places(path: string, body: string, side: FoundText["side"]): FoundText[] {
     const text = this.#folds ? body.toLowerCase() : body;
-    const found: Place[] = [];
+    const found: FoundText[] = [];
     // Lower case may be longer than the text itself: then places are those of the folded text.
     const shown = text.length === body.length ? body : text;
     let line = 1;

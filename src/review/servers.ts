@@ -5,7 +5,7 @@ import { StateFolder } from "../host/state-folder.ts";
 import type { AnswerRequest, ServerInfo } from "./api.ts";
 import { type FromServer, folders, type ServerFile } from "./wire.ts";
 
-export interface Server {
+export interface ConnectedServer {
   readonly info: ServerInfo;
   send(answer: AnswerRequest & { readonly id: string }): void;
 }
@@ -25,7 +25,7 @@ export class Servers implements Disposable {
   readonly #timer: NodeJS.Timeout;
   #attended = false;
   /** Called with each message. */
-  onMessage: (server: Server, message: FromServer) => void = () => {};
+  onMessage: (server: ConnectedServer, message: FromServer) => void = () => {};
   /** Called when servers come and go, with the one that went. */
   onChange: (gone?: string) => void = () => {};
 

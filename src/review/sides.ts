@@ -9,7 +9,7 @@ import type { Workspace } from "../engine/workspace/workspace.ts";
 /** A larger file is named, and not compared. */
 export const maxComparedBytes = 2 * 1024 * 1024;
 
-export type Side =
+export type FileSide =
   | { readonly kind: "file"; readonly size: number; readonly mode?: number; readonly bytes: Buffer }
   /** Contents that are not shown: too large, or not kept. */
   | {
@@ -23,14 +23,14 @@ export type Side =
   | { readonly kind: "special" };
 
 /** What a path was and what it became. Undefined: nothing was there. */
-export interface Sides {
+export interface FileSides {
   readonly at: string;
   readonly from?: string | undefined;
-  readonly before: Side | undefined;
-  readonly after: Side | undefined;
+  readonly before: FileSide | undefined;
+  readonly after: FileSide | undefined;
 }
 
-export function sideOf({ archive }: Workspace, snapshot: Snapshot | undefined): Side | undefined {
+export function sideOf({ archive }: Workspace, snapshot: Snapshot | undefined): FileSide | undefined {
   if (snapshot === undefined) return undefined;
   if (snapshot.kind !== "file") return snapshot;
   const { kind, size, mode, hash } = snapshot;
@@ -40,7 +40,7 @@ export function sideOf({ archive }: Workspace, snapshot: Snapshot | undefined): 
 }
 
 /** What is at a path now; links are not followed. */
-export async function sideNow(workspace: Workspace, at: string): Promise<Side | undefined> {
+export async function sideNow(workspace: Workspace, at: string): Promise<FileSide | undefined> {
   try {
     const path = workspace.recorded(at);
     const { kind, size, mode, target = "" } = workspace.lstat(path);
@@ -61,7 +61,7 @@ export async function sideNow(workspace: Workspace, at: string): Promise<Side | 
 export async function shownText(
   workspace: Workspace,
   at: string,
-  side: Side | undefined,
+  side: FileSide | undefined,
 ): Promise<Text | "none" | "binary" | "large" | "unkept" | "entry"> {
   if (side === undefined) return "none";
   if (side.kind !== "file") return "entry";

@@ -8,7 +8,7 @@ import { diffCounts } from "../engine/text/diff.ts";
 import type { ChangeRecord, RecordedFile } from "../engine/workspace/archive/log.ts";
 import type { Snapshot } from "../engine/workspace/archive/snapshot.ts";
 import type { Agent, ChangeSummary, FileSummary, TaskSummary } from "./api.ts";
-import type { ChangeIndex, Entry } from "./change-index.ts";
+import type { ChangeEntry, ChangeIndex } from "./change-index.ts";
 import type { KeptMarks } from "./kept.ts";
 import { nameOf, reaches, type Viewer, visibleFiles } from "./viewer.ts";
 
@@ -26,7 +26,7 @@ export interface Filter {
   readonly task?: string | undefined;
 }
 
-export interface Past {
+export interface ReviewedPast {
   readonly index: ChangeIndex;
   readonly kept: KeptMarks;
   /** How many notes there are about a change. */
@@ -35,7 +35,7 @@ export interface Past {
 }
 
 /** The changes that a viewer may see and a filter lets through, newest first. */
-export function* matching({ index }: Past, viewer: Viewer, filter: Filter): Generator<Entry> {
+export function* matching({ index }: ReviewedPast, viewer: Viewer, filter: Filter): Generator<ChangeEntry> {
   const isWanted = pathFilter(viewer, filter.path);
   for (const entry of index.newest(filter.before)) {
     if (filter.since !== undefined && entry.time < filter.since) break;
@@ -49,7 +49,7 @@ export function* matching({ index }: Past, viewer: Viewer, filter: Filter): Gene
 }
 
 /** Whether a viewer may know about a change: all of it is in reach, and not all of it is hidden. */
-export function isSeen(viewer: Viewer, { paths }: Entry): boolean {
+export function isSeen(viewer: Viewer, { paths }: ChangeEntry): boolean {
   return reaches(viewer, paths) && paths.some(path => !viewer.workspace.isHidden(path));
 }
 
@@ -67,7 +67,7 @@ function pathFilter(viewer: Viewer, wanted: string | undefined): (path: string) 
   };
 }
 
-export function changeSummary(past: Past, viewer: Viewer, record: ChangeRecord): ChangeSummary {
+export function changeSummary(past: ReviewedPast, viewer: Viewer, record: ChangeRecord): ChangeSummary {
   const { index, kept } = past;
   const { id, time, action, undoes } = record;
   const files = visibleFiles(viewer, record);
@@ -92,7 +92,7 @@ export function changeSummary(past: Past, viewer: Viewer, record: ChangeRecord):
 export function agentOf({
   client,
   connection,
-}: Pick<Entry, "client"> & { connection?: string | undefined }): Agent {
+}: Pick<ChangeEntry, "client"> & { connection?: string | undefined }): Agent {
   return { client, ...(connection !== undefined && { connection }) };
 }
 
@@ -144,7 +144,12 @@ function countsOf(
 }
 
 /** `ids` are the changes of a task that the viewer may see, oldest first. */
-export function taskSummary(past: Past, viewer: Viewer, task: string, ids: readonly string[]): TaskSummary {
+export function taskSummary(
+  past: ReviewedPast,
+  viewer: Viewer,
+  task: string,
+  ids: readonly string[],
+): TaskSummary {
   const { index, kept } = past;
   const entries = ids.map(id => index.get(id)).filter(entry => entry !== undefined);
   const [first] = entries;

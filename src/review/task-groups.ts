@@ -1,23 +1,23 @@
 // Tasks: changes that belong together. The changes of one trace are a task, whichever connections it ran over; else
 // those of one connection without a long pause.
-import type { Entry } from "./change-index.ts";
+import type { ChangeEntry } from "./change-index.ts";
 
 /** A longer pause begins a new task. */
 const pauseMs = 30 * 60_000;
 
-interface Task {
+interface TaskGroup {
   readonly id: string;
   readonly changes: string[];
   last: number;
 }
 
 export class TaskGroups {
-  readonly #latest = new Map<string, Task>();
-  readonly #tasks = new Map<string, Task>();
-  readonly #byChange = new Map<string, Task>();
+  readonly #latest = new Map<string, TaskGroup>();
+  readonly #tasks = new Map<string, TaskGroup>();
+  readonly #byChange = new Map<string, TaskGroup>();
 
   /** Changes come in the order of time. */
-  add({ id, time, trace, client, connection = "" }: Entry): void {
+  add({ id, time, trace, client, connection = "" }: ChangeEntry): void {
     const key = trace ?? `${client}\0${connection}`;
     let task = this.#latest.get(key);
     if (task === undefined || (trace === undefined && time - task.last > pauseMs)) {

@@ -4,7 +4,7 @@ import { openAddress } from "../../engine/shell/open-address.ts";
 import { createLog } from "../../mcp/log.ts";
 import { servePage } from "../../review/http/listen.ts";
 import { print } from "../print.ts";
-import { Scope } from "../review/scope.ts";
+import { ReviewScope } from "../review/scope.ts";
 import { untilSignal } from "../review/until-signal.ts";
 import { withDirectory } from "../review/with-directory.ts";
 import { UsageError } from "../usage-error.ts";
@@ -28,7 +28,7 @@ export const review = command({
   most: 1,
   async run({ operands: [directory], own, config }) {
     const port = portOf(own.get("port"));
-    using scope = new Scope(withDirectory(config, directory));
+    using scope = new ReviewScope(withDirectory(config, directory));
     const log = createLog(config["log-level"]);
     const page = await servePage(scope.review, () => scope, {
       port,

@@ -15,7 +15,7 @@ import { choosePolicy } from "../policy/policy-choice.ts";
 /** Requests that began with an earlier set of directories have ended by then. */
 const graceMs = 60_000;
 
-export class Scope implements Viewer, Disposable {
+export class ReviewScope implements Viewer, Disposable {
   readonly mode = "local";
   readonly review: Review;
   readonly #config: Config;

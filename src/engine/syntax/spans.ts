@@ -1,6 +1,6 @@
 // What to colour in parts of a text. Nothing where the language is not known, or the text is too large.
 import { languageOf, parsedPart } from "./language.ts";
-import type { Span } from "./thread/messages.ts";
+import type { SyntaxSpan } from "./thread/messages.ts";
 import { ask } from "./thread/thread.ts";
 
 const maxLength = 1_000_000;
@@ -11,7 +11,7 @@ export async function spansOf(
   path: string,
   text: string,
   parts: readonly number[],
-): Promise<readonly Span[]> {
+): Promise<readonly SyntaxSpan[]> {
   const language = languageOf(path, text);
   if (language === undefined || text.length > maxLength || parts.length === 0) return [];
   const found = await ask({

@@ -18,7 +18,7 @@ export interface ParseRequest {
 }
 
 /** What a part of a text is, for colours. */
-export type SpanKind =
+export type SyntaxKind =
   | "comment"
   | "string"
   | "number"
@@ -30,7 +30,7 @@ export type SpanKind =
   | "operator";
 
 /** Start, end, kind. */
-export type Span = readonly [start: number, end: number, kind: SpanKind];
+export type SyntaxSpan = readonly [start: number, end: number, kind: SyntaxKind];
 
 export type SymbolKind =
   | "class"
@@ -103,6 +103,6 @@ export interface ParseAnswer {
     readonly declarations?: readonly RawDeclaration[];
     readonly kinds?: readonly NodeKind[];
     readonly uses?: readonly NameUse[];
-    readonly spans?: readonly Span[];
+    readonly spans?: readonly SyntaxSpan[];
   };
 }

@@ -1,6 +1,6 @@
 // What to colour in parts of a text: comments, strings, keywords and names in their roles, from the syntax tree.
 import type { Node } from "web-tree-sitter";
-import type { Span, SpanKind } from "./messages.ts";
+import type { SyntaxKind, SyntaxSpan } from "./messages.ts";
 
 const comment = /comment/;
 const string = /string|char_literal|character_literal|heredoc|regex|^escape_sequence$|raw_text/;
@@ -17,8 +17,8 @@ const calls = /call|invocation|^command$|macro_invocation/;
 const functions = /function|method|constructor|^(macro_definition|command_name)$/;
 
 /** `parts` are offsets in pairs, in order. The spans do not overlap and are in order. */
-export function spansIn(root: Node, parts: readonly number[]): Span[] {
-  const spans: Span[] = [];
+export function spansIn(root: Node, parts: readonly number[]): SyntaxSpan[] {
+  const spans: SyntaxSpan[] = [];
   const cursor = root.walk();
   let part = 0;
   try {
@@ -39,7 +39,7 @@ export function spansIn(root: Node, parts: readonly number[]): Span[] {
 }
 
 /** Undefined for what has no colour, or whose parts have their own. */
-function kindOf(node: Node): SpanKind | undefined {
+function kindOf(node: Node): SyntaxKind | undefined {
   const { type } = node;
   if (comment.test(type)) return "comment";
   if (!node.isNamed) return tokenKind(type);
@@ -52,7 +52,7 @@ function kindOf(node: Node): SpanKind | undefined {
   return properties.test(type) ? "property" : undefined;
 }
 
-function tokenKind(type: string): SpanKind | undefined {
+function tokenKind(type: string): SyntaxKind | undefined {
   if (constants.has(type)) return "constant";
   if (/^[a-z_]{2,}$/i.test(type)) return "keyword";
   if (/^["'`]+$/.test(type)) return "string";
