@@ -11,7 +11,8 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { Fault } from "../engine/fault.ts";
-import { makeDirectory, statePath } from "../engine/workspace/commit/state.ts";
+import { makeDirectory } from "../engine/workspace/commit/state.ts";
+import { statePath } from "../engine/workspace/commit/state-path.ts";
 import { writeNamedFile } from "../engine/workspace/system/named-file.ts";
 
 const pollMs = 1000;
