@@ -3,7 +3,7 @@ import type { Command } from "./client.ts";
 import type { Call, Calls } from "./jobs.ts";
 
 /** Where a server may work: what it serves, and a place of its own for whatever else it keeps. */
-export interface Ground {
+export interface Fixture {
   readonly root: string;
   readonly state: string;
 }
@@ -13,8 +13,8 @@ export interface Adapter {
   /** `ours` and `rival` are compared; the others are what they are compared with. */
   readonly family: "ours" | "before" | "rival" | "floor";
   /** How it is started. Rejects, with the reason, where it cannot be. */
-  command(ground: Ground): Promise<Command>;
+  command(fixture: Fixture): Promise<Command>;
   readonly calls: Calls;
   /** What has to be said before anything else. */
-  readonly greeting?: (ground: Ground) => Call;
+  readonly greeting?: (fixture: Fixture) => Call;
 }

@@ -101,7 +101,7 @@ export class ServerLane implements Lane {
   }
 
   async #start(): Promise<Sample> {
-    const command = await this.#adapter.command(this.#ground());
+    const command = await this.#adapter.command(this.#fixture());
     const start = performance.now();
     const client = new Client(command);
     running.add(client);
@@ -120,12 +120,12 @@ export class ServerLane implements Lane {
   }
 
   async #launched(): Promise<Client> {
-    const ground = this.#ground();
-    const client = new Client(await this.#adapter.command(ground));
+    const fixture = this.#fixture();
+    const client = new Client(await this.#adapter.command(fixture));
     running.add(client);
     await client.start();
     const { greeting } = this.#adapter;
-    if (greeting !== undefined) await client.call(greeting(ground));
+    if (greeting !== undefined) await client.call(greeting(fixture));
     return client;
   }
 
@@ -134,7 +134,7 @@ export class ServerLane implements Lane {
     running.delete(client);
   }
 
-  #ground() {
+  #fixture() {
     const state = join(this.#corpus.state, this.name.replaceAll(/\W/g, "-"));
     mkdirSync(state, { recursive: true });
     return { root: this.#corpus.root, state };

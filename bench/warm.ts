@@ -4,7 +4,7 @@
 import { readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Adapter, Ground } from "./adapter.ts";
+import type { Adapter, Fixture } from "./adapter.ts";
 import { Client, type Command } from "./client.ts";
 import { callsFor, type Job } from "./jobs.ts";
 import { job } from "./scenario.ts";
@@ -14,15 +14,15 @@ const sessionMs = 22_000;
 export async function warm(
   command: Command,
   { calls, greeting }: Pick<Adapter, "calls" | "greeting">,
-  ground: Ground,
+  fixture: Fixture,
 ): Promise<void> {
   const client = new Client(command);
   const over = sleep(sessionMs);
   try {
     await client.start();
-    const greet = greeting?.(ground);
+    const greet = greeting?.(fixture);
     if (greet !== undefined) await client.call(greet);
-    for (const one of jobsIn(ground.root)) {
+    for (const one of jobsIn(fixture.root)) {
       for (const each of callsFor(calls, one) ?? []) await client.call(each).catch(() => undefined);
     }
     await over;

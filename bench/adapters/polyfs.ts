@@ -1,6 +1,6 @@
 // polyfs in each of its dialects. Answers are bounded by default; where a dialect lets the user say how far, the
 // bound is set above what the scenarios ask for, because rivals have none.
-import type { Adapter, Ground } from "../adapter.ts";
+import type { Adapter, Fixture } from "../adapter.ts";
 import type { Command } from "../client.ts";
 import { type Calls, call } from "../jobs.ts";
 import { codeCacheOf, programIn } from "../places.ts";
@@ -18,7 +18,7 @@ interface PolyfsOptions {
 export function polyfs(directory: string, { family = "ours", flags = [] }: PolyfsOptions = {}): Adapter[] {
   const program = programIn(directory) ?? "";
   const codeCache = codeCacheOf(directory);
-  const commandFor = (dialect: string, { root, state }: Ground): Command => ({
+  const commandFor = (dialect: string, { root, state }: Fixture): Command => ({
     command: process.execPath,
     args: [
       ...flags,
@@ -32,7 +32,7 @@ export function polyfs(directory: string, { family = "ours", flags = [] }: Polyf
     dialect,
     calls,
     greeting:
-      dialect === "file-editor" ? ({ root }: Ground) => call("set_workspace", { path: root }) : undefined,
+      dialect === "file-editor" ? ({ root }: Fixture) => call("set_workspace", { path: root }) : undefined,
   }));
   const isKept = program.endsWith(".cjs") && flags.length === 0;
   let warmed: Promise<unknown> | undefined;
@@ -40,12 +40,12 @@ export function polyfs(directory: string, { family = "ours", flags = [] }: Polyf
     name: family === "ours" ? dialect : `${dialect} (before)`,
     family,
     ...one,
-    async command(ground) {
+    async command(fixture) {
       if (isKept) {
-        warmed ??= Promise.all(adapters.map(each => warm(commandFor(each.dialect, ground), each, ground)));
+        warmed ??= Promise.all(adapters.map(each => warm(commandFor(each.dialect, fixture), each, fixture)));
         await warmed;
       }
-      return commandFor(dialect, ground);
+      return commandFor(dialect, fixture);
     },
   }));
 }

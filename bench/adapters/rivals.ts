@@ -2,7 +2,7 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { delimiter, dirname, join } from "node:path";
 import { rgPath } from "@vscode/ripgrep";
-import type { Adapter, Ground } from "../adapter.ts";
+import type { Adapter, Fixture } from "../adapter.ts";
 import type { Command } from "../client.ts";
 import { type Call, type Calls, call } from "../jobs.ts";
 import { type Package, packaged, versionOf } from "../packages.ts";
@@ -12,8 +12,8 @@ interface Rival {
   readonly package: Package;
   readonly calls: Calls;
   /** What comes behind the program's name; the directory alone by default. */
-  readonly args?: (ground: Ground) => readonly string[];
-  readonly env?: (ground: Ground) => Promise<Readonly<Record<string, string>>>;
+  readonly args?: (fixture: Fixture) => readonly string[];
+  readonly env?: (fixture: Fixture) => Promise<Readonly<Record<string, string>>>;
   /** The Node that it needs, where that is not the one that we run on. */
   readonly node?: Package;
 }
@@ -190,7 +190,7 @@ export function rivals(words: readonly string[]): Adapter[] {
     name: rival.package.name,
     family: "rival",
     calls: rival.calls,
-    command: ground => commandOf(rival, ground),
+    command: fixture => commandOf(rival, fixture),
   }));
 }
 
@@ -207,12 +207,12 @@ function chosen(words: readonly string[]): readonly Rival[] {
   );
 }
 
-async function commandOf(rival: Rival, ground: Ground): Promise<Command> {
+async function commandOf(rival: Rival, fixture: Fixture): Promise<Command> {
   const program = await packaged(rival.package);
   return {
     command: rival.node === undefined ? process.execPath : await packaged(rival.node),
-    args: [program, ...(rival.args?.(ground) ?? [ground.root])],
-    env: await rival.env?.(ground),
-    cwd: ground.root,
+    args: [program, ...(rival.args?.(fixture) ?? [fixture.root])],
+    env: await rival.env?.(fixture),
+    cwd: fixture.root,
   };
 }

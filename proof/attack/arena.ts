@@ -1,4 +1,4 @@
-// The ground on which confinement is attacked: a root with something public, places outside with a secret, and every
+// The fixture on which confinement is attacked: a root with something public, places outside with a secret, and every
 // kind of bridge between them. The root can be laid out anew without becoming another directory.
 import { execFileSync } from "node:child_process";
 import { randomBytes } from "node:crypto";

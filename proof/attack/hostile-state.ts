@@ -6,40 +6,38 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "nod
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { deedsAt, namesTo, plant } from "../../test/commit/planted.ts";
-import { end, Patient, told } from "../fault/patient.ts";
+import { end, ServerUnderTest, told } from "../fault/server-under-test.ts";
 import type { Trial } from "../suite.ts";
 
 export async function attackByHostileState({ tally, chance, long }: Trial): Promise<void> {
   if (!tally.wants("A160")) return;
-  await using patient = new Patient({ victim: "inside", "sub/x": "x" });
+  await using server = new ServerUnderTest({ victim: "inside", "sub/x": "x" });
   const outside = mkdtempSync(join(tmpdir(), "polyfs-outside-"));
   try {
     writeFileSync(join(outside, "victim"), "outside");
-    mkdirSync(join(patient.base, "beside"));
-    writeFileSync(join(patient.base, "beside/victim"), "outside");
-    const first = await patient.serve();
+    mkdirSync(join(server.base, "beside"));
+    writeFileSync(join(server.base, "beside/victim"), "outside");
+    const first = await server.serve();
     await told(first, "write_file", { path: "opened", content: "opens the state" });
     await end(first, "SIGTERM");
-    const key = readFileSync(join(patient.state, "key"));
-    const before = JSON.stringify([patient.tree(), victims(patient, outside)]);
+    const key = readFileSync(join(server.state, "key"));
+    const before = JSON.stringify([server.tree(), victims(server, outside)]);
     const cases = [
-      ...[outside, join(patient.base, "beside"), patient.base, patient.state].flatMap(place =>
+      ...[outside, join(server.base, "beside"), server.base, server.state].flatMap(place =>
         ["victim", "new"].flatMap(name => deedsAt(place, name).map(deed => ({ deed, key }))),
       ),
-      ...namesTo("beside", "victim").flatMap(name =>
-        deedsAt(patient.root, name).map(deed => ({ deed, key })),
-      ),
+      ...namesTo("beside", "victim").flatMap(name => deedsAt(server.root, name).map(deed => ({ deed, key }))),
       ...["victim", "new"].flatMap(name =>
-        deedsAt(patient.root, name).map(deed => ({ deed, key: randomBytes(32) })),
+        deedsAt(server.root, name).map(deed => ({ deed, key: randomBytes(32) })),
       ),
     ];
     for (const { deed, key: used } of long ? cases : chance.shuffled(cases).slice(0, 12)) {
       await tally.attempt(`A160 (a planted journal: ${deed.story})`, async () => {
-        plant(patient.state, deed, used);
-        const wire = await patient.serve();
+        plant(server.state, deed, used);
+        const wire = await server.serve();
         await told(wire, "list_directory", {});
         await end(wire, "SIGTERM");
-        const after = JSON.stringify([patient.tree(), victims(patient, outside)]);
+        const after = JSON.stringify([server.tree(), victims(server, outside)]);
         if (after !== before) throw new Error(`it is ${after}, not ${before}`);
       });
     }
@@ -48,8 +46,8 @@ export async function attackByHostileState({ tally, chance, long }: Trial): Prom
   }
 }
 
-function victims(patient: Patient, outside: string): string[] {
-  return [outside, join(patient.base, "beside")].map(directory => {
+function victims(server: ServerUnderTest, outside: string): string[] {
+  return [outside, join(server.base, "beside")].map(directory => {
     try {
       return readFileSync(join(directory, "victim"), "utf8");
     } catch (error) {

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { repository } from "../places.ts";
 import type { Trial } from "../suite.ts";
-import { end, Patient, told } from "./patient.ts";
+import { end, ServerUnderTest, told } from "./server-under-test.ts";
 
 const day = 24 * 3_600_000;
 const jumps: Readonly<Record<string, number>> = {
@@ -15,8 +15,8 @@ const jumps: Readonly<Record<string, number>> = {
   "a month ahead": 30 * day,
 };
 
-function clockIn(patient: Patient, name: string) {
-  const file = join(patient.base, name);
+function clockIn(server: ServerUnderTest, name: string) {
+  const file = join(server.base, name);
   const script = pathToFileURL(join(repository, "proof/fault/clock-program.mjs")).href;
   const set = (offset: number) => writeFileSync(file, String(offset));
   set(0);
@@ -27,11 +27,11 @@ export async function jumpClocks({ tally }: Trial): Promise<void> {
   if (!tally.wants("R110")) return;
   for (const [story, offset] of Object.entries(jumps)) {
     await tally.attempt(`R110 (the clock jumps ${story})`, async () => {
-      await using patient = new Patient({ a: "0" });
-      const clock = clockIn(patient, "clock");
-      const text = () => readFileSync(join(patient.root, "a"), "utf8");
+      await using server = new ServerUnderTest({ a: "0" });
+      const clock = clockIn(server, "clock");
+      const text = () => readFileSync(join(server.root, "a"), "utf8");
       const write = (content: string) => told(wire, "write_file", { path: "a", content });
-      let wire = await patient.serve({ env: clock.env });
+      let wire = await server.serve({ env: clock.env });
       await write("1");
       clock.set(offset);
       await write("2");
@@ -39,7 +39,7 @@ export async function jumpClocks({ tally }: Trial): Promise<void> {
       await write("3");
       await end(wire);
       clock.set(offset); // and again for the next, which finds what is older or younger than itself
-      wire = await patient.serve({ env: clock.env });
+      wire = await server.serve({ env: clock.env });
       await write("4");
       // Taking back twice is taking back the taking back, so each is named: newest first.
       const listed = await told(wire, "list_changes", {});
@@ -50,13 +50,13 @@ export async function jumpClocks({ tally }: Trial): Promise<void> {
         await told(wire, "undo", { change: ids[index + 1] });
         if (text() !== expected) throw new Error(`undo led to ${text()} instead of ${expected}`);
       }
-      patient.orderly();
+      server.orderly();
     });
     await tally.attempt(`R111 (one of two servers is ${story} of the other)`, async () => {
-      await using patient = new Patient({ a: "" });
-      const clock = clockIn(patient, "clock");
+      await using server = new ServerUnderTest({ a: "" });
+      const clock = clockIn(server, "clock");
       clock.set(offset);
-      const [one, other] = [await patient.serve({ env: clock.env }), await patient.serve()];
+      const [one, other] = [await server.serve({ env: clock.env }), await server.serve()];
       const edits = Array.from({ length: 12 }, (_, i) =>
         told(i % 2 === 0 ? one : other, "edit_file", {
           path: "a",
@@ -64,9 +64,9 @@ export async function jumpClocks({ tally }: Trial): Promise<void> {
         }),
       );
       await Promise.all(edits);
-      const lines = readFileSync(join(patient.root, "a"), "utf8").trim().split("\n");
+      const lines = readFileSync(join(server.root, "a"), "utf8").trim().split("\n");
       if (new Set(lines).size !== 12) throw new Error(`of 12 edits, ${new Set(lines).size} landed`);
-      patient.orderly();
+      server.orderly();
     });
   }
 }

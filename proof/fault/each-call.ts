@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { Fault } from "../../src/engine/fault.ts";
 import { isTemporaryName } from "../../src/engine/workspace/commit/temporary.ts";
 import { errno, watching } from "../../test/commit/failing.ts";
-import { Ground } from "../../test/commit/ground.ts";
+import { Fixture } from "../../test/commit/fixture.ts";
 import { outlook, type Scenario, scenarios } from "../../test/commit/scenarios.ts";
 import { bundle } from "../../test/mcp/wire.ts";
 import { repository } from "../places.ts";
@@ -20,7 +20,7 @@ const errors = ["ENOSPC", "EIO", "EMFILE", "EACCES", "EINTR", "EDQUOT", "EFBIG",
 export async function failInEachCall({ tally, chance, long }: Trial): Promise<void> {
   if (!tally.wants("R010")) return;
   for (const scenario of scenarios) {
-    const { before, after } = await outlook(scenario, () => new Ground(scenario.files));
+    const { before, after } = await outlook(scenario, () => new Fixture(scenario.files));
     let calls = 1;
     for (let at = 1; at <= calls; at++) {
       for (const code of long ? errors : [chance.pick(errors)]) {
@@ -41,11 +41,11 @@ async function failIn(
   before: Tree,
   after: Tree,
 ): Promise<boolean> {
-  using ground = new Ground(scenario.files);
-  scenario.prepare?.(ground);
-  await ground.commit([ground.write("warm", "up")]);
-  await ground.commit([{ kind: "remove", path: ground.at("warm") }]);
-  await ground.workspace.settled();
+  using fixture = new Fixture(scenario.files);
+  scenario.prepare?.(fixture);
+  await fixture.commit([fixture.write("warm", "up")]);
+  await fixture.commit([{ kind: "remove", path: fixture.at("warm") }]);
+  await fixture.workspace.settled();
   let failed = "";
   let outcome: unknown;
   await watching(
@@ -56,21 +56,21 @@ async function failIn(
     },
     async () => {
       try {
-        await ground.commit(scenario.changes(ground), scenario.options);
+        await fixture.commit(scenario.changes(fixture), scenario.options);
       } catch (error) {
         outcome = error;
       }
-      await ground.workspace.settled();
+      await fixture.workspace.settled();
     },
   );
   if (outcome !== undefined && !(outcome instanceof Fault))
     throw new Error(`${failed}: ${outcome} is no fault`);
   if (outcome instanceof Fault && outcome.code === "internal")
     throw new Error(`${failed}: ${outcome.message}`);
-  await ground.commit([ground.write("next", "works")]);
-  await ground.workspace.settled();
-  same(ground.tree(), [{ ...(outcome === undefined ? after : before), next: "works" }], failed);
-  const locks = readdirSync(join(ground.state, "locks"));
+  await fixture.commit([fixture.write("next", "works")]);
+  await fixture.workspace.settled();
+  same(fixture.tree(), [{ ...(outcome === undefined ? after : before), next: "works" }], failed);
+  const locks = readdirSync(join(fixture.state, "locks"));
   if (locks.length > 0) throw new Error(`${failed}: locks are left behind`);
   return failed !== "";
 }
@@ -83,16 +83,16 @@ export async function killInEachCall({ tally, chance, long }: Trial): Promise<vo
   // Each is a process of its own, and there are hundreds: the short form takes some of them by chance.
   const stride = () => (long ? 1 : 15 + chance.below(30));
   for (const [index, scenario] of scenarios.entries()) {
-    const { before, after } = await outlook(scenario, () => new Ground(scenario.files));
+    const { before, after } = await outlook(scenario, () => new Fixture(scenario.files));
     for (let at = stride(), ended = false; !ended; at += stride()) {
       await tally.attempt(`R002 (killed in call ${at}) ${scenario.name}`, () => {
-        using ground = new Ground(scenario.files);
-        scenario.prepare?.(ground);
+        using fixture = new Fixture(scenario.files);
+        scenario.prepare?.(fixture);
         ended = true; // unless it was killed, this was the last
-        const { signal, stderr } = run("scenario", ground.base, `${index}:${at}`);
+        const { signal, stderr } = run("scenario", fixture.base, `${index}:${at}`);
         if (stderr !== "") throw new Error(stderr);
         ended = signal === null;
-        same(recovered(ground), [before, after], "");
+        same(recovered(fixture), [before, after], "");
       });
     }
   }
@@ -100,32 +100,32 @@ export async function killInEachCall({ tally, chance, long }: Trial): Promise<vo
   const index = 3;
   const scenario = scenarios[index];
   if (scenario === undefined) throw new Error("no such scenario");
-  const { before, after } = await outlook(scenario, () => new Ground(scenario.files));
+  const { before, after } = await outlook(scenario, () => new Fixture(scenario.files));
   // The first rename is of the process's own folder; the others are steps of the commit.
   for (const first of long ? [2, 3, 4, 5, 6] : [3]) {
     for (let at = stride(), ended = false; !ended; at += stride()) {
       await tally.attempt(`R005 (killed in rename ${first}, then in call ${at} of the recovery)`, () => {
-        using ground = new Ground(scenario.files);
-        scenario.prepare?.(ground);
+        using fixture = new Fixture(scenario.files);
+        scenario.prepare?.(fixture);
         ended = true;
-        if (run("scenario", ground.base, `${index}:${first}:rename`).signal !== "SIGKILL")
+        if (run("scenario", fixture.base, `${index}:${first}:rename`).signal !== "SIGKILL")
           throw new Error("it was not killed");
-        const { signal } = run("recover", ground.base, String(at));
+        const { signal } = run("recover", fixture.base, String(at));
         ended = signal === null;
-        same(recovered(ground), [before, after], "");
+        same(recovered(fixture), [before, after], "");
       });
     }
   }
 }
 
 /** The tree after a start, which recovers. */
-function recovered(ground: Ground): Tree {
-  ground.reopen();
-  ground.workspace.at("x");
-  const tree = ground.tree();
+function recovered(fixture: Fixture): Tree {
+  fixture.reopen();
+  fixture.workspace.at("x");
+  const tree = fixture.tree();
   const left = Object.keys(tree).filter(path => path.split("/").some(isTemporaryName));
   if (left.length > 0) throw new Error(`left behind: ${left.join(", ")}`);
-  const locks = join(ground.state, "locks");
+  const locks = join(fixture.state, "locks");
   if (existsSync(locks) && readdirSync(locks).length > 0) throw new Error("locks are left behind");
   return tree;
 }

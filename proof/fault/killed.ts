@@ -3,7 +3,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { ProcessWire } from "../../test/mcp/wire.ts";
 import type { Trial } from "../suite.ts";
-import { end, Patient, told } from "./patient.ts";
+import { end, ServerUnderTest, told } from "./server-under-test.ts";
 
 interface Work {
   readonly id: string;
@@ -110,18 +110,18 @@ const works: readonly Work[] = [
 
 export async function killAtRandom(trial: Trial, rounds: number): Promise<void> {
   for (const work of works.filter(({ id }) => trial.tally.wants(id))) {
-    await using patient = new Patient(work.files);
-    let wire = await patient.serve();
+    await using server = new ServerUnderTest(work.files);
+    let wire = await server.serve();
     let from = 0;
     for (let round = 0; round < rounds; round++) {
       const delay = trial.chance.next() * 60;
       const what = `${work.id} (${work.story}), killed ${delay.toFixed(1)} ms in, round ${round}`;
       await trial.tally.attempt(what, async () => {
         const done = await workUntilKilled(wire, work, from, delay);
-        wire = await patient.serve();
+        wire = await server.serve();
         await told(wire, "list_directory", {});
-        patient.orderly();
-        from = fitting(work, work.shown(patient.tree()), done);
+        server.orderly();
+        from = fitting(work, work.shown(server.tree()), done);
         await told(wire, "list_changes", {});
       });
     }

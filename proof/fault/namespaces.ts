@@ -3,7 +3,7 @@
 import { spawnSync } from "node:child_process";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Trial } from "../suite.ts";
-import { Patient, told } from "./patient.ts";
+import { ServerUnderTest, told } from "./server-under-test.ts";
 
 /** The shell is the namespace's first process; with the tracer of it, all that is in it goes. */
 const elsewhere = ["unshare", "-p", "-f", "--mount-proc", "--kill-child"];
@@ -15,14 +15,14 @@ export async function restartElsewhere({ tally, chance, long }: Trial): Promise<
   if (!tally.wants("R130")) return;
   if (spawnSync(elsewhere[0] ?? "", [...elsewhere.slice(1), "true"]).status !== 0)
     return tally.skipped("R130", "needs leave to make process namespaces");
-  await using patient = new Patient(Object.fromEntries(names.map(name => [name, "0\n"])));
+  await using server = new ServerUnderTest(Object.fromEntries(names.map(name => [name, "0\n"])));
   let version = 0;
   for (let round = 0; round < (long ? 200 : 8); round++) {
     const delay = chance.next() * 60;
     await tally.attempt(
       `R130 (killed ${delay.toFixed(1)} ms in, and started in another namespace)`,
       async () => {
-        const wire = await patient.serve({ before: elsewhere });
+        const wire = await server.serve({ before: elsewhere });
         let answered = version;
         const killed = sleep(delay).then(async () => {
           wire.child.kill("SIGKILL");
@@ -37,9 +37,9 @@ export async function restartElsewhere({ tally, chance, long }: Trial): Promise<
           await killed;
           if (!/the server has left/.test(String(error))) throw error;
         }
-        const next = await patient.serve({ before: elsewhere });
+        const next = await server.serve({ before: elsewhere });
         for (const name of names) await told(next, "read_file", { path: name });
-        const texts = new Set(Object.values(patient.tree()));
+        const texts = new Set(Object.values(server.tree()));
         next.child.kill("SIGKILL");
         await next.exited();
         version = Number([...texts][0]);

@@ -15,7 +15,7 @@ import {
 import { join } from "node:path";
 import type { Chance } from "../chance.ts";
 import type { Trial } from "../suite.ts";
-import { end, Patient, told } from "./patient.ts";
+import { end, ServerUnderTest, told } from "./server-under-test.ts";
 
 type Damage = (file: string, chance: Chance) => void;
 
@@ -48,22 +48,22 @@ const damages: Readonly<Record<string, Damage>> = {
 };
 
 /** A tree with some history, and a state that a killed server has left. */
-async function used(): Promise<Patient> {
-  const patient = new Patient({ a: "0", b: "0", "d/c": "0" });
-  const wire = await patient.serve();
+async function used(): Promise<ServerUnderTest> {
+  const server = new ServerUnderTest({ a: "0", b: "0", "d/c": "0" });
+  const wire = await server.serve();
   for (const content of ["1", "2"])
     for (const path of ["a", "b", "d/c"]) await told(wire, "write_file", { path, content });
   await told(wire, "delete_path", { path: "b" });
   await end(wire);
-  return patient;
+  return server;
 }
 
 export async function damageState({ tally, chance, long }: Trial): Promise<void> {
   if (!tally.wants("R120")) return;
-  await using patient = await used();
-  const [before, kept] = [patient.tree(), join(patient.base, "kept")];
+  await using server = await used();
+  const [before, kept] = [server.tree(), join(server.base, "kept")];
   // Beacons are sockets, which cannot be copied: the processes that lit them are gone.
-  cpSync(patient.state, kept, { recursive: true, filter: path => !lstatSync(path).isSocket() });
+  cpSync(server.state, kept, { recursive: true, filter: path => !lstatSync(path).isSocket() });
   const files = readdirSync(kept, { recursive: true, encoding: "utf8" }).filter(name =>
     lstatSync(join(kept, name)).isFile(),
   );
@@ -72,37 +72,37 @@ export async function damageState({ tally, chance, long }: Trial): Promise<void>
   );
   for (const { file, story, damage } of long ? cases : chance.shuffled(cases).slice(0, 16)) {
     await tally.attempt(`R120 (state: ${file} is ${story})`, async () => {
-      rmSync(patient.state, { recursive: true, force: true });
-      cpSync(kept, patient.state, { recursive: true });
-      damage(join(patient.state, file), chance);
-      await survives(patient, before);
+      rmSync(server.state, { recursive: true, force: true });
+      cpSync(kept, server.state, { recursive: true });
+      damage(join(server.state, file), chance);
+      await survives(server, before);
     });
   }
 }
 
 /** Serves, changes nothing by itself, and does as it says. */
-async function survives(patient: Patient, before: Readonly<Record<string, string>>): Promise<void> {
-  const wire = await patient.serve();
+async function survives(server: ServerUnderTest, before: Readonly<Record<string, string>>): Promise<void> {
+  const wire = await server.serve();
   if (!(await told(wire, "read_file", { path: "a" })).includes("2")) throw new Error("a cannot be read");
-  unchanged(patient, before);
+  unchanged(server, before);
   await told(wire, "list_changes", {});
-  unchanged(patient, before);
+  unchanged(server, before);
   try {
     await told(wire, "write_file", { path: "new", content: "x" });
-    unchanged(patient, { ...before, new: "x" });
+    unchanged(server, { ...before, new: "x" });
     await told(wire, "undo", {});
   } catch (error) {
     if (/internal/i.test(String(error))) throw error;
   }
-  rmSync(join(patient.root, "new"), { force: true });
-  unchanged(patient, before);
+  rmSync(join(server.root, "new"), { force: true });
+  unchanged(server, before);
   await end(wire);
 }
 
-function unchanged(patient: Patient, before: Readonly<Record<string, string>>): void {
+function unchanged(server: ServerUnderTest, before: Readonly<Record<string, string>>): void {
   const text = (tree: Readonly<Record<string, string>>) => JSON.stringify(Object.entries(tree).sort());
-  if (text(patient.tree()) !== text(before))
-    throw new Error(`the tree is ${text(patient.tree())}, not ${text(before)}`);
+  if (text(server.tree()) !== text(before))
+    throw new Error(`the tree is ${text(server.tree())}, not ${text(before)}`);
 }
 
 export async function fillState({ tally }: Trial): Promise<void> {
@@ -111,31 +111,31 @@ export async function fillState({ tally }: Trial): Promise<void> {
     ["R122", "read-only", close],
   ] as const) {
     if (!tally.wants(id)) continue;
-    await using patient = new Patient({ a: "old" });
-    mkdirSync(patient.state);
-    const mount = spawnSync("mount", ["-t", "tmpfs", "-o", "size=2m", "tmpfs", patient.state]);
+    await using server = new ServerUnderTest({ a: "old" });
+    mkdirSync(server.state);
+    const mount = spawnSync("mount", ["-t", "tmpfs", "-o", "size=2m", "tmpfs", server.state]);
     if (mount.status !== 0) {
       tally.skipped(id, "needs leave to mount");
       continue;
     }
     try {
       await tally.attempt(`${id} (a state directory ${story})`, async () => {
-        const allow = prevent(patient.state);
-        const wire = await patient.serve();
+        const allow = prevent(server.state);
+        const wire = await server.serve();
         if (!(await told(wire, "read_file", { path: "a" })).includes("old"))
           throw new Error("a cannot be read");
         const write = () => told(wire, "write_file", { path: "a", content: "new" });
         const refusal = await write().then(() => "accepted", String);
         if (/accepted|internal/i.test(refusal)) throw new Error(refusal);
-        unchanged(patient, { a: "old" });
+        unchanged(server, { a: "old" });
         allow();
         await write();
-        unchanged(patient, { a: "new" });
-        patient.orderly();
+        unchanged(server, { a: "new" });
+        server.orderly();
         await end(wire);
       });
     } finally {
-      spawnSync("umount", ["-l", patient.state]);
+      spawnSync("umount", ["-l", server.state]);
     }
   }
 }

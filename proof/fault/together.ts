@@ -4,15 +4,15 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { ProcessWire } from "../../test/mcp/wire.ts";
 import type { Trial } from "../suite.ts";
-import { end, Patient, told } from "./patient.ts";
+import { end, ServerUnderTest, told } from "./server-under-test.ts";
 
 export async function workTogether({ tally, long }: Trial): Promise<void> {
   const servers = { R023: 1, R024: 2 };
   for (const [id, count] of Object.entries(servers).filter(([id]) => tally.wants(id))) {
     const calls = long ? 400 : 40;
     await tally.attempt(`${id} (${calls} edits of one file at once, ${count} servers)`, async () => {
-      await using patient = new Patient({ a: "" });
-      const wires = await serveAll(patient, count);
+      await using server = new ServerUnderTest({ a: "" });
+      const wires = await serveAll(server, count);
       const outcomes = await Promise.allSettled(
         Array.from({ length: calls }, (_, i) =>
           told(wires[i % count] as ProcessWire, "edit_file", {
@@ -21,26 +21,26 @@ export async function workTogether({ tally, long }: Trial): Promise<void> {
           }),
         ),
       );
-      const landed = readFileSync(join(patient.root, "a"), "utf8").trim().split("\n").sort();
+      const landed = readFileSync(join(server.root, "a"), "utf8").trim().split("\n").sort();
       const acknowledged = outcomes.flatMap(({ status }, i) => (status === "fulfilled" ? [`line ${i}`] : []));
       if (landed.join() !== acknowledged.sort().join())
         throw new Error(`${acknowledged.length} acknowledged, ${landed.length} landed`);
       if (acknowledged.length === 0) throw new Error("nothing was done");
-      patient.orderly();
+      server.orderly();
     });
   }
   if (tally.wants("R027")) {
     const [clients, lines] = [long ? 8 : 4, long ? 1000 : 25];
     await tally.attempt(`R027 (${clients} servers append ${lines} lines each)`, async () => {
-      await using patient = new Patient({ log: "" });
-      const wires = await serveAll(patient, clients);
+      await using server = new ServerUnderTest({ log: "" });
+      const wires = await serveAll(server, clients);
       await Promise.all(
         wires.map(async (wire, client) => {
           for (let i = 0; i < lines; i++)
             await told(wire, "write_file", { path: "log", content: `${client}.${i}\n`, mode: "append" });
         }),
       );
-      const found = readFileSync(join(patient.root, "log"), "utf8").trim().split("\n");
+      const found = readFileSync(join(server.root, "log"), "utf8").trim().split("\n");
       if (found.length !== clients * lines || new Set(found).size !== found.length)
         throw new Error(`${found.length} lines, ${new Set(found).size} of them different`);
     });
@@ -49,8 +49,8 @@ export async function workTogether({ tally, long }: Trial): Promise<void> {
     const rounds = long ? 1000 : 40;
     await tally.attempt(`R028 (a reader during ${rounds} overwrites)`, async () => {
       const text = (version: number) => `${version}\n`.repeat(2000);
-      await using patient = new Patient({ a: text(0) });
-      const [writer, reader] = await serveAll(patient, 2);
+      await using server = new ServerUnderTest({ a: text(0) });
+      const [writer, reader] = await serveAll(server, 2);
       if (writer === undefined || reader === undefined) throw new Error("there are no two servers");
       let over = false;
       const writing = (async () => {
@@ -68,9 +68,9 @@ export async function workTogether({ tally, long }: Trial): Promise<void> {
   }
 }
 
-async function serveAll(patient: Patient, count: number): Promise<ProcessWire[]> {
+async function serveAll(server: ServerUnderTest, count: number): Promise<ProcessWire[]> {
   const wires = [];
-  for (let i = 0; i < count; i++) wires.push(await patient.serve());
+  for (let i = 0; i < count; i++) wires.push(await server.serve());
   return wires;
 }
 
@@ -83,8 +83,8 @@ export async function endAtWork({ tally }: Trial): Promise<void> {
     if (!tally.wants(id)) continue;
     await tally.attempt(`${id} (${story} during writes)`, async () => {
       const text = (version: number) => `${version}\n`.repeat(100_000);
-      await using patient = new Patient({ a: text(0) });
-      const wire = await patient.serve();
+      await using server = new ServerUnderTest({ a: text(0) });
+      const wire = await server.serve();
       const calls = [1, 2, 3, 4].map(i =>
         told(wire, "write_file", { path: "a", content: text(i) }).then(
           () => i,
@@ -94,14 +94,14 @@ export async function endAtWork({ tally }: Trial): Promise<void> {
       stop(wire);
       const { code } = await wire.exited();
       const acknowledged = Math.max(...(await Promise.all(calls)));
-      const found = readFileSync(join(patient.root, "a"), "utf8");
+      const found = readFileSync(join(server.root, "a"), "utf8");
       const version = Number.parseInt(found, 10);
       if (found !== text(version) || version < acknowledged)
         throw new Error(`${acknowledged} acknowledged, ${version} found`);
       if (code !== 0) throw new Error(`it ended with ${code}`);
-      const next = await patient.serve();
+      const next = await server.serve();
       await told(next, "list_directory", {});
-      patient.orderly();
+      server.orderly();
       await end(next);
     });
   }
@@ -111,10 +111,10 @@ export async function endAtWork({ tally }: Trial): Promise<void> {
 export async function runOutOfHandles({ tally }: Trial): Promise<void> {
   if (!tally.wants("R018")) return;
   await tally.attempt("R018 (64 handles, 200 calls at once)", async () => {
-    await using patient = new Patient(
+    await using server = new ServerUnderTest(
       Object.fromEntries(Array.from({ length: 50 }, (_, i) => [`f${i}`, `text ${i}`])),
     );
-    const wire = await patient.serve({ before: ["sh", "-c", 'ulimit -n 64; exec "$@"', "sh"] });
+    const wire = await server.serve({ before: ["sh", "-c", 'ulimit -n 64; exec "$@"', "sh"] });
     const round = () =>
       Promise.all(
         Array.from({ length: 200 }, (_, i) => {
@@ -128,6 +128,6 @@ export async function runOutOfHandles({ tally }: Trial): Promise<void> {
     if (!(await told(wire, "read_file", { path: "f1" })).includes("text 1"))
       throw new Error("f1 cannot be read");
     await told(wire, "write_file", { path: "f1", content: "still works" });
-    patient.orderly();
+    server.orderly();
   });
 }

@@ -3,7 +3,7 @@
 import { spawnSync } from "node:child_process";
 import { program } from "../places.ts";
 import type { Trial } from "../suite.ts";
-import { Patient, told } from "./patient.ts";
+import { ServerUnderTest, told } from "./server-under-test.ts";
 
 const calls = [
   "fsync",
@@ -29,15 +29,15 @@ export async function failBelow({ tally, chance, long }: Trial): Promise<void> {
   );
   for (const { call, error, when } of long ? cases : chance.shuffled(cases).slice(0, 8)) {
     await tally.attempt(`R014 (${error} in ${call} ${when})`, async () => {
-      await using patient = new Patient({ a: "old\n", b: "old\n" });
+      await using server = new ServerUnderTest({ a: "old\n", b: "old\n" });
       const patch = ["a", "b"].map(name => `--- ${name}\n+++ ${name}\n@@ -1 +1 @@\n-old\n+new\n`).join("");
       const args = [
         "call",
         "--json",
         "--state-dir",
-        patient.state,
+        server.state,
         "--workspace",
-        patient.root,
+        server.root,
         "apply_patch",
         JSON.stringify({ patch }),
       ];
@@ -57,16 +57,16 @@ export async function failBelow({ tally, chance, long }: Trial): Promise<void> {
         { encoding: "utf8" },
       );
       if (signal !== null) throw new Error(`ended by ${signal}`);
-      const wire = await patient.serve();
+      const wire = await server.serve();
       await told(wire, "list_directory", {});
-      const text = JSON.stringify(patient.tree());
+      const text = JSON.stringify(server.tree());
       const [before, after] = [
         JSON.stringify({ a: "old\n", b: "old\n" }),
         JSON.stringify({ a: "new\n", b: "new\n" }),
       ];
       if (text !== (status === 0 ? after : before))
         throw new Error(`it said ${stdout.slice(0, 200)}, and the tree is ${text}`);
-      patient.orderly();
+      server.orderly();
       await told(wire, "write_file", { path: "next", content: "works" });
     });
   }

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { dialects } from "../../src/dialects/index.ts";
 import type { Suite, Trial } from "../suite.ts";
-import { prepare } from "./ground.ts";
+import { prepare } from "./fixture.ts";
 import { http } from "./http.ts";
 import { callOf, lineOf, textFor } from "./lines.ts";
 import { patches } from "./patches.ts";

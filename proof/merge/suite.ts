@@ -6,7 +6,7 @@ import { decode } from "../../src/engine/text/text.ts";
 import type { Suite, Trial } from "../suite.ts";
 import { type Outcome, outcomes, refused } from "./exact.ts";
 import { Git } from "./git.ts";
-import { changed, edits, ground } from "./texts.ts";
+import { changed, edits, fixture } from "./texts.ts";
 
 export const mergeSuite: Suite = {
   name: "merge",
@@ -40,7 +40,7 @@ async function ofEdits({ chance, tally, say, long }: Trial, git: Git, times: num
     "too many ways": 0,
   };
   for (let i = 0; i < times; i++) {
-    const start = ground(chance, 10);
+    const start = fixture(chance, 10);
     const theirs = changed(start, chance);
     const made = edits(start, chance);
     if (made.edits.length === 0) {
@@ -84,7 +84,7 @@ async function ofEdits({ chance, tally, say, long }: Trial, git: Git, times: num
 async function ofFiles({ chance, tally, say, long }: Trial, git: Git, times: number): Promise<void> {
   const counts = { taken: 0, refused: 0 };
   for (let i = 0; i < times; i++) {
-    const start = ground(chance, chance.below(10) === 0 ? 120 : 14);
+    const start = fixture(chance, chance.below(10) === 0 ? 120 : 14);
     const [ours, theirs] = [changed(start, chance).join(""), changed(start, chance).join("")];
     const base = start.lines.join("");
     const [got, wanted] = [

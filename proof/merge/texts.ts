@@ -4,7 +4,7 @@ import type { Edit } from "../../src/engine/edit/edits.ts";
 import type { Chance } from "../chance.ts";
 import type { Hunk } from "./exact.ts";
 
-export interface Ground {
+export interface Fixture {
   /** With their endings. */
   readonly lines: readonly string[];
   readonly ending: string;
@@ -12,7 +12,7 @@ export interface Ground {
   line(): string;
 }
 
-export function ground(chance: Chance, longest: number): Ground {
+export function fixture(chance: Chance, longest: number): Fixture {
   const kinds: (() => string)[] = [
     () => chance.pick(["a", "b"]),
     () => chance.pick([..."abcdef"]),
@@ -34,7 +34,7 @@ function withoutFinal(lines: readonly string[]): string[] {
 }
 
 /** Somebody else's version of a file. */
-export function changed({ lines, ending, line }: Ground, chance: Chance): string[] {
+export function changed({ lines, ending, line }: Fixture, chance: Chance): string[] {
   const made = [...lines];
   for (let left = chance.below(3); left >= 0; left--) {
     const at = chance.below(made.length + 1);
@@ -47,7 +47,7 @@ export function changed({ lines, ending, line }: Ground, chance: Chance): string
 }
 
 /** Edits that lie apart, and what each of them means, said by itself. */
-export function edits({ lines, ending, line }: Ground, chance: Chance): { edits: Edit[]; hunks: Hunk[] } {
+export function edits({ lines, ending, line }: Fixture, chance: Chance): { edits: Edit[]; hunks: Hunk[] } {
   const made: Edit[] = [];
   const hunks: Hunk[] = [];
   const isOpen = lines.length > 0 && !lines.at(-1)?.endsWith("\n");

@@ -4,11 +4,11 @@ import type fc from "fast-check";
 import { after, Unsure } from "./expect.ts";
 import { isBinary } from "./lines.ts";
 import type { Changing } from "./operation.ts";
+import { operationsByDialect } from "./operations-by-dialect.ts";
 import type { Change } from "./past.ts";
 import { changing, edit, reading, type Step } from "./steps.ts";
 import { together } from "./together.ts";
 import { differences, find, isWithin, parentOf, type Tree } from "./tree.ts";
-import { voices } from "./voices.ts";
 import { outcome, type World } from "./world.ts";
 
 type Action = (world: World) => Promise<void>;
@@ -114,14 +114,14 @@ function several(tree: Tree, { a, b, c, via }: Step, tag: string): Changing[] {
 
 /** A plain change in another dialect: it must succeed. */
 function elsewhere({ tree }: Readonly<World>, step: Step, tag: string): Action | undefined {
-  const dialects = Object.keys(voices);
+  const dialects = Object.keys(operationsByDialect);
   const dialect = dialects[step.via % dialects.length] ?? "";
   const kind = (["write", "edit", "move", "mkdir", "delete"] as const)[step.c % 5] ?? "edit";
   const wanted = changing(tree, { ...step, kind, b: step.b - (step.b % 12), c: 0 }, tag);
   const operation = wanted?.do === "move" ? { ...wanted, overwrite: false } : wanted;
   if (operation === undefined || !isPlain(tree, operation)) return undefined;
   return async on => {
-    const call = voices[dialect]?.(operation, path => on.absolute(path));
+    const call = operationsByDialect[dialect]?.(operation, path => on.absolute(path));
     const client = on.servers.others.get(dialect);
     if (call === undefined || client === undefined) return;
     on.log.push(`in ${dialect}:`);

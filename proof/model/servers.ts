@@ -3,7 +3,7 @@
 import { type Client, call } from "../client/client.ts";
 import { HttpClient, HttpServer } from "../client/http-client.ts";
 import { StdioClient } from "../client/stdio-client.ts";
-import { voices } from "./voices.ts";
+import { operationsByDialect } from "./operations-by-dialect.ts";
 
 export class Servers {
   readonly root: string;
@@ -32,7 +32,7 @@ export class Servers {
       HttpClient.open(http, "polyfs"),
     ]);
     const others = new Map<string, Client>();
-    for (const dialect of Object.keys(voices)) {
+    for (const dialect of Object.keys(operationsByDialect)) {
       const client = await StdioClient.start({ dialect, root, state });
       if (dialect === "file-editor") await call(client, "set_workspace", { path: root });
       others.set(dialect, client);

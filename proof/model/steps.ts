@@ -1,7 +1,7 @@
 // The steps of random programs. A step is a few numbers; what they mean is decided on the tree that the program has
 // come to, so that most steps do something, and a program stays a program when steps are taken out of it.
 import fc from "fast-check";
-import { names } from "./ground.ts";
+import { names } from "./fixture.ts";
 import { contentOf, isBinary, seen } from "./lines.ts";
 import type { Block, Changing, Edit, Reading } from "./operation.ts";
 import type { Tree } from "./tree.ts";

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import fc from "fast-check";
 import type { Suite, Trial } from "../suite.ts";
 import { StepCommand } from "./command.ts";
-import { prepare } from "./ground.ts";
+import { prepare } from "./fixture.ts";
 import { names } from "./names.ts";
 import { Servers } from "./servers.ts";
 import { step } from "./steps.ts";

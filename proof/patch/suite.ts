@@ -8,7 +8,7 @@ import { applyFilePatch } from "../../src/engine/edit/hunks.ts";
 import { parsePatch } from "../../src/engine/edit/patch.ts";
 import { Fault } from "../../src/engine/fault.ts";
 import { decode } from "../../src/engine/text/text.ts";
-import { changed, ground } from "../merge/texts.ts";
+import { changed, fixture } from "../merge/texts.ts";
 import type { Suite, Trial } from "../suite.ts";
 
 export const patchSuite: Suite = {
@@ -28,7 +28,7 @@ export const patchSuite: Suite = {
 };
 
 async function onePatch({ chance, tally }: Trial, directory: string): Promise<void> {
-  const start = ground(chance, 30);
+  const start = fixture(chance, 30);
   const [base, after] = [start.lines.join(""), changed(start, chance).join("")];
   if (base === after || after === "" || base === "") return;
   const context = chance.below(4);

@@ -15,7 +15,7 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { end, Patient, told } from "../fault/patient.ts";
+import { end, ServerUnderTest, told } from "../fault/server-under-test.ts";
 import type { Trial } from "../suite.ts";
 import { judge } from "./judge.ts";
 import { changesIn, preload, type Step } from "./session.ts";
@@ -67,14 +67,14 @@ async function cutDevice(trial: Trial, kind: string, what: string): Promise<stri
     if (!run(make, ...args, image)) return `needs ${make}`;
     if (!mount(image)) return "needs leave to mount loop devices";
     await tally.attempt(what, async () => {
-      const patient = new Patient(beginning, join(at, "base"));
+      const server = new ServerUnderTest(beginning, join(at, "base"));
       spawnSync("sync", ["-f", at]);
-      const steps: Step[] = [{ what: "the beginning", tree: patient.tree() }];
-      const wire = await patient.serve();
+      const steps: Step[] = [{ what: "the beginning", tree: server.tree() }];
+      const wire = await server.serve();
       for (const calls = 2 + chance.below(20); steps.length <= calls; ) {
-        const [tool, args] = nextCall(patient.tree(), steps.length, chance);
+        const [tool, args] = nextCall(server.tree(), steps.length, chance);
         await told(wire, tool, args).catch(() => undefined);
-        steps.push({ what: tool, tree: patient.tree() });
+        steps.push({ what: tool, tree: server.tree() });
         if (chance.next() < 0.2) await sleep(chance.below(100));
       }
       await sleep(chance.pick([0, 5, 60, 400, 1500]));
@@ -87,11 +87,11 @@ async function cutDevice(trial: Trial, kind: string, what: string): Promise<stri
       if (!mount(copy)) throw new Error("the copy cannot be mounted");
       const map = join(base, "map");
       writeFileSync(map, "[]");
-      const next = await patient.serve({
+      const next = await server.serve({
         env: { ...preload, PROOF_POWER_MAP: map, PROOF_POWER_OFF: "1200000" },
       });
       try {
-        await judge(next, patient, withChanges(steps, ids), steps.length - 1, () => false, true);
+        await judge(next, server, withChanges(steps, ids), steps.length - 1, () => false, true);
       } finally {
         await end(next);
       }

@@ -5,7 +5,7 @@ import { rmSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { isTemporaryName } from "../../src/engine/workspace/commit/temporary.ts";
 import type { ProcessWire } from "../../test/mcp/wire.ts";
-import { type Patient, told } from "../fault/patient.ts";
+import { type ServerUnderTest, told } from "../fault/server-under-test.ts";
 import { changesIn, type Step } from "./session.ts";
 import type { Tree } from "./work.ts";
 
@@ -18,17 +18,17 @@ const depth = 8;
  */
 export async function judge(
   wire: ProcessWire,
-  patient: Patient,
+  server: ServerUnderTest,
   steps: readonly Step[],
   answered: number,
   underWay: (name: string) => boolean,
   keepsIdentities: boolean,
 ): Promise<void> {
   await told(wire, "list_directory", {});
-  await removeLeftovers(wire, patient, underWay);
+  await removeLeftovers(wire, server, underWay);
   const listed = await told(wire, "list_changes", { limit: 200 });
   const ids = changesIn(listed);
-  const reached = stepOf(patient.tree(), steps, answered, ids);
+  const reached = stepOf(server.tree(), steps, answered, ids);
   const expected = changesUntil(steps, reached);
   const shown = ids.slice(0, expected.length);
   if (shown.join() !== expected.map(({ change }) => change).join())
@@ -43,7 +43,7 @@ export async function judge(
       if (!keepsIdentities && /^(move_path|undo)\b/.test(what) && message.startsWith("stale: ")) return;
       throw new Error(`undo of ${what}: ${message}`);
     }
-    const found = difference(patient.tree(), before);
+    const found = difference(server.tree(), before);
     if (found !== undefined) throw new Error(`undo of ${what} led to ${found}`);
   }
 }
@@ -54,14 +54,14 @@ export async function judge(
  */
 async function removeLeftovers(
   wire: ProcessWire,
-  patient: Patient,
+  server: ServerUnderTest,
   underWay: (name: string) => boolean,
 ): Promise<void> {
-  for (const path of Object.keys(patient.tree()).filter(one => isTemporaryName(basename(one)))) {
+  for (const path of Object.keys(server.tree()).filter(one => isTemporaryName(basename(one)))) {
     if (!underWay(basename(path))) throw new Error(`left behind: ${path}`);
     const listed = await told(wire, "list_directory", { path: dirname(path), ignored: true });
     if (!listed.includes(basename(path))) throw new Error(`left behind, and hidden: ${path}`);
-    rmSync(join(patient.root, path));
+    rmSync(join(server.root, path));
   }
 }
 

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { pathToFileURL } from "node:url";
 import type { ProcessWire } from "../../test/mcp/wire.ts";
 import type { Chance } from "../chance.ts";
-import { end, Patient, told } from "../fault/patient.ts";
+import { end, ServerUnderTest, told } from "../fault/server-under-test.ts";
 import { repository } from "../places.ts";
 import { Recording } from "./recording.ts";
 import { beginning, nextCall, type Tree } from "./work.ts";
@@ -19,7 +19,7 @@ export interface Step {
 
 export interface Recorded {
   readonly recording: Recording;
-  readonly patient: Patient;
+  readonly server: ServerUnderTest;
   /** The first is the beginning. */
   readonly steps: readonly Step[];
 }
@@ -29,35 +29,35 @@ export const preload = { NODE_OPTIONS: `--import ${script}` };
 
 /** Lets servers work, one after the other: each ends in good order or is killed. */
 export async function recordWork(chance: Chance, calls: number): Promise<Recorded> {
-  const patient = new Patient(beginning);
-  const recording = new Recording(patient.base);
+  const server = new ServerUnderTest(beginning);
+  const recording = new Recording(server.base);
   const log = join(mkdtempSync(join(tmpdir(), "polyfs-power-")), "log");
-  const steps: Step[] = [{ what: "the beginning", tree: patient.tree() }];
+  const steps: Step[] = [{ what: "the beginning", tree: server.tree() }];
   try {
     while (steps.length <= calls) {
       const lines = existsSync(log) ? readFileSync(log, "utf8").split("\n").length - 1 : 0;
       const env = { ...preload, PROOF_POWER_LOG: log, PROOF_POWER_FROM: String(lines) };
-      const wire = await patient.serve({ env });
+      const wire = await server.serve({ env });
       const last = Math.min(calls, steps.length + 10 + chance.below(30));
       while (steps.length <= last) {
-        const [tool, args] = nextCall(patient.tree(), steps.length, chance);
+        const [tool, args] = nextCall(server.tree(), steps.length, chance);
         await told(wire, tool, args).catch(() => undefined); // a call that does not fit the tree changes nothing
-        steps.push({ what: `${tool} ${JSON.stringify(args).slice(0, 200)}`, tree: patient.tree() });
+        steps.push({ what: `${tool} ${JSON.stringify(args).slice(0, 200)}`, tree: server.tree() });
         if (chance.next() < 0.3) await sleep(chance.below(150));
       }
       await (chance.next() < 0.5 ? end(wire) : leave(wire));
     }
     const text = readFileSync(log, "utf8");
     recording.add(text.slice(0, text.lastIndexOf("\n") + 1));
-    return { recording, patient, steps: await named(steps, patient) };
+    return { recording, server, steps: await named(steps, server) };
   } finally {
     rmSync(join(log, ".."), { recursive: true, force: true });
   }
 }
 
 /** The steps with the changes that they made, which a server tells when all is over: asking sooner would record them. */
-async function named(steps: readonly Step[], patient: Patient): Promise<Step[]> {
-  const wire = await patient.serve();
+async function named(steps: readonly Step[], server: ServerUnderTest): Promise<Step[]> {
+  const wire = await server.serve();
   const ids = changesIn(await told(wire, "list_changes", { limit: 200 }));
   await end(wire);
   const isChange = (step: Step, i: number) =>

@@ -2,7 +2,7 @@
 // history. Most cuts are acted out on a recording of all file system calls, which can lose and reorder everything
 // that was not flushed; some are made on real file systems in loop devices.
 import { writeFileSync } from "node:fs";
-import { end } from "../fault/patient.ts";
+import { end } from "../fault/server-under-test.ts";
 import type { Suite, Trial } from "../suite.ts";
 import { cutDevices } from "./devices.ts";
 import { putBack } from "./disk.ts";
@@ -30,11 +30,11 @@ export const power: Suite = {
 
 async function worked({ chance }: Trial, calls: number): Promise<Recorded & AsyncDisposable> {
   const recorded = await recordWork(chance, calls);
-  return { ...recorded, [Symbol.asyncDispose]: () => recorded.patient[Symbol.asyncDispose]() };
+  return { ...recorded, [Symbol.asyncDispose]: () => recorded.server[Symbol.asyncDispose]() };
 }
 
 async function cutAtRandom({ tally, chance }: Trial, recorded: Recorded, cuts: number): Promise<void> {
-  const { recording, patient, steps } = recorded;
+  const { recording, server, steps } = recorded;
   const answers = answersIn(recording);
   for (let i = 0; i < cuts; i++) {
     const cut = chance.below(recording.operations.length) + 1;
@@ -44,12 +44,12 @@ async function cutAtRandom({ tally, chance }: Trial, recorded: Recorded, cuts: n
     await tally.attempt(what, async () => {
       const map = `${recording.base}.map`;
       writeFileSync(map, putBack(recording, disk));
-      const wire = await patient.serve({
+      const wire = await server.serve({
         env: { ...preload, PROOF_POWER_MAP: map, PROOF_POWER_OFF: "1200000" },
       });
       try {
         const isMade = (name: string) => isMadeSince(recording, answers[answered - 1] ?? 0, name);
-        await judge(wire, patient, steps, answered, isMade, false);
+        await judge(wire, server, steps, answered, isMade, false);
       } finally {
         await end(wire);
       }

@@ -6,7 +6,7 @@ import { call } from "../client/client.ts";
 import { StdioClient } from "../client/stdio-client.ts";
 import { blobName, blobs, isTorn } from "./blobs.ts";
 import { ledgerName, ledgers, type Slot } from "./ledger.ts";
-import type { Place } from "./seat.ts";
+import type { Place } from "./soak-client.ts";
 
 export async function inspect(
   { root, state, meter }: Place,

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import type { Chance } from "../chance.ts";
 import { blobContent, blobName, blobs, saveFromOutside } from "./blobs.ts";
 import type { Slot } from "./ledger.ts";
-import type { Place } from "./seat.ts";
+import type { Place } from "./soak-client.ts";
 import type { Turns } from "./turns.ts";
 
 export class Outsider {

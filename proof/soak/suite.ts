@@ -15,7 +15,7 @@ import { Meter } from "./meter.ts";
 import { Outsider } from "./outsider.ts";
 import { readingDialects } from "./readers.ts";
 import { report } from "./report.ts";
-import { type Place, Seat } from "./seat.ts";
+import { type Place, SoakClient } from "./soak-client.ts";
 import { Turns } from "./turns.ts";
 import { Worker } from "./worker.ts";
 
@@ -54,26 +54,29 @@ async function run(trial: Trial, base: string): Promise<void> {
   const server = new HttpServer(root, state, ["--max-requests-per-minute", "1000000"]);
   const turns = new Turns();
   const own = () => new Chance(chance.below(2 ** 31));
-  const seats = Array.from({ length: clients }, (_, i) => {
+  const soakClients = Array.from({ length: clients }, (_, i) => {
     const shared = http || i >= clients - overHttp ? server : undefined;
-    return new Seat(place, i === 0 ? ["polyfs"] : readingDialects, i - 1, shared);
+    return new SoakClient(place, i === 0 ? ["polyfs"] : readingDialects, i - 1, shared);
   });
-  const workers = seats.map((seat, i) => new Worker(place, seat, i, own(), turns));
+  const workers = soakClients.map((client, i) => new Worker(place, client, i, own(), turns));
   const outsideSlots = Array.from({ length: ledgers }, (_, i) => new Slot(root, ledgerName(i), clients));
   const outsider = new Outsider(place, outsideSlots, own(), turns);
-  for (const seat of seats) await seat.open();
-  const gauges = [new Gauge("HTTP", server.pid), ...(http ? [] : [new Gauge("stdio", seats[0]?.pid ?? 0)])];
+  for (const client of soakClients) await client.open();
+  const gauges = [
+    new Gauge("HTTP", server.pid),
+    ...(http ? [] : [new Gauge("stdio", soakClients[0]?.pid ?? 0)]),
+  ];
 
   const from = Date.now();
   const until = from + minutes * 60_000;
   const over = () => Date.now() >= until;
-  const work = async (worker: Worker, seat: Seat, mine: Chance) => {
+  const work = async (worker: Worker, client: SoakClient, mine: Chance) => {
     let restart = Date.now() + 5000 + mine.below(20_000);
     while (!over()) {
       await worker.step();
-      if (Date.now() < restart || seat === seats[0]) continue;
+      if (Date.now() < restart || client === soakClients[0]) continue;
       restart = Date.now() + 5000 + mine.below(20_000);
-      await seat.restart();
+      await client.restart();
     }
   };
   const every = async (ms: number, action: () => void) => {
@@ -82,14 +85,16 @@ async function run(trial: Trial, base: string): Promise<void> {
   const killing = own();
   const looking = own();
   await Promise.all([
-    ...workers.map((worker, i) => work(worker, seats[i] ?? new Seat(place, ["polyfs"], 0), own())),
+    ...workers.map((worker, i) =>
+      work(worker, soakClients[i] ?? new SoakClient(place, ["polyfs"], 0), own()),
+    ),
     every(150, () => outsider.step()),
     every(40, () => {
       meter.counts.looks++;
       const name = blobName(looking.below(blobs));
       if (isTorn(root, name)) meter.violation("torn file", name);
     }),
-    every(3000, () => void killing.pick(seats.slice(1)).kill()),
+    every(3000, () => void killing.pick(soakClients.slice(1)).kill()),
     every(2000, () => {
       for (const gauge of gauges) gauge.look();
     }),
@@ -102,10 +107,10 @@ async function run(trial: Trial, base: string): Promise<void> {
       );
     }),
   ]);
-  for (const seat of seats.slice(1)) await seat.close();
+  for (const client of soakClients.slice(1)) await client.close();
   await pause(1000); // what is still open when all is quiet stays open
   for (const gauge of gauges) gauge.look();
-  await seats[0]?.close();
+  await soakClients[0]?.close();
   await server.close();
   const slots = [...workers.flatMap(worker => worker.slots), ...outsideSlots];
   const changes = await inspect(place, slots, clients);

@@ -6,11 +6,11 @@ import type { Chance } from "../chance.ts";
 import type { Answer } from "../client/client.ts";
 import { type Call, callOf } from "../model/calls.ts";
 import type { Changing } from "../model/operation.ts";
-import { voices } from "../model/voices.ts";
+import { operationsByDialect } from "../model/operations-by-dialect.ts";
 import { blobContent, blobName, blobs } from "./blobs.ts";
 import { ledgerName, ledgers, Slot } from "./ledger.ts";
 import { reading } from "./readers.ts";
-import type { Place, Seat } from "./seat.ts";
+import type { Place, SoakClient } from "./soak-client.ts";
 import type { Turns } from "./turns.ts";
 
 /** Refusals that a client meets when others work in the same files, or when its last call had no answer. */
@@ -23,7 +23,7 @@ const rememberedCalls = 8000;
 export class Worker {
   readonly slots: readonly Slot[];
   readonly #place: Place;
-  readonly #seat: Seat;
+  readonly #client: SoakClient;
   readonly #chance: Chance;
   readonly #turns: Turns;
   readonly #own: string;
@@ -35,9 +35,9 @@ export class Worker {
   #homeless = false;
   #count = 0;
 
-  constructor(place: Place, seat: Seat, number: number, chance: Chance, turns: Turns) {
+  constructor(place: Place, client: SoakClient, number: number, chance: Chance, turns: Turns) {
     this.#place = place;
-    this.#seat = seat;
+    this.#client = client;
     this.#chance = chance;
     this.#turns = turns;
     this.#own = `own/c${number}.txt`;
@@ -46,18 +46,19 @@ export class Worker {
 
   async step(): Promise<void> {
     const roll = this.#chance.below(100);
-    const changes = this.#seat.dialect === "polyfs" || voices[this.#seat.dialect] !== undefined;
+    const changes =
+      this.#client.dialect === "polyfs" || operationsByDialect[this.#client.dialect] !== undefined;
     if (!changes || roll < 30) return await this.#read();
     if (roll < 65) return await this.#edit();
     if (roll < 80) return await this.#write();
-    if (this.#seat.dialect !== "polyfs") return await this.#edit();
+    if (this.#client.dialect !== "polyfs") return await this.#edit();
     if (roll < 87) return await this.#patch();
     return roll < 94 ? await this.#undo() : await this.#move();
   }
 
   async #read(): Promise<void> {
-    const { kind, call } = reading(this.#chance, this.#seat.dialect, this.#place.root);
-    const answer = await this.#seat.call(kind, call);
+    const { kind, call } = reading(this.#chance, this.#client.dialect, this.#place.root);
+    const answer = await this.#client.call(kind, call);
     if (answer?.failed) this.#refused(kind, answer);
   }
 
@@ -88,7 +89,7 @@ export class Worker {
     );
     const patch = `*** Begin Patch\n${hunks.join("")}*** End Patch\n`;
     for (const { slot, line } of pairs) slot.asked(line);
-    const answer = await this.#seat.call("patch", { tool: "apply_patch", args: { patch } });
+    const answer = await this.#client.call("patch", { tool: "apply_patch", args: { patch } });
     if (answer === undefined) return;
     if (answer.failed) return this.#refused("patch", answer);
     for (const { slot, line } of pairs) {
@@ -111,7 +112,7 @@ export class Worker {
     const past = calls - this.#writtenAt > rememberedCalls ? [] : this.#past;
     if (past !== undefined && past.length > 1 && this.#chance.below(2) === 0) {
       this.#past = undefined;
-      const answer = await this.#seat.call("undo", { tool: "undo", args: { path } });
+      const answer = await this.#client.call("undo", { tool: "undo", args: { path } });
       if (answer === undefined) return;
       if (answer.failed) return this.#refused("undo", answer, false);
       const wanted = past.at(-2) ?? "";
@@ -124,7 +125,7 @@ export class Worker {
     const content = `own ${++this.#count}\n${blobContent(this.#chance).slice(0, 500)}\n`;
     const known = past ?? [];
     this.#past = undefined;
-    const answer = await this.#seat.call("write", { tool: "write_file", args: { path, content } });
+    const answer = await this.#client.call("write", { tool: "write_file", args: { path, content } });
     if (answer === undefined) return;
     if (answer.failed) return this.#refused("write", answer, false);
     this.#past = [...known.slice(-3), content];
@@ -142,7 +143,7 @@ export class Worker {
       return;
     }
     this.#homeless = true;
-    const answer = await this.#seat.call("move", { tool: "move_path", args: { from, to } });
+    const answer = await this.#client.call("move", { tool: "move_path", args: { from, to } });
     if (answer === undefined) return;
     if (answer.failed) return this.#refused("move", answer);
     this.#home = 1 - this.#home;
@@ -150,11 +151,13 @@ export class Worker {
   }
 
   async #change(kind: string, operation: Changing): Promise<Answer | undefined> {
-    const { dialect } = this.#seat;
+    const { dialect } = this.#client;
     const absolute = (path: string) => join(this.#place.root, path);
     const said: Call | undefined =
-      dialect === "polyfs" ? callOf(operation, path => path) : voices[dialect]?.(operation, absolute);
-    return said && (await this.#seat.call(kind, said));
+      dialect === "polyfs"
+        ? callOf(operation, path => path)
+        : operationsByDialect[dialect]?.(operation, absolute);
+    return said && (await this.#client.call(kind, said));
   }
 
   #check(slot: Slot): void {
@@ -165,7 +168,7 @@ export class Worker {
   #refused(kind: string, { text }: Answer, expected = conflicts.test(text)): void {
     const [first = ""] = text.split("\n");
     const { meter } = this.#place;
-    const { dialect } = this.#seat;
+    const { dialect } = this.#client;
     if (expected) meter.refusal(`${kind} in ${dialect}: ${/^[a-z_]+(?=:)/.exec(first)?.[0] ?? "refused"}`);
     else meter.violation("unexpected error", `${kind} in ${dialect}: ${text.slice(0, 300)}`);
   }

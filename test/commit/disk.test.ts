@@ -3,7 +3,7 @@ import { mkdirSync, readFileSync, rmSync, statfsSync, writeFileSync } from "node
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { Workspace } from "../../src/engine/workspace/workspace.ts";
-import { faultOf, Ground } from "./ground.ts";
+import { Fixture, faultOf } from "./fixture.ts";
 
 /** Mounts a small file system on a directory; why not, where it cannot. */
 function mountSmall(directory: string, size = "512k"): { reason?: string; [Symbol.dispose](): void } {
@@ -15,14 +15,14 @@ function mountSmall(directory: string, size = "512k"): { reason?: string; [Symbo
 
 describe("on a disk that is full", () => {
   it("an overwrite, a creation and a patch are refused, and every byte stays", async context => {
-    using ground = new Ground();
-    const small = join(ground.base, "small");
+    using fixture = new Fixture();
+    const small = join(fixture.base, "small");
     using mount = mountSmall(small);
     if (mount.reason !== undefined) return context.skip(mount.reason);
     for (let i = 0; i < 10; i++) writeFileSync(join(small, `f${i}`), `old ${i}`);
     writeFileSync(join(small, "ballast"), Buffer.alloc(380 * 1024, "b"));
-    using workspace = Workspace.open([{ path: small, access: "read-write" }], { state: ground.state });
-    const before = ground.tree(small);
+    using workspace = Workspace.open([{ path: small, access: "read-write" }], { state: fixture.state });
+    const before = fixture.tree(small);
     const large = Buffer.alloc(200 * 1024, "n");
     const write = (name: string, bytes: Buffer) =>
       ({ kind: "write", path: workspace.at(name), bytes }) as const;
@@ -35,40 +35,40 @@ describe("on a disk that is full", () => {
     for (const changes of tries) {
       expect(await faultOf(workspace.commit(changes))).toBe("no_space");
       await workspace.settled();
-      expect(ground.tree(small)).toEqual(before);
+      expect(fixture.tree(small)).toEqual(before);
     }
     await workspace.commit([write("f0", Buffer.from("fits"))]);
     await workspace.settled();
-    expect(ground.tree(small)).toEqual({ ...before, f0: "fits" });
+    expect(fixture.tree(small)).toEqual({ ...before, f0: "fits" });
     // Room that a removal makes can be used at once, even while the removed bytes are still being cleared.
     await workspace.commit([{ kind: "remove", path: workspace.at("ballast") }]);
     await workspace.commit([write("f1", Buffer.alloc(400 * 1024, "n"))]);
   });
 
   it("a state directory without room is told as such", async context => {
-    using ground = new Ground({ a: "old" });
-    using mount = mountSmall(ground.state, "2m");
+    using fixture = new Fixture({ a: "old" });
+    using mount = mountSmall(fixture.state, "2m");
     if (mount.reason !== undefined) return context.skip(mount.reason);
-    writeFileSync(join(ground.state, "ballast"), "");
-    const free = statfsSync(ground.state);
-    writeFileSync(join(ground.state, "ballast"), Buffer.alloc(Number(free.bavail * free.bsize) - 8192));
-    expect(await faultOf(ground.commit([ground.write("a", "new")]))).toBe("no_space");
-    expect(ground.tree()).toEqual({ a: "old" });
-    rmSync(join(ground.state, "ballast"));
-    await ground.commit([ground.write("a", "new")]);
-    expect(ground.text("a")).toBe("new");
+    writeFileSync(join(fixture.state, "ballast"), "");
+    const free = statfsSync(fixture.state);
+    writeFileSync(join(fixture.state, "ballast"), Buffer.alloc(Number(free.bavail * free.bsize) - 8192));
+    expect(await faultOf(fixture.commit([fixture.write("a", "new")]))).toBe("no_space");
+    expect(fixture.tree()).toEqual({ a: "old" });
+    rmSync(join(fixture.state, "ballast"));
+    await fixture.commit([fixture.write("a", "new")]);
+    expect(fixture.text("a")).toBe("new");
   });
 });
 
 describe("on a disk that is read-only", () => {
   it("a write is refused as read-only", async context => {
-    using ground = new Ground();
-    const small = join(ground.base, "small");
+    using fixture = new Fixture();
+    const small = join(fixture.base, "small");
     using mount = mountSmall(small);
     if (mount.reason !== undefined) return context.skip(mount.reason);
     writeFileSync(join(small, "a"), "old");
     spawnSync("mount", ["-o", "remount,ro", small]);
-    using workspace = Workspace.open([{ path: small, access: "read-write" }], { state: ground.state });
+    using workspace = Workspace.open([{ path: small, access: "read-write" }], { state: fixture.state });
     const change = { kind: "write", path: workspace.at("a"), bytes: Buffer.from("x") } as const;
     expect(await faultOf(workspace.commit([change]))).toBe("read_only");
     expect(readFileSync(join(small, "a"), "utf8")).toBe("old");
@@ -82,14 +82,14 @@ describe("extended attributes", () => {
       const { status } = spawnSync("cp", args, { stdio: ["ignore", "ignore", "ignore", from, to] });
       expect(status).toBe(0);
     };
-    using ground = new Ground({ a: "old" }, copy);
-    const file = join(ground.inside, "a");
+    using fixture = new Fixture({ a: "old" }, copy);
+    const file = join(fixture.inside, "a");
     const python = (code: string) => spawnSync("python3", ["-c", `import os\n${code}`], { encoding: "utf8" });
     if (python(`os.setxattr(${JSON.stringify(file)}, "user.note", b"kept")`).status !== 0) {
       return context.skip("needs python3 and a file system with extended attributes");
     }
-    await ground.commit([ground.write("a", "new")]);
+    await fixture.commit([fixture.write("a", "new")]);
     const { stdout } = python(`print(os.getxattr(${JSON.stringify(file)}, "user.note").decode())`);
-    expect([ground.text("a"), stdout.trim()]).toEqual(["new", "kept"]);
+    expect([fixture.text("a"), stdout.trim()]).toEqual(["new", "kept"]);
   });
 });

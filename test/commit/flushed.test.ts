@@ -6,7 +6,7 @@ import { describe, expect, it } from "vitest";
 import { contentHash } from "../../src/engine/text/version.ts";
 import { isTemporaryName } from "../../src/engine/workspace/commit/temporary.ts";
 import { type ProcessWire, start } from "../mcp/wire.ts";
-import { Ground } from "./ground.ts";
+import { Fixture } from "./fixture.ts";
 import { mountSmall } from "./small-disk.ts";
 
 interface Entry {
@@ -24,16 +24,16 @@ class Recorded {
   readonly #log: string;
   readonly wire: Promise<ProcessWire>;
 
-  constructor(ground: Ground) {
-    this.#log = join(ground.base, "log");
+  constructor(fixture: Fixture) {
+    this.#log = join(fixture.base, "log");
     const env = {
       NODE_OPTIONS: `--import ${recorder}`,
       PROOF_POWER_LOG: this.#log,
       PROOF_POWER_FROM: "0",
     };
     this.wire = start({
-      roots: [ground.inside],
-      args: ["--allow-run=unsandboxed", "--state-dir", ground.state],
+      roots: [fixture.inside],
+      args: ["--allow-run=unsandboxed", "--state-dir", fixture.state],
       env,
     });
   }
@@ -59,37 +59,37 @@ function isFlushed(entries: readonly Entry[], path: string, name?: string): bool
 
 describe.runIf(process.platform === "linux")("before the answer", () => {
   it("the record of a command's changes and the contents in it are flushed", async () => {
-    using ground = new Ground({ a: "before the command\n" });
-    const recorded = new Recorded(ground);
+    using fixture = new Fixture({ a: "before the command\n" });
+    const recorded = new Recorded(fixture);
     await using wire = await recorded.wire;
     await wire.initialize();
     const answer = await wire.call("run_command", { command: "echo after > a" });
     expect(JSON.stringify(answer)).toContain("undo");
     const until = recorded.untilAnswer();
-    const changes = join(ground.state, "changes");
+    const changes = join(fixture.state, "changes");
     const [change = ""] = readdirSync(changes);
     expect(isFlushed(until, join(changes, change))).toBe(true);
     expect(isFlushed(until, changes, change)).toBe(true);
     for (const content of ["before the command\n", "after\n"]) {
       const hash = contentHash(Buffer.from(content));
-      const folder = join(ground.state, "objects", hash.slice(0, 2));
+      const folder = join(fixture.state, "objects", hash.slice(0, 2));
       expect(isFlushed(until, join(folder, hash.slice(2)))).toBe(true);
       expect(isFlushed(until, folder, hash.slice(2))).toBe(true);
     }
   });
 
   it("a file and its directory are flushed where the state directory is in memory", async ({ skip }) => {
-    using ground = new Ground({ a: "a" });
-    using mount = mountSmall(ground.state);
+    using fixture = new Fixture({ a: "a" });
+    using mount = mountSmall(fixture.state);
     skip(!mount.mounted, "needs leave to mount a file system");
-    const recorded = new Recorded(ground);
+    const recorded = new Recorded(fixture);
     await using wire = await recorded.wire;
     await wire.initialize();
     await wire.call("write_file", { path: "a", content: "new" });
     const until = recorded.untilAnswer();
-    expect(ground.text("a")).toBe("new");
-    expect(isFlushed(until, join(ground.inside, "a"))).toBe(true);
-    expect(isFlushed(until, ground.inside, "a")).toBe(true);
+    expect(fixture.text("a")).toBe("new");
+    expect(isFlushed(until, join(fixture.inside, "a"))).toBe(true);
+    expect(isFlushed(until, fixture.inside, "a")).toBe(true);
   });
 });
 
@@ -110,45 +110,45 @@ describe("a state directory that is cleared while a server runs", () => {
     ["all that is in it", (state: string) => readdirSync(state).map(name => join(state, name))],
     ["itself", (state: string) => [state]],
   ])("%s: answered changes stay, nothing is left behind, and the next change works", async (_, what) => {
-    using ground = new Ground({ a: "a", "d/b": "b" });
-    await using wire = await start({ roots: [ground.inside], args: ["--state-dir", ground.state] });
+    using fixture = new Fixture({ a: "a", "d/b": "b" });
+    await using wire = await start({ roots: [fixture.inside], args: ["--state-dir", fixture.state] });
     await wire.initialize();
     await wire.call("write_file", { path: "a", content: "first" });
     await wire.call("delete_path", { path: "d", recursive: true });
-    for (const path of what(ground.state)) clear(path);
+    for (const path of what(fixture.state)) clear(path);
     const { isError, content } = await wire.call("write_file", { path: "c", content: "next" });
     expect(isError, JSON.stringify(content)).not.toBe(true);
-    expect(readdirSync(ground.inside).sort()).toEqual(["a", "c"]);
-    expect([ground.text("a"), ground.text("c")]).toEqual(["first", "next"]);
+    expect(readdirSync(fixture.inside).sort()).toEqual(["a", "c"]);
+    expect([fixture.text("a"), fixture.text("c")]).toEqual(["first", "next"]);
     await wire.call("undo", {});
-    expect(readdirSync(ground.inside)).toEqual(["a"]);
+    expect(readdirSync(fixture.inside)).toEqual(["a"]);
     wire.child.stdin?.end();
     await wire.exited();
-    expect(readdirSync(ground.inside)).toEqual(["a"]);
+    expect(readdirSync(fixture.inside)).toEqual(["a"]);
   });
 });
 
 describe("a temporary name that a power cut brings back", () => {
   it("is removed at the next start, and a file that no change speaks of is not", async () => {
-    using ground = new Ground({ "d/a": "a" });
-    const args = ["--state-dir", ground.state];
+    using fixture = new Fixture({ "d/a": "a" });
+    const args = ["--state-dir", fixture.state];
     {
-      await using wire = await start({ roots: [ground.inside], args });
+      await using wire = await start({ roots: [fixture.inside], args });
       await wire.initialize();
       await wire.call("write_file", { path: "d/a", content: "new" });
       await wire.call("move_path", { from: "d", to: "e" });
       wire.child.stdin?.end();
       await wire.exited();
     }
-    const [name = ""] = namesUsed(ground.state);
+    const [name = ""] = namesUsed(fixture.state);
     expect(isTemporaryName(name)).toBe(true);
     const other = `.polyfs-${"0123456789abcdef".repeat(2)}.tmp`;
-    for (const one of [name, other]) writeFileSync(join(ground.inside, "e", one), "left");
-    writeFileSync(join(ground.state, "boot"), "another");
-    await using wire = await start({ roots: [ground.inside], args });
+    for (const one of [name, other]) writeFileSync(join(fixture.inside, "e", one), "left");
+    writeFileSync(join(fixture.state, "boot"), "another");
+    await using wire = await start({ roots: [fixture.inside], args });
     await wire.initialize();
     await wire.call("list_directory", {});
-    expect(readdirSync(join(ground.inside, "e")).sort()).toEqual([other, "a"].sort());
+    expect(readdirSync(join(fixture.inside, "e")).sort()).toEqual([other, "a"].sort());
   });
 });
 

@@ -5,115 +5,115 @@ import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { Workspace } from "../../src/engine/workspace/workspace.ts";
-import { Ground } from "./ground.ts";
+import { Fixture } from "./fixture.ts";
 import { deedsAt, namesTo, plant } from "./planted.ts";
 
-/** A ground with a state directory that has been used, a victim in each directory, and a read-only root. */
-async function grounds(): Promise<Ground> {
-  const ground = new Ground({ victim: "inside", "sub/x": "x" });
-  writeFileSync(join(ground.outside, "victim"), "outside");
-  mkdirSync(join(ground.inside, "kept"));
-  writeFileSync(join(ground.inside, "kept/victim"), "kept");
-  await ground.commit([ground.write("first", "opens the state")]);
-  await ground.workspace.settled();
-  ground.workspace[Symbol.dispose]();
-  ground.reopen();
-  return ground;
+/** A fixture with a state directory that has been used, a victim in each directory, and a read-only root. */
+async function fixtures(): Promise<Fixture> {
+  const fixture = new Fixture({ victim: "inside", "sub/x": "x" });
+  writeFileSync(join(fixture.outside, "victim"), "outside");
+  mkdirSync(join(fixture.inside, "kept"));
+  writeFileSync(join(fixture.inside, "kept/victim"), "kept");
+  await fixture.commit([fixture.write("first", "opens the state")]);
+  await fixture.workspace.settled();
+  fixture.workspace[Symbol.dispose]();
+  fixture.reopen();
+  return fixture;
 }
 
-const keyOf = (ground: Ground) => readFileSync(join(ground.state, "key"));
+const keyOf = (fixture: Fixture) => readFileSync(join(fixture.state, "key"));
 
 /** What is there after another process has started, which recovers. */
-function recovered(ground: Ground) {
+function recovered(fixture: Fixture) {
   const roots = [
-    { path: ground.inside, access: "read-write" },
-    { path: join(ground.inside, "kept"), access: "read-only" },
+    { path: fixture.inside, access: "read-write" },
+    { path: join(fixture.inside, "kept"), access: "read-only" },
   ] as const;
-  using _ = Workspace.open(roots, { state: ground.state });
-  return everything(ground);
+  using _ = Workspace.open(roots, { state: fixture.state });
+  return everything(fixture);
 }
 
-function everything(ground: Ground): Record<string, Record<string, string>> {
-  return { inside: ground.tree(), outside: ground.tree(ground.outside) };
+function everything(fixture: Fixture): Record<string, Record<string, string>> {
+  return { inside: fixture.tree(), outside: fixture.tree(fixture.outside) };
 }
 
 describe("a journal that somebody planted", () => {
   it("does nothing outside the roots, in a read-only one, or in the state directory, authentic or not", async () => {
-    using ground = await grounds();
-    const before = everything(ground);
-    const key = keyOf(ground);
-    const places = [ground.outside, ground.base, "/", join(ground.inside, "kept"), ground.state];
+    using fixture = await fixtures();
+    const before = everything(fixture);
+    const key = keyOf(fixture);
+    const places = [fixture.outside, fixture.base, "/", join(fixture.inside, "kept"), fixture.state];
     for (const place of places)
       for (const name of ["victim", "new"])
         for (const deed of deedsAt(place, name)) {
-          plant(ground.state, deed, key);
-          expect(recovered(ground), `${deed.story} in ${place}`).toEqual(before);
+          plant(fixture.state, deed, key);
+          expect(recovered(fixture), `${deed.story} in ${place}`).toEqual(before);
         }
-    expect(keyOf(ground)).toEqual(key);
+    expect(keyOf(fixture)).toEqual(key);
   });
 
   it("does nothing under what is no single name, authentic or not", async () => {
-    using ground = await grounds();
-    const before = everything(ground);
+    using fixture = await fixtures();
+    const before = everything(fixture);
     for (const name of namesTo("outside", "victim"))
-      for (const deed of deedsAt(ground.inside, name)) {
-        plant(ground.state, deed, keyOf(ground));
-        expect(recovered(ground), deed.story).toEqual(before);
+      for (const deed of deedsAt(fixture.inside, name)) {
+        plant(fixture.state, deed, keyOf(fixture));
+        expect(recovered(fixture), deed.story).toEqual(before);
       }
   });
 
   it("does nothing inside either where it is not authentic", async () => {
-    using ground = await grounds();
-    const before = everything(ground);
+    using fixture = await fixtures();
+    const before = everything(fixture);
     for (const name of ["victim", "new"])
-      for (const deed of deedsAt(ground.inside, name)) {
-        plant(ground.state, deed, randomBytes(32));
-        expect(recovered(ground), deed.story).toEqual(before);
+      for (const deed of deedsAt(fixture.inside, name)) {
+        plant(fixture.state, deed, randomBytes(32));
+        expect(recovered(fixture), deed.story).toEqual(before);
       }
   });
 
   it("is recovered where it is authentic and inside, which shows that the others could have been", async () => {
-    using ground = await grounds();
+    using fixture = await fixtures();
     const { create } = Object.fromEntries(
-      deedsAt(ground.inside, "new").map(deed => [deed.story.split(" ")[0], deed]),
+      deedsAt(fixture.inside, "new").map(deed => [deed.story.split(" ")[0], deed]),
     );
     if (create === undefined) throw new Error("no such deed");
-    plant(ground.state, create, keyOf(ground));
-    expect(recovered(ground)).toMatchObject({ inside: { new: "planted" } });
+    plant(fixture.state, create, keyOf(fixture));
+    expect(recovered(fixture)).toMatchObject({ inside: { new: "planted" } });
   });
 });
 
 describe("a journal of a root that this process was not granted", () => {
   it("waits for one that was", async () => {
-    using ground = await grounds();
-    const [create] = deedsAt(ground.outside, "new");
+    using fixture = await fixtures();
+    const [create] = deedsAt(fixture.outside, "new");
     if (create === undefined) throw new Error("no such deed");
-    plant(ground.state, create, keyOf(ground));
-    expect(recovered(ground)).not.toHaveProperty(["outside", "new"]);
-    using _ = Workspace.open([{ path: ground.outside, access: "read-write" }], { state: ground.state });
-    expect(ground.tree(ground.outside)).toMatchObject({ new: "planted" });
+    plant(fixture.state, create, keyOf(fixture));
+    expect(recovered(fixture)).not.toHaveProperty(["outside", "new"]);
+    using _ = Workspace.open([{ path: fixture.outside, access: "read-write" }], { state: fixture.state });
+    expect(fixture.tree(fixture.outside)).toMatchObject({ new: "planted" });
   });
 
   it("is not kept from it by what was recovered, which is not done again", async () => {
-    using ground = await grounds();
-    const [inside] = deedsAt(ground.inside, "new");
-    const [outside] = deedsAt(ground.outside, "new");
+    using fixture = await fixtures();
+    const [inside] = deedsAt(fixture.inside, "new");
+    const [outside] = deedsAt(fixture.outside, "new");
     if (inside === undefined || outside === undefined) throw new Error("no such deed");
-    plant(ground.state, inside, keyOf(ground));
+    plant(fixture.state, inside, keyOf(fixture));
     // Both in one folder, as a process leaves them that served both.
-    const processes = join(ground.state, "processes");
+    const processes = join(fixture.state, "processes");
     const [folder = ""] = readdirSync(processes).filter(name => name.startsWith("1-"));
-    plant(ground.state, { ...outside, intent: { ...outside.intent, id: "another" } }, keyOf(ground));
+    plant(fixture.state, { ...outside, intent: { ...outside.intent, id: "another" } }, keyOf(fixture));
     const [other = ""] = readdirSync(processes).filter(name => name.startsWith("1-") && name !== folder);
     writeFileSync(join(processes, folder, "journal-1"), readFileSync(join(processes, other, "journal-0")));
-    expect(recovered(ground)).toMatchObject({ inside: { new: "planted" } });
-    writeFileSync(join(ground.inside, "new"), "changed since, in the same file");
+    expect(recovered(fixture)).toMatchObject({ inside: { new: "planted" } });
+    writeFileSync(join(fixture.inside, "new"), "changed since, in the same file");
     using both = Workspace.open(
-      [ground.inside, ground.outside].map(path => ({ path, access: "read-write" as const })),
-      { state: ground.state },
+      [fixture.inside, fixture.outside].map(path => ({ path, access: "read-write" as const })),
+      { state: fixture.state },
     );
     expect(both.roots).toHaveLength(2);
-    expect(ground.tree(ground.outside)).toMatchObject({ new: "planted" });
-    expect(ground.text("new")).toBe("changed since, in the same file");
+    expect(fixture.tree(fixture.outside)).toMatchObject({ new: "planted" });
+    expect(fixture.text("new")).toBe("changed since, in the same file");
   });
 });

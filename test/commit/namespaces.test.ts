@@ -5,7 +5,7 @@ import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { bundle } from "./bundle.ts";
-import { Ground } from "./ground.ts";
+import { Fixture } from "./fixture.ts";
 import { scenarios } from "./scenarios.ts";
 
 let worker: Awaited<ReturnType<typeof bundle>>;
@@ -32,15 +32,15 @@ function versions(texts: readonly string[]): number {
 }
 
 /** Four files, patched by a process elsewhere that was killed between them. */
-function torn(ground: Ground): void {
-  expect(runElsewhere("scenario", ground.base, "2:4:rename").stderr).toMatch(/Killed|^$/);
-  expect(versions(Object.values(ground.tree()))).toBe(2);
+function torn(fixture: Fixture): void {
+  expect(runElsewhere("scenario", fixture.base, "2:4:rename").stderr).toMatch(/Killed|^$/);
+  expect(versions(Object.values(fixture.tree()))).toBe(2);
 }
 
-async function read(ground: Ground): Promise<string[]> {
+async function read(fixture: Fixture): Promise<string[]> {
   const texts: string[] = [];
   for (const name of Object.keys(scenarios[2]?.files ?? {})) {
-    using file = ground.workspace.file(ground.at(name));
+    using file = fixture.workspace.file(fixture.at(name));
     texts.push((await file.bytes(1_000_000)).toString());
   }
   return texts;
@@ -49,42 +49,42 @@ async function read(ground: Ground): Promise<string[]> {
 describe("a process killed in another namespace, in the middle of a patch", () => {
   it("has left a whole commit for the first who reads", async context => {
     if (needs !== undefined) return context.skip(needs);
-    using ground = new Ground(scenarios[2]?.files);
-    torn(ground);
-    expect(versions(await read(ground))).toBe(1);
+    using fixture = new Fixture(scenarios[2]?.files);
+    torn(fixture);
+    expect(versions(await read(fixture))).toBe(1);
   });
 
   it("has left one for a process that has been reading all along", async context => {
     if (needs !== undefined) return context.skip(needs);
-    using ground = new Ground(scenarios[2]?.files);
-    expect(versions(await read(ground))).toBe(1);
-    torn(ground);
-    expect(versions(await read(ground))).toBe(1);
+    using fixture = new Fixture(scenarios[2]?.files);
+    expect(versions(await read(fixture))).toBe(1);
+    torn(fixture);
+    expect(versions(await read(fixture))).toBe(1);
   });
 
   it("has left one for a process in a third namespace, and no lock", context => {
     if (needs !== undefined) return context.skip(needs);
-    using ground = new Ground(scenarios[2]?.files);
-    torn(ground);
-    const { stdout } = runElsewhere("reads", ground.base, "f0,f1,f2,f3");
+    using fixture = new Fixture(scenarios[2]?.files);
+    torn(fixture);
+    const { stdout } = runElsewhere("reads", fixture.base, "f0,f1,f2,f3");
     expect(versions(JSON.parse(stdout))).toBe(1);
-    expect(readdirSync(join(ground.state, "locks"))).toEqual([]);
+    expect(readdirSync(join(fixture.state, "locks"))).toEqual([]);
   });
 
   it("holds nobody up who writes", async context => {
     if (needs !== undefined) return context.skip(needs);
-    using ground = new Ground(scenarios[2]?.files);
-    torn(ground);
-    await ground.commit([ground.write("f0", "mine")]);
-    expect(ground.text("f0")).toBe("mine");
+    using fixture = new Fixture(scenarios[2]?.files);
+    torn(fixture);
+    await fixture.commit([fixture.write("f0", "mine")]);
+    expect(fixture.text("f0")).toBe("mine");
   });
 });
 
 describe("a process that lives in another namespace", () => {
   it("is left alone while it lives, and recovered as soon as it is killed", async context => {
     if (needs !== undefined) return context.skip(needs);
-    using ground = new Ground({ mine: "0" });
-    const args = [...elsewhere, process.execPath, worker.path, "patches", ground.base];
+    using fixture = new Fixture({ mine: "0" });
+    const args = [...elsewhere, process.execPath, worker.path, "patches", fixture.base];
     const other = spawn("unshare", args, { stdio: ["ignore", "pipe", "inherit"] });
     const ended = new Promise(resolve => other.on("close", resolve));
     let told = 0;
@@ -97,12 +97,12 @@ describe("a process that lives in another namespace", () => {
       told += String(data).split("\n").length - 1;
     });
     await reaches(3);
-    const folders = () => readdirSync(join(ground.state, "processes"));
+    const folders = () => readdirSync(join(fixture.state, "processes"));
     const [theirs] = folders();
     // Whoever starts looks for dead processes, and so does whoever waits for a lock.
     for (let i = 0; i < 5; i++) {
-      ground.reopen();
-      await ground.commit([ground.write("mine", String(i)), ground.write("f0", "between")]);
+      fixture.reopen();
+      await fixture.commit([fixture.write("mine", String(i)), fixture.write("f0", "between")]);
       await reaches(told + 2);
     }
     expect(folders()).toContain(theirs);
@@ -110,7 +110,7 @@ describe("a process that lives in another namespace", () => {
     await ended;
     const texts: string[] = [];
     for (let i = 1; i < 8; i++) {
-      using file = ground.workspace.file(ground.at(`f${i}`));
+      using file = fixture.workspace.file(fixture.at(`f${i}`));
       texts.push((await file.bytes(1_000_000)).toString());
     }
     expect(new Set(texts).size).toBe(1);

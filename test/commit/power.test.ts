@@ -15,7 +15,7 @@ import { Journal, readJournal } from "../../src/engine/workspace/commit/journal.
 import { sys } from "../../src/engine/workspace/commit/syscalls.ts";
 import { bundle } from "./bundle.ts";
 import { errno } from "./failing.ts";
-import { Ground } from "./ground.ts";
+import { Fixture } from "./fixture.ts";
 
 let worker: Awaited<ReturnType<typeof bundle>>;
 beforeAll(async () => {
@@ -27,20 +27,20 @@ const anotherBoot = "00000000-0000-4000-8000-000000000000";
 const names = Array.from({ length: 4 }, (_, i) => `f${i}`);
 
 /** Files patched from old to new by a process that is gone before anything was flushed to its place. */
-function patched(): Ground {
-  const ground = new Ground(Object.fromEntries(names.map(name => [name, `old ${name}`])));
-  for (const name of names) linkSync(join(ground.inside, name), join(ground.outside, name));
-  spawnSync(process.execPath, [worker.path, "lastWords", ground.base, "2"]);
-  expect(ground.text("f0")).toBe("new f0");
-  return ground;
+function patched(): Fixture {
+  const fixture = new Fixture(Object.fromEntries(names.map(name => [name, `old ${name}`])));
+  for (const name of names) linkSync(join(fixture.inside, name), join(fixture.outside, name));
+  spawnSync(process.execPath, [worker.path, "lastWords", fixture.base, "2"]);
+  expect(fixture.text("f0")).toBe("new f0");
+  return fixture;
 }
 
 /** Makes the journal look as if the machine had been started anew since. */
-function reboot(ground: Ground): void {
-  const processes = join(ground.state, "processes");
+function reboot(fixture: Fixture): void {
+  const processes = join(fixture.state, "processes");
   const dead = join(processes, readdirSync(processes)[0] ?? "");
   for (const name of readdirSync(dead).filter(name => name.startsWith("journal-"))) {
-    const key = readFileSync(join(ground.state, "key"));
+    const key = readFileSync(join(fixture.state, "key"));
     const records = readJournal(join(dead, name), key);
     const journal = new Journal(join(dead, name), records[0]?.generation ?? 1, key);
     for (const { body, blob } of records) journal.append({ ...(body as object), boot: anotherBoot }, [blob]);
@@ -54,55 +54,55 @@ function reboot(ground: Ground): void {
 
 describe("after the power failed, with a commit acknowledged and nothing flushed but the journal", () => {
   it("files that came back empty, full of zeros, or old are what they were told to be", () => {
-    using ground = patched();
-    truncateSync(join(ground.inside, "f1"), 0);
-    writeFileSync(join(ground.inside, "f2"), Buffer.alloc(6));
-    renameSync(join(ground.outside, "f3"), join(ground.inside, "f3"));
-    expect(ground.text("f3")).toBe("old f3");
-    reboot(ground);
-    ground.workspace.at("f0");
-    expect(ground.tree()).toEqual(Object.fromEntries(names.map(name => [name, `new ${name}`])));
+    using fixture = patched();
+    truncateSync(join(fixture.inside, "f1"), 0);
+    writeFileSync(join(fixture.inside, "f2"), Buffer.alloc(6));
+    renameSync(join(fixture.outside, "f3"), join(fixture.inside, "f3"));
+    expect(fixture.text("f3")).toBe("old f3");
+    reboot(fixture);
+    fixture.workspace.at("f0");
+    expect(fixture.tree()).toEqual(Object.fromEntries(names.map(name => [name, `new ${name}`])));
   });
 
   it("a file that somebody has changed since stays as it is", () => {
-    using ground = patched();
-    writeFileSync(join(ground.inside, "f1"), "theirs, and longer than it was");
-    reboot(ground);
-    ground.workspace.at("f0");
-    expect(ground.text("f1")).toBe("theirs, and longer than it was");
+    using fixture = patched();
+    writeFileSync(join(fixture.inside, "f1"), "theirs, and longer than it was");
+    reboot(fixture);
+    fixture.workspace.at("f0");
+    expect(fixture.text("f1")).toBe("theirs, and longer than it was");
   });
 
   it("without a power cut, even an emptied file is what somebody wanted", () => {
-    using ground = patched();
-    truncateSync(join(ground.inside, "f1"), 0);
-    ground.workspace.at("f0");
-    expect(ground.text("f1")).toBe("");
-    expect(ground.text("f2")).toBe("new f2");
+    using fixture = patched();
+    truncateSync(join(fixture.inside, "f1"), 0);
+    fixture.workspace.at("f0");
+    expect(fixture.text("f1")).toBe("");
+    expect(fixture.text("f2")).toBe("new f2");
   });
 
   it("what cannot be settled is tried again by the next who starts", () => {
-    using ground = patched();
-    truncateSync(join(ground.inside, "f1"), 0);
-    reboot(ground);
+    using fixture = patched();
+    truncateSync(join(fixture.inside, "f1"), 0);
+    reboot(fixture);
     const { flush } = sys;
     sys.flush = () => {
       throw errno("EIO", "fsync");
     };
     try {
-      ground.workspace.at("f0");
+      fixture.workspace.at("f0");
     } finally {
       sys.flush = flush;
     }
-    expect(ground.text("f1")).toBe("");
-    ground.reopen();
-    ground.workspace.at("f0");
-    expect(ground.text("f1")).toBe("new f1");
+    expect(fixture.text("f1")).toBe("");
+    fixture.reopen();
+    fixture.workspace.at("f0");
+    expect(fixture.text("f1")).toBe("new f1");
   });
 });
 
 describe("after a process was killed, with a commit acknowledged and nothing flushed but the journal", () => {
   it("the files and their directory are flushed before the journal goes: the power may fail next", () => {
-    using ground = patched();
+    using fixture = patched();
     const { flush, unlink } = sys;
     const flushed = new Set<number>();
     let flushedBefore: number[] = [];
@@ -115,32 +115,32 @@ describe("after a process was killed, with a commit acknowledged and nothing flu
       unlink(path);
     };
     try {
-      ground.workspace.at("f0");
+      fixture.workspace.at("f0");
     } finally {
       Object.assign(sys, { flush, unlink });
     }
-    const paths = [ground.inside, ...names.map(name => join(ground.inside, name))];
+    const paths = [fixture.inside, ...names.map(name => join(fixture.inside, name))];
     expect(flushedBefore).toEqual(expect.arrayContaining(paths.map(path => statSync(path).ino)));
   });
 
   it("the journal stays where they cannot be flushed, and the next who starts flushes them", () => {
-    using ground = patched();
-    const processes = join(ground.state, "processes");
+    using fixture = patched();
+    const processes = join(fixture.state, "processes");
     const [dead = ""] = readdirSync(processes);
     const { flush } = sys;
     sys.flush = () => {
       throw errno("EIO", "fsync");
     };
     try {
-      ground.workspace.at("f0");
+      fixture.workspace.at("f0");
     } finally {
       sys.flush = flush;
     }
     expect(readdirSync(processes)).toContain(dead);
-    ground.reopen();
-    ground.workspace.at("f0");
+    fixture.reopen();
+    fixture.workspace.at("f0");
     expect(readdirSync(processes)).not.toContain(dead);
-    expect(ground.tree()).toEqual(Object.fromEntries(names.map(name => [name, `new ${name}`])));
+    expect(fixture.tree()).toEqual(Object.fromEntries(names.map(name => [name, `new ${name}`])));
   });
 });
 
@@ -148,21 +148,21 @@ describe("after the power failed, with a file too large for the journal committe
   const repeats = 300_000;
   const whole = "new ".repeat(repeats);
 
-  /** The ground, and the temporary file that was to become `a`. */
+  /** The fixture, and the temporary file that was to become `a`. */
   function committed() {
-    const ground = new Ground({ a: "old" });
-    spawnSync(process.execPath, [worker.path, "marked", ground.base, String(repeats)]);
-    const staged = readdirSync(ground.inside).filter(name => name !== "a");
-    expect([ground.text("a"), staged.length]).toEqual(["old", 1]);
-    return { ground, staged: join(ground.inside, staged[0] ?? "") };
+    const fixture = new Fixture({ a: "old" });
+    spawnSync(process.execPath, [worker.path, "marked", fixture.base, String(repeats)]);
+    const staged = readdirSync(fixture.inside).filter(name => name !== "a");
+    expect([fixture.text("a"), staged.length]).toEqual(["old", 1]);
+    return { fixture, staged: join(fixture.inside, staged[0] ?? "") };
   }
 
   it("the new content comes into its place where all of it is on the disk", () => {
-    const { ground } = committed();
-    using _ = ground;
-    reboot(ground);
-    ground.workspace.at("a");
-    expect(ground.tree()).toEqual({ a: whole });
+    const { fixture } = committed();
+    using _ = fixture;
+    reboot(fixture);
+    fixture.workspace.at("a");
+    expect(fixture.tree()).toEqual({ a: whole });
   });
 
   it.each([
@@ -170,11 +170,11 @@ describe("after the power failed, with a file too large for the journal committe
     ["is full of zeros", (file: string) => writeFileSync(file, Buffer.alloc(whole.length))],
     ["is gone", (file: string) => rmSync(file)],
   ])("the old content stays where the new one %s", (_, damage) => {
-    const { ground, staged } = committed();
-    using __ = ground;
+    const { fixture, staged } = committed();
+    using __ = fixture;
     damage(staged);
-    reboot(ground);
-    ground.workspace.at("a");
-    expect(ground.tree()).toEqual({ a: "old" });
+    reboot(fixture);
+    fixture.workspace.at("a");
+    expect(fixture.tree()).toEqual({ a: "old" });
   });
 });

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { bundle } from "./bundle.ts";
-import { Ground } from "./ground.ts";
+import { Fixture } from "./fixture.ts";
 import { scenarios } from "./scenarios.ts";
 
 let worker: Awaited<ReturnType<typeof bundle>>;
@@ -38,49 +38,53 @@ function start(script: string, ...args: string[]) {
 
 describe("several processes", () => {
   it("edit the same two files fifty times each: what was acknowledged is there, nothing else, once", async () => {
-    using ground = new Ground({ shared: "", second: "" });
+    using fixture = new Fixture({ shared: "", second: "" });
     const workers = [0, 1, 2, 3].map(
-      number => start(worker.path, "edits", ground.base, String(number)).ended,
+      number => start(worker.path, "edits", fixture.base, String(number)).ended,
     );
     const told = (await Promise.all(workers)).join("").trim().split("\n");
     const acknowledged = told.filter(line => line.endsWith(" ok")).map(line => line.split(" ")[0]);
     const refused = told.filter(line => !line.endsWith(" ok"));
     expect(refused).toEqual([]);
-    expect(ground.text("shared").trim().split("\n").sort()).toEqual(acknowledged.sort());
-    expect(ground.text("second")).toBe(ground.text("shared"));
+    expect(fixture.text("shared").trim().split("\n").sort()).toEqual(acknowledged.sort());
+    expect(fixture.text("second")).toBe(fixture.text("shared"));
   });
 
   it("a lock of a dead process is broken, and its half-done commit settled first", async () => {
-    using ground = new Ground(scenarios[2]?.files);
-    expect(run("scenario", ground.base, "2:4:rename").signal).toBe("SIGKILL");
-    const torn = new Set(Object.values(ground.tree()).map(text => text.slice(0, 3)));
+    using fixture = new Fixture(scenarios[2]?.files);
+    expect(run("scenario", fixture.base, "2:4:rename").signal).toBe("SIGKILL");
+    const torn = new Set(Object.values(fixture.tree()).map(text => text.slice(0, 3)));
     expect(torn).toEqual(new Set(["old", "new"]));
-    ground.reopen();
-    await ground.commit([ground.write("f0", "mine")]);
-    await ground.workspace.settled();
-    const others = Object.entries(ground.tree()).filter(([path]) => path !== "f0");
+    fixture.reopen();
+    await fixture.commit([fixture.write("f0", "mine")]);
+    await fixture.workspace.settled();
+    const others = Object.entries(fixture.tree()).filter(([path]) => path !== "f0");
     expect(new Set(others.map(([, text]) => text.slice(0, 3))).size).toBe(1);
-    expect(ground.text("f0")).toBe("mine");
+    expect(fixture.text("f0")).toBe("mine");
   });
 });
 
 describe("while another process swaps a directory for a link that leads out", () => {
   it("nothing outside is written, made, moved or deleted", async () => {
-    using ground = new Ground({ "swap/target": "inside", "swap/victim": "inside", "swap/tree/x": "inside" });
-    mkdirSync(join(ground.outside, "tree/sub"), { recursive: true });
+    using fixture = new Fixture({
+      "swap/target": "inside",
+      "swap/victim": "inside",
+      "swap/tree/x": "inside",
+    });
+    mkdirSync(join(fixture.outside, "tree/sub"), { recursive: true });
     for (const name of ["target", "victim", "tree/x", "tree/sub/y"]) {
-      writeFileSync(join(ground.outside, name), "outside");
+      writeFileSync(join(fixture.outside, name), "outside");
     }
-    const before = ground.tree(ground.outside);
-    const attack = start(swapper.path, ground.base);
-    const work = start(worker.path, "work", ground.base);
+    const before = fixture.tree(fixture.outside);
+    const attack = start(swapper.path, fixture.base);
+    const work = start(worker.path, "work", fixture.base);
     await pause(Number(process.env.POLYFS_TEST_ATTACK_MS ?? 4000));
-    for (let i = 0; i < 300 && !existsSync(join(ground.base, "enough")); i++) await pause(100); // a busy machine
-    writeFileSync(join(ground.base, "stop"), "");
+    for (let i = 0; i < 300 && !existsSync(join(fixture.base, "enough")); i++) await pause(100); // a busy machine
+    writeFileSync(join(fixture.base, "stop"), "");
     const [swaps, done] = await Promise.all([attack.ended, work.ended]);
     expect(Number(swaps)).toBeGreaterThan(100);
     expect(Number(done)).toBeGreaterThan(10);
-    expect(ground.tree(ground.outside)).toEqual(before);
+    expect(fixture.tree(fixture.outside)).toEqual(before);
   });
 });
 
@@ -89,14 +93,14 @@ describe("as somebody who may not do everything", () => {
 
   it("a file whose directory is closed is written in place, a new one there is refused", async context => {
     if (needsRoot !== undefined) return context.skip(needsRoot);
-    using ground = new Ground({ "closed/a": "old", "closed/b": "old" });
-    const closed = join(ground.inside, "closed");
-    for (const path of [ground.base, ground.inside, join(closed, "a")]) chownSync(path, 4321, 4321);
+    using fixture = new Fixture({ "closed/a": "old", "closed/b": "old" });
+    const closed = join(fixture.inside, "closed");
+    for (const path of [fixture.base, fixture.inside, join(closed, "a")]) chownSync(path, 4321, 4321);
     chmodSync(closed, 0o555);
     chmodSync(join(closed, "a"), 0o664);
-    chmodSync(ground.base, 0o777);
+    chmodSync(fixture.base, 0o777);
     chmodSync(join(worker.path, ".."), 0o755);
-    const { stdout } = run("refusals", ground.base, 0, { uid: 4321, gid: 4321 });
+    const { stdout } = run("refusals", fixture.base, 0, { uid: 4321, gid: 4321 });
     expect(JSON.parse(stdout)).toEqual({
       "closed/a": "modified",
       "closed/b": "permission_denied",

@@ -14,35 +14,35 @@ import {
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { lockKey } from "../../src/engine/workspace/commit/lock.ts";
-import { Ground } from "./ground.ts";
+import { Fixture } from "./fixture.ts";
 
 it("the lock of a dead process holds until somebody has recovered it, however long that takes", async () => {
-  using ground = new Ground({ "a.txt": "old\n", "b.txt": "other\n" });
+  using fixture = new Fixture({ "a.txt": "old\n", "b.txt": "other\n" });
   const write = (name: string, text: string, ms: number) =>
-    ground.workspace.commit([{ kind: "write", path: ground.at(name), bytes: Buffer.from(text) }], {
+    fixture.workspace.commit([{ kind: "write", path: fixture.at(name), bytes: Buffer.from(text) }], {
       signal: AbortSignal.timeout(ms),
     });
   await write("b.txt", "opens the state\n", 10_000);
 
   // What a living process (this one) looks like while it recovers a dead one.
-  const processes = join(ground.state, "processes");
+  const processes = join(fixture.state, "processes");
   const living = join(processes, readdirSync(processes)[0] ?? "");
   const dead = join(living, "dead-1");
   mkdirSync(dead);
   const identity = JSON.parse(readFileSync(join(living, "owner"), "utf8"));
   writeFileSync(join(dead, "owner"), JSON.stringify({ ...identity, start: "another" }));
-  const { dev, ino } = statSync(ground.inside);
+  const { dev, ino } = statSync(fixture.inside);
   const name = createHash("sha256")
     .update(lockKey(dev, ino, "a.txt"))
     .digest("hex")
     .slice(0, 40);
-  const lock = join(ground.state, "locks", name);
+  const lock = join(fixture.state, "locks", name);
   linkSync(join(dead, "owner"), lock);
 
   await expect(write("a.txt", "too early\n", 3000)).rejects.toThrow();
-  expect([ground.text("a.txt"), existsSync(lock)]).toEqual(["old\n", true]);
+  expect([fixture.text("a.txt"), existsSync(lock)]).toEqual(["old\n", true]);
 
   rmSync(dead, { recursive: true });
   await write("a.txt", "now\n", 10_000);
-  expect([ground.text("a.txt"), existsSync(lock)]).toEqual(["now\n", false]);
+  expect([fixture.text("a.txt"), existsSync(lock)]).toEqual(["now\n", false]);
 });

@@ -3,56 +3,56 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { Fault } from "../../src/engine/fault.ts";
 import type { Current } from "../../src/engine/workspace/commit/commit.ts";
-import { faultOf, Ground } from "./ground.ts";
+import { Fixture, faultOf } from "./fixture.ts";
 
 const line = (file: Current | undefined, text: string) =>
   Buffer.concat([file?.bytes ?? Buffer.alloc(0), Buffer.from(`${text}\n`)]);
 
 describe("many at once in one process", () => {
   it("a hundred edits of one file are all applied, in the order in which they came", async () => {
-    using ground = new Ground({ a: "" });
+    using fixture = new Fixture({ a: "" });
     const numbers = Array.from({ length: 100 }, (_, i) => String(i));
     await Promise.all(
       numbers.map(text =>
-        ground.workspace.edit(ground.at("a"), bytes => Buffer.concat([bytes, Buffer.from(`${text}\n`)])),
+        fixture.workspace.edit(fixture.at("a"), bytes => Buffer.concat([bytes, Buffer.from(`${text}\n`)])),
       ),
     );
-    expect(ground.text("a").trim().split("\n")).toEqual(numbers);
+    expect(fixture.text("a").trim().split("\n")).toEqual(numbers);
   });
 
   it("edits of several files in opposite orders neither wait for each other forever nor lose anything", async () => {
     const names = ["a", "b", "c", "d"];
-    using ground = new Ground(Object.fromEntries(names.map(name => [name, ""])));
+    using fixture = new Fixture(Object.fromEntries(names.map(name => [name, ""])));
     await Promise.all(
       Array.from({ length: 60 }, (_, i) => {
         const some = names.filter((_, n) => (i + n) % 4 !== 0);
-        const paths = (i % 2 === 0 ? some : some.reverse()).map(name => ground.at(name));
-        return ground.workspace.editAll(paths, files =>
+        const paths = (i % 2 === 0 ? some : some.reverse()).map(name => fixture.at(name));
+        return fixture.workspace.editAll(paths, files =>
           files.map(file => ({ kind: "write", path: file.path, bytes: line(file, String(i)) })),
         );
       }),
     );
     for (const [n, name] of names.entries()) {
       const wanted = Array.from({ length: 60 }, (_, i) => i).filter(i => (i + n) % 4 !== 0);
-      const found = ground.text(name).trim().split("\n").map(Number);
+      const found = fixture.text(name).trim().split("\n").map(Number);
       expect(found.sort((a, b) => a - b)).toEqual(wanted);
     }
   });
 
   it("writes into one new directory share it", async () => {
-    using ground = new Ground();
+    using fixture = new Fixture();
     await Promise.all(
       Array.from({ length: 40 }, (_, i) =>
-        ground.commit([ground.write(`new/deep/f${i}`, "x")], { parents: true }),
+        fixture.commit([fixture.write(`new/deep/f${i}`, "x")], { parents: true }),
       ),
     );
-    expect(Object.keys(ground.tree()).length).toBe(42);
+    expect(Object.keys(fixture.tree()).length).toBe(42);
   });
 
   it("of forty that want to create the same file, one does", async () => {
-    using ground = new Ground();
+    using fixture = new Fixture();
     const tries = Array.from({ length: 40 }, (_, i) =>
-      faultOf(ground.commit([ground.write("a", String(i), { expect: "absent" })])),
+      faultOf(fixture.commit([fixture.write("a", String(i), { expect: "absent" })])),
     );
     const told = await Promise.all(tries);
     expect(told.filter(code => code === "none").length).toBe(1);
@@ -60,12 +60,12 @@ describe("many at once in one process", () => {
   });
 
   it("a hundred megabytes without a pause go through, and the journals stay bounded", async () => {
-    using ground = new Ground();
+    using fixture = new Fixture();
     const bytes = Buffer.alloc(1_000_000, "x");
     for (let i = 0; i < 100; i++) {
-      await ground.commit([{ kind: "write", path: ground.at(`f${i % 3}`), bytes }]);
+      await fixture.commit([{ kind: "write", path: fixture.at(`f${i % 3}`), bytes }]);
     }
-    const processes = join(ground.state, "processes");
+    const processes = join(fixture.state, "processes");
     const own = join(processes, readdirSync(processes)[0] ?? "");
     const journals = readdirSync(own).filter(name => name.startsWith("journal"));
     const size = journals.reduce((sum, name) => sum + statSync(join(own, name)).size, 0);
@@ -74,14 +74,14 @@ describe("many at once in one process", () => {
   });
 
   it("a reader sees whole versions only, and never none", async () => {
-    using ground = new Ground({ a: "0 ".repeat(5000) });
+    using fixture = new Fixture({ a: "0 ".repeat(5000) });
     let writing = true;
     const writer = (async () => {
-      for (let i = 1; i <= 150; i++) await ground.commit([ground.write("a", `${i} `.repeat(5000))]);
+      for (let i = 1; i <= 150; i++) await fixture.commit([fixture.write("a", `${i} `.repeat(5000))]);
       writing = false;
     })();
     while (writing) {
-      const text = readFileSync(join(ground.inside, "a"), "utf8");
+      const text = readFileSync(join(fixture.inside, "a"), "utf8");
       const version = text.slice(0, text.indexOf(" "));
       expect(text === `${version} `.repeat(5000)).toBe(true);
       await new Promise(resolve => setImmediate(resolve));
@@ -92,85 +92,85 @@ describe("many at once in one process", () => {
 
 describe("when somebody without our locks changes a file", () => {
   it("during an edit, the edit is made anew from what is there now", async () => {
-    using ground = new Ground({ a: "one\n" });
+    using fixture = new Fixture({ a: "one\n" });
     let calls = 0;
-    await ground.workspace.edit(ground.at("a"), bytes => {
+    await fixture.workspace.edit(fixture.at("a"), bytes => {
       // The same size, and within the same tick of the clock: only the content tells.
-      if (calls++ === 0) writeFileSync(join(ground.inside, "a"), "two\n");
+      if (calls++ === 0) writeFileSync(join(fixture.inside, "a"), "two\n");
       return Buffer.concat([bytes, Buffer.from("mine\n")]);
     });
     expect(calls).toBe(2);
-    expect(ground.text("a")).toBe("two\nmine\n");
+    expect(fixture.text("a")).toBe("two\nmine\n");
   });
 
   it("again and again, the edit is refused and their bytes stay", async () => {
-    using ground = new Ground({ a: "0" });
+    using fixture = new Fixture({ a: "0" });
     let calls = 0;
-    const edit = ground.workspace.edit(ground.at("a"), bytes => {
-      writeFileSync(join(ground.inside, "a"), String(++calls));
+    const edit = fixture.workspace.edit(fixture.at("a"), bytes => {
+      writeFileSync(join(fixture.inside, "a"), String(++calls));
       return Buffer.concat([bytes, Buffer.from("mine")]);
     });
     expect(await faultOf(edit)).toBe("changed_meanwhile");
-    expect(ground.text("a")).toBe(String(calls));
+    expect(fixture.text("a")).toBe(String(calls));
   });
 
   it("a file that appears where an edit found none is not overwritten", async () => {
-    using ground = new Ground();
+    using fixture = new Fixture();
     const seen: (string | undefined)[] = [];
-    await ground.workspace.editAll([ground.at("a")], ([file]) => {
+    await fixture.workspace.editAll([fixture.at("a")], ([file]) => {
       seen.push(file?.bytes?.toString());
-      if (seen.length === 1) ground.put("a", "theirs\n");
-      return [{ kind: "write", path: ground.at("a"), bytes: line(file, "mine") }];
+      if (seen.length === 1) fixture.put("a", "theirs\n");
+      return [{ kind: "write", path: fixture.at("a"), bytes: line(file, "mine") }];
     });
     expect(seen).toEqual([undefined, "theirs\n"]);
-    expect(ground.text("a")).toBe("theirs\nmine\n");
+    expect(fixture.text("a")).toBe("theirs\nmine\n");
   });
 });
 
 describe("an edit", () => {
   it("may change files that it did not name, under their locks", async () => {
-    using ground = new Ground({ a: "a", b: "b" });
-    await ground.workspace.editAll([ground.at("a")], () => [
-      ground.write("a", "A"),
-      { kind: "move", from: ground.at("b"), to: ground.at("c") },
+    using fixture = new Fixture({ a: "a", b: "b" });
+    await fixture.workspace.editAll([fixture.at("a")], () => [
+      fixture.write("a", "A"),
+      { kind: "move", from: fixture.at("b"), to: fixture.at("c") },
     ]);
-    await ground.workspace.settled();
-    expect(ground.tree()).toEqual({ a: "A", c: "b" });
+    await fixture.workspace.settled();
+    expect(fixture.tree()).toEqual({ a: "A", c: "b" });
   });
 
   it("that changes nothing, or fails, leaves the file and lets the next one in", async () => {
-    using ground = new Ground({ a: "a" });
-    const nothing = await ground.workspace.edit(ground.at("a"), () => undefined);
+    using fixture = new Fixture({ a: "a" });
+    const nothing = await fixture.workspace.edit(fixture.at("a"), () => undefined);
     expect(nothing.files).toEqual([]);
-    const failing = ground.workspace.edit(ground.at("a"), () => {
+    const failing = fixture.workspace.edit(fixture.at("a"), () => {
       throw new Fault("no_change", { path: "a", edit: 0 });
     });
     expect(await faultOf(failing)).toBe("no_change");
-    expect(await faultOf(ground.workspace.edit(ground.at("none"), bytes => bytes))).toBe("not_found");
-    await ground.workspace.edit(ground.at("a"), () => Buffer.from("b"));
-    expect(ground.text("a")).toBe("b");
+    expect(await faultOf(fixture.workspace.edit(fixture.at("none"), bytes => bytes))).toBe("not_found");
+    await fixture.workspace.edit(fixture.at("a"), () => Buffer.from("b"));
+    expect(fixture.text("a")).toBe("b");
   });
 
   it("that is cancelled while it waits gives up its place", async () => {
-    using ground = new Ground({ a: "" });
+    using fixture = new Fixture({ a: "" });
     const stop = new AbortController();
     let release = () => {};
-    const first = ground.workspace.edit(ground.at("a"), async () => {
+    const first = fixture.workspace.edit(fixture.at("a"), async () => {
       await new Promise<void>(resolve => {
         release = resolve;
       });
       return Buffer.from("first");
     });
-    const second = ground.workspace.edit(ground.at("a"), () => Buffer.from("second"), {
+    const second = fixture.workspace.edit(fixture.at("a"), () => Buffer.from("second"), {
       signal: stop.signal,
     });
-    const third = ground.workspace.edit(ground.at("a"), bytes =>
+    const third = fixture.workspace.edit(fixture.at("a"), bytes =>
       Buffer.concat([bytes, Buffer.from(" third")]),
     );
     setTimeout(() => stop.abort(), 20);
     await expect(second).rejects.toThrow();
     release();
     await Promise.all([first, third]);
-    expect(ground.text("a")).toBe("first third");
+    expect(fixture.text("a")).toBe("first third");
   });
 });

@@ -1,10 +1,10 @@
 // A process that commits, for tests that kill it, or run several of it at once. Arguments: what to do, the base
-// of a Ground, and a number.
+// of a Fixture, and a number.
 import { existsSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Workspace } from "../../src/engine/workspace/workspace.ts";
 import { watching } from "./failing.ts";
-import { Ground } from "./ground.ts";
+import { Fixture } from "./fixture.ts";
 import { scenarios } from "./scenarios.ts";
 
 const [, , task = "", base = "", given = "0"] = process.argv;
@@ -38,7 +38,7 @@ const tasks: Record<string, () => Promise<void>> = {
     const [index = "", at = "", only] = given.split(":");
     const scenario = scenarios[Number(index)];
     if (scenario === undefined) throw new Error("no such scenario");
-    const ground = Ground.over(base, workspace);
+    const fixture = Fixture.over(base, workspace);
     let count = 0;
     await watching(
       (_, name) => {
@@ -46,7 +46,7 @@ const tasks: Record<string, () => Promise<void>> = {
         if (++count === Number(at)) process.kill(process.pid, "SIGKILL");
       },
       async () => {
-        await ground.commit(scenario.changes(ground), scenario.options);
+        await fixture.commit(scenario.changes(fixture), scenario.options);
         await workspace.settled();
       },
     );
@@ -100,8 +100,8 @@ const tasks: Record<string, () => Promise<void>> = {
   async lastWords() {
     const scenario = scenarios[number];
     if (scenario === undefined) throw new Error("no such scenario");
-    const ground = Ground.over(base, workspace);
-    await ground.commit(scenario.changes(ground), scenario.options);
+    const fixture = Fixture.over(base, workspace);
+    await fixture.commit(scenario.changes(fixture), scenario.options);
     await workspace.settled();
     process.kill(process.pid, "SIGKILL");
   },

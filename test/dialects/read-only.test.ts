@@ -8,7 +8,7 @@ import { defaultSettings, type Settings } from "../../src/contract/settings.ts";
 import { dialects } from "../../src/dialects/index.ts";
 import type { Access } from "../../src/engine/workspace/root.ts";
 import { Workspace } from "../../src/engine/workspace/workspace.ts";
-import { Ground } from "./polyfs/ground.ts";
+import { Fixture } from "./polyfs/fixture.ts";
 import { ServedTree } from "./served-tree.ts";
 
 async function running(name: string, access: Access, commands: Settings["commands"]): Promise<string[]> {
@@ -45,10 +45,10 @@ it("a call of such a tool is refused, and nothing is run", async () => {
   });
   expect(error).toBeDefined();
   expect(tree.read("a.txt")).toBe("a\n");
-  await using ground = new Ground({ "a.txt": "a\n" });
-  const server = await ground.serve({ args: ["--read-only", "--allow-run=unsandboxed"] });
+  await using fixture = new Fixture({ "a.txt": "a\n" });
+  const server = await fixture.serve({ args: ["--read-only", "--allow-run=unsandboxed"] });
   expect((await server.tools()).map(tool => tool.name)).not.toContain("run_command");
   const params = { name: "run_command", arguments: { command: "echo pwned > a.txt" } };
   expect((await server.wire.request("tools/call", params)).error?.message).toBe("Unknown tool: run_command");
-  expect(ground.read("a.txt")).toBe("a\n");
+  expect(fixture.read("a.txt")).toBe("a\n");
 });

@@ -1,5 +1,5 @@
 // A tree on the disk and the programs that serve it, for the stories about a dialect. All servers of a tree share
-// one past. Each dialect's ground adds what its answers look like.
+// one past. Each dialect's fixture adds what its answers look like.
 import {
   existsSync,
   mkdirSync,

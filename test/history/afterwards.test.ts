@@ -22,7 +22,7 @@ import { sys } from "../../src/engine/workspace/commit/syscalls.ts";
 import { Workspace } from "../../src/engine/workspace/workspace.ts";
 import { bundle } from "../commit/bundle.ts";
 import { errno } from "../commit/failing.ts";
-import { Ground } from "../commit/ground.ts";
+import { Fixture } from "../commit/fixture.ts";
 
 let worker: Awaited<ReturnType<typeof bundle>>;
 beforeAll(async () => {
@@ -34,26 +34,26 @@ const large = 400_000; // words: more than a journal holds
 
 describe("a change that has just been answered", () => {
   it("is not recorded yet, and is there for who asks for the history", async () => {
-    using ground = new Ground({ a: "old" });
-    const { id } = await ground.commit([ground.write("a", "new")]);
-    expect(existsSync(join(ground.state, "changes"))).toBe(false);
-    expect((await listChanges(ground.workspace, { limit: 10 })).map(change => change.id)).toEqual([id]);
-    await undo(ground.workspace, { change: id });
-    expect(ground.text("a")).toBe("old");
+    using fixture = new Fixture({ a: "old" });
+    const { id } = await fixture.commit([fixture.write("a", "new")]);
+    expect(existsSync(join(fixture.state, "changes"))).toBe(false);
+    expect((await listChanges(fixture.workspace, { limit: 10 })).map(change => change.id)).toEqual([id]);
+    await undo(fixture.workspace, { change: id });
+    expect(fixture.text("a")).toBe("old");
   });
 
   it("leaves nothing temporary in the directory", async () => {
-    using ground = new Ground({ a: "old", b: "old" });
-    await ground.commit([ground.write("a", "new"), ground.write("b", "new ".repeat(large))]);
-    expect(readdirSync(ground.inside).sort()).toEqual(["a", "b"]);
+    using fixture = new Fixture({ a: "old", b: "old" });
+    await fixture.commit([fixture.write("a", "new"), fixture.write("b", "new ".repeat(large))]);
+    expect(readdirSync(fixture.inside).sort()).toEqual(["a", "b"]);
   });
 
   it("is recorded soon, and then no old content is left anywhere but in the archive", async () => {
-    using ground = new Ground({ a: "old", b: "old ".repeat(large) });
-    await ground.commit([ground.write("a", "new"), ground.write("b", "new ".repeat(large))]);
-    await ground.workspace.settled();
-    expect(readdirSync(join(ground.state, "changes"))).toHaveLength(1);
-    expect(readdirSync(join(ground.state, "aside"))).toEqual([]);
+    using fixture = new Fixture({ a: "old", b: "old ".repeat(large) });
+    await fixture.commit([fixture.write("a", "new"), fixture.write("b", "new ".repeat(large))]);
+    await fixture.workspace.settled();
+    expect(readdirSync(join(fixture.state, "changes"))).toHaveLength(1);
+    expect(readdirSync(join(fixture.state, "aside"))).toEqual([]);
   });
 
   for (const [words, what] of [
@@ -61,41 +61,41 @@ describe("a change that has just been answered", () => {
     [large, "a file too large for the journal"],
   ] as const) {
     it(`can be taken back when the process was killed before it was recorded: ${what}`, async () => {
-      using ground = new Ground({ a: "old" });
-      expect(spawnSync(process.execPath, [worker.path, "answered", ground.base, String(words)]).signal).toBe(
+      using fixture = new Fixture({ a: "old" });
+      expect(spawnSync(process.execPath, [worker.path, "answered", fixture.base, String(words)]).signal).toBe(
         "SIGKILL",
       );
-      expect(existsSync(join(ground.state, "changes"))).toBe(false);
-      const [change] = await listChanges(ground.workspace, { limit: 10 });
-      await undo(ground.workspace, { change: change?.id ?? "" });
-      expect(ground.text("a")).toBe("old");
+      expect(existsSync(join(fixture.state, "changes"))).toBe(false);
+      const [change] = await listChanges(fixture.workspace, { limit: 10 });
+      await undo(fixture.workspace, { change: change?.id ?? "" });
+      expect(fixture.text("a")).toBe("old");
     });
 
     it(`is recorded as it was, though somebody has written there since: ${what}`, async () => {
-      using ground = new Ground({ a: "old" });
-      spawnSync(process.execPath, [worker.path, "answered", ground.base, String(words)]);
-      ground.put("a", "theirs");
-      const [change] = await listChanges(ground.workspace, { limit: 10 });
+      using fixture = new Fixture({ a: "old" });
+      spawnSync(process.execPath, [worker.path, "answered", fixture.base, String(words)]);
+      fixture.put("a", "theirs");
+      const [change] = await listChanges(fixture.workspace, { limit: 10 });
       const hash = contentHash(Buffer.from("new ".repeat(words)));
       expect(change?.files[0]?.after).toMatchObject({ kind: "file", hash });
-      expect(ground.text("a")).toBe("theirs");
+      expect(fixture.text("a")).toBe("theirs");
     });
   }
 });
 
 describe("old content", () => {
   it("is what it was also where somebody writes to another name of the file at once", async () => {
-    using ground = new Ground({ a: "old" });
-    linkSync(join(ground.inside, "a"), join(ground.inside, "b"));
-    const { id } = await ground.commit([ground.write("a", "new")]);
-    writeFileSync(join(ground.inside, "b"), "theirs");
-    await undo(ground.workspace, { change: id });
-    expect(ground.text("a")).toBe("old");
-    expect(ground.text("b")).toBe("theirs");
+    using fixture = new Fixture({ a: "old" });
+    linkSync(join(fixture.inside, "a"), join(fixture.inside, "b"));
+    const { id } = await fixture.commit([fixture.write("a", "new")]);
+    writeFileSync(join(fixture.inside, "b"), "theirs");
+    await undo(fixture.workspace, { change: id });
+    expect(fixture.text("a")).toBe("old");
+    expect(fixture.text("b")).toBe("theirs");
   });
 
   it("is kept where it stood when the state directory will not take it, and nothing is lost", async () => {
-    using ground = new Ground({ a: "old a", b: "old b" });
+    using fixture = new Fixture({ a: "old a", b: "old b" });
     const { link } = sys;
     let refused = 0;
     sys.link = (from, to) => {
@@ -103,30 +103,30 @@ describe("old content", () => {
       link(from, to);
     };
     try {
-      await ground.commit([ground.write("a", "new a"), ground.write("b", "new b")]);
+      await fixture.commit([fixture.write("a", "new a"), fixture.write("b", "new b")]);
     } finally {
       sys.link = link;
     }
     expect(refused).toBe(2);
-    expect(ground.tree()).toEqual({ a: "new a", b: "new b" });
-    const [change] = await listChanges(ground.workspace, { limit: 10 });
-    await undo(ground.workspace, { change: change?.id ?? "" });
-    expect(ground.tree()).toEqual({ a: "old a", b: "old b" });
+    expect(fixture.tree()).toEqual({ a: "new a", b: "new b" });
+    const [change] = await listChanges(fixture.workspace, { limit: 10 });
+    await undo(fixture.workspace, { change: change?.id ?? "" });
+    expect(fixture.tree()).toEqual({ a: "old a", b: "old b" });
   });
 
   it("on another disk than the state directory can be taken back too", async context => {
     if (!existsSync("/dev/shm") || statSync("/dev/shm").dev === statSync(tmpdir()).dev)
       return context.skip("there is no other disk");
-    using ground = new Ground({ a: "old" });
+    using fixture = new Fixture({ a: "old" });
     const state = mkdtempSync("/dev/shm/polyfs-state-");
     try {
-      using workspace = Workspace.open([{ path: ground.inside, access: "read-write" }], { state });
+      using workspace = Workspace.open([{ path: fixture.inside, access: "read-write" }], { state });
       const { id } = await workspace.commit([
         { kind: "write", path: workspace.at("a"), bytes: Buffer.from("new") },
       ]);
-      expect(readdirSync(ground.inside)).toEqual(["a"]);
+      expect(readdirSync(fixture.inside)).toEqual(["a"]);
       await undo(workspace, { change: id });
-      expect(ground.text("a")).toBe("old");
+      expect(fixture.text("a")).toBe("old");
     } finally {
       rmSync(state, { recursive: true });
     }
@@ -136,31 +136,31 @@ describe("old content", () => {
 describe("a state directory that is cleared away while a process runs", () => {
   for (const part of ["", "locks", "processes", "aside", "objects", "changes"]) {
     it(`is made anew, and later changes can be taken back: ${part || "all of it"}`, async () => {
-      using ground = new Ground({ a: "old" });
-      await ground.commit([ground.write("a", "first")]);
-      await ground.workspace.settled();
-      rmSync(join(ground.state, part), { recursive: true });
-      await ground.commit([ground.write("a", "old")]);
-      const { id } = await ground.commit([ground.write("a", "new")]);
-      await ground.workspace.settled();
-      await undo(ground.workspace, { change: id });
-      expect(ground.text("a")).toBe("old");
+      using fixture = new Fixture({ a: "old" });
+      await fixture.commit([fixture.write("a", "first")]);
+      await fixture.workspace.settled();
+      rmSync(join(fixture.state, part), { recursive: true });
+      await fixture.commit([fixture.write("a", "old")]);
+      const { id } = await fixture.commit([fixture.write("a", "new")]);
+      await fixture.workspace.settled();
+      await undo(fixture.workspace, { change: id });
+      expect(fixture.text("a")).toBe("old");
     });
   }
 
   it("holds the journal of a process that is killed after that", async () => {
-    using ground = new Ground({ a: "old" });
-    expect(spawnSync(process.execPath, [worker.path, "cleared", ground.base]).signal).toBe("SIGKILL");
-    const [change] = await listChanges(ground.workspace, { limit: 10 });
-    await undo(ground.workspace, { change: change?.id ?? "" });
-    expect(ground.text("a")).toBe("between");
+    using fixture = new Fixture({ a: "old" });
+    expect(spawnSync(process.execPath, [worker.path, "cleared", fixture.base]).signal).toBe("SIGKILL");
+    const [change] = await listChanges(fixture.workspace, { limit: 10 });
+    await undo(fixture.workspace, { change: change?.id ?? "" });
+    expect(fixture.text("a")).toBe("between");
   });
 });
 
 describe("a directory that may be written to and not read", () => {
   it("takes large files too, and does not keep a journal from starting anew", async () => {
-    using ground = new Ground({ "box/a": "old", b: "old" });
-    const box = statSync(join(ground.inside, "box")).ino;
+    using fixture = new Fixture({ "box/a": "old", b: "old" });
+    const box = statSync(join(fixture.inside, "box")).ino;
     const { open } = sys;
     let refused = 0;
     sys.open = (address, flags, mode) => {
@@ -169,9 +169,9 @@ describe("a directory that may be written to and not read", () => {
       return open(address, flags, mode);
     };
     try {
-      await ground.commit([ground.write("box/a", "new")]);
-      await ground.commit([ground.write("box/b", "new ".repeat(large))]);
-      await expect.poll(() => journalsWithCommits(ground.state)).toEqual([]);
+      await fixture.commit([fixture.write("box/a", "new")]);
+      await fixture.commit([fixture.write("box/b", "new ".repeat(large))]);
+      await expect.poll(() => journalsWithCommits(fixture.state)).toEqual([]);
     } finally {
       sys.open = open;
     }

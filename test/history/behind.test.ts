@@ -4,16 +4,17 @@ import { mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { listChanges } from "../../src/engine/history/changes.ts";
-import { Ground } from "../commit/ground.ts";
+import { Fixture } from "../commit/fixture.ts";
 
 /** Several writers at once, each to a file of its own; the most changes that were answered and not recorded. */
-async function mostBehind(ground: Ground, writers: number, each: number, body: string): Promise<number> {
+async function mostBehind(fixture: Fixture, writers: number, each: number, body: string): Promise<number> {
   let answered = 0;
   let most = 0;
-  const recorded = () => namesIn(join(ground.state, "changes")).filter(name => name.endsWith(".json")).length;
+  const recorded = () =>
+    namesIn(join(fixture.state, "changes")).filter(name => name.endsWith(".json")).length;
   const write = async (writer: number) => {
     for (let i = 0; i < each; i++) {
-      await ground.commit([ground.write(`file ${writer}`, `${body}${writer} ${i}`)]);
+      await fixture.commit([fixture.write(`file ${writer}`, `${body}${writer} ${i}`)]);
       most = Math.max(most, ++answered - recorded());
     }
   };
@@ -31,24 +32,24 @@ function namesIn(directory: string): string[] {
 
 describe("changes that come without a pause", () => {
   it("wait until most of those before them are recorded", async () => {
-    using ground = new Ground();
-    expect(await mostBehind(ground, 8, 40, "")).toBeLessThanOrEqual(64);
-    expect(await listChanges(ground.workspace, { limit: 1000 })).toHaveLength(320);
+    using fixture = new Fixture();
+    expect(await mostBehind(fixture, 8, 40, "")).toBeLessThanOrEqual(64);
+    expect(await listChanges(fixture.workspace, { limit: 1000 })).toHaveLength(320);
   });
 
   it("wait sooner where they are large", async () => {
-    using ground = new Ground();
+    using fixture = new Fixture();
     const megabytes = 3;
     const body = "x".repeat(megabytes * 1024 * 1024);
-    expect(await mostBehind(ground, 4, 10, body)).toBeLessThanOrEqual(32 / megabytes + 4);
-    expect(await listChanges(ground.workspace, { limit: 1000 })).toHaveLength(40);
+    expect(await mostBehind(fixture, 4, 10, body)).toBeLessThanOrEqual(32 / megabytes + 4);
+    expect(await listChanges(fixture.workspace, { limit: 1000 })).toHaveLength(40);
   });
 
   it("do not wait for ever where nothing can be recorded", async () => {
-    using ground = new Ground();
-    mkdirSync(ground.state, { recursive: true });
-    writeFileSync(join(ground.state, "changes"), "no directory");
-    await mostBehind(ground, 4, 50, "");
-    expect(ground.text("file 3")).toBe("3 49");
+    using fixture = new Fixture();
+    mkdirSync(fixture.state, { recursive: true });
+    writeFileSync(join(fixture.state, "changes"), "no directory");
+    await mostBehind(fixture, 4, 50, "");
+    expect(fixture.text("file 3")).toBe("3 49");
   });
 });

@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { contentHash } from "../../src/engine/text/version.ts";
 import { Archive, atOnce } from "../../src/engine/workspace/archive/archive.ts";
 import { sys } from "../../src/engine/workspace/commit/syscalls.ts";
-import { Ground } from "../commit/ground.ts";
+import { Fixture } from "../commit/fixture.ts";
 import { start } from "../mcp/wire.ts";
 
 const day = 24 * 3600;
@@ -37,36 +37,36 @@ async function until(condition: () => boolean): Promise<void> {
 
 describe("what is kept of the past", () => {
   it("is cleared by age when a server starts, though it changes nothing", async () => {
-    using ground = new Ground({ a: "a" });
-    const archive = new Archive(ground.state);
-    mkdirSync(ground.state, { mode: 0o700 });
-    const old = keepSince(archive, ground.state, "400 days old", 400);
-    const young = keepSince(archive, ground.state, "a week old", 7);
-    await using wire = await start({ roots: [ground.inside], args: ["--state-dir", ground.state] });
+    using fixture = new Fixture({ a: "a" });
+    const archive = new Archive(fixture.state);
+    mkdirSync(fixture.state, { mode: 0o700 });
+    const old = keepSince(archive, fixture.state, "400 days old", 400);
+    const young = keepSince(archive, fixture.state, "a week old", 7);
+    await using wire = await start({ roots: [fixture.inside], args: ["--state-dir", fixture.state] });
     await wire.initialize();
-    await until(() => !isThere(objectAt(ground.state, old)));
-    expect(isThere(objectAt(ground.state, young))).toBe(true);
+    await until(() => !isThere(objectAt(fixture.state, old)));
+    expect(isThere(objectAt(fixture.state, young))).toBe(true);
   });
 
   it("is cleared by size, the least recently used first, and never what was used a moment ago", () => {
-    using ground = new Ground();
-    mkdirSync(ground.state, { mode: 0o700 });
-    const archive = new Archive(ground.state, { ...limits, maxBytes: 25 });
-    const [oldest, older] = [5, 3].map(days => keepSince(archive, ground.state, `${days} days old`, days));
+    using fixture = new Fixture();
+    mkdirSync(fixture.state, { mode: 0o700 });
+    const archive = new Archive(fixture.state, { ...limits, maxBytes: 25 });
+    const [oldest, older] = [5, 3].map(days => keepSince(archive, fixture.state, `${days} days old`, days));
     const fresh = ["a fresh content", "another fresh content"].map(text =>
       archive.objects.put(Buffer.from(text)),
     );
     atOnce(archive.clear());
-    const there = [oldest, older, ...fresh].map(hash => isThere(objectAt(ground.state, hash ?? "")));
+    const there = [oldest, older, ...fresh].map(hash => isThere(objectAt(fixture.state, hash ?? "")));
     expect(there).toEqual([false, false, true, true]);
   });
 
   it("stays where somebody begins to use it just when it is cleared", () => {
-    using ground = new Ground();
-    mkdirSync(ground.state, { mode: 0o700 });
-    const clearing = new Archive(ground.state, limits);
-    const writing = new Archive(ground.state, limits);
-    const hash = keepSince(clearing, ground.state, "wanted again", 400);
+    using fixture = new Fixture();
+    mkdirSync(fixture.state, { mode: 0o700 });
+    const clearing = new Archive(fixture.state, limits);
+    const writing = new Archive(fixture.state, limits);
+    const hash = keepSince(clearing, fixture.state, "wanted again", 400);
     const { rename } = sys;
     sys.rename = (from, to) => {
       sys.rename = rename;
@@ -82,13 +82,13 @@ describe("what is kept of the past", () => {
   });
 
   it("and is used again after months gets a new time, in the process that has known it all along", () => {
-    using ground = new Ground();
-    mkdirSync(ground.state, { mode: 0o700 });
-    const archive = new Archive(ground.state, limits);
-    const hash = keepSince(archive, ground.state, "known", 400);
+    using fixture = new Fixture();
+    mkdirSync(fixture.state, { mode: 0o700 });
+    const archive = new Archive(fixture.state, limits);
+    const hash = keepSince(archive, fixture.state, "known", 400);
     archive.objects.put(Buffer.from("known"));
     atOnce(archive.clear());
-    expect(isThere(objectAt(ground.state, hash))).toBe(true);
+    expect(isThere(objectAt(fixture.state, hash))).toBe(true);
   });
 });
 
@@ -99,30 +99,30 @@ describe("a file that is only read", () => {
   const hash = contentHash(Buffer.from(text));
 
   it("is not archived by a server that may only read, which still tells what has changed since", async () => {
-    using ground = new Ground({ a: text });
-    mkdirSync(ground.state, { mode: 0o700 });
+    using fixture = new Fixture({ a: text });
+    mkdirSync(fixture.state, { mode: 0o700 });
     await using wire = await start({
-      roots: [ground.inside],
-      args: ["--read-only", "--state-dir", ground.state],
+      roots: [fixture.inside],
+      args: ["--read-only", "--state-dir", fixture.state],
     });
     await wire.initialize();
     const first = JSON.stringify(await wire.call("read_file", { path: "a" }));
     const version = /v:[0-9a-f]{12}/.exec(first)?.[0];
-    writeFileSync(join(ground.inside, "a"), `${text}and more\n`);
+    writeFileSync(join(fixture.inside, "a"), `${text}and more\n`);
     const second = JSON.stringify(await wire.call("read_file", { path: "a", since: version }));
     expect(second).toContain("+and more");
     expect(
-      readdirSync(ground.state, { recursive: true }).filter(name => /objects|reads|seen/.test(String(name))),
+      readdirSync(fixture.state, { recursive: true }).filter(name => /objects|reads|seen/.test(String(name))),
     ).toEqual([]);
   });
 
   it("is kept apart from history, for versions", async () => {
-    using ground = new Ground({ a: text });
-    await using wire = await start({ roots: [ground.inside], args: ["--state-dir", ground.state] });
+    using fixture = new Fixture({ a: text });
+    await using wire = await start({ roots: [fixture.inside], args: ["--state-dir", fixture.state] });
     await wire.initialize();
     await wire.call("read_file", { path: "a" });
     const read = join("reads", hash.slice(0, 2), hash.slice(2)).replace("/", "");
-    await until(() => isThere(ground.state) && named(ground.state).includes(read));
-    expect(isThere(objectAt(ground.state, hash))).toBe(false);
+    await until(() => isThere(fixture.state) && named(fixture.state).includes(read));
+    expect(isThere(objectAt(fixture.state, hash))).toBe(false);
   });
 });

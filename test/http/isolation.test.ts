@@ -5,7 +5,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import { defaultSettings } from "../../src/contract/settings.ts";
 import type { Commit } from "../../src/engine/workspace/commit/change.ts";
-import { byTokens, serve, tokenFile, tree } from "./ground.ts";
+import { byTokens, serve, tokenFile, tree } from "./fixture.ts";
 import { initialize, legacy, modern, send } from "./wire.ts";
 
 const run = { settings: () => ({ ...defaultSettings, commands: "unsandboxed" as const }) };

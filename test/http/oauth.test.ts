@@ -2,14 +2,14 @@
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { OAuth } from "../../src/mcp/auth/oauth.ts";
-import { serve, tree } from "./ground.ts";
+import { serve, tree } from "./fixture.ts";
 import { startIssuer } from "./issuer.ts";
 import { modern, send } from "./wire.ts";
 
 const audience = "https://files.example/mcp";
 const metadataUrl = "https://files.example/.well-known/oauth-protected-resource/mcp";
 
-async function ground(root = tree({ "a/x.txt": "in a", "b/x.txt": "in b" })) {
+async function fixture(root = tree({ "a/x.txt": "in a", "b/x.txt": "in b" })) {
   const issuer = await startIssuer(audience);
   const served = await serve([root], {
     access: ({ workspace }, log) =>
@@ -24,13 +24,13 @@ async function ground(root = tree({ "a/x.txt": "in a", "b/x.txt": "in b" })) {
 
 describe("with an authorization server", () => {
   it("a token of its own lets in, as often as it is shown", async () => {
-    const { issuer, list } = await ground();
+    const { issuer, list } = await fixture();
     const token = await issuer.token();
     expect([(await list(token)).status, (await list(token)).status]).toEqual([200, 200]);
   });
 
   it("no token gets 401 and the place of the metadata, which anybody may read", async () => {
-    const { url, issuer, list } = await ground();
+    const { url, issuer, list } = await fixture();
     const reply = await list();
     expect(reply.status).toBe(401);
     expect(reply.headers["www-authenticate"]).toBe(`Bearer resource_metadata="${metadataUrl}"`);
@@ -54,14 +54,14 @@ describe("with an authorization server", () => {
     ["that has expired", { expires: Math.floor(Date.now() / 1000) - 60 }],
     ["signed with a key that is not the issuer's", { foreign: true }],
   ])("a token %s gets 401", async (_, options) => {
-    const { issuer, list } = await ground();
+    const { issuer, list } = await fixture();
     const reply = await list(await issuer.token({}, options));
     expect(reply.status).toBe(401);
     expect(reply.headers["www-authenticate"]).toMatch(/error="invalid_token".*resource_metadata=/);
   });
 
   it("a token that is not signed at all, or by a shared secret, gets 401", async () => {
-    const { list } = await ground();
+    const { list } = await fixture();
     const part = (value: unknown) => Buffer.from(JSON.stringify(value)).toString("base64url");
     for (const alg of ["none", "HS256"]) {
       const forged = `${part({ alg })}.${part({ sub: "ann", aud: audience, exp: 9_999_999_999 })}.AAAA`;
@@ -70,7 +70,7 @@ describe("with an authorization server", () => {
   });
 
   it("a call that needs a scope which the token lacks gets 403, and which scope that is", async () => {
-    const { issuer, list, call, root } = await ground();
+    const { issuer, list, call, root } = await fixture();
     const reader = await issuer.token({ scope: "files:read openid" });
     expect((await call("read_file", { path: join(root, "a/x.txt") }, reader)).status).toBe(200);
     const write = await call("write_file", { path: join(root, "a/x.txt"), content: "no" }, reader);
@@ -82,7 +82,7 @@ describe("with an authorization server", () => {
   });
 
   it("a claim narrows to directories, by absolute path or from the first root, and never widens", async () => {
-    const { issuer, call, root } = await ground();
+    const { issuer, call, root } = await fixture();
     const read = async (path: string, roots: unknown) =>
       await call("read_file", { path }, await issuer.token({ polyfs_roots: roots }));
     expect((await read("x.txt", ["a"])).body).toContain("in a");
@@ -125,7 +125,7 @@ describe("with an authorization server", () => {
       if (!("polyfs_roots" in claims)) return "a b";
       return one === "a" || (one as { path?: string } | null)?.path === "a" ? "a" : "403";
     };
-    const { issuer, call } = await ground(root);
+    const { issuer, call } = await fixture(root);
     for (const order of [tokens, tokens.toReversed()]) {
       for (const claims of order) {
         const who = await issuer.token(claims);

@@ -11,7 +11,7 @@ import { Client as ClientV1 } from "@modelcontextprotocol/sdk/client/index.js";
 import { StreamableHTTPClientTransport as HttpV1 } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { polyfs } from "../cli/program.ts";
-import { tree } from "./ground.ts";
+import { tree } from "./fixture.ts";
 import { startOverHttp as start } from "./started-program.ts";
 import { modern, send } from "./wire.ts";
 

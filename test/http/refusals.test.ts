@@ -3,7 +3,7 @@ import { existsSync, rmSync, writeFileSync } from "node:fs";
 import { connect } from "node:net";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { byTokens, serve, tokenFile, tree } from "./ground.ts";
+import { byTokens, serve, tokenFile, tree } from "./fixture.ts";
 import { initialize, legacy, modern, send } from "./wire.ts";
 
 const json = { "content-type": "application/json", accept: "application/json, text/event-stream" };

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { describe, expect, it } from "vitest";
-import { byTokens, serve, tokenFile, tree } from "./ground.ts";
+import { byTokens, serve, tokenFile, tree } from "./fixture.ts";
 import { initialize, legacy, modern } from "./wire.ts";
 
 const uriOf = (...parts: string[]) => pathToFileURL(join(...parts)).href;

@@ -3,7 +3,7 @@ import { spawn } from "node:child_process";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
 import { repository } from "../cli/program.ts";
-import { tree } from "./ground.ts";
+import { tree } from "./fixture.ts";
 
 export interface Program {
   readonly url: string;

@@ -4,34 +4,34 @@ import { join, relative } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { compareTrees, type TreeComparison } from "../../src/engine/workspace/footprint/compare-trees.ts";
 import { type SnapshotOptions, snapshotTree } from "../../src/engine/workspace/footprint/tree-snapshot.ts";
-import { Ground } from "./ground.ts";
+import { Fixture } from "./fixture.ts";
 
-let ground: Ground;
+let fixture: Fixture;
 beforeEach(() => {
-  ground = new Ground();
+  fixture = new Fixture();
 });
-afterEach(() => ground[Symbol.dispose]());
+afterEach(() => fixture[Symbol.dispose]());
 
 const bounds: SnapshotOptions = { maxEntries: 10_000 };
 
 async function changesOf(command: string, options = bounds): Promise<TreeComparison> {
-  const before = await snapshotTree(ground.workspace.roots, options);
-  await ground.run(command);
+  const before = await snapshotTree(fixture.workspace.roots, options);
+  await fixture.run(command);
   const { keeper: _, ...after } = options;
-  return await compareTrees(before, await snapshotTree(ground.workspace.roots, after));
+  return await compareTrees(before, await snapshotTree(fixture.workspace.roots, after));
 }
 
 function told({ changes }: TreeComparison): string[] {
-  return changes.map(({ path, change }) => `${change} ${relative(ground.root, path)}`);
+  return changes.map(({ path, change }) => `${change} ${relative(fixture.root, path)}`);
 }
 
 function write(...names: string[]): void {
-  for (const name of names) writeFileSync(join(ground.root, name), name);
+  for (const name of names) writeFileSync(join(fixture.root, name), name);
 }
 
 describe("what a command changed", () => {
   it("is nothing where it only read", async () => {
-    mkdirSync(join(ground.root, "d"));
+    mkdirSync(join(fixture.root, "d"));
     write("a", "d/b");
     expect(await changesOf("cat a d/b; ls -la . d; touch d/x; rm d/x")).toEqual({
       changes: [],
@@ -41,10 +41,10 @@ describe("what a command changed", () => {
   });
 
   it("is told by path: created, modified, deleted, permissions", async () => {
-    mkdirSync(join(ground.root, "d"));
-    mkdirSync(join(ground.root, "gone"));
+    mkdirSync(join(fixture.root, "d"));
+    mkdirSync(join(fixture.root, "gone"));
     write("a", "b", "c", "d/e", "gone/f", "m");
-    symlinkSync("a", join(ground.root, "link"));
+    symlinkSync("a", join(fixture.root, "link"));
     const found = await changesOf(
       "echo x >> a; echo y > d/new; rm b; rm -r gone; chmod 700 m; mv c c2; ln -sfn m link; mkdir made; rm d/e; mkdir d/e",
     );
@@ -65,7 +65,7 @@ describe("what a command changed", () => {
 
   it("is seen though size and time are as they were", async () => {
     write("a", "b");
-    for (const name of ["a", "b"]) utimesSync(join(ground.root, name), 1e9, 1e9);
+    for (const name of ["a", "b"]) utimesSync(join(fixture.root, name), 1e9, 1e9);
     const found = await changesOf(
       "printf z > a; touch -d @1000000000 a; printf b > b2; touch -d @1000000000 b2; mv b2 b",
     );
@@ -86,19 +86,19 @@ describe("what a command changed", () => {
   });
 
   it("leaves out directories that are not to be looked into, and says so", async () => {
-    mkdirSync(join(ground.root, "node_modules"));
+    mkdirSync(join(fixture.root, "node_modules"));
     const found = await changesOf("touch node_modules/a b", { ...bounds, skip: new Set(["node_modules"]) });
     expect(told(found)).toEqual(["created b"]);
-    expect(found.skipped).toEqual([{ path: join(ground.root, "node_modules"), state: "changed" }]);
+    expect(found.skipped).toEqual([{ path: join(fixture.root, "node_modules"), state: "changed" }]);
     const unchanged = await changesOf("touch c", { ...bounds, skip: new Set(["node_modules"]) });
-    expect(unchanged.skipped).toEqual([{ path: join(ground.root, "node_modules"), state: "same" }]);
+    expect(unchanged.skipped).toEqual([{ path: join(fixture.root, "node_modules"), state: "same" }]);
   });
 
   it("counts a root within a root once", async () => {
-    mkdirSync(join(ground.root, "inner"));
-    ground.grant([
-      { path: ground.root, access: "read-write" },
-      { path: join(ground.root, "inner"), access: "read-only" },
+    mkdirSync(join(fixture.root, "inner"));
+    fixture.grant([
+      { path: fixture.root, access: "read-write" },
+      { path: join(fixture.root, "inner"), access: "read-only" },
     ]);
     expect(told(await changesOf("touch inner/a"))).toEqual(["created inner/a"]);
   });
@@ -107,7 +107,7 @@ describe("what a command changed", () => {
 describe("contents are put aside before the command runs", () => {
   it("up to a bound; what is beyond cannot be brought back, and is told so", async () => {
     write("a", "small");
-    writeFileSync(join(ground.root, "large"), "x".repeat(1000));
+    writeFileSync(join(fixture.root, "large"), "x".repeat(1000));
     const aside = new Map<string, string>();
     const keeper = {
       maxBytes: 100,
@@ -118,7 +118,7 @@ describe("contents are put aside before the command runs", () => {
       ) {
         using file = open();
         const content = (await file.bytes(1000)).toString();
-        aside.set(relative(ground.root, path), content);
+        aside.set(relative(fixture.root, path), content);
         return `hash of ${content}`;
       },
     };
@@ -126,7 +126,7 @@ describe("contents are put aside before the command runs", () => {
       ...bounds,
       keeper,
     });
-    expect(found.changes.map(({ path, restorable }) => [relative(ground.root, path), restorable])).toEqual([
+    expect(found.changes.map(({ path, restorable }) => [relative(fixture.root, path), restorable])).toEqual([
       ["a", true],
       ["large", false],
       ["made", true],
@@ -142,7 +142,7 @@ describe("contents are put aside before the command runs", () => {
 
   it("and a file that cannot be put aside is one that cannot be brought back", async () => {
     write("a");
-    chmodSync(join(ground.root, "a"), 0o600);
+    chmodSync(join(fixture.root, "a"), 0o600);
     const keeper = { maxBytes: 100, keep: () => Promise.reject(new Error("full")) };
     const found = await changesOf("rm a", { ...bounds, keeper });
     expect(found.changes).toMatchObject([{ change: "deleted", restorable: false }]);

@@ -2,21 +2,21 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { JobOptions } from "../../src/engine/shell/job.ts";
 import { Jobs } from "../../src/engine/shell/jobs.ts";
-import { Ground, odd, running } from "./ground.ts";
+import { Fixture, odd, running } from "./fixture.ts";
 
-let ground: Ground;
+let fixture: Fixture;
 let jobs: Jobs;
 beforeEach(() => {
-  ground = new Ground();
+  fixture = new Fixture();
   jobs = new Jobs({ running: 3, ended: 2, outputBytes: 1000 });
 });
 afterEach(async () => {
   await jobs[Symbol.asyncDispose]();
-  ground[Symbol.dispose]();
+  fixture[Symbol.dispose]();
 });
 
 async function start(command: string, options: Partial<JobOptions> = {}): Promise<string> {
-  using directory = ground.workspace.directory(ground.workspace.at(ground.root));
+  using directory = fixture.workspace.directory(fixture.workspace.at(fixture.root));
   return (await jobs.start(command, { directory, ...options })).id;
 }
 
@@ -29,7 +29,7 @@ describe("a job", () => {
     expect(first).toMatchObject({ text: "one\n", offset: 0, next: 4 });
     expect(first.state.exit).toBeUndefined();
     expect(await jobs.output(id, 4, { limit: 1000 })).toMatchObject({ text: "", next: 4 });
-    await ground.run("touch go");
+    await fixture.run("touch go");
     expect(await jobs.output(id, 4, read)).toMatchObject({ text: "two\n", next: 8 });
     const last = await jobs.output(id, 8, read);
     expect(last).toMatchObject({ text: "", next: 8, state: { exit: { exitCode: 4, signal: null } } });
@@ -49,7 +49,7 @@ describe("a job", () => {
     const id = await start("printf 'a\\342\\202'; until [ -e go ]; do sleep 0.02; done; printf '\\254\\377'");
     const first = await jobs.output(id, 0, read);
     expect(first).toMatchObject({ text: "a", next: 1 });
-    await ground.run("touch go");
+    await fixture.run("touch go");
     await jobs.output(id, 1_000_000, read);
     expect((await jobs.output(id, 1, read)).text).toBe("€\ufffd");
   });

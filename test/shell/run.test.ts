@@ -6,49 +6,49 @@ import { build } from "esbuild";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { run } from "../../src/engine/shell/run.ts";
 import { inheritedDescriptors } from "../../src/engine/workspace/system/inherited.ts";
-import { end, Ground, odd, running } from "./ground.ts";
+import { end, Fixture, odd, running } from "./fixture.ts";
 
-let ground: Ground;
+let fixture: Fixture;
 beforeEach(() => {
-  ground = new Ground();
+  fixture = new Fixture();
 });
-afterEach(() => ground[Symbol.dispose]());
+afterEach(() => fixture[Symbol.dispose]());
 
 describe("a command ends", () => {
   it("with its exit code, and with its two streams apart", async () => {
-    const result = await ground.run("echo out; echo err >&2; exit 3");
+    const result = await fixture.run("echo out; echo err >&2; exit 3");
     expect(result).toMatchObject({ ended: "exit", exitCode: 3, signal: null });
     expect(result.stdout).toEqual({ head: "out\n", tail: "", bytes: 4, omitted: 0, truncated: false });
     expect(result.stderr.head).toBe("err\n");
   });
 
   it("by a signal, which is no exit code", async () => {
-    expect(await ground.run("kill -9 $$")).toMatchObject({
+    expect(await fixture.run("kill -9 $$")).toMatchObject({
       ended: "exit",
       exitCode: null,
       signal: "SIGKILL",
     });
-    expect(await ground.run("exit 137")).toMatchObject({ ended: "exit", exitCode: 137, signal: null });
+    expect(await fixture.run("exit 137")).toMatchObject({ ended: "exit", exitCode: 137, signal: null });
   });
 
   it("with 127 where there is no such program: that is a result, not a fault", async () => {
-    const result = await ground.run("no-such-program-anywhere", { environment: { PATH: "/usr/bin" } });
+    const result = await fixture.run("no-such-program-anywhere", { environment: { PATH: "/usr/bin" } });
     expect(result.exitCode).toBe(127);
     expect(result.stderr.head).toContain("not found");
   });
 
   it("after its output was closed early", async () => {
-    const result = await ground.run("exec >&- 2>&-; sleep 0.2; exit 5");
+    const result = await fixture.run("exec >&- 2>&-; sleep 0.2; exit 5");
     expect(result).toMatchObject({ ended: "exit", exitCode: 5 });
   });
 
   it("never began where a NUL, nothing, or too much is asked for", async () => {
-    await expect(ground.run("echo a\0b")).rejects.toMatchObject({
+    await expect(fixture.run("echo a\0b")).rejects.toMatchObject({
       code: "invalid_command",
       data: { reason: "nul" },
     });
-    await expect(ground.run(" \n")).rejects.toMatchObject({ data: { reason: "empty" } });
-    await expect(ground.run(`echo ${"x".repeat(200_000)}`)).rejects.toMatchObject({
+    await expect(fixture.run(" \n")).rejects.toMatchObject({ data: { reason: "empty" } });
+    await expect(fixture.run(`echo ${"x".repeat(200_000)}`)).rejects.toMatchObject({
       data: { reason: "too_long" },
     });
   });
@@ -56,11 +56,11 @@ describe("a command ends", () => {
 
 describe("a command has nothing but what it is given", () => {
   it("an empty input: `cat` returns at once", async () => {
-    expect(await ground.run("cat")).toMatchObject({ ended: "exit", exitCode: 0, stdout: { bytes: 0 } });
+    expect(await fixture.run("cat")).toMatchObject({ ended: "exit", exitCode: 0, stdout: { bytes: 0 } });
   });
 
   it("no descriptors but its own three", async () => {
-    const { stdout } = await ground.run("ls /proc/self/fd");
+    const { stdout } = await fixture.run("ls /proc/self/fd");
     // What whoever started the tests forgot to close is not the command's doing (see the next test).
     const own = stdout.head
       .trim()
@@ -71,7 +71,7 @@ describe("a command has nothing but what it is given", () => {
   });
 
   it("nor those that the server was started with, once the server has closed them", async () => {
-    const program = join(ground.base, "program.mjs");
+    const program = join(fixture.base, "program.mjs");
     await build({
       stdin: {
         contents: `import { closeInherited, inheritedDescriptors } from "./inherited.ts";
@@ -96,29 +96,29 @@ describe("a command has nothing but what it is given", () => {
 
   it("none of the server's variables but those that programs need", async () => {
     process.env.POLYFS_TEST_TOKEN = "hidden";
-    const { stdout } = await ground.run("env");
+    const { stdout } = await fixture.run("env");
     delete process.env.POLYFS_TEST_TOKEN;
     expect(stdout.head).toMatch(/^PATH=/m);
     expect(stdout.head).not.toContain("hidden");
-    const own = await ground.run("env", { environment: { PATH: "/usr/bin:/bin", ONLY: "this" } });
+    const own = await fixture.run("env", { environment: { PATH: "/usr/bin:/bin", ONLY: "this" } });
     expect(own.stdout.head).toMatch(/^ONLY=this$/m);
     expect(own.stdout.head).not.toMatch(/^HOME=/m);
   });
 
   it("the directory that was opened, though another stands under its name by now", async () => {
-    mkdirSync(join(ground.root, "sub"));
-    using directory = ground.workspace.directory(ground.workspace.at("sub"));
-    renameSync(join(ground.root, "sub"), join(ground.root, "moved"));
-    symlinkSync(ground.outside, join(ground.root, "sub"));
+    mkdirSync(join(fixture.root, "sub"));
+    using directory = fixture.workspace.directory(fixture.workspace.at("sub"));
+    renameSync(join(fixture.root, "sub"), join(fixture.root, "moved"));
+    symlinkSync(fixture.outside, join(fixture.root, "sub"));
     await run("touch here", { directory, keep: { head: 100, tail: 0 } });
-    expect(readdirSync(join(ground.root, "moved"))).toEqual(["here"]);
-    expect(existsSync(join(ground.outside, "here"))).toBe(false);
+    expect(readdirSync(join(fixture.root, "moved"))).toEqual(["here"]);
+    expect(existsSync(join(fixture.outside, "here"))).toBe(false);
   });
 });
 
 describe("output", () => {
   it("keeps its beginning and its end, and counts what lies between", async () => {
-    const { stdout } = await ground.run("seq 1 100000", { keep: { head: 10, tail: 13 } });
+    const { stdout } = await fixture.run("seq 1 100000", { keep: { head: 10, tail: 13 } });
     expect(stdout).toMatchObject({ head: "1\n2\n3\n4\n5\n", tail: "99999\n100000\n", truncated: true });
     expect(stdout.bytes).toBe(588_895);
     expect(stdout.omitted).toBe(588_895 - 23);
@@ -126,7 +126,7 @@ describe("output", () => {
 
   it("is given whole to the sink", async () => {
     let bytes = 0;
-    const result = await ground.run("seq 1 100000; seq 1 10 >&2", {
+    const result = await fixture.run("seq 1 100000; seq 1 10 >&2", {
       keep: { head: 10, tail: 0 },
       sink: chunk => {
         bytes += chunk.length;
@@ -137,7 +137,7 @@ describe("output", () => {
 
   it("waits for a slow sink instead of filling memory, and nothing of it is lost", async () => {
     let [bytes, open, most] = [0, 0, 0];
-    const result = await ground.run("seq 1 100000", {
+    const result = await fixture.run("seq 1 100000", {
       keep: { head: 0, tail: 0 },
       sink: async chunk => {
         most = Math.max(most, ++open);
@@ -153,53 +153,53 @@ describe("output", () => {
   it("that the sink cannot take ends the command, and the call tells why", async () => {
     const nap = odd();
     const sink = () => Promise.reject(new Error("full"));
-    await expect(ground.run(`echo; sleep ${nap}`, { sink })).rejects.toThrow("full");
+    await expect(fixture.run(`echo; sleep ${nap}`, { sink })).rejects.toThrow("full");
     const throws = () => {
       throw new Error("broken");
     };
-    await expect(ground.run(`echo; sleep ${nap}`, { sink: throws })).rejects.toThrow("broken");
+    await expect(fixture.run(`echo; sleep ${nap}`, { sink: throws })).rejects.toThrow("broken");
     expect(running(nap)).toEqual([]);
   });
 
   it("comes as one where that is asked for, in the order in which it was written", async () => {
     const command = "for i in 1 2 3 4 5 6 7 8 9; do echo out $i; echo err $i >&2; done";
-    const { stdout, stderr } = await ground.run(command, { merged: true });
+    const { stdout, stderr } = await fixture.run(command, { merged: true });
     expect(stdout.head).toBe([1, 2, 3, 4, 5, 6, 7, 8, 9].map(i => `out ${i}\nerr ${i}\n`).join(""));
     expect(stderr.bytes).toBe(0);
-    const broken = await ground.run("echo 'unclosed", { merged: true });
+    const broken = await fixture.run("echo 'unclosed", { merged: true });
     expect(broken.stdout.head).toMatch(/syntax|unterminated|unexpected/i);
   });
 
   it("that never ends stops the command at the ceiling", async () => {
-    const result = await ground.run("yes", { keep: { head: 1000, tail: 1000 }, ceiling: 3_000_001 });
+    const result = await fixture.run("yes", { keep: { head: 1000, tail: 1000 }, ceiling: 3_000_001 });
     expect(result).toMatchObject({ ended: "output_limit", signal: "SIGKILL" });
     expect(result.stdout.bytes).toBe(3_000_001);
     expect(result.stdout.head).toBe("y\n".repeat(500));
   });
 
   it("that never ends is bounded by time alone where there is no ceiling", async () => {
-    const result = await ground.run("yes", { keep: { head: 10, tail: 10 }, timeoutMs: 300 });
+    const result = await fixture.run("yes", { keep: { head: 10, tail: 10 }, timeoutMs: 300 });
     expect(result).toMatchObject({ ended: "timeout", stdout: { head: "y\ny\ny\ny\ny\n", truncated: true } });
   });
 
   it("keeps characters whole that arrive in two pieces", async () => {
-    const { stdout } = await ground.run("printf '\\342\\202'; sleep 0.2; printf '\\254\\n'");
+    const { stdout } = await fixture.run("printf '\\342\\202'; sleep 0.2; printf '\\254\\n'");
     expect(stdout.head).toBe("€\n");
   });
 
   it("is not cut within a character, neither at the head nor at the tail", async () => {
-    const { stdout } = await ground.run("printf '€€€€€€€€€€'", { keep: { head: 4, tail: 5 } });
+    const { stdout } = await fixture.run("printf '€€€€€€€€€€'", { keep: { head: 4, tail: 5 } });
     expect(stdout).toMatchObject({ head: "€", tail: "€", bytes: 30, omitted: 24 });
   });
 
   it("that is not UTF-8 is shown with marks", async () => {
-    const { stdout } = await ground.run("printf 'a\\377b\\300\\n'");
+    const { stdout } = await fixture.run("printf 'a\\377b\\300\\n'");
     expect(stdout.head).toBe("a\ufffdb\ufffd\n");
   });
 
   it("is told while it comes", async () => {
     const tails: string[] = [];
-    await ground.run("for i in 1 2 3 4 5 6; do echo line $i; sleep 0.1; done", {
+    await fixture.run("for i in 1 2 3 4 5 6; do echo line $i; sleep 0.1; done", {
       progress: { everyMs: 50, bytes: 7, tell: tail => tails.push(tail) },
     });
     expect(tails.length).toBeGreaterThan(1);
@@ -210,7 +210,7 @@ describe("output", () => {
 
 describe("nothing stays", () => {
   it("of a command whose time is over: asked to end, it may still say something", async () => {
-    const result = await ground.run("trap 'echo bye; exit 9' TERM; while :; do sleep 0.05; done", {
+    const result = await fixture.run("trap 'echo bye; exit 9' TERM; while :; do sleep 0.05; done", {
       timeoutMs: 300,
     });
     expect(result).toMatchObject({ ended: "timeout", exitCode: 9, stdout: { head: "bye\n" } });
@@ -218,7 +218,7 @@ describe("nothing stays", () => {
 
   it("of a command that ignores the request", async () => {
     const nap = odd();
-    const result = await ground.run(`trap '' TERM; echo on; while :; do sleep ${nap}; done`, {
+    const result = await fixture.run(`trap '' TERM; echo on; while :; do sleep ${nap}; done`, {
       timeoutMs: 200,
       graceMs: 200,
     });
@@ -228,7 +228,7 @@ describe("nothing stays", () => {
 
   it("of children that went their own way: own session, no parent", async () => {
     const nap = odd();
-    const result = await ground.run(`(setsid sleep ${nap} &) ; setsid sh -c 'sleep ${nap}' & sleep ${nap}`, {
+    const result = await fixture.run(`(setsid sleep ${nap} &) ; setsid sh -c 'sleep ${nap}' & sleep ${nap}`, {
       timeoutMs: 300,
       graceMs: 100,
     });
@@ -240,33 +240,33 @@ describe("nothing stays", () => {
     const nap = odd();
     const controller = new AbortController();
     setTimeout(() => controller.abort(), 200);
-    const result = await ground.run(`setsid sleep ${nap} & sleep ${nap}`, { signal: controller.signal });
+    const result = await fixture.run(`setsid sleep ${nap} & sleep ${nap}`, { signal: controller.signal });
     expect(result).toMatchObject({ ended: "cancel", signal: "SIGKILL" });
     expect(running(nap)).toEqual([]);
   });
 
   it("and nothing begins where it was cancelled before", async () => {
-    const result = await ground.run("touch made", { signal: AbortSignal.abort() });
+    const result = await fixture.run("touch made", { signal: AbortSignal.abort() });
     expect(result).toMatchObject({ ended: "cancel", exitCode: null });
-    expect(existsSync(join(ground.root, "made"))).toBe(false);
+    expect(existsSync(join(fixture.root, "made"))).toBe(false);
   });
 
   it("of what a command left in the background when it ended by itself", async () => {
     const nap = odd();
-    const result = await ground.run(`sleep ${nap} & setsid sleep ${nap} & echo done`);
+    const result = await fixture.run(`sleep ${nap} & setsid sleep ${nap} & echo done`);
     expect(result).toMatchObject({ ended: "exit", exitCode: 0, stdout: { head: "done\n" } });
     expect(running(nap)).toEqual([]);
   });
 
   it("unless it was told to leave it; the open pipe does not hold the call", async () => {
     const nap = odd();
-    const result = await ground.run(`(sleep 0.3; echo late; touch alive; exec sleep ${nap}) & echo done`, {
+    const result = await fixture.run(`(sleep 0.3; echo late; touch alive; exec sleep ${nap}) & echo done`, {
       leftovers: "keep",
       timeoutMs: 20_000,
     });
     expect(result).toMatchObject({ ended: "exit", exitCode: 0, stdout: { head: "done\n" } });
     // It writes into a pipe that nobody listens to any more, and lives on.
-    while (!existsSync(join(ground.root, "alive"))) await new Promise(resolve => setTimeout(resolve, 20));
+    while (!existsSync(join(fixture.root, "alive"))) await new Promise(resolve => setTimeout(resolve, 20));
     expect(running(nap).length).toBe(1);
     end(nap);
   });

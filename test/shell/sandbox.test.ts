@@ -21,25 +21,25 @@ import { findSandbox, openSandbox } from "../../src/engine/shell/sandbox.ts";
 import { secretsOf } from "../../src/engine/shell/secrets.ts";
 import { inheritedDescriptors } from "../../src/engine/workspace/system/inherited.ts";
 import { Workspace } from "../../src/engine/workspace/workspace.ts";
-import { end, Ground, odd, running } from "./ground.ts";
+import { end, Fixture, odd, running } from "./fixture.ts";
 
 const found = await findSandbox();
 const missing = "missing" in found ? `${found.missing}; ${found.install}` : undefined;
 if (missing !== undefined) console.warn(`SKIPPED, commands in a sandbox: ${missing}`);
 
-let ground: Ground;
+let fixture: Fixture;
 beforeEach(() => {
-  ground = new Ground();
+  fixture = new Fixture();
 });
-afterEach(() => ground[Symbol.dispose]());
+afterEach(() => fixture[Symbol.dispose]());
 
 function confined(
   command: string,
   policy: Partial<SandboxPolicy> = {},
   options: Partial<RunOptions> = {},
 ): Promise<RunResult> {
-  const whole = { workspace: ground.workspace, network: false, ...policy };
-  return ground.run(command, { sandbox: openSandbox(found as SandboxFound, whole), ...options });
+  const whole = { workspace: fixture.workspace, network: false, ...policy };
+  return fixture.run(command, { sandbox: openSandbox(found as SandboxFound, whole), ...options });
 }
 
 /** Everything that it wrote. */
@@ -52,9 +52,9 @@ describe.skipIf(missing !== undefined)("a confined command", () => {
   it("works in the root, and its end is told as it was", async () => {
     const result = await confined("pwd; cat pub.txt; echo new > made.txt; echo err >&2; exit 7");
     expect(result).toMatchObject({ ended: "exit", exitCode: 7, signal: null });
-    expect(result.stdout.head).toBe(`${ground.root}\nPUBLIC\n`);
+    expect(result.stdout.head).toBe(`${fixture.root}\nPUBLIC\n`);
     expect(result.stderr.head).toBe("err\n");
-    expect(readFileSync(join(ground.root, "made.txt"), "utf8")).toBe("new\n");
+    expect(readFileSync(join(fixture.root, "made.txt"), "utf8")).toBe("new\n");
     expect(await confined("kill -9 $$")).toMatchObject({ ended: "exit", exitCode: null, signal: "SIGKILL" });
   });
 
@@ -69,23 +69,23 @@ describe.skipIf(missing !== undefined)("a confined command", () => {
     ["through a link", "ln -s $OUT/secret.txt l && cat l"],
     ["through the root of another process", "cat /proc/*/root$OUT/secret.txt"],
   ])("cannot read outside %s", async (_, command) => {
-    const result = await confined(`OUT=${ground.outside}; export OUT; ${command}`);
-    expect(result.stdout.head + result.stderr.head).not.toContain(ground.secret);
+    const result = await confined(`OUT=${fixture.outside}; export OUT; ${command}`);
+    expect(result.stdout.head + result.stderr.head).not.toContain(fixture.secret);
     expect(result.stderr.head).toMatch(/No such file|cannot open|can't cd|Permission denied/);
   });
 
   it("can plant a link that leads out, which leads nobody out", async () => {
-    await confined(`ln -s ${ground.outside}/secret.txt l; ln -s ${ground.outside} d`);
+    await confined(`ln -s ${fixture.outside}/secret.txt l; ln -s ${fixture.outside} d`);
     for (const path of ["l", "d/secret.txt"]) {
-      expect(() => ground.workspace.file(ground.workspace.at(path))).toThrow("outside_roots");
+      expect(() => fixture.workspace.file(fixture.workspace.at(path))).toThrow("outside_roots");
     }
-    expect(() => ground.workspace.directory(ground.workspace.at("d"))).toThrow("outside_roots");
+    expect(() => fixture.workspace.directory(fixture.workspace.at("d"))).toThrow("outside_roots");
   });
 
   it("cannot write outside, nor anywhere but in the roots and its scratch places", async () => {
     const places = [
-      ground.outside,
-      ground.base,
+      fixture.outside,
+      fixture.base,
       "/",
       "/usr",
       "/etc",
@@ -99,8 +99,8 @@ describe.skipIf(missing !== undefined)("a confined command", () => {
     expect(output.match(/cannot create|Read-only|nonexistent|Permission/g)?.length).toBeGreaterThanOrEqual(
       places.length,
     );
-    expect(readdirSync(ground.outside)).toEqual(["secret.txt"]);
-    expect(readdirSync(ground.base).sort()).toEqual(["outside", "root"]);
+    expect(readdirSync(fixture.outside)).toEqual(["secret.txt"]);
+    expect(readdirSync(fixture.base).sort()).toEqual(["outside", "root"]);
     expect(await outputOf("touch /tmp/a ~/b /dev/shm/c && echo fine")).toBe("fine\n");
     // Scratch places are new each time: nothing in them can wait for a later command.
     expect(await outputOf("ls -d /tmp/a ~/b /dev/shm/c 2>/dev/null; ls -A ~ /dev/shm")).not.toMatch(
@@ -118,33 +118,33 @@ describe.skipIf(missing !== undefined)("a confined command", () => {
   });
 
   it("can only read a root that is granted for reading", async () => {
-    ground.grant([
-      { path: ground.root, access: "read-write" },
-      { path: ground.outside, access: "read-only" },
+    fixture.grant([
+      { path: fixture.root, access: "read-write" },
+      { path: fixture.outside, access: "read-only" },
     ]);
     const output = await outputOf(
-      `cat ${ground.outside}/secret.txt; touch ${ground.outside}/pwn; touch mine`,
+      `cat ${fixture.outside}/secret.txt; touch ${fixture.outside}/pwn; touch mine`,
     );
-    expect(output).toContain(ground.secret);
+    expect(output).toContain(fixture.secret);
     expect(output).toMatch(/Read-only/);
-    expect(readdirSync(ground.outside)).toEqual(["secret.txt"]);
-    expect(existsSync(join(ground.root, "mine"))).toBe(true);
+    expect(readdirSync(fixture.outside)).toEqual(["secret.txt"]);
+    expect(existsSync(join(fixture.root, "mine"))).toBe(true);
   });
 
   it("sees no keys, though the whole home directory is granted", async () => {
-    mkdirSync(join(ground.root, ".ssh"));
-    mkdirSync(join(ground.root, "keys"));
-    writeFileSync(join(ground.root, ".ssh/id_ed25519"), ground.secret);
-    writeFileSync(join(ground.root, ".netrc"), ground.secret);
-    writeFileSync(join(ground.root, "keys/aws"), ground.secret);
-    symlinkSync("keys", join(ground.root, ".aws"));
+    mkdirSync(join(fixture.root, ".ssh"));
+    mkdirSync(join(fixture.root, "keys"));
+    writeFileSync(join(fixture.root, ".ssh/id_ed25519"), fixture.secret);
+    writeFileSync(join(fixture.root, ".netrc"), fixture.secret);
+    writeFileSync(join(fixture.root, "keys/aws"), fixture.secret);
+    symlinkSync("keys", join(fixture.root, ".aws"));
     const output = await outputOf("cat .ssh/* .netrc .aws/aws keys/aws; ls -A", {
-      hidden: new HiddenPlaces(secretsOf(ground.root)),
+      hidden: new HiddenPlaces(secretsOf(fixture.root)),
     });
-    expect(output).not.toContain(ground.secret);
+    expect(output).not.toContain(fixture.secret);
     expect(output).toContain("pub.txt");
-    expect(readFileSync(join(ground.root, ".ssh/id_ed25519"), "utf8")).toBe(ground.secret);
-    expect(readdirSync(ground.root).sort()).toEqual([".aws", ".netrc", ".ssh", "keys", "pub.txt"]);
+    expect(readFileSync(join(fixture.root, ".ssh/id_ed25519"), "utf8")).toBe(fixture.secret);
+    expect(readdirSync(fixture.root).sort()).toEqual([".aws", ".netrc", ".ssh", "keys", "pub.txt"]);
   });
 
   it("cannot connect anywhere, the machine itself included, unless it may", async () => {
@@ -159,12 +159,12 @@ describe.skipIf(missing !== undefined)("a confined command", () => {
   });
 
   it("sees no process but its own, and no variable of the server's", async () => {
-    process.env.POLYFS_TEST_TOKEN = ground.secret;
+    process.env.POLYFS_TEST_TOKEN = fixture.secret;
     const output = await outputOf(
       "cat /proc/*/environ /proc/*/cmdline | tr '\\0' '\\n'; echo count $(ls -d /proc/[0-9]* | wc -l); kill -0 $PPID; ls -l /proc/$PPID/root",
     );
     delete process.env.POLYFS_TEST_TOKEN;
-    expect(output).not.toContain(ground.secret);
+    expect(output).not.toContain(fixture.secret);
     expect(output).not.toContain("vitest");
     expect(Number(/^count (\d+)$/m.exec(output)?.[1])).toBeLessThan(8);
     expect(await outputOf(`kill -0 ${process.pid} && echo reached`)).not.toContain("reached");
@@ -216,7 +216,7 @@ describe.skipIf(missing !== undefined)("a confined command", () => {
   });
 
   it("cannot fill the disk: it is stopped before", async () => {
-    const disk = join(ground.base, "disk");
+    const disk = join(fixture.base, "disk");
     mkdirSync(disk);
     try {
       execFileSync("mount", ["-t", "tmpfs", "-o", "size=20m", "tmpfs", disk], { stdio: "ignore" });
@@ -225,13 +225,13 @@ describe.skipIf(missing !== undefined)("a confined command", () => {
       return;
     }
     try {
-      ground.grant([{ path: disk, access: "read-write" }]);
-      using directory = ground.workspace.directory(ground.workspace.at(disk));
+      fixture.grant([{ path: disk, access: "read-write" }]);
+      using directory = fixture.workspace.directory(fixture.workspace.at(disk));
       const fill = "while :; do head -c 500000 /dev/zero >> f; sleep 0.05; done";
       const limits = { reserveBytes: 8_000_000 };
       expect((await confined(fill, { limits }, { directory })).ended).toBe("disk_full");
     } finally {
-      ground.workspace[Symbol.dispose]();
+      fixture.workspace[Symbol.dispose]();
       execFileSync("umount", [disk]);
     }
   });
@@ -283,19 +283,19 @@ describe.skipIf(missing !== undefined)("a confined command", () => {
       console.warn("SKIPPED, roots by handle: this bubblewrap takes paths only");
       return;
     }
-    renameSync(ground.root, join(ground.base, "moved"));
-    symlinkSync(ground.outside, ground.root);
-    using directory = ground.workspace.directory(ground.workspace.at("."));
+    renameSync(fixture.root, join(fixture.base, "moved"));
+    symlinkSync(fixture.outside, fixture.root);
+    using directory = fixture.workspace.directory(fixture.workspace.at("."));
     const result = await confined("pwd; cat pub.txt; touch here; ls", {}, { directory });
-    expect(result.stdout.head).toBe(`${ground.root}\nPUBLIC\nhere\npub.txt\n`);
-    expect(readdirSync(ground.outside)).toEqual(["secret.txt"]);
-    expect(readdirSync(join(ground.base, "moved"))).toContain("here");
+    expect(result.stdout.head).toBe(`${fixture.root}\nPUBLIC\nhere\npub.txt\n`);
+    expect(readdirSync(fixture.outside)).toEqual(["secret.txt"]);
+    expect(readdirSync(join(fixture.base, "moved"))).toContain("here");
   });
 
   it("whose directory is gone by now never begins: that is a fault, not an exit code", async () => {
-    mkdirSync(join(ground.root, "sub"));
-    using directory = ground.workspace.directory(ground.workspace.at("sub"));
-    execFileSync("rmdir", [join(ground.root, "sub")]);
+    mkdirSync(join(fixture.root, "sub"));
+    using directory = fixture.workspace.directory(fixture.workspace.at("sub"));
+    execFileSync("rmdir", [join(fixture.root, "sub")]);
     await expect(confined("echo hi", {}, { directory })).rejects.toMatchObject({ code: "no_sandbox" });
   });
 });
@@ -303,18 +303,18 @@ describe.skipIf(missing !== undefined)("a confined command", () => {
 describe.skipIf(missing !== undefined)("ordinary work goes on in the sandbox", () => {
   it("npm test", async () => {
     writeFileSync(
-      join(ground.root, "package.json"),
+      join(fixture.root, "package.json"),
       JSON.stringify({ name: "x", scripts: { test: "node --test" }, type: "module" }),
     );
-    writeFileSync(join(ground.root, "a.test.js"), "import test from 'node:test'; test('works', () => {});");
+    writeFileSync(join(fixture.root, "a.test.js"), "import test from 'node:test'; test('works', () => {});");
     const result = await confined("npm test");
     expect(result.stdout.head).toMatch(/pass 1/);
     expect(result.exitCode).toBe(0);
   });
 
   it("git commit, under the user's own name, also in a directory of somebody else's", async () => {
-    chmodSync(ground.root, 0o777);
-    if (process.getuid?.() === 0) chownSync(ground.root, 1234, 1234);
+    chmodSync(fixture.root, 0o777);
+    if (process.getuid?.() === 0) chownSync(fixture.root, 1234, 1234);
     const identity = { name: 'Ada "the \\first" O\'Neil', email: "ada@example.com" };
     const { stdout, stderr } = await confined(
       "git init -q && git add . && git commit -qm first && git log --format='%an <%ae> %s'",
@@ -325,7 +325,7 @@ describe.skipIf(missing !== undefined)("ordinary work goes on in the sandbox", (
   });
 
   it.skipIf(!existsSync("/usr/bin/cc"))("a compiler", async () => {
-    writeFileSync(join(ground.root, "a.c"), '#include <stdio.h>\nint main(void) { puts("compiled"); }\n');
+    writeFileSync(join(fixture.root, "a.c"), '#include <stdio.h>\nint main(void) { puts("compiled"); }\n');
     expect(await outputOf("cc a.c -o a && ./a")).toBe("compiled\n");
   });
 
@@ -348,7 +348,7 @@ describe.skipIf(missing !== undefined)("a sandbox", () => {
   it("without limits sets none", async () => {
     const none = Number.POSITIVE_INFINITY;
     const limits = { processes: none, memoryBytes: none, scratchBytes: none, fileBytes: none };
-    const outside = await ground.run("ulimit -d; ulimit -f");
+    const outside = await fixture.run("ulimit -d; ulimit -f");
     expect(await outputOf("ulimit -d; ulimit -f", { limits })).toBe(outside.stdout.head);
     expect(await outputOf("ulimit -d; ulimit -f")).not.toBe(outside.stdout.head);
   });

@@ -7,7 +7,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { SandboxFound } from "../../src/engine/shell/policy.ts";
 import { findSandbox, openSandbox } from "../../src/engine/shell/sandbox.ts";
 import { callFilter } from "../../src/engine/shell/seccomp.ts";
-import { Ground } from "./ground.ts";
+import { Fixture } from "./fixture.ts";
 
 const allowed = "allowed";
 const [EPERM, ENOSYS, EOPNOTSUPP, EAFNOSUPPORT] = [1, 38, 95, 97];
@@ -138,38 +138,38 @@ const missing = "missing" in found;
 if (missing) console.warn("SKIPPED, the filter in the kernel: there is no sandbox");
 
 describe.skipIf(missing)("in the sandbox", () => {
-  let ground: Ground;
+  let fixture: Fixture;
   beforeEach(() => {
-    ground = new Ground();
+    fixture = new Fixture();
   });
-  afterEach(() => ground[Symbol.dispose]());
+  afterEach(() => fixture[Symbol.dispose]());
 
   async function outputOf(command: string, network = false): Promise<string> {
-    const sandbox = openSandbox(found as SandboxFound, { workspace: ground.workspace, network });
-    const { stdout, stderr } = await ground.run(command, { sandbox });
+    const sandbox = openSandbox(found as SandboxFound, { workspace: fixture.workspace, network });
+    const { stdout, stderr } = await fixture.run(command, { sandbox });
     return stdout.head + stderr.head;
   }
 
   it("no command leaves a set-user-ID file behind", async () => {
-    mkdirSync(join(ground.root, "archive"));
-    writeFileSync(join(ground.root, "archive/tool"), "#!/bin/sh\n", { mode: 0o755 });
-    execFileSync("chmod", ["4755", join(ground.root, "archive/tool")]);
-    execFileSync("tar", ["-C", ground.root, "-cf", join(ground.root, "a.tar"), "archive"]);
-    execFileSync("rm", ["-r", join(ground.root, "archive")]);
+    mkdirSync(join(fixture.root, "archive"));
+    writeFileSync(join(fixture.root, "archive/tool"), "#!/bin/sh\n", { mode: 0o755 });
+    execFileSync("chmod", ["4755", join(fixture.root, "archive/tool")]);
+    execFileSync("tar", ["-C", fixture.root, "-cf", join(fixture.root, "a.tar"), "archive"]);
+    execFileSync("rm", ["-r", join(fixture.root, "archive")]);
     const output = await outputOf(
       "cp /bin/sh a; chmod 4755 a; cp /bin/sh b; chmod u+s b; install -m 6755 /bin/sh c; tar -xpf a.tar; " +
         "cp -p $(find /usr/bin -perm -4000 | head -1) d; chmod 755 a && echo ordinary",
     );
     expect(output).toMatch(/not permitted/);
     expect(output).toContain("ordinary");
-    const names = readdirSync(ground.root, { recursive: true }).map(String);
+    const names = readdirSync(fixture.root, { recursive: true }).map(String);
     expect(names).toContain("a");
-    expect(names.filter(name => (statSync(join(ground.root, name)).mode & 0o4000) !== 0)).toEqual([]);
+    expect(names.filter(name => (statSync(join(fixture.root, name)).mode & 0o4000) !== 0)).toEqual([]);
   });
 
   it.skipIf(!existsSync("/usr/bin/cc"))("calls made directly are refused, too", async () => {
     writeFileSync(
-      join(ground.root, "calls.c"),
+      join(fixture.root, "calls.c"),
       `#define _GNU_SOURCE
        #include <errno.h>
        #include <fcntl.h>

@@ -5,25 +5,25 @@ import { join } from "node:path";
 import { build } from "esbuild";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { findSandbox } from "../../src/engine/shell/sandbox.ts";
-import { Ground, odd, running } from "./ground.ts";
+import { Fixture, odd, running } from "./fixture.ts";
 
 const found = await findSandbox();
 if ("missing" in found) console.warn(`SKIPPED, a killed server's commands: ${found.missing}`);
 
-let ground: Ground;
+let fixture: Fixture;
 beforeEach(() => {
-  ground = new Ground();
+  fixture = new Fixture();
 });
-afterEach(() => ground[Symbol.dispose]());
+afterEach(() => fixture[Symbol.dispose]());
 
 /** A program of its own that runs `command` and then does `last`. It is given back when the command has begun. */
 async function server(command: string, last: string, confined: boolean): Promise<ChildProcess> {
-  const outfile = join(ground.base, "server.mjs");
+  const outfile = join(fixture.base, "server.mjs");
   const contents = `
     import { run } from "./run.ts";
     import { openSandbox } from "./sandbox.ts";
     import { Workspace } from "../workspace/workspace.ts";
-    const workspace = Workspace.open([{ path: ${JSON.stringify(ground.root)}, access: "read-write" }]);
+    const workspace = Workspace.open([{ path: ${JSON.stringify(fixture.root)}, access: "read-write" }]);
     const directory = workspace.directory(workspace.at("."));
     const found = ${JSON.stringify(found)};
     const sandbox = ${confined} ? openSandbox(found, { workspace, network: false }) : undefined;

@@ -8,7 +8,7 @@ import { DirectoryStore } from "../../src/engine/store/directory/directory-store
 import { errno, watching } from "../commit/failing.ts";
 import { entry, object, type Place, storeSuite } from "./suite.ts";
 
-class Ground implements Place {
+class Fixture implements Place {
   readonly path = mkdtempSync(join(tmpdir(), "polyfs-store-"));
 
   async open() {
@@ -28,12 +28,12 @@ class Ground implements Place {
   }
 }
 
-storeSuite("a directory", async () => new Ground());
+storeSuite("a directory", async () => new Fixture());
 
 describe("the store in a directory", () => {
   it("has an entry whole or not at all, whichever system call fails", async () => {
-    await using ground = new Ground();
-    const store = await ground.open();
+    await using fixture = new Fixture();
+    const store = await fixture.open();
     const made = await store.create({ name: "a" });
     if (typeof made === "string") throw new Error(made);
     let acknowledged = 0;
@@ -56,7 +56,7 @@ describe("the store in a directory", () => {
         refused++;
       }
       // Asking again finds out what became of it, and does it once.
-      const again = await (await ground.open()).append(made.id, before, own, { objects: [object(text)] });
+      const again = await (await fixture.open()).append(made.id, before, own, { objects: [object(text)] });
       expect(again).toEqual({ result: "appended", revision: before + 1 });
       expect(Buffer.from((await store.get(made.id, object(text)[0])) ?? []).toString()).toBe(text);
     }
@@ -68,8 +68,8 @@ describe("the store in a directory", () => {
   });
 
   it("has a workspace whole or not at all, whichever system call of a creation or a drop fails", async () => {
-    await using ground = new Ground();
-    const store = await ground.open();
+    await using fixture = new Fixture();
+    const store = await fixture.open();
     for (let failing = 1, failed = true; failed; failing++) {
       failed = false;
       const count = (at: number, name: string) => {
@@ -83,26 +83,26 @@ describe("the store in a directory", () => {
         if (typeof made !== "string") await store.drop(made.id);
       };
       await watching(count, createAndDrop).catch(() => {});
-      const found = await (await ground.open()).find(name);
+      const found = await (await fixture.open()).find(name);
       if (found !== undefined) expect(await store.drop(found.id)).toBe(true);
       expect(await store.create({ name })).toMatchObject({ name, revision: 0 });
     }
   });
 
   it("names what is damaged", async () => {
-    await using ground = new Ground();
-    const store = await ground.open();
+    await using fixture = new Fixture();
+    const store = await fixture.open();
     const made = await store.create({ name: "a" });
     if (typeof made === "string") throw new Error(made);
     const [lost, torn] = [object("lost"), object("torn")];
     for (const [i, one] of [lost, torn, object("fine")].entries())
       await store.append(made.id, i, entry("entry", [one]), { objects: [one] });
-    const pathOf = (hash: string) => join(ground.path, "store/objects", hash.slice(0, 2), hash.slice(2));
+    const pathOf = (hash: string) => join(fixture.path, "store/objects", hash.slice(0, 2), hash.slice(2));
     rmSync(pathOf(lost[0]));
     writeFileSync(pathOf(torn[0]), "\0to");
-    writeFileSync(join(ground.path, "store/workspaces", made.id, "log/3"), "garbage");
+    writeFileSync(join(fixture.path, "store/workspaces", made.id, "log/3"), "garbage");
     const damages = [];
-    for await (const { what, where } of (await ground.open()).check()) damages.push([what, where]);
+    for await (const { what, where } of (await fixture.open()).check()) damages.push([what, where]);
     expect(damages).toEqual([
       ["damaged_entry", "a/3"],
       ["missing_object", lost[0]],

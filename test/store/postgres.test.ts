@@ -20,15 +20,15 @@ async function admin(text: string, url = server?.url): Promise<pg.QueryResult> {
 }
 
 /** A schema of its own in the server. */
-class Ground implements Place {
+class Fixture implements Place {
   readonly schema = `s${randomBytes(6).toString("hex")}`;
   readonly url = `${server?.url}?options=${encodeURIComponent(`-c search_path=${this.schema}`)}`;
 
-  static async make({ migrated = true } = {}): Promise<Ground> {
-    const ground = new Ground();
-    await admin(`create schema ${ground.schema}`);
-    if (migrated) await PostgresStore.migrate(ground.url);
-    return ground;
+  static async make({ migrated = true } = {}): Promise<Fixture> {
+    const fixture = new Fixture();
+    await admin(`create schema ${fixture.schema}`);
+    if (migrated) await PostgresStore.migrate(fixture.url);
+    return fixture;
   }
 
   open() {
@@ -51,27 +51,27 @@ if (server === undefined) {
     it.skip("PostgreSQL is not installed, and POLYFS_TEST_POSTGRES names none", () => {});
   });
 } else {
-  storeSuite("PostgreSQL", () => Ground.make(), { runs: 10 });
+  storeSuite("PostgreSQL", () => Fixture.make(), { runs: 10 });
 
   describe("the store in PostgreSQL", () => {
     it("is set up once, by however many at the same time, and refuses to start before", async () => {
-      await using ground = await Ground.make({ migrated: false });
-      await expect(ground.open()).rejects.toMatchObject({ data: { reason: "schema" } });
-      const done = await Promise.all([1, 2, 3].map(() => PostgresStore.migrate(ground.url)));
+      await using fixture = await Fixture.make({ migrated: false });
+      await expect(fixture.open()).rejects.toMatchObject({ data: { reason: "schema" } });
+      const done = await Promise.all([1, 2, 3].map(() => PostgresStore.migrate(fixture.url)));
       expect(done.map(({ from }) => from).sort()).toEqual([0, 1, 1]);
-      await using store = await ground.open();
+      await using store = await fixture.open();
       expect(await store.list()).toEqual([]);
-      await admin("update polyfs_schema set version = 9, oldest = 1", ground.url);
-      await using _newer = await ground.open();
-      await admin("update polyfs_schema set oldest = 9", ground.url);
-      await expect(ground.open()).rejects.toMatchObject({
+      await admin("update polyfs_schema set version = 9, oldest = 1", fixture.url);
+      await using _newer = await fixture.open();
+      await admin("update polyfs_schema set oldest = 9", fixture.url);
+      await expect(fixture.open()).rejects.toMatchObject({
         data: { reason: "schema", detail: expect.stringContaining("newer") },
       });
     });
 
     it("says what is wrong: address, password, rights, a server that only reads, a full disk", async () => {
-      await using ground = await Ground.make();
-      const { host } = new URL(ground.url);
+      await using fixture = await Fixture.make();
+      const { host } = new URL(fixture.url);
       const reason = (url: string) =>
         PostgresStore.open(url, { patienceMs: 3000 }).then(
           async store => {
@@ -81,19 +81,19 @@ if (server === undefined) {
           error => error.data?.reason,
         );
       expect(await reason("postgres://polyfs@127.0.0.1:1/postgres")).toBe("unreachable");
-      expect(await reason(ground.url.replace(/\/postgres\?/, "/nowhere?"))).toBe("invalid");
-      expect(await reason(ground.url.replace("polyfs@", "nobody_here@"))).toBe("credentials");
-      expect(await reason(`${ground.url}&sslmode=sometimes`)).toBe("invalid");
-      expect(await reason(`${ground.url}&sslmode=require`)).not.toBe("none"); // this server has no certificate
-      await admin(`create role guest_${ground.schema} login`);
-      await admin(`grant usage on schema ${ground.schema} to guest_${ground.schema}`);
+      expect(await reason(fixture.url.replace(/\/postgres\?/, "/nowhere?"))).toBe("invalid");
+      expect(await reason(fixture.url.replace("polyfs@", "nobody_here@"))).toBe("credentials");
+      expect(await reason(`${fixture.url}&sslmode=sometimes`)).toBe("invalid");
+      expect(await reason(`${fixture.url}&sslmode=require`)).not.toBe("none"); // this server has no certificate
+      await admin(`create role guest_${fixture.schema} login`);
+      await admin(`grant usage on schema ${fixture.schema} to guest_${fixture.schema}`);
       try {
-        expect(await reason(ground.url.replace("polyfs@", `guest_${ground.schema}@`))).toBe("rights");
+        expect(await reason(fixture.url.replace("polyfs@", `guest_${fixture.schema}@`))).toBe("rights");
       } finally {
-        await admin(`drop owned by guest_${ground.schema}; drop role guest_${ground.schema}`);
+        await admin(`drop owned by guest_${fixture.schema}; drop role guest_${fixture.schema}`);
       }
       const readOnly = `postgres://polyfs@${host}/postgres?options=${encodeURIComponent(
-        `-c search_path=${ground.schema} -c default_transaction_read_only=on`,
+        `-c search_path=${fixture.schema} -c default_transaction_read_only=on`,
       )}`;
       await using store = await PostgresStore.open(readOnly);
       await expect(store.create({ name: "a" })).rejects.toMatchObject({ data: { reason: "read_only" } });
@@ -101,13 +101,13 @@ if (server === undefined) {
       await admin(
         `create function full_disk() returns trigger language plpgsql as $$
         begin raise exception 'No space left on device' using errcode = 'disk_full'; end $$`,
-        ground.url,
+        fixture.url,
       );
       await admin(
         "create trigger full_disk before insert on polyfs_entry for each row execute function full_disk()",
-        ground.url,
+        fixture.url,
       );
-      await using writing = await ground.open();
+      await using writing = await fixture.open();
       const made = await writing.create({ name: "a" });
       if (typeof made === "string") throw new Error(made);
       const attempt = writing.append(made.id, 0, entry("a", [object("a")]), { objects: [object("a")] });
@@ -116,8 +116,8 @@ if (server === undefined) {
     });
 
     it("goes on after its connections were cut, and does no entry twice", async () => {
-      await using ground = await Ground.make();
-      await using store = await ground.open();
+      await using fixture = await Fixture.make();
+      await using store = await fixture.open();
       const made = await store.create({ name: "a" });
       if (typeof made === "string") throw new Error(made);
       const cut = `select pg_terminate_backend(pid) from pg_stat_activity
@@ -137,8 +137,8 @@ if (server === undefined) {
     it("keeps every answered entry when the server crashes, and goes on when it is back", async context => {
       const { restart } = server;
       if (restart === undefined) return context.skip("the server is not ours");
-      await using ground = await Ground.make();
-      await using store = await ground.open();
+      await using fixture = await Fixture.make();
+      await using store = await fixture.open();
       const made = await store.create({ name: "a" });
       if (typeof made === "string") throw new Error(made);
       await store.append(made.id, 0, entry("before"));
@@ -154,16 +154,16 @@ if (server === undefined) {
     });
 
     it("names what is damaged", async () => {
-      await using ground = await Ground.make();
-      await using store = await ground.open();
+      await using fixture = await Fixture.make();
+      await using store = await fixture.open();
       const made = await store.create({ name: "a" });
       if (typeof made === "string") throw new Error(made);
       const [lost, torn] = [object("lost"), object("torn")];
       for (const [i, one] of [lost, torn, object("fine")].entries())
         await store.append(made.id, i, entry("entry", [one]), { objects: [one] });
-      await admin(`delete from polyfs_object where hash = '\\x${lost[0]}'`, ground.url);
-      await admin(`update polyfs_object set bytes = 'tor' where hash = '\\x${torn[0]}'`, ground.url);
-      await admin("delete from polyfs_entry where revision = 2", ground.url);
+      await admin(`delete from polyfs_object where hash = '\\x${lost[0]}'`, fixture.url);
+      await admin(`update polyfs_object set bytes = 'tor' where hash = '\\x${torn[0]}'`, fixture.url);
+      await admin("delete from polyfs_entry where revision = 2", fixture.url);
       const damages = [];
       for await (const { what, where, workspaces } of store.check()) damages.push([what, where, workspaces]);
       expect(damages).toEqual([

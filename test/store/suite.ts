@@ -43,10 +43,10 @@ const hour = 3_600_000;
 export function storeSuite(name: string, place: () => Promise<Place>, { runs = 40 } = {}): void {
   describe(`the store: ${name}`, () => {
     it("keeps what was appended, for whoever opens it next", async () => {
-      await using ground = await place();
+      await using fixture = await place();
       const [one, two] = [object("one"), object("two".repeat(1000))];
       {
-        await using store = await ground.open();
+        await using store = await fixture.open();
         const { id } = await created(store, "a");
         await store.put([one]);
         const first = entry("first", [one], 3);
@@ -54,7 +54,7 @@ export function storeSuite(name: string, place: () => Promise<Place>, { runs = 4
         const second = entry("second", [one, two], 4);
         expect(await store.append(id, 1, second, { objects: [two] })).toMatchObject({ revision: 2 });
       }
-      await using store = await ground.open();
+      await using store = await fixture.open();
       const found = await store.find("a");
       expect(found).toMatchObject({ name: "a", revision: 2, bytes: 7 });
       const entries = await store.entries(found?.id ?? "", 0, 10);
@@ -69,8 +69,8 @@ export function storeSuite(name: string, place: () => Promise<Place>, { runs = 4
     });
 
     it("refuses an entry that expects another revision, and takes one twice as once", async () => {
-      await using ground = await place();
-      await using store = await ground.open();
+      await using fixture = await place();
+      await using store = await fixture.open();
       const { id } = await created(store, "a");
       const first = entry("first");
       await store.append(id, 0, first);
@@ -82,8 +82,8 @@ export function storeSuite(name: string, place: () => Promise<Place>, { runs = 4
     });
 
     it("lets one of many writers win each revision, and none lose an entry", async () => {
-      await using ground = await place();
-      const stores = await Promise.all([ground.open(), ground.open(), ground.open()]);
+      await using fixture = await place();
+      const stores = await Promise.all([fixture.open(), fixture.open(), fixture.open()]);
       const [first] = stores;
       if (first === undefined) throw new Error("no store");
       const { id } = await created(first, "a");
@@ -105,9 +105,9 @@ export function storeSuite(name: string, place: () => Promise<Place>, { runs = 4
     });
 
     it("gives a name to one workspace at a time", async () => {
-      await using ground = await place();
-      await using store = await ground.open();
-      await using other = await ground.open();
+      await using fixture = await place();
+      await using store = await fixture.open();
+      await using other = await fixture.open();
       const made = await Promise.all(
         [store, other, store, other].map(one => one.create({ name: "a", about: { by: "test" } })),
       );
@@ -128,8 +128,8 @@ export function storeSuite(name: string, place: () => Promise<Place>, { runs = 4
     });
 
     it("opens an object only through a log that names it, up to where a fork began", async () => {
-      await using ground = await place();
-      await using store = await ground.open();
+      await using fixture = await place();
+      await using store = await fixture.open();
       const [early, late, own] = [object("early"), object("late"), object("own")];
       const base = await created(store, "base");
       const stranger = await created(store, "stranger");
@@ -153,8 +153,8 @@ export function storeSuite(name: string, place: () => Promise<Place>, { runs = 4
     });
 
     it("collects what nobody needs, and nothing that a writer is about to name", async () => {
-      await using ground = await place();
-      await using store = await ground.open();
+      await using fixture = await place();
+      await using store = await fixture.open();
       const [kept, lost, begun, inherited] = [object("kept"), object("lost"), object("begun"), object("old")];
       const base = await created(store, "base");
       await store.append(base.id, 0, entry("kept", [kept]), { objects: [kept] });
@@ -166,7 +166,7 @@ export function storeSuite(name: string, place: () => Promise<Place>, { runs = 4
       await store.drop(doomed.id);
       await store.drop(parent.id);
       expect(await store.collect({ graceMs: hour })).toMatchObject({ workspaces: 0, objects: 0 });
-      await ground.age(2 * hour);
+      await fixture.age(2 * hour);
       // The writer asks which objects are there, is told that this one is, and does not put it again.
       expect(await store.has([begun[0]])).toEqual(new Set([begun[0]]));
       const expected = { workspaces: 1, objects: 1 };
@@ -178,14 +178,14 @@ export function storeSuite(name: string, place: () => Promise<Place>, { runs = 4
       expect(await store.get(fork.id, inherited[0])).toBeDefined();
       expect(await store.get(base.id, kept[0])).toBeDefined();
       await store.drop(fork.id);
-      await ground.age(2 * hour);
+      await fixture.age(2 * hour);
       expect(await store.collect({ graceMs: hour })).toMatchObject({ workspaces: 2, objects: 1 });
       expect(await found(store.check())).toEqual([]);
     });
 
     it("counts bytes against a limit, whoever adds them", async () => {
-      await using ground = await place();
-      await using store = await ground.open();
+      await using fixture = await place();
+      await using store = await fixture.open();
       const { id } = await created(store, "a");
       expect(await store.append(id, 0, entry("six", [], 6), { maxBytes: 10 })).toMatchObject({ revision: 1 });
       expect(await store.append(id, 1, entry("five", [], 5), { maxBytes: 10 })).toEqual({
@@ -198,16 +198,16 @@ export function storeSuite(name: string, place: () => Promise<Place>, { runs = 4
     });
 
     it("refuses bytes that do not have the hash they come with", async () => {
-      await using ground = await place();
-      await using store = await ground.open();
+      await using fixture = await place();
+      await using store = await fixture.open();
       await expect(store.put([[object("a")[0], Buffer.from("b")]])).rejects.toMatchObject({
         code: "store_unavailable",
       });
     });
 
     it("hints that a log has grown", async () => {
-      await using ground = await place();
-      await using store = await ground.open();
+      await using fixture = await place();
+      await using store = await fixture.open();
       const { id } = await created(store, "a");
       const seen: unknown[] = [];
       const told = new Promise<void>(resolve => {
@@ -224,11 +224,11 @@ export function storeSuite(name: string, place: () => Promise<Place>, { runs = 4
     it("does what the model does, in any order", async () => {
       await fc.assert(
         fc.asyncProperty(program, async steps => {
-          await using ground = await place();
-          await using store = await ground.open();
+          await using fixture = await place();
+          await using store = await fixture.open();
           const model = new ModelStore();
           const [real, ideal] = [
-            new Run(store, ms => ground.age(ms)),
+            new Run(store, ms => fixture.age(ms)),
             new Run(model, async ms => {
               model.now += ms;
             }),

@@ -3,7 +3,7 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { tree } from "../http/ground.ts";
+import { tree } from "../http/fixture.ts";
 import { type Program, startWith } from "../http/started-program.ts";
 import { initialize, legacy, modern } from "../http/wire.ts";
 import { envelope } from "../mcp/in-process.ts";

@@ -7,7 +7,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { openEngine } from "../../src/engine/engine.ts";
 import { grep } from "../../src/engine/search/grep.ts";
 import { Workspace } from "../../src/engine/workspace/workspace.ts";
-import { faultOf } from "../commit/ground.ts";
+import { faultOf } from "../commit/fixture.ts";
 
 let home: string;
 let workspace: Workspace;

@@ -7,18 +7,18 @@ import { Session } from "../../../src/contract/session.ts";
 import { defaultSettings } from "../../../src/contract/settings.ts";
 import { agentTools } from "../../../src/dialects/agent-tools/index.ts";
 import { openEngine } from "../../../src/engine/engine.ts";
-import { Ground, type Server } from "./ground.ts";
+import { Fixture, type Server } from "./fixture.ts";
 
-let ground: Ground;
+let fixture: Fixture;
 let server: Server;
 
 beforeAll(async () => {
-  ground = new Ground({ "file.txt": "x\n" });
-  mkdirSync(ground.path("sub"));
-  symlinkSync("/etc", ground.path("out"));
-  server = await ground.serve({ env: { SECRET_TOKEN: "hush" } });
+  fixture = new Fixture({ "file.txt": "x\n" });
+  mkdirSync(fixture.path("sub"));
+  symlinkSync("/etc", fixture.path("out"));
+  server = await fixture.serve({ env: { SECRET_TOKEN: "hush" } });
 });
-afterAll(() => ground[Symbol.asyncDispose]());
+afterAll(() => fixture[Symbol.asyncDispose]());
 
 interface Ran {
   readonly exit_code: number;
@@ -61,10 +61,10 @@ describe("bash", () => {
   });
 
   it("runs by sh -c in the workspace, or where cwd says", async () => {
-    expect(await ran("pwd; echo $0")).toMatchObject({ stdout: `${ground.root}\n/bin/sh\n` });
-    expect(await ran("pwd", { cwd: "sub" })).toMatchObject({ stdout: `${ground.path("sub")}\n` });
-    expect(await ran("pwd", { cwd: ground.path("sub") })).toMatchObject({
-      stdout: `${ground.path("sub")}\n`,
+    expect(await ran("pwd; echo $0")).toMatchObject({ stdout: `${fixture.root}\n/bin/sh\n` });
+    expect(await ran("pwd", { cwd: "sub" })).toMatchObject({ stdout: `${fixture.path("sub")}\n` });
+    expect(await ran("pwd", { cwd: fixture.path("sub") })).toMatchObject({
+      stdout: `${fixture.path("sub")}\n`,
     });
   });
 
@@ -110,11 +110,11 @@ describe("bash", () => {
       stdout: "begun\n",
       stderr: "warned\n",
     });
-    expect(lives(Number(ground.read("pid")))).toBe(false);
+    expect(lives(Number(fixture.read("pid")))).toBe(false);
   });
 
   it("clamps the time to the largest that is allowed, and has a default", async () => {
-    const hurried = await ground.serve({ env: { BASH_TIMEOUT_MS: "200", BASH_TIMEOUT_MAX_MS: "400" } });
+    const hurried = await fixture.serve({ env: { BASH_TIMEOUT_MS: "200", BASH_TIMEOUT_MAX_MS: "400" } });
     expect(await hurried.refuses("bash", { command: "sleep 60" })).toMatchObject({ timeout_ms: 200 });
     expect(await hurried.refuses("bash", { command: "sleep 60", timeout_ms: 60_000 })).toMatchObject({
       timeout_ms: 400,
@@ -125,11 +125,11 @@ describe("bash", () => {
     const envelope = await server.refuses("bash", { command: "echo $$ > pid; yes" });
     expect(envelope).toMatchObject({ error: "output_limit", limit: 8 * 1024 * 1024, stderr: "" });
     expect(envelope.stdout).toMatch(/^y\ny\n/);
-    expect(lives(Number(ground.read("pid")))).toBe(false);
+    expect(lives(Number(fixture.read("pid")))).toBe(false);
   });
 
   it("answers a command that was cancelled with aborted", async () => {
-    await using other = new Ground();
+    await using other = new Fixture();
     using engine = openEngine({ roots: [{ path: other.root, access: "read-write" }] });
     const controller = new AbortController();
     const outcome = call(
@@ -159,9 +159,9 @@ describe("bash", () => {
     const { wire } = server;
     const params = { name: "bash", arguments: { command: "echo $$ > live; sleep 300" } };
     wire.send({ jsonrpc: "2.0", id: "cancelled", method: "tools/call", params });
-    while (!ground.has("live") || ground.read("live") === "") await soon();
+    while (!fixture.has("live") || fixture.read("live") === "") await soon();
     wire.notify("notifications/cancelled", { requestId: "cancelled" });
-    const pid = Number(ground.read("live"));
+    const pid = Number(fixture.read("live"));
     while (lives(pid)) await soon();
     expect(await ran("echo alive")).toMatchObject({ stdout: "alive\n" });
   });
@@ -171,7 +171,7 @@ describe("output that is too long", () => {
   const folder = ".clarvis";
 
   it("is cut, and the whole of it is in a file that the cut text names", async () => {
-    await using other = new Ground();
+    await using other = new Fixture();
     const limited = await other.serve({ env: { MAX_OUTPUT_BYTES: "1000" } });
     const { stdout, stderr } = await ran("seq 1 1000; echo short >&2", {}, limited);
     expect(stderr).toBe("short\n");
@@ -187,7 +187,7 @@ describe("output that is too long", () => {
   });
 
   it("shares the room between the streams, and spills each by itself, byte for byte", async () => {
-    await using other = new Ground();
+    await using other = new Fixture();
     const limited = await other.serve({ env: { MAX_OUTPUT_BYTES: "1001" } });
     const { stdout, stderr } = await ran(
       "i=0; while [ $i -lt 400 ]; do printf 'ä'; printf '\\377b' >&2; i=$((i+1)); done",
@@ -206,7 +206,7 @@ describe("output that is too long", () => {
   });
 
   it("loses no result where the file cannot be written", async () => {
-    await using other = new Ground();
+    await using other = new Fixture();
     symlinkSync("/tmp", other.path(folder));
     const limited = await other.serve({ env: { MAX_OUTPUT_BYTES: "1000" } });
     const { exit_code, stdout } = await ran("seq 1 1000; exit 3", {}, limited);
@@ -218,7 +218,7 @@ describe("output that is too long", () => {
 
 describe("in the sandbox that --allow-run asks for", () => {
   it("a command writes in the workspace and nowhere else, and output is spilled as ever", async () => {
-    await using other = new Ground();
+    await using other = new Fixture();
     const confined = await other.serve({ args: ["--allow-run"], env: { MAX_OUTPUT_BYTES: "1000" } });
     await ran(`echo in > in.txt; echo out > ${other.base}/out.txt`, {}, confined);
     expect(other.read("in.txt")).toBe("in\n");

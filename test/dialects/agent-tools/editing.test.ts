@@ -10,20 +10,20 @@ import {
   truncateSync,
 } from "node:fs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { Ground, type Server } from "./ground.ts";
+import { Fixture, type Server } from "./fixture.ts";
 
-let ground: Ground;
+let fixture: Fixture;
 let server: Server;
 
 beforeAll(async () => {
-  ground = new Ground();
-  mkdirSync(ground.path("dir"));
-  server = await ground.serve();
+  fixture = new Fixture();
+  mkdirSync(fixture.path("dir"));
+  server = await fixture.serve();
 });
 afterAll(async () => {
-  await ground.leave();
-  const left = readdirSync(ground.root).filter(name => name.startsWith(".polyfs-"));
-  await ground[Symbol.asyncDispose]();
+  await fixture.leave();
+  const left = readdirSync(fixture.root).filter(name => name.startsWith(".polyfs-"));
+  await fixture[Symbol.asyncDispose]();
   expect(left).toEqual([]);
 });
 
@@ -32,35 +32,35 @@ describe("write_file", () => {
 
   it("creates a file, and overwrites it, exactly as given", async () => {
     expect(await write("w.txt", "größe\r\n\ufeffx")).toBe("Wrote 13 bytes to w.txt (created).");
-    expect(ground.read("w.txt")).toBe("größe\r\n\ufeffx");
-    expect(await write(ground.path("w.txt"), "")).toBe("Wrote 0 bytes to w.txt (overwritten).");
-    expect(ground.read("w.txt")).toBe("");
+    expect(fixture.read("w.txt")).toBe("größe\r\n\ufeffx");
+    expect(await write(fixture.path("w.txt"), "")).toBe("Wrote 0 bytes to w.txt (overwritten).");
+    expect(fixture.read("w.txt")).toBe("");
     expect(await write("./dir/../dir/n.txt", "n")).toBe("Wrote 1 bytes to dir/n.txt (created).");
   });
 
   it("keeps the mode of the file", async () => {
-    ground.write("mode.sh", "old");
-    chmodSync(ground.path("mode.sh"), 0o750);
+    fixture.write("mode.sh", "old");
+    chmodSync(fixture.path("mode.sh"), 0o750);
     await write("mode.sh", "new");
-    expect(statSync(ground.path("mode.sh")).mode & 0o777).toBe(0o750);
+    expect(statSync(fixture.path("mode.sh")).mode & 0o777).toBe(0o750);
   });
 
   it("needs the parent directory", async () => {
     const { error, message } = await server.refuses("write_file", { path: "no/such/x.txt", content: "" });
     expect(error).toBe("not_found");
     expect(message).toBe("Parent directory does not exist: no/such/x.txt (create it first)");
-    expect(ground.has("no")).toBe(false);
+    expect(fixture.has("no")).toBe(false);
   });
 
   it("refuses a directory, what lies below a file, a path outside, and text that is none", async () => {
-    ground.write("file.txt", "x");
+    fixture.write("file.txt", "x");
     const refused = (path: string, content = "") => server.refuses("write_file", { path, content });
     expect(await refused("dir")).toEqual({ error: "not_a_file", message: "Path is a directory: dir" });
     expect(await refused(".")).toEqual({ error: "not_a_file", message: "Path is a directory: ." });
     expect(await refused("file.txt/x")).toMatchObject({ error: "not_a_file" });
     expect(await refused("../x.txt")).toMatchObject({ error: "path_escape" });
     expect(await refused("lone.txt", "\ud800")).toMatchObject({ error: "invalid_input" });
-    expect(ground.has("lone.txt")).toBe(false);
+    expect(fixture.has("lone.txt")).toBe(false);
   });
 
   it("reports a name that the system does not take as an error of the system", async () => {
@@ -70,9 +70,9 @@ describe("write_file", () => {
   });
 
   it("does not write through a link", async () => {
-    ground.write("target.txt", "kept");
-    symlinkSync("target.txt", ground.path("link.txt"));
-    symlinkSync("/tmp/polyfs-nowhere", ground.path("dangling.txt"));
+    fixture.write("target.txt", "kept");
+    symlinkSync("target.txt", fixture.path("link.txt"));
+    symlinkSync("/tmp/polyfs-nowhere", fixture.path("dangling.txt"));
     expect(await server.refuses("write_file", { path: "link.txt", content: "x" })).toEqual({
       error: "invalid_input",
       message: "Path is a symbolic link, and links are not written through: link.txt",
@@ -80,8 +80,8 @@ describe("write_file", () => {
     expect(await server.refuses("write_file", { path: "dangling.txt", content: "x" })).toMatchObject({
       error: "invalid_input",
     });
-    expect(ground.read("target.txt")).toBe("kept");
-    expect(readlinkSync(ground.path("link.txt"))).toBe("target.txt");
+    expect(fixture.read("target.txt")).toBe("kept");
+    expect(readlinkSync(fixture.path("link.txt"))).toBe("target.txt");
   });
 });
 
@@ -92,17 +92,17 @@ describe("edit_file", () => {
     server.refuses("edit_file", { path, old_string, new_string, ...more });
 
   it("replaces one exact occurrence, literally", async () => {
-    ground.write("e.txt", "a.c abc\n");
+    fixture.write("e.txt", "a.c abc\n");
     expect(await edit("e.txt", "a.c", "$& $1")).toBe("Replaced 1 occurrence in e.txt.");
-    expect(ground.read("e.txt")).toBe("$& $1 abc\n");
+    expect(fixture.read("e.txt")).toBe("$& $1 abc\n");
   });
 
   it("replaces every exact occurrence where asked to", async () => {
-    ground.write("e.txt", "x x\nx\n");
+    fixture.write("e.txt", "x x\nx\n");
     expect(await edit("e.txt", "x", "yy", { replace_all: true })).toBe("Replaced 3 occurrences in e.txt.");
-    expect(ground.read("e.txt")).toBe("yy yy\nyy\n");
+    expect(fixture.read("e.txt")).toBe("yy yy\nyy\n");
     expect(await edit("e.txt", "yy\n", "", { replace_all: true })).toBe("Replaced 2 occurrences in e.txt.");
-    ground.write("e.txt", "  one\n");
+    fixture.write("e.txt", "  one\n");
     expect(await refused("e.txt", "\tone", "two", { replace_all: true })).toMatchObject({
       error: "no_match",
       message: expect.stringContaining("It stands at line 1 with other whitespace"),
@@ -110,21 +110,21 @@ describe("edit_file", () => {
   });
 
   it("refuses two places and names their lines, 20 at the most", async () => {
-    ground.write("e.txt", "x\ny\nx\n");
+    fixture.write("e.txt", "x\ny\nx\n");
     expect(await refused("e.txt", "x", "z")).toEqual({
       error: "ambiguous_match",
       message:
         "old_string matches 2 places in e.txt (lines 1, 3). Add surrounding lines to make it unique, or set replace_all.",
     });
-    ground.write("e.txt", "x\n".repeat(50));
+    fixture.write("e.txt", "x\n".repeat(50));
     const { message } = await refused("e.txt", "x", "z");
     expect(message).toContain("matches 50 places in e.txt (lines 1, 2, 3,");
     expect(message).toContain("19, 20, …)");
-    expect(ground.read("e.txt")).toBe("x\n".repeat(50));
+    expect(fixture.read("e.txt")).toBe("x\n".repeat(50));
   });
 
   it("refuses identical strings, an empty old_string, and unknown parameters", async () => {
-    ground.write("e.txt", "x\n");
+    fixture.write("e.txt", "x\n");
     expect(await refused("e.txt", "x", "x")).toMatchObject({ error: "invalid_input" });
     expect(await refused("e.txt", "", "x")).toMatchObject({ error: "invalid_input" });
     expect(await refused("e.txt", "x", "y", { all: true })).toEqual({
@@ -141,12 +141,12 @@ describe("edit_file", () => {
   });
 
   it("refuses what is missing, a directory, binary, UTF-16, too large, outside, or behind a link", async () => {
-    ground.write("bin", "x\0");
-    ground.write("utf16.txt", Buffer.from("\ufeffx\n", "utf16le"));
-    ground.write("large.txt", "x");
-    truncateSync(ground.path("large.txt"), 20_000_001);
-    ground.write("real.txt", "x");
-    symlinkSync("real.txt", ground.path("to-real.txt"));
+    fixture.write("bin", "x\0");
+    fixture.write("utf16.txt", Buffer.from("\ufeffx\n", "utf16le"));
+    fixture.write("large.txt", "x");
+    truncateSync(fixture.path("large.txt"), 20_000_001);
+    fixture.write("real.txt", "x");
+    symlinkSync("real.txt", fixture.path("to-real.txt"));
     expect(await refused("none/x.txt", "x", "y")).toEqual({
       error: "not_found",
       message: "No such file: none/x.txt",
@@ -168,79 +168,79 @@ describe("edit_file", () => {
     });
     expect(await refused("../x.txt", "x", "y")).toMatchObject({ error: "path_escape" });
     expect(await refused("to-real.txt", "x", "y")).toMatchObject({ error: "invalid_input" });
-    expect(ground.read("real.txt")).toBe("x");
+    expect(fixture.read("real.txt")).toBe("x");
   });
 
   describe("where nothing matches exactly", () => {
     const disclosed = "Replaced 1 occurrence in t.txt (whitespace-tolerant match, ";
 
     it("takes a block with another indentation, and puts new_string in verbatim", async () => {
-      ground.write("t.txt", "if (x) {\n\t\ta();\n\t\t  b();\n}\n");
+      fixture.write("t.txt", "if (x) {\n\t\ta();\n\t\t  b();\n}\n");
       const said = await edit("t.txt", "a();\n  b();", "c();");
       expect(said).toBe(`${disclosed}indentation differed; re-read the file to check the result).`);
-      expect(ground.read("t.txt")).toBe("if (x) {\nc();\n}\n");
+      expect(fixture.read("t.txt")).toBe("if (x) {\nc();\n}\n");
     });
 
     it("but not where two blocks would do", async () => {
       const content = "  a();\n  b();\nx\n    a();\n    b();\n";
-      ground.write("t.txt", content);
+      fixture.write("t.txt", content);
       expect(await refused("t.txt", "a();\nb();", "c();")).toEqual({
         error: "ambiguous_match",
         message: expect.stringMatching(/whitespace overlooked it matches 2 places in t\.txt \(lines 1, 4\)/),
       });
-      expect(ground.read("t.txt")).toBe(content);
+      expect(fixture.read("t.txt")).toBe(content);
     });
 
     it("takes lines that differ in blanks at their ends", async () => {
-      ground.write("t.txt", "  a();  \n\tb();\n");
+      fixture.write("t.txt", "  a();  \n\tb();\n");
       expect(await edit("t.txt", "a();\n   b();\n", "c();\n")).toContain(disclosed);
-      expect(ground.read("t.txt")).toBe("c();\n");
+      expect(fixture.read("t.txt")).toBe("c();\n");
     });
 
     it("but not where two runs of lines would do", async () => {
-      ground.write("t.txt", "  a(); \n b();\n--\n a();\n  b(); \n");
+      fixture.write("t.txt", "  a(); \n b();\n--\n a();\n  b(); \n");
       expect(await refused("t.txt", "a();\n   b();", "c();")).toMatchObject({ error: "ambiguous_match" });
     });
 
     it("takes lines that differ in the amount of whitespace", async () => {
-      ground.write("t.txt", "let  a   =\t1;\n");
+      fixture.write("t.txt", "let  a   =\t1;\n");
       expect(await edit("t.txt", "let a = 1;", "let b;")).toContain(disclosed);
-      expect(ground.read("t.txt")).toBe("let b;\n");
+      expect(fixture.read("t.txt")).toBe("let b;\n");
     });
 
     it("but not where two lines would do, nor where whitespace is missing altogether", async () => {
-      ground.write("t.txt", "a  = 1\na =  1\n");
+      fixture.write("t.txt", "a  = 1\na =  1\n");
       expect(await refused("t.txt", "a = 1", "b")).toMatchObject({ error: "ambiguous_match" });
-      ground.write("t.txt", "a=1\n");
+      fixture.write("t.txt", "a=1\n");
       expect(await refused("t.txt", "a = 1", "b")).toMatchObject({ error: "no_match" });
     });
 
     it("takes the trimmed text inside a line", async () => {
-      ground.write("t.txt", "call(alpha, beta);\n");
+      fixture.write("t.txt", "call(alpha, beta);\n");
       expect(await edit("t.txt", "  alpha, beta \n", "x")).toContain(disclosed);
-      expect(ground.read("t.txt")).toBe("call(x);\n");
+      expect(fixture.read("t.txt")).toBe("call(x);\n");
     });
 
     it("but not where it stands twice", async () => {
-      ground.write("t.txt", "f(alpha) g(alpha)\n");
+      fixture.write("t.txt", "f(alpha) g(alpha)\n");
       expect(await refused("t.txt", " alpha ", "x")).toMatchObject({ error: "ambiguous_match" });
     });
 
     it("lets the strictest way that fits decide, even if looser ones fit twice", async () => {
-      ground.write("t.txt", "  x = 1\n  x  =  1\n");
+      fixture.write("t.txt", "  x = 1\n  x  =  1\n");
       expect(await edit("t.txt", "\tx = 1", "y")).toContain("indentation differed");
-      expect(ground.read("t.txt")).toBe("y\n  x  =  1\n");
+      expect(fixture.read("t.txt")).toBe("y\n  x  =  1\n");
     });
 
     it("does not count a region of 500 characters more", async () => {
       const content = `a${" ".repeat(600)}b\n`;
-      ground.write("t.txt", content);
+      fixture.write("t.txt", content);
       expect(await refused("t.txt", "a b", "x")).toMatchObject({ error: "no_match" });
-      expect(ground.read("t.txt")).toBe(content);
+      expect(fixture.read("t.txt")).toBe(content);
     });
 
     it("says that line numbers were pasted, or where the text stands otherwise", async () => {
-      ground.write("t.txt", "alpha\nbeta gamma\n");
+      fixture.write("t.txt", "alpha\nbeta gamma\n");
       expect(await refused("t.txt", "     1\talpha\n     2\tbeta gamma", "x")).toMatchObject({
         error: "no_match",
         message: expect.stringContaining("line numbers"),
@@ -265,40 +265,40 @@ describe("edit_file", () => {
       ["trailing blanks elsewhere", "a  \n\t\nb\n", "b", "B", "a  \n\t\nB\n"],
     ];
     it.each(cases)("%s", async (_, before, old_string, new_string, after) => {
-      ground.write("b.txt", before);
+      fixture.write("b.txt", before);
       await edit("b.txt", old_string, new_string);
-      expect(ground.read("b.txt")).toBe(after);
+      expect(fixture.read("b.txt")).toBe(after);
     });
 
     it("bytes that are no UTF-8", async () => {
-      ground.write("b.txt", Buffer.from("caf\xe9 \xff\xfe x\nold\n", "latin1"));
+      fixture.write("b.txt", Buffer.from("caf\xe9 \xff\xfe x\nold\n", "latin1"));
       await edit("b.txt", "old", "größe");
       const kept = Buffer.from("caf\xe9 \xff\xfe x\n", "latin1");
-      expect(ground.bytes("b.txt")).toEqual(Buffer.concat([kept, Buffer.from("größe\n")]));
+      expect(fixture.bytes("b.txt")).toEqual(Buffer.concat([kept, Buffer.from("größe\n")]));
     });
 
     it("the mode", async () => {
-      ground.write("b.txt", "x");
-      chmodSync(ground.path("b.txt"), 0o711);
+      fixture.write("b.txt", "x");
+      chmodSync(fixture.path("b.txt"), 0o711);
       await edit("b.txt", "x", "y");
-      expect(statSync(ground.path("b.txt")).mode & 0o777).toBe(0o711);
+      expect(statSync(fixture.path("b.txt")).mode & 0o777).toBe(0o711);
     });
   });
 });
 
 describe("a file with several hard links", () => {
   it("is replaced under this name only, and the answer says that there were others", async () => {
-    ground.write("h1.txt", "old");
-    linkSync(ground.path("h1.txt"), ground.path("h2.txt"));
+    fixture.write("h1.txt", "old");
+    linkSync(fixture.path("h1.txt"), fixture.path("h2.txt"));
     const said = await server.says("edit_file", { path: "h1.txt", old_string: "old", new_string: "new" });
     expect(said).toBe(
       "Replaced 1 occurrence in h1.txt. Note: 1 other hard link to the old file keeps the old content.",
     );
-    expect([ground.read("h1.txt"), ground.read("h2.txt")]).toEqual(["new", "old"]);
+    expect([fixture.read("h1.txt"), fixture.read("h2.txt")]).toEqual(["new", "old"]);
   });
 
   it("is rewritten in place with --hard-links keep", async () => {
-    await using other = new Ground({ "h1.txt": "old" });
+    await using other = new Fixture({ "h1.txt": "old" });
     linkSync(other.path("h1.txt"), other.path("h2.txt"));
     linkSync(other.path("h1.txt"), other.path("h3.txt"));
     const keeping = await other.serve({ args: ["--hard-links", "keep"] });
@@ -314,21 +314,21 @@ describe("multi_edit", () => {
   const multi = (edits: object[], path = "m.txt") => ({ path, edits });
 
   it("applies edits in order, each on the result of the one before", async () => {
-    ground.write("m.txt", "one\r\ntwo\r\n");
+    fixture.write("m.txt", "one\r\ntwo\r\n");
     const edits = [
       { old_string: "one", new_string: "three" },
       { old_string: "three", new_string: "four" },
       { old_string: "t", new_string: "T", replace_all: true },
     ];
     expect(await server.says("multi_edit", multi(edits))).toBe("Applied 3 edits to m.txt.");
-    expect(ground.read("m.txt")).toBe("four\r\nTwo\r\n");
+    expect(fixture.read("m.txt")).toBe("four\r\nTwo\r\n");
     expect(await server.says("multi_edit", multi([{ old_string: "four", new_string: "5" }]))).toBe(
       "Applied 1 edit to m.txt.",
     );
   });
 
   it("writes nothing where one edit fails, and names it", async () => {
-    ground.write("m.txt", "one two two\n");
+    fixture.write("m.txt", "one two two\n");
     const first = { old_string: "one", new_string: "1" };
     const refused = (...edits: object[]) => server.refuses("multi_edit", multi([first, ...edits]));
     expect(await refused({ old_string: "three", new_string: "3" })).toMatchObject({
@@ -347,11 +347,11 @@ describe("multi_edit", () => {
       message: expect.stringMatching(/^edit\[1\]: old_string and new_string are identical/),
       index: 1,
     });
-    expect(ground.read("m.txt")).toBe("one two two\n");
+    expect(fixture.read("m.txt")).toBe("one two two\n");
   });
 
   it("discloses each tolerant match", async () => {
-    ground.write("m.txt", "  a\nb\n");
+    fixture.write("m.txt", "  a\nb\n");
     const edits = [
       { old_string: "b", new_string: "B" },
       { old_string: "\ta\n", new_string: "A\n" },
@@ -359,7 +359,7 @@ describe("multi_edit", () => {
     expect(await server.says("multi_edit", multi(edits))).toBe(
       "Applied 2 edits to m.txt (edit[1]: whitespace-tolerant match, indentation differed; re-read the file to check the result).",
     );
-    expect(ground.read("m.txt")).toBe("A\nB\n");
+    expect(fixture.read("m.txt")).toBe("A\nB\n");
   });
 
   it("needs at least one edit, with both strings", async () => {

@@ -2,21 +2,21 @@
 import { describe, expect, it } from "vitest";
 import { agentTools } from "../../../src/dialects/agent-tools/index.ts";
 import { Fault } from "../../../src/engine/fault.ts";
-import { Ground } from "./ground.ts";
+import { Fixture } from "./fixture.ts";
 
 describe("io_error", () => {
   it("tells what the system says about a place that cannot be written", async () => {
-    await using ground = new Ground();
-    const server = await ground.serve({ args: ["--allow-outside-workspace"] });
+    await using fixture = new Fixture();
+    const server = await fixture.serve({ args: ["--allow-outside-workspace"] });
     const { error, message } = await server.refuses("write_file", { path: "/sys/polyfs.txt", content: "x" });
     expect(error).toBe("io_error");
     expect(message).toContain("/sys/polyfs.txt");
   });
 
   it("tells that a directory was granted for reading only", async () => {
-    await using ground = new Ground({ "../library/a.txt": "a\n" });
-    const library = `${ground.base}/library`;
-    const server = await ground.serve({ args: ["--workspace", ground.root, "--allow-read", library] });
+    await using fixture = new Fixture({ "../library/a.txt": "a\n" });
+    const library = `${fixture.base}/library`;
+    const server = await fixture.serve({ args: ["--workspace", fixture.root, "--allow-read", library] });
     expect(await server.says("read_file", { path: `${library}/a.txt` })).toBe("     1\ta");
     for (const [tool, more] of [
       ["write_file", { content: "b" }],
@@ -27,7 +27,7 @@ describe("io_error", () => {
         message: `Path is read-only: ${library}/a.txt`,
       });
     }
-    expect(ground.read("../library/a.txt")).toBe("a\n");
+    expect(fixture.read("../library/a.txt")).toBe("a\n");
   });
 });
 

@@ -3,7 +3,7 @@
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { Ground, type Server } from "./ground.ts";
+import { Fixture, type Server } from "./fixture.ts";
 
 const count = 100;
 const numbers = Array.from({ length: count }, (_, i) => i);
@@ -33,34 +33,34 @@ const gatherings: readonly (readonly [string, number, "together" | "apart"])[] =
 ];
 
 describe.each(gatherings)("a hundred calls at once from %s", (_, processes, state) => {
-  async function gathered(ground: Ground): Promise<Server[]> {
-    const own = (i: number) => ({ POLYFS_STATE_DIR: join(ground.base, `state-${i}`) });
+  async function gathered(fixture: Fixture): Promise<Server[]> {
+    const own = (i: number) => ({ POLYFS_STATE_DIR: join(fixture.base, `state-${i}`) });
     return Promise.all(
-      Array.from({ length: processes }, (_, i) => ground.serve(state === "apart" ? { env: own(i) } : {})),
+      Array.from({ length: processes }, (_, i) => fixture.serve(state === "apart" ? { env: own(i) } : {})),
     );
   }
   /** What is left in the workspace when everybody has gone. */
-  async function leftovers(ground: Ground): Promise<string[]> {
-    await ground.leave();
-    return readdirSync(ground.root).filter(name => name.startsWith(".polyfs-"));
+  async function leftovers(fixture: Fixture): Promise<string[]> {
+    await fixture.leave();
+    return readdirSync(fixture.root).filter(name => name.startsWith(".polyfs-"));
   }
 
   it("edit_file on one file", async () => {
-    await using ground = new Ground({ "f.txt": slots() });
-    const done = await race(await gathered(ground), "edit_file", i => ({
+    await using fixture = new Fixture({ "f.txt": slots() });
+    const done = await race(await gathered(fixture), "edit_file", i => ({
       path: "f.txt",
       old_string: `slot ${i};`,
       new_string: `done ${i};`,
     }));
-    expect(ground.read("f.txt")).toBe(numbers.map(i => `${done[i] ? "done" : "slot"} ${i};\n`).join(""));
+    expect(fixture.read("f.txt")).toBe(numbers.map(i => `${done[i] ? "done" : "slot"} ${i};\n`).join(""));
     if (processes === 1) expect(done.every(Boolean)).toBe(true);
     expect(done.filter(Boolean).length).toBeGreaterThan(count / 2);
-    expect(await leftovers(ground)).toEqual([]);
+    expect(await leftovers(fixture)).toEqual([]);
   });
 
   it("multi_edit on one file, each of them whole or not at all", async () => {
-    await using ground = new Ground({ "f.txt": slots("a ") + slots("b ") });
-    const done = await race(await gathered(ground), "multi_edit", i => ({
+    await using fixture = new Fixture({ "f.txt": slots("a ") + slots("b ") });
+    const done = await race(await gathered(fixture), "multi_edit", i => ({
       path: "f.txt",
       edits: [
         { old_string: `a slot ${i};`, new_string: `a done ${i};` },
@@ -70,26 +70,26 @@ describe.each(gatherings)("a hundred calls at once from %s", (_, processes, stat
     const expected = ["a", "b"].flatMap(half =>
       numbers.map(i => `${half} ${done[i] ? "done" : "slot"} ${i};\n`),
     );
-    expect(ground.read("f.txt")).toBe(expected.join(""));
+    expect(fixture.read("f.txt")).toBe(expected.join(""));
     if (processes === 1) expect(done.every(Boolean)).toBe(true);
   });
 
   it("apply_patch over two of three files, in every order", async () => {
     const files = ["x.txt", "y.txt", "z.txt"];
-    await using ground = new Ground(Object.fromEntries(files.map(file => [file, slots()])));
+    await using fixture = new Fixture(Object.fromEntries(files.map(file => [file, slots()])));
     const chosen = (i: number) => [files[i % 3], files[(i + 1 + (i % 2)) % 3]] as const;
     const block = (file: string | undefined, i: number) =>
       `--- a/${file}\n+++ b/${file}\n@@ -${i + 1} +${i + 1} @@\n-slot ${i};\n+done ${i};\n`;
-    const done = await race(await gathered(ground), "apply_patch", i => ({
+    const done = await race(await gathered(fixture), "apply_patch", i => ({
       patch: chosen(i)
         .map(file => block(file, i))
         .join(""),
     }));
     for (const file of files) {
       const touched = (i: number) => done[i] && chosen(i).includes(file);
-      expect(ground.read(file)).toBe(numbers.map(i => `${touched(i) ? "done" : "slot"} ${i};\n`).join(""));
+      expect(fixture.read(file)).toBe(numbers.map(i => `${touched(i) ? "done" : "slot"} ${i};\n`).join(""));
     }
     if (processes === 1) expect(done.every(Boolean)).toBe(true);
-    expect(await leftovers(ground)).toEqual([]);
+    expect(await leftovers(fixture)).toEqual([]);
   });
 });

@@ -1,17 +1,17 @@
 // `apply_patch` of the `agent-tools` contract, sentence by sentence, and what a hostile patch may not do.
 import { chmodSync, linkSync, readdirSync, statSync, symlinkSync, truncateSync } from "node:fs";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { Ground, type Server } from "./ground.ts";
+import { Fixture, type Server } from "./fixture.ts";
 
-let ground: Ground;
+let fixture: Fixture;
 let server: Server;
 
 beforeAll(async () => {
-  ground = new Ground();
-  server = await ground.serve();
+  fixture = new Fixture();
+  server = await fixture.serve();
 });
 beforeEach(() => {
-  ground.reset({
+  fixture.reset({
     "a.txt": "one\ntwo\nthree\n",
     "b.txt": "alpha\nbeta\n",
     "c.txt": "gone\n",
@@ -23,7 +23,7 @@ beforeEach(() => {
     "dir/inner.txt": "inner\n",
   });
 });
-afterAll(() => ground[Symbol.asyncDispose]());
+afterAll(() => fixture[Symbol.asyncDispose]());
 
 const apply = (...blocks: string[]) => server.says("apply_patch", { patch: blocks.join("") });
 const refused = (...blocks: string[]) => server.refuses("apply_patch", { patch: blocks.join("") });
@@ -37,9 +37,9 @@ const two = "@@ -1,3 +1,4 @@\n one\n-two\n+TWO\n+2\n three\n";
 
 /** Everything in the workspace, as names and contents. */
 function everything(): Record<string, string> {
-  const names = readdirSync(ground.root, { recursive: true, encoding: "utf8" });
-  const files = names.filter(name => statSync(ground.path(name), { throwIfNoEntry: false })?.isFile());
-  return Object.fromEntries(files.map(name => [name, ground.bytes(name).toString("latin1")]));
+  const names = readdirSync(fixture.root, { recursive: true, encoding: "utf8" });
+  const files = names.filter(name => statSync(fixture.path(name), { throwIfNoEntry: false })?.isFile());
+  return Object.fromEntries(files.map(name => [name, fixture.bytes(name).toString("latin1")]));
 }
 
 describe("apply_patch", () => {
@@ -54,64 +54,64 @@ describe("apply_patch", () => {
     ).toBe(
       ["Applied patch:", "M a.txt (+2 -1)", "A new/deep/f.txt", "D c.txt", "R b.txt -> moved.txt"].join("\n"),
     );
-    expect(ground.read("a.txt")).toBe("one\nTWO\n2\nthree\n");
-    expect(ground.read("new/deep/f.txt")).toBe("new\n");
-    expect(ground.has("c.txt")).toBe(false);
-    expect([ground.has("b.txt"), ground.read("moved.txt")]).toEqual([false, "alpha\nbeta\n"]);
+    expect(fixture.read("a.txt")).toBe("one\nTWO\n2\nthree\n");
+    expect(fixture.read("new/deep/f.txt")).toBe("new\n");
+    expect(fixture.has("c.txt")).toBe(false);
+    expect([fixture.has("b.txt"), fixture.read("moved.txt")]).toEqual([false, "alpha\nbeta\n"]);
   });
 
   it("takes paths without prefixes, and absolute ones inside the workspace", async () => {
     expect(await apply(`--- a.txt\n+++ a.txt\n${two}`)).toContain("M a.txt (+2 -1)");
-    const b = ground.path("b.txt");
+    const b = fixture.path("b.txt");
     expect(await apply(`--- ${b}\n+++ ${b}\n@@ -1,2 +1 @@\n-alpha\n beta\n`)).toContain("M b.txt (+0 -1)");
-    expect(ground.read("b.txt")).toBe("beta\n");
+    expect(fixture.read("b.txt")).toBe("beta\n");
   });
 
   it("moves and edits in one step where paths differ", async () => {
     expect(await apply(`--- a/a.txt\n+++ b/sub/z.txt\n${two}`)).toBe("Applied patch:\nR a.txt -> sub/z.txt");
-    expect(ground.has("a.txt")).toBe(false);
-    expect(ground.read("sub/z.txt")).toBe("one\nTWO\n2\nthree\n");
+    expect(fixture.has("a.txt")).toBe(false);
+    expect(fixture.read("sub/z.txt")).toBe("one\nTWO\n2\nthree\n");
   });
 
   it("moves the exact bytes without hunks, whatever they are", async () => {
-    chmodSync(ground.path("bin.dat"), 0o640);
+    chmodSync(fixture.path("bin.dat"), 0o640);
     expect(await apply(rename("bin.dat", "data/bin.dat"))).toContain("R bin.dat -> data/bin.dat");
-    expect(ground.bytes("data/bin.dat")).toEqual(Buffer.from("x\0y"));
-    expect(statSync(ground.path("data/bin.dat")).mode & 0o777).toBe(0o640);
+    expect(fixture.bytes("data/bin.dat")).toEqual(Buffer.from("x\0y"));
+    expect(statSync(fixture.path("data/bin.dat")).mode & 0o777).toBe(0o640);
   });
 
   it("keeps line endings, byte-order mark, mode and a missing final newline of what it modifies", async () => {
-    chmodSync(ground.path("crlf.txt"), 0o750);
+    chmodSync(fixture.path("crlf.txt"), 0o750);
     await apply(
       modify("crlf.txt", two),
       modify("mark.txt", "@@ -1,2 +1,2 @@\n one\n-two\n+TWO\n"),
       modify("tail.txt", "@@ -1,2 +1,2 @@\n-one\n+ONE\n two\n\\ No newline at end of file\n"),
     );
-    expect(ground.read("crlf.txt")).toBe("one\r\nTWO\r\n2\r\nthree\r\n");
-    expect(ground.read("mark.txt")).toBe("\ufeffone\nTWO\n");
-    expect(ground.read("tail.txt")).toBe("ONE\ntwo");
-    expect(statSync(ground.path("crlf.txt")).mode & 0o777).toBe(0o750);
+    expect(fixture.read("crlf.txt")).toBe("one\r\nTWO\r\n2\r\nthree\r\n");
+    expect(fixture.read("mark.txt")).toBe("\ufeffone\nTWO\n");
+    expect(fixture.read("tail.txt")).toBe("ONE\ntwo");
+    expect(statSync(fixture.path("crlf.txt")).mode & 0o777).toBe(0o750);
   });
 
   it("makes a file executable where the patch says so", async () => {
     await apply("diff --git a/a.txt b/a.txt\nold mode 100644\nnew mode 100755\n");
-    expect(statSync(ground.path("a.txt")).mode & 0o111).not.toBe(0);
+    expect(statSync(fixture.path("a.txt")).mode & 0o111).not.toBe(0);
     await apply(
       "diff --git a/a.txt b/run.sh\nold mode 100755\nnew mode 100644\nsimilarity index 100%\nrename from a.txt\nrename to run.sh\n",
       "diff --git a/x.sh b/x.sh\nnew file mode 100755\n--- /dev/null\n+++ b/x.sh\n@@ -0,0 +1 @@\n+x\n",
     );
-    expect(statSync(ground.path("run.sh")).mode & 0o111).toBe(0);
-    expect(statSync(ground.path("x.sh")).mode & 0o111).not.toBe(0);
-    expect(ground.has("a.txt")).toBe(false);
+    expect(statSync(fixture.path("run.sh")).mode & 0o111).toBe(0);
+    expect(statSync(fixture.path("x.sh")).mode & 0o111).not.toBe(0);
+    expect(fixture.has("a.txt")).toBe(false);
   });
 
   it("finds a hunk whose lines have moved, but refuses two places", async () => {
-    ground.write("a.txt", "zero\nzero\none\ntwo\nthree\n");
+    fixture.write("a.txt", "zero\nzero\none\ntwo\nthree\n");
     expect(await apply(modify("a.txt", "@@ -12,3 +12,3 @@\n one\n-two\n+TWO\n three\n"))).toContain(
       "M a.txt",
     );
-    expect(ground.read("a.txt")).toBe("zero\nzero\none\nTWO\nthree\n");
-    ground.write("a.txt", "x\none\ntwo\nthree\nx\none\ntwo\nthree\n");
+    expect(fixture.read("a.txt")).toBe("zero\nzero\none\nTWO\nthree\n");
+    fixture.write("a.txt", "x\none\ntwo\nthree\nx\none\ntwo\nthree\n");
     expect(await refused(modify("a.txt", "@@ -20,3 +20,3 @@\n one\n-two\n+TWO\n three\n"))).toMatchObject({
       error: "patch_failed",
       file: "a.txt",
@@ -125,15 +125,15 @@ describe("apply_patch", () => {
   });
 
   it("keeps apart a rename without hunks and the plain block behind it", async () => {
-    ground.write("b.txt", "one\ntwo\nthree\n");
+    fixture.write("b.txt", "one\ntwo\nthree\n");
     expect(await apply(rename("b.txt", "moved.txt"), modify("a.txt", two))).toBe(
       "Applied patch:\nR b.txt -> moved.txt\nM a.txt (+2 -1)",
     );
-    expect(ground.read("moved.txt")).toBe("one\ntwo\nthree\n");
+    expect(fixture.read("moved.txt")).toBe("one\ntwo\nthree\n");
   });
 
   it("refuses names that are not those of the header above them", async () => {
-    ground.write("b.txt", "one\ntwo\nthree\n");
+    fixture.write("b.txt", "one\ntwo\nthree\n");
     expect(await refused(`diff --git a/b.txt b/b.txt\n${modify("a.txt", two)}`)).toMatchObject({
       error: "invalid_input",
       message: "Malformed patch at line 2: the names are not those of the header above",
@@ -141,11 +141,11 @@ describe("apply_patch", () => {
   });
 
   it("tells of other names of what it replaced", async () => {
-    linkSync(ground.path("a.txt"), ground.path("other.txt"));
+    linkSync(fixture.path("a.txt"), fixture.path("other.txt"));
     expect(await apply(modify("a.txt", two))).toBe(
       "Applied patch:\nM a.txt (+2 -1)\nNote: 1 other hard link to the old file keeps the old content.",
     );
-    expect(ground.read("other.txt")).toBe("one\ntwo\nthree\n");
+    expect(fixture.read("other.txt")).toBe("one\ntwo\nthree\n");
   });
 });
 
@@ -189,13 +189,13 @@ describe("everything is as before where one block fails:", () => {
     expect(await refused(...good(), block)).toMatchObject(envelope);
     expect(await refused(block, ...good())).toMatchObject(envelope);
     expect(everything()).toEqual(before);
-    expect(ground.has("new")).toBe(false);
+    expect(fixture.has("new")).toBe(false);
   });
 
   it("a file that is too large, and a link", async () => {
-    ground.write("large.txt", "");
-    truncateSync(ground.path("large.txt"), 20_000_001);
-    symlinkSync("b.txt", ground.path("link.txt"));
+    fixture.write("large.txt", "");
+    truncateSync(fixture.path("large.txt"), 20_000_001);
+    symlinkSync("b.txt", fixture.path("link.txt"));
     const before = Object.keys(everything());
     expect(await refused(...good(), modify("large.txt", two))).toMatchObject({
       error: "too_large",

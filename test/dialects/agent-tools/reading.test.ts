@@ -2,7 +2,7 @@
 import { execFileSync } from "node:child_process";
 import { symlinkSync, truncateSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { Ground, type Server } from "./ground.ts";
+import { Fixture, type Server } from "./fixture.ts";
 
 const utf16 = (text: string) => Buffer.from(`\ufeff${text}`, "utf16le");
 const numbered = (from: number, to: number) =>
@@ -10,11 +10,11 @@ const numbered = (from: number, to: number) =>
     "\n",
   );
 
-let ground: Ground;
+let fixture: Fixture;
 let server: Server;
 
 beforeAll(async () => {
-  ground = new Ground({
+  fixture = new Fixture({
     "three.txt": "line 1\nline 2\nline 3\n",
     "no-newline.txt": "one\ntwo",
     "long.txt": Array.from({ length: 5000 }, (_, i) => `line ${i + 1}\n`).join(""),
@@ -37,16 +37,16 @@ beforeAll(async () => {
     "src/Alpha/b.ts": "",
     "nothing/in/it.txt": "",
   });
-  ground.write("huge.txt", "");
-  truncateSync(ground.path("huge.txt"), 20_000_001);
-  execFileSync("rm", ["-r", ground.path("nothing/in")]);
-  execFileSync("mkfifo", [ground.path("src/pipe")]);
-  symlinkSync("a.ts", ground.path("src/link"));
-  symlinkSync("three.txt", ground.path("inside.txt"));
-  symlinkSync("/etc/passwd", ground.path("outside.txt"));
-  server = await ground.serve();
+  fixture.write("huge.txt", "");
+  truncateSync(fixture.path("huge.txt"), 20_000_001);
+  execFileSync("rm", ["-r", fixture.path("nothing/in")]);
+  execFileSync("mkfifo", [fixture.path("src/pipe")]);
+  symlinkSync("a.ts", fixture.path("src/link"));
+  symlinkSync("three.txt", fixture.path("inside.txt"));
+  symlinkSync("/etc/passwd", fixture.path("outside.txt"));
+  server = await fixture.serve();
 });
-afterAll(() => ground[Symbol.asyncDispose]());
+afterAll(() => fixture[Symbol.asyncDispose]());
 
 describe("read_file", () => {
   const read = (params: object) => server.says("read_file", params);
@@ -54,7 +54,7 @@ describe("read_file", () => {
   it("puts a right-aligned number and a tab before each line; a final newline makes no extra line", async () => {
     expect(await read({ path: "three.txt" })).toBe(numbered(1, 3));
     expect(await read({ path: "no-newline.txt" })).toBe("     1\tone\n     2\ttwo");
-    expect(await read({ path: ground.path("three.txt") })).toBe(numbered(1, 3));
+    expect(await read({ path: fixture.path("three.txt") })).toBe(numbered(1, 3));
     expect(await read({ path: "inside.txt" })).toBe(numbered(1, 3));
   });
 
@@ -146,7 +146,7 @@ describe("read_file", () => {
       error: "not_found",
       message: "No such file: nope/x.txt",
     });
-    expect(await server.refuses("read_file", { path: ground.path("nope") })).toEqual({
+    expect(await server.refuses("read_file", { path: fixture.path("nope") })).toEqual({
       error: "not_found",
       message: "No such file: nope",
     });
@@ -184,7 +184,7 @@ describe("list_dir", () => {
   });
 
   it("says how to go on behind one line that is larger than an answer", async () => {
-    await using other = new Ground({ "a.txt": `${"x".repeat(1500)}\nsecond\n` });
+    await using other = new Fixture({ "a.txt": `${"x".repeat(1500)}\nsecond\n` });
     const served = await other.serve({ env: { MAX_OUTPUT_BYTES: "1000" } });
     const said = await served.says("read_file", { path: "a.txt" });
     expect(said).toMatch(
@@ -193,7 +193,7 @@ describe("list_dir", () => {
   });
 
   it("shows a link by what it leads to", async () => {
-    await using other = new Ground({ "real/file.txt": "12345" });
+    await using other = new Fixture({ "real/file.txt": "12345" });
     symlinkSync(other.path("real"), other.path("to-directory"));
     symlinkSync(other.path("real/file.txt"), other.path("to-file"));
     const served = await other.serve();
@@ -223,7 +223,7 @@ describe("list_dir", () => {
 
   it("cuts what passes the cap on a character's boundary, and says how much was shown", async () => {
     const many = Object.fromEntries(Array.from({ length: 100 }, (_, i) => [`ä${i}`, ""]));
-    await using small = new Ground(many);
+    await using small = new Fixture(many);
     const limited = await small.serve({ env: { MAX_OUTPUT_BYTES: "301" } });
     const listing = await limited.says("list_dir");
     const [, shown, marker] = /^([\s\S]*)\n(\[.*\])$/.exec(listing) ?? [];

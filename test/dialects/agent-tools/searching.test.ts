@@ -1,13 +1,13 @@
 // `glob` and `grep` of the `agent-tools` contract, sentence by sentence.
 import { symlinkSync, truncateSync, utimesSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { Ground, type Server } from "./ground.ts";
+import { Fixture, type Server } from "./fixture.ts";
 
-let ground: Ground;
+let fixture: Fixture;
 let server: Server;
 
 beforeAll(async () => {
-  ground = new Ground({
+  fixture = new Fixture({
     "old.ts": "const needle = 1;\n",
     "new.ts": "needle\nsecond needle needle\nthird\n",
     "src/a.ts": "one\ntwo\nneedle\nfour\nfive\nsix\nseven\nneedle\nnine\n",
@@ -22,17 +22,17 @@ beforeAll(async () => {
     "wide.txt": Buffer.from(`\ufeffneedle in UTF-16\n`, "utf16le"),
     "digits.md": "abc 123\nABC\n<p>\n</p>\n",
   });
-  ground.write("oversized.ts", "needle\n");
-  truncateSync(ground.path("oversized.ts"), 20_000_001);
-  utimesSync(ground.path("old.ts"), 1000, 1000);
-  utimesSync(ground.path("src/a.ts"), 3000, 3000);
-  utimesSync(ground.path("new.ts"), 2000, 2000);
-  utimesSync(ground.path("src/deep/b.ts"), 2000, 2000);
-  symlinkSync("/etc", ground.path("out"));
-  symlinkSync("old.ts", ground.path("link.ts"));
-  server = await ground.serve();
+  fixture.write("oversized.ts", "needle\n");
+  truncateSync(fixture.path("oversized.ts"), 20_000_001);
+  utimesSync(fixture.path("old.ts"), 1000, 1000);
+  utimesSync(fixture.path("src/a.ts"), 3000, 3000);
+  utimesSync(fixture.path("new.ts"), 2000, 2000);
+  utimesSync(fixture.path("src/deep/b.ts"), 2000, 2000);
+  symlinkSync("/etc", fixture.path("out"));
+  symlinkSync("old.ts", fixture.path("link.ts"));
+  server = await fixture.serve();
 });
-afterAll(() => ground[Symbol.asyncDispose]());
+afterAll(() => fixture[Symbol.asyncDispose]());
 
 const lines = (text: string) => text.split("\n");
 
@@ -60,8 +60,8 @@ describe("glob", () => {
 
   it("reads the pattern relative to path, and names what it finds relative to the workspace", async () => {
     expect(await glob({ pattern: "deep/*", path: "src" })).toHaveLength(2);
-    expect(await glob({ pattern: "**/c.txt", path: ground.path("src") })).toEqual(["src/deep/c.txt"]);
-    expect(await glob({ pattern: `${ground.root}/src/*.ts` })).toEqual(["src/a.ts"]);
+    expect(await glob({ pattern: "**/c.txt", path: fixture.path("src") })).toEqual(["src/deep/c.txt"]);
+    expect(await glob({ pattern: `${fixture.root}/src/*.ts` })).toEqual(["src/a.ts"]);
   });
 
   it("finds hidden files but no ignored ones, no directories, and nothing in .git", async () => {
@@ -195,7 +195,7 @@ describe("grep", () => {
   });
 
   it("takes a match across lines as one result, for pages and counts too", async () => {
-    await using other = new Ground({
+    await using other = new Fixture({
       "many.txt": "foo(foo)\n".repeat(90),
       "tags.txt": "<a>\n1\n</a>\n<a>\n2\n</a>\n",
     });
@@ -267,7 +267,7 @@ describe("grep", () => {
   });
 
   it("counts all results, however few of them a page shows", async () => {
-    await using many = new Ground({ "one.txt": "needle\n".repeat(5000) });
+    await using many = new Fixture({ "one.txt": "needle\n".repeat(5000) });
     const other = await many.serve();
     const footer = async (args: object) =>
       lines(await other.says("grep", { pattern: "needle", output_mode: "content", ...args })).at(-1);
@@ -289,7 +289,7 @@ describe("grep", () => {
   });
 
   it("stops at a whole result where the answer would pass the cap, and the next page goes on from there", async () => {
-    await using many = new Ground(
+    await using many = new Fixture(
       Object.fromEntries(Array.from({ length: 200 }, (_, i) => [`file-${i}.txt`, "needle\n".repeat(3)])),
     );
     const limited = await many.serve({ env: { MAX_OUTPUT_BYTES: "1000" } });
@@ -311,7 +311,7 @@ describe("grep", () => {
 
   it("names the search as incomplete where more was found than can be held", async () => {
     const file = "a\n".repeat(200_000);
-    await using vast = new Ground({ "1.txt": file, "2.txt": file, "3.txt": file });
+    await using vast = new Fixture({ "1.txt": file, "2.txt": file, "3.txt": file });
     const other = await vast.serve();
     const found = lines(await other.says("grep", { pattern: "(a|b)+", output_mode: "content" }));
     expect(found[0]).toBe("1.txt:1:a");
@@ -348,7 +348,7 @@ describe("grep", () => {
 
   it("sees nothing of what a write keeps beside its file for a moment, as glob and list_dir do", async () => {
     const name = `.polyfs-${"0".repeat(32)}.tmp`;
-    await using other = new Ground({ "a.txt": "needle\n", [name]: "needle\n" });
+    await using other = new Fixture({ "a.txt": "needle\n", [name]: "needle\n" });
     const beside = await other.serve();
     expect(await beside.says("grep", { pattern: "needle" })).toBe("a.txt");
     expect(await beside.says("glob", { pattern: "**" })).toBe("a.txt");

@@ -4,7 +4,7 @@ import { mkdirSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { polyfs, tree } from "../../cli/program.ts";
 import { start } from "../../mcp/wire.ts";
-import { type Circumstances, Ground, Server } from "./ground.ts";
+import { type Circumstances, Fixture, Server } from "./fixture.ts";
 
 const all = [
   "read_file",
@@ -21,19 +21,19 @@ const reading = ["read_file", "list_dir", "glob", "grep"];
 
 describe("the tools", () => {
   it("come in the contract's order", async () => {
-    await using ground = new Ground();
-    expect(await (await ground.serve()).toolNames()).toEqual(all);
+    await using fixture = new Fixture();
+    expect(await (await fixture.serve()).toolNames()).toEqual(all);
   });
 
   it("are only those that read in read-only mode; the others are unknown", async () => {
-    await using ground = new Ground({ "a.txt": "a\n" });
+    await using fixture = new Fixture({ "a.txt": "a\n" });
     const ways: Circumstances[] = [
       { args: ["--read-only"] },
       { env: { READ_ONLY: "Yes" } },
       { env: { POLYFS_READ_ONLY: "1" } },
     ];
     for (const way of ways) {
-      const server = await ground.serve(way);
+      const server = await fixture.serve(way);
       expect(await server.toolNames()).toEqual(reading);
       for (const name of all.filter(name => !reading.includes(name))) {
         expect(await server.refuses(name, { path: "a.txt", content: "b" })).toEqual({
@@ -43,14 +43,14 @@ describe("the tools", () => {
       }
     }
     for (const off of ["0", "FALSE", "no", "off", ""]) {
-      expect(await (await ground.serve({ env: { READ_ONLY: off } })).toolNames()).toEqual(all);
+      expect(await (await fixture.serve({ env: { READ_ONLY: off } })).toolNames()).toEqual(all);
     }
-    expect(ground.read("a.txt")).toBe("a\n");
+    expect(fixture.read("a.txt")).toBe("a\n");
   });
 
   it("are without bash under --no-run", async () => {
-    await using ground = new Ground();
-    const server = await ground.serve({ args: ["--no-run"] });
+    await using fixture = new Fixture();
+    const server = await fixture.serve({ args: ["--no-run"] });
     expect(await server.toolNames()).toEqual(all.filter(name => name !== "bash"));
     expect(await server.refuses("bash", { command: "true" })).toEqual({
       error: "not_found",
@@ -59,8 +59,8 @@ describe("the tools", () => {
   });
 
   it("answer every mistake with a result, never with a protocol error", async () => {
-    await using ground = new Ground();
-    const server = await ground.serve();
+    await using fixture = new Fixture();
+    const server = await fixture.serve();
     expect(await server.refuses("nope")).toEqual({ error: "not_found", message: "Unknown tool: nope" });
     for (const params of [
       undefined,
@@ -94,12 +94,12 @@ describe("the workspace", () => {
   });
 
   it("is not left, unless --allow-outside-workspace says so; relative paths still start there", async () => {
-    await using ground = new Ground({ "a.txt": "inside\n", "../b.txt": "outside\n" });
-    const outside = `${ground.base}/b.txt`;
-    const confined = await ground.serve();
+    await using fixture = new Fixture({ "a.txt": "inside\n", "../b.txt": "outside\n" });
+    const outside = `${fixture.base}/b.txt`;
+    const confined = await fixture.serve();
     expect(await confined.refuses("read_file", { path: outside })).toMatchObject({ error: "path_escape" });
     for (const way of [{ args: ["--allow-outside-workspace"] }, { env: { ALLOW_OUTSIDE_WORKSPACE: "on" } }]) {
-      const server = await ground.serve(way);
+      const server = await fixture.serve(way);
       expect(await server.says("read_file", { path: "a.txt" })).toBe("     1\tinside");
       expect(await server.says("read_file", { path: "../b.txt" })).toBe("     1\toutside");
       expect(await server.says("glob", { pattern: "*.txt", path: ".." })).toBe(outside);
@@ -108,7 +108,7 @@ describe("the workspace", () => {
         `Wrote 8 bytes to ${outside} (overwritten).`,
       );
     }
-    const reader = await ground.serve({ args: ["--allow-outside-workspace", "--read-only"] });
+    const reader = await fixture.serve({ args: ["--allow-outside-workspace", "--read-only"] });
     expect(await reader.says("read_file", { path: outside })).toBe("     1\toutside");
     expect(await reader.refuses("write_file", { path: outside, content: "" })).toMatchObject({
       message: "Unknown tool: write_file",
@@ -118,17 +118,17 @@ describe("the workspace", () => {
 
 describe("the limits", () => {
   it("are MAX_FILE_BYTES and MAX_OUTPUT_BYTES; ours and the command line go before", async () => {
-    await using ground = new Ground({ "a.txt": "12345\n".repeat(10) });
-    const small = await ground.serve({ env: { MAX_FILE_BYTES: "59" } });
+    await using fixture = new Fixture({ "a.txt": "12345\n".repeat(10) });
+    const small = await fixture.serve({ env: { MAX_FILE_BYTES: "59" } });
     expect(await small.refuses("read_file", { path: "a.txt" })).toMatchObject({
       error: "too_large",
       size: 60,
       limit: 59,
     });
-    const enough = await ground.serve({ args: ["--max-file-bytes=60"], env: { MAX_FILE_BYTES: "1" } });
+    const enough = await fixture.serve({ args: ["--max-file-bytes=60"], env: { MAX_FILE_BYTES: "1" } });
     expect(await enough.says("read_file", { path: "a.txt" })).toContain("    10\t12345");
     const ours = { MAX_OUTPUT_BYTES: "1", POLYFS_MAX_OUTPUT_BYTES: "150" };
-    const page = await (await ground.serve({ env: ours })).says("read_file", { path: "a.txt" });
+    const page = await (await fixture.serve({ env: ours })).says("read_file", { path: "a.txt" });
     expect(page).toMatch(
       /^ {5}1\t12345\n[\s\S]*\n\[\.\.\. \d of 10 lines shown; continue with offset=\d \.\.\.\]$/,
     );

@@ -1,31 +1,31 @@
 // `apply_diffs`: anchored at lines of the original, all or none, and byte by byte.
 import { describe, expect, it } from "vitest";
-import { Ground, lines } from "./ground.ts";
+import { Fixture, lines } from "./fixture.ts";
 
 describe("a diff", () => {
   it("that does not match shows what was expected and what stands there", async () => {
-    await using ground = await Ground.open({ "a.txt": "one\n  two\nthree\n" });
+    await using fixture = await Fixture.open({ "a.txt": "one\n  two\nthree\n" });
     const diff = { path: "a.txt", search_content: "two\n3", replace_content: "x", start_line: 2 };
-    expect(await ground.refuses("apply_diffs", diff)).toBe(
+    expect(await fixture.refuses("apply_diffs", diff)).toBe(
       "Content mismatch at line 2.\nExpected:\n2 | two\n3 | 3\nFound:\n2 |   two\n3 | three",
     );
-    expect(await ground.refuses("apply_diffs", { ...diff, search_content: "two\nthree" })).toContain(
+    expect(await fixture.refuses("apply_diffs", { ...diff, search_content: "two\nthree" })).toContain(
       "Only whitespace differs: copy it exactly, or set trim to true.",
     );
-    expect(await ground.refuses("apply_diffs", { ...diff, start_line: 3, search_content: "three\n\n" })).toBe(
-      "Content mismatch at line 3.\nExpected:\n3 | three\n4 | \n5 | \nFound:\n3 | three\n4 | ",
-    );
-    expect(await ground.refuses("apply_diffs", { ...diff, start_line: 5 })).toBe(
+    expect(
+      await fixture.refuses("apply_diffs", { ...diff, start_line: 3, search_content: "three\n\n" }),
+    ).toBe("Content mismatch at line 3.\nExpected:\n3 | three\n4 | \n5 | \nFound:\n3 | three\n4 | ");
+    expect(await fixture.refuses("apply_diffs", { ...diff, start_line: 5 })).toBe(
       "Line number 5 exceeds file length (4 lines)",
     );
-    expect(await ground.refuses("apply_diffs", { ...diff, path: "no.txt" })).toBe("File not found: no.txt");
-    expect(ground.bytes("a.txt")).toBe("one\n  two\nthree\n");
+    expect(await fixture.refuses("apply_diffs", { ...diff, path: "no.txt" })).toBe("File not found: no.txt");
+    expect(fixture.bytes("a.txt")).toBe("one\n  two\nthree\n");
   });
 
   it("of a long block shows the lines around the first difference", async () => {
-    await using ground = await Ground.open({ "a.txt": lines(200) });
+    await using fixture = await Fixture.open({ "a.txt": lines(200) });
     const search_content = lines(200, { 150: "other" });
-    const said = await ground.refuses("apply_diffs", {
+    const said = await fixture.refuses("apply_diffs", {
       path: "a.txt",
       search_content,
       replace_content: "",
@@ -48,23 +48,23 @@ describe("a diff", () => {
   ])(
     "in %s leaves every other byte",
     async (_, before, start_line, search_content, replace_content, after) => {
-      await using ground = await Ground.open({ "a.txt": Buffer.from(before, "latin1") });
-      await ground.says("apply_diffs", { path: "a.txt", search_content, replace_content, start_line });
-      expect(ground.bytes("a.txt")).toBe(after);
+      await using fixture = await Fixture.open({ "a.txt": Buffer.from(before, "latin1") });
+      await fixture.says("apply_diffs", { path: "a.txt", search_content, replace_content, start_line });
+      expect(fixture.bytes("a.txt")).toBe(after);
     },
   );
 
   it("tells how many lines the file has lost", async () => {
-    await using ground = await Ground.open({ "a.txt": "a\nb\nc\n" });
+    await using fixture = await Fixture.open({ "a.txt": "a\nb\nc\n" });
     const diff = { path: "a.txt", search_content: "a\nb", replace_content: "ab", start_line: 1 };
-    expect(await ground.says("apply_diffs", diff)).toBe(
+    expect(await fixture.says("apply_diffs", diff)).toBe(
       "Successfully applied diff to a.txt: replaced 2 line(s) at line 1 (removed 1 line(s)). File now has 3 lines.",
     );
     const removal = { path: "a.txt", search_content: "ab", replace_content: "", start_line: 1 };
-    expect(await ground.says("apply_diffs", removal)).toBe(
+    expect(await fixture.says("apply_diffs", removal)).toBe(
       "Successfully applied diff to a.txt: replaced 1 line(s) at line 1 (removed 1 line(s)). File now has 2 lines.",
     );
-    expect(ground.bytes("a.txt")).toBe("c\n");
+    expect(fixture.bytes("a.txt")).toBe("c\n");
   });
 });
 
@@ -78,8 +78,8 @@ describe("a batch of diffs", () => {
   };
 
   it("with one that is bad changes nothing, and tells about each", async () => {
-    await using ground = await Ground.open({ "a.txt": original });
-    expect(await ground.refuses("apply_diffs", batch)).toBe(
+    await using fixture = await Fixture.open({ "a.txt": original });
+    expect(await fixture.refuses("apply_diffs", batch)).toBe(
       [
         "Batch diff operation (atomic) failed: 0/4 diffs applied to a.txt. Nothing was changed. File has 10 lines.",
         "Detailed results:",
@@ -89,12 +89,12 @@ describe("a batch of diffs", () => {
         "Diff 4:\n  Status: not applied\n  Start Line: 6\n  Message: Matches at line 6, but another diff failed",
       ].join("\n\n"),
     );
-    expect(ground.bytes("a.txt")).toBe(original);
+    expect(fixture.bytes("a.txt")).toBe(original);
   });
 
   it("that is not atomic applies the good ones, each at its line of the original", async () => {
-    await using ground = await Ground.open({ "a.txt": original });
-    const said = await ground.says("apply_diffs", { ...batch, atomic: false });
+    await using fixture = await Fixture.open({ "a.txt": original });
+    const said = await fixture.says("apply_diffs", { ...batch, atomic: false });
     expect(said).toContain(
       "Batch diff operation (non-atomic) completed: 3/4 diffs applied successfully to a.txt. File now has 12 lines.",
     );
@@ -107,18 +107,18 @@ describe("a batch of diffs", () => {
     expect(said).toContain(
       "Diff 3:\n  Status: failed\n  Start Line: 5\n  Message: Content mismatch at line 5.",
     );
-    expect(ground.bytes("a.txt")).toBe(
+    expect(fixture.bytes("a.txt")).toBe(
       "line 1\n23\nline 4\nline 5\n6a\n6b\nline 7\n8a\n8b\n8c\nline 9\nline 10",
     );
   });
 
   it("that is not atomic is an error where every diff fails", async () => {
-    await using ground = await Ground.open({ "a.txt": original });
+    await using fixture = await Fixture.open({ "a.txt": original });
     const all = { ...batch, search_content: ["a", "b", "c", "d"], atomic: false };
-    expect(await ground.refuses("apply_diffs", all)).toContain(
+    expect(await fixture.refuses("apply_diffs", all)).toContain(
       "Batch diff operation (non-atomic) failed: 0/4 diffs applied to a.txt.",
     );
-    expect(ground.bytes("a.txt")).toBe(original);
+    expect(fixture.bytes("a.txt")).toBe(original);
   });
 
   it.each([
@@ -126,61 +126,61 @@ describe("a batch of diffs", () => {
     ["a line of a block", ["line 1\nline 2\nline 3", "line 3"], [1, 3], 3],
     ["a block around a line", ["line 4", "line 3\nline 4\nline 5"], [4, 3], 4],
   ])("of which two want %s is refused", async (_, search_content, start_line, at) => {
-    await using ground = await Ground.open({ "a.txt": original });
+    await using fixture = await Fixture.open({ "a.txt": original });
     const diffs = { path: "a.txt", search_content, replace_content: ["x", "y"], start_line };
-    expect(await ground.refuses("apply_diffs", diffs)).toContain(
+    expect(await fixture.refuses("apply_diffs", diffs)).toContain(
       `Message: Diff 2 overlaps diff 1 at line ${at}`,
     );
-    expect(ground.bytes("a.txt")).toBe(original);
-    expect(await ground.says("apply_diffs", { ...diffs, atomic: false })).toContain("1/2 diffs applied");
+    expect(fixture.bytes("a.txt")).toBe(original);
+    expect(await fixture.says("apply_diffs", { ...diffs, atomic: false })).toContain("1/2 diffs applied");
   });
 
   it("of which two want the same empty line is refused", async () => {
-    await using ground = await Ground.open({ "a.txt": "a\n\nb" });
+    await using fixture = await Fixture.open({ "a.txt": "a\n\nb" });
     const empty = {
       path: "a.txt",
       search_content: ["", ""],
       replace_content: ["x", "y"],
       start_line: [2, 2],
     };
-    expect(await ground.refuses("apply_diffs", empty)).toContain("Diff 2 overlaps diff 1 at line 2");
+    expect(await fixture.refuses("apply_diffs", empty)).toContain("Diff 2 overlaps diff 1 at line 2");
     const block = { ...empty, search_content: ["a\n", ""], start_line: [1, 2] };
-    expect(await ground.refuses("apply_diffs", block)).toContain("Diff 2 overlaps diff 1 at line 2");
-    expect(ground.bytes("a.txt")).toBe("a\n\nb");
+    expect(await fixture.refuses("apply_diffs", block)).toContain("Diff 2 overlaps diff 1 at line 2");
+    expect(fixture.bytes("a.txt")).toBe("a\n\nb");
   });
 
   it("may touch lines that are neighbours", async () => {
-    await using ground = await Ground.open({ "a.txt": "a\r\nb\r\nc\r\nd" });
-    await ground.says("apply_diffs", {
+    await using fixture = await Fixture.open({ "a.txt": "a\r\nb\r\nc\r\nd" });
+    await fixture.says("apply_diffs", {
       path: "a.txt",
       search_content: ["b", "a", "c", "d"],
       replace_content: ["", "A", "C1\nC2", "D"],
       start_line: [2, 1, 3, 4],
     });
-    expect(ground.bytes("a.txt")).toBe("A\r\nC1\r\nC2\r\nD");
+    expect(fixture.bytes("a.txt")).toBe("A\r\nC1\r\nC2\r\nD");
   });
 
   it("must have as many of each", async () => {
-    await using ground = await Ground.open({ "a.txt": original });
+    await using fixture = await Fixture.open({ "a.txt": original });
     const unequal = "Array lengths for search_content, replace_content, and start_line must match";
     for (const change of [{ start_line: [8, 2] }, { replace_content: "x" }, { search_content: [] }]) {
-      expect(await ground.refuses("apply_diffs", { ...batch, ...change })).toBe(unequal);
+      expect(await fixture.refuses("apply_diffs", { ...batch, ...change })).toBe(unequal);
     }
     expect(
-      await ground.refuses("apply_diffs", {
+      await fixture.refuses("apply_diffs", {
         path: "a.txt",
         search_content: [],
         replace_content: [],
         start_line: [],
       }),
     ).toContain("at least one diff");
-    expect(await ground.refuses("apply_diffs", { ...batch, start_line: [8, 0, 5, 6] })).toBe(
+    expect(await fixture.refuses("apply_diffs", { ...batch, start_line: [8, 0, 5, 6] })).toBe(
       "Invalid parameters: 'start_line[1]' must be at least 1, got 0",
     );
-    expect(await ground.refuses("apply_diffs", { ...batch, start_line: "8" })).toBe(
+    expect(await fixture.refuses("apply_diffs", { ...batch, start_line: "8" })).toBe(
       "Invalid parameters: 'start_line' must be an integer or an array, got \"8\"",
     );
-    expect(await ground.refuses("apply_diffs", { ...batch, search_content: ["a", 5] })).toBe(
+    expect(await fixture.refuses("apply_diffs", { ...batch, search_content: ["a", 5] })).toBe(
       "Invalid parameters: 'search_content[1]' must be a string, got 5",
     );
   });

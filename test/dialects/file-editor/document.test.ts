@@ -2,14 +2,14 @@
 // with the sizes and paths of these files.
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { Ground, lines } from "./ground.ts";
+import { Fixture, lines } from "./fixture.ts";
 
 it("every example of the document gives what the document says", async () => {
-  await using ground = await Ground.open({}, { workspace: false });
+  await using fixture = await Fixture.open({}, { workspace: false });
   const enter = async (name: string, files: Record<string, string>) => {
-    ground.put(Object.fromEntries(Object.entries(files).map(([path, text]) => [`${name}/${path}`, text])));
-    const path = join(ground.path, name);
-    expect(await ground.says("set_workspace", { path })).toBe(`Successfully set workspace root to: ${path}`);
+    fixture.put(Object.fromEntries(Object.entries(files).map(([path, text]) => [`${name}/${path}`, text])));
+    const path = join(fixture.path, name);
+    expect(await fixture.says("set_workspace", { path })).toBe(`Successfully set workspace root to: ${path}`);
   };
 
   // 1. read_files
@@ -19,14 +19,14 @@ it("every example of the document gives what the document says", async () => {
     "README.md": `# FileEditor MCP\n${"text\n".repeat(13)}`,
     "config.properties": `# Configuration file\nserver.port=8080\ndb.url=localhost:3306\n${"x=1\n".repeat(20)}`,
   });
-  expect(await ground.says("read_files", { path: "src/main/java/com/example/lsmtree/MemTable.java" })).toBe(
+  expect(await fixture.says("read_files", { path: "src/main/java/com/example/lsmtree/MemTable.java" })).toBe(
     "1 | package com.example.lsmtree;\n2 | ...",
   );
-  const several = await ground.says("read_files", { path: ["package.json", "README.md"] });
+  const several = await fixture.says("read_files", { path: ["package.json", "README.md"] });
   expect(several).toMatch(
     /^Successfully read 2 file\(s\):\n\n=== package\.json \(25 lines\) ===\n1 \| \{\n2 \| [\s\S]*\n25 \| \}\n\n=== README\.md \(15 lines\) ===\n1 \| # FileEditor MCP\n/,
   );
-  expect(await ground.says("read_files", { path: "config.properties", line_range: "1-10" })).toBe(
+  expect(await fixture.says("read_files", { path: "config.properties", line_range: "1-10" })).toBe(
     `1 | # Configuration file\n2 | server.port=8080\n3 | db.url=localhost:3306\n${[4, 5, 6, 7, 8, 9, 10].map(n => `${n} | x=1`).join("\n")}`,
   );
 
@@ -34,11 +34,11 @@ it("every example of the document gives what the document says", async () => {
   await enter("writing", { "package.json": "old" });
   const config = "export const config = {\n  host: 'localhost',\n  port: 3306\n};";
   expect(
-    await ground.says("write_files", { path: "config/database.js", content: config, line_count: 4 }),
+    await fixture.says("write_files", { path: "config/database.js", content: config, line_count: 4 }),
   ).toBe("File written successfully: config/database.js (4 lines)");
-  expect(ground.bytes("writing/config/database.js")).toBe(config);
+  expect(fixture.bytes("writing/config/database.js")).toBe(config);
   expect(
-    await ground.says("write_files", {
+    await fixture.says("write_files", {
       path: ["config/dev.env", "config/test.env"],
       content: "NODE_ENV=development\nDEBUG=true",
       line_count: 2,
@@ -46,9 +46,9 @@ it("every example of the document gives what the document says", async () => {
   ).toBe(
     "Successfully wrote 2 files (4 total lines):\n  - config/dev.env (2 lines)\n  - config/test.env (2 lines)",
   );
-  expect(ground.bytes("writing/config/test.env")).toBe("NODE_ENV=development\nDEBUG=true");
+  expect(fixture.bytes("writing/config/test.env")).toBe("NODE_ENV=development\nDEBUG=true");
   expect(
-    await ground.says("write_files", {
+    await fixture.says("write_files", {
       path: ["package.json", "README.md", ".gitignore"],
       content: [
         '{\n  "name": "my-project",\n  "version": "1.0.0"\n}',
@@ -76,7 +76,7 @@ it("every example of the document gives what the document says", async () => {
     }),
   });
   expect(
-    await ground.says("apply_diffs", {
+    await fixture.says("apply_diffs", {
       path: "pom.xml",
       search_content: "        <version>1.2.0</version>",
       replace_content: "        <version>1.3.1</version>",
@@ -84,7 +84,7 @@ it("every example of the document gives what the document says", async () => {
     }),
   ).toBe("Successfully applied diff to pom.xml: replaced 1 line(s) at line 25. File now has 45 lines.");
   expect(
-    await ground.says("apply_diffs", {
+    await fixture.says("apply_diffs", {
       path: "config.js",
       search_content: block.join("\n"),
       replace_content:
@@ -95,7 +95,7 @@ it("every example of the document gives what the document says", async () => {
     "Successfully applied diff to config.js: replaced 4 line(s) at line 10 (added 1 line(s)). File now has 26 lines.",
   );
   expect(
-    await ground.says("apply_diffs", {
+    await fixture.says("apply_diffs", {
       path: "config.js",
       search_content: "console.log('Hello World');",
       replace_content: "    console.log('Hello Universe');",
@@ -103,9 +103,9 @@ it("every example of the document gives what the document says", async () => {
       trim: true,
     }),
   ).toBe("Successfully applied diff to config.js: replaced 1 line(s) at line 5. File now has 26 lines.");
-  expect(ground.bytes("diffs/config.js").split("\n")[4]).toBe("    console.log('Hello Universe');");
+  expect(fixture.bytes("diffs/config.js").split("\n")[4]).toBe("    console.log('Hello Universe');");
   expect(
-    await ground.says("apply_diffs", {
+    await fixture.says("apply_diffs", {
       path: "main.js",
       search_content: ["    console.log('start');", "    return false;", "    console.log('end');"],
       replace_content: [
@@ -131,7 +131,7 @@ it("every example of the document gives what the document says", async () => {
     "main.js": lines(44),
   });
   expect(
-    await ground.says("insert_contents", {
+    await fixture.says("insert_contents", {
       path: "src/main/java/com/example/App.java",
       line: 3,
       content: "import java.util.ArrayList;",
@@ -140,7 +140,7 @@ it("every example of the document gives what the document says", async () => {
     "Successfully inserted 1 line(s) at position 3 in src/main/java/com/example/App.java. File now has 25 lines.",
   );
   expect(
-    await ground.says("insert_contents", {
+    await fixture.says("insert_contents", {
       path: ["file1.js", "file2.js", "file3.js"],
       line: 1,
       content: "// Added comment",
@@ -149,7 +149,7 @@ it("every example of the document gives what the document says", async () => {
     "Successfully processed 3 file(s):\n\n✅ file1.js: Successfully inserted 1 line(s) at position 1 in file1.js. File now has 15 lines.\n✅ file2.js: Successfully inserted 1 line(s) at position 1 in file2.js. File now has 22 lines.\n✅ file3.js: Successfully inserted 1 line(s) at position 1 in file3.js. File now has 8 lines.",
   );
   expect(
-    await ground.says("insert_contents", {
+    await fixture.says("insert_contents", {
       path: ["config.js", "utils.js", "main.js"],
       line: [1, 5, 0],
       content: ["// Config file", "// Utility functions", "// Main entry point"],
@@ -157,7 +157,7 @@ it("every example of the document gives what the document says", async () => {
   ).toBe(
     "Successfully processed 3 file(s):\n\n✅ config.js: Successfully inserted 1 line(s) at position 1 in config.js. File now has 20 lines.\n✅ utils.js: Successfully inserted 1 line(s) at position 5 in utils.js. File now has 35 lines.\n✅ main.js: Successfully inserted 1 line(s) at position end of file in main.js. File now has 45 lines.",
   );
-  expect(ground.bytes("inserting/main.js")).toBe(`${lines(44)}\n// Main entry point`);
+  expect(fixture.bytes("inserting/main.js")).toBe(`${lines(44)}\n// Main entry point`);
 
   // 5. search_and_replace
   const properties = "src/main/resources/application.properties";
@@ -168,7 +168,7 @@ it("every example of the document gives what the document says", async () => {
     "README.md": "Hello, hello,\nHELLO\n",
   });
   expect(
-    await ground.says("search_and_replace", {
+    await fixture.says("search_and_replace", {
       path: properties,
       search: "app.name",
       replace: "spring.application.name",
@@ -176,16 +176,16 @@ it("every example of the document gives what the document says", async () => {
     }),
   ).toBe(`Successfully replaced 3 occurrence(s) in ${properties}`);
   expect(
-    await ground.says("search_and_replace", {
+    await fixture.says("search_and_replace", {
       path: "config.js",
       search: "const\\s+(\\w+)\\s*=\\s*require\\(['\"]([^'\"]+)['\"]\\)",
       replace: "import $1 from '$2'",
       use_regex: true,
     }),
   ).toBe("Successfully replaced 5 occurrence(s) in config.js using regex pattern");
-  expect(ground.bytes("replacing/config.js")).toMatch(/^import fs from 'fs';\nimport path from 'path';\n/);
+  expect(fixture.bytes("replacing/config.js")).toMatch(/^import fs from 'fs';\nimport path from 'path';\n/);
   expect(
-    await ground.says("search_and_replace", {
+    await fixture.says("search_and_replace", {
       path: "package.json",
       search: "1.0.0",
       replace: "1.1.0",
@@ -194,14 +194,14 @@ it("every example of the document gives what the document says", async () => {
     }),
   ).toBe("Successfully replaced 1 occurrence(s) in package.json (lines 1-10)");
   expect(
-    await ground.says("search_and_replace", {
+    await fixture.says("search_and_replace", {
       path: "README.md",
       search: "hello",
       replace: "Hi",
       ignore_case: true,
     }),
   ).toBe("Successfully replaced 3 occurrence(s) in README.md (case-insensitive)");
-  expect(ground.bytes("replacing/README.md")).toBe("Hi, Hi,\nHi\n");
+  expect(fixture.bytes("replacing/README.md")).toBe("Hi, Hi,\nHi\n");
 
   // 6. list_files
   await enter("listing", {
@@ -209,7 +209,7 @@ it("every example of the document gives what the document says", async () => {
     "src/main/resources": "",
     "src/main/webapp": "",
   });
-  expect(await ground.says("list_files", { path: "src/main", recursive: false })).toBe(
+  expect(await fixture.says("list_files", { path: "src/main", recursive: false })).toBe(
     "directory: java\nfile: resources\nfile: webapp",
   );
   await enter("tree", {
@@ -218,21 +218,21 @@ it("every example of the document gives what the document says", async () => {
     "src/main/resources/config.properties": "",
     "src/test/AppTest.java": "",
   });
-  expect(await ground.says("list_files", { path: "src", recursive: true })).toBe(
+  expect(await fixture.says("list_files", { path: "src", recursive: true })).toBe(
     "directory: main\ndirectory: main/java\nfile: main/java/App.java\nfile: main/java/Utils.java\ndirectory: main/resources\nfile: main/resources/config.properties\ndirectory: test\nfile: test/AppTest.java",
   );
 
   // Return value format
   await enter("errors", { "twenty.txt": lines(20) });
-  expect(await ground.calls("read_files", { path: "nonexistent_file.txt" })).toEqual({
+  expect(await fixture.calls("read_files", { path: "nonexistent_file.txt" })).toEqual({
     isError: true,
     said: "Error: File not found: nonexistent_file.txt",
   });
-  expect(await ground.calls("insert_contents", { path: "twenty.txt", line: 50, content: "x" })).toEqual({
+  expect(await fixture.calls("insert_contents", { path: "twenty.txt", line: 50, content: "x" })).toEqual({
     isError: true,
     said: "Error: Line number 50 exceeds file length (20 lines)",
   });
-  await using free = await Ground.open({}, { roots: [], workspace: false });
+  await using free = await Fixture.open({}, { roots: [], workspace: false });
   expect(await free.calls("set_workspace", { path: "/nonexistent/path" })).toEqual({
     isError: true,
     said: "Error: Directory not found: /nonexistent/path",

@@ -1,6 +1,6 @@
 // Inserting and replacing: positions from either end, line ranges, and every byte outside of the edit as it was.
 import { describe, expect, it } from "vitest";
-import { Ground, lines } from "./ground.ts";
+import { Fixture, lines } from "./fixture.ts";
 
 describe("an insertion", () => {
   it.each([
@@ -21,9 +21,9 @@ describe("an insertion", () => {
     ["at the end of an empty file", "", 0, "x", "x\n"],
     ["of an empty line", "a\nb\n", 2, "", "a\n\nb\n"],
   ])("%s leaves every other byte", async (_, before, line, content, after) => {
-    await using ground = await Ground.open({ "a.txt": Buffer.from(before, "latin1") });
-    const said = await ground.says("insert_contents", { path: "a.txt", line, content });
-    expect(ground.bytes("a.txt")).toBe(after);
+    await using fixture = await Fixture.open({ "a.txt": Buffer.from(before, "latin1") });
+    const said = await fixture.says("insert_contents", { path: "a.txt", line, content });
+    expect(fixture.bytes("a.txt")).toBe(after);
     const count = content.split("\n").length;
     const total = before.split("\n").length + count;
     const position = line === 0 ? "end of file" : line;
@@ -33,36 +33,36 @@ describe("an insertion", () => {
   });
 
   it("out of range is refused", async () => {
-    await using ground = await Ground.open({ "a.txt": lines(8) });
-    const at = (line: unknown) => ground.refuses("insert_contents", { path: "a.txt", line, content: "x" });
+    await using fixture = await Fixture.open({ "a.txt": lines(8) });
+    const at = (line: unknown) => fixture.refuses("insert_contents", { path: "a.txt", line, content: "x" });
     expect(await at(50)).toBe("Line number 50 exceeds file length (8 lines)");
     expect(await at(10)).toBe("Line number 10 exceeds file length (8 lines)");
     expect(await at(-9)).toBe("Negative line number -9 is out of range for file with 8 lines");
     expect(await at(1.5)).toContain("'line' must be an integer or an array, got 1.5");
     expect(await at(null)).toContain("'line'");
-    expect(ground.bytes("a.txt")).toBe(lines(8));
+    expect(fixture.bytes("a.txt")).toBe(lines(8));
   });
 
   it("in several files goes on where one fails, and tells about each in the caller's order", async () => {
-    await using ground = await Ground.open({ "a.txt": "a", "b.txt": "b" });
+    await using fixture = await Fixture.open({ "a.txt": "a", "b.txt": "b" });
     const args = { path: ["a.txt", "no.txt", "b.txt", "../x"], line: [1, 1, 9, 1], content: "x" };
-    expect(await ground.says("insert_contents", args)).toBe(
+    expect(await fixture.says("insert_contents", args)).toBe(
       "Successfully processed 1 file(s):\n\n" +
         "✅ a.txt: Successfully inserted 1 line(s) at position 1 in a.txt. File now has 2 lines.\n" +
         "❌ no.txt: File not found: no.txt\n" +
         "❌ b.txt: Line number 9 exceeds file length (1 lines)\n" +
         "❌ ../x: Access denied: Path is outside the workspace boundary",
     );
-    expect([ground.bytes("a.txt"), ground.bytes("b.txt")]).toEqual(["x\na", "b"]);
-    expect(await ground.refuses("insert_contents", { path: ["no.txt"], line: 1, content: "x" })).toContain(
+    expect([fixture.bytes("a.txt"), fixture.bytes("b.txt")]).toEqual(["x\na", "b"]);
+    expect(await fixture.refuses("insert_contents", { path: ["no.txt"], line: 1, content: "x" })).toContain(
       "❌ no.txt: File not found: no.txt",
     );
   });
 
   it("needs as many lines and contents as files", async () => {
-    await using ground = await Ground.open({ "a.txt": "a", "b.txt": "b" });
+    await using fixture = await Fixture.open({ "a.txt": "a", "b.txt": "b" });
     const path = ["a.txt", "b.txt"];
-    const refuses = (args: object) => ground.refuses("insert_contents", args);
+    const refuses = (args: object) => fixture.refuses("insert_contents", args);
     expect(await refuses({ path, line: [1], content: "x" })).toBe(
       "Path count (2) doesn't match line count (1)",
     );
@@ -73,16 +73,16 @@ describe("an insertion", () => {
       "Path count (1) doesn't match line count (2)",
     );
     expect(await refuses({ path: [], line: 1, content: "x" })).toContain("name at least one file");
-    expect([ground.bytes("a.txt"), ground.bytes("b.txt")]).toEqual(["a", "b"]);
+    expect([fixture.bytes("a.txt"), fixture.bytes("b.txt")]).toEqual(["a", "b"]);
   });
 
   it("loses nothing when many come at once", async () => {
-    await using ground = await Ground.open({ "a.txt": "end" });
+    await using fixture = await Fixture.open({ "a.txt": "end" });
     const numbers = Array.from({ length: 40 }, (_, i) => `line ${i}`);
     await Promise.all(
-      numbers.map(content => ground.says("insert_contents", { path: "a.txt", line: 1, content })),
+      numbers.map(content => fixture.says("insert_contents", { path: "a.txt", line: 1, content })),
     );
-    expect(ground.bytes("a.txt").split("\n").sort()).toEqual([...numbers, "end"].sort());
+    expect(fixture.bytes("a.txt").split("\n").sort()).toEqual([...numbers, "end"].sort());
   });
 });
 
@@ -91,12 +91,12 @@ describe("a replacement", () => {
 
   it("stays in its lines, and says which they were", async () => {
     const before = "one one\r\none\nOne\r\none";
-    await using ground = await Ground.open({ "a.txt": before });
-    const says = (args: object) => ground.says("search_and_replace", { ...replace, ...args });
+    await using fixture = await Fixture.open({ "a.txt": before });
+    const says = (args: object) => fixture.says("search_and_replace", { ...replace, ...args });
     expect(await says({ start_line: 2, end_line: 3 })).toBe(
       "Successfully replaced 1 occurrence(s) in a.txt (lines 2-3)",
     );
-    expect(ground.bytes("a.txt")).toBe("one one\r\n1\nOne\r\none");
+    expect(fixture.bytes("a.txt")).toBe("one one\r\n1\nOne\r\none");
     expect(await says({ start_line: 3, ignore_case: true })).toBe(
       "Successfully replaced 2 occurrence(s) in a.txt (lines 3-4) (case-insensitive)",
     );
@@ -105,50 +105,50 @@ describe("a replacement", () => {
     ).toBe(
       "Successfully replaced 1 occurrence(s) in a.txt (lines 1-99) using regex pattern (case-insensitive)",
     );
-    expect(ground.bytes("a.txt")).toBe("<ne> one\r\n1\n1\r\n1");
+    expect(fixture.bytes("a.txt")).toBe("<ne> one\r\n1\n1\r\n1");
   });
 
   it("without a hit leaves the file untouched", async () => {
-    await using ground = await Ground.open({ "a.txt": "a\nb\n" });
-    expect(await ground.says("search_and_replace", replace)).toBe(
+    await using fixture = await Fixture.open({ "a.txt": "a\nb\n" });
+    expect(await fixture.says("search_and_replace", replace)).toBe(
       "Successfully replaced 0 occurrence(s) in a.txt",
     );
-    expect(await ground.says("search_and_replace", { ...replace, use_regex: true })).toBe(
+    expect(await fixture.says("search_and_replace", { ...replace, use_regex: true })).toBe(
       "Successfully replaced 0 occurrence(s) in a.txt using regex pattern",
     );
-    expect(await ground.says("search_and_replace", { ...replace, search: "a\nb" })).toMatch(
+    expect(await fixture.says("search_and_replace", { ...replace, search: "a\nb" })).toMatch(
       /^Successfully replaced 0 occurrence\(s\) in a\.txt\nNote: .*line by line/,
     );
-    expect(ground.bytes("a.txt")).toBe("a\nb\n");
+    expect(fixture.bytes("a.txt")).toBe("a\nb\n");
   });
 
   it("takes $1 for a group in regex mode only", async () => {
-    await using ground = await Ground.open({ "a.txt": "a.c abc $5 😀\n" });
-    await ground.says("search_and_replace", { path: "a.txt", search: "a.c", replace: "$1$&" });
-    expect(ground.bytes("a.txt")).toBe(Buffer.from("$1$& abc $5 😀\n").toString("latin1"));
-    await ground.says("search_and_replace", {
+    await using fixture = await Fixture.open({ "a.txt": "a.c abc $5 😀\n" });
+    await fixture.says("search_and_replace", { path: "a.txt", search: "a.c", replace: "$1$&" });
+    expect(fixture.bytes("a.txt")).toBe(Buffer.from("$1$& abc $5 😀\n").toString("latin1"));
+    await fixture.says("search_and_replace", {
       path: "a.txt",
       search: "(b)|(😀$)",
       replace: "[$1$2$9$$]",
       use_regex: true,
     });
-    expect(Buffer.from(ground.bytes("a.txt"), "latin1").toString()).toBe("$1$& a[b$9$]c $5 [😀$9$]\n");
+    expect(Buffer.from(fixture.bytes("a.txt"), "latin1").toString()).toBe("$1$& a[b$9$]c $5 [😀$9$]\n");
   });
 
   it("never cuts a character in two", async () => {
-    await using ground = await Ground.open({ "a.txt": "😀a\n" });
-    await ground.says("search_and_replace", {
+    await using fixture = await Fixture.open({ "a.txt": "😀a\n" });
+    await fixture.says("search_and_replace", {
       path: "a.txt",
       search: "^.\\-?",
       replace: "x",
       use_regex: true,
     });
-    expect(ground.bytes("a.txt")).toBe("xa\n");
+    expect(fixture.bytes("a.txt")).toBe("xa\n");
   });
 
   it("is refused where it makes no sense", async () => {
-    await using ground = await Ground.open({ "a.txt": lines(20) });
-    const refuses = (args: object) => ground.refuses("search_and_replace", { ...replace, ...args });
+    await using fixture = await Fixture.open({ "a.txt": lines(20) });
+    const refuses = (args: object) => fixture.refuses("search_and_replace", { ...replace, ...args });
     expect(await refuses({ start_line: 5, end_line: 3 })).toBe(
       "start_line (5) cannot be greater than end_line (3)",
     );
@@ -160,12 +160,12 @@ describe("a replacement", () => {
     expect(await refuses({ search: "" })).toBe("search must not be empty");
     expect(await refuses({ path: "no/no.txt" })).toBe("File not found: no/no.txt");
     expect(await refuses({ path: "." })).toBe("Path is a directory: .");
-    expect(ground.bytes("a.txt")).toBe(lines(20));
+    expect(fixture.bytes("a.txt")).toBe(lines(20));
   });
 
   it("of a pattern that never comes back is stopped", async () => {
-    await using ground = await Ground.open({ "a.txt": `${"a".repeat(40)}!` });
+    await using fixture = await Fixture.open({ "a.txt": `${"a".repeat(40)}!` });
     const endless = { path: "a.txt", search: "^(a+)+$", replace: "x", use_regex: true };
-    expect(await ground.refuses("search_and_replace", endless)).toContain("Timed out");
+    expect(await fixture.refuses("search_and_replace", endless)).toContain("Timed out");
   });
 });

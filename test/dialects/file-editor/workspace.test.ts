@@ -7,7 +7,7 @@ import { Session } from "../../../src/contract/session.ts";
 import { defaultSettings } from "../../../src/contract/settings.ts";
 import { fileEditor } from "../../../src/dialects/file-editor/index.ts";
 import { openEngine } from "../../../src/engine/engine.ts";
-import { Ground } from "./ground.ts";
+import { Fixture } from "./fixture.ts";
 
 /** A call of each tool that works on a workspace with `a.txt`. */
 const calls: readonly (readonly [string, Record<string, unknown>])[] = [
@@ -25,21 +25,21 @@ const denied = "Access denied: Path is outside the workspace boundary";
 
 describe("before a workspace is set", () => {
   it.each(calls)("%s is refused: %j", async (tool, args) => {
-    await using ground = await Ground.open({ "a.txt": "one\ntwo" }, { workspace: false });
-    expect(await ground.refuses(tool, args)).toBe(
+    await using fixture = await Fixture.open({ "a.txt": "one\ntwo" }, { workspace: false });
+    expect(await fixture.refuses(tool, args)).toBe(
       "Workspace not set. Please call set_workspace first to establish a secure workspace root directory.",
     );
-    expect(ground.bytes("a.txt")).toBe("one\ntwo");
+    expect(fixture.bytes("a.txt")).toBe("one\ntwo");
   });
 
   it("a tool that does not exist is told so", async () => {
-    await using ground = await Ground.open({}, { workspace: false });
-    expect(await ground.refuses("delete_files", {})).toBe("Unknown tool: delete_files");
+    await using fixture = await Fixture.open({}, { workspace: false });
+    expect(await fixture.refuses("delete_files", {})).toBe("Unknown tool: delete_files");
   });
 
   it("a connection that keeps nothing between calls says that it cannot have one", async () => {
-    await using ground = await Ground.open({ "a.txt": "one" }, { workspace: false });
-    using engine = openEngine({ roots: [{ path: ground.path, access: "read-write" }] });
+    await using fixture = await Fixture.open({ "a.txt": "one" }, { workspace: false });
+    using engine = openEngine({ roots: [{ path: fixture.path, access: "read-write" }] });
     const context = {
       engine,
       workspace: engine.workspace,
@@ -49,7 +49,7 @@ describe("before a workspace is set", () => {
       signal: new AbortController().signal,
       progress: () => undefined,
     };
-    for (const [tool, args] of [["set_workspace", { path: ground.path }] as const, ...calls]) {
+    for (const [tool, args] of [["set_workspace", { path: fixture.path }] as const, ...calls]) {
       const outcome = await call(fileEditor, tool, args, context);
       expect(outcome).toMatchObject({ isError: true });
       expect(JSON.stringify(outcome)).toContain("keeps nothing between calls");
@@ -66,72 +66,76 @@ describe("the workspace", () => {
   };
 
   it("is one of the granted directories or lies in one", async () => {
-    await using ground = await Ground.open(files, { roots: ["in"], workspace: false });
+    await using fixture = await Fixture.open(files, { roots: ["in"], workspace: false });
     for (const inside of ["in", "in/deep", "in/deep/.."])
-      await ground.says("set_workspace", { path: join(ground.path, inside) });
-    expect(await ground.says("set_workspace", { path: "deep" })).toBe(
-      `Successfully set workspace root to: ${ground.path}/in/deep`,
+      await fixture.says("set_workspace", { path: join(fixture.path, inside) });
+    expect(await fixture.says("set_workspace", { path: "deep" })).toBe(
+      `Successfully set workspace root to: ${fixture.path}/in/deep`,
     );
     for (const outside of ["", "other", "nothing-there"]) {
-      expect(await ground.refuses("set_workspace", { path: join(ground.path, outside) })).toBe(
-        `${denied} (allowed: ${ground.path}/in)`,
+      expect(await fixture.refuses("set_workspace", { path: join(fixture.path, outside) })).toBe(
+        `${denied} (allowed: ${fixture.path}/in)`,
       );
     }
-    expect(await ground.says("read_files", { path: "b.txt" }), "the last good choice stays").toBe("1 | b");
-    expect(await ground.refuses("set_workspace", { path: join(ground.path, "in/nope") })).toBe(
-      `Directory not found: ${ground.path}/in/nope`,
+    expect(await fixture.says("read_files", { path: "b.txt" }), "the last good choice stays").toBe("1 | b");
+    expect(await fixture.refuses("set_workspace", { path: join(fixture.path, "in/nope") })).toBe(
+      `Directory not found: ${fixture.path}/in/nope`,
     );
-    expect(await ground.refuses("set_workspace", { path: join(ground.path, "in/a.txt") })).toBe(
-      `Not a directory: ${ground.path}/in/a.txt`,
+    expect(await fixture.refuses("set_workspace", { path: join(fixture.path, "in/a.txt") })).toBe(
+      `Not a directory: ${fixture.path}/in/a.txt`,
     );
   });
 
   it("is any directory but the whole filesystem where the command line names none", async () => {
-    await using ground = await Ground.open(files, { roots: [], workspace: "in" });
-    expect(await ground.says("read_files", { path: join(ground.path, "in/a.txt") })).toBe("1 | one\n2 | two");
-    expect(await ground.refuses("read_files", { path: join(ground.path, "top.txt") })).toBe(denied);
-    symlinkSync("/", join(ground.path, "in/all"));
-    for (const whole of ["/", join(ground.path, "in/all")]) {
-      expect(await ground.refuses("set_workspace", { path: whole })).toContain(
+    await using fixture = await Fixture.open(files, { roots: [], workspace: "in" });
+    expect(await fixture.says("read_files", { path: join(fixture.path, "in/a.txt") })).toBe(
+      "1 | one\n2 | two",
+    );
+    expect(await fixture.refuses("read_files", { path: join(fixture.path, "top.txt") })).toBe(denied);
+    symlinkSync("/", join(fixture.path, "in/all"));
+    for (const whole of ["/", join(fixture.path, "in/all")]) {
+      expect(await fixture.refuses("set_workspace", { path: whole })).toContain(
         "The whole filesystem cannot be the workspace",
       );
     }
-    expect(await ground.refuses("set_workspace", { path: "/proc/self/root" })).toContain("Access denied");
-    expect(await ground.refuses("set_workspace", { path: "in" })).toBe("Workspace path must be absolute: in");
-    await ground.says("write_files", { path: "a.txt", content: "x", line_count: 1 });
-    expect(ground.bytes("in/a.txt")).toBe("x");
+    expect(await fixture.refuses("set_workspace", { path: "/proc/self/root" })).toContain("Access denied");
+    expect(await fixture.refuses("set_workspace", { path: "in" })).toBe(
+      "Workspace path must be absolute: in",
+    );
+    await fixture.says("write_files", { path: "a.txt", content: "x", line_count: 1 });
+    expect(fixture.bytes("in/a.txt")).toBe("x");
   });
 
   it("is read-only where the start says so", async () => {
-    await using ground = await Ground.open(files, { roots: [], args: ["--read-only"], workspace: "in" });
+    await using fixture = await Fixture.open(files, { roots: [], args: ["--read-only"], workspace: "in" });
     for (const [tool, args] of calls.slice(2, 8)) {
-      expect(await ground.refuses(tool, args)).toContain("Path is read-only: a.txt");
+      expect(await fixture.refuses(tool, args)).toContain("Path is read-only: a.txt");
     }
-    expect(ground.bytes("in/a.txt")).toBe("one\ntwo");
+    expect(fixture.bytes("in/a.txt")).toBe("one\ntwo");
   });
 
   it.each(calls)("is the border for %s, whatever the path says: %j", async (tool, args) => {
-    await using ground = await Ground.open(files, { workspace: "in" });
-    symlinkSync("../top.txt", join(ground.path, "in/up"));
-    symlinkSync(join(ground.path, "other"), join(ground.path, "in/over"));
+    await using fixture = await Fixture.open(files, { workspace: "in" });
+    symlinkSync("../top.txt", join(fixture.path, "in/up"));
+    symlinkSync(join(fixture.path, "other"), join(fixture.path, "in/over"));
     const ways = [
       "../top.txt",
       "up",
       "over/secret.txt",
-      join(ground.path, "top.txt"),
+      join(fixture.path, "top.txt"),
       "../nothing-there",
       "over",
     ];
     for (const way of ways) {
       const path = Array.isArray(args.path) ? [way] : way;
-      expect(await ground.refuses(tool, { ...args, path }), way).toContain(denied);
+      expect(await fixture.refuses(tool, { ...args, path }), way).toContain(denied);
     }
-    expect([ground.bytes("top.txt"), ground.bytes("other/secret.txt")]).toEqual(["SECRET", "SECRET"]);
+    expect([fixture.bytes("top.txt"), fixture.bytes("other/secret.txt")]).toEqual(["SECRET", "SECRET"]);
   });
 
   it("belongs to the connection that set it", async () => {
-    await using ground = await Ground.open(files, { workspace: false });
-    using engine = openEngine({ roots: [{ path: ground.path, access: "read-write" }] });
+    await using fixture = await Fixture.open(files, { workspace: false });
+    using engine = openEngine({ roots: [{ path: fixture.path, access: "read-write" }] });
     const caller = (session: Session) => (tool: string, args: unknown) =>
       call(fileEditor, tool, args, {
         engine,
@@ -154,11 +158,11 @@ describe("the workspace", () => {
   });
 
   it("keeps a read-only directory in it read-only", async () => {
-    await using ground = await Ground.open(files, { workspace: false });
+    await using fixture = await Fixture.open(files, { workspace: false });
     using engine = openEngine({
       roots: [
-        { path: ground.path, access: "read-write" },
-        { path: join(ground.path, "in/deep"), access: "read-only" },
+        { path: fixture.path, access: "read-write" },
+        { path: join(fixture.path, "in/deep"), access: "read-only" },
       ],
     });
     using workspace = engine.workspace.within(engine.workspace.at("in"));
@@ -166,13 +170,13 @@ describe("the workspace", () => {
       workspace.commit([{ kind: "write", path: workspace.at(path), bytes: Buffer.from("new") }]);
     await write("a.txt");
     await expect(write("deep/b.txt")).rejects.toMatchObject({ code: "read_only" });
-    expect(() => workspace.at(join(ground.path, "top.txt"))).toThrow("outside_roots");
+    expect(() => workspace.at(join(fixture.path, "top.txt"))).toThrow("outside_roots");
   });
 
   it("may be changed while calls run in the old one, and is let go of when they are done", async () => {
-    await using ground = await Ground.open({ "in/a.txt": "one" }, { workspace: false });
-    mkdirSync(join(ground.path, "out"));
-    using engine = openEngine({ roots: [{ path: ground.path, access: "read-write" }] });
+    await using fixture = await Fixture.open({ "in/a.txt": "one" }, { workspace: false });
+    mkdirSync(join(fixture.path, "out"));
+    using engine = openEngine({ roots: [{ path: fixture.path, access: "read-write" }] });
     const session = new Session();
     const context = {
       engine,
@@ -187,7 +191,7 @@ describe("the workspace", () => {
     const open = () =>
       readdirSync("/proc/self/fd").filter(fd => {
         try {
-          return readlinkSync(`/proc/self/fd/${fd}`) === join(ground.path, "in");
+          return readlinkSync(`/proc/self/fd/${fd}`) === join(fixture.path, "in");
         } catch {
           return false;
         }
@@ -199,7 +203,7 @@ describe("the workspace", () => {
     );
     await set("out");
     for (const outcome of await Promise.all(running)) expect(outcome).not.toHaveProperty("isError");
-    expect(ground.bytes("in/a.txt")).toBe(`${"x\n".repeat(10)}one`);
+    expect(fixture.bytes("in/a.txt")).toBe(`${"x\n".repeat(10)}one`);
     // Commits flush what they wrote in the background, and hold its directory until then.
     await vi.waitFor(() => expect(open()).toBe(0), 20_000);
     await set("in");

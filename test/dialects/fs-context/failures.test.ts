@@ -5,17 +5,17 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { start } from "../../mcp/wire.ts";
-import { Ground } from "./ground.ts";
+import { Fixture } from "./fixture.ts";
 
-let ground: Ground;
+let fixture: Fixture;
 beforeAll(async () => {
-  ground = await Ground.with({ "a.txt": "a\n", "dir/b.txt": "b\n", "slow.txt": `${"a".repeat(40)}!\n` });
-  ground.link("/etc", "out");
-  ground.link("loop-b", "loop-a");
-  ground.link("loop-a", "loop-b");
-  ground.link("gone", "dangling");
+  fixture = await Fixture.with({ "a.txt": "a\n", "dir/b.txt": "b\n", "slow.txt": `${"a".repeat(40)}!\n` });
+  fixture.link("/etc", "out");
+  fixture.link("loop-b", "loop-a");
+  fixture.link("loop-a", "loop-b");
+  fixture.link("gone", "dangling");
 });
-afterAll(() => ground[Symbol.asyncDispose]());
+afterAll(() => fixture[Symbol.asyncDispose]());
 
 // Exponential for a backtracking engine, and only JavaScript has it.
 const runaway = "^(?=(a+)+$)x";
@@ -109,7 +109,7 @@ describe("each code is said with its message, path and suggestion", () => {
       expect.any(String),
     ],
   ])("%s by %s %j", async (code, tool, args, message, suggestion) => {
-    const answer = await ground.call(tool, args);
+    const answer = await fixture.call(tool, args);
     expect(answer.isError).toBe(true);
     const { ok, error } = answer.structuredContent;
     expect(ok).toBe(false);
@@ -185,7 +185,7 @@ describe("each code is said with its message, path and suggestion", () => {
   });
 
   it("a tool that does not exist is a protocol error", async () => {
-    const { error } = await ground.wire.request("tools/call", { name: "write_file", arguments: {} });
+    const { error } = await fixture.wire.request("tools/call", { name: "write_file", arguments: {} });
     expect(error).toMatchObject({ code: -32602, message: "Unknown tool: write_file" });
   });
 });
@@ -193,14 +193,14 @@ describe("each code is said with its message, path and suggestion", () => {
 describe("a search that takes too long", () => {
   it("by its pattern lets everybody else be answered, and those that follow", async () => {
     const done: string[] = [];
-    const slow = ground
+    const slow = fixture
       .failure("search_content", { path: ".", pattern: runaway, timeoutMs: 1500 })
       .then(({ code }) => done.push(code));
     const fast = async () => {
-      await ground.wire.request("ping");
-      await ground.done("read_file", { path: "a.txt" });
-      await ground.done("search_content", { path: ".", pattern: "b" });
-      await ground.done("search_content", { path: "dir", pattern: "(?<!x)b" });
+      await fixture.wire.request("ping");
+      await fixture.done("read_file", { path: "a.txt" });
+      await fixture.done("search_content", { path: ".", pattern: "b" });
+      await fixture.done("search_content", { path: "dir", pattern: "(?<!x)b" });
       done.push("others");
     };
     await fast();
@@ -212,19 +212,19 @@ describe("a search that takes too long", () => {
   it("by many patterns at a time ends each of them in its time", async () => {
     const codes = await Promise.all(
       Array.from({ length: 6 }, () =>
-        ground.failure("search_content", { path: ".", pattern: runaway, timeoutMs: 300 }),
+        fixture.failure("search_content", { path: ".", pattern: runaway, timeoutMs: 300 }),
       ),
     );
     expect(codes.map(({ code }) => code)).toEqual(Array(6).fill("E_TIMEOUT"));
   });
 
   it("by a pattern that only seems to run away is answered", async () => {
-    const { matches } = await ground.done("search_content", { path: ".", pattern: "^(a+)+$" });
+    const { matches } = await fixture.done("search_content", { path: ".", pattern: "^(a+)+$" });
     expect(matches.map(({ content }) => content)).toEqual(["a"]);
   });
 
   it("gives what it has, and says why that is not all", async () => {
-    await using other = await Ground.with({ "1.txt": "aaa\n", "2.txt": `${"a".repeat(40)}!\n` });
+    await using other = await Fixture.with({ "1.txt": "aaa\n", "2.txt": `${"a".repeat(40)}!\n` });
     const args = { path: ".", pattern: "^(?=(a+)+$)a", timeoutMs: 1000 };
     const { content, structuredContent } = await other.call("search_content", args);
     expect(structuredContent.matches).toHaveLength(1);

@@ -1,23 +1,28 @@
 // `get_file_info` and `get_multiple_file_info` over the wire.
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { Ground } from "./ground.ts";
+import { Fixture } from "./fixture.ts";
 
-let ground: Ground;
+let fixture: Fixture;
 beforeAll(async () => {
-  ground = await Ground.with({ "a.txt": "x".repeat(26), ".dot": "", "pic.png": "", "dir/unknown.xyz": "12" });
-  ground.link("a.txt", "link");
-  ground.link("/etc/passwd", "out");
-  ground.age("a.txt", 1_700_000_000);
-  ground.mode("a.txt", 0o640);
+  fixture = await Fixture.with({
+    "a.txt": "x".repeat(26),
+    ".dot": "",
+    "pic.png": "",
+    "dir/unknown.xyz": "12",
+  });
+  fixture.link("a.txt", "link");
+  fixture.link("/etc/passwd", "out");
+  fixture.age("a.txt", 1_700_000_000);
+  fixture.mode("a.txt", 0o640);
 });
-afterAll(() => ground[Symbol.asyncDispose]());
+afterAll(() => fixture[Symbol.asyncDispose]());
 
 describe("about one", () => {
   it("file: everything that the contract lists", async () => {
-    const { info } = await ground.done("get_file_info", { path: "a.txt" });
+    const { info } = await fixture.done("get_file_info", { path: "a.txt" });
     expect(info).toEqual({
       name: "a.txt",
-      path: `${ground.path}/a.txt`,
+      path: `${fixture.path}/a.txt`,
       type: "file",
       size: 26,
       created: expect.stringMatching(/Z$/),
@@ -27,7 +32,7 @@ describe("about one", () => {
       isHidden: false,
       mimeType: "text/plain",
     });
-    const said = await ground.text("get_file_info", { path: "a.txt" });
+    const said = await fixture.text("get_file_info", { path: "a.txt" });
     expect(said.split("\n").map(line => line.split(":")[0])).toEqual([
       "Name",
       "Path",
@@ -50,24 +55,24 @@ describe("about one", () => {
     ["dir/unknown.xyz", { mimeType: "application/octet-stream" }],
     ["link", { type: "symlink", name: "link", symlinkTarget: "a.txt", size: 26, mimeType: "text/plain" }],
   ])("%s", async (path, facts) => {
-    expect((await ground.done("get_file_info", { path })).info).toMatchObject(facts);
+    expect((await fixture.done("get_file_info", { path })).info).toMatchObject(facts);
   });
 
   it("allowed directory itself", async () => {
-    const { info } = await ground.done("get_file_info", { path: ground.path });
-    expect(info).toMatchObject({ type: "directory", path: ground.path });
-    expect(ground.path.endsWith(`/${info.name}`)).toBe(true);
+    const { info } = await fixture.done("get_file_info", { path: fixture.path });
+    expect(info).toMatchObject({ type: "directory", path: fixture.path });
+    expect(fixture.path.endsWith(`/${info.name}`)).toBe(true);
   });
 
   it("link that leads out: nothing", async () => {
-    expect((await ground.failure("get_file_info", { path: "out" })).code).toBe("E_ACCESS_DENIED");
+    expect((await fixture.failure("get_file_info", { path: "out" })).code).toBe("E_ACCESS_DENIED");
   });
 });
 
 describe("about many", () => {
   it("each has its info or its error, and there is a summary", async () => {
     const paths = ["a.txt", "nope", "dir", "out"];
-    const answer = await ground.call("get_multiple_file_info", { paths });
+    const answer = await fixture.call("get_multiple_file_info", { paths });
     const { results, summary } = answer.structuredContent;
     expect(results.map(({ path, info, error }) => [path, info?.type ?? error?.code])).toEqual([
       ["a.txt", "file"],
@@ -83,12 +88,12 @@ describe("about many", () => {
   });
 
   it("types are left out when they are not asked for", async () => {
-    const { results } = await ground.done("get_multiple_file_info", {
+    const { results } = await fixture.done("get_multiple_file_info", {
       paths: ["a.txt"],
       includeMimeType: false,
     });
     expect(results[0]?.info).not.toHaveProperty("mimeType");
-    const { results: typed } = await ground.done("get_multiple_file_info", { paths: ["a.txt"] });
+    const { results: typed } = await fixture.done("get_multiple_file_info", { paths: ["a.txt"] });
     expect(typed[0]?.info).toHaveProperty("mimeType", "text/plain");
   });
 });

@@ -3,12 +3,12 @@ import { mkdirSync, realpathSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { start } from "../../mcp/wire.ts";
-import { Ground } from "./ground.ts";
+import { Fixture } from "./fixture.ts";
 
-let ground: Ground;
+let fixture: Fixture;
 
 beforeAll(async () => {
-  ground = await Ground.with({
+  fixture = await Fixture.with({
     "README.md": "# Read me\n",
     "src/app.ts": "export {};\n",
     "src/app.test.ts": "test\n",
@@ -20,26 +20,26 @@ beforeAll(async () => {
     ".github/ci.yml": "on: push\n",
     "other/Thumbs.db": "x",
   });
-  ground.link("src", "link-to-src");
-  ground.link("/etc/passwd", "link-out");
-  mkdirSync(join(ground.path, "empty"));
-  ground.age("README.md", 1_000);
-  ground.age("big.bin", 2_000_000_000);
+  fixture.link("src", "link-to-src");
+  fixture.link("/etc/passwd", "link-out");
+  mkdirSync(join(fixture.path, "empty"));
+  fixture.age("README.md", 1_000);
+  fixture.age("big.bin", 2_000_000_000);
 });
-afterAll(() => ground[Symbol.asyncDispose]());
+afterAll(() => fixture[Symbol.asyncDispose]());
 
 const listed = async (args: object) =>
-  (await ground.done("list_directory", { path: ".", ...args })).entries.map(entry => entry.relativePath);
+  (await fixture.done("list_directory", { path: ".", ...args })).entries.map(entry => entry.relativePath);
 const found = async (args: object) =>
-  (await ground.done("search_files", { path: ".", ...args })).results.map(({ path }) =>
-    path.slice(ground.path.length + 1),
+  (await fixture.done("search_files", { path: ".", ...args })).results.map(({ path }) =>
+    path.slice(fixture.path.length + 1),
   );
 
 describe("allowed directories", () => {
   it("are told", async () => {
-    const { allowedDirectories } = await ground.done("list_allowed_directories");
-    expect(allowedDirectories).toEqual([realpathSync(ground.path)]);
-    expect(await ground.text("list_allowed_directories")).toContain(ground.path);
+    const { allowedDirectories } = await fixture.done("list_allowed_directories");
+    expect(allowedDirectories).toEqual([realpathSync(fixture.path)]);
+    expect(await fixture.text("list_allowed_directories")).toContain(fixture.path);
   });
 
   it("may be none, and then it says what to do", async () => {
@@ -54,18 +54,18 @@ describe("allowed directories", () => {
   });
 
   it("have the working directory with --allow-cwd", async () => {
-    await using wire = await start({ dialect: "fs-context", args: ["--allow-cwd"], cwd: ground.path });
+    await using wire = await start({ dialect: "fs-context", args: ["--allow-cwd"], cwd: fixture.path });
     await wire.initialize();
     const { structuredContent } = await wire.call("list_allowed_directories");
-    expect(structuredContent).toEqual({ ok: true, allowedDirectories: [realpathSync(ground.path)] });
+    expect(structuredContent).toEqual({ ok: true, allowedDirectories: [realpathSync(fixture.path)] });
   });
 });
 
 describe("a directory", () => {
   it("is listed by name, without dotfiles, with links marked and not followed", async () => {
-    expect(await ground.text("list_directory", { path: ground.path })).toBe(
+    expect(await fixture.text("list_directory", { path: fixture.path })).toBe(
       [
-        `${ground.path} (5 dirs, 2 files):`,
+        `${fixture.path} (5 dirs, 2 files):`,
         "[FILE] README.md (10 B)",
         "[FILE] big.bin (4.9 KB)",
         "[DIR] dist",
@@ -82,7 +82,7 @@ describe("a directory", () => {
   });
 
   it("has entries with name, relative path, type, size and date", async () => {
-    const { entries, summary } = await ground.done("list_directory", { path: "src", recursive: true });
+    const { entries, summary } = await fixture.done("list_directory", { path: "src", recursive: true });
     expect(entries[0]).toEqual({
       name: "app.test.ts",
       relativePath: "app.test.ts",
@@ -95,12 +95,12 @@ describe("a directory", () => {
   });
 
   it("may be empty", async () => {
-    expect(await ground.text("list_directory", { path: "empty" })).toBe("Empty directory");
+    expect(await fixture.text("list_directory", { path: "empty" })).toBe("Empty directory");
   });
 
   it("may be named through a link that stays inside, and not through one that leads out", async () => {
-    expect((await ground.done("list_directory", { path: "link-to-src" })).entries).toHaveLength(3);
-    expect((await ground.failure("list_directory", { path: "link-out" })).code).toBe("E_ACCESS_DENIED");
+    expect((await fixture.done("list_directory", { path: "link-to-src" })).entries).toHaveLength(3);
+    expect((await fixture.failure("list_directory", { path: "link-out" })).code).toBe("E_ACCESS_DENIED");
   });
 
   it("shows dotfiles with includeHidden", async () => {
@@ -123,7 +123,7 @@ describe("a directory", () => {
   it("shows only what a pattern matches, and says where nothing does", async () => {
     expect(await listed({ recursive: true, pattern: "**/*.test.ts" })).toEqual(["src/app.test.ts"]);
     expect(await listed({ recursive: true, pattern: "*.ts" })).toEqual([]);
-    expect(await ground.text("list_directory", { path: ".", pattern: "*.rs" })).toBe("No matches for *.rs");
+    expect(await fixture.text("list_directory", { path: ".", pattern: "*.rs" })).toBe("No matches for *.rs");
   });
 
   it("leaves out what excludePatterns name, written with or without '!'", async () => {
@@ -150,7 +150,7 @@ describe("a directory", () => {
 
   it("directories and links have no size to be sorted by", async () => {
     const paths = await listed({ sortBy: "size" });
-    const { entries } = await ground.done("list_directory", { path: ".", sortBy: "size" });
+    const { entries } = await fixture.done("list_directory", { path: ".", sortBy: "size" });
     const sizes = entries.map(({ size }) => size ?? 0);
     expect(sizes).toEqual(sizes.toSorted((a, b) => b - a));
     expect(paths.indexOf("README.md")).toBeLessThan(paths.indexOf("src"));
@@ -158,35 +158,35 @@ describe("a directory", () => {
 
   it("gives the first of the whole order when maxEntries cuts it, and says so", async () => {
     expect(await listed({ sortBy: "size", maxEntries: 1, recursive: true })).toEqual(["big.bin"]);
-    const { summary } = await ground.done("list_directory", { path: ".", maxEntries: 3 });
+    const { summary } = await fixture.done("list_directory", { path: ".", maxEntries: 3 });
     expect(summary).toMatchObject({ truncated: true, stoppedReason: "maxEntries", totalEntries: 3 });
-    expect(await ground.text("list_directory", { path: ".", maxEntries: 3 })).toContain(
+    expect(await fixture.text("list_directory", { path: ".", maxEntries: 3 })).toContain(
       "Truncated: 3 of 9 entries shown.",
     );
   });
 
   it("tells where links lead when asked", async () => {
-    const said = await ground.text("list_directory", { path: ".", includeSymlinkTargets: true });
+    const said = await fixture.text("list_directory", { path: ".", includeSymlinkTargets: true });
     expect(said).toContain("[LINK] link-to-src -> src");
-    const { entries } = await ground.done("list_directory", { path: ".", includeSymlinkTargets: true });
+    const { entries } = await fixture.done("list_directory", { path: ".", includeSymlinkTargets: true });
     expect(entries.find(({ name }) => name === "link-to-src")).toMatchObject({ symlinkTarget: "src" });
-    expect(await ground.text("list_directory", { path: "." })).not.toContain("->");
+    expect(await fixture.text("list_directory", { path: "." })).not.toContain("->");
   });
 });
 
 describe("files by glob", () => {
   it("are found by path order, without the built-in excludes, hidden names and links", async () => {
-    expect(await ground.text("search_files", { path: ".", pattern: "**/*" })).toBe(
+    expect(await fixture.text("search_files", { path: ".", pattern: "**/*" })).toBe(
       [
         "Found 5:",
-        `[FILE] ${ground.path}/README.md (10 B)`,
-        `[FILE] ${ground.path}/big.bin (4.9 KB)`,
-        `[FILE] ${ground.path}/src/app.test.ts (5 B)`,
-        `[FILE] ${ground.path}/src/app.ts (11 B)`,
-        `[FILE] ${ground.path}/src/deep/er/est.ts (8 B)`,
+        `[FILE] ${fixture.path}/README.md (10 B)`,
+        `[FILE] ${fixture.path}/big.bin (4.9 KB)`,
+        `[FILE] ${fixture.path}/src/app.test.ts (5 B)`,
+        `[FILE] ${fixture.path}/src/app.ts (11 B)`,
+        `[FILE] ${fixture.path}/src/deep/er/est.ts (8 B)`,
       ].join("\n"),
     );
-    expect(await ground.text("search_files", { path: ".", pattern: "*.rs" })).toBe("No matches");
+    expect(await fixture.text("search_files", { path: ".", pattern: "*.rs" })).toBe("No matches");
   });
 
   it.each([
@@ -241,7 +241,11 @@ describe("files by glob", () => {
 
   it("are cut by maxResults, maxFilesScanned and maxDepth, with the reason", async () => {
     const cut = async (args: object) => {
-      const { results, summary } = await ground.done("search_files", { path: ".", pattern: "**/*", ...args });
+      const { results, summary } = await fixture.done("search_files", {
+        path: ".",
+        pattern: "**/*",
+        ...args,
+      });
       return [results.length, summary.truncated, summary.stoppedReason];
     };
     expect(await cut({ maxResults: 2 })).toEqual([2, true, "maxResults"]);
@@ -249,14 +253,14 @@ describe("files by glob", () => {
     expect(await cut({ maxFilesScanned: 1 })).toEqual([1, true, "maxFiles"]);
     expect(await cut({ maxDepth: 0 })).toEqual([2, false, undefined]);
     expect(await cut({ maxDepth: 1 })).toEqual([4, false, undefined]);
-    expect(await ground.text("search_files", { path: ".", pattern: "**/*", maxResults: 2 })).toContain(
+    expect(await fixture.text("search_files", { path: ".", pattern: "**/*", maxResults: 2 })).toContain(
       "Truncated: there are more than 2 matches.",
     );
   });
 
   it("are never searched for through links", async () => {
     expect(
-      (await ground.failure("search_files", { path: ".", pattern: "*", skipSymlinks: false })).code,
+      (await fixture.failure("search_files", { path: ".", pattern: "*", skipSymlinks: false })).code,
     ).toBe("E_INVALID_INPUT");
     expect(await found({ pattern: "link-to-src/**" })).toEqual([]);
     expect(await found({ pattern: "link-out" })).toEqual([]);

@@ -1,12 +1,12 @@
 // Every parameter at both ends of its range, and beyond them. What each of them does is in the tests of its tool.
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { Ground } from "./ground.ts";
+import { Fixture } from "./fixture.ts";
 
-let ground: Ground;
+let fixture: Fixture;
 beforeAll(async () => {
-  ground = await Ground.with({ "a.txt": "a\nb\n" });
+  fixture = await Fixture.with({ "a.txt": "a\nb\n" });
 });
-afterAll(() => ground[Symbol.asyncDispose]());
+afterAll(() => fixture[Symbol.asyncDispose]());
 
 const megabyte = 1024 * 1024;
 const least: Record<string, Record<string, unknown>> = {
@@ -81,13 +81,13 @@ const cases: readonly Case[] = [
 describe.each(cases)("%s: %s", (tool, parameter, accepted, refused) => {
   it(`takes ${JSON.stringify(accepted).slice(0, 60)}`, async () => {
     for (const value of accepted) {
-      expect(await ground.done(tool, { ...least[tool], [parameter]: value })).toMatchObject({ ok: true });
+      expect(await fixture.done(tool, { ...least[tool], [parameter]: value })).toMatchObject({ ok: true });
     }
   });
 
   it(`refuses ${JSON.stringify(refused).slice(0, 60)}`, async () => {
     for (const value of refused) {
-      const { code, suggestion } = await ground.failure(tool, { ...least[tool], [parameter]: value });
+      const { code, suggestion } = await fixture.failure(tool, { ...least[tool], [parameter]: value });
       expect({ value, code }).toEqual({ value, code: "E_INVALID_INPUT" });
       expect(suggestion).not.toBe("");
     }
@@ -97,14 +97,14 @@ describe.each(cases)("%s: %s", (tool, parameter, accepted, refused) => {
 describe("lineStart and lineEnd", () => {
   it.each(["read_file", "read_multiple_files"])("are at least 1 in %s", async tool => {
     const call = (lineStart: unknown, lineEnd: unknown) => ({ ...least[tool], lineStart, lineEnd });
-    expect(await ground.done(tool, call(1, 1))).toMatchObject({ ok: true });
-    expect(await ground.done(tool, call(2, Number.MAX_SAFE_INTEGER))).toMatchObject({ ok: true });
+    expect(await fixture.done(tool, call(1, 1))).toMatchObject({ ok: true });
+    expect(await fixture.done(tool, call(2, Number.MAX_SAFE_INTEGER))).toMatchObject({ ok: true });
     for (const [from, to] of [
       [0, 1],
       [1, 0],
       ["1", 2],
     ])
-      expect((await ground.failure(tool, call(from, to))).code).toBe("E_INVALID_INPUT");
+      expect((await fixture.failure(tool, call(from, to))).code).toBe("E_INVALID_INPUT");
   });
 });
 
@@ -112,14 +112,14 @@ describe("what is required", () => {
   it.each(Object.entries(least))("%s", async (tool, args) => {
     for (const name of Object.keys(args)) {
       const { [name]: _, ...rest } = args;
-      const { code, message } = await ground.failure(tool, rest);
+      const { code, message } = await fixture.failure(tool, rest);
       expect(code).toBe("E_INVALID_INPUT");
       expect(message).toContain(`'${name}' is required`);
     }
   });
 
   it("is tested for every parameter that the tools list", async () => {
-    const { result } = await ground.wire.request("tools/list");
+    const { result } = await fixture.wire.request("tools/list");
     const tools = result?.tools as { name: string; inputSchema: { properties: object } }[];
     const listed = tools.flatMap(({ name, inputSchema }) =>
       Object.keys(inputSchema.properties).map(parameter => `${name} ${parameter}`),
@@ -150,7 +150,7 @@ describe("globs", () => {
       ["search_content", { filePattern: pattern }],
       ["search_content", { excludePatterns: [pattern] }],
     ] as const) {
-      const { code, message } = await ground.failure(tool, { ...least[tool], ...args });
+      const { code, message } = await fixture.failure(tool, { ...least[tool], ...args });
       expect(code).toBe("E_INVALID_PATTERN");
       expect(message).toContain("Invalid glob pattern");
     }

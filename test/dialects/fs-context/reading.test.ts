@@ -2,13 +2,13 @@
 import { appendFileSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { Ground } from "./ground.ts";
+import { Fixture } from "./fixture.ts";
 
-let ground: Ground;
+let fixture: Fixture;
 const png = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0, 1, 2]);
 
 beforeAll(async () => {
-  ground = await Ground.with({
+  fixture = await Fixture.with({
     "a.txt": "one\ntwo\nthree\nfour\n",
     "crlf.txt": "one\r\ntwo\r\nthree",
     "empty.txt": "",
@@ -21,11 +21,11 @@ beforeAll(async () => {
     "late-nul.txt": `${"x".repeat(600)}\0`,
     "dir/inner.txt": "inner",
   });
-  ground.link("a.txt", "link.txt");
+  fixture.link("a.txt", "link.txt");
 });
-afterAll(() => ground[Symbol.asyncDispose]());
+afterAll(() => fixture[Symbol.asyncDispose]());
 
-const read = (args: object) => ground.done("read_file", args);
+const read = (args: object) => fixture.done("read_file", args);
 
 describe("a whole file", () => {
   it("is its content, with the number of its lines behind it", async () => {
@@ -36,7 +36,9 @@ describe("a whole file", () => {
       truncated: false,
       totalLines: 5,
     });
-    expect(await ground.text("read_file", { path: "a.txt" })).toBe("one\ntwo\nthree\nfour\n\nTotal lines: 5");
+    expect(await fixture.text("read_file", { path: "a.txt" })).toBe(
+      "one\ntwo\nthree\nfour\n\nTotal lines: 5",
+    );
   });
 
   it("may be empty", async () => {
@@ -44,14 +46,14 @@ describe("a whole file", () => {
   });
 
   it("may be named by an absolute path, by one from home, or through a link that stays inside", async () => {
-    await using other = await Ground.with({ "x.txt": "x" });
+    await using other = await Fixture.with({ "x.txt": "x" });
     expect(await other.done("read_file", { path: join(other.path, "x.txt") })).toMatchObject({
       content: "x",
     });
     expect(await read({ path: "link.txt" })).toMatchObject({ content: "one\ntwo\nthree\nfour\n" });
-    await using home = await Ground.with({ "h.txt": "h" }, {});
+    await using home = await Fixture.with({ "h.txt": "h" }, {});
     const env = { HOME: home.path };
-    await using athome = await Ground.with({ "y.txt": "y" }, { env, args: [home.path] });
+    await using athome = await Fixture.with({ "y.txt": "y" }, { env, args: [home.path] });
     expect(await athome.done("read_file", { path: "~/h.txt" })).toMatchObject({ content: "h" });
   });
 });
@@ -80,7 +82,7 @@ describe("encoding", () => {
   });
 
   it("that is not one of the five is refused", async () => {
-    expect(await ground.failure("read_file", { path: "a.txt", encoding: "utf-7" })).toMatchObject({
+    expect(await fixture.failure("read_file", { path: "a.txt", encoding: "utf-7" })).toMatchObject({
       code: "E_INVALID_INPUT",
       message: expect.stringContaining("encoding"),
     });
@@ -94,7 +96,7 @@ describe("a part of a file", () => {
     [{ lineStart: 2, lineEnd: 3 }, "two\nthree", "Showing lines 2-3"],
   ])("%j", async (choice, content, note) => {
     expect(await read({ path: "a.txt", ...choice })).toMatchObject({ content, truncated: true });
-    expect(await ground.text("read_file", { path: "a.txt", ...choice })).toBe(`${content}\n\n${note}`);
+    expect(await fixture.text("read_file", { path: "a.txt", ...choice })).toBe(`${content}\n\n${note}`);
   });
 
   it("keeps the line endings that stand in the file", async () => {
@@ -106,13 +108,13 @@ describe("a part of a file", () => {
     for (const choice of [{ head: 100 }, { tail: 100 }, { lineStart: 1, lineEnd: 100 }]) {
       const whole = { content: "one\ntwo\nthree\nfour", truncated: false, totalLines: 5 };
       expect(await read({ path: "a.txt", ...choice })).toMatchObject(whole);
-      expect(await ground.text("read_file", { path: "a.txt", ...choice })).toContain("(the whole file)");
+      expect(await fixture.text("read_file", { path: "a.txt", ...choice })).toContain("(the whole file)");
     }
   });
 
   it("behind the end is empty, and says so", async () => {
     expect(await read({ path: "a.txt", lineStart: 9, lineEnd: 12 })).toMatchObject({ content: "" });
-    expect(await ground.text("read_file", { path: "a.txt", lineStart: 9, lineEnd: 12 })).toContain(
+    expect(await fixture.text("read_file", { path: "a.txt", lineStart: 9, lineEnd: 12 })).toContain(
       "nothing there",
     );
   });
@@ -131,9 +133,9 @@ describe("a part of a file", () => {
   ])("%j is refused", async (choice, message) => {
     const refused = { code: "E_INVALID_INPUT", message };
     const params = { path: "a.txt", ...choice };
-    expect(await ground.failure("read_file", params)).toMatchObject({ ...refused, path: "a.txt" });
-    expect((await ground.text("read_file", params)).split("\n")).toContain("Path: a.txt");
-    expect(await ground.failure("read_multiple_files", { paths: ["a.txt"], ...choice })).toMatchObject(
+    expect(await fixture.failure("read_file", params)).toMatchObject({ ...refused, path: "a.txt" });
+    expect((await fixture.text("read_file", params)).split("\n")).toContain("Path: a.txt");
+    expect(await fixture.failure("read_multiple_files", { paths: ["a.txt"], ...choice })).toMatchObject(
       refused,
     );
   });
@@ -141,7 +143,7 @@ describe("a part of a file", () => {
 
 describe("binary files", () => {
   it.each(["picture.png", "nul.txt"])("%s is refused, and read when asked for", async path => {
-    expect(await ground.failure("read_file", { path })).toEqual({
+    expect(await fixture.failure("read_file", { path })).toEqual({
       code: "E_INVALID_INPUT",
       message: `Binary file detected: ${path}. Set skipBinary=false to read as text.`,
       path,
@@ -161,17 +163,17 @@ describe("binary files", () => {
 
   it("are refused in a batch of text, and read in one of bytes", async () => {
     const paths = ["picture.png", "a.txt"];
-    const { results } = await ground.done("read_multiple_files", { paths });
+    const { results } = await fixture.done("read_multiple_files", { paths });
     expect(results.map(({ ok }) => ok)).toEqual([false, true]);
     expect(results[0]?.error?.code).toBe("E_INVALID_INPUT");
-    const bytes = await ground.done("read_multiple_files", { paths, encoding: "hex" });
+    const bytes = await fixture.done("read_multiple_files", { paths, encoding: "hex" });
     expect(bytes.results[0]?.content).toBe(png.toString("hex"));
   });
 });
 
 describe("maxSize", () => {
   it("refuses a larger file with its size, and lets one of that size through", async () => {
-    expect(await ground.failure("read_file", { path: "a.txt", maxSize: 18 })).toEqual({
+    expect(await fixture.failure("read_file", { path: "a.txt", maxSize: 18 })).toEqual({
       code: "E_TOO_LARGE",
       message: "File too large: 19 bytes (max: 18 bytes). Use head, tail, or lineRange for partial reads.",
       path: "a.txt",
@@ -186,7 +188,7 @@ describe("maxSize", () => {
       content: "on",
       truncated: true,
     });
-    expect(await ground.text("read_file", { path: "a.txt", maxSize: 2, head: 3 })).toContain(
+    expect(await fixture.text("read_file", { path: "a.txt", maxSize: 2, head: 3 })).toContain(
       "cut at maxSize",
     );
   });
@@ -195,7 +197,7 @@ describe("maxSize", () => {
 describe("many files", () => {
   it("come in the order of the paths, each with its content or its own error", async () => {
     const paths = ["a.txt", "nope.txt", "dir", "dir/inner.txt", "/etc/passwd", "a.txt"];
-    const answer = await ground.call("read_multiple_files", { paths });
+    const answer = await fixture.call("read_multiple_files", { paths });
     const { results, summary } = answer.structuredContent;
     expect(results.map(({ path, ok, error }) => [path, ok ? "ok" : error?.code])).toEqual([
       ["a.txt", "ok"],
@@ -220,12 +222,12 @@ describe("many files", () => {
     [{ encoding: "hex", head: 1 }, ["6f6e65", "696e6e6572"]],
   ])("take %j each", async (choice, contents) => {
     const paths = ["a.txt", "dir/inner.txt"];
-    const { results } = await ground.done("read_multiple_files", { paths, ...choice });
+    const { results } = await fixture.done("read_multiple_files", { paths, ...choice });
     expect(results.map(({ content }) => content)).toEqual(contents);
   });
 
   it("have a limit for each", async () => {
-    const { results } = await ground.done("read_multiple_files", {
+    const { results } = await fixture.done("read_multiple_files", {
       paths: ["a.txt", "dir/inner.txt"],
       maxSize: 5,
     });
@@ -233,7 +235,7 @@ describe("many files", () => {
   });
 
   it("have a limit for all, which holds however they overlap, and is the same each time", async () => {
-    const paths = Array.from({ length: 100 }, (_, i) => ground.put(`many/${i}.txt`, "x".repeat(100 + i)));
+    const paths = Array.from({ length: 100 }, (_, i) => fixture.put(`many/${i}.txt`, "x".repeat(100 + i)));
     const sizes = paths.map((_, i) => 100 + i);
     let expected = 0;
     const fits = sizes.map(size => {
@@ -242,7 +244,7 @@ describe("many files", () => {
       return true;
     });
     for (let round = 0; round < 5; round++) {
-      const { results, summary } = await ground.done("read_multiple_files", { paths, maxTotalSize: 5000 });
+      const { results, summary } = await fixture.done("read_multiple_files", { paths, maxTotalSize: 5000 });
       expect(results.map(({ ok }) => ok)).toEqual(fits);
       expect(summary.totalSize).toBe(expected);
       const left = results.find(({ ok }) => !ok);
@@ -254,8 +256,8 @@ describe("many files", () => {
   });
 
   it("may be large: each stays open until it is read", async () => {
-    const paths = [0, 1, 2, 3].map(i => ground.put(`large/${i}.txt`, `${i}`.repeat(3 * 1024 * 1024)));
-    const { results, summary } = await ground.done("read_multiple_files", { paths });
+    const paths = [0, 1, 2, 3].map(i => fixture.put(`large/${i}.txt`, `${i}`.repeat(3 * 1024 * 1024)));
+    const { results, summary } = await fixture.done("read_multiple_files", { paths });
     expect(results.map(({ content }) => [content?.[0], content?.length])).toEqual(
       [0, 1, 2, 3].map(i => [`${i}`, 3 * 1024 * 1024]),
     );
@@ -263,19 +265,19 @@ describe("many files", () => {
   });
 
   it("count the parts that are read, not the files", async () => {
-    const paths = [0, 1, 2].map(i => ground.put(`parts/${i}.txt`, "1234\n".repeat(1000)));
-    const { results } = await ground.done("read_multiple_files", { paths, head: 1, maxTotalSize: 8 });
+    const paths = [0, 1, 2].map(i => fixture.put(`parts/${i}.txt`, "1234\n".repeat(1000)));
+    const { results } = await fixture.done("read_multiple_files", { paths, head: 1, maxTotalSize: 8 });
     expect(results.map(({ content }) => content)).toEqual(["1234", "1234", undefined]);
   });
 });
 
 describe("large and moving files", () => {
   it("a line of 50 MB is cut at maxSize, from either end", async () => {
-    const path = ground.put("long-line.txt", Buffer.alloc(50 * 1024 * 1024, "x"));
+    const path = fixture.put("long-line.txt", Buffer.alloc(50 * 1024 * 1024, "x"));
     expect((await read({ path, head: 1, maxSize: 1000 })).content).toBe("x".repeat(1000));
     const last = await read({ path, tail: 1, maxSize: 1000 });
     expect(last).toMatchObject({ content: "x".repeat(1000), truncated: true });
-    expect(await ground.text("read_file", { path, tail: 1, maxSize: 1000 })).toContain(
+    expect(await fixture.text("read_file", { path, tail: 1, maxSize: 1000 })).toContain(
       "Showing last 1 lines (cut at maxSize, 1000 bytes)",
     );
     const range = await read({ path, lineStart: 2, lineEnd: 3 });
@@ -283,24 +285,24 @@ describe("large and moving files", () => {
   });
 
   it("a file of 300 MB gives its first and last lines and is refused whole", async () => {
-    const path = ground.put("large.txt", `first\nsecond\n${"x".repeat(600)}`);
+    const path = fixture.put("large.txt", `first\nsecond\n${"x".repeat(600)}`);
     truncateSync(path, 300 * 1024 * 1024);
     appendFileSync(path, "\nlast but one\nlast\n");
     expect((await read({ path, head: 2 })).content).toBe("first\nsecond");
     expect((await read({ path, tail: 2 })).content).toBe("last but one\nlast");
     expect((await read({ path, lineStart: 4, lineEnd: 5 })).content).toBe("last but one\nlast");
-    expect((await ground.failure("read_file", { path, skipBinary: false })).code).toBe("E_TOO_LARGE");
+    expect((await fixture.failure("read_file", { path, skipBinary: false })).code).toBe("E_TOO_LARGE");
   });
 
   it("more than 10 MB is read when maxSize says so", async () => {
-    const path = ground.put("eleven.txt", "0123456789\n".repeat(1024 * 1024));
-    expect((await ground.failure("read_file", { path })).code).toBe("E_TOO_LARGE");
+    const path = fixture.put("eleven.txt", "0123456789\n".repeat(1024 * 1024));
+    expect((await fixture.failure("read_file", { path })).code).toBe("E_TOO_LARGE");
     const { content, totalLines } = await read({ path, maxSize: 100 * 1024 * 1024 });
     expect([content.length, totalLines]).toEqual([11 * 1024 * 1024, 1024 * 1024 + 1]);
   });
 
   it("a file that grows and shrinks while it is read is never more than lines of it", async () => {
-    const path = ground.put("moving.txt", "line\n".repeat(20_000));
+    const path = fixture.put("moving.txt", "line\n".repeat(20_000));
     let on = true;
     const moving = (async () => {
       for (let i = 0; on; i++) {

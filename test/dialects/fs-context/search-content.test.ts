@@ -1,11 +1,11 @@
 // `search_content` over the wire.
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { Ground } from "./ground.ts";
+import { Fixture } from "./fixture.ts";
 
-let ground: Ground;
+let fixture: Fixture;
 
 beforeAll(async () => {
-  ground = await Ground.with({
+  fixture = await Fixture.with({
     "a.txt": "zero\none TODO\ntwo\nthree fixme, todo\nfour\nfive\n",
     "src/b.ts": "const total = 1; // TODO: totals\r\nconst Totals = 2;\r\nlast $price (x)",
     "src/words.ts": "naïve na\nfoo foobar\nfoo_bar\n",
@@ -16,14 +16,14 @@ beforeAll(async () => {
     "large.txt": `${"x".repeat(1024 * 1024)}\nTODO\n`,
     "utf16.txt": Buffer.from("\ufeffTODO wide\n", "utf16le"),
   });
-  ground.link("/etc/passwd", "link-out");
-  ground.link("a.txt", "link-in");
+  fixture.link("/etc/passwd", "link-out");
+  fixture.link("a.txt", "link-in");
 });
-afterAll(() => ground[Symbol.asyncDispose]());
+afterAll(() => fixture[Symbol.asyncDispose]());
 
-const search = (args: object) => ground.done("search_content", { path: ".", ...args });
+const search = (args: object) => fixture.done("search_content", { path: ".", ...args });
 const lines = async (args: object) =>
-  (await search(args)).matches.map(({ file, line }) => `${file.slice(ground.path.length + 1)}:${line}`);
+  (await search(args)).matches.map(({ file, line }) => `${file.slice(fixture.path.length + 1)}:${line}`);
 
 describe("what is counted", () => {
   it("is whole words where they are asked for, also of plain text", async () => {
@@ -47,7 +47,7 @@ describe("the file pattern", () => {
 describe("what is found", () => {
   it("is shown by file, the match marked and numbered, the context not", async () => {
     expect(
-      await ground.text("search_content", {
+      await fixture.text("search_content", {
         path: ".",
         pattern: "todo",
         contextLines: 1,
@@ -57,7 +57,7 @@ describe("what is found", () => {
       [
         "Found 2:",
         "",
-        `${ground.path}/a.txt (2 matches):`,
+        `${fixture.path}/a.txt (2 matches):`,
         "  1: zero",
         "> 2: one TODO",
         "  3: two",
@@ -65,7 +65,9 @@ describe("what is found", () => {
         "  5: four",
       ].join("\n"),
     );
-    expect(await ground.text("search_content", { path: ".", pattern: "nothing like it" })).toBe("No matches");
+    expect(await fixture.text("search_content", { path: ".", pattern: "nothing like it" })).toBe(
+      "No matches",
+    );
   });
 
   it("has line, content, context and how often it matches, and a summary", async () => {
@@ -76,7 +78,7 @@ describe("what is found", () => {
     });
     expect(matches).toEqual([
       {
-        file: `${ground.path}/a.txt`,
+        file: `${fixture.path}/a.txt`,
         line: 2,
         content: "one TODO",
         contextBefore: ["zero"],
@@ -84,7 +86,7 @@ describe("what is found", () => {
         matchCount: 1,
       },
       {
-        file: `${ground.path}/a.txt`,
+        file: `${fixture.path}/a.txt`,
         line: 4,
         content: "three fixme, todo",
         contextBefore: ["one TODO", "two"],
@@ -177,7 +179,7 @@ describe("patterns", () => {
   it.each(["(", "[z-a]", "a**", "x{2,1}", "(?<n>a)\\k<m>", "one\\ntwo", `${"a".repeat(5000)}`])(
     "%s is refused",
     async pattern => {
-      const { code, message } = await ground.failure("search_content", { path: ".", pattern });
+      const { code, message } = await fixture.failure("search_content", { path: ".", pattern });
       expect(code).toBe("E_INVALID_PATTERN");
       expect(message).toContain(`Invalid regular expression: ${pattern.slice(0, 200)} (`);
     },

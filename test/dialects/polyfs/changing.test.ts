@@ -12,16 +12,16 @@ import {
   truncateSync,
 } from "node:fs";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { changeIn, Ground, type Server, versionIn } from "./ground.ts";
+import { changeIn, Fixture, type Server, versionIn } from "./fixture.ts";
 
-let ground: Ground;
+let fixture: Fixture;
 let server: Server;
 beforeAll(async () => {
-  ground = new Ground();
-  server = await ground.serve();
+  fixture = new Fixture();
+  server = await fixture.serve();
 });
-afterAll(() => ground[Symbol.asyncDispose]());
-beforeEach(() => ground.reset({ "a.txt": "one\ntwo\n" }));
+afterAll(() => fixture[Symbol.asyncDispose]());
+beforeEach(() => fixture.reset({ "a.txt": "one\ntwo\n" }));
 
 describe("write_file", () => {
   it("creates, with parents, and tells lines, size and version", async () => {
@@ -29,7 +29,7 @@ describe("write_file", () => {
     expect(said).toMatch(
       /^created x\/y\/z\.txt · 2 lines · 4 B · v:\w{12}\nchange \w+ \(undo takes it back\)$/,
     );
-    expect(ground.read("x/y/z.txt")).toBe("a\nb\n");
+    expect(fixture.read("x/y/z.txt")).toBe("a\nb\n");
     expect(await server.version("x/y/z.txt")).toBe(versionIn(said));
   });
 
@@ -40,7 +40,7 @@ describe("write_file", () => {
     expect(await server.says("write_file", { path: "a.txt", content: "more\n", mode: "append" })).toMatch(
       /^appended to a\.txt · 2 lines/,
     );
-    expect(ground.read("a.txt")).toBe("new\nmore\n");
+    expect(fixture.read("a.txt")).toBe("new\nmore\n");
     expect((await server.refuses("write_file", { path: "a.txt", content: "x", mode: "create" }))[0]).toBe(
       "exists: a.txt exists already",
     );
@@ -50,29 +50,29 @@ describe("write_file", () => {
     expect(await server.says("write_file", { path: "c.txt", content: "x", mode: "append" })).toMatch(
       /^created /,
     );
-    expect(ground.read("a.txt")).toBe("new\nmore\n");
+    expect(fixture.read("a.txt")).toBe("new\nmore\n");
   });
 
   it("appends with the line endings of the file", async () => {
-    ground.write("a.txt", "one\r\ntwo\r\n");
+    fixture.write("a.txt", "one\r\ntwo\r\n");
     await server.says("write_file", { path: "a.txt", content: "three\nfour\n", mode: "append" });
-    expect(ground.read("a.txt")).toBe("one\r\ntwo\r\nthree\r\nfour\r\n");
+    expect(fixture.read("a.txt")).toBe("one\r\ntwo\r\nthree\r\nfour\r\n");
     await server.says("write_file", { path: "a.txt", content: "five\r\n", mode: "append" });
-    expect(ground.read("a.txt")).toBe("one\r\ntwo\r\nthree\r\nfour\r\nfive\r\n");
-    ground.write("b.txt", "one\n");
+    expect(fixture.read("a.txt")).toBe("one\r\ntwo\r\nthree\r\nfour\r\nfive\r\n");
+    fixture.write("b.txt", "one\n");
     await server.says("write_file", { path: "b.txt", content: "two\r\n", mode: "append" });
-    expect(ground.read("b.txt")).toBe("one\ntwo\n");
-    ground.write("c.txt", "");
+    expect(fixture.read("b.txt")).toBe("one\ntwo\n");
+    fixture.write("c.txt", "");
     await server.says("write_file", { path: "c.txt", content: "one\r\n", mode: "append" });
-    expect(ground.read("c.txt")).toBe("one\r\n");
+    expect(fixture.read("c.txt")).toBe("one\r\n");
   });
 
   it("writes the content as it is, in the encoding that is named or that the file has", async () => {
     await server.says("write_file", { path: "new.txt", content: "é\r\n", encoding: "latin1" });
-    expect(ground.bytes("new.txt")).toEqual(Buffer.from([0xe9, 13, 10]));
-    ground.write("wide.txt", Buffer.from("\ufeffold\n", "utf16le"));
+    expect(fixture.bytes("new.txt")).toEqual(Buffer.from([0xe9, 13, 10]));
+    fixture.write("wide.txt", Buffer.from("\ufeffold\n", "utf16le"));
     expect(await server.says("write_file", { path: "wide.txt", content: "neu\n" })).toContain("utf-16le");
-    expect(ground.bytes("wide.txt")).toEqual(Buffer.from("\ufeffneu\n", "utf16le"));
+    expect(fixture.bytes("wide.txt")).toEqual(Buffer.from("\ufeffneu\n", "utf16le"));
     const lines = await server.refuses("write_file", { path: "new.txt", content: "☃", encoding: "latin1" });
     expect(lines[0]).toMatch(/^unencodable: "☃" \(line 1\) cannot be written in iso-8859-1/);
     expect((await server.refuses("write_file", { path: "q", content: "", encoding: "klingon" }))[0]).toMatch(
@@ -81,19 +81,19 @@ describe("write_file", () => {
   });
 
   it("writes through links, keeps the mode, and refuses directories", async () => {
-    symlinkSync("a.txt", ground.path("link"));
-    chmodSync(ground.path("a.txt"), 0o700);
+    symlinkSync("a.txt", fixture.path("link"));
+    chmodSync(fixture.path("a.txt"), 0o700);
     await server.says("write_file", { path: "link", content: "by link" });
-    expect(readlinkSync(ground.path("link"))).toBe("a.txt");
-    expect(ground.read("a.txt")).toBe("by link");
-    expect(statSync(ground.path("a.txt")).mode & 0o777).toBe(0o700);
+    expect(readlinkSync(fixture.path("link"))).toBe("a.txt");
+    expect(fixture.read("a.txt")).toBe("by link");
+    expect(statSync(fixture.path("a.txt")).mode & 0o777).toBe(0o700);
     expect((await server.refuses("write_file", { path: ".", content: "" }))[0]).toMatch(/^not_a_file: /);
   });
 });
 
 describe("replace_in_files", () => {
   beforeEach(() =>
-    ground.reset({
+    fixture.reset({
       ".gitignore": "out/\n",
       "src/a.ts": "foo foo\n",
       "src/b.ts": "Foo\r\n",
@@ -112,25 +112,25 @@ describe("replace_in_files", () => {
     expect(said).toMatch(
       /^replaced 3 occurrences in 2 files\nsrc\/a\.ts: 2 · v:\w{12}\n {2}1- foo foo\n {2}1\+ bar bar\nsrc\/c\.md: 1 · v:\w{12}\n {2}1- foo\n {2}1\+ bar\nchange \w+ \(undo takes it back\)$/,
     );
-    expect([ground.read("src/a.ts"), ground.read("src/c.md"), ground.read("out/d.ts")]).toEqual([
+    expect([fixture.read("src/a.ts"), fixture.read("src/c.md"), fixture.read("out/d.ts")]).toEqual([
       "bar bar\n",
       "bar\n",
       "foo\n",
     ]);
     await server.says("undo");
-    expect(ground.read("src/a.ts")).toBe("foo foo\n");
+    expect(fixture.read("src/a.ts")).toBe("foo foo\n");
   });
 
   it("takes directories and files, ignores case, and knows expressions", async () => {
     await server.says("replace_in_files", { paths: ["src"], old: "FOO", new: "x", ignore_case: true });
-    expect(ground.read("src/b.ts")).toBe("x\r\n");
+    expect(fixture.read("src/b.ts")).toBe("x\r\n");
     await server.says("replace_in_files", {
       paths: ["src/a.ts"],
       old: "(x) x",
       new: "$1-$1",
       match: "regex",
     });
-    expect(ground.read("src/a.ts")).toBe("x-x\n");
+    expect(fixture.read("src/a.ts")).toBe("x-x\n");
   });
 
   it("only tells in a dry run", async () => {
@@ -143,7 +143,7 @@ describe("replace_in_files", () => {
     expect(said).toMatch(
       /^would replace 3 occurrences in 2 files\n[\s\S]*\n\[dry run: nothing was written\]$/,
     );
-    expect(ground.read("src/a.ts")).toBe("foo foo\n");
+    expect(fixture.read("src/a.ts")).toBe("foo foo\n");
   });
 
   it("changes nothing where more files than allowed would be", async () => {
@@ -154,7 +154,7 @@ describe("replace_in_files", () => {
       max_files: 1,
     });
     expect(lines[0]).toBe("too_large: more than 1 file; nothing was changed");
-    expect(ground.read("src/a.ts")).toBe("foo foo\n");
+    expect(fixture.read("src/a.ts")).toBe("foo foo\n");
   });
 
   it("refuses what matches nothing, and globs that lead out", async () => {
@@ -172,7 +172,7 @@ describe("replace_in_files", () => {
 });
 
 describe("apply_patch", () => {
-  beforeEach(() => ground.reset({ "a.txt": "one\ntwo\nthree\n", "b.txt": "bee\n", "c.txt": "sea\n" }));
+  beforeEach(() => fixture.reset({ "a.txt": "one\ntwo\nthree\n", "b.txt": "bee\n", "c.txt": "sea\n" }));
 
   const unified = [
     "--- a/a.txt\n+++ b/a.txt\n@@ -1,3 +1,3 @@\n one\n-two\n+TWO\n three\n",
@@ -207,24 +207,28 @@ describe("apply_patch", () => {
       expect.stringMatching(/^R c\.txt -> d\.txt \+0 -0/),
       expect.stringMatching(/^change \w+ \(undo takes it back\)$/),
     ]);
-    expect(ground.read("a.txt")).toBe("one\nTWO\nthree\n");
-    expect(ground.read("new/n.txt")).toBe("fresh\n");
-    expect([ground.has("b.txt"), ground.has("c.txt"), ground.read("d.txt")]).toEqual([false, false, "sea\n"]);
+    expect(fixture.read("a.txt")).toBe("one\nTWO\nthree\n");
+    expect(fixture.read("new/n.txt")).toBe("fresh\n");
+    expect([fixture.has("b.txt"), fixture.has("c.txt"), fixture.read("d.txt")]).toEqual([
+      false,
+      false,
+      "sea\n",
+    ]);
     expect(await server.version("a.txt")).toBe(versionIn(said));
     await server.says("undo", { change: changeIn(said) });
-    expect([ground.read("a.txt"), ground.read("b.txt"), ground.read("c.txt")]).toEqual([
+    expect([fixture.read("a.txt"), fixture.read("b.txt"), fixture.read("c.txt")]).toEqual([
       "one\ntwo\nthree\n",
       "bee\n",
       "sea\n",
     ]);
-    expect([ground.has("new"), ground.has("d.txt")]).toEqual([false, false]);
+    expect([fixture.has("new"), fixture.has("d.txt")]).toEqual([false, false]);
   });
 
   it("only tells in a dry run", async () => {
     expect(await server.says("apply_patch", { patch: unified, dry_run: true })).toMatch(
       /\n\[dry run: nothing was written\]$/,
     );
-    expect([ground.read("a.txt"), ground.has("new"), ground.has("b.txt")]).toEqual([
+    expect([fixture.read("a.txt"), fixture.has("new"), fixture.has("b.txt")]).toEqual([
       "one\ntwo\nthree\n",
       false,
       true,
@@ -240,7 +244,7 @@ describe("apply_patch", () => {
       "2: two",
       "3: three",
     ]);
-    expect([ground.has("new"), ground.has("b.txt"), ground.has("c.txt")]).toEqual([false, true, true]);
+    expect([fixture.has("new"), fixture.has("b.txt"), fixture.has("c.txt")]).toEqual([false, true, true]);
   });
 
   it.each([
@@ -274,14 +278,14 @@ describe("apply_patch", () => {
     ],
   ])("refuses %s", async (_, patch, first) => {
     expect((await server.refuses("apply_patch", { patch }))[0]).toMatch(first);
-    expect(ground.read("b.txt")).toBe("bee\n");
-    expect(existsSync(ground.path("../out.txt"))).toBe(false);
+    expect(fixture.read("b.txt")).toBe("bee\n");
+    expect(existsSync(fixture.path("../out.txt"))).toBe(false);
     expect(existsSync("/tmp/polyfs-out.txt")).toBe(false);
   });
 });
 
 describe("move_path and copy_path", () => {
-  beforeEach(() => ground.reset({ "a.txt": "a\n", "b.txt": "b\n", "dir/sub/f.txt": "f\n" }));
+  beforeEach(() => fixture.reset({ "a.txt": "a\n", "b.txt": "b\n", "dir/sub/f.txt": "f\n" }));
 
   it("move and copy files and directories, making parents", async () => {
     expect(await server.says("move_path", { from: "a.txt", to: "x/y.txt" })).toMatch(
@@ -291,10 +295,10 @@ describe("move_path and copy_path", () => {
       /^copied dir -> dir2\nchange \w+/,
     );
     expect([
-      ground.read("x/y.txt"),
-      ground.has("a.txt"),
-      ground.read("dir2/sub/f.txt"),
-      ground.has("dir"),
+      fixture.read("x/y.txt"),
+      fixture.has("a.txt"),
+      fixture.read("dir2/sub/f.txt"),
+      fixture.has("dir"),
     ]).toEqual(["a\n", false, "f\n", true]);
   });
 
@@ -304,9 +308,9 @@ describe("move_path and copy_path", () => {
         "exists: b.txt exists already",
       );
     await server.says("copy_path", { from: "a.txt", to: "b.txt", overwrite: true });
-    expect(ground.read("b.txt")).toBe("a\n");
+    expect(fixture.read("b.txt")).toBe("a\n");
     await server.says("move_path", { from: "b.txt", to: "a.txt", overwrite: true });
-    expect([ground.read("a.txt"), ground.has("b.txt")]).toEqual(["a\n", false]);
+    expect([fixture.read("a.txt"), fixture.has("b.txt")]).toEqual(["a\n", false]);
   });
 
   it("refuse what is not there, what lies in itself, and roots", async () => {
@@ -322,16 +326,16 @@ describe("move_path and copy_path", () => {
 
   it("move only the version that was read, where one is named", async () => {
     const version = await server.version("a.txt");
-    ground.write("a.txt", "changed\n");
+    fixture.write("a.txt", "changed\n");
     const lines = await server.refuses("move_path", { from: "a.txt", to: "m.txt", if_version: version });
     expect(lines[0]).toMatch(/^stale: a\.txt has changed since then; it is now v:\w{12}$/);
     await server.says("move_path", { from: "a.txt", to: "m.txt", if_version: versionIn(lines[0] ?? "") });
-    expect(ground.read("m.txt")).toBe("changed\n");
+    expect(fixture.read("m.txt")).toBe("changed\n");
   });
 });
 
 describe("delete_path and create_directory", () => {
-  beforeEach(() => ground.reset({ "a.txt": "a\n", "dir/sub/f.txt": "f\n" }));
+  beforeEach(() => fixture.reset({ "a.txt": "a\n", "dir/sub/f.txt": "f\n" }));
 
   it("delete files, and directories with all that they hold only where asked", async () => {
     expect(await server.says("delete_path", { path: "a.txt" })).toMatch(
@@ -340,53 +344,53 @@ describe("delete_path and create_directory", () => {
     expect((await server.refuses("delete_path", { path: "dir" }))[1]).toContain("recursive: true");
     const said = await server.says("delete_path", { path: "dir", recursive: true });
     expect(said).toMatch(/^deleted dir\/ \(2 entries\)\n/);
-    expect(ground.has("dir")).toBe(false);
+    expect(fixture.has("dir")).toBe(false);
     await server.says("undo", { change: changeIn(said) });
-    expect(ground.read("dir/sub/f.txt")).toBe("f\n");
+    expect(fixture.read("dir/sub/f.txt")).toBe("f\n");
   });
 
   it("delete only a link, never what it leads to; never a root", async () => {
-    symlinkSync("dir", ground.path("link"));
+    symlinkSync("dir", fixture.path("link"));
     expect(await server.says("delete_path", { path: "link", recursive: true })).toMatch(
       /^deleted link \(a link\)/,
     );
-    expect(ground.read("dir/sub/f.txt")).toBe("f\n");
+    expect(fixture.read("dir/sub/f.txt")).toBe("f\n");
     expect((await server.refuses("delete_path", { path: ".", recursive: true }))[0]).toMatch(/^denied: /);
     expect((await server.refuses("delete_path", { path: "nope" }))[0]).toMatch(/^not_found: /);
   });
 
   it("delete only the version that was read, where one is named", async () => {
     const version = await server.version("a.txt");
-    ground.write("a.txt", "other\n");
+    fixture.write("a.txt", "other\n");
     expect((await server.refuses("delete_path", { path: "a.txt", if_version: version }))[0]).toMatch(
       /^stale: /,
     );
-    expect(ground.read("a.txt")).toBe("other\n");
+    expect(fixture.read("a.txt")).toBe("other\n");
     await server.says("delete_path", { path: "a.txt", if_version: await server.version("a.txt") });
-    expect(ground.has("a.txt")).toBe(false);
+    expect(fixture.has("a.txt")).toBe(false);
   });
 
   it("refuse to delete what is too large to be kept: that would be for good", async () => {
-    ground.write("dir/huge.bin", "");
-    truncateSync(ground.path("dir/huge.bin"), 100 * 1024 * 1024);
+    fixture.write("dir/huge.bin", "");
+    truncateSync(fixture.path("dir/huge.bin"), 100 * 1024 * 1024);
     for (const path of ["dir/huge.bin", "dir"]) {
       const lines = await server.refuses("delete_path", { path, recursive: true });
       expect(lines[0]).toMatch(
         /^denied: dir.* has 100 MB, more than undo keeps \(64 MB in a file, 512 MB in all\)/,
       );
     }
-    expect(ground.has("dir/huge.bin")).toBe(true);
+    expect(fixture.has("dir/huge.bin")).toBe(true);
   });
 
   it("refuse to delete what undo could not bring back, unless the server was started for it", async () => {
     const half = Array(12).fill("n".repeat(200)).join("/");
     const prepare = () => {
-      ground.reset({ "pipe/a": "a\n", "deep/a": "a\n" });
-      execFileSync("mkfifo", [ground.path("pipe/p")]);
+      fixture.reset({ "pipe/a": "a\n", "deep/a": "a\n" });
+      execFileSync("mkfifo", [fixture.path("pipe/p")]);
       // No path reaches all of it.
-      mkdirSync(ground.path(`half/${half}`), { recursive: true });
-      mkdirSync(ground.path(`deep/${half}`), { recursive: true });
-      renameSync(ground.path("half"), ground.path(`deep/${half}/half`));
+      mkdirSync(fixture.path(`half/${half}`), { recursive: true });
+      mkdirSync(fixture.path(`deep/${half}`), { recursive: true });
+      renameSync(fixture.path("half"), fixture.path(`deep/${half}/half`));
     };
     prepare();
     for (const [path, why] of [
@@ -399,13 +403,13 @@ describe("delete_path and create_directory", () => {
       expect(line).toMatch(why);
       expect(line).toContain("--allow-irrevocable");
     }
-    expect(ground.read("pipe/a")).toBe("a\n");
-    expect(ground.read("deep/a")).toBe("a\n");
-    const allowed = await ground.serve({ args: ["--allow-irrevocable"] });
+    expect(fixture.read("pipe/a")).toBe("a\n");
+    expect(fixture.read("deep/a")).toBe("a\n");
+    const allowed = await fixture.serve({ args: ["--allow-irrevocable"] });
     for (const path of ["pipe", "deep"]) {
       const said = await allowed.says("delete_path", { path, recursive: true });
       expect(said).not.toContain("undo takes it back");
-      expect(ground.has(path)).toBe(false);
+      expect(fixture.has(path)).toBe(false);
     }
   });
 
@@ -414,7 +418,7 @@ describe("delete_path and create_directory", () => {
       /^created p\/q\/r\/\nchange \w+ /,
     );
     expect(await server.says("create_directory", { path: "p/q/r" })).toBe("exists p/q/r/");
-    expect(lstatSync(ground.path("p/q/r")).isDirectory()).toBe(true);
+    expect(lstatSync(fixture.path("p/q/r")).isDirectory()).toBe(true);
     expect((await server.refuses("create_directory", { path: "a.txt" }))[0]).toMatch(/^exists: /);
   });
 });

@@ -1,7 +1,7 @@
 // What a client is told before the first call: small definitions, honest annotations, and only what can be done.
 import { describe, expect, it } from "vitest";
 import { start } from "../../mcp/wire.ts";
-import { Ground } from "./ground.ts";
+import { Fixture } from "./fixture.ts";
 
 const reading = ["read_file", "list_directory", "find_files", "search_text", "file_info", "list_roots"];
 const changing = [
@@ -23,18 +23,18 @@ describe("the definitions", () => {
       .length / 4;
 
   it("are sixteen within 2,000 tokens, and nineteen with commands", async () => {
-    await using ground = new Ground();
-    const sixteen = await (await ground.serve()).tools();
+    await using fixture = new Fixture();
+    const sixteen = await (await fixture.serve()).tools();
     expect(sixteen.map(tool => tool.name)).toEqual([...reading, ...changing, "list_changes", "undo"]);
-    const nineteen = await (await ground.serve({ args: ["--allow-run=unsandboxed"] })).tools();
+    const nineteen = await (await fixture.serve({ args: ["--allow-run=unsandboxed"] })).tools();
     expect(nineteen.map(tool => tool.name)).toEqual([...sixteen.map(tool => tool.name), ...running]);
     expect(seen(sixteen)).toBeLessThan(2000);
     expect(seen(nineteen)).toBeLessThan(2350);
   });
 
   it("carry all four annotations, and say which tools only read", async () => {
-    await using ground = new Ground();
-    for (const { name, annotations } of await (await ground.serve()).tools()) {
+    await using fixture = new Fixture();
+    for (const { name, annotations } of await (await fixture.serve()).tools()) {
       const hints = annotations as Record<string, boolean>;
       expect(Object.keys(hints).sort()).toEqual([
         "destructiveHint",
@@ -47,16 +47,16 @@ describe("the definitions", () => {
   });
 
   it("are flat: no parameter but the list of edits holds objects", async () => {
-    await using ground = new Ground();
-    const nested = (await (await ground.serve()).tools()).filter(
+    await using fixture = new Fixture();
+    const nested = (await (await fixture.serve()).tools()).filter(
       tool => JSON.stringify(tool.inputSchema).split('"object"').length > 2,
     );
     expect(nested.map(tool => tool.name)).toEqual(["edit_file"]);
   });
 
   it("come with instructions under 2 KB, and are the default", async () => {
-    await using ground = new Ground();
-    await using wire = await start({ roots: [ground.root] });
+    await using fixture = new Fixture();
+    await using wire = await start({ roots: [fixture.root] });
     const { result } = await wire.initialize();
     expect(Buffer.byteLength(String(result?.instructions))).toBeLessThan(2048);
     expect((await wire.request("tools/list")).result?.tools).toHaveLength(16);
@@ -65,9 +65,9 @@ describe("the definitions", () => {
 
 describe("where nothing may be written", () => {
   it("the changing tools are not offered", async () => {
-    await using ground = new Ground({ "a.txt": "a\n" });
-    for (const options of [{ args: ["--read-only"] }, { roots: [], args: ["--allow-read", ground.root] }]) {
-      const server = await ground.serve(options);
+    await using fixture = new Fixture({ "a.txt": "a\n" });
+    for (const options of [{ args: ["--read-only"] }, { roots: [], args: ["--allow-read", fixture.root] }]) {
+      const server = await fixture.serve(options);
       expect((await server.tools()).map(tool => tool.name)).toEqual([...reading, "list_changes"]);
       expect(await server.says("file_info", { path: "a.txt" })).toContain("writable: no");
       const { error } = await server.wire.request("tools/call", {
@@ -79,9 +79,9 @@ describe("where nothing may be written", () => {
   });
 
   it("in one of several roots, changes there are refused as read_only", async () => {
-    await using ground = new Ground({ "a.txt": "a\n" });
-    await using other = new Ground({ "b.txt": "b\n" });
-    const server = await ground.serve({ roots: [], args: [ground.root, "--allow-read", other.root] });
+    await using fixture = new Fixture({ "a.txt": "a\n" });
+    await using other = new Fixture({ "b.txt": "b\n" });
+    const server = await fixture.serve({ roots: [], args: [fixture.root, "--allow-read", other.root] });
     const path = `${other.root}/b.txt`;
     const calls: [string, Record<string, unknown>][] = [
       ["write_file", { path, content: "x" }],
@@ -102,8 +102,8 @@ describe("where nothing may be written", () => {
 
 describe("every tool", () => {
   it("refuses unknown parameters and wrong types, and lists its own", async () => {
-    await using ground = new Ground({ "a.txt": "a\n" });
-    const server = await ground.serve({ args: ["--allow-run=unsandboxed"] });
+    await using fixture = new Fixture({ "a.txt": "a\n" });
+    const server = await fixture.serve({ args: ["--allow-run=unsandboxed"] });
     for (const { name, inputSchema } of await server.tools()) {
       const schema = inputSchema as { properties: Record<string, { type: string }>; required?: string[] };
       const fine = Object.fromEntries(
@@ -128,8 +128,8 @@ describe("every tool", () => {
   });
 
   it("that does not exist is a protocol error", async () => {
-    await using ground = new Ground();
-    const { error } = await (await ground.serve()).wire.request("tools/call", {
+    await using fixture = new Fixture();
+    const { error } = await (await fixture.serve()).wire.request("tools/call", {
       name: "nope",
       arguments: {},
     });

@@ -1,6 +1,6 @@
 // Documents that are read as text: PDFs by page, notebooks by cell.
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { Ground, type Server } from "./ground.ts";
+import { Fixture, type Server } from "./fixture.ts";
 
 const notebook = `{
  "cells": [
@@ -28,16 +28,16 @@ const notebook = `{
 }
 `;
 
-let ground: Ground;
+let fixture: Fixture;
 let server: Server;
 beforeAll(async () => {
-  ground = new Ground({
+  fixture = new Fixture({
     "n.ipynb": notebook,
     "d.pdf": pdf([["Hello one", "second line"], [], ["Third page"]]),
   });
-  server = await ground.serve();
+  server = await fixture.serve();
 });
-afterAll(() => ground[Symbol.asyncDispose]());
+afterAll(() => fixture[Symbol.asyncDispose]());
 
 describe("a PDF", () => {
   it("is read as text by page; a page without any says so", async () => {
@@ -50,7 +50,7 @@ describe("a PDF", () => {
   });
 
   it("that is broken is refused as binary", async () => {
-    ground.write("bad.pdf", "%PDF-1.4\n\0\u0001nothing");
+    fixture.write("bad.pdf", "%PDF-1.4\n\0\u0001nothing");
     expect((await server.refuses("read_file", { path: "bad.pdf" }))[0]).toMatch(/^binary/);
   });
 });
@@ -80,9 +80,11 @@ describe("a notebook", () => {
     const expected = notebook
       .replace('"print(x)"', '"print(\\"é\\")\\n",\n    "print(2)"')
       .replace('"text"\n', '"more"\n');
-    expect(ground.read("n.ipynb")).toBe(expected);
+    expect(fixture.read("n.ipynb")).toBe(expected);
     await server.says("edit_file", { path: "n.ipynb", edits: [{ insert_after: 10, new: "y = 1" }] });
-    expect(ground.read("n.ipynb")).toBe(expected.replace('"source": [] }', '"source": [\n   "y = 1"\n  ] }'));
+    expect(fixture.read("n.ipynb")).toBe(
+      expected.replace('"source": [] }', '"source": [\n   "y = 1"\n  ] }'),
+    );
   });
 
   it("heads and outputs are no text of it; its JSON can be edited by what stands in it", async () => {
@@ -95,7 +97,7 @@ describe("a notebook", () => {
       path: "n.ipynb",
       edits: [{ old: '"nbformat": 4', new: '"nbformat": 5' }],
     });
-    expect(ground.read("n.ipynb")).toContain('"nbformat": 5');
+    expect(fixture.read("n.ipynb")).toContain('"nbformat": 5');
   });
 });
 

@@ -2,18 +2,18 @@
 // what stands there.
 import { chmodSync, linkSync, lstatSync, readlinkSync, statSync, symlinkSync } from "node:fs";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { Ground, type Server, versionIn } from "./ground.ts";
+import { Fixture, type Server, versionIn } from "./fixture.ts";
 
-let ground: Ground;
+let fixture: Fixture;
 let server: Server;
 beforeAll(async () => {
-  ground = new Ground();
-  server = await ground.serve();
+  fixture = new Fixture();
+  server = await fixture.serve();
 });
-afterAll(() => ground[Symbol.asyncDispose]());
+afterAll(() => fixture[Symbol.asyncDispose]());
 
 const code = "function one() {\n\treturn 1;\n}\n\nfunction two() {\n\treturn 2;\n}\n";
-beforeEach(() => ground.reset({ "a.ts": code }));
+beforeEach(() => fixture.reset({ "a.ts": code }));
 
 const edit = (edits: unknown[], more: Record<string, unknown> = {}) =>
   server.says("edit_file", { path: "a.ts", edits, ...more });
@@ -26,35 +26,35 @@ describe("edit_file applies", () => {
     expect(said).toMatch(
       /^edited a\.ts · \+1 -1 · v:\w{12}\nchange \w+ \(undo takes it back\)\n@@ -1,4 \+1,4 @@\n function one\(\) \{\n-\treturn 1;\n\+\treturn 11;\n \}\n $/,
     );
-    expect(ground.read("a.ts")).toBe(code.replace("return 1;", "return 11;"));
+    expect(fixture.read("a.ts")).toBe(code.replace("return 1;", "return 11;"));
     expect(await server.version("a.ts")).toBe(versionIn(said));
   });
 
   it("every occurrence, with or without case", async () => {
     await edit([{ old: "RETURN", new: "yield", all: true, ignore_case: true }]);
-    expect(ground.read("a.ts")).toBe(code.replaceAll("return", "yield"));
+    expect(fixture.read("a.ts")).toBe(code.replaceAll("return", "yield"));
   });
 
   it("an expression with groups; without `regex` a dollar is a dollar", async () => {
     await edit([
       { old: "function (?<name>\\w+)\\(\\)", new: `const $\{name} = $1 => $$`, regex: true, all: true },
     ]);
-    expect(ground.read("a.ts")).toContain("const one = one => $ {");
-    ground.reset({ "a.ts": code });
+    expect(fixture.read("a.ts")).toContain("const one = one => $ {");
+    fixture.reset({ "a.ts": code });
     await edit([{ old: "return 1", new: "$1 $& $$" }]);
-    expect(ground.read("a.ts")).toContain("\t$1 $& $$;");
+    expect(fixture.read("a.ts")).toContain("\t$1 $& $$;");
   });
 
   it("^ and $ of an expression at every line", async () => {
     await edit([{ old: "^}$", new: "};", regex: true, all: true }]);
-    expect(ground.read("a.ts")).toBe(code.replaceAll("}\n", "};\n"));
+    expect(fixture.read("a.ts")).toBe(code.replaceAll("}\n", "};\n"));
   });
 
   it("lines by number, with or without a final line break, and deletes lines by an empty text", async () => {
     await edit([{ start_line: 1, end_line: 3, new: "// gone" }]);
-    expect(ground.read("a.ts")).toBe("// gone\n\nfunction two() {\n\treturn 2;\n}\n");
+    expect(fixture.read("a.ts")).toBe("// gone\n\nfunction two() {\n\treturn 2;\n}\n");
     await edit([{ start_line: 1, end_line: 2, new: "" }]);
-    expect(ground.read("a.ts")).toBe("function two() {\n\treturn 2;\n}\n");
+    expect(fixture.read("a.ts")).toBe("function two() {\n\treturn 2;\n}\n");
   });
 
   it("insertions at the top, behind a line and at the end", async () => {
@@ -63,7 +63,7 @@ describe("edit_file applies", () => {
       { insert_after: 3, new: "middle\n" },
       { insert_after: -1, new: "end" },
     ]);
-    expect(ground.read("a.ts")).toBe(`top\n${code.replace("}\n\n", "}\nmiddle\n\n")}end\n`);
+    expect(fixture.read("a.ts")).toBe(`top\n${code.replace("}\n\n", "}\nmiddle\n\n")}end\n`);
   });
 
   it("all kinds in one call, by the numbers of the file as it was read", async () => {
@@ -73,78 +73,78 @@ describe("edit_file applies", () => {
       { old: "return 2", new: "return two" },
       { old: "two\\(\\)", new: "zwei()", regex: true },
     ]);
-    expect(ground.read("a.ts")).toBe(
+    expect(fixture.read("a.ts")).toBe(
       "a\nb\nc\nfunction one() {\n\treturn one;\n}\n\nfunction zwei() {\n\treturn two;\n}\n",
     );
   });
 
   it("text that differs in indentation, re-indented to the place, and says so", async () => {
     const said = await edit([{ old: "    return 1;", new: "    if (x) {\n        return 3;\n    }" }]);
-    expect(ground.read("a.ts")).toContain("\tif (x) {\n\t\treturn 3;\n\t}\n");
+    expect(fixture.read("a.ts")).toContain("\tif (x) {\n\t\treturn 3;\n\t}\n");
     expect(said).toContain(
       "[edits[0]: no exact match; indentation differed; new was re-indented to the place]",
     );
   });
 
   it("text that differs in blanks at line ends, or in typographic characters", async () => {
-    ground.reset({ "a.ts": "one  \ntwo\nsay “hi” – now\n" });
+    fixture.reset({ "a.ts": "one  \ntwo\nsay “hi” – now\n" });
     expect(await edit([{ old: "one\ntwo", new: "1\n2" }])).toContain("blanks at line ends were overlooked");
     expect(await edit([{ old: 'say "hi" - now', new: "quiet" }])).toContain(
       "typographic quotes, dashes or spaces",
     );
-    expect(ground.read("a.ts")).toBe("1\n2\nquiet\n");
+    expect(fixture.read("a.ts")).toBe("1\n2\nquiet\n");
   });
 
   it("never tolerance for `all` or `regex`", async () => {
     for (const more of [{ all: true }, { regex: true }])
       expect((await refusal([{ old: "    return 1;", new: "x", ...more }]))[0]).toMatch(/^no_match: /);
-    expect(ground.read("a.ts")).toBe(code);
+    expect(fixture.read("a.ts")).toBe(code);
   });
 
   it("nothing in a dry run, which shows the diff all the same", async () => {
     const said = await edit([{ old: "return 1", new: "return 9" }], { dry_run: true });
     expect(said).toMatch(/^would edit a\.ts · \+1 -1 · v:\w+\n\[dry run: nothing was written\]\n@@/);
-    expect(ground.read("a.ts")).toBe(code);
+    expect(fixture.read("a.ts")).toBe(code);
   });
 
   it("an edit of a CRLF file and keeps every other line ending", async () => {
-    ground.write("a.ts", "one\r\ntwo\nthree\r\n");
+    fixture.write("a.ts", "one\r\ntwo\nthree\r\n");
     await edit([
       { old: "one\ntwo", new: "1\n2" },
       { insert_after: 3, new: "4" },
     ]);
-    expect(ground.read("a.ts")).toBe("1\r\n2\nthree\r\n4\r\n");
+    expect(fixture.read("a.ts")).toBe("1\r\n2\nthree\r\n4\r\n");
   });
 
   it("through a link to what it leads to, keeping the link, the mode and other bytes", async () => {
-    symlinkSync("a.ts", ground.path("link"));
-    chmodSync(ground.path("a.ts"), 0o755);
+    symlinkSync("a.ts", fixture.path("link"));
+    chmodSync(fixture.path("a.ts"), 0o755);
     await server.says("edit_file", { path: "link", edits: [{ old: "return 1", new: "return 7" }] });
-    expect(readlinkSync(ground.path("link"))).toBe("a.ts");
-    expect(lstatSync(ground.path("a.ts")).mode & 0o777).toBe(0o755);
-    expect(ground.read("a.ts")).toContain("return 7");
+    expect(readlinkSync(fixture.path("link"))).toBe("a.ts");
+    expect(lstatSync(fixture.path("a.ts")).mode & 0o777).toBe(0o755);
+    expect(fixture.read("a.ts")).toContain("return 7");
   });
 
   it("under one name of a hard-linked file, and says so; --hard-links keep changes all", async () => {
-    linkSync(ground.path("a.ts"), ground.path("b.ts"));
+    linkSync(fixture.path("a.ts"), fixture.path("b.ts"));
     expect(await edit([{ old: "return 1", new: "return 7" }])).toContain(
       "[1 other hard link keeps the old content]",
     );
-    expect(ground.read("b.ts")).toBe(code);
-    ground.reset({ "a.ts": code });
-    linkSync(ground.path("a.ts"), ground.path("b.ts"));
-    const keeping = await ground.serve({ args: ["--hard-links", "keep"] });
+    expect(fixture.read("b.ts")).toBe(code);
+    fixture.reset({ "a.ts": code });
+    linkSync(fixture.path("a.ts"), fixture.path("b.ts"));
+    const keeping = await fixture.serve({ args: ["--hard-links", "keep"] });
     const said = await keeping.says("edit_file", {
       path: "a.ts",
       edits: [{ old: "return 1", new: "return 8" }],
     });
     expect(said).toContain("[1 other hard link changed with it]");
-    expect(ground.read("b.ts")).toContain("return 8");
-    expect(statSync(ground.path("b.ts")).ino).toBe(statSync(ground.path("a.ts")).ino);
+    expect(fixture.read("b.ts")).toContain("return 8");
+    expect(statSync(fixture.path("b.ts")).ino).toBe(statSync(fixture.path("a.ts")).ino);
   });
 
   it("a long diff only in part, and counts the rest", async () => {
-    ground.write("a.ts", "line of text\n".repeat(2000));
+    fixture.write("a.ts", "line of text\n".repeat(2000));
     const said = await edit([{ old: "line", new: "LINE", all: true }]);
     expect(said).toMatch(/\[[\d,]+ more lines of this diff\]$/);
     expect(said.length).toBeLessThan(7000);
@@ -233,14 +233,17 @@ describe("edit_file refuses, and nothing is changed", () => {
     const lines = await refusal(edits);
     expect(lines[0]).toMatch(first);
     expect(lines[1]).toMatch(second);
-    expect(ground.read("a.ts")).toBe(code);
+    expect(fixture.read("a.ts")).toBe(code);
   });
 
   it("says in what whitespace a text differs, and shows the text to send", async () => {
-    ground.write("a.ts", "if (a) {\n\t\tfirst();\n\tsecond();\n}\nif (b) {\n\t\tfirst();\n\t second();\n}\n");
+    fixture.write(
+      "a.ts",
+      "if (a) {\n\t\tfirst();\n\tsecond();\n}\nif (b) {\n\t\tfirst();\n\t second();\n}\n",
+    );
     const lines = await refusal([{ old: "    first();\n   second();", new: "x" }]);
     expect(lines[0]).toMatch(/^(no_match|ambiguous): /);
-    ground.write("a.ts", "\tcall( a,  b );\n");
+    fixture.write("a.ts", "\tcall( a,  b );\n");
     const spaced = await refusal([{ old: "call( a, b );\n\n", new: "x" }]);
     expect(spaced[0]).toMatch(/^no_match: /);
     expect(spaced.slice(1).join("\n")).toContain("\tcall( a,  b );");
@@ -265,7 +268,7 @@ describe("edit_file refuses, and nothing is changed", () => {
   });
 
   it("files that are not there, no files, binary, read-only or outside", async () => {
-    ground.write("b.bin", Buffer.from([1, 0, 2]));
+    fixture.write("b.bin", Buffer.from([1, 0, 2]));
     const at = async (path: string) =>
       (await server.refuses("edit_file", { path, edits: [{ old: "a", new: "b" }] }))[0];
     expect(await at("nope.ts")).toMatch(/^not_found: /);

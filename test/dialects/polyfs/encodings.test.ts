@@ -1,15 +1,15 @@
 // Files in old encodings: read as text, edited, and different from the original only in the edit.
 import iconv from "iconv-lite";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { Ground, type Server } from "./ground.ts";
+import { Fixture, type Server } from "./fixture.ts";
 
-let ground: Ground;
+let fixture: Fixture;
 let server: Server;
 beforeAll(async () => {
-  ground = new Ground();
-  server = await ground.serve();
+  fixture = new Fixture();
+  server = await fixture.serve();
 });
-afterAll(() => ground[Symbol.asyncDispose]());
+afterAll(() => fixture[Symbol.asyncDispose]());
 
 const german = "Über die Größe\nfällt schönes Öl,\nwürzig und süß.\n";
 const japanese = "これは日本語のテキストです。\nひらがなとカタカナがあります。\nおわりです。\n";
@@ -25,7 +25,7 @@ describe.each([
   const original = iconv.encode(content, encoding, { addBOM: false });
 
   it("is read as text", async () => {
-    ground.write("f.txt", original);
+    fixture.write("f.txt", original);
     const said = await server.says("read_file", { path: "f.txt" });
     expect(said.split("\n")[0]).toContain(` · ${found} · `);
     expect(said.split("\n").slice(1)).toEqual(
@@ -38,25 +38,25 @@ describe.each([
   });
 
   it("is edited, and differs only in the edit", async () => {
-    ground.write("f.txt", original);
+    fixture.write("f.txt", original);
     await server.says("edit_file", { path: "f.txt", edits: [{ old, new: added }] });
-    expect(ground.bytes("f.txt")).toEqual(
+    expect(fixture.bytes("f.txt")).toEqual(
       iconv.encode(content.replace(old, added), encoding, { addBOM: false }),
     );
   });
 
   it("is replaced in, patched and appended to", async () => {
-    ground.write("f.txt", original);
+    fixture.write("f.txt", original);
     await server.says("replace_in_files", { paths: ["f.txt"], old, new: added });
     await server.says("write_file", { path: "f.txt", content: "end\n", mode: "append" });
-    expect(ground.bytes("f.txt")).toEqual(
+    expect(fixture.bytes("f.txt")).toEqual(
       iconv.encode(`${content.replace(old, added)}end\n`, encoding, { addBOM: false }),
     );
     const lines = content.replace("\ufeff", "").split("\n");
     const patch = `*** Begin Patch\n*** Update File: f.txt\n@@\n-${lines[2]}\n+last\n*** End Patch`;
-    ground.write("f.txt", original);
+    fixture.write("f.txt", original);
     await server.says("apply_patch", { patch });
-    expect(ground.bytes("f.txt")).toEqual(
+    expect(fixture.bytes("f.txt")).toEqual(
       iconv.encode(content.replace(lines[2] ?? "", "last"), encoding, { addBOM: false }),
     );
   });
@@ -64,7 +64,7 @@ describe.each([
 
 describe("what cannot be found out", () => {
   it("is named by the caller: short files have too few letters to tell", async () => {
-    ground.write("s.txt", iconv.encode("né\n", "latin1"));
+    fixture.write("s.txt", iconv.encode("né\n", "latin1"));
     expect(await server.says("read_file", { path: "s.txt" })).toContain(
       "some bytes are no text: name its encoding",
     );
@@ -74,33 +74,33 @@ describe("what cannot be found out", () => {
       encoding: "latin1",
       edits: [{ old: "né", new: "né à" }],
     });
-    expect(ground.bytes("s.txt")).toEqual(iconv.encode("né à\n", "latin1"));
+    expect(fixture.bytes("s.txt")).toEqual(iconv.encode("né à\n", "latin1"));
   });
 
   it("is kept byte for byte around an edit", async () => {
-    ground.write(
+    fixture.write(
       "s.txt",
       Buffer.concat([Buffer.from("ab\n"), Buffer.from([0xe9, 0xff, 10]), Buffer.from("cd\n")]),
     );
     await server.says("edit_file", { path: "s.txt", edits: [{ old: "cd", new: "CD" }] });
-    expect(ground.bytes("s.txt")).toEqual(
+    expect(fixture.bytes("s.txt")).toEqual(
       Buffer.concat([Buffer.from("ab\n"), Buffer.from([0xe9, 0xff, 10]), Buffer.from("CD\n")]),
     );
   });
 
   it("and what an encoding cannot hold is refused", async () => {
-    ground.write("s.txt", iconv.encode(german, "latin1"));
+    fixture.write("s.txt", iconv.encode(german, "latin1"));
     const lines = await server.refuses("edit_file", {
       path: "s.txt",
       encoding: "windows-1252",
       edits: [{ old: "schönes", new: "☃" }],
     });
     expect(lines[0]).toMatch(/^unencodable: "☃" \(line 2\)/);
-    expect(ground.bytes("s.txt")).toEqual(iconv.encode(german, "latin1"));
+    expect(fixture.bytes("s.txt")).toEqual(iconv.encode(german, "latin1"));
   });
 
   it("a search shows lines of old encodings as text", async () => {
-    ground.reset({ "s.txt": iconv.encode(german, "latin1") });
+    fixture.reset({ "s.txt": iconv.encode(german, "latin1") });
     expect(await server.says("search_text", { pattern: "llt sch" })).toMatch(/\n2: fällt schönes Öl,\n/);
   });
 });
@@ -131,7 +131,7 @@ describe("a file whose encoding is not certain", () => {
   ];
 
   it.each(samples)("says so and names %s among the likely ones", async (encoding, content) => {
-    ground.reset({ "f.txt": iconv.encode(content, encoding) });
+    fixture.reset({ "f.txt": iconv.encode(content, encoding) });
     const [head = ""] = (await server.says("read_file", { path: "f.txt" })).split("\n");
     expect(head).toMatch(/encoding not certain: /);
     expect(head).toContain(encoding);
@@ -143,29 +143,29 @@ describe("a file whose encoding is not certain", () => {
   it.each(ways)("takes no new text beyond ASCII by %s, and keeps its bytes", async (_, call) => {
     for (const [encoding, content] of samples) {
       const original = iconv.encode(content, encoding);
-      ground.reset({ "f.txt": original });
+      fixture.reset({ "f.txt": original });
       const [first = ""] = await server.refuses(...call("f.txt", "naïve"));
       expect(first).toMatch(/^unencodable: "ï" /);
       expect(first).toContain(encoding);
-      expect(ground.bytes("f.txt")).toEqual(original);
+      expect(fixture.bytes("f.txt")).toEqual(original);
       await server.says(...call("f.txt", "plain"));
-      expect(ground.bytes("f.txt").includes("plain")).toBe(true);
+      expect(fixture.bytes("f.txt").includes("plain")).toBe(true);
     }
   });
 
   it("takes it once the encoding is named", async () => {
-    ground.reset({ "f.txt": iconv.encode("one\nmon cœur\n", "iso-8859-15") });
+    fixture.reset({ "f.txt": iconv.encode("one\nmon cœur\n", "iso-8859-15") });
     const edits = [{ old: "one", new: "sœur" }];
     await server.says("edit_file", { path: "f.txt", encoding: "iso-8859-15", edits });
-    expect(ground.bytes("f.txt")).toEqual(iconv.encode("sœur\nmon cœur\n", "iso-8859-15"));
+    expect(fixture.bytes("f.txt")).toEqual(iconv.encode("sœur\nmon cœur\n", "iso-8859-15"));
   });
 
   it("keeps characters that an edit carries along", async () => {
-    ground.reset({ "f.txt": iconv.encode(german, "latin1") });
+    fixture.reset({ "f.txt": iconv.encode(german, "latin1") });
     const edits = [{ old: "fällt schönes Öl", new: "fällt ganz schönes Öl" }];
     await server.says("edit_file", { path: "f.txt", edits });
     const made = german.replace("schönes", "ganz schönes");
-    expect(ground.bytes("f.txt")).toEqual(iconv.encode(made, "latin1"));
+    expect(fixture.bytes("f.txt")).toEqual(iconv.encode(made, "latin1"));
   });
 });
 
@@ -180,28 +180,28 @@ describe("an encoding that a caller names wrongly", () => {
   ];
   it.each(cases)("puts no second one into the file: %s", async (_, bytes, encoding) => {
     for (const content of ["é\n", "ж\n"]) {
-      ground.reset({ "f.txt": bytes });
+      fixture.reset({ "f.txt": bytes });
       await server.refuses("write_file", { path: "f.txt", content, mode: "append", encoding });
       await server.refuses("edit_file", {
         path: "f.txt",
         edits: [{ insert_after: 0, new: content }],
         encoding,
       });
-      expect(ground.bytes("f.txt")).toEqual(bytes);
+      expect(fixture.bytes("f.txt")).toEqual(bytes);
     }
   });
 
   it("puts no UTF-16 into a file of ASCII", async () => {
-    ground.reset({ "f.txt": "plain\n" });
+    fixture.reset({ "f.txt": "plain\n" });
     const wide = { path: "f.txt", content: "more\n", mode: "append", encoding: "utf-16le" };
     await server.refuses("write_file", wide);
-    expect(ground.read("f.txt")).toBe("plain\n");
+    expect(fixture.read("f.txt")).toBe("plain\n");
   });
 
   it("converts a file that is overwritten as a whole", async () => {
-    ground.reset({ "f.txt": iconv.encode("naïve café\n", "latin1") });
+    fixture.reset({ "f.txt": iconv.encode("naïve café\n", "latin1") });
     await server.says("write_file", { path: "f.txt", content: "naïve\n", encoding: "utf-8" });
-    expect(ground.read("f.txt")).toBe("naïve\n");
+    expect(fixture.read("f.txt")).toBe("naïve\n");
   });
 });
 
@@ -212,9 +212,9 @@ describe("a byte-order mark", () => {
   ] as const)("is kept, once, by whatever overwrites a file in %s", async (encoding, node) => {
     for (const content of ["new ☃\n", "\ufeffnew ☃\n"])
       for (const named of [{}, { encoding }]) {
-        ground.reset({ "f.txt": Buffer.from("\ufeffold\n", node) });
+        fixture.reset({ "f.txt": Buffer.from("\ufeffold\n", node) });
         await server.says("write_file", { path: "f.txt", content, ...named });
-        expect(ground.bytes("f.txt")).toEqual(Buffer.from("\ufeffnew ☃\n", node));
+        expect(fixture.bytes("f.txt")).toEqual(Buffer.from("\ufeffnew ☃\n", node));
         const version = /v:[0-9a-f]{12}/.exec(await server.says("read_file", { path: "f.txt" }))?.[0];
         await server.says("write_file", {
           path: "f.txt",
@@ -222,24 +222,24 @@ describe("a byte-order mark", () => {
           if_version: version,
           ...named,
         });
-        expect(ground.bytes("f.txt")).toEqual(Buffer.from("\ufefflast\n", node));
+        expect(fixture.bytes("f.txt")).toEqual(Buffer.from("\ufefflast\n", node));
         const edits = [{ start_line: 1, end_line: 1, new: "\ufeffedited" }];
         await server.says("edit_file", { path: "f.txt", edits, ...named });
-        expect(ground.bytes("f.txt")).toEqual(Buffer.from("\ufeffedited\n", node));
+        expect(fixture.bytes("f.txt")).toEqual(Buffer.from("\ufeffedited\n", node));
       }
   });
 
   it("of UTF-32 is recognised: such a file is refused, never taken for UTF-16", async () => {
     const wide = Buffer.from([0xff, 0xfe, 0, 0, 0x61, 0, 0, 0, 0x0a, 0, 0, 0]);
     for (const bytes of [wide, Buffer.from(wide).swap32()]) {
-      ground.reset({ "f.txt": bytes });
+      fixture.reset({ "f.txt": bytes });
       for (const encoding of [{}, { encoding: "utf-16le" }]) {
         const [first] = await server.refuses("read_file", { path: "f.txt", ...encoding });
         expect(first).toBe("binary: f.txt is utf-32 text, which is not supported");
         await server.refuses("edit_file", { path: "f.txt", edits: [{ old: "a", new: "b" }], ...encoding });
       }
       expect(await server.says("file_info", { path: "f.txt" })).toContain("encoding: utf-32");
-      expect(ground.bytes("f.txt")).toEqual(bytes);
+      expect(fixture.bytes("f.txt")).toEqual(bytes);
     }
   });
 });

@@ -2,12 +2,12 @@
 import { execFileSync } from "node:child_process";
 import { mkdirSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { Ground, type Server } from "./ground.ts";
+import { Fixture, type Server } from "./fixture.ts";
 
-let ground: Ground;
+let fixture: Fixture;
 let server: Server;
 beforeAll(async () => {
-  ground = new Ground({
+  fixture = new Fixture({
     ".gitignore": "ignored/\n*.log\n",
     ".hidden": "",
     "b.txt": "bb",
@@ -20,13 +20,13 @@ beforeAll(async () => {
     "ignored/two.ts": "",
     ".git/config": "",
   });
-  symlinkSync("a.txt", ground.path("link"));
-  execFileSync("mkfifo", [ground.path("pipe")]);
+  symlinkSync("a.txt", fixture.path("link"));
+  execFileSync("mkfifo", [fixture.path("pipe")]);
   const times = { "a.txt": 3000, "b.txt": 1000, "src/main.ts": 2000 };
-  for (const [path, time] of Object.entries(times)) utimesSync(ground.path(path), time, time);
-  server = await ground.serve();
+  for (const [path, time] of Object.entries(times)) utimesSync(fixture.path(path), time, time);
+  server = await fixture.serve();
 });
-afterAll(() => ground[Symbol.asyncDispose]());
+afterAll(() => fixture[Symbol.asyncDispose]());
 
 describe("list_directory", () => {
   it("shows the first root's own entries by default, without what is ignored, and counts that", async () => {
@@ -67,8 +67,8 @@ describe("list_directory", () => {
   });
 
   it("collapses directories that do not fit, and counts what is in them", async () => {
-    mkdirSync(ground.path("wide/inner"), { recursive: true });
-    for (let i = 0; i < 30; i++) writeFileSync(ground.path(`wide/inner/f${i}`), "");
+    mkdirSync(fixture.path("wide/inner"), { recursive: true });
+    for (let i = 0; i < 30; i++) writeFileSync(fixture.path(`wide/inner/f${i}`), "");
     const said = await server.says("list_directory", { path: "wide", depth: 3, limit: 10 });
     expect(said).toBe(
       "wide/ · 1 directory, 30 files\ninner/ (30 entries)\n[1 directory collapsed; list them by themselves, or raise limit]",
@@ -79,7 +79,7 @@ describe("list_directory", () => {
   });
 
   it("answers in bounded size at any depth of a tree of many files, most of them ignored", async () => {
-    await using large = new Ground({ ".gitignore": "junk/\n" });
+    await using large = new Fixture({ ".gitignore": "junk/\n" });
     // 9,000 ignored and 1,000 others; the same shape as a repository of 100,000.
     for (let d = 0; d < 90; d++) {
       mkdirSync(large.path(`junk/d${d}`), { recursive: true });
@@ -119,7 +119,7 @@ describe("find_files", () => {
     expect(await server.says("find_files", { pattern: "lib/*.ts", path: "src", sort: "path" })).toMatch(
       /^src\/lib\/util\.ts\n/,
     );
-    expect(await server.says("find_files", { pattern: `${ground.root}/src/*.ts` })).toMatch(
+    expect(await server.says("find_files", { pattern: `${fixture.root}/src/*.ts` })).toMatch(
       /^src\/main\.ts\n/,
     );
   });
@@ -174,9 +174,9 @@ describe("find_files", () => {
 
 describe("list_roots", () => {
   it("tells what may be written and what only read", async () => {
-    await using other = new Ground({ "ro.txt": "" });
-    const both = await ground.serve({ roots: [], args: [ground.root, "--allow-read", other.root] });
-    expect(await both.says("list_roots")).toBe(`${ground.root} (read-write)\n${other.root} (read-only)`);
+    await using other = new Fixture({ "ro.txt": "" });
+    const both = await fixture.serve({ roots: [], args: [fixture.root, "--allow-read", other.root] });
+    expect(await both.says("list_roots")).toBe(`${fixture.root} (read-write)\n${other.root} (read-only)`);
     expect(await both.says("read_file", { path: `${other.root}/ro.txt` })).toMatch(
       new RegExp(`^${other.root}/ro\\.txt · `),
     );

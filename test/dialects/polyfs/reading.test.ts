@@ -1,12 +1,12 @@
 // Reading files: pages of numbered lines, media, bytes, several at once, within an answer's room.
 import { symlinkSync, truncateSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { Ground, numbered, type Server, versionIn } from "./ground.ts";
+import { Fixture, numbered, type Server, versionIn } from "./fixture.ts";
 
-let ground: Ground;
+let fixture: Fixture;
 let server: Server;
 beforeAll(async () => {
-  ground = new Ground({
+  fixture = new Fixture({
     "a.txt": "one\ntwo\nthree\n",
     "empty.txt": "",
     "open.txt": "no end",
@@ -19,10 +19,10 @@ beforeAll(async () => {
     "blob.bin": Buffer.from(Array.from({ length: 100 }, (_, i) => i)),
     "bom.txt": "\ufeffmarked\n",
   });
-  symlinkSync("a.txt", ground.path("link"));
-  server = await ground.serve();
+  symlinkSync("a.txt", fixture.path("link"));
+  server = await fixture.serve();
 });
-afterAll(() => ground[Symbol.asyncDispose]());
+afterAll(() => fixture[Symbol.asyncDispose]());
 
 describe("read_file", () => {
   it("begins with path, lines, size and version, and numbers the lines", async () => {
@@ -31,7 +31,7 @@ describe("read_file", () => {
   });
 
   it("takes absolute paths, file:// URIs and links, and prints what lies in the first root relative to it", async () => {
-    for (const path of [ground.path("a.txt"), `file://${ground.path("a.txt")}`, "./src/../a.txt"])
+    for (const path of [fixture.path("a.txt"), `file://${fixture.path("a.txt")}`, "./src/../a.txt"])
       expect(await server.says("read_file", { path })).toMatch(/^a\.txt · /);
     expect(await server.says("read_file", { path: "link" })).toMatch(/^link · 3 lines/);
   });
@@ -90,7 +90,7 @@ describe("read_file", () => {
   });
 
   it("ends at a whole line within the room of an answer", async () => {
-    ground.write("wide.txt", `${"w".repeat(999)}\n`.repeat(500));
+    fixture.write("wide.txt", `${"w".repeat(999)}\n`.repeat(500));
     const said = await server.says("read_file", { path: "wide.txt" });
     expect(Buffer.byteLength(said)).toBeLessThan(64_001);
     const last = /\[lines 1-(\d+) of 500; go on with offset=(\d+)\]$/.exec(said);
@@ -105,7 +105,7 @@ describe("read_file", () => {
     expect(picture.content[0]?.text).toMatch(/^picture\.png · image\/png · 6 B · v:/);
     expect(picture.content[1]).toEqual({
       type: "image",
-      data: ground.bytes("picture.png").toString("base64"),
+      data: fixture.bytes("picture.png").toString("base64"),
       mimeType: "image/png",
     });
     const sound = await server.result("read_file", { path: "sound.mp3" });
@@ -113,19 +113,19 @@ describe("read_file", () => {
   });
 
   it("refuses a picture that is too large to be shown", async () => {
-    ground.write("huge.png", "");
-    truncateSync(ground.path("huge.png"), 10_000_000);
+    fixture.write("huge.png", "");
+    truncateSync(fixture.path("huge.png"), 10_000_000);
     expect((await server.refuses("read_file", { path: "huge.png" }))[0]).toMatch(/^too_large: /);
   });
 
   it("refuses binary files as text, and gives their bytes as base64 or hex", async () => {
     expect((await server.refuses("read_file", { path: "blob.bin" }))[0]).toBe("binary: blob.bin is binary");
     const base64 = (await server.says("read_file", { path: "blob.bin", encoding: "base64" })).split("\n");
-    expect(Buffer.from(base64.slice(1).join(""), "base64")).toEqual(ground.bytes("blob.bin"));
+    expect(Buffer.from(base64.slice(1).join(""), "base64")).toEqual(fixture.bytes("blob.bin"));
     const hex = (
       await server.says("read_file", { path: "blob.bin", encoding: "hex", offset: 2, limit: 1 })
     ).split("\n");
-    expect(Buffer.from(hex[1] ?? "", "hex")).toEqual(ground.bytes("blob.bin").subarray(32, 64));
+    expect(Buffer.from(hex[1] ?? "", "hex")).toEqual(fixture.bytes("blob.bin").subarray(32, 64));
     expect(hex[2]).toBe("[bytes 32-64 of 100; go on with offset=3]");
   });
 
@@ -144,7 +144,7 @@ describe("read_file", () => {
   });
 
   it("names the files that an answer has no room for", async () => {
-    ground.write("wide.txt", `${"w".repeat(999)}\n`.repeat(500));
+    fixture.write("wide.txt", `${"w".repeat(999)}\n`.repeat(500));
     const said = await server.says("read_file", { paths: ["wide.txt", "a.txt"] });
     expect(said).toMatch(/\[no room for 1 more file; read on with paths=\["a\.txt"\]\]$/);
   });
@@ -155,8 +155,8 @@ describe("read_file", () => {
   });
 
   it("reads a window of a file of 200 MB, from either end, without its version", async () => {
-    ground.write("large.log", `${"l".repeat(99)}\n`.repeat(1000));
-    truncateSync(ground.path("large.log"), 200_000_000);
+    fixture.write("large.log", `${"l".repeat(99)}\n`.repeat(1000));
+    truncateSync(fixture.path("large.log"), 200_000_000);
     const refused = await server.says("read_file", {
       path: "large.log",
       offset: 999,
@@ -176,8 +176,8 @@ describe("read_file", () => {
   it("reads a window of a large file in UTF-16 without a mark, in both byte orders", async () => {
     const text = Buffer.from("ein längerer Text\r\n".repeat(5000), "utf16le");
     for (const bytes of [text, Buffer.from(text).swap16()]) {
-      ground.write("wide.log", bytes);
-      truncateSync(ground.path("wide.log"), 21_000_000);
+      fixture.write("wide.log", bytes);
+      truncateSync(fixture.path("wide.log"), 21_000_000);
       const said = await server.says("read_file", { path: "wide.log", offset: 999, limit: 2 });
       expect(said.split("\n").slice(1, -1)).toEqual(["999: ein längerer Text", "1000: ein längerer Text"]);
     }

@@ -5,12 +5,12 @@ import { pathToFileURL } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { envelope } from "../../mcp/in-process.ts";
 import { start } from "../../mcp/wire.ts";
-import { Ground, type Server } from "./ground.ts";
+import { Fixture, type Server } from "./fixture.ts";
 
-let ground: Ground;
+let fixture: Fixture;
 let server: Server;
 beforeAll(async () => {
-  ground = new Ground({
+  fixture = new Fixture({
     "a.txt": "hello\n",
     "ä b.txt": Buffer.from("f\xfcr k\xf6ln, sch\xf6n, sp\xe4ter\n", "latin1"),
     "p.png": Buffer.from([0x89, 0, 1]),
@@ -18,11 +18,11 @@ beforeAll(async () => {
     "src/mend.ts": "",
     "src/other.ts": "",
   });
-  server = await ground.serve();
+  server = await fixture.serve();
 });
-afterAll(() => ground[Symbol.asyncDispose]());
+afterAll(() => fixture[Symbol.asyncDispose]());
 
-const uri = (path: string) => pathToFileURL(ground.path(path)).href;
+const uri = (path: string) => pathToFileURL(fixture.path(path)).href;
 const ask = async (method: string, params: unknown = {}) => {
   const { result, error } = await server.wire.request(method, params);
   return result ?? { error };
@@ -33,7 +33,7 @@ describe("resources", () => {
     expect(await ask("resources/list")).toEqual({
       resources: [
         {
-          uri: pathToFileURL(ground.root).href,
+          uri: pathToFileURL(fixture.root).href,
           name: "root",
           description: "A root (read-write)",
           mimeType: "inode/directory",
@@ -79,7 +79,7 @@ describe("resources", () => {
           argument: { name: "path", value },
         })
       ).completion as { values: string[] };
-    const root = ground.root.slice(1);
+    const root = fixture.root.slice(1);
     expect((await complete(`${root}/src/m`)).values).toEqual([`${root}/src/main.ts`, `${root}/src/mend.ts`]);
     expect((await complete(`${root}/s`)).values).toEqual([`${root}/src/`]);
     expect((await complete("")).values).toEqual([`${root}/`]);
@@ -89,19 +89,19 @@ describe("resources", () => {
   it("are told to a legacy client that subscribed, until it unsubscribes", async () => {
     const updated = () => server.wire.next(message => message.method === "notifications/resources/updated");
     expect(await ask("resources/subscribe", { uri: uri("a.txt") })).toEqual({});
-    writeFileSync(ground.path("a.txt"), "changed by somebody\n");
+    writeFileSync(fixture.path("a.txt"), "changed by somebody\n");
     expect((await updated()).params).toEqual({ uri: uri("a.txt") });
     await server.says("delete_path", { path: "a.txt" });
     expect((await updated()).params).toEqual({ uri: uri("a.txt") });
     await ask("resources/subscribe", { uri: uri("src/main.ts") });
     await ask("resources/unsubscribe", { uri: uri("a.txt") });
-    ground.write("a.txt", "back\n");
-    ground.write("src/main.ts", "changed\n");
+    fixture.write("a.txt", "back\n");
+    fixture.write("src/main.ts", "changed\n");
     expect((await updated()).params).toEqual({ uri: uri("src/main.ts") });
   });
 
   it("are told to a modern client that listens, stamped with its request, until it leaves", async () => {
-    const wire = await start({ dialect: "polyfs", roots: [ground.root] });
+    const wire = await start({ dialect: "polyfs", roots: [fixture.root] });
     const found = await wire.request("server/discover", { _meta: envelope() });
     expect(found.result?.capabilities).toEqual({
       tools: {},
@@ -118,7 +118,7 @@ describe("resources", () => {
       notifications: { resourceSubscriptions: [uri("src/mend.ts")] },
       _meta: stamp,
     });
-    writeFileSync(ground.path("src/mend.ts"), "new\n");
+    writeFileSync(fixture.path("src/mend.ts"), "new\n");
     const told = await wire.next(({ method }) => method === "notifications/resources/updated");
     expect(told.params).toEqual({ uri: uri("src/mend.ts"), _meta: stamp });
     const closed = wire.close();
@@ -127,7 +127,7 @@ describe("resources", () => {
   });
 
   it("are not offered by dialects whose contracts know none", async () => {
-    await using wire = await start({ dialect: "fs", roots: [ground.root] });
+    await using wire = await start({ dialect: "fs", roots: [fixture.root] });
     expect((await wire.initialize()).result?.capabilities).toEqual({ tools: {} });
     expect((await wire.request("resources/list")).error?.code).toBe(-32601);
   });

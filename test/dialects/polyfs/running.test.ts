@@ -3,7 +3,7 @@ import { spawnSync } from "node:child_process";
 import { chmodSync, existsSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { changeIn, Ground, numbered } from "./ground.ts";
+import { changeIn, Fixture, numbered } from "./fixture.ts";
 
 const bubblewrap = "/usr/bin/bwrap";
 const openly = { args: ["--allow-run=unsandboxed"] };
@@ -11,8 +11,8 @@ const hasSandbox = process.platform === "linux" && spawnSync(bubblewrap, ["--ver
 
 describe("run_command", () => {
   it("answers exit code and output, both streams in order; failing is no error", async () => {
-    await using ground = new Ground({ "a.txt": "a\n", "sub/b.txt": "" });
-    const server = await ground.serve(openly);
+    await using fixture = new Fixture({ "a.txt": "a\n", "sub/b.txt": "" });
+    const server = await fixture.serve(openly);
     expect(
       await server.says("run_command", { command: "echo out; echo err >&2; cat a.txt; exit 3" }),
     ).toMatch(/^exit 3 · [\d.]+ m?s\nout\nerr\na$/);
@@ -26,8 +26,8 @@ describe("run_command", () => {
   });
 
   it("is stopped after its time, with what it wrote until then", async () => {
-    await using ground = new Ground();
-    const server = await ground.serve(openly);
+    await using fixture = new Fixture();
+    const server = await fixture.serve(openly);
     const lines = await server.refuses("run_command", { command: "echo begun; sleep 60", timeout_ms: 300 });
     expect(lines[0]).toBe("timeout: the command took longer than 300 ms and was stopped");
     expect(lines[1]).toContain("background: true");
@@ -35,28 +35,28 @@ describe("run_command", () => {
   });
 
   it("keeps head and tail of a long output, and saves all of it in a file that read_file reads", async () => {
-    await using ground = new Ground();
-    const server = await ground.serve(openly);
+    await using fixture = new Fixture();
+    const server = await fixture.serve(openly);
     const said = await server.says("run_command", { command: "seq 1 50000" });
     expect(Buffer.byteLength(said)).toBeLessThan(40_000);
     expect(said).toMatch(/^exit 0 · [^\n]*\n1\n2\n3\n/);
     expect(said).toMatch(/\n49999\n50000$/);
     const file = /\[…[\d,]+ bytes left out; all of it: (\.polyfs\/\S+)\]/.exec(said)?.[1] ?? "";
-    expect(ground.read(file)).toBe(numbered(50_000));
+    expect(fixture.read(file)).toBe(numbered(50_000));
     expect(await server.says("read_file", { path: file, offset: -1 })).toContain("50000: 50000");
-    expect(ground.read(".polyfs/.gitignore")).toBe("*\n");
+    expect(fixture.read(".polyfs/.gitignore")).toBe("*\n");
   });
 
   it("tells what it changed, and undo brings all of it back to the bit", async () => {
     const files = Object.fromEntries(Array.from({ length: 60 }, (_, i) => [`d/f${i}.txt`, `file ${i}\n`]));
-    await using ground = new Ground({
+    await using fixture = new Fixture({
       ...files,
       "tree/x/y": "deep\n",
       "mode.sh": "#!/bin/sh\n",
       "same.txt": "same\n",
     });
-    chmodSync(ground.path("mode.sh"), 0o644);
-    const server = await ground.serve(openly);
+    chmodSync(fixture.path("mode.sh"), 0o644);
+    const server = await fixture.serve(openly);
     const command =
       "for i in $(seq 0 49); do echo changed >> d/f$i.txt; done; for i in $(seq 50 59); do rm d/f$i.txt; done; " +
       "rm -r tree; mkdir made; echo new > made/n; chmod 755 mode.sh; touch same.txt; cp same.txt s2 && mv s2 same.txt";
@@ -65,32 +65,32 @@ describe("run_command", () => {
     expect(said).toMatch(/\[\d+ more changes\]/);
     expect(said).not.toContain("same.txt");
     await server.says("undo", { change: changeIn(said) });
-    for (const [path, content] of Object.entries(files)) expect(ground.read(path)).toBe(content);
-    expect(ground.read("tree/x/y")).toBe("deep\n");
-    expect(ground.has("made")).toBe(false);
-    expect(statSync(ground.path("mode.sh")).mode & 0o777).toBe(0o644);
+    for (const [path, content] of Object.entries(files)) expect(fixture.read(path)).toBe(content);
+    expect(fixture.read("tree/x/y")).toBe("deep\n");
+    expect(fixture.has("made")).toBe(false);
+    expect(statSync(fixture.path("mode.sh")).mode & 0o777).toBe(0o644);
   });
 
   it("is in the history under its own name, behind the file that its output went to", async () => {
-    await using ground = new Ground();
-    const server = await ground.serve(openly);
+    await using fixture = new Fixture();
+    const server = await fixture.serve(openly);
     await server.says("run_command", { command: "seq 1 50000; echo x > made.txt" });
     await server.says("undo");
-    expect(ground.has("made.txt")).toBe(false);
+    expect(fixture.has("made.txt")).toBe(false);
     expect(await server.says("list_changes")).toMatch(/ · run_command · you\n {2}A made\.txt/);
   });
 });
 
 describe("a command in the background", () => {
   it("answers a job, whose output and end can be asked for", async () => {
-    await using ground = new Ground();
-    const server = await ground.serve(openly);
+    await using fixture = new Fixture();
+    const server = await fixture.serve(openly);
     const command = "echo one; while [ ! -e go ]; do sleep 0.05; done; echo two; exit 4";
     expect(await server.says("run_command", { command, background: true })).toMatch(/^job 1\n/);
     expect(await server.says("command_output", { job: "1", wait_ms: 5000 })).toBe(
       "job 1 · running · 4 bytes written\none\n[go on with offset=4]",
     );
-    ground.write("go", "");
+    fixture.write("go", "");
     const rest = await server.says("command_output", { job: "1", offset: 4, wait_ms: 5000 });
     expect(rest).toMatch(/^job 1 · .*\ntwo/);
     for (let said = rest; !said.includes("exit 4"); )
@@ -98,8 +98,8 @@ describe("a command in the background", () => {
   });
 
   it("is ended by stop_command, and with its caller", async () => {
-    await using ground = new Ground();
-    const server = await ground.serve(openly);
+    await using fixture = new Fixture();
+    const server = await fixture.serve(openly);
     const command = "echo $$ > pid; exec sleep 600";
     await server.says("run_command", { command, background: true });
     expect(await server.says("stop_command", { job: "1" })).toMatch(/^job 1 · ended by SIG/);
@@ -107,7 +107,7 @@ describe("a command in the background", () => {
       expect((await server.refuses(tool, { job: "7" }))[0]).toBe("not_found: there is no job 7");
     await server.says("run_command", { command, background: true });
     await server.says("command_output", { job: "2", wait_ms: 300 });
-    const pid = ground.read("pid").trim();
+    const pid = fixture.read("pid").trim();
     await server.wire.close();
     const isAlive = () =>
       existsSync(`/proc/${pid}/stat`) && !/\) Z /.test(readFileSync(`/proc/${pid}/stat`, "latin1"));
@@ -118,9 +118,9 @@ describe("a command in the background", () => {
 
 describe.runIf(hasSandbox)("with --allow-run", () => {
   it("commands see the roots and no network, and ask for it in vain unless it was allowed", async () => {
-    await using ground = new Ground({ "a.txt": "inside\n" });
-    const server = await ground.serve({ args: ["--allow-run"] });
-    const outside = `${ground.base}/outside.txt`;
+    await using fixture = new Fixture({ "a.txt": "inside\n" });
+    const server = await fixture.serve({ args: ["--allow-run"] });
+    const outside = `${fixture.base}/outside.txt`;
     const said = await server.says("run_command", {
       command: `cat a.txt; echo x > ${outside}; echo made > b.txt; ls /sys/class/net 2>/dev/null`,
     });
@@ -129,16 +129,16 @@ describe.runIf(hasSandbox)("with --allow-run", () => {
     expect(existsSync(outside)).toBe(false);
     const lines = await server.refuses("run_command", { command: "true", network: true });
     expect(lines[0]).toMatch(/^denied: .*--run-network/);
-    const allowed = await ground.serve({ args: ["--allow-run", "--run-network"] });
+    const allowed = await fixture.serve({ args: ["--allow-run", "--run-network"] });
     expect(await allowed.says("run_command", { command: "echo yes", network: true })).toContain("yes");
   });
 });
 
 describe("without leave", () => {
   it("commands are not offered, nor with --no-run", async () => {
-    await using ground = new Ground();
+    await using fixture = new Fixture();
     for (const args of [[], ["--allow-run=unsandboxed", "--no-run"]]) {
-      const names = (await (await ground.serve({ args })).tools()).map(tool => tool.name);
+      const names = (await (await fixture.serve({ args })).tools()).map(tool => tool.name);
       expect(names).not.toContain("run_command");
     }
   });
@@ -146,11 +146,11 @@ describe("without leave", () => {
   it.runIf(hasSandbox)(
     "--allow-run refuses to start where there is no sandbox, and says what to install",
     async () => {
-      await using ground = new Ground();
+      await using fixture = new Fixture();
       // A machine without bubblewrap: ours, with nothing where it stands.
       const machine = ["--dev-bind", "/", "/", "--ro-bind", "/dev/null", bubblewrap];
       const program = join(import.meta.dirname, "../../../dist/polyfs.cjs");
-      const server = [process.execPath, program, "--allow-run", ground.root];
+      const server = [process.execPath, program, "--allow-run", fixture.root];
       const { status, stderr } = spawnSync(bubblewrap, [...machine, ...server], {
         input: "",
         encoding: "utf8",

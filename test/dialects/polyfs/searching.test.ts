@@ -1,11 +1,11 @@
 // Searching text: grouped by file with versions, pages, counts, and what is left out.
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { Ground, type Server, versionIn } from "./ground.ts";
+import { Fixture, type Server, versionIn } from "./fixture.ts";
 
-let ground: Ground;
+let fixture: Fixture;
 let server: Server;
 beforeAll(async () => {
-  ground = new Ground({
+  fixture = new Fixture({
     ".gitignore": "out/\n",
     "a.ts": "import x;\nconst foo = 1;\nfoo();\n// FOO\nend\n",
     "b/c.ts": "foobar\nfoo.bar\n",
@@ -16,9 +16,9 @@ beforeAll(async () => {
     "utf16.txt": Buffer.from("\ufefffoo in sixteen\n", "utf16le"),
     "long.txt": `${"y".repeat(9000)}needle\n`,
   });
-  server = await ground.serve();
+  server = await fixture.serve();
 });
-afterAll(() => ground[Symbol.asyncDispose]());
+afterAll(() => fixture[Symbol.asyncDispose]());
 
 describe("search_text", () => {
   it("groups lines by file under a head line with the version, and counts in the last line", async () => {
@@ -87,7 +87,7 @@ describe("search_text", () => {
   });
 
   it("ends a page at 100 matches, and at a whole line where an answer is full", async () => {
-    await using many = new Ground({ "m.txt": `${"hit ".repeat(200)}\n`.repeat(300) });
+    await using many = new Fixture({ "m.txt": `${"hit ".repeat(200)}\n`.repeat(300) });
     const other = await many.serve();
     const said = await other.says("search_text", { pattern: "hit" });
     expect(said).toMatch(/\[\d+ matches in 1 file shown; there are more: offset=\d+\]$/);

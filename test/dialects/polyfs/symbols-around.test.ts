@@ -1,6 +1,6 @@
 // Naming the symbol around a hit never holds an answer up: no parser is loaded for it, and what is parsed is bounded.
 import { expect, it } from "vitest";
-import { Ground, type Server } from "./ground.ts";
+import { Fixture, type Server } from "./fixture.ts";
 
 const filler = `${"// nothing of interest in this line\n".repeat(100)}\n`;
 const body = (n: number) => `${filler}export function f${n}() {\n  return needle;\n}\n`;
@@ -16,25 +16,25 @@ async function untilNamed(server: Server, args: object): Promise<string> {
 }
 
 it("where one place is found, the first answer names its symbol", async () => {
-  await using ground = new Ground();
-  ground.reset({ "a.ts": body(1) });
-  const server = await ground.serve();
+  await using fixture = new Fixture();
+  fixture.reset({ "a.ts": body(1) });
+  const server = await fixture.serve();
   expect(await server.says("search_text", { pattern: "needle" })).toContain("return needle; ‹ f1 102-104\n");
 });
 
 it("where hits are in many files, the first search does not wait for the parser", async () => {
-  await using ground = new Ground();
-  ground.reset(Object.fromEntries(Array.from({ length: 8 }, (_, n) => [`a${n}.ts`, body(n)])));
-  const server = await ground.serve();
+  await using fixture = new Fixture();
+  fixture.reset(Object.fromEntries(Array.from({ length: 8 }, (_, n) => [`a${n}.ts`, body(n)])));
+  const server = await fixture.serve();
   expect(named(await server.says("search_text", { pattern: "needle" }))).toEqual([]);
   expect(named(await untilNamed(server, { pattern: "needle" })).length).toBeGreaterThan(0);
 });
 
 it("of many files those with the most hits for their size are parsed; those parsed before are free", async () => {
-  await using ground = new Ground();
+  await using fixture = new Fixture();
   const many = Object.fromEntries(Array.from({ length: 40 }, (_, n) => [`a${n}.ts`, body(n)]));
-  ground.reset({ ...many, "z.ts": "function dense() {\n  needle(needle);\n  needle();\n}\n" });
-  const server = await ground.serve();
+  fixture.reset({ ...many, "z.ts": "function dense() {\n  needle(needle);\n  needle();\n}\n" });
+  const server = await fixture.serve();
   const found: number[] = [];
   for (let round = 0; round < 3; round++) {
     const said = await untilNamed(server, { pattern: "needle" });

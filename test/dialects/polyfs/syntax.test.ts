@@ -1,14 +1,14 @@
 // What answers say about the structure of code.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { changeIn, Ground, type Server } from "./ground.ts";
+import { changeIn, Fixture, type Server } from "./fixture.ts";
 
-let ground: Ground;
+let fixture: Fixture;
 let server: Server;
 beforeAll(async () => {
-  ground = new Ground();
-  server = await ground.serve();
+  fixture = new Fixture();
+  server = await fixture.serve();
 });
-afterAll(() => ground[Symbol.asyncDispose]());
+afterAll(() => fixture[Symbol.asyncDispose]());
 
 const code = "export function one() {\n  return f(1);\n}\n\nexport function two() {\n  return f(2);\n}\n";
 const shapes = `// All shapes.
@@ -38,7 +38,7 @@ export function largest(shapes: Shape[]) {
 }
 `;
 beforeEach(() =>
-  ground.reset({
+  fixture.reset({
     "a.ts": code,
     "b.ts": code,
     "half.ts": "const a = ;\nconst b = 1;\n",
@@ -55,7 +55,7 @@ describe("a change that breaks syntax says so, with line, column and text, and i
     const edits = [{ old: "f(1)", new: "f(1" }];
     expect(await server.says("edit_file", { path: "a.ts", edits, dry_run: true })).toContain(broken);
     expect(await server.says("edit_file", { path: "a.ts", edits })).toContain(broken);
-    expect(ground.read("a.ts")).toContain("f(1;");
+    expect(fixture.read("a.ts")).toContain("f(1;");
   });
 
   it("by write_file, new or over another", async () => {
@@ -127,7 +127,7 @@ describe("read_file reads by structure", () => {
   });
 
   it("an existing file of that very name wins", async () => {
-    ground.write("a.ts:1", "colon\n");
+    fixture.write("a.ts:1", "colon\n");
     expect(await server.says("read_file", { path: "a.ts:1" })).toContain("1: colon");
     expect(await server.says("read_file", { path: "odd#name.ts" })).toContain("odd = 1");
     expect(await server.says("read_file", { path: "odd#name.ts#odd" })).toContain("[odd · lines 1-1]");
@@ -158,12 +158,12 @@ describe("search_text knows code", () => {
   });
 
   it("finds definitions, and references outside of strings, comments and definitions", async () => {
-    ground.write(
+    fixture.write(
       "use.ts",
       'import { largest } from "./shapes";\n// largest\nconst s = "largest";\nlargest([]);\n',
     );
-    ground.write("use.py", "# largest\nprint(largest)\n");
-    ground.write("use.txt", "largest\n");
+    fixture.write("use.py", "# largest\nprint(largest)\n");
+    fixture.write("use.txt", "largest\n");
     const search = (kind: string, more = {}) =>
       server.says("search_text", { pattern: "largest", kind, ...more });
     const definitions = await search("definition");
@@ -188,19 +188,19 @@ describe("edit_file replaces a declaration by its name", () => {
 
   it("indented to its place, and the comment above it stays", async () => {
     await edit("Circle.area", "area() {\n  return 4;\n}");
-    expect(ground.read("shapes.ts")).toContain("  /** Its area. */\n  area() {\n    return 4;\n  }\n}\n");
+    expect(fixture.read("shapes.ts")).toContain("  /** Its area. */\n  area() {\n    return 4;\n  }\n}\n");
   });
 
   it("with a comment of its own, in the place of the old one", async () => {
     await edit("Circle.area", "  /** New. */\n  area() {\n    return 4;\n  }");
-    const after = ground.read("shapes.ts");
+    const after = fixture.read("shapes.ts");
     expect(after).toContain("number) {}\n\n  /** New. */\n  area() {\n    return 4;\n  }\n}\n");
     expect(after).not.toContain("Its area");
   });
 
   it("decorators stay, too, and others are untouched", async () => {
     await edit("Circle", "export class Circle {}\n");
-    expect(ground.read("shapes.ts")).toBe(
+    expect(fixture.read("shapes.ts")).toBe(
       shapes.replace(/export class Circle[\s\S]*?\n}\n/, "export class Circle {}\n"),
     );
   });
@@ -211,7 +211,7 @@ describe("edit_file replaces a declaration by its name", () => {
       { old: "// All", new: "// Some" },
     ];
     await server.says("edit_file", { path: "shapes.ts", edits });
-    expect(ground.read("shapes.ts")).toMatch(/^\/\/ Some[\s\S]*\nexport const largest = 1;\n$/);
+    expect(fixture.read("shapes.ts")).toMatch(/^\/\/ Some[\s\S]*\nexport const largest = 1;\n$/);
     const refusal = await server.refuses("edit_file", {
       path: "shapes.ts",
       edits: [{ symbol: "area", new: "" }],
@@ -222,11 +222,14 @@ describe("edit_file replaces a declaration by its name", () => {
 
 describe("replace_in_files by name", () => {
   it("renames one thing over files, and tells the places that may be another", async () => {
-    ground.write(
+    fixture.write(
       "lib.ts",
       "export function load(a: string) {\n  return load2(a); // load\n}\nconst load2 = load;\n",
     );
-    ground.write("use.ts", 'import { load } from "./lib";\nconst o = { load };\nload("load");\nfs.load();\n');
+    fixture.write(
+      "use.ts",
+      'import { load } from "./lib";\nconst o = { load };\nload("load");\nfs.load();\n',
+    );
     const params = { paths: ["lib.ts", "use.ts"], old: "load", new: "fetchIt", match: "name" };
     const tried = await server.says("replace_in_files", { ...params, dry_run: true });
     expect(tried).toContain("would replace 5 occurrences in 2 files");
@@ -235,21 +238,21 @@ describe("replace_in_files by name", () => {
     expect(said).toContain(
       "[1 place left alone, which may be another thing of that name:]\nuse.ts:4: fs.load();",
     );
-    expect(ground.read("lib.ts")).toBe(
+    expect(fixture.read("lib.ts")).toBe(
       "export function fetchIt(a: string) {\n  return load2(a); // load\n}\nconst load2 = fetchIt;\n",
     );
-    expect(ground.read("use.ts")).toBe(
+    expect(fixture.read("use.ts")).toBe(
       'import { fetchIt } from "./lib";\nconst o = { load: fetchIt };\nfetchIt("load");\nfs.load();\n',
     );
   });
 
   it("guesses nothing where two things have the name", async () => {
-    ground.write("one.ts", "export function run() {}\n");
-    ground.write("two.ts", "function f() {\n  const run = 1;\n  return run;\n}\n");
+    fixture.write("one.ts", "export function run() {}\n");
+    fixture.write("two.ts", "function f() {\n  const run = 1;\n  return run;\n}\n");
     const params = { paths: ["one.ts", "two.ts"], old: "run", new: "go", match: "name" };
     const refusal = await server.refuses("replace_in_files", params);
     expect(refusal[0]).toBe("ambiguous: run fits 2 declarations in 2 files");
     expect(refusal[1]).toContain("run (one.ts:1-1), run (two.ts:2-2)");
-    expect(ground.read("one.ts")).toContain("run");
+    expect(fixture.read("one.ts")).toContain("run");
   });
 });

@@ -1,16 +1,16 @@
 // Looking back: whose changes they were, what they come to, and taking them back by step, by time, or by hunk.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { changeIn, Ground, numbered, type Server } from "./ground.ts";
+import { changeIn, Fixture, numbered, type Server } from "./fixture.ts";
 
-let ground: Ground;
+let fixture: Fixture;
 let server: Server;
 beforeAll(async () => {
-  ground = new Ground();
+  fixture = new Fixture();
 });
-afterAll(() => ground[Symbol.asyncDispose]());
+afterAll(() => fixture[Symbol.asyncDispose]());
 beforeEach(async () => {
-  ground.reset({ "a.txt": numbered(40), "b.txt": "b\n" });
-  server = await ground.serve();
+  fixture.reset({ "a.txt": numbered(40), "b.txt": "b\n" });
+  server = await fixture.serve();
 });
 
 const edit = async (old: string, added: string, on = server, path = "a.txt") =>
@@ -37,17 +37,17 @@ describe("every change names its id", () => {
 
 describe("undo without arguments", () => {
   it("goes back one step of one's own each time, and never takes somebody else's", async () => {
-    const other = await ground.serve();
+    const other = await fixture.serve();
     await edit("5", "five");
     await edit("15", "fifteen");
     await edit("25", "twenty-five", other);
     await edit("35", "thirty-five");
     for (const gone of ["thirty-five", "fifteen", "five\n6"]) {
-      expect(ground.read("a.txt")).toContain(gone);
+      expect(fixture.read("a.txt")).toContain(gone);
       await server.says("undo");
-      expect(ground.read("a.txt")).not.toContain(gone);
+      expect(fixture.read("a.txt")).not.toContain(gone);
     }
-    expect(ground.read("a.txt")).toContain("twenty-five");
+    expect(fixture.read("a.txt")).toContain("twenty-five");
     expect((await server.refuses("undo"))[0]).toBe("not_found: there is no change to undo");
   });
 
@@ -55,24 +55,24 @@ describe("undo without arguments", () => {
     await edit("5", "five");
     const id = changeIn(await server.says("undo"));
     await server.says("undo", { change: id });
-    expect(ground.read("a.txt")).toContain("five");
+    expect(fixture.read("a.txt")).toContain("five");
     await server.says("undo");
-    expect(ground.read("a.txt")).toBe(numbered(40));
+    expect(fixture.read("a.txt")).toBe(numbered(40));
   });
 
   it("a connection without changes takes those of the client's earlier ones, and says so", async () => {
     await edit("5", "five");
     await edit("15", "fifteen");
-    const next = await ground.serve();
+    const next = await fixture.serve();
     expect(await next.says("undo")).toMatch(/\n\[of an earlier connection, made 20\d\d-/);
     await next.says("undo");
-    expect(ground.read("a.txt")).toBe(numbered(40));
+    expect(fixture.read("a.txt")).toBe(numbered(40));
   });
 });
 
 describe("list_changes", () => {
   it("tells one's own from others of the same name", async () => {
-    const other = await ground.serve();
+    const other = await fixture.serve();
     const first = await edit("5", "five");
     const second = await edit("15", "fifteen", other);
     const said = await server.says("list_changes", { limit: 2 });
@@ -99,21 +99,21 @@ describe("list_changes", () => {
 
 describe("undo of several changes", () => {
   it("by their ids, or all of one's own since one: all or none", async () => {
-    const other = await ground.serve();
+    const other = await fixture.serve();
     const first = await edit("5", "five");
     await edit("15", "fifteen");
     await edit("25", "twenty-five", other);
     await edit("35", "thirty-five");
     const said = await server.says("undo", { since: first });
     expect(said).toMatch(/^undid 2 changes: \w+, \w+\n/);
-    expect(ground.read("a.txt")).toBe(
+    expect(fixture.read("a.txt")).toBe(
       numbered(40).replace("\n5\n", "\nfive\n").replace("\n25\n", "\ntwenty-five\n"),
     );
     const ids = [await edit("10", "ten"), await edit("30", "thirty")];
     await edit("ten", "TEN", other);
-    const before = ground.read("a.txt");
+    const before = fixture.read("a.txt");
     expect((await server.refuses("undo", { changes: ids }))[0]).toMatch(/^stale/);
-    expect(ground.read("a.txt")).toBe(before);
+    expect(fixture.read("a.txt")).toBe(before);
   });
 
   it("by hunk, with the numbers of the diff", async () => {
@@ -127,7 +127,7 @@ describe("undo of several changes", () => {
     expect(tried).toContain("would undo 1 hunk of");
     await server.says("undo", { change: id, hunks: [1, 3] });
     const left = numbered(40).replace("\n15\n", "\n15!\n").replace("\n35\n", "\nlater\n");
-    expect(ground.read("a.txt")).toBe(left);
+    expect(fixture.read("a.txt")).toBe(left);
     expect((await server.refuses("undo", { change: id, hunks: [4] }))[0]).toMatch(
       /^invalid_input: there is no hunk 4/,
     );
@@ -137,11 +137,11 @@ describe("undo of several changes", () => {
 
   it("in many files is told in short", async () => {
     const names = Array.from({ length: 60 }, (_, i) => `many/${i}.txt`);
-    for (const name of names) ground.write(name, "old\n");
+    for (const name of names) fixture.write(name, "old\n");
     await server.says("replace_in_files", { paths: ["many"], old: "old", new: "new" });
     const said = await server.says("undo");
     expect(said.split("\n").length).toBeLessThan(30);
     expect(said).toContain("[40 more paths: 40 changed back]");
-    for (const name of names) expect(ground.read(name)).toBe("old\n");
+    for (const name of names) expect(fixture.read(name)).toBe("old\n");
   });
 });

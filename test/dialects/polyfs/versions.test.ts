@@ -1,29 +1,29 @@
 // Versions, merging and undo: nothing that somebody else did is lost, and everything can be taken back.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { changeIn, Ground, numbered, type Server, versionIn } from "./ground.ts";
+import { changeIn, Fixture, numbered, type Server, versionIn } from "./fixture.ts";
 
-let ground: Ground;
+let fixture: Fixture;
 let server: Server;
 beforeAll(async () => {
-  ground = new Ground();
-  server = await ground.serve();
+  fixture = new Fixture();
+  server = await fixture.serve();
 });
-afterAll(() => ground[Symbol.asyncDispose]());
-beforeEach(() => ground.reset({ "a.txt": numbered(20) }));
+afterAll(() => fixture[Symbol.asyncDispose]());
+beforeEach(() => fixture.reset({ "a.txt": numbered(20) }));
 
 const line = (n: number, text: string) => ({ start_line: n, end_line: n, new: text });
 
 describe("if_version", () => {
   it("merges an edit onto what somebody else wrote meanwhile", async () => {
     const version = await server.version("a.txt");
-    ground.write("a.txt", `top\n${numbered(20).replace("18\n", "eighteen\n")}`);
+    fixture.write("a.txt", `top\n${numbered(20).replace("18\n", "eighteen\n")}`);
     const said = await server.says("edit_file", {
       path: "a.txt",
       if_version: version,
       edits: [line(5, "five")],
     });
     expect(said).toContain("\n[merged with changes made since that version] +2 -1 at lines 1, 19\n");
-    expect(ground.read("a.txt")).toBe(
+    expect(fixture.read("a.txt")).toBe(
       `top\n${numbered(20).replace("18\n", "eighteen\n").replace("\n5\n", "\nfive\n")}`,
     );
     expect(await server.version("a.txt")).toBe(versionIn(said));
@@ -31,7 +31,7 @@ describe("if_version", () => {
 
   it("refuses only a true overlap, shows the current lines and version, and loses nothing", async () => {
     const version = await server.version("a.txt");
-    ground.write("a.txt", numbered(20).replace("\n5\n", "\nFIVE\n"));
+    fixture.write("a.txt", numbered(20).replace("\n5\n", "\nFIVE\n"));
     const lines = await server.refuses("edit_file", {
       path: "a.txt",
       if_version: version,
@@ -40,7 +40,7 @@ describe("if_version", () => {
     expect(lines[0]).toBe(`stale: a.txt has changed since then; it is now ${await server.version("a.txt")}`);
     expect(lines[1]).toMatch(/^The same lines were changed, or adjoining ones \(edits\[0\]\)/);
     expect(lines.slice(2)).toEqual(["3: 3", "4: 4", "5: FIVE", "6: 6", "7: 7"]);
-    expect(ground.read("a.txt")).toBe(numbered(20).replace("\n5\n", "\nFIVE\n"));
+    expect(fixture.read("a.txt")).toBe(numbered(20).replace("\n5\n", "\nFIVE\n"));
   });
 
   it("holds for versions that a search or an edit told, with or without its mark", async () => {
@@ -52,21 +52,21 @@ describe("if_version", () => {
       if_version: edited.slice(2),
       edits: [line(20, "zwanzig")],
     });
-    expect(ground.read("a.txt")).toBe(
+    expect(fixture.read("a.txt")).toBe(
       numbered(20).replace("1\n", "eins\n").replace("\n10\n", "\nzehn\n").replace("\n20\n", "\nzwanzig\n"),
     );
   });
 
   it("merges a whole file that is written, too, and what is appended", async () => {
     const version = await server.version("a.txt");
-    ground.write("a.txt", numbered(20).replace("\n18\n", "\neighteen\n"));
+    fixture.write("a.txt", numbered(20).replace("\n18\n", "\neighteen\n"));
     const content = numbered(20).replace("\n2\n", "\ntwo\n");
     expect(await server.says("write_file", { path: "a.txt", content, if_version: version })).toContain(
       "[merged with",
     );
-    expect(ground.read("a.txt")).toBe(content.replace("\n18\n", "\neighteen\n"));
+    expect(fixture.read("a.txt")).toBe(content.replace("\n18\n", "\neighteen\n"));
     await server.says("write_file", { path: "a.txt", content: "end\n", mode: "append", if_version: version });
-    expect(ground.read("a.txt")).toBe(`${content.replace("\n18\n", "\neighteen\n")}end\n`);
+    expect(fixture.read("a.txt")).toBe(`${content.replace("\n18\n", "\neighteen\n")}end\n`);
   });
 
   it("is refused where that version was never seen, or the file is gone", async () => {
@@ -82,17 +82,17 @@ describe("if_version", () => {
   });
 
   it("from an earlier process is still good", async () => {
-    const first = await ground.serve();
+    const first = await fixture.serve();
     const version = await first.version("a.txt");
     await first.wire.close();
-    ground.write("a.txt", `${numbered(20)}end\n`);
+    fixture.write("a.txt", `${numbered(20)}end\n`);
     await server.says("edit_file", { path: "a.txt", if_version: version, edits: [line(1, "one")] });
-    expect(ground.read("a.txt")).toBe(`${numbered(20).replace("1\n", "one\n")}end\n`);
+    expect(fixture.read("a.txt")).toBe(`${numbered(20).replace("1\n", "one\n")}end\n`);
   });
 
   it("lets ten processes edit different lines of one file, all with the version that they read at the start", async () => {
-    ground.write("a.txt", numbered(100));
-    const servers = await Promise.all(Array.from({ length: 10 }, () => ground.serve()));
+    fixture.write("a.txt", numbered(100));
+    const servers = await Promise.all(Array.from({ length: 10 }, () => fixture.serve()));
     const versions = await Promise.all(servers.map(one => one.version("a.txt")));
     await Promise.all(
       servers.map((one, i) =>
@@ -103,7 +103,7 @@ describe("if_version", () => {
         }),
       ),
     );
-    const lines = ground.read("a.txt").split("\n");
+    const lines = fixture.read("a.txt").split("\n");
     expect(lines).toHaveLength(111);
     for (let i = 0; i < 10; i++) expect(lines).toContain(`agent ${i}`);
     await Promise.all(servers.map(one => one.wire.close()));
@@ -117,7 +117,7 @@ describe("since", () => {
       expect.stringContaining(version),
       "unchanged",
     ]);
-    ground.write("a.txt", numbered(20).replace("\n5\n", "\nfive\n"));
+    fixture.write("a.txt", numbered(20).replace("\n5\n", "\nfive\n"));
     const said = await server.says("read_file", { path: "a.txt", since: version });
     expect(said.split("\n").slice(1)).toEqual(["@@ -3,5 +3,5 @@", " 3", " 4", "-5", "+five", " 6", " 7"]);
   });
@@ -150,9 +150,9 @@ describe("list_changes and undo", () => {
     expect(undone).toMatch(
       /^undid \w+ \(edit_file\)\nchanged back a\.txt · v:\w+\n@@[\s\S]*-eins\n\+1\n[\s\S]*change \w+ \(undo takes it back\)$/,
     );
-    expect(ground.read("a.txt")).toBe(numbered(20));
+    expect(fixture.read("a.txt")).toBe(numbered(20));
     await server.says("undo", { change: changeIn(undone) });
-    expect(ground.read("a.txt")).toBe(numbered(20).replace("1\n", "eins\n"));
+    expect(fixture.read("a.txt")).toBe(numbered(20).replace("1\n", "eins\n"));
     expect(await server.says("list_changes", { limit: 1 })).toMatch(/ · undo · you · undoes \w+\n/);
   });
 
@@ -163,34 +163,34 @@ describe("list_changes and undo", () => {
     const only = await server.says("undo", { change: id, dry_run: true });
     expect(only).toMatch(/^would undo /);
     expect(only).toMatch(/\[dry run: nothing was written\]$/);
-    expect(ground.read("a.txt")).toContain("zwei");
+    expect(fixture.read("a.txt")).toContain("zwei");
     await server.says("undo", { change: id });
-    expect(ground.read("a.txt")).toBe(numbered(20).replace("\n15\n", "\nfuenfzehn\n"));
+    expect(fixture.read("a.txt")).toBe(numbered(20).replace("\n15\n", "\nfuenfzehn\n"));
     await server.says("edit_file", { path: "a.txt", edits: [line(15, "other")] });
     const second = (await server.says("list_changes", { path: "a.txt", limit: 20 }))
       .split("\n")
       .filter(text => text.includes("edit_file"))[1];
     const lines = await server.refuses("undo", { change: /^\w+/.exec(second ?? "")?.[0] });
     expect(lines[0]).toMatch(/^stale: /);
-    expect(ground.read("a.txt")).toContain("other");
+    expect(fixture.read("a.txt")).toContain("other");
   });
 
   it("take back what a change did to one path only", async () => {
-    ground.write("b.txt", "foo\n");
-    ground.write("c.txt", "foo\n");
+    fixture.write("b.txt", "foo\n");
+    fixture.write("c.txt", "foo\n");
     const said = await server.says("replace_in_files", { paths: ["*.txt"], old: "foo", new: "bar" });
     await server.says("undo", { change: changeIn(said), path: "b.txt" });
-    expect([ground.read("b.txt"), ground.read("c.txt")]).toEqual(["foo\n", "bar\n"]);
+    expect([fixture.read("b.txt"), fixture.read("c.txt")]).toEqual(["foo\n", "bar\n"]);
     await server.says("write_file", { path: "z.txt", content: "z" });
     await server.says("undo", { path: "c.txt" });
-    expect([ground.read("c.txt"), ground.has("z.txt")]).toEqual(["foo\n", true]);
+    expect([fixture.read("c.txt"), fixture.has("z.txt")]).toEqual(["foo\n", true]);
   });
 
   it("survive a restart, and refuse what is not known", async () => {
     await server.says("delete_path", { path: "a.txt" });
-    const other = await ground.serve();
+    const other = await fixture.serve();
     await other.says("undo");
-    expect(ground.read("a.txt")).toBe(numbered(20));
+    expect(fixture.read("a.txt")).toBe(numbered(20));
     expect((await server.refuses("undo", { change: "nosuchchange" }))[0]).toMatch(
       /^not_found: there is no change nosuchchange/,
     );

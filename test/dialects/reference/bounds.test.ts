@@ -1,37 +1,37 @@
 // Nothing is too large: parts of huge files come at once, and what would not fit is cut, or refused, with a word.
 import { appendFileSync, mkdirSync, truncateSync, writeFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { Ground } from "./ground.ts";
+import { Fixture } from "./fixture.ts";
 
-let ground: Ground;
+let fixture: Fixture;
 beforeAll(async () => {
-  ground = await Ground.open();
+  fixture = await Fixture.open();
 });
-afterAll(() => ground[Symbol.asyncDispose]());
+afterAll(() => fixture[Symbol.asyncDispose]());
 
 const megabyte = 1024 * 1024;
 
 describe("a line of 50 MB", () => {
-  beforeAll(() => ground.write("line.txt", `${"é".repeat(25 * megabyte)}\nlast\n`));
+  beforeAll(() => fixture.write("line.txt", `${"é".repeat(25 * megabyte)}\nlast\n`));
 
   it("is cut by head, between two characters, and the answer says so", async () => {
-    const answer = await ground.says("read_text_file", { path: ground.path("line.txt"), head: 1 });
+    const answer = await fixture.says("read_text_file", { path: fixture.path("line.txt"), head: 1 });
     expect(answer).toMatch(/^é{524288}\n\n\[cut: 1 MB of these lines are shown; the file has 50 MB\]$/);
   });
 
   it("is cut by tail from its end", async () => {
-    const answer = await ground.says("read_text_file", { path: ground.path("line.txt"), tail: 3 });
+    const answer = await fixture.says("read_text_file", { path: fixture.path("line.txt"), tail: 3 });
     expect(answer).toMatch(/^\[cut: 1 MB [^\]]*\]\n\né+\nlast\n$/);
-    expect(await ground.says("read_text_file", { path: ground.path("line.txt"), tail: 2 })).toBe("last\n");
+    expect(await fixture.says("read_text_file", { path: fixture.path("line.txt"), tail: 2 })).toBe("last\n");
   });
 
   it("is refused whole, with what to do instead, also among others", async () => {
     const refusal = /^File too large: .*line\.txt has \d+ bytes, .* Read a part of it with head or tail\.$/;
-    expect(await ground.fails("read_text_file", { path: ground.path("line.txt") })).toMatch(refusal);
-    expect(await ground.fails("edit_file", ground.edit("line.txt", "last", "x"))).toMatch(refusal);
-    ground.write("small.txt", "small");
-    const paths = [ground.path("line.txt"), ground.path("small.txt")];
-    const [large, small] = (await ground.says("read_multiple_files", { paths })).split("\n---\n");
+    expect(await fixture.fails("read_text_file", { path: fixture.path("line.txt") })).toMatch(refusal);
+    expect(await fixture.fails("edit_file", fixture.edit("line.txt", "last", "x"))).toMatch(refusal);
+    fixture.write("small.txt", "small");
+    const paths = [fixture.path("line.txt"), fixture.path("small.txt")];
+    const [large, small] = (await fixture.says("read_multiple_files", { paths })).split("\n---\n");
     expect(large).toMatch(/line\.txt: Error - File too large/);
     expect(small).toBe(`${paths[1]}:\nsmall\n`);
   });
@@ -39,22 +39,22 @@ describe("a line of 50 MB", () => {
 
 describe("a file of 300 MB", () => {
   beforeAll(() => {
-    ground.write("huge.txt", "first\nsecond\n");
-    truncateSync(ground.path("huge.txt"), 300 * megabyte);
-    appendFileSync(ground.path("huge.txt"), "\nbefore\nlast");
+    fixture.write("huge.txt", "first\nsecond\n");
+    truncateSync(fixture.path("huge.txt"), 300 * megabyte);
+    appendFileSync(fixture.path("huge.txt"), "\nbefore\nlast");
   });
 
   it("shows its first and its last lines", async () => {
-    const path = ground.path("huge.txt");
-    expect(await ground.says("read_text_file", { path, head: 2 })).toBe("first\nsecond");
-    expect(await ground.says("read_text_file", { path, tail: 2 })).toBe("before\nlast");
+    const path = fixture.path("huge.txt");
+    expect(await fixture.says("read_text_file", { path, head: 2 })).toBe("first\nsecond");
+    expect(await fixture.says("read_text_file", { path, tail: 2 })).toBe("before\nlast");
   });
 });
 
 describe("the last lines", () => {
   const tail = async (bytes: Buffer, count: number) => {
-    writeFileSync(ground.path("tail.txt"), bytes);
-    return await ground.says("read_text_file", { path: ground.path("tail.txt"), tail: count });
+    writeFileSync(fixture.path("tail.txt"), bytes);
+    return await fixture.says("read_text_file", { path: fixture.path("tail.txt"), tail: count });
   };
 
   it("are read in the encoding that the beginning of the file shows", async () => {
@@ -78,15 +78,15 @@ describe("the last lines", () => {
 
 describe("a tree with more names than an answer holds", () => {
   beforeAll(() => {
-    mkdirSync(ground.path("wide/many"), { recursive: true });
-    mkdirSync(ground.path("wide/other/deep/er"), { recursive: true });
+    mkdirSync(fixture.path("wide/many"), { recursive: true });
+    mkdirSync(fixture.path("wide/other/deep/er"), { recursive: true });
     for (let i = 0; i < 4400; i++)
-      writeFileSync(ground.path(`wide/many/${String(i).padStart(5, "0")}${"n".repeat(240)}`), "");
-    ground.write("wide/z.txt", "");
+      writeFileSync(fixture.path(`wide/many/${String(i).padStart(5, "0")}${"n".repeat(240)}`), "");
+    fixture.write("wide/z.txt", "");
   });
 
   it("is cut where it is deepest, and stays JSON", async () => {
-    const answer = await ground.says("directory_tree", { path: ground.path("wide") });
+    const answer = await fixture.says("directory_tree", { path: fixture.path("wide") });
     expect(answer.length).toBeLessThan(1.1 * megabyte);
     const tree = JSON.parse(answer);
     expect(tree.map(({ name }: { name: string }) => name).slice(0, 3)).toEqual(["many", "other", "z.txt"]);
@@ -100,22 +100,22 @@ describe("a tree with more names than an answer holds", () => {
   });
 
   it("is whole again with less in it", async () => {
-    const params = { path: ground.path("wide"), excludePatterns: ["many"] };
+    const params = { path: fixture.path("wide"), excludePatterns: ["many"] };
     const children = [
       { name: "deep", type: "directory", children: [{ name: "er", type: "directory", children: [] }] },
     ];
-    expect(JSON.parse(await ground.says("directory_tree", params))).toEqual([
+    expect(JSON.parse(await fixture.says("directory_tree", params))).toEqual([
       { name: "other", type: "directory", children },
       { name: "z.txt", type: "file" },
     ]);
   });
 
   it("is listed and searched as far as there is room", async () => {
-    const listing = await ground.says("list_directory", { path: ground.path("wide/many") });
+    const listing = await fixture.says("list_directory", { path: fixture.path("wide/many") });
     expect(listing).toMatch(/\n\n\[cut: \d+ of 4400 entries; [^\]]*\]$/);
-    const found = await ground.says("search_files", { path: ground.path("wide"), pattern: "**" });
+    const found = await fixture.says("search_files", { path: fixture.path("wide"), pattern: "**" });
     expect(found).toMatch(/\n\n\[cut after \d+ matches: [^\]]*\]$/);
-    const sizes = await ground.says("list_directory_with_sizes", { path: ground.path("wide/many") });
+    const sizes = await fixture.says("list_directory_with_sizes", { path: fixture.path("wide/many") });
     expect(sizes).toMatch(
       /\n\n\[cut: \d+ of 4400 entries\]\n\nTotal: 4400 files, 0 directories\nCombined size: 0 B$/,
     );

@@ -2,63 +2,63 @@
 // count.
 import { existsSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { Ground } from "./ground.ts";
+import { Fixture } from "./fixture.ts";
 
-let ground: Ground;
+let fixture: Fixture;
 beforeAll(async () => {
-  ground = await Ground.open();
+  fixture = await Fixture.open();
 });
-afterAll(() => ground[Symbol.asyncDispose]());
+afterAll(() => fixture[Symbol.asyncDispose]());
 
 describe("an edit", () => {
   it("that could mean two places is refused with where they are, and changes nothing", async () => {
-    ground.write("a.txt", "same\nother\nsame\n");
-    const refusal = await ground.fails("edit_file", {
-      path: ground.path("a.txt"),
+    fixture.write("a.txt", "same\nother\nsame\n");
+    const refusal = await fixture.fails("edit_file", {
+      path: fixture.path("a.txt"),
       edits: [
         { oldText: "other", newText: "changed" },
         { oldText: "same", newText: "x" },
       ],
     });
     expect(refusal).toMatch(/^Found 2 matches for edit \(lines 1, 3\)/);
-    expect(ground.read("a.txt")).toBe("same\nother\nsame\n");
-    await ground.says("edit_file", ground.edit("a.txt", "other\nsame", "other\nx"));
-    expect(ground.read("a.txt")).toBe("same\nother\nx\n");
+    expect(fixture.read("a.txt")).toBe("same\nother\nsame\n");
+    await fixture.says("edit_file", fixture.edit("a.txt", "other\nsame", "other\nx"));
+    expect(fixture.read("a.txt")).toBe("same\nother\nx\n");
   });
 
   it("keeps every other line ending, and gives new lines those around them", async () => {
-    ground.write("mixed.txt", "one\r\ntwo\nthree\r\nfour\r\n");
-    await ground.says(
+    fixture.write("mixed.txt", "one\r\ntwo\nthree\r\nfour\r\n");
+    await fixture.says(
       "edit_file",
-      ground.edit("mixed.txt", "three\nfour\n", "3\n3½\n4\n".replace("½", ".5")),
+      fixture.edit("mixed.txt", "three\nfour\n", "3\n3½\n4\n".replace("½", ".5")),
     );
-    expect(ground.read("mixed.txt")).toBe("one\r\ntwo\n3\r\n3.5\r\n4\r\n");
+    expect(fixture.read("mixed.txt")).toBe("one\r\ntwo\n3\r\n3.5\r\n4\r\n");
   });
 
   it("keeps encodings and byte-order marks", async () => {
     const utf16 = (text: string) => Buffer.concat([Buffer.from([0xff, 0xfe]), Buffer.from(text, "utf16le")]);
-    ground.write("utf16.txt", utf16("größer\r\nkleiner\r\n"));
-    await ground.says("edit_file", ground.edit("utf16.txt", "größer", "weiter"));
-    expect(ground.read("utf16.txt")).toBe(utf16("weiter\r\nkleiner\r\n").toString("latin1"));
-    ground.write("bom.txt", "\ufeffone\ntwo\n");
-    await ground.says("edit_file", ground.edit("bom.txt", "one", "1"));
-    expect(ground.read("bom.txt")).toBe(Buffer.from("\ufeff1\ntwo\n").toString("latin1"));
+    fixture.write("utf16.txt", utf16("größer\r\nkleiner\r\n"));
+    await fixture.says("edit_file", fixture.edit("utf16.txt", "größer", "weiter"));
+    expect(fixture.read("utf16.txt")).toBe(utf16("weiter\r\nkleiner\r\n").toString("latin1"));
+    fixture.write("bom.txt", "\ufeffone\ntwo\n");
+    await fixture.says("edit_file", fixture.edit("bom.txt", "one", "1"));
+    expect(fixture.read("bom.txt")).toBe(Buffer.from("\ufeff1\ntwo\n").toString("latin1"));
   });
 
   it("that is written with spaces fits into tabs", async () => {
-    ground.write("tabs.py", "def a():\n\tif x:\n\t\treturn x\n");
-    const edit = ground.edit(
+    fixture.write("tabs.py", "def a():\n\tif x:\n\t\treturn x\n");
+    const edit = fixture.edit(
       "tabs.py",
       "    if x:\n        return x",
       "    if x:\n        y = x\n        return y",
     );
-    await ground.says("edit_file", edit);
-    expect(ground.read("tabs.py")).toBe("def a():\n\tif x:\n\t\ty = x\n\t\treturn y\n");
+    await fixture.says("edit_file", edit);
+    expect(fixture.read("tabs.py")).toBe("def a():\n\tif x:\n\t\ty = x\n\t\treturn y\n");
   });
 
   it("whose indentation would be a guess is refused", async () => {
-    ground.write("yaml.yml", "a:\n  b:\n      c: 1\n");
-    expect(await ground.fails("edit_file", ground.edit("yaml.yml", "b:\nc: 1", "b:\nc: 2"))).toBe(
+    fixture.write("yaml.yml", "a:\n  b:\n      c: 1\n");
+    expect(await fixture.fails("edit_file", fixture.edit("yaml.yml", "b:\nc: 1", "b:\nc: 2"))).toBe(
       "Could not find exact match for edit:\nb:\nc: 1",
     );
   });
@@ -66,29 +66,33 @@ describe("an edit", () => {
 
 describe("calls at the same time", () => {
   it("edit one file through two servers, and every edit arrives", async () => {
-    const other = await ground.serve();
+    const other = await fixture.serve();
     const names = Array.from({ length: 40 }, (_, i) => `<${i}>`);
-    ground.write("many.txt", names.map(name => `${name}\n`).join(""));
+    fixture.write("many.txt", names.map(name => `${name}\n`).join(""));
     await Promise.all(
       names.map((name, i) =>
-        ground.says("edit_file", ground.edit("many.txt", name, `done ${name}`), i % 2 ? other : ground.wire),
+        fixture.says(
+          "edit_file",
+          fixture.edit("many.txt", name, `done ${name}`),
+          i % 2 ? other : fixture.wire,
+        ),
       ),
     );
-    expect(ground.read("many.txt")).toBe(names.map(name => `done ${name}\n`).join(""));
+    expect(fixture.read("many.txt")).toBe(names.map(name => `done ${name}\n`).join(""));
   });
 
   it("move two files to one place: one of them gets there, the other stays", async () => {
     for (let round = 0; round < 20; round++) {
       const [a, b, to] = [`a${round}`, `b${round}`, `to${round}`];
-      ground.write(a, "a");
-      ground.write(b, "b");
+      fixture.write(a, "a");
+      fixture.write(b, "b");
       const move = (name: string) =>
-        ground.call("move_file", { source: ground.path(name), destination: ground.path(to) });
+        fixture.call("move_file", { source: fixture.path(name), destination: fixture.path(to) });
       const results = await Promise.all([move(a), move(b)]);
       expect(results.filter(({ isError }) => isError)).toHaveLength(1);
-      const left = [a, b].filter(name => existsSync(ground.path(name)));
+      const left = [a, b].filter(name => existsSync(fixture.path(name)));
       expect(left).toHaveLength(1);
-      expect([ground.read(to), ground.read(left[0] ?? "")].sort()).toEqual(["a", "b"]);
+      expect([fixture.read(to), fixture.read(left[0] ?? "")].sort()).toEqual(["a", "b"]);
     }
   });
 });

@@ -20,7 +20,7 @@ import {
   ToolListChangedNotificationSchema,
 } from "@modelcontextprotocol/sdk/types.js";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { Ground } from "./ground.ts";
+import { Fixture } from "./fixture.ts";
 
 const program = join(import.meta.dirname, "../../../dist/polyfs.cjs");
 const base = realpathSync(mkdtempSync(join(tmpdir(), "polyfs-reference-")));
@@ -184,12 +184,12 @@ describe("structured content", () => {
   });
 
   it("is left out with its schemas by --no-structured", async () => {
-    await using ground = await Ground.open("--no-structured");
-    ground.write("a.txt", "a");
-    expect(await ground.call("read_text_file", { path: "a.txt" })).toEqual({
+    await using fixture = await Fixture.open("--no-structured");
+    fixture.write("a.txt", "a");
+    expect(await fixture.call("read_text_file", { path: "a.txt" })).toEqual({
       content: [{ type: "text", text: "a" }],
     });
-    const { result } = await ground.wire.request("tools/list");
+    const { result } = await fixture.wire.request("tools/list");
     const tools = result?.tools as Record<string, unknown>[];
     expect(tools).toHaveLength(14);
     for (const tool of tools) expect(tool).not.toHaveProperty("outputSchema");
@@ -198,8 +198,8 @@ describe("structured content", () => {
 
 describe("--read-only", () => {
   it("leaves the ten tools that read", async () => {
-    await using ground = await Ground.open("--read-only");
-    const { result } = await ground.wire.request("tools/list");
+    await using fixture = await Fixture.open("--read-only");
+    const { result } = await fixture.wire.request("tools/list");
     const tools = result?.tools as { name: string; annotations: { readOnlyHint: boolean } }[];
     expect(tools).toHaveLength(10);
     expect(tools.every(({ annotations }) => annotations.readOnlyHint)).toBe(true);

@@ -1,18 +1,18 @@
 // `execute_command` by the `replay` contract, over the wire.
 import { mkdirSync } from "node:fs";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { odd, running } from "../../shell/ground.ts";
-import { Ground, type Item, notAllowed } from "./ground.ts";
+import { odd, running } from "../../shell/fixture.ts";
+import { Fixture, type Item, notAllowed } from "./fixture.ts";
 
-let ground: Ground;
+let fixture: Fixture;
 beforeAll(async () => {
-  ground = await Ground.open();
+  fixture = await Fixture.open();
 });
-afterAll(() => ground[Symbol.asyncDispose]());
-beforeEach(() => ground.reset({}));
+afterAll(() => fixture[Symbol.asyncDispose]());
+beforeEach(() => fixture.reset({}));
 
 async function run(command: string, more: object = {}): Promise<{ texts: string[]; isError: boolean }> {
-  const { content, isError = false } = await ground.wire.call("execute_command", { command, ...more });
+  const { content, isError = false } = await fixture.wire.call("execute_command", { command, ...more });
   return { texts: (content as Item[]).map(({ text }) => text), isError: isError === true };
 }
 
@@ -32,27 +32,27 @@ describe("execute_command", () => {
   });
 
   it("runs in the first writable directory, or where it is told to", async () => {
-    expect((await run("pwd")).texts[0]).toBe(`${ground.root}\n[exit code: 0]`);
-    mkdirSync(ground.path("sub"));
-    for (const workingDirectory of [ground.path("sub"), ground.readOnly]) {
+    expect((await run("pwd")).texts[0]).toBe(`${fixture.root}\n[exit code: 0]`);
+    mkdirSync(fixture.path("sub"));
+    for (const workingDirectory of [fixture.path("sub"), fixture.readOnly]) {
       expect((await run("pwd", { workingDirectory })).texts[0]).toBe(`${workingDirectory}\n[exit code: 0]`);
     }
     expect(
-      await ground.fails("execute_command", { command: "pwd", workingDirectory: ground.outside }),
-    ).toEqual(notAllowed(ground.outside));
+      await fixture.fails("execute_command", { command: "pwd", workingDirectory: fixture.outside }),
+    ).toEqual(notAllowed(fixture.outside));
     expect(
-      await ground.fails("execute_command", { command: "pwd", workingDirectory: ground.path("x") }),
+      await fixture.fails("execute_command", { command: "pwd", workingDirectory: fixture.path("x") }),
     ).toMatchObject({
       code: -32002,
     });
   });
 
   it("needs a command", async () => {
-    expect(await ground.fails("execute_command")).toEqual({
+    expect(await fixture.fails("execute_command")).toEqual({
       code: -32602,
       message: "Missing required param: command",
     });
-    expect(await ground.fails("execute_command", { command: " " })).toMatchObject({ code: -32602 });
+    expect(await fixture.fails("execute_command", { command: " " })).toMatchObject({ code: -32602 });
   });
 
   it("ends a command after its time, and keeps what it wrote", async () => {
@@ -96,7 +96,7 @@ describe("execute_command", () => {
 
 describe("whoever starts the server", () => {
   const names = async (...args: string[]) => {
-    const wire = await ground.serve([...args, ground.root]);
+    const wire = await fixture.serve([...args, fixture.root]);
     const { result } = await wire.request("tools/list");
     return ((result?.tools ?? []) as { name: string }[]).map(({ name }) => name);
   };

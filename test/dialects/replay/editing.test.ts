@@ -2,14 +2,14 @@
 // it refuses, and that a refusal leaves the bytes of the file alone.
 import { chmodSync, lstatSync, statSync, symlinkSync } from "node:fs";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { Ground, notAllowed } from "./ground.ts";
+import { Fixture, notAllowed } from "./fixture.ts";
 
-let ground: Ground;
+let fixture: Fixture;
 beforeAll(async () => {
-  ground = await Ground.open();
+  fixture = await Fixture.open();
 });
-afterAll(() => ground[Symbol.asyncDispose]());
-beforeEach(() => ground.reset({}));
+afterAll(() => fixture[Symbol.asyncDispose]());
+beforeEach(() => fixture.reset({}));
 
 interface Edit {
   oldText?: unknown;
@@ -21,22 +21,22 @@ interface Edit {
 
 /** What becomes of a file with this content. */
 async function edited(content: string | Uint8Array, ...edits: Edit[]): Promise<string> {
-  ground.write("f", content);
-  expect(await ground.says("edit_file", { path: ground.path("f"), edits })).toBe(
-    `Successfully edited ${ground.path("f")}`,
+  fixture.write("f", content);
+  expect(await fixture.says("edit_file", { path: fixture.path("f"), edits })).toBe(
+    `Successfully edited ${fixture.path("f")}`,
   );
-  return ground.read("f");
+  return fixture.read("f");
 }
 
 /** The message of a refusal, after which the file is as it was. A dry run must say the same. */
 async function refused(content: string | Uint8Array, ...edits: Edit[]): Promise<string> {
-  ground.write("f", content);
-  const path = ground.path("f");
+  fixture.write("f", content);
+  const path = fixture.path("f");
   const before = statSync(path).mtimeMs;
-  const error = await ground.fails("edit_file", { path, edits });
+  const error = await fixture.fails("edit_file", { path, edits });
   expect(error.code).toBe(-32603);
-  expect(await ground.fails("edit_file", { path, edits, dryRun: true })).toEqual(error);
-  expect(ground.bytes("f")).toEqual(Buffer.from(content));
+  expect(await fixture.fails("edit_file", { path, edits, dryRun: true })).toEqual(error);
+  expect(fixture.bytes("f")).toEqual(Buffer.from(content));
   expect(statSync(path).mtimeMs).toBe(before);
   return error.message;
 }
@@ -215,12 +215,12 @@ describe("a regex edit", () => {
 
   it("that never ends is ended, and the server goes on", async () => {
     const content = `${"a".repeat(60)}!`;
-    ground.write("f", content);
-    const path = ground.path("f");
-    const slow = ground.fails("edit_file", { path, edits: [regex("^(a+)+$", "")] });
-    expect(await ground.says("read_file", { path })).toBe(content);
+    fixture.write("f", content);
+    const path = fixture.path("f");
+    const slow = fixture.fails("edit_file", { path, edits: [regex("^(a+)+$", "")] });
+    expect(await fixture.says("read_file", { path })).toBe(content);
     expect(await slow).toMatchObject({ code: -32603, message: expect.stringContaining("Timed out") });
-    expect(ground.read("f")).toBe(content);
+    expect(fixture.read("f")).toBe(content);
   });
 });
 
@@ -238,40 +238,40 @@ describe("what an edit does not touch", () => {
     );
     const utf16 = (text: string) => Buffer.from(`\ufeff${text}`, "utf16le");
     await edited(utf16("Grüße\r\n"), { oldText: "Grüße", newText: "日本" });
-    expect(ground.bytes("f")).toEqual(utf16("日本\r\n"));
+    expect(fixture.bytes("f")).toEqual(utf16("日本\r\n"));
     const latin1 = (text: string) => Buffer.from(text, "latin1");
     await edited(latin1("Stra\xdfe f\xfcr alle M\xe4nner\n"), { oldText: "für", newText: "für schöne" });
-    expect(ground.bytes("f")).toEqual(latin1("Stra\xdfe f\xfcr sch\xf6ne alle M\xe4nner\n"));
+    expect(fixture.bytes("f")).toEqual(latin1("Stra\xdfe f\xfcr sch\xf6ne alle M\xe4nner\n"));
   });
 
   it("stays: the mode, and a link that leads to the file", async () => {
-    ground.write("f", "x\n");
-    chmodSync(ground.path("f"), 0o751);
-    symlinkSync("f", ground.path("link"));
+    fixture.write("f", "x\n");
+    chmodSync(fixture.path("f"), 0o751);
+    symlinkSync("f", fixture.path("link"));
     const edits = [{ oldText: "x", newText: "y" }];
-    expect(await ground.says("edit_file", { path: ground.path("link"), edits })).toBe(
-      `Successfully edited ${ground.path("f")}`,
+    expect(await fixture.says("edit_file", { path: fixture.path("link"), edits })).toBe(
+      `Successfully edited ${fixture.path("f")}`,
     );
-    expect(ground.read("f")).toBe("y\n");
-    expect(statSync(ground.path("f")).mode & 0o777).toBe(0o751);
-    expect(lstatSync(ground.path("link")).isSymbolicLink()).toBe(true);
+    expect(fixture.read("f")).toBe("y\n");
+    expect(statSync(fixture.path("f")).mode & 0o777).toBe(0o751);
+    expect(lstatSync(fixture.path("link")).isSymbolicLink()).toBe(true);
   });
 });
 
 describe("a dry run", () => {
   it("answers a unified diff with three lines of context, and writes nothing", async () => {
-    const path = ground.path("f");
-    ground.write("f", "1\n2\n3\n4\n5\n6\n7\n8\n9\n");
+    const path = fixture.path("f");
+    fixture.write("f", "1\n2\n3\n4\n5\n6\n7\n8\n9\n");
     expect(
-      await ground.says("edit_file", { path, edits: [{ oldText: "5", newText: "five" }], dryRun: true }),
+      await fixture.says("edit_file", { path, edits: [{ oldText: "5", newText: "five" }], dryRun: true }),
     ).toBe(`--- ${path}\n+++ ${path}\n@@ -2,7 +2,7 @@\n 2\n 3\n 4\n-5\n+five\n 6\n 7\n 8\n`);
-    expect(ground.read("f")).toBe("1\n2\n3\n4\n5\n6\n7\n8\n9\n");
+    expect(fixture.read("f")).toBe("1\n2\n3\n4\n5\n6\n7\n8\n9\n");
   });
 
   it("says so where nothing would change", async () => {
-    ground.write("f", "a\n");
+    fixture.write("f", "a\n");
     const edits = [{ oldText: "a", newText: "a" }];
-    expect(await ground.says("edit_file", { path: ground.path("f"), edits, dryRun: true })).toBe(
+    expect(await fixture.says("edit_file", { path: fixture.path("f"), edits, dryRun: true })).toBe(
       "(no changes)",
     );
   });
@@ -281,35 +281,35 @@ describe("a dry run", () => {
       { oldText: "a", newText: "b" },
       { oldText: "x+", isRegex: true, limit: 0 },
     ];
-    const said = await ground.says("edit_file", { path: ground.path("nope"), edits, dryRun: true });
-    expect(said).toContain(ground.path("nope"));
+    const said = await fixture.says("edit_file", { path: fixture.path("nope"), edits, dryRun: true });
+    expect(said).toContain(fixture.path("nope"));
     expect(said).toContain('1. replace "a" with "b"');
     expect(said).toContain('2. replace /x+/ with "" (all)');
-    expect(ground.has("nope")).toBe(false);
+    expect(fixture.has("nope")).toBe(false);
   });
 });
 
 describe("edit_file says what is wrong by code", () => {
   it("about paths", async () => {
     const edits = [{ oldText: "a" }];
-    const outside = `${ground.outside}/x`;
-    expect(await ground.fails("edit_file", { path: outside, edits })).toEqual(notAllowed(outside));
-    expect(await ground.fails("edit_file", { path: outside, edits, dryRun: true })).toEqual(
+    const outside = `${fixture.outside}/x`;
+    expect(await fixture.fails("edit_file", { path: outside, edits })).toEqual(notAllowed(outside));
+    expect(await fixture.fails("edit_file", { path: outside, edits, dryRun: true })).toEqual(
       notAllowed(outside),
     );
-    for (const path of [ground.path("nope"), ground.path("no/pe")]) {
-      expect(await ground.fails("edit_file", { path, edits })).toEqual({
+    for (const path of [fixture.path("nope"), fixture.path("no/pe")]) {
+      expect(await fixture.fails("edit_file", { path, edits })).toEqual({
         code: -32002,
         message: `File not found: ${path}`,
       });
     }
-    expect(await ground.fails("edit_file", { path: ground.root, edits })).toMatchObject({ code: -32603 });
+    expect(await fixture.fails("edit_file", { path: fixture.root, edits })).toMatchObject({ code: -32603 });
   });
 
   it("about parameters", async () => {
-    ground.write("f", "a");
-    const path = ground.path("f");
-    const missing = async (params: object) => (await ground.fails("edit_file", params)).message;
+    fixture.write("f", "a");
+    const path = fixture.path("f");
+    const missing = async (params: object) => (await fixture.fails("edit_file", params)).message;
     expect(await missing({ path })).toBe("Missing required param: edits");
     expect(await missing({ path, edits: "x" })).toBe("Missing required param: edits");
     expect(await missing({ path, edits: [] })).toContain("Missing required param: edits");
@@ -317,18 +317,18 @@ describe("edit_file says what is wrong by code", () => {
       "Missing required param: edits[0].oldText",
     );
     expect(await missing({ path, edits: [{ oldText: "a" }], dryRun: "true" })).toContain("dryRun");
-    expect(await ground.fails("edit_file", { edits: [] })).toMatchObject({ code: -32602 });
-    expect(ground.read("f")).toBe("a");
+    expect(await fixture.fails("edit_file", { edits: [] })).toMatchObject({ code: -32602 });
+    expect(fixture.read("f")).toBe("a");
   });
 });
 
 it("edits of one file that are sent at once are all made", async () => {
   const words = Array.from({ length: 20 }, (_, i) => `word${i}.`);
-  ground.write("f", words.join("\n"));
+  fixture.write("f", words.join("\n"));
   await Promise.all(
     words.map(word =>
-      ground.says("edit_file", { path: ground.path("f"), edits: [{ oldText: word, newText: `${word}!` }] }),
+      fixture.says("edit_file", { path: fixture.path("f"), edits: [{ oldText: word, newText: `${word}!` }] }),
     ),
   );
-  expect(ground.read("f")).toBe(words.map(word => `${word}!`).join("\n"));
+  expect(fixture.read("f")).toBe(words.map(word => `${word}!`).join("\n"));
 });

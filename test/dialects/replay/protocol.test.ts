@@ -2,20 +2,20 @@
 import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { polyfs } from "../../cli/program.ts";
-import { Ground, type Item } from "./ground.ts";
+import { Fixture, type Item } from "./fixture.ts";
 
-let ground: Ground;
+let fixture: Fixture;
 beforeAll(async () => {
-  ground = await Ground.open();
+  fixture = await Fixture.open();
 });
-afterAll(() => ground[Symbol.asyncDispose]());
-beforeEach(() => ground.reset({ "a.txt": "a" }));
+afterAll(() => fixture[Symbol.asyncDispose]());
+beforeEach(() => fixture.reset({ "a.txt": "a" }));
 
 describe("on the wire", () => {
   it("a call needs no handshake, ping is answered, unknown notifications are silent", async () => {
-    const wire = await ground.serve();
+    const wire = await fixture.serve();
     wire.notify("notifications/whatever");
-    expect(await wire.call("read_file", { path: ground.path("a.txt") })).toEqual({
+    expect(await wire.call("read_file", { path: fixture.path("a.txt") })).toEqual({
       content: [{ type: "text", text: "a" }],
     });
     expect((await wire.request("ping")).result).toEqual({});
@@ -23,7 +23,7 @@ describe("on the wire", () => {
   });
 
   it("mistakes have the codes of JSON-RPC", async () => {
-    const { wire } = ground;
+    const { wire } = fixture;
     const answers = async (line: string) => {
       const next = wire.next();
       wire.raw(`${line}\n`);
@@ -42,14 +42,14 @@ describe("on the wire", () => {
   });
 
   it("requests that are sent at once are all answered before the server leaves", async () => {
-    const wire = await ground.serve();
+    const wire = await fixture.serve();
     const requests = Array.from({ length: 200 }, (_, id) => {
       const calls: [string, object][] = [
-        ["read_file", { path: ground.path("a.txt") }],
-        ["write_file", { path: ground.path(`n/${id}`), content: "x" }],
-        ["grep_files", { regex: "a", directory: ground.root }],
+        ["read_file", { path: fixture.path("a.txt") }],
+        ["write_file", { path: fixture.path(`n/${id}`), content: "x" }],
+        ["grep_files", { regex: "a", directory: fixture.root }],
         ["execute_command", { command: "sleep 0.2; echo done" }],
-        ["read_file", { path: ground.path("nope") }],
+        ["read_file", { path: fixture.path("nope") }],
       ];
       const [name, args] = calls[id % 5] ?? ["", {}];
       return JSON.stringify({ jsonrpc: "2.0", id, method: "tools/call", params: { name, arguments: args } });
@@ -72,16 +72,16 @@ describe("on a connection of 2026-07-28", () => {
   };
 
   it("what is not found is a result with code and message; other failures stay errors", async () => {
-    const wire = await ground.serve();
+    const wire = await fixture.serve();
     const call = (name: string, args: object) => wire.request("tools/call", { name, arguments: args, _meta });
-    const path = ground.path("nope");
+    const path = fixture.path("nope");
     for (const [name, args] of [
       ["read_file", { path }],
       ["list_directory", { path }],
       ["directory_tree", { path }],
       ["delete_file", { path }],
       ["get_file_info", { path }],
-      ["move_file", { source: path, destination: ground.path("x") }],
+      ["move_file", { source: path, destination: fixture.path("x") }],
       ["edit_file", { path, edits: [{ oldText: "a" }] }],
     ] as const) {
       const { result } = await call(name, args);
@@ -90,16 +90,16 @@ describe("on a connection of 2026-07-28", () => {
         content: [{ type: "text", text: `[error -32002] File not found: ${path}` }],
       });
     }
-    const glob = `${ground.root}/*.zig`;
+    const glob = `${fixture.root}/*.zig`;
     expect((await call("edit_files", { paths: [glob], edits: [{ oldText: "a" }] })).result).toMatchObject({
       isError: true,
       content: [{ text: `[error -32002] Glob matched no files: ${glob}` }],
     });
     expect((await call("read_file", { path: "/etc/passwd" })).error?.code).toBe(-32001);
     expect((await call("read_file", {})).error?.code).toBe(-32602);
-    expect((await call("read_file", { path: ground.root })).error?.code).toBe(-32603);
-    ground.write("bin", Buffer.from([0xff]));
-    const { result } = await call("read_file", { path: ground.path("bin") });
+    expect((await call("read_file", { path: fixture.root })).error?.code).toBe(-32603);
+    fixture.write("bin", Buffer.from([0xff]));
+    const { result } = await call("read_file", { path: fixture.path("bin") });
     expect(((result?.content ?? []) as Item[])[0]?.type).toBe("resource");
     for (const { error } of wire.received) expect(error?.code).not.toBe(-32002);
   });
@@ -107,22 +107,22 @@ describe("on a connection of 2026-07-28", () => {
 
 describe("a start", () => {
   const allowed = async (...args: string[]) => {
-    const wire = await ground.serve(args);
+    const wire = await fixture.serve(args);
     const { content } = await wire.call("list_allowed_directories");
     return (content as Item[])[0]?.text.split("\n");
   };
 
   it("without directories denies everything and says so", async () => {
-    const wire = await ground.serve([]);
+    const wire = await fixture.serve([]);
     const { content } = await wire.call("list_allowed_directories");
     expect((content as Item[])[0]?.text).toContain("no allowed directories");
     for (const [name, args] of [
-      ["read_file", { path: ground.path("a.txt") }],
+      ["read_file", { path: fixture.path("a.txt") }],
       ["read_file", { path: "a.txt" }],
-      ["write_file", { path: ground.path("b"), content: "" }],
+      ["write_file", { path: fixture.path("b"), content: "" }],
       ["grep_files", { regex: "a", globs: ["**"] }],
-      ["glob_search", { directory: ground.root, globs: ["**"] }],
-      ["edit_files", { paths: [`${ground.root}/*`], edits: [{ oldText: "a" }] }],
+      ["glob_search", { directory: fixture.root, globs: ["**"] }],
+      ["edit_files", { paths: [`${fixture.root}/*`], edits: [{ oldText: "a" }] }],
       ["execute_command", { command: "pwd" }],
     ] as const) {
       const { error } = await wire.request("tools/call", { name, arguments: args });
@@ -131,44 +131,44 @@ describe("a start", () => {
   });
 
   it("takes directories in any order, each once, read-write before read-only", async () => {
-    symlinkSync(ground.readOnly, `${ground.base}/again`);
+    symlinkSync(fixture.readOnly, `${fixture.base}/again`);
     const args = [
       "--allow-read",
-      ground.readOnly,
+      fixture.readOnly,
       "--allow-write",
-      ground.root,
+      fixture.root,
       "--allow-write",
-      `${ground.base}/again`,
+      `${fixture.base}/again`,
     ];
     expect(await allowed("--mcp-server", ...args)).toEqual([
-      `${ground.readOnly} (read-write)`,
-      `${ground.root} (read-write)`,
+      `${fixture.readOnly} (read-write)`,
+      `${fixture.root} (read-write)`,
     ]);
   });
 
   it("appends the directories of a sandbox profile", async () => {
-    const profile = `${ground.base}/profile.json`;
-    mkdirSync(`${ground.base}/more`, { recursive: true });
+    const profile = `${fixture.base}/profile.json`;
+    mkdirSync(`${fixture.base}/more`, { recursive: true });
     writeFileSync(
       profile,
-      JSON.stringify({ read_only: [ground.root, "more"], read_write: [ground.readOnly], name: "mine" }),
+      JSON.stringify({ read_only: [fixture.root, "more"], read_write: [fixture.readOnly], name: "mine" }),
     );
-    expect(await allowed("--sandbox-profile", profile, "--allow-write", ground.root)).toEqual([
-      `${ground.root} (read-write)`,
-      `${ground.readOnly} (read-write)`,
-      `${ground.base}/more (read-only)`,
+    expect(await allowed("--sandbox-profile", profile, "--allow-write", fixture.root)).toEqual([
+      `${fixture.root} (read-write)`,
+      `${fixture.readOnly} (read-write)`,
+      `${fixture.base}/more (read-only)`,
     ]);
     expect(await allowed("--sandbox-profile", profile)).toEqual([
-      `${ground.readOnly} (read-write)`,
-      `${ground.root} (read-only)`,
-      `${ground.base}/more (read-only)`,
+      `${fixture.readOnly} (read-write)`,
+      `${fixture.root} (read-only)`,
+      `${fixture.base}/more (read-only)`,
     ]);
   });
 
   it("is refused with a profile that is none", () => {
     const start = (content: string) => {
-      writeFileSync(`${ground.base}/profile.json`, content);
-      return polyfs(["--dialect", "replay", "--sandbox-profile", `${ground.base}/profile.json`]);
+      writeFileSync(`${fixture.base}/profile.json`, content);
+      return polyfs(["--dialect", "replay", "--sandbox-profile", `${fixture.base}/profile.json`]);
     };
     expect(start("{")).toMatchObject({
       code: 2,

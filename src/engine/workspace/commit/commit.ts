@@ -39,7 +39,7 @@ import { changedFile } from "./planned-effect.ts";
 import { purgeLater } from "./purge.ts";
 import { removeAll, takeBack } from "./recover.ts";
 import { type ResolvedChange, ResolvedChanges, resolveTargets } from "./resolved-changes.ts";
-import { patiently } from "./retry-busy-file.ts";
+import { retryWhileBusy } from "./retry-busy-file.ts";
 import { applyRules } from "./rule-check.ts";
 import {
   askAbout,
@@ -237,7 +237,7 @@ export class Committer {
       journal.append({ is: "commit", id, inodes });
       const directories = [...staged.unflushed].map(place => flushDirectory(places.handle(place)));
       await traced("flush", () => Promise.all([...staged.flushing, ...directories, journal.flush()]));
-      if (onWindows) for (const step of steps) await patiently(step.given, () => apply(step, scene));
+      if (onWindows) for (const step of steps) await retryWhileBusy(step.given, () => apply(step, scene));
       else await applyAll(steps, scene);
       if (this.#copyAttributes) learnAbout(plan.stages, places, staged.inodes, this.#copyAttributes);
       book.unflushed.note(id, steps, places, ({ blob }) => blob === undefined);

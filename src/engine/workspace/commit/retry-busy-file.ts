@@ -15,7 +15,7 @@ export function isOpenElsewhere(error: unknown): boolean {
 }
 
 /** Runs a step that may be run again. Faults: `locked` where the file stays open elsewhere. */
-export async function patiently(given: string, action: () => void): Promise<void> {
+export async function retryWhileBusy(given: string, action: () => void): Promise<void> {
   for (const ms of pausesMs) {
     try {
       return action();

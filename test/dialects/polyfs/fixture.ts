@@ -15,12 +15,12 @@ interface Result {
   readonly isError?: boolean;
 }
 
-export class Ground extends ServedTree {
+export class Fixture extends ServedTree {
   constructor(files: Files = {}) {
     super("polyfs", files);
   }
 
-  /** A server of its own, which is a process of its own; the past is shared by those of one ground. */
+  /** A server of its own, which is a process of its own; the past is shared by those of one fixture. */
   async serve(options: Pick<StartOptions, "args" | "roots"> = {}): Promise<Server> {
     const wire = await this.start(options);
     await wire.initialize();

@@ -55,7 +55,7 @@ export interface Structured {
   readonly info: Info;
 }
 
-export class Ground implements AsyncDisposable {
+export class Fixture implements AsyncDisposable {
   readonly path: string;
   readonly wire: ProcessWire;
 
@@ -68,12 +68,12 @@ export class Ground implements AsyncDisposable {
   static async with(
     files: Record<string, string | Uint8Array>,
     options: Omit<StartOptions, "dialect" | "roots"> = {},
-  ): Promise<Ground> {
+  ): Promise<Fixture> {
     const path = mkdtempSync(join(tmpdir(), "polyfs-fs-context-"));
     for (const [name, content] of Object.entries(files)) put(path, name, content);
     const wire = await start({ dialect: "fs-context", roots: [path], cwd: path, ...options });
     await wire.initialize();
-    return new Ground(path, wire);
+    return new Fixture(path, wire);
   }
 
   put(name: string, content: string | Uint8Array): string {

@@ -15,7 +15,7 @@ import type { Change, CommitOptions } from "../../src/engine/workspace/commit/ch
 import type { CopyAttributes } from "../../src/engine/workspace/commit/stage.ts";
 import { Workspace } from "../../src/engine/workspace/workspace.ts";
 
-export class Ground implements Disposable {
+export class Fixture implements Disposable {
   readonly base: string;
   readonly inside: string;
   readonly outside: string;
@@ -33,10 +33,10 @@ export class Ground implements Disposable {
     for (const [path, text] of Object.entries(files)) this.put(path, text);
   }
 
-  /** A ground that another process has laid out. */
-  static over(base: string, workspace: Workspace): Ground {
-    const ground: Ground = Object.create(Ground.prototype);
-    return Object.assign(ground, {
+  /** A fixture that another process has laid out. */
+  static over(base: string, workspace: Workspace): Fixture {
+    const fixture: Fixture = Object.create(Fixture.prototype);
+    return Object.assign(fixture, {
       at: (path: string) => workspace.at(path),
       commit: (changes: readonly Change[], options?: CommitOptions) => workspace.commit(changes, options),
       inside: join(base, "inside"),

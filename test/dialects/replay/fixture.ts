@@ -14,7 +14,7 @@ export interface Failure {
   readonly message: string;
 }
 
-export class Ground extends ServedTree {
+export class Fixture extends ServedTree {
   readonly readOnly = this.directory("reference");
   readonly outside = this.directory("outside");
 
@@ -23,10 +23,10 @@ export class Ground extends ServedTree {
   }
 
   /** With a server of both directories. */
-  static async open(): Promise<Ground> {
-    const ground = new Ground();
-    await (await ground.serve()).initialize();
-    return ground;
+  static async open(): Promise<Fixture> {
+    const fixture = new Fixture();
+    await (await fixture.serve()).initialize();
+    return fixture;
   }
 
   /** Another server, which nobody has spoken to yet. */

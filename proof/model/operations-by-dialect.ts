@@ -4,7 +4,7 @@ import type { Call } from "./calls.ts";
 import type { Changing } from "./operation.ts";
 
 /** Undefined where the dialect has no such operation. `at` is an absolute path. */
-type Voice = (operation: Changing, at: (path: string) => string) => Call | undefined;
+type DialectOperation = (operation: Changing, at: (path: string) => string) => Call | undefined;
 
 function replacement(operation: Changing): { path: string; old: string; new: string } | undefined {
   if (operation.do !== "edit" || operation.edits.length !== 1) return undefined;
@@ -14,7 +14,7 @@ function replacement(operation: Changing): { path: string; old: string; new: str
 
 const overwriting = (operation: Changing) => operation.do === "write" && operation.mode === "overwrite";
 
-export const voices: Readonly<Record<string, Voice>> = {
+export const operationsByDialect: Readonly<Record<string, DialectOperation>> = {
   reference(operation, at) {
     const one = replacement(operation);
     if (one !== undefined) {
@@ -31,7 +31,7 @@ export const voices: Readonly<Record<string, Voice>> = {
   replay(operation, at) {
     if (operation.do === "delete" && !operation.recursive)
       return { tool: "delete_file", args: { path: at(operation.path) } };
-    return voices.reference?.(operation, at);
+    return operationsByDialect.reference?.(operation, at);
   },
   "agent-tools"(operation, at) {
     const one = replacement(operation);

@@ -23,7 +23,7 @@ export function tree(files: Readonly<Record<string, string>> = {}): string {
   return root;
 }
 
-export interface Ground {
+export interface Fixture {
   readonly url: string;
   readonly engine: Engine;
   /** Everything that was logged. */
@@ -31,11 +31,11 @@ export interface Ground {
   close(): Promise<void>;
 }
 
-export interface GroundOptions extends Partial<Omit<HttpOptions, "access" | "engine">> {
+export interface FixtureOptions extends Partial<Omit<HttpOptions, "access" | "engine">> {
   access?(engine: Engine, log: HttpOptions["log"]): Authenticator;
 }
 
-export async function serve(roots: readonly string[], options: GroundOptions = {}): Promise<Ground> {
+export async function serve(roots: readonly string[], options: FixtureOptions = {}): Promise<Fixture> {
   const state = tree();
   const logged: string[] = [];
   const log = createLog("debug", line => logged.push(line));
@@ -91,6 +91,6 @@ export function tokenFile(): TokenFile {
   };
 }
 
-export function byTokens({ file }: TokenFile): Required<GroundOptions>["access"] {
+export function byTokens({ file }: TokenFile): Required<FixtureOptions>["access"] {
   return ({ workspace }, log) => new Tokens({ file, workspace, log });
 }

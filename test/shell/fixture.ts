@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { type RunOptions, type RunResult, run } from "../../src/engine/shell/run.ts";
 import { type Grant, Workspace } from "../../src/engine/workspace/workspace.ts";
 
-export class Ground implements Disposable {
+export class Fixture implements Disposable {
   readonly base = realpathSync(mkdtempSync(join(tmpdir(), "polyfs-run-")));
   readonly root = join(this.base, "root");
   readonly outside = join(this.base, "outside");

@@ -6,16 +6,16 @@ import { expect } from "vitest";
 import { start } from "../../mcp/wire.ts";
 
 export interface Options {
-  /** What the command line names, below the ground; the ground itself by default. */
+  /** What the command line names, below the fixture; the fixture itself by default. */
   readonly roots?: readonly string[];
   readonly args?: readonly string[];
-  /** What is chosen before the story begins; the ground itself by default, nothing for `false`. */
+  /** What is chosen before the story begins; the fixture itself by default, nothing for `false`. */
   readonly workspace?: string | false;
 }
 
 export type Files = Readonly<Record<string, string | Uint8Array>>;
 
-export class Ground implements AsyncDisposable {
+export class Fixture implements AsyncDisposable {
   readonly path: string;
   readonly #wire: Awaited<ReturnType<typeof start>>;
 
@@ -24,7 +24,7 @@ export class Ground implements AsyncDisposable {
     this.#wire = wire;
   }
 
-  static async open(files: Files = {}, options: Options = {}): Promise<Ground> {
+  static async open(files: Files = {}, options: Options = {}): Promise<Fixture> {
     const path = realpathSync(mkdtempSync(join(tmpdir(), "polyfs-editor-")));
     put(path, files);
     const roots = options.roots ?? [""];
@@ -34,11 +34,11 @@ export class Ground implements AsyncDisposable {
       ...(options.args && { args: options.args }),
     });
     await wire.initialize();
-    const ground = new Ground(path, wire);
+    const fixture = new Fixture(path, wire);
     if (options.workspace !== false) {
-      await ground.says("set_workspace", { path: join(path, options.workspace ?? "") });
+      await fixture.says("set_workspace", { path: join(path, options.workspace ?? "") });
     }
-    return ground;
+    return fixture;
   }
 
   put(files: Files): void {

@@ -13,7 +13,7 @@ export interface Place {
   readonly meter: Meter;
 }
 
-export class Seat {
+export class SoakClient {
   readonly #place: Place;
   readonly #dialects: readonly string[];
   readonly #http: HttpServer | undefined;

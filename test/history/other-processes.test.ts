@@ -1,11 +1,11 @@
 // The past that several processes share: what one of them did, another sees as soon as the first has answered.
 import { describe, expect, it } from "vitest";
-import { Ground } from "../dialects/polyfs/ground.ts";
+import { Fixture } from "../dialects/polyfs/fixture.ts";
 
 describe("a change of another process", () => {
   it("is listed and can be undone as soon as it was answered", async () => {
-    await using ground = new Ground({ "a.txt": "0\n" });
-    const [one, other] = [await ground.serve(), await ground.serve()];
+    await using fixture = new Fixture({ "a.txt": "0\n" });
+    const [one, other] = [await fixture.serve(), await fixture.serve()];
     for (let i = 1; i <= 20; i++) {
       await one.says("write_file", { path: "a.txt", content: `${i}\n` });
       const listed = await other.says("list_changes");
@@ -13,23 +13,23 @@ describe("a change of another process", () => {
     }
     await one.says("write_file", { path: "a.txt", content: "last\n" });
     await other.says("undo", { path: "a.txt" });
-    expect(ground.read("a.txt")).toBe("20\n");
+    expect(fixture.read("a.txt")).toBe("20\n");
     await one.says("undo", { path: "a.txt" });
-    expect(ground.read("a.txt")).toBe("last\n");
+    expect(fixture.read("a.txt")).toBe("last\n");
   });
 
   it("is listed, too, when its process was killed right after the answer", async () => {
-    await using ground = new Ground({ "a.txt": "0\n" });
-    const other = await ground.serve();
+    await using fixture = new Fixture({ "a.txt": "0\n" });
+    const other = await fixture.serve();
     await other.says("write_file", { path: "b.txt", content: "mine\n" });
     for (let i = 1; i <= 5; i++) {
-      const one = await ground.serve();
+      const one = await fixture.serve();
       await one.says("write_file", { path: "a.txt", content: `${i}\n` });
       one.wire.child.kill("SIGKILL");
       await one.wire.exited();
       expect((await other.says("list_changes", { path: "a.txt" })).match(/write_file/g)).toHaveLength(i);
     }
     await other.says("undo", { path: "a.txt" });
-    expect(ground.read("a.txt")).toBe("4\n");
+    expect(fixture.read("a.txt")).toBe("4\n");
   });
 });

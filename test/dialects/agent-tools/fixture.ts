@@ -21,7 +21,7 @@ interface Result {
   readonly isError?: boolean;
 }
 
-export class Ground extends ServedTree {
+export class Fixture extends ServedTree {
   constructor(files: Files = {}) {
     super("agent-tools", files);
   }

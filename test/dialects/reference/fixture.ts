@@ -9,11 +9,11 @@ interface Result {
   readonly isError?: boolean;
 }
 
-export class Ground extends ServedTree {
-  static async open(...args: readonly string[]): Promise<Ground> {
-    const ground = new Ground("reference");
-    await ground.serve(...args);
-    return ground;
+export class Fixture extends ServedTree {
+  static async open(...args: readonly string[]): Promise<Fixture> {
+    const fixture = new Fixture("reference");
+    await fixture.serve(...args);
+    return fixture;
   }
 
   /** One more server of the same directory. */

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { dialects } from "../../src/dialects/index.ts";
 import { start } from "../mcp/wire.ts";
-import { Ground } from "./ground.ts";
+import { Fixture } from "./fixture.ts";
 import { mountSmall } from "./small-disk.ts";
 
 const noMount = "needs leave to mount a file system";
@@ -27,36 +27,36 @@ describe("on a full disk", () => {
   ] as const)(
     "a file and a tree can be deleted with a state directory %s, and the answer says that it is for good",
     async ([_, used], { skip }) => {
-      using ground = new Ground({ a: "a", b: "b", "tree/x/y": "y", "tree/z": "z" });
-      using mount = mountSmall(ground.state);
+      using fixture = new Fixture({ a: "a", b: "b", "tree/x/y": "y", "tree/z": "z" });
+      using mount = mountSmall(fixture.state);
       skip(!mount.mounted, noMount);
-      const args = ["--state-dir", ground.state];
+      const args = ["--state-dir", fixture.state];
       if (used) {
-        await using before = await start({ roots: [ground.inside], args });
+        await using before = await start({ roots: [fixture.inside], args });
         await before.initialize();
         await before.call("write_file", { path: "c", content: "c" });
       }
-      fill(ground.state);
-      await using wire = await start({ roots: [ground.inside], args });
+      fill(fixture.state);
+      await using wire = await start({ roots: [fixture.inside], args });
       await wire.initialize();
       const refused = asText(await wire.call("write_file", { path: "b", content: "new" }));
       expect(refused).toContain("disk is full");
-      expect(refused).not.toContain(ground.state);
+      expect(refused).not.toContain(fixture.state);
       expect(asText(await wire.call("delete_path", { path: "a" }))).toContain("cannot be undone");
       expect(asText(await wire.call("delete_path", { path: "tree", recursive: true }))).toContain(
         "cannot be undone",
       );
-      expect(Object.keys(ground.tree()).filter(name => name !== "c")).toEqual(["b"]);
+      expect(Object.keys(fixture.tree()).filter(name => name !== "c")).toEqual(["b"]);
       const undone = asText(await wire.call("undo", {}));
-      expect(undone).not.toContain(ground.state);
-      expect(ground.text("b")).toBe("b");
-      if (used) expect(ground.text("c")).toBe("c"); // undo does not take back an older change instead
+      expect(undone).not.toContain(fixture.state);
+      expect(fixture.text("b")).toBe("b");
+      if (used) expect(fixture.text("c")).toBe("c"); // undo does not take back an older change instead
     },
   );
 
   it("of tree and state alike, deleting makes room that can be used again", async ({ skip }) => {
-    using ground = new Ground();
-    const small = join(ground.base, "small");
+    using fixture = new Fixture();
+    const small = join(fixture.base, "small");
     using mount = mountSmall(small);
     skip(!mount.mounted, noMount);
     const root = join(small, "root");
@@ -75,21 +75,21 @@ describe("on a full disk", () => {
 
 describe("a state directory that cannot be used", () => {
   it.each(Object.keys(dialects))("is not named in answers of the dialect %s", async name => {
-    using ground = new Ground({ a: "a\n" });
-    const secret = join(ground.base, "secret-place");
+    using fixture = new Fixture({ a: "a\n" });
+    const secret = join(fixture.base, "secret-place");
     writeFileSync(secret, "a file, where a directory is wanted");
-    await using wire = await start({ dialect: name, roots: [ground.inside], args: ["--state-dir", secret] });
+    await using wire = await start({ dialect: name, roots: [fixture.inside], args: ["--state-dir", secret] });
     await wire.initialize();
     const { result } = await wire.request("tools/list", {});
     const tools = (result?.tools ?? []) as { name: string; inputSchema: Schema }[];
     expect(tools.length).toBeGreaterThan(0);
     for (const { name: tool, inputSchema } of tools) {
-      const args = guess(inputSchema, ground.inside);
+      const args = guess(inputSchema, fixture.inside);
       expect(asText(await wire.request("tools/call", { name: tool, arguments: args })), tool).not.toContain(
         "secret-place",
       );
     }
-    expect(ground.text("a")).toBe("a\n");
+    expect(fixture.text("a")).toBe("a\n");
   });
 });
 
@@ -117,10 +117,10 @@ function guess({ properties = {}, required = [] }: Schema, inside: string): Reco
 
 describe("a state directory in memory", () => {
   it("is told at the start", async ({ skip }) => {
-    using ground = new Ground({ a: "a" });
-    using mount = mountSmall(ground.state);
+    using fixture = new Fixture({ a: "a" });
+    using mount = mountSmall(fixture.state);
     skip(!mount.mounted, noMount);
-    await using wire = await start({ roots: [ground.inside], args: ["--state-dir", ground.state] });
+    await using wire = await start({ roots: [fixture.inside], args: ["--state-dir", fixture.state] });
     let said = "";
     wire.child.stderr?.on("data", chunk => {
       said += chunk;
@@ -133,11 +133,11 @@ describe("a state directory in memory", () => {
 
 describe("a temporary file that no journal knows", () => {
   it("is hidden while it may be a commit's, and shown when it has been there for long", async () => {
-    using ground = new Ground({ a: "a" });
+    using fixture = new Fixture({ a: "a" });
     const name = `.polyfs-${"0123456789abcdef".repeat(2)}.tmp`;
-    writeFileSync(join(ground.inside, name), "left");
+    writeFileSync(join(fixture.inside, name), "left");
     const listed = () => {
-      using directory = ground.workspace.directory(ground.at("."));
+      using directory = fixture.workspace.directory(fixture.at("."));
       return directory.entries().map(entry => entry.name);
     };
     expect(listed()).toEqual(["a"]);
@@ -148,7 +148,7 @@ describe("a temporary file that no journal knows", () => {
     } finally {
       Date.now = now;
     }
-    rmSync(join(ground.inside, name));
-    expect(readdirSync(ground.inside)).toEqual(["a"]);
+    rmSync(join(fixture.inside, name));
+    expect(readdirSync(fixture.inside)).toEqual(["a"]);
   });
 });

@@ -4,7 +4,7 @@ import { chmodSync, chownSync, mkdirSync, readdirSync, writeFileSync } from "nod
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { bundle } from "./bundle.ts";
-import { Ground } from "./ground.ts";
+import { Fixture } from "./fixture.ts";
 
 let worker: Awaited<ReturnType<typeof bundle>>;
 
@@ -21,22 +21,22 @@ const able = spawnSync("unshare", ["-m", "sh", "-c", shared]).status === 0;
 
 it("a link that another user planted there is not followed: nothing is deleted or written behind it", context => {
   if (!able) return context.skip("needs leave to mount");
-  using ground = new Ground({ a: "old" });
-  const precious = join(ground.base, "precious");
+  using fixture = new Fixture({ a: "old" });
+  const precious = join(fixture.base, "precious");
   mkdirSync(precious);
   for (const name of ["letters", "photos"]) writeFileSync(join(precious, name), name);
   for (const path of [
-    ground.base,
-    ground.inside,
+    fixture.base,
+    fixture.inside,
     precious,
     ...readdirSync(precious).map(name => join(precious, name)),
   ])
     chownSync(path, user, user);
-  chownSync(join(ground.inside, "a"), user, user);
+  chownSync(join(fixture.inside, "a"), user, user);
   chmodSync(join(worker.path, ".."), 0o755);
   const planting = `ln -s ${precious} /dev/shm/polyfs-${user}`;
-  const working = `setpriv --reuid ${user} --regid ${user} --clear-groups ${process.execPath} ${worker.path} answered ${ground.base} 1`;
+  const working = `setpriv --reuid ${user} --regid ${user} --clear-groups ${process.execPath} ${worker.path} answered ${fixture.base} 1`;
   spawnSync("unshare", ["-m", "sh", "-c", `${shared} && ${planting} && ${working}`], { encoding: "utf8" });
-  expect(ground.text("a")).toBe("new ");
+  expect(fixture.text("a")).toBe("new ");
   expect(readdirSync(precious).sort()).toEqual(["letters", "photos"]);
 });

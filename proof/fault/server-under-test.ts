@@ -26,7 +26,7 @@ interface Circumstances {
   readonly args?: readonly string[];
 }
 
-export class Patient implements AsyncDisposable {
+export class ServerUnderTest implements AsyncDisposable {
   readonly base: string;
   readonly root: string;
   readonly state: string;
