@@ -43,6 +43,7 @@ const modulesOfSomeAreas: readonly (readonly [RegExp, ...string[]])[] = [
   [/^@vscode\/ripgrep$/, "search"],
   [/^iconv-lite$/, "text"],
   [/^(web-tree-sitter|#syntax|#grammars)$/, "syntax"],
+  [/^#text$/, "edit"],
   [/^(unpdf|#pdf)$/, "document"],
   [/^pg$/, "store"],
   [/^#review$/, "host"],

@@ -8,6 +8,7 @@
 //   pdf.cjs         the same for PDFs: pdf-thread.mjs
 //   review/         the review page (page.mjs)
 //   review.cjs      tells where the files of the review page are: review/
+//   text.cjs        tells where the text thread's program is: text-thread.cjs
 //   syntax.cjs      tells where the parsing thread's program is: syntax-thread.cjs, with grammars/ beside it
 import { relative } from "node:path";
 import { build } from "esbuild";
@@ -53,6 +54,7 @@ export async function bundle(root, dist, { readable = false, small = false } = {
       define: { "import.meta.url": "place" },
       banner: { js: 'const place=require("node:url").pathToFileURL(__filename).href;' },
     }),
+    build({ ...common, ...commonJs("src/engine/edit/thread/program.ts", "text-thread.cjs", dist) }),
     build({
       ...common,
       // Names in stack traces stay readable, and Node shows a short line where an exception is not caught.
@@ -76,6 +78,7 @@ export async function bundle(root, dist, { readable = false, small = false } = {
   );
   files.push({ name: "syntax.cjs", contents: placeOf("syntax-thread.cjs") });
   files.push({ name: "review.cjs", contents: placeOf("review") });
+  files.push({ name: "text.cjs", contents: placeOf("text-thread.cjs") });
   files.push({ name: "pdf.cjs", contents: placeOf("pdf-thread.mjs") }, ...grammarFiles(root, { small }));
   const page = await pageFiles(root);
   files.push(...page.files);
@@ -117,7 +120,13 @@ export function programOptions(root, dist) {
   };
 }
 
-const beside = { ...packages, "#syntax": "syntax.cjs", "#pdf": "pdf.cjs", "#review": "review.cjs" };
+const beside = {
+  ...packages,
+  "#syntax": "syntax.cjs",
+  "#text": "text.cjs",
+  "#pdf": "pdf.cjs",
+  "#review": "review.cjs",
+};
 
 /** Packages that lie beside the program as files of their own. */
 const besideTheProgram = {
@@ -134,7 +143,7 @@ const sharedTables = {
   name: "shared tables",
   setup({ onResolve }) {
     onResolve({ filter: /^iconv-lite$/ }, () => ({ path: "#encodings", external: true }));
-    onResolve({ filter: /^#(syntax|pdf|review)$/ }, ({ path }) => ({ path, external: true }));
+    onResolve({ filter: /^#(syntax|text|pdf|review)$/ }, ({ path }) => ({ path, external: true }));
   },
 };
 

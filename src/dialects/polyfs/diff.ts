@@ -1,6 +1,6 @@
 // Changes as answers show them: a small unified diff without file names, cut where it gets long.
+import { textJob } from "../../engine/edit/thread/thread.ts";
 import { type ChangedPart, changedPart } from "../../engine/text/changed-part.ts";
-import { unifiedDiff } from "../../engine/text/diff.ts";
 import type { Text } from "../../engine/text/text.ts";
 import { AnswerLines, counted, shownLine } from "./answer.ts";
 
@@ -12,15 +12,34 @@ export function changeOf(before: Text, after: Text): ChangedPart {
   return changedPart(before, after, context);
 }
 
+/** A change as it is shown, and how many lines it added and removed. */
+export interface ShownDiff {
+  readonly text: string;
+  readonly added: number;
+  readonly removed: number;
+}
+
 /** The hunks of a change, within so many bytes. */
-export function diffOf({ before, after, skipped }: ChangedPart, room: number): string {
+export async function diffOf({ before, after, skipped }: ChangedPart, bytes: number): Promise<ShownDiff> {
+  const room = Math.max(bytes - footing, 400);
   // Endings are the file's business: a diff that shows them would make every line of a CRLF file look changed.
-  const diff = unifiedDiff(before.body, after.body, { context, skipped });
-  if (diff === "") return before.raw === after.raw ? "[no difference]" : "[only line endings differ]";
-  const all = diff.split("\n").slice(0, -1);
-  const lines = new AnswerLines(Math.max(room - footing, 400));
-  for (const line of all) if (!lines.add(shownLine(line))) break;
-  const left = all.length - lines.count;
+  const [old, made] = [before.body, after.body];
+  const options = { context, skipped, room };
+  const diff = await textJob("diffStart", old.length + made.length, old, made, options);
+  const { total, added, removed } = diff;
+  if (total === 0) {
+    const isSame = before.raw === after.raw;
+    return { text: isSame ? "[no difference]" : "[only line endings differ]", added, removed };
+  }
+  const lines = new AnswerLines(room);
+  for (const line of diff.lines) if (!lines.add(shownLine(line))) break;
+  const left = total - lines.count;
   if (left > 0) lines.note(`[${counted(left, "more line")} of this diff]`);
-  return lines.toString();
+  return { text: lines.toString(), added, removed };
+}
+
+/** How many lines a change added and removed. */
+export function countsOf({ before, after }: ChangedPart): Promise<{ added: number; removed: number }> {
+  const [old, made] = [before.body, after.body];
+  return textJob("diffCounts", old.length + made.length, old, made);
 }

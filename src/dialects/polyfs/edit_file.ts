@@ -4,7 +4,6 @@ import { printable } from "../../contract/wording.ts";
 import { type Applied, applyEdits } from "../../engine/edit/apply.ts";
 import { Fault } from "../../engine/fault.ts";
 import { type Rebased, rebased } from "../../engine/history/versions.ts";
-import { diffCounts } from "../../engine/text/diff.ts";
 import type { Text } from "../../engine/text/text.ts";
 import { version } from "../../engine/text/version.ts";
 import { changeOf, diffOf } from "./diff.ts";
@@ -78,16 +77,15 @@ export const editFile = polyfsTool({
     );
     if (result === undefined) throw new Fault("not_found", { path: given });
     const { current: before, text: after } = result;
-    const change = changeOf(before, after);
-    const { added, removed } = diffCounts(change.before.body, change.after.body);
+    const diff = await diffOf(changeOf(before, after), diffBytes);
     const did = dry_run ? "would edit" : before === after ? "unchanged" : "edited";
     return text(
       [
-        `${did} ${printable(given)} · +${added} -${removed} · ${version(after.bytes)}`,
+        `${did} ${printable(given)} · +${diff.added} -${diff.removed} · ${version(after.bytes)}`,
         ...outcomes.flatMap((outcome, i) => overlooked(outcome, i)),
         ...mergedNote(result),
         ...(dry_run ? ["[dry run: nothing was written]"] : notes(commit, call)),
-        diffOf(change, diffBytes),
+        diff.text,
         ...((await syntax) ?? []),
       ].join("\n"),
     );

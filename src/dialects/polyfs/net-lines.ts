@@ -1,7 +1,7 @@
 // What changes come to, as a diff by file. Hunks have numbers, by which undo takes single ones back.
 import type { CallContext } from "../../contract/context.ts";
+import { textJob } from "../../engine/edit/thread/thread.ts";
 import { hunkContext, netTexts } from "../../engine/history/hunks.ts";
-import { diffCounts, unifiedDiff } from "../../engine/text/diff.ts";
 import { decode, type Text } from "../../engine/text/text.ts";
 import type { ChangeRecord } from "../../engine/workspace/archive/log.ts";
 import { type AnswerLines, counted, shownLine } from "./answer.ts";
@@ -21,21 +21,21 @@ export async function addNetLines(
     const { at, from, before, after, opaque, first } = file;
     const name = shownAt(workspace, at);
     const [old, made] = [await visible(at, before), await visible(at, after)];
-    const { added, removed } = diffCounts(old, made);
+    const options = { context: hunkContext, room: lines.room };
+    const diff = await textJob("diffStart", old.length + made.length, old, made, options);
     const letter = from !== undefined ? "R" : before === undefined ? "A" : after === undefined ? "D" : "M";
     const moved = from === undefined ? "" : `${shownAt(workspace, from)} -> `;
-    const counts = opaque ? "" : ` +${added} -${removed}`;
+    const counts = opaque ? "" : ` +${diff.added} -${diff.removed}`;
     if (!lines.add(`${opaque && from === undefined ? "M" : letter} ${moved}${name}${counts}`)) {
       lines.note(`[no room for ${counted(files.length - i, "more file")}]`);
       return;
     }
     if (opaque) continue;
     let number = first;
-    const diff = unifiedDiff(old, made, { context: hunkContext }).split("\n").slice(0, -1);
-    for (const [j, line] of diff.entries()) {
+    for (const [j, line] of diff.lines.entries()) {
       const numbered = line.startsWith("@@ ") ? `[${number++}] ${line}` : shownLine(line);
       if (lines.add(numbered)) continue;
-      lines.note(`[${counted(diff.length - j, "more line")} of this diff]`);
+      lines.note(`[${counted(diff.total - j, "more line")} of this diff]`);
       break;
     }
   }

@@ -92,7 +92,7 @@ export const replaceInFiles = polyfsTool({
       if (!lines.add(`${printable(path.given)}: ${count} · ${version(after.bytes)}`)) break;
       shown++;
       const changed = new AnswerLines(room.room);
-      const fits = addChangedLines(changed, before, after);
+      const fits = await addChangedLines(changed, before, after);
       if (changed.count > 0) lines.add(changed.toString());
       room = new AnswerLines(fits ? changed.room : 0);
     }

@@ -1,12 +1,11 @@
 // What an undo did to each path: with a diff where they are few, and in short where they are many.
 import type { Restored } from "../../engine/history/undo.ts";
 import { isNoText } from "../../engine/text/detect.ts";
-import { diffCounts } from "../../engine/text/diff.ts";
 import { decode } from "../../engine/text/text.ts";
 import { version } from "../../engine/text/version.ts";
 import type { Workspace } from "../../engine/workspace/workspace.ts";
 import { type AnswerLines, counted } from "./answer.ts";
-import { changeOf, diffOf } from "./diff.ts";
+import { changeOf, countsOf, diffOf } from "./diff.ts";
 import { shownAt } from "./paths.ts";
 
 const diffBytes = 2000;
@@ -48,7 +47,7 @@ async function describe(
     await decode(path, after, { legacy: true }),
   ];
   const change = changeOf(old, made);
-  if (withDiff) return `${head}\n${diffOf(change, diffBytes)}`;
-  const { added, removed } = diffCounts(change.before.body, change.after.body);
+  if (withDiff) return `${head}\n${(await diffOf(change, diffBytes)).text}`;
+  const { added, removed } = await countsOf(change);
   return `${did} ${path} +${added} -${removed} · ${version(after)}`;
 }

@@ -1,18 +1,20 @@
 // A change as a fenced unified diff: with the headers that the contract's clients know, four lines of context, plain
 // line feeds, and a fence that is longer than any in the text.
+import { textJob } from "../../engine/edit/thread/thread.ts";
 import { changedPart } from "../../engine/text/changed-part.ts";
-import { unifiedDiff } from "../../engine/text/diff.ts";
 import { shown } from "../../engine/text/escape.ts";
 import type { Text } from "../../engine/text/text.ts";
 
 const context = 4;
 
-export function difference(path: string, before: Text, after: Text): string {
+export async function difference(path: string, before: Text, after: Text): Promise<string> {
   const header = [`Index: ${path}`, "=".repeat(67), `--- ${path}\toriginal`, `+++ ${path}\tmodified`];
   const { before: old, after: made, skipped } = changedPart(before, after, context);
-  const hunks = unifiedDiff(plain(old.raw), plain(made.raw), { context, skipped }).replace(
+  const [from, to] = [plain(old.raw), plain(made.raw)];
+  const size = from.length + to.length;
+  const hunks = (await textJob("unifiedDiff", size, from, to, { context, skipped })).replace(
     /^@@ -(\d+)(,\d+)? \+(\d+)(,\d+)? @@$/gm,
-    (_, from, removed = ",1", to, added = ",1") => `@@ -${from}${removed} +${to}${added} @@`,
+    (_, first, removed = ",1", second, added = ",1") => `@@ -${first}${removed} +${second}${added} @@`,
   );
   const diff = `${header.join("\n")}\n${shown(hunks)}`;
   const longest = (diff.match(/`{3,}/g) ?? []).reduce((most, { length }) => Math.max(most, length), 2);

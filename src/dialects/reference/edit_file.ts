@@ -58,7 +58,7 @@ export const editFile = textTool({
       async bytes => {
         const before = await textOf(path.given, bytes);
         const after = await edited(before, edits, call);
-        answer = difference(nativeForm(at), before, after);
+        answer = await difference(nativeForm(at), before, after);
         return after === before ? undefined : after.bytes;
       },
       options,

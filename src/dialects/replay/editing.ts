@@ -4,9 +4,9 @@ import type { CallContext } from "../../contract/context.ts";
 import type { Infer } from "../../contract/schema.ts";
 import { applyEdits } from "../../engine/edit/apply.ts";
 import type { Edit } from "../../engine/edit/edits.ts";
+import { textJob } from "../../engine/edit/thread/thread.ts";
 import { Fault } from "../../engine/fault.ts";
 import { sedStyle } from "../../engine/regex/replacement.ts";
-import { unifiedDiff } from "../../engine/text/diff.ts";
 import { shown } from "../../engine/text/escape.ts";
 import { decode, type Text } from "../../engine/text/text.ts";
 import type { Commit } from "../../engine/workspace/commit/change.ts";
@@ -83,7 +83,8 @@ export async function preview(
   }
   const text = await decode(path.given, bytes, { legacy: true });
   const { raw } = await applied(text, edits, signal);
-  const diff = unifiedDiff(text.raw, raw, { from: at, to: at, context: 3 });
+  const options = { from: at, to: at, context: 3 };
+  const diff = await textJob("unifiedDiff", text.raw.length + raw.length, text.raw, raw, options);
   return diff === "" ? "(no changes)" : shown(diff);
 }
 

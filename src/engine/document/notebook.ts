@@ -48,8 +48,8 @@ export function notebookView(json: string): NotebookView | undefined {
 
 /** The splices of the JSON that make the view read like this. Undefined where more than cells' text was changed. */
 export function notebookSplices(json: string, view: NotebookView, edited: string): Splice[] | undefined {
-  const [old, made] = [view.body.split("\n"), edited.split("\n")];
-  const changes = diffLines(old, made);
+  const made = edited.split("\n");
+  const changes = diffLines(`${view.body}\n`, `${edited}\n`);
   const splices: Splice[] = [];
   let placed = 0;
   for (const cell of view.cells) {

@@ -21,7 +21,7 @@ export interface EditSplice extends Splice {
 }
 
 /** The lines of a file with their endings; a "\r" ends a line only in a file that has no "\n". */
-export function linesOf(text: Pick<Text, "raw" | "breaks">): string[] {
+export function linesOf(text: { readonly raw: string; readonly breaks: Text["breaks"] | "lf" }): string[] {
   if (text.breaks !== "cr") return linesWithEndings(text.raw);
   return linesWithEndings(text.raw.replaceAll("\r", "\n")).map(line => line.replace("\n", "\r"));
 }

@@ -1,32 +1,17 @@
 // Three-way merge by lines: what one side changed since the common base is carried over into the other. Of an edit,
 // its own hunks are placed; of a whole new text, what changed is found out as git finds it (diff3). Changes that
 // touch or adjoin each other are refused unless they are the same; everything else is placed exactly.
-import type { NumberedLine } from "../fault.ts";
 import { traced } from "../span.ts";
-import { shown } from "../text/escape.ts";
-import { gitChanges } from "../text/git-changes.ts";
-import { inTurns } from "../text/in-turns.ts";
 import type { LineChange } from "../text/line-diff.ts";
-import type { Splice } from "../text/splice.ts";
 import { rewriteRaw, type Text, withMarkApart, withMarkInText } from "../text/text.ts";
-import { certainLines } from "./certain-lines.ts";
-import { type LineHunk, linesOf, startsOf } from "./line-hunks.ts";
+import type { LineHunk } from "./line-hunks.ts";
+import { textJob } from "./thread/thread.ts";
+import type { Overlap, RawText } from "./weave.ts";
 
 /** One side of a merge: the new text, and the hunks that made it where they are known. */
 export interface MergeSide {
   readonly text: Text;
   readonly hunks?: readonly LineHunk[];
-}
-
-/** Lines that both sides changed, or that lie next to each other: as they stand in `theirs` now. */
-export interface Overlap {
-  /** The first line in `theirs`, from 1. */
-  readonly line: number;
-  readonly current: readonly NumberedLine[];
-  /** The same with their neighbours. */
-  readonly around: readonly NumberedLine[];
-  /** Which edits of ours are concerned. */
-  readonly edits: readonly number[];
 }
 
 export type Merged =
@@ -35,10 +20,6 @@ export type Merged =
       readonly incoming: readonly LineChange[];
     }
   | { readonly overlaps: readonly Overlap[] };
-
-/** Lines shown around an overlap, and at most of one. */
-const neighbours = 2;
-const mostShown = 20;
 
 /**
  * Carries the changes from `base` to `ours` over into `theirs`, which is what stands in the file now: its encoding,
@@ -55,13 +36,15 @@ export function merge(base: Text, ours: MergeSide, theirs: Text): Promise<Merged
 async function mergeTexts(base: Text, ours: MergeSide, theirs: Text): Promise<Merged> {
   const marks = [base, ours.text, theirs].map(({ mark }) => mark);
   if (marks.some(mark => mark !== marks[0])) return mergeWithMarks(base, ours, theirs);
-  const [baseLines, ourLines, theirLines] = [linesOf(base), linesOf(ours.text), linesOf(theirs)];
-  const incoming = await inTurns(gitChanges(baseLines, theirLines));
-  const sides = { base: baseLines, theirs: theirLines, incoming };
-  const whole = async () => woven(sides, hunksOf(await inTurns(gitChanges(baseLines, ourLines)), ourLines));
-  const result = ours.hunks === undefined ? await whole() : await wovenEdits(sides, ours.hunks, whole);
+  const texts = { base: rawOf(base), theirs: rawOf(theirs), ours: rawOf(ours.text) };
+  const characters = base.raw.length + theirs.raw.length + ours.text.raw.length;
+  const result = await textJob("weave", characters, { ...texts, hunks: ours.hunks });
   if ("overlaps" in result) return result;
-  return { text: rewriteRaw(theirs, result.splices), incoming };
+  return { text: rewriteRaw(theirs, result.splices), incoming: result.incoming };
+}
+
+function rawOf({ raw, breaks }: Text): RawText {
+  return { raw, breaks: breaks === "cr" ? "cr" : "lf" };
 }
 
 /** A byte-order mark that one side added or removed is a change of the first line. */
@@ -75,177 +58,4 @@ async function mergeWithMarks(base: Text, { text, hunks }: MergeSide, theirs: Te
   const ours = { text: withMarkInText(text), ...(marked && { hunks: marked }) };
   const result = await mergeTexts(withMarkInText(base), ours, withMarkInText(theirs));
   return "text" in result ? { ...result, text: withMarkApart(result.text) } : result;
-}
-
-interface Sides {
-  readonly base: readonly string[];
-  readonly theirs: readonly string[];
-  readonly incoming: readonly LineChange[];
-}
-
-type Woven = { readonly splices: readonly Splice[] } | { readonly overlaps: readonly Overlap[] };
-
-/**
- * Among repeated lines, the place of a hunk in `theirs` may depend on how the two are compared. It is taken where all
- * ways agree, or where git comes to the same result.
- */
-async function wovenEdits(
-  sides: Sides,
-  hunks: readonly LineHunk[],
-  whole: () => Promise<Woven>,
-): Promise<Woven> {
-  const placed = woven(sides, hunks);
-  if ("splices" in placed) {
-    if (sides.incoming.length === 0) return placed;
-    const git = await whole();
-    if ("splices" in git && isSame(sides.theirs, placed.splices, git.splices)) return placed;
-  }
-  const certain = certainSplices(sides, hunks);
-  if (certain !== undefined) return { splices: certain };
-  return "overlaps" in placed ? placed : { overlaps: hunks.map(hunk => doubtful(sides, hunk)) };
-}
-
-function isSame(lines: readonly string[], one: readonly Splice[], other: readonly Splice[]): boolean {
-  const text = lines.join("");
-  const applied = (splices: readonly Splice[]) => splicedText(text, splices);
-  return applied(one) === applied(other);
-}
-
-function splicedText(text: string, splices: readonly Splice[]): string {
-  let made = "";
-  let at = 0;
-  for (const splice of splices) {
-    made += text.slice(at, splice.start) + splice.text;
-    at = splice.end;
-  }
-  return made + text.slice(at);
-}
-
-/**
- * The hunks at the only place where they can belong; undefined where one of them has no such place. It has one if the
- * lines in front of it and behind it are certain, and what lies between them is as it was, or is the same change.
- */
-function certainSplices({ base, theirs }: Sides, hunks: readonly LineHunk[]): Splice[] | undefined {
-  const places = certainLines(base, theirs);
-  if (places === undefined) return undefined;
-  const placeOf = (line: number) => {
-    if (line < 0) return -1;
-    if (line === base.length) return theirs.length;
-    const place = places[line] ?? -1;
-    return place < 0 ? undefined : place;
-  };
-  const starts = startsOf(theirs);
-  const splices: Splice[] = [];
-  for (const { start, end, lines } of joined(hunks)) {
-    const [before, after] = [placeOf(start - 1), placeOf(end)];
-    if (before === undefined || after === undefined) return undefined;
-    const text = lines.join("");
-    const current = theirs.slice(before + 1, after).join("");
-    if (current === text) continue;
-    if (current !== base.slice(start, end).join("")) return undefined;
-    splices.push({ start: starts[before + 1] ?? 0, end: starts[after] ?? 0, text });
-  }
-  return splices;
-}
-
-/** Hunks that adjoin each other as one. */
-function joined(hunks: readonly LineHunk[]): LineHunk[] {
-  const result: LineHunk[] = [];
-  for (const hunk of hunks) {
-    const last = result.at(-1);
-    if (last?.end === hunk.start)
-      result[result.length - 1] = { ...last, end: hunk.end, lines: [...last.lines, ...hunk.lines] };
-    else result.push(hunk);
-  }
-  return result;
-}
-
-/** Puts hunks of the base between the changes that `theirs` made to it. */
-function woven(sides: Sides, hunks: readonly LineHunk[]): Woven {
-  const { theirs, incoming } = sides;
-  const starts = startsOf(theirs);
-  const splices: Splice[] = [];
-  const overlaps: Overlap[] = [];
-  let next = 0;
-  // How many lines further a line of the base stands in theirs.
-  let drift = 0;
-  for (let i = 0; i < hunks.length; ) {
-    const first = hunks[i];
-    if (first === undefined) break;
-    for (let one = incoming[next]; one !== undefined && one.aEnd < first.start; one = incoming[next]) {
-      drift = one.bEnd - one.aEnd;
-      next += 1;
-    }
-    // All that touches or adjoins, on either side, belongs together.
-    const mine: LineHunk[] = [];
-    const other: LineChange[] = [];
-    let [start, end] = [first.start, first.end];
-    for (;;) {
-      const hunk = hunks[i];
-      const change = incoming[next];
-      if (hunk !== undefined && (mine.length === 0 || (other.length > 0 && hunk.start <= end))) {
-        mine.push(hunk);
-        end = Math.max(end, hunk.end);
-        i += 1;
-      } else if (change !== undefined && change.aStart <= end) {
-        other.push(change);
-        [start, end] = [Math.min(start, change.aStart), Math.max(end, change.aEnd)];
-        next += 1;
-      } else break;
-    }
-    const last = other.at(-1);
-    const after = last === undefined ? drift : last.bEnd - last.aEnd;
-    const [from, to] = [start + drift, end + after];
-    if (other.length === 0) {
-      const text = mine.flatMap(hunk => hunk.lines).join("");
-      splices.push({ start: starts[from] ?? 0, end: starts[to] ?? 0, text });
-    } else if (madeOf(sides.base, mine, start, end) !== theirs.slice(from, to).join(""))
-      overlaps.push(overlap(theirs, from, to, editsTouching(mine, other)));
-    drift = after;
-  }
-  return overlaps.length > 0 ? { overlaps } : { splices };
-}
-
-/** What hunks make of some lines of the base. */
-function madeOf(base: readonly string[], hunks: readonly LineHunk[], start: number, end: number): string {
-  const parts: string[] = [];
-  let at = start;
-  for (const hunk of hunks) {
-    parts.push(...base.slice(at, hunk.start), ...hunk.lines);
-    at = hunk.end;
-  }
-  return [...parts, ...base.slice(at, end)].join("");
-}
-
-function editsTouching(hunks: readonly LineHunk[], changes: readonly LineChange[]): number[] {
-  const touching = hunks.filter(hunk =>
-    changes.some(change => hunk.start <= change.aEnd && change.aStart <= hunk.end),
-  );
-  return [...new Set(touching.flatMap(({ edits }) => edits))].sort((a, b) => a - b);
-}
-
-/** A hunk whose place is not certain, at the place that it would have. */
-function doubtful({ theirs, incoming }: Sides, hunk: LineHunk): Overlap {
-  const before = incoming.findLast(change => change.aEnd < hunk.start);
-  const drift = before === undefined ? 0 : before.bEnd - before.aEnd;
-  return overlap(theirs, hunk.start + drift, hunk.end + drift, hunk.edits);
-}
-
-function overlap(lines: readonly string[], from: number, to: number, edits: readonly number[]): Overlap {
-  const places = (first: number, last: number) =>
-    lines.slice(Math.max(0, first), Math.min(last, first + mostShown)).map((line, i) => ({
-      line: Math.max(0, first) + i + 1,
-      text: shown(line.replace(/\r?\n$|\r$/, "").slice(0, 500)),
-    }));
-  const current = places(from, Math.max(to, from + 1));
-  return { line: from + 1, current, around: places(from - neighbours, to + neighbours), edits };
-}
-
-function hunksOf(changes: readonly LineChange[], lines: readonly string[]): LineHunk[] {
-  return changes.map(({ aStart, aEnd, bStart, bEnd }) => ({
-    start: aStart,
-    end: aEnd,
-    lines: lines.slice(bStart, bEnd),
-    edits: [],
-  }));
 }

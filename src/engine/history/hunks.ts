@@ -1,9 +1,9 @@
 // Taking back single hunks of changes: the file as the changes left it, without those hunks, is merged onto what is
 // there now. Hunks are numbered over all files, in the order in which a difference shows them.
 import { merge } from "../edit/merge.ts";
+import { textJob } from "../edit/thread/thread.ts";
 import { Fault } from "../fault.ts";
 import { isNoText } from "../text/detect.ts";
-import { hunksBetween } from "../text/diff.ts";
 import { type LineChange, linesWithEndings } from "../text/line-diff.ts";
 import { decode, type Text } from "../text/text.ts";
 import { version } from "../text/version.ts";
@@ -48,7 +48,9 @@ export async function netTexts(
       before: old === "opaque" ? undefined : old,
       after: made === "opaque" ? undefined : made,
     };
-    const hunks = opaque ? [] : hunksBetween(texts.before?.body ?? "", texts.after?.body ?? "", hunkContext);
+    const bodies = [texts.before?.body ?? "", texts.after?.body ?? ""] as const;
+    const size = bodies[0].length + bodies[1].length;
+    const hunks = opaque ? [] : await textJob("hunksBetween", size, ...bodies, hunkContext);
     files.push({ at, from, ...texts, hunks, first, opaque });
     first += hunks.length;
   }

@@ -1,7 +1,8 @@
 // Versions: what a caller has read is kept by its hash, so that an edit made against an older version can be
 // carried over onto what stands in the file now. Only where both changed the same lines is it refused.
 import { isAscii, isUtf8 } from "node:buffer";
-import { type MergeSide, merge, type Overlap } from "../edit/merge.ts";
+import { type MergeSide, merge } from "../edit/merge.ts";
+import type { Overlap } from "../edit/weave.ts";
 import { Fault, type Faults, type NumberedLine } from "../fault.ts";
 import { type Detected, detect, isBinary } from "../text/detect.ts";
 import type { LineChange } from "../text/line-diff.ts";

@@ -1,5 +1,6 @@
 // Unified diffs of two texts, as `diff -u` and git print them: applying one gives the second text byte for byte.
-import { diffLines, type LineChange, linesWithEndings } from "./line-diff.ts";
+import { diffIds, type LineChange } from "./line-diff.ts";
+import { lineAt, type NumberedLines, numberLines } from "./numbered-lines.ts";
 
 export interface DiffOptions {
   /** What stands behind `---` and `+++`; without them only hunks are printed. */
@@ -13,30 +14,40 @@ export interface DiffOptions {
 
 /** The unified diff from one raw text to another; "" where they are the same. */
 export function unifiedDiff(before: string, after: string, options: DiffOptions = {}): string {
-  if (before === after) return "";
-  const context = options.context ?? 3;
-  const { a, b, start, changes } = changedLines(before, after, context);
-  let skipped = options.skipped ?? 0;
-  for (let at = before.indexOf("\n"); at >= 0 && at < start; at = before.indexOf("\n", at + 1)) skipped += 1;
   const parts: string[] = [];
-  if (options.from !== undefined) parts.push(`--- ${options.from}\n`);
-  if (options.to !== undefined) parts.push(`+++ ${options.to}\n`);
-  for (const group of grouped(changes, context)) parts.push(hunk(a, b, skipped, group, context));
+  for (const line of new Diff(before, after, options).lines()) parts.push(line, "\n");
   return parts.join("");
+}
+
+/** The beginning of a diff, and how large it is. */
+export interface DiffStart {
+  readonly lines: readonly string[];
+  /** How many lines the whole diff has. */
+  readonly total: number;
+  readonly added: number;
+  readonly removed: number;
+}
+
+/** The lines of a diff up to so many characters. */
+export function diffStart(
+  before: string,
+  after: string,
+  options: DiffOptions & { readonly room: number },
+): DiffStart {
+  const diff = new Diff(before, after, options);
+  const lines: string[] = [];
+  let left = options.room;
+  for (const line of diff.lines()) {
+    if (left < 0) break;
+    left -= line.length + 1;
+    lines.push(line);
+  }
+  return { lines, total: diff.size, ...diff.counts };
 }
 
 /** The changes of a unified diff, by hunk, in lines of the whole texts. */
 export function hunksBetween(before: string, after: string, context: number): LineChange[][] {
-  if (before === after) return [];
-  const { start, changes } = changedLines(before, after, context);
-  const skipped = before.slice(0, start).split("\n").length - 1;
-  const whole = changes.map(({ aStart, aEnd, bStart, bEnd }) => ({
-    aStart: aStart + skipped,
-    aEnd: aEnd + skipped,
-    bStart: bStart + skipped,
-    bEnd: bEnd + skipped,
-  }));
-  return grouped(whole, context);
+  return new Diff(before, after, { context }).wholeGroups();
 }
 
 /** How many lines a change added and removed. */
@@ -44,72 +55,153 @@ export function diffCounts(
   before: string,
   after: string,
 ): { readonly added: number; readonly removed: number } {
-  let added = 0;
-  let removed = 0;
-  for (const change of before === after ? [] : changedLines(before, after, 0).changes) {
-    added += change.bEnd - change.bStart;
-    removed += change.aEnd - change.aStart;
+  return new Diff(before, after, { context: 0 }).counts;
+}
+
+/** The difference of two texts. Its lines are made only as they are asked for. */
+class Diff {
+  readonly #context: number;
+  readonly #options: DiffOptions;
+  readonly #before: string;
+  readonly #a: NumberedLines;
+  readonly #b: NumberedLines;
+  /** Where the part that was compared begins. */
+  readonly #start: number;
+  readonly #changes: readonly LineChange[];
+
+  /**
+   * Compares only what lies between the common start and end of the two, in whole lines. The context comes from
+   * outside of it: among lines that are alike, a change could otherwise take the place of its context.
+   */
+  constructor(before: string, after: string, options: DiffOptions) {
+    const context = options.context ?? 3;
+    this.#context = context;
+    this.#options = options;
+    this.#before = before;
+    const isSame = before === after;
+    const from = isSame ? before.length : lineStart(before, commonPrefix(before, after), 0);
+    const tail = isSame ? 0 : linesBehind(before, commonSuffix(before, after, from), 0);
+    this.#start = isSame ? from : lineStart(before, from, context);
+    const rest = linesBehind(before, tail, context - 1);
+    const part = (text: string) => text.slice(this.#start, text.length - rest);
+    const { a, b, kinds } = numberLines(part(before), part(after));
+    [this.#a, this.#b] = [a, b];
+    const lead = linesUpTo(a, from - this.#start);
+    const behind = tail - rest;
+    const between = (side: NumberedLines) =>
+      side.ids.subarray(lead, linesUpTo(side, side.text.length - behind));
+    this.#changes = diffIds(between(a), between(b), kinds).map(({ aStart, aEnd, bStart, bEnd }) => ({
+      aStart: aStart + lead,
+      aEnd: aEnd + lead,
+      bStart: bStart + lead,
+      bEnd: bEnd + lead,
+    }));
   }
-  return { added, removed };
-}
 
-/**
- * Compares only what lies between the common start and end of the two, in whole lines. The context comes from outside
- * of it: among lines that are alike, a change could otherwise take the place of its context.
- */
-function changedLines(before: string, after: string, context: number) {
-  const from = lineStart(before, commonPrefix(before, after), 0);
-  const tail = linesBehind(before, commonSuffix(before, after, from), 0);
-  const start = lineStart(before, from, context);
-  const lead = linesWithEndings(before.slice(start, from));
-  const rest = before.slice(before.length - tail, before.length - linesBehind(before, tail, context - 1));
-  const around = (lines: readonly string[]) => [...lead, ...lines, ...linesWithEndings(rest)];
-  const a = linesWithEndings(before.slice(from, before.length - tail));
-  const b = linesWithEndings(after.slice(from, after.length - tail));
-  const changes = diffLines(a, b).map(({ aStart, aEnd, bStart, bEnd }) => ({
-    aStart: aStart + lead.length,
-    aEnd: aEnd + lead.length,
-    bStart: bStart + lead.length,
-    bEnd: bEnd + lead.length,
-  }));
-  return { a: around(a), b: around(b), start, changes };
-}
+  get counts(): { readonly added: number; readonly removed: number } {
+    let [added, removed] = [0, 0];
+    for (const { aStart, aEnd, bStart, bEnd } of this.#changes) {
+      added += bEnd - bStart;
+      removed += aEnd - aStart;
+    }
+    return { added, removed };
+  }
 
-function grouped(changes: readonly LineChange[], context: number): LineChange[][] {
-  const groups: LineChange[][] = [];
-  for (const change of changes) {
-    const group = groups.at(-1);
-    const last = group?.at(-1);
-    if (group !== undefined && last !== undefined && change.aStart - last.aEnd <= 2 * context)
+  /** How many lines it has, those for a missing final break included. */
+  get size(): number {
+    const { from, to } = this.#options;
+    let size = this.#changes.length === 0 ? 0 : Number(from !== undefined) + Number(to !== undefined);
+    for (const group of this.#groups()) {
+      const { start, end, bEnd } = this.#extent(group);
+      size += 1 + end - start;
+      for (const change of group) size += change.bEnd - change.bStart;
+      const last = group.at(-1);
+      if (end === this.#a.ids.length && end > start && isOpen(this.#a)) size += 1;
+      if (last?.bEnd === bEnd && last.bEnd > last.bStart && bEnd === this.#b.ids.length && isOpen(this.#b))
+        size += 1;
+    }
+    return size;
+  }
+
+  *lines(): Generator<string> {
+    const { from, to } = this.#options;
+    if (this.#changes.length === 0) return;
+    if (from !== undefined) yield `--- ${from}`;
+    if (to !== undefined) yield `+++ ${to}`;
+    const skipped = (this.#options.skipped ?? 0) + this.#linesInFront();
+    for (const group of this.#groups()) yield* this.#hunk(group, skipped);
+  }
+
+  wholeGroups(): LineChange[][] {
+    const skipped = this.#linesInFront();
+    const shifted = ({ aStart, aEnd, bStart, bEnd }: LineChange) => ({
+      aStart: aStart + skipped,
+      aEnd: aEnd + skipped,
+      bStart: bStart + skipped,
+      bEnd: bEnd + skipped,
+    });
+    return [...this.#groups()].map(group => group.map(shifted));
+  }
+
+  #linesInFront(): number {
+    let lines = 0;
+    const text = this.#before;
+    for (let at = text.indexOf("\n"); at >= 0 && at < this.#start; at = text.indexOf("\n", at + 1))
+      lines += 1;
+    return lines;
+  }
+
+  *#groups(): Generator<LineChange[]> {
+    let group: LineChange[] = [];
+    for (const change of this.#changes) {
+      const last = group.at(-1);
+      if (last !== undefined && change.aStart - last.aEnd > 2 * this.#context) {
+        yield group;
+        group = [];
+      }
       group.push(change);
-    else groups.push([change]);
+    }
+    if (group.length > 0) yield group;
   }
-  return groups;
+
+  /** The lines that a hunk covers in both texts. */
+  #extent(group: readonly LineChange[]) {
+    const [first, last] = [group[0], group.at(-1)];
+    const [aStart, aEnd] = [first?.aStart ?? 0, last?.aEnd ?? 0];
+    const start = Math.max(0, aStart - this.#context);
+    const end = Math.min(this.#a.ids.length, aEnd + this.#context);
+    const bStart = (first?.bStart ?? 0) - (aStart - start);
+    return { start, end, bStart, bEnd: (last?.bEnd ?? 0) + (end - aEnd) };
+  }
+
+  *#hunk(group: readonly LineChange[], skipped: number): Generator<string> {
+    const { start, end, bStart, bEnd } = this.#extent(group);
+    yield `@@ -${range(start, end, skipped)} +${range(bStart, bEnd, skipped)} @@`;
+    let at = start;
+    for (const change of group) {
+      for (; at < change.aStart; at++) yield* printed(" ", lineAt(this.#a, at));
+      for (; at < change.aEnd; at++) yield* printed("-", lineAt(this.#a, at));
+      for (let i = change.bStart; i < change.bEnd; i++) yield* printed("+", lineAt(this.#b, i));
+    }
+    for (; at < end; at++) yield* printed(" ", lineAt(this.#a, at));
+  }
 }
 
-function hunk(
-  a: readonly string[],
-  b: readonly string[],
-  skipped: number,
-  group: readonly LineChange[],
-  context: number,
-): string {
-  const first = group[0];
-  const last = group.at(-1);
-  if (first === undefined || last === undefined) return "";
-  const start = Math.max(0, first.aStart - context);
-  const end = Math.min(a.length, last.aEnd + context);
-  const bStart = first.bStart - (first.aStart - start);
-  const bEnd = last.bEnd + (end - last.aEnd);
-  const parts = [`@@ -${range(start, end, skipped)} +${range(bStart, bEnd, skipped)} @@\n`];
-  let at = start;
-  for (const change of group) {
-    for (; at < change.aStart; at++) parts.push(printed(" ", a[at]));
-    for (; at < change.aEnd; at++) parts.push(printed("-", a[at]));
-    for (let i = change.bStart; i < change.bEnd; i++) parts.push(printed("+", b[i]));
+/** Whether a text ends in a line without a break. */
+function isOpen({ text }: NumberedLines): boolean {
+  return text !== "" && !text.endsWith("\n");
+}
+
+/** How many lines end at or before an offset at which one begins. */
+function linesUpTo({ starts }: NumberedLines, offset: number): number {
+  let low = 0;
+  let high = starts.length - 1;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if ((starts[middle] ?? 0) < offset) low = middle + 1;
+    else high = middle;
   }
-  for (; at < end; at++) parts.push(printed(" ", a[at]));
-  return parts.join("");
+  return low;
 }
 
 function range(start: number, end: number, skipped: number): string {
@@ -119,8 +211,12 @@ function range(start: number, end: number, skipped: number): string {
   return count === 1 ? `${line}` : `${line},${count}`;
 }
 
-function printed(sign: string, line = ""): string {
-  return line.endsWith("\n") ? sign + line : `${sign}${line}\n\\ No newline at end of file\n`;
+function* printed(sign: string, line: string): Generator<string> {
+  if (line.endsWith("\n")) yield sign + line.slice(0, -1);
+  else {
+    yield sign + line;
+    yield "\\ No newline at end of file";
+  }
 }
 
 const block = 16_384;

@@ -8,10 +8,6 @@ import type { LineChange } from "./line-diff.ts";
 const mostCost = 256;
 /** How many lines to compare for one split. */
 const mostCompared = 4_000_000;
-/** How many lines, or steps, to take between two yields. */
-const stride = 20_000;
-
-type Steps<T> = Generator<undefined, T, undefined>;
 
 /** One of the two texts: its lines as numbers, and which of them are changed. */
 interface Side {
@@ -19,20 +15,18 @@ interface Side {
   readonly changed: Uint8Array;
 }
 
-export function* gitChanges(a: readonly string[], b: readonly string[]): Steps<LineChange[]> {
-  const [left, right, kinds] = yield* numbered(a, b);
+export function gitChanges(a: readonly string[], b: readonly string[]): LineChange[] {
+  const [left, right, kinds] = numbered(a, b);
   const [head, tail] = commonEnds(left.ids, right.ids);
   const counts = [occurrences(left.ids, kinds), occurrences(right.ids, kinds)] as const;
   const [ours, theirs] = [setAside(left, head, tail, counts[1]), setAside(right, head, tail, counts[0])];
-  yield;
-  yield* new GitComparison(left, right, ours, theirs).run();
+  new GitComparison(left, right, ours, theirs).run();
   slide(left, right);
-  yield;
   slide(right, left);
   return script(left, right);
 }
 
-function* numbered(a: readonly string[], b: readonly string[]): Steps<[Side, Side, number]> {
+function numbered(a: readonly string[], b: readonly string[]): [Side, Side, number] {
   const numbers = new Map<string, number>();
   const sides: Side[] = [];
   for (const lines of [a, b]) {
@@ -45,7 +39,6 @@ function* numbered(a: readonly string[], b: readonly string[]): Steps<[Side, Sid
         numbers.set(line, id);
       }
       ids[i] = id;
-      if (i % stride === stride - 1) yield;
     }
     // One place more than there are lines, never changed: the end.
     sides.push({ ids, changed: new Uint8Array(lines.length + 1) });
@@ -139,7 +132,7 @@ class GitComparison {
     this.#zero = this.#b.length + 1;
   }
 
-  *run(): Steps<void> {
+  run(): void {
     const boxes: [number, number, number, number][] = [[0, this.#a.length, 0, this.#b.length]];
     for (let box = boxes.pop(); box !== undefined; box = boxes.pop()) {
       let [a0, a1, b0, b1] = box;
@@ -148,14 +141,14 @@ class GitComparison {
       if (a0 === a1) this.#mark(false, b0, b1);
       else if (b0 === b1) this.#mark(true, a0, a1);
       else {
-        const [x, y] = yield* this.#split(a0, a1, b0, b1);
+        const [x, y] = this.#split(a0, a1, b0, b1);
         boxes.push([x, a1, y, b1], [a0, x, b0, y]);
       }
     }
   }
 
   /** Where an optimal way through the box crosses its middle: found from both of its corners at once. */
-  *#split(a0: number, a1: number, b0: number, b1: number): Steps<[number, number]> {
+  #split(a0: number, a1: number, b0: number, b1: number): [number, number] {
     const [a, b, zero] = [this.#a, this.#b, this.#zero];
     const [forward, backward] = [this.#forward, this.#backward];
     const [lowest, highest] = [a0 - b1, a1 - b0];
@@ -165,7 +158,6 @@ class GitComparison {
     forward[zero + start] = a0;
     backward[zero + end] = a1;
     let compared = 0;
-    let pause = stride;
     for (let cost = 1; ; cost++) {
       if (f0 > lowest) forward[zero + --f0 - 1] = -1;
       else f0 += 1;
@@ -201,10 +193,6 @@ class GitComparison {
           [f0, f1],
           [g0, g1],
         );
-      if (compared > pause) {
-        pause = compared + stride;
-        yield;
-      }
     }
   }
 }

@@ -1,6 +1,7 @@
 // Which lines differ between two texts. Small differences are found exactly (Myers' greedy algorithm); large ones
 // are first cut at lines that stand once in both (patience), and what is left beyond a bound counts as replaced:
 // the answer is then longer than it could be, never wrong, and never slow.
+import { numberLines } from "./numbered-lines.ts";
 
 /** Lines [aStart, aEnd) of the first text became [bStart, bEnd) of the second. Counted from 0. */
 export interface LineChange {
@@ -22,25 +23,18 @@ export function linesWithEndings(text: string): string[] {
   return lines;
 }
 
-export function diffLines(a: readonly string[], b: readonly string[]): LineChange[] {
-  const few = fewChanges(a, b);
-  if (few !== undefined) return joined(few);
-  const numbers = new Map<string, number>();
-  const number = (line: string) => {
-    const known = numbers.get(line);
-    if (known !== undefined) return known;
-    numbers.set(line, numbers.size);
-    return numbers.size - 1;
-  };
-  const changes: LineChange[] = [];
-  compare(Uint32Array.from(a, number), Uint32Array.from(b, number), 0, 0, changes, true);
-  return joined(changes);
+/** The lines of two texts that differ. */
+export function diffLines(before: string, after: string): LineChange[] {
+  const { a, b, kinds } = numberLines(before, after);
+  return diffIds(a.ids, b.ids, kinds);
 }
 
-/** Most comparisons are of an edit with what it was: a few changes are found without looking at every line twice. */
-function fewChanges(a: readonly string[], b: readonly string[]): LineChange[] | undefined {
+/** The same of numbered lines. */
+export function diffIds(a: Uint32Array, b: Uint32Array, kinds: number): LineChange[] {
   const changes: LineChange[] = [];
-  return myers(a, b, 0, 0, quick, changes) ? changes : undefined;
+  // Most comparisons are of an edit with what it was: a few changes are found without looking for anchors.
+  if (!myers(a, b, 0, 0, quick, changes)) compare(a, b, 0, 0, changes, true, new Occurrences(kinds));
+  return joined(changes);
 }
 
 const quick = 300;
@@ -53,6 +47,7 @@ function compare(
   bAt: number,
   out: LineChange[],
   split: boolean,
+  occurrences: Occurrences,
 ): void {
   let head = 0;
   while (head < a.length && head < b.length && a[head] === b[head]) head += 1;
@@ -69,22 +64,25 @@ function compare(
     return;
   }
   if (myers(left, right, leftAt, rightAt, split ? quick : thorough, out)) return;
-  const anchors = split ? uniqueLines(left, right) : [];
-  if (anchors.length === 0) {
+  const anchors = split ? uniqueLines(left, right, occurrences) : none;
+  if (anchors.xs.length === 0) {
     if (!split || !myers(left, right, leftAt, rightAt, thorough, out)) out.push(whole);
     return;
   }
   let [i, j] = [0, 0];
-  for (const [x, y] of [...anchors, [left.length, right.length] as const]) {
-    compare(left.subarray(i, x), right.subarray(j, y), leftAt + i, rightAt + j, out, x - i < left.length / 2);
+  for (let n = 0; n <= anchors.xs.length; n++) {
+    const [x, y] = [anchors.xs[n] ?? left.length, anchors.ys[n] ?? right.length];
+    const isPart = x - i < left.length / 2;
+    const [one, other] = [left.subarray(i, x), right.subarray(j, y)];
+    compare(one, other, leftAt + i, rightAt + j, out, isPart, occurrences);
     [i, j] = [x, y];
   }
 }
 
 /** Myers' greedy comparison, with at most so many lines added and removed. False, and nothing found, beyond that. */
 function myers(
-  a: ArrayLike<string | number>,
-  b: ArrayLike<string | number>,
+  a: Uint32Array,
+  b: Uint32Array,
   aAt: number,
   bAt: number,
   most: number,
@@ -111,7 +109,7 @@ function myers(
       if (work < 0) return false;
       reach[offset + k] = x;
       if (x >= a.length && y >= b.length) {
-        out.push(...walkBack(trace, a.length, b.length, aAt, bAt));
+        for (const step of walkBack(trace, a.length, b.length, aAt, bAt)) out.push(step);
         return true;
       }
     }
@@ -141,45 +139,76 @@ function walkBack(
   return steps.reverse();
 }
 
-/** Lines that stand exactly once in both, in the longest order that both share. */
-function uniqueLines(a: Uint32Array, b: Uint32Array): (readonly [number, number])[] {
-  const once = (lines: Uint32Array) => {
-    const places = new Map<number, number>();
-    lines.forEach((line, at) => {
-      places.set(line, places.has(line) ? -1 : at);
-    });
-    return places;
-  };
-  const inB = once(b);
-  const pairs: (readonly [number, number])[] = [];
-  for (const [line, x] of once(a)) {
-    const y = inB.get(line);
-    if (x >= 0 && y !== undefined && y >= 0) pairs.push([x, y]);
-  }
-  pairs.sort((p, q) => p[0] - q[0]);
-  return longestRise(pairs);
+/** Pairs of places, in the order of both texts. */
+interface Anchors {
+  readonly xs: Uint32Array;
+  readonly ys: Uint32Array;
 }
 
-function longestRise(pairs: readonly (readonly [number, number])[]): (readonly [number, number])[] {
-  const tops: number[] = [];
-  const before = new Int32Array(pairs.length).fill(-1);
-  pairs.forEach(([, y], at) => {
+const none: Anchors = { xs: new Uint32Array(0), ys: new Uint32Array(0) };
+
+/** Room to count lines in, by their numbers. Made once for all parts of two texts, and clean between them. */
+class Occurrences {
+  readonly inA: Uint8Array;
+  readonly inB: Uint8Array;
+  readonly place: Uint32Array;
+
+  constructor(kinds: number) {
+    this.inA = new Uint8Array(kinds);
+    this.inB = new Uint8Array(kinds);
+    this.place = new Uint32Array(kinds);
+  }
+}
+
+/** Lines that occur exactly once in both, in the longest order that both share. */
+function uniqueLines(a: Uint32Array, b: Uint32Array, { inA, inB, place }: Occurrences): Anchors {
+  for (const id of a) inA[id] = Math.min(2, (inA[id] ?? 0) + 1);
+  for (let i = 0; i < b.length; i++) {
+    const id = b[i] ?? 0;
+    inB[id] = Math.min(2, (inB[id] ?? 0) + 1);
+    place[id] = i;
+  }
+  const isAnchor = (id: number) => inA[id] === 1 && inB[id] === 1;
+  let count = 0;
+  for (const id of a) if (isAnchor(id)) count += 1;
+  const [xs, ys] = [new Uint32Array(count), new Uint32Array(count)];
+  let at = 0;
+  for (let i = 0; i < a.length; i++) {
+    const id = a[i] ?? 0;
+    if (!isAnchor(id)) continue;
+    xs[at] = i;
+    ys[at++] = place[id] ?? 0;
+  }
+  for (const id of a) inA[id] = 0;
+  for (const id of b) inB[id] = 0;
+  return longestRise(xs, ys);
+}
+
+function longestRise(xs: Uint32Array, ys: Uint32Array): Anchors {
+  const tops = new Int32Array(ys.length);
+  const before = new Int32Array(ys.length);
+  let length = 0;
+  for (let at = 0; at < ys.length; at++) {
+    const y = ys[at] ?? 0;
     let low = 0;
-    let high = tops.length;
+    let high = length;
     while (low < high) {
       const middle = (low + high) >>> 1;
-      if ((pairs[tops[middle] ?? 0]?.[1] ?? 0) < y) low = middle + 1;
+      if ((ys[tops[middle] ?? 0] ?? 0) < y) low = middle + 1;
       else high = middle;
     }
     before[at] = low > 0 ? (tops[low - 1] ?? -1) : -1;
     tops[low] = at;
-  });
-  const rise: (readonly [number, number])[] = [];
-  for (let at = tops.at(-1) ?? -1; at >= 0; at = before[at] ?? -1) {
-    const pair = pairs[at];
-    if (pair !== undefined) rise.push(pair);
+    if (low === length) length += 1;
   }
-  return rise.reverse();
+  const rise = { xs: new Uint32Array(length), ys: new Uint32Array(length) };
+  let at = length > 0 ? (tops[length - 1] ?? -1) : -1;
+  for (let i = length - 1; i >= 0; i--) {
+    rise.xs[i] = xs[at] ?? 0;
+    rise.ys[i] = ys[at] ?? 0;
+    at = before[at] ?? -1;
+  }
+  return rise;
 }
 
 /** Changes that touch, as one. */

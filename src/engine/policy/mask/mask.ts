@@ -90,7 +90,7 @@ function origins(
   const [before, after] = [linesWithEndings(masked), linesWithEndings(edited)];
   const perLine = countPerLine(before);
   const firstOf = runningTotal(perLine);
-  const changes = diffLines(before, after);
+  const changes = diffLines(masked, edited);
   const labels = placeholderLabels(edited, format);
   const byLabel = new Map<string, Secret[]>();
   for (const secret of secrets) byLabel.set(secret.label, [...(byLabel.get(secret.label) ?? []), secret]);
