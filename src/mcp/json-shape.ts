@@ -16,23 +16,26 @@ export class JsonShape {
 
   /** Takes the next bytes. Returns what is wrong with the text so far. */
   take(bytes: Uint8Array): string | undefined {
-    let inText = this.#inText;
-    let escaped = this.#escaped;
-    for (let at = 0; at < bytes.length; at++) {
-      const byte = bytes[at];
-      if (inText) {
+    const { length } = bytes;
+    let [depth, values, inText, escaped] = [this.#depth, this.#values, this.#inText, this.#escaped];
+    for (let at = 0; at < length; at++) {
+      // A text is most of any large message, so that it has a loop of its own.
+      for (; inText && at < length; at++) {
+        const byte = bytes[at];
         if (escaped) escaped = false;
-        else if (byte === quote) inText = false;
         else if (byte === backslash) escaped = true;
-      } else if (byte === quote) inText = true;
-      else if (byte === comma) this.#values++;
+        else if (byte === quote) inText = false;
+      }
+      if (at === length) break;
+      const byte = bytes[at];
+      if (byte === quote) inText = true;
+      else if (byte === comma) values++;
       else if (byte === openList || byte === openObject) {
-        this.#values++;
-        if (++this.#depth > maxDepth) return `nested deeper than ${maxDepth} levels`;
-      } else if (byte === closeList || byte === closeObject) this.#depth--;
+        values++;
+        if (++depth > maxDepth) return `nested deeper than ${maxDepth} levels`;
+      } else if (byte === closeList || byte === closeObject) depth--;
     }
-    this.#inText = inText;
-    this.#escaped = escaped;
-    return this.#values > maxValues ? `made of more than ${maxValues} values` : undefined;
+    [this.#depth, this.#values, this.#inText, this.#escaped] = [depth, values, inText, escaped];
+    return values > maxValues ? `made of more than ${maxValues} values` : undefined;
   }
 }

@@ -11,6 +11,7 @@ import { likeBody } from "../../engine/text/endings.ts";
 import { decode, type Text } from "../../engine/text/text.ts";
 import { version } from "../../engine/text/version.ts";
 import type { Change } from "../../engine/workspace/commit/change.ts";
+import { TimeSlice } from "../../engine/workspace/footprint/time-slice.ts";
 import type { WorkspacePath } from "../../engine/workspace/path.ts";
 import { AnswerLines, answerBytes, counted } from "./answer.ts";
 import { addChangedLines } from "./changed-lines.ts";
@@ -70,10 +71,12 @@ export const replaceInFiles = polyfsTool({
       files,
       async current => {
         const found = current.flatMap(({ path, bytes }) => (bytes === undefined ? [] : [{ path, bytes }]));
+        const slice = new TimeSlice();
         if (match === "name") ({ replaced, unsure } = await renamedIn(found, old, added));
         else {
           replaced = [];
           for (const { path, bytes } of found) {
+            if (slice.isOver) await slice.turn();
             const one = await replacedIn(path, bytes, edit, call);
             if (one !== undefined) replaced.push(one);
           }
@@ -129,15 +132,30 @@ async function holding(
   const { workspace, settings, signal } = call;
   const files: WorkspacePath[] = [];
   let large = 0;
+  const slice = new TimeSlice();
   for (const [i, path] of candidates.entries()) {
+    if (slice.isOver) await slice.turn();
     signal.throwIfAborted();
     if (i % 100 === 99) call.progress(i + 1, candidates.length);
     using file = workspace.file(path);
     if (file.size > settings.maxFileBytes) large++;
-    else if (await replacedIn(path, await file.bytes(settings.maxFileBytes), edit, call)) files.push(path);
+    else if (await isHolding(path, await file.bytes(settings.maxFileBytes), edit, call)) files.push(path);
     if (files.length > most) throw new Fault("too_many_files", { limit: most });
   }
   return { files, skipped: large > 0 ? [`[${counted(large, "file")} left out: too large]`] : [] };
+}
+
+/** Whether there is something to replace in a file. */
+async function isHolding(
+  path: WorkspacePath,
+  bytes: Buffer,
+  edit: Edit,
+  call: CallContext,
+): Promise<boolean> {
+  if (edit.kind !== "replace") return (await replacedIn(path, bytes, edit, call)) !== undefined;
+  if (isNoText(bytes)) return false;
+  const file = await decode(path.given, bytes, decoding);
+  return holds(file.body, likeBody(file, edit.old), edit.ignoreCase ?? false);
 }
 
 /** What becomes of a file; undefined where there is nothing to replace, or it is no text. */

@@ -10,7 +10,8 @@ import type { Splice } from "../text/splice.ts";
 import { rewrite, type Text } from "../text/text.ts";
 import type { Edit, LineRange, Tolerance } from "./edits.ts";
 import { insertLines, linesOf, replaceAnchored, replaceLines } from "./line-edits.ts";
-import { type LineHunk, lineHunks } from "./line-hunks.ts";
+import { type EditSplice, type LineHunk, lineHunks } from "./line-hunks.ts";
+import { replacedEverywhere } from "./replace-everywhere.ts";
 import { TakenLines } from "./taken-lines.ts";
 import { TextBuffer } from "./text-buffer.ts";
 import { replaceRegex, replaceText } from "./text-edits.ts";
@@ -57,6 +58,13 @@ export async function applyEdits(
   edits: readonly Edit[],
   options: EditOptions,
 ): Promise<EditResult> {
+  const everywhere = await replacedEverywhere(text, edits);
+  if (everywhere === undefined) return applyAsSplices(text, edits, options);
+  const { count, splices } = everywhere;
+  return withDetails(text, edits, { ...everywhere, outcomes: [{ count }] }, splices, options);
+}
+
+async function applyAsSplices(text: Text, edits: readonly Edit[], options: EditOptions): Promise<EditResult> {
   const original = new TextBuffer(text.body);
   const draft = new TextBuffer(text.body);
   const outcomes: (Applied | Fault)[] = [];
@@ -110,16 +118,27 @@ export async function applyEdits(
   const splices = draft.splices();
   const result = rewrite(text, splices, options.newLines);
   const count = outcomes.reduce((sum, one) => sum + (one instanceof Fault ? 0 : one.count), 0);
+  return withDetails(text, edits, { text: result, outcomes, count }, () => splices, options);
+}
+
+/** A result that can also tell what was changed. That is computed on demand: it costs. */
+function withDetails(
+  before: Text,
+  edits: readonly Edit[],
+  { text, outcomes, count }: Pick<EditResult, "text" | "outcomes" | "count">,
+  splices: () => readonly EditSplice[],
+  { newLines = "neighbour" }: EditOptions,
+): EditResult {
+  const isContext = (edit: number) => edits[edit]?.kind === "replace" || edits[edit]?.kind === "regex";
   return {
-    text: result,
+    text,
     outcomes,
     count,
     get changed() {
-      return changedLines(text.body, splices); // computed on demand: it costs
+      return changedLines(before.body, splices());
     },
     get hunks() {
-      const isContext = (edit: number) => edits[edit]?.kind === "replace" || edits[edit]?.kind === "regex";
-      return lineHunks(text, splices, options.newLines ?? "neighbour", isContext);
+      return lineHunks(before, splices(), newLines, isContext);
     },
   };
 }

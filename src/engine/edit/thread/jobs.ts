@@ -2,9 +2,18 @@
 // return plain values.
 import { diffCounts, diffStart, hunksBetween, unifiedDiff } from "../../text/diff.ts";
 import { replacedStart } from "../../text/replaced-start.ts";
+import { replaceBytes } from "../replace-bytes.ts";
 import { weave } from "../weave.ts";
 
-export const jobs = { diffCounts, diffStart, hunksBetween, replacedStart, unifiedDiff, weave } as const;
+export const jobs = {
+  diffCounts,
+  diffStart,
+  hunksBetween,
+  replaceBytes,
+  replacedStart,
+  unifiedDiff,
+  weave,
+} as const;
 
 export type Jobs = typeof jobs;
 export type JobName = keyof Jobs;
