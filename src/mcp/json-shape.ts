@@ -12,30 +12,48 @@ export class JsonShape {
   #depth = 0;
   #values = 1;
   #inText = false;
+  /** Whether what was taken so far ends in a backslash that makes the next byte of a text one of its characters. */
   #escaped = false;
 
   /** Takes the next bytes. Returns what is wrong with the text so far. */
-  take(bytes: Uint8Array): string | undefined {
+  take(bytes: Buffer): string | undefined {
     const { length } = bytes;
-    let [depth, values, inText, escaped] = [this.#depth, this.#values, this.#inText, this.#escaped];
+    let [depth, values, inText] = [this.#depth, this.#values, this.#inText];
     for (let at = 0; at < length; at++) {
-      // A text is most of any large message, so that it has a loop of its own.
-      for (; inText && at < length; at++) {
-        const byte = bytes[at];
-        if (escaped) escaped = false;
-        else if (byte === backslash) escaped = true;
-        else if (byte === quote) inText = false;
+      if (inText) {
+        const end = this.#endOfText(bytes, at);
+        if (end < 0) break;
+        inText = false;
+        at = end;
+        continue;
       }
-      if (at === length) break;
       const byte = bytes[at];
-      if (byte === quote) inText = true;
-      else if (byte === comma) values++;
+      if (byte === quote) {
+        inText = true;
+        this.#escaped = false;
+      } else if (byte === comma) values++;
       else if (byte === openList || byte === openObject) {
         values++;
         if (++depth > maxDepth) return `nested deeper than ${maxDepth} levels`;
       } else if (byte === closeList || byte === closeObject) depth--;
     }
-    [this.#depth, this.#values, this.#inText, this.#escaped] = [depth, values, inText, escaped];
+    [this.#depth, this.#values, this.#inText] = [depth, values, inText];
     return values > maxValues ? `made of more than ${maxValues} values` : undefined;
+  }
+
+  /** The place of the quote that ends a text; -1 where it goes on. Most of a large message is one long text. */
+  #endOfText(bytes: Buffer, from: number): number {
+    for (let at = bytes.indexOf(quote, from); at >= 0; at = bytes.indexOf(quote, at + 1))
+      if (!this.#isEscaped(bytes, from, at)) return at;
+    this.#escaped = this.#isEscaped(bytes, from, bytes.length);
+    return -1;
+  }
+
+  /** Whether an odd number of backslashes leads to a place. Those of an earlier piece count too. */
+  #isEscaped(bytes: Buffer, from: number, at: number): boolean {
+    let first = at;
+    while (first > from && bytes[first - 1] === backslash) first--;
+    const isOdd = (at - first) % 2 === 1;
+    return first === from && from === 0 && this.#escaped ? !isOdd : isOdd;
   }
 }
