@@ -1,4 +1,4 @@
-// What is computed in a thread of its own where the texts are large: comparing them, and merging them. Jobs take and
+// What is computed in a thread of its own where the texts are large: comparing them, and merging them. TextJobs take and
 // return plain values.
 import { diffCounts, diffStart, hunksBetween, unifiedDiff } from "../../text/diff.ts";
 import { replacedStart } from "../../text/replaced-start.ts";
@@ -15,15 +15,15 @@ export const jobs = {
   weave,
 } as const;
 
-export type Jobs = typeof jobs;
-export type JobName = keyof Jobs;
+export type TextJobs = typeof jobs;
+export type TextJobName = keyof TextJobs;
 
-export interface Request {
+export interface TextJobRequest {
   readonly id: number;
-  readonly job: JobName;
+  readonly job: TextJobName;
   readonly given: readonly unknown[];
 }
 
-export type Answer =
+export type TextJobAnswer =
   | { readonly id: number; readonly made: unknown }
   | { readonly id: number; readonly error: string };

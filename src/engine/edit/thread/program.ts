@@ -1,10 +1,10 @@
 // The text thread: runs one job after the other.
 import { parentPort } from "node:worker_threads";
-import { type Answer, jobs, type Request } from "./jobs.ts";
+import { jobs, type TextJobAnswer, type TextJobRequest } from "./jobs.ts";
 
-parentPort?.on("message", ({ id, job, given }: Request) => {
+parentPort?.on("message", ({ id, job, given }: TextJobRequest) => {
   const run = jobs[job] as (...given: readonly unknown[]) => unknown;
-  let answer: Answer;
+  let answer: TextJobAnswer;
   try {
     answer = { id, made: run(...given) };
   } catch (error) {

@@ -2,7 +2,7 @@
 // nothing to do for a while, which gives its memory back. Other calls are answered while it computes.
 import { Worker } from "node:worker_threads";
 import { Fault } from "../../fault.ts";
-import type { Answer, JobName, Jobs, Request } from "./jobs.ts";
+import type { TextJobAnswer, TextJobName, TextJobRequest, TextJobs } from "./jobs.ts";
 
 /** Characters of all texts of a job, beyond which it goes to the thread. */
 const large = 256 * 1024;
@@ -10,10 +10,10 @@ const large = 256 * 1024;
 const maxMemoryMb = 2048;
 const idleMs = 10_000;
 
-type Given<J extends JobName> = Parameters<Jobs[J]>;
-type Made<J extends JobName> = ReturnType<Jobs[J]>;
+type TextJobArguments<J extends TextJobName> = Parameters<TextJobs[J]>;
+type TextJobResult<J extends TextJobName> = ReturnType<TextJobs[J]>;
 
-interface Waiting {
+interface WaitingTextJob {
   readonly resolve: (made: unknown) => void;
   readonly reject: (error: unknown) => void;
 }
@@ -22,20 +22,20 @@ let worker: Worker | undefined;
 let starting: Promise<Worker> | undefined;
 let idle: NodeJS.Timeout | undefined;
 let latest = 0;
-const waiting = new Map<number, Waiting>();
+const waiting = new Map<number, WaitingTextJob>();
 
 /** Does a job: here where the texts have together so few characters that it takes no time, else in the thread. */
-export async function textJob<J extends JobName>(
+export async function textJob<J extends TextJobName>(
   job: J,
   characters: number,
-  ...given: Given<J>
-): Promise<Made<J>> {
-  if (characters > large) return (await inThread(job, given)) as Made<J>;
+  ...given: TextJobArguments<J>
+): Promise<TextJobResult<J>> {
+  if (characters > large) return (await inThread(job, given)) as TextJobResult<J>;
   const { jobs } = await import("./jobs.ts");
-  return (jobs[job] as (...given: readonly unknown[]) => unknown)(...given) as Made<J>;
+  return (jobs[job] as (...given: readonly unknown[]) => unknown)(...given) as TextJobResult<J>;
 }
 
-async function inThread(job: JobName, given: readonly unknown[]): Promise<unknown> {
+async function inThread(job: TextJobName, given: readonly unknown[]): Promise<unknown> {
   clearTimeout(idle);
   starting ??= start();
   const thread = worker ?? (await starting);
@@ -43,7 +43,7 @@ async function inThread(job: JobName, given: readonly unknown[]): Promise<unknow
     const id = ++latest;
     waiting.set(id, { resolve, reject });
     thread.ref();
-    thread.postMessage({ id, job, given } satisfies Request);
+    thread.postMessage({ id, job, given } satisfies TextJobRequest);
   });
 }
 
@@ -53,7 +53,7 @@ async function start(): Promise<Worker> {
     stdin: false,
     resourceLimits: { maxOldGenerationSizeMb: maxMemoryMb },
   });
-  thread.on("message", (answer: Answer) => finish(answer));
+  thread.on("message", (answer: TextJobAnswer) => finish(answer));
   thread.on("error", error => end(thread, error.message));
   thread.on("exit", () => end(thread, "the text thread ended"));
   thread.unref();
@@ -61,7 +61,7 @@ async function start(): Promise<Worker> {
   return thread;
 }
 
-function finish(answer: Answer): void {
+function finish(answer: TextJobAnswer): void {
   const one = waiting.get(answer.id);
   waiting.delete(answer.id);
   if (waiting.size === 0) {
