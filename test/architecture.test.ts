@@ -1,6 +1,6 @@
 // Holds the house rules of ARCHITECTURE.md by reading every file in src: who may import whom, who may touch the
 // disk, processes, the network and the protocol. Each rule is also run on a small offence, to prove it can fail.
-import { readdirSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join, posix } from "node:path";
 import { describe, expect, it } from "vitest";
 
@@ -111,6 +111,21 @@ describe("a type name stands for one concept", () => {
       ["cli/b.ts", "class Range {}"],
     ]);
     expect(declaredTwice(two)).toEqual(["Range: engine/text/a.ts, cli/b.ts"]);
+  });
+});
+
+describe("the documents name files that exist", () => {
+  it.each(["ARCHITECTURE.md", "docs/glossary.md"])("%s", document => {
+    const named = filesNamed(readFileSync(join(root, "..", document), "utf8"));
+    expect(named.length).toBeGreaterThan(40);
+    expect(named.filter(file => !existsSync(join(root, file)))).toEqual([]);
+  });
+
+  it("a file that is gone is found, also where only its folder is named before it", () => {
+    const text =
+      "see `src/engine/fault.ts` and\n  engine/search/grep.ts → gone.ts, walk.ts\n`engine/gone.ts`";
+    const gone = filesNamed(text).filter(file => !existsSync(join(root, file)));
+    expect(gone).toEqual(["engine/search/gone.ts", "engine/gone.ts"]);
   });
 });
 
@@ -257,6 +272,18 @@ function declaredTwice(all: Sources): string[] {
       files.set(name, [...(files.get(name) ?? []), file]);
   }
   return [...files].flatMap(([name, all]) => (all.length > 1 ? [`${name}: ${all.join(", ")}`] : []));
+}
+
+/** The files of src that a document names. A name without a folder means the folder of the one before it. */
+function filesNamed(text: string): string[] {
+  let folder = "";
+  return [...text.matchAll(/(?<![\w<>*./-])((?:[\w-]+\/)*)([\w-]+\.ts)\b/g)].flatMap(
+    ([, path = "", name]) => {
+      if (/^(test|proof|tools|bench|docs)\//.test(path)) return [];
+      if (path !== "") folder = path.replace(/^src\//, "");
+      return folder === "" ? [] : [`${folder}${name}`];
+    },
+  );
 }
 
 function offenders(rule: keyof typeof rules, sources: Sources): string[] {
