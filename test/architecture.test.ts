@@ -21,6 +21,7 @@ const chain = [
   "edit",
   "workspace",
   "store",
+  "replica",
   "history",
   "shell",
   "search",

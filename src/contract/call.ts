@@ -4,6 +4,7 @@ import { Fault } from "../engine/fault.ts";
 import type { Need } from "../engine/policy/approval.ts";
 import type { CallContext } from "./context.ts";
 import type { Dialect, Outcome } from "./dialect.ts";
+import { inReplica } from "./replicated-call.ts";
 import type { Settings } from "./settings.ts";
 import { withNotice } from "./temporary-history.ts";
 import type { Tool } from "./tool.ts";
@@ -20,10 +21,13 @@ export async function call(
   try {
     if (tool === undefined) throw new Fault("unknown_tool", { name });
     const valid = validate(tool, params) as never;
-    if (tool.effect === "reads") return await tool.run(valid, context);
-    return withNotice(
-      await withApproval(tool, context, needs => tool.run(valid, inTheNameOf(tool, context, needs))),
-      context,
+    return await inReplica(tool, context, async () =>
+      tool.effect === "reads"
+        ? await tool.run(valid, context)
+        : withNotice(
+            await withApproval(tool, context, needs => tool.run(valid, inTheNameOf(tool, context, needs))),
+            context,
+          ),
     );
   } catch (error) {
     const fault = asFault(error, context.signal);

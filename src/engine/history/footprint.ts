@@ -61,10 +61,12 @@ export async function record(
   { files, uncertain, began }: Footprint,
   by: By,
 ): Promise<ChangeRecord | undefined> {
+  // Other machines know the change under the same id.
+  const id = await workspace.replication?.publishChanges(by);
   if (files === undefined) return undefined;
   const { archive } = workspace;
   const made: ChangeRecord = {
-    id: archive.changes.newId(),
+    id: id ?? archive.changes.newId(),
     time: Date.now(),
     ...by,
     files,

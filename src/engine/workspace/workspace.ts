@@ -9,6 +9,7 @@ import type { Need } from "../policy/approval.ts";
 import { Archive } from "./archive/archive.ts";
 import type { By, Change, Commit, CommitListener, CommitOptions } from "./commit/change.ts";
 import { Committer, type Current } from "./commit/commit.ts";
+import type { Publish, Replication } from "./commit/publication.ts";
 import { removeWithoutRoom } from "./commit/remove-without-journal.ts";
 import type { CopyAttributes } from "./commit/stage.ts";
 import { refuseStateIn } from "./commit/state-in-root.ts";
@@ -56,6 +57,7 @@ interface Shared {
   readonly listeners: Set<CommitListener>;
   readonly attendance: Attendance;
   readonly recordListeners: Set<(id: string) => void>;
+  replication?: Replication | undefined;
   written: boolean;
   recorded: boolean;
 }
@@ -338,11 +340,41 @@ export class Workspace implements Disposable {
   async commit(changes: readonly Change[], options: CommitOptions = {}): Promise<Commit> {
     const all = { ...this.#options, ...options };
     try {
-      return await this.#writer().commit(changes, all);
+      return await this.#inTurn(all, publish => this.#writer().commit(changes, { ...all, publish }));
     } catch (error) {
-      if (!Fault.is(error, "no_space") || !changes.every(({ kind }) => kind === "remove")) throw error;
+      const removes = changes.every(({ kind }) => kind === "remove");
+      if (!Fault.is(error, "no_space") || !removes || this.replication !== undefined) throw error;
       return removeWithoutRoom(this.roots, this.archive, statePath(this.#writing.state), changes, all);
     }
+  }
+
+  /** What others have published is here already, so it is written without being published. */
+  #inTurn<T>(options: CommitOptions, attempt: (publish?: Publish) => Promise<T>): Promise<T> {
+    const { replication } = this;
+    return replication === undefined || options.id !== undefined ? attempt() : replication.write(attempt);
+  }
+
+  /** Shares the workspace with other machines, from now on. */
+  replicate(replication: Replication): void {
+    this.#shared.replication = replication;
+  }
+
+  /** What shares the workspace with other machines; absent where nothing does. */
+  get replication(): Replication | undefined {
+    return this.#shared.replication;
+  }
+
+  /** The same directories without rules, for what the server itself does. The caller disposes of it. */
+  withoutRules(): Workspace {
+    const roots = this.roots.map(
+      root => new Root(root.spelling, root.access, Handle.open(root.handle.address), new Rules(undefined)),
+    );
+    return new Workspace(
+      roots,
+      { ...this.#writing, rules: undefined, allowIrrevocable: true },
+      roots,
+      this.#shared,
+    );
   }
 
   /**
@@ -371,7 +403,8 @@ export class Workspace implements Disposable {
     transform: (files: readonly Current[]) => readonly Change[] | Promise<readonly Change[]>,
     options: CommitOptions = {},
   ): Promise<Commit> {
-    return this.#writer().edit(paths, transform, { ...this.#options, ...options });
+    const all = { ...this.#options, ...options };
+    return this.#inTurn(all, publish => this.#writer().edit(paths, transform, { ...all, publish }));
   }
 
   /**

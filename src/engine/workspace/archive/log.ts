@@ -105,6 +105,11 @@ export class ChangeLog {
     return `${latest.toString(36).padStart(8, "0")}${chance.padStart(3, "0")}`;
   }
 
+  /** Another machine has made this id: those that are made here from now on sort behind it, whatever the clocks say. */
+  noteId(id: string): void {
+    latest = Math.max(latest, timeIn(id));
+  }
+
   /** As it is on the disk; undefined where it is missing, or a power cut has damaged it. */
   recorded(id: string): ChangeRecord | undefined {
     return this.#read(id);

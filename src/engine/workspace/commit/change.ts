@@ -4,6 +4,7 @@ import type { Kind } from "../../fault.ts";
 import type { Need } from "../../policy/approval.ts";
 import type { Directory } from "../directory.ts";
 import type { WorkspacePath } from "../path.ts";
+import type { Publish } from "./publication.ts";
 
 /**
  * What a change was computed from. Bytes: the file must still hold exactly these. A function: it is asked about
@@ -86,6 +87,10 @@ export interface CommitOptions {
   /** The bytes are those that are to be on the disk, also for files that a rule masks: only history has such. */
   readonly unmasked?: boolean;
   readonly signal?: AbortSignal;
+  /** Called when nothing can refuse the commit any more, and before it happens. */
+  readonly publish?: Publish | undefined;
+  /** The id of the change, where another machine has made it. */
+  readonly id?: string;
 }
 
 /** What a name held before or holds now. `before` can be read only while listeners run. */

@@ -36,6 +36,7 @@ import { type JournalEntry, type JournalledCommit, temporaryNamesOf } from "./jo
 import { Locks } from "./lock.ts";
 import { planCommit } from "./plan-commit.ts";
 import { changedFile } from "./planned-effect.ts";
+import { publicationOf } from "./publication.ts";
 import { purgeLater } from "./purge.ts";
 import { removeAll, takeBack } from "./recover.ts";
 import { type ResolvedChange, ResolvedChanges, resolveTargets } from "./resolved-changes.ts";
@@ -160,7 +161,7 @@ export class Committer {
       aside: this.#store.state.aside,
       copyDirectories,
     });
-    const id = this.#store.archive.changes.newId();
+    const id = options.id ?? this.#store.archive.changes.newId();
     const by = options.by ?? nobody;
     const account = pendingRecord(plan.outcomes, by, plan.parents);
     const report = (): Commit => ({
@@ -233,6 +234,8 @@ export class Committer {
       }
       await inSlices(plan.preconditions, check => verify(check, places));
       options.signal?.throwIfAborted();
+      const root = this.#roots[0]?.path ?? "/";
+      await options.publish?.(publicationOf(id, account.by, plan.outcomes, plan.parents, root));
       begun = true;
       journal.append({ is: "commit", id, inodes });
       const directories = [...staged.unflushed].map(place => flushDirectory(places.handle(place)));

@@ -1,0 +1,32 @@
+// A call in a workspace that other machines share: what they did is here before the tool looks, what a command did is
+// with them before the caller is answered, and an answer from an old copy says so.
+import type { CallContext } from "./context.ts";
+import type { Reply, Tool } from "./tool.ts";
+
+export async function inReplica(
+  { effect, name }: Tool,
+  { workspace, session }: CallContext,
+  run: () => Promise<Reply> | Reply,
+): Promise<Reply> {
+  const { replication } = workspace;
+  if (replication === undefined) return await run();
+  await replication.refresh(effect === "reads" ? "reads" : "writes");
+  if (effect !== "runs") return noted(await run(), replication.staleMs);
+  const by = { action: name, client: session.client, connection: session.connection };
+  try {
+    return await run();
+  } finally {
+    await replication.publishChanges(by);
+  }
+}
+
+function noted(reply: Reply, staleMs: number | undefined): Reply {
+  if (staleMs === undefined) return reply;
+  const seconds = Math.max(1, Math.round(staleMs / 1000));
+  const text = `[The shared store cannot be reached. This is the copy of this server, as of ${seconds} s ago; changes of others since then are missing.]`;
+  return {
+    ...reply,
+    content: [...reply.content, { type: "text", text }],
+    meta: { ...reply.meta, "polyfs/staleMs": Math.round(staleMs) },
+  };
+}

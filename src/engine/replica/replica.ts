@@ -1,0 +1,368 @@
+// A workspace of the shared store, served from a directory of this machine. The directory is a copy: the log decides.
+//
+//   write    staged and compared here, appended to the log, then done here. Refused as stale: what came in between is
+//            applied, and the write is computed again on that, as if it had come later. An answered change is in the
+//            store, and a crash at any moment leaves the copy behind the log, never beside it.
+//   read     asks for the revision first, and applies what is missing.
+//   command  runs in the copy; what it changed is found afterwards and appended as one entry.
+//
+// While the store cannot be reached, reads go on from the copy and writes are refused.
+import { setTimeout } from "node:timers/promises";
+import { clock } from "../clock.ts";
+import { Fault } from "../fault.ts";
+import type {
+  Appended,
+  Entry,
+  LogEntry,
+  Origin,
+  Revision,
+  StoredObject,
+  WorkspaceId,
+  WorkspaceStore,
+} from "../store/store.ts";
+import type { By } from "../workspace/commit/change.ts";
+import {
+  Behind,
+  type Operation,
+  type Publication,
+  type Publish,
+  type Replication,
+} from "../workspace/commit/publication.ts";
+import { bodyOf, entryOf } from "./entry-body.ts";
+import type { LocalCopy } from "./local-copy.ts";
+import { TreeState } from "./tree-state.ts";
+import { SharedQuestion, Turns } from "./turns.ts";
+
+export interface ReplicaOptions {
+  /** A read trusts an answer of the store that is younger than this. Default: every read asks. */
+  readonly trustMs?: number | undefined;
+  /** The most bytes that the workspace may have in the store. */
+  readonly maxBytes?: number | undefined;
+  readonly warn?: ((message: string) => void) | undefined;
+}
+
+const batch = 200;
+const attempts = 50;
+/** How long a read waits for a store that does not answer. Afterwards reads do not wait until it is back. */
+const patienceMs = 1500;
+const probeMs = 500;
+/** Of one entry, where many files are published at once. */
+const entryFiles = 500;
+const entryBytes = 8 * 1024 * 1024;
+
+export class Replica implements Replication, AsyncDisposable {
+  readonly id: WorkspaceId;
+  readonly state = new TreeState();
+  readonly #store: WorkspaceStore;
+  readonly #copy: LocalCopy;
+  readonly #options: ReplicaOptions;
+  readonly #turns = new Turns();
+  readonly #question = new SharedQuestion(() => this.#catchUp());
+  readonly #unsubscribe: () => void;
+  #revision: Revision = 0;
+  /** When the store last said that nothing was missing. */
+  #fresh = clock();
+  #down = false;
+  #closed = false;
+  /** A command has changed files while the store could not be reached. */
+  #unpublished: By | undefined;
+
+  constructor(store: WorkspaceStore, id: WorkspaceId, copy: LocalCopy, options: ReplicaOptions = {}) {
+    this.#store = store;
+    this.id = id;
+    this.#copy = copy;
+    this.#options = options;
+    this.#unsubscribe = store.changed((workspace, revision) => {
+      if (workspace === id && revision > this.#revision) this.#question.answered().catch(() => {});
+    });
+  }
+
+  get revision(): Revision {
+    return this.#revision;
+  }
+
+  get staleMs(): number | undefined {
+    return this.#down ? clock() - this.#fresh : undefined;
+  }
+
+  write<T>(attempt: (publish: Publish) => Promise<T>): Promise<T> {
+    return this.#turns.take(async () => {
+      for (let round = 1; ; round++) {
+        let published: Publication | undefined;
+        try {
+          const result = await attempt(async publication => {
+            await this.#publish(publication);
+            published = publication;
+          });
+          if (published !== undefined) this.#advance(published.operations);
+          return result;
+        } catch (error) {
+          // In the log and not here: the next look at the log brings it.
+          if (published !== undefined) this.#question.answered().catch(() => {});
+          if (!(error instanceof Behind)) throw error;
+          if (round >= attempts) throw new Fault("changed_meanwhile", { path: this.#copy.root });
+        }
+        await this.#pull();
+        if (round > 2) await setTimeout(Math.random() * Math.min(200, 10 * round)); // a hot log: do not all hurry
+      }
+    });
+  }
+
+  async publishChanges(by: By): Promise<string | undefined> {
+    try {
+      const id = await this.#turns.take(() => this.#publishChanges(by));
+      this.#unpublished = undefined;
+      return id;
+    } catch (error) {
+      this.#unpublished = by;
+      this.#isDown(error);
+      throw error;
+    }
+  }
+
+  async #publishChanges(by: By, complete?: true): Promise<string | undefined> {
+    let id: string | undefined;
+    for (let round = 1; ; round++) {
+      await this.#pull();
+      const operations = await this.#copy.unpublished(this.state);
+      if (operations.length === 0 && complete === undefined) return id;
+      try {
+        for (const [i, part] of [...this.#parts(operations)].entries()) {
+          const whole = part.last && complete;
+          const publication = this.#publicationOf(by, part.operations);
+          await this.#publish(publication, complete === undefined ? undefined : whole === true);
+          this.#advance(publication.operations);
+          if (i === 0) id = publication.id;
+        }
+        return id;
+      } catch (error) {
+        if (!(error instanceof Behind) || round >= attempts) throw error;
+      }
+    }
+  }
+
+  /** Publishes a directory as the first content of the workspace. */
+  async import(by: By): Promise<void> {
+    await this.#turns.take(() => this.#publishChanges(by, true));
+  }
+
+  /** Operations in the order in which they must be done, in entries of bounded size. */
+  *#parts(operations: readonly Operation[]): Generator<{ operations: Operation[]; last: boolean }> {
+    let part: Operation[] = [];
+    let bytes = 0;
+    for (const operation of operations) {
+      const size = operation.do === "write" ? operation.size : 0;
+      if (part.length > 0 && (part.length >= entryFiles || bytes + size > entryBytes)) {
+        yield { operations: part, last: false };
+        [part, bytes] = [[], 0];
+      }
+      part.push(operation);
+      bytes += size;
+    }
+    yield { operations: part, last: true };
+  }
+
+  /** What is read now is what is published, also where a file has changed once more. */
+  #publicationOf(by: By, operations: readonly Operation[]): Publication {
+    const contents = new Map<string, Uint8Array>();
+    const current = operations.flatMap((operation): Operation[] => {
+      if (operation.do !== "write") return [operation];
+      const bytes = this.#copy.read(operation.at);
+      if (bytes === undefined) return [];
+      const hash = this.#copy.workspace.archive.objects.put(bytes);
+      contents.set(hash, bytes);
+      return [{ ...operation, hash, size: bytes.length }];
+    });
+    const id = this.#copy.workspace.archive.changes.newId();
+    return { id, by, operations: current, contents };
+  }
+
+  async #publish(publication: Publication, complete?: boolean): Promise<void> {
+    const entry = entryOf(publication, complete);
+    const objects = [...publication.contents];
+    const { result } = await this.#append(entry, objects);
+    if (result === "appended") return;
+    if (result === "stale") throw new Behind();
+    const details = {
+      gone: ["invalid", "the workspace was dropped"],
+      over_quota: ["full", `the workspace may have ${this.#options.maxBytes} bytes`],
+      missing_objects: ["damaged", "objects that were put are missing"],
+    } as const;
+    const [reason, detail] = details[result];
+    throw new Fault("store_unavailable", { reason, detail });
+  }
+
+  async #append(entry: Entry, objects: readonly StoredObject[]): Promise<Appended> {
+    const options = { objects, maxBytes: this.#options.maxBytes };
+    try {
+      const appended = await this.#store.append(this.id, this.#revision, entry, options);
+      this.#isUp();
+      return appended;
+    } catch (error) {
+      this.#isDown(error);
+      throw error;
+    }
+  }
+
+  #advance(operations: readonly Operation[]): void {
+    for (const operation of operations) this.state.apply(operation);
+    this.#revision++;
+  }
+
+  /** Applies what others have appended. In turn. */
+  async #pull(): Promise<void> {
+    for (;;) {
+      const entries = await this.#store.entries(this.id, this.#revision, batch);
+      for (const entry of entries) await this.#take(entry);
+      if (entries.length < batch) return;
+    }
+  }
+
+  async #take(entry: LogEntry): Promise<void> {
+    const { by, operations } = bodyOf(entry);
+    this.#copy.workspace.archive.changes.noteId(entry.id);
+    const contents = await this.#contentsOf(operations);
+    const get = async (hash: string) => contents.get(hash) ?? (await this.content(hash));
+    try {
+      await this.#copy.apply(entry.id, by, operations, this.state, get);
+      this.#advance(operations);
+    } catch (error) {
+      if (Fault.is(error, "store_unavailable") || !(error instanceof Fault)) throw error;
+      // The copy is not what the log says it is. The log decides.
+      this.#options.warn?.(
+        `revision ${entry.revision} does not apply (${error.code}); comparing the whole copy`,
+      );
+      this.#advance(operations);
+      await this.repair();
+    }
+  }
+
+  /** All at once: each is a question to the store. */
+  async #contentsOf(operations: readonly Operation[]): Promise<ReadonlyMap<string, Uint8Array>> {
+    const hashes = operations.flatMap(one => ("hash" in one && one.hash !== undefined ? [one.hash] : []));
+    const found = new Map<string, Uint8Array>();
+    const queue = new Set(hashes).values();
+    const work = async () => {
+      for (const hash of queue) found.set(hash, await this.content(hash));
+    };
+    await Promise.all(Array.from({ length: 8 }, work));
+    return found;
+  }
+
+  /** An object of this workspace: from this machine's archive, or from the store. */
+  async content(hash: string): Promise<Uint8Array> {
+    const bytes = this.#copy.workspace.archive.objects.get(hash) ?? (await this.#store.get(this.id, hash));
+    if (bytes === undefined)
+      throw new Fault("store_unavailable", { reason: "damaged", detail: `object ${hash} is missing` });
+    return bytes;
+  }
+
+  /** Makes the copy what the log says, whatever it is now. */
+  async repair(): Promise<void> {
+    const operations = await this.#copy.unapplied(this.state);
+    for (const part of this.#parts(operations)) {
+      if (part.operations.length === 0) continue;
+      const contents = await this.#contentsOf(part.operations);
+      const get = async (hash: string) => contents.get(hash) ?? (await this.content(hash));
+      const id = this.#copy.workspace.archive.changes.newId();
+      await this.#copy.apply(id, { action: "replicate", client: "" }, part.operations, new TreeState(), get);
+    }
+  }
+
+  /** The same for what it was forked from. */
+  async replayOrigin(origin: Origin | undefined): Promise<void> {
+    if (origin === undefined) return;
+    await this.replayOrigin((await this.#store.info(origin.workspace))?.parent);
+    for (let after = 0; after < origin.revision; ) {
+      const entries = await this.#store.entries(
+        origin.workspace,
+        after,
+        Math.min(1000, origin.revision - after),
+      );
+      if (entries.length === 0)
+        throw new Fault("store_unavailable", {
+          reason: "damaged",
+          detail: "the origin of the workspace is missing",
+        });
+      for (const entry of entries)
+        for (const operation of bodyOf(entry).operations) this.state.apply(operation);
+      after += entries.length;
+    }
+  }
+
+  /** Reads the log up to a revision without touching files. */
+  async replay(until: Revision): Promise<void> {
+    while (this.#revision < until) {
+      const entries = await this.#store.entries(
+        this.id,
+        this.#revision,
+        Math.min(1000, until - this.#revision),
+      );
+      if (entries.length === 0) return;
+      for (const entry of entries) this.#advance(bodyOf(entry).operations);
+    }
+  }
+
+  async refresh(effect: "reads" | "writes"): Promise<void> {
+    if (effect === "writes") return this.#question.answered();
+    if (this.#down || clock() - this.#fresh < (this.#options.trustMs ?? 0)) return;
+    const late = new AbortController();
+    const tooLate = setTimeout(patienceMs, undefined, { signal: late.signal, ref: false }).then(
+      () => this.#isDown(new Fault("store_unavailable", { reason: "unreachable", detail: "no answer" })),
+      () => {},
+    );
+    const asked = this.#question.answered().catch(error => {
+      if (!Fault.is(error, "store_unavailable")) throw error;
+    });
+    try {
+      await Promise.race([asked, tooLate]);
+    } finally {
+      late.abort();
+    }
+  }
+
+  /** Asks for the revision, and applies what is missing. */
+  async #catchUp(): Promise<void> {
+    const began = clock();
+    try {
+      const info = await this.#store.info(this.id);
+      if (info === undefined || info.dropped !== undefined)
+        throw new Fault("store_unavailable", { reason: "invalid", detail: "the workspace was dropped" });
+      if (info.revision > this.#revision) await this.#turns.take(() => this.#pull());
+      this.#fresh = began;
+      this.#isUp();
+    } catch (error) {
+      this.#isDown(error);
+      throw error;
+    }
+  }
+
+  #isUp(): void {
+    if (this.#down) this.#options.warn?.("the store can be reached again");
+    this.#down = false;
+    if (this.#unpublished !== undefined) void this.publishChanges(this.#unpublished).catch(() => {});
+    this.#unpublished = undefined;
+  }
+
+  #isDown(error: unknown): void {
+    if (this.#down || this.#closed || !Fault.is(error, "store_unavailable")) return;
+    this.#down = true;
+    this.#options.warn?.(
+      `the store cannot be used (${error.data.reason}: ${error.data.detail}); reads go on`,
+    );
+    void this.#probe();
+  }
+
+  async #probe(): Promise<void> {
+    while (this.#down && !this.#closed) {
+      await setTimeout(probeMs, undefined, { ref: false });
+      if (!this.#closed) await this.#question.answered().catch(() => {});
+    }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#closed = true;
+    this.#unsubscribe();
+    await this.#turns.take(async () => {});
+  }
+}

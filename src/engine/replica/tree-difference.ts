@@ -1,0 +1,70 @@
+// What has to be done to one tree to make it like another, where one is on the disk and one is known from the log.
+// Directories that were not looked into (dependencies, caches) belong to no replica but this one, and are left alone.
+import type { Operation } from "../workspace/commit/publication.ts";
+import type { TreeEntry } from "../workspace/footprint/tree-snapshot.ts";
+import { display } from "../workspace/handle.ts";
+import type { Node } from "./tree-state.ts";
+
+/** Either side as one shape. A directory without children was not looked into. */
+interface Side {
+  readonly kind: string;
+  readonly hash?: string | undefined;
+  readonly size?: number;
+  readonly mode?: number;
+  readonly target?: string | undefined;
+  readonly children?: ReadonlyMap<string, Side> | undefined;
+}
+
+export function sideOfDisk(children: ReadonlyMap<string, TreeEntry>): Side {
+  return {
+    kind: "directory",
+    children: new Map([...children].map(([name, one]) => [display(name), ofEntry(one)])),
+  };
+}
+
+function ofEntry({ kind, hash, size, mode, target, children }: TreeEntry): Side {
+  if (kind === "directory")
+    return { kind, mode, ...(children && { children: sideOfDisk(children).children }) };
+  return { kind, hash, size, mode, target: target && display(target) };
+}
+
+/** Makes `to` of `from`. What is neither a file, a link nor a directory is left alone. */
+export function operationsBetween(from: Side, to: Side | Node, at = ""): Operation[] {
+  const operations: Operation[] = [];
+  const [old, wanted] = [from.children, (to as Side).children];
+  if (old === undefined || wanted === undefined) return [];
+  const below = (name: string) => (at === "" ? name : `${at}/${name}`);
+  for (const [name, one] of old)
+    if (!wanted.has(name) && isShared(one)) operations.push({ do: "remove", at: below(name) });
+  for (const [name, one] of wanted) operations.push(...changing(old.get(name), one, below(name)));
+  return operations;
+}
+
+function changing(from: Side | undefined, to: Side, at: string): Operation[] {
+  if (from !== undefined && (!isShared(from) || !isShared(to))) return [];
+  if (from?.kind === to.kind) {
+    if (to.kind === "directory") {
+      const mode: Operation[] = from.mode === to.mode ? [] : [{ do: "mode", at, mode: to.mode ?? 0o755 }];
+      return [...mode, ...operationsBetween(from, to, at)];
+    }
+    const same =
+      to.kind === "symlink" ? from.target === to.target : from.hash === to.hash && from.mode === to.mode;
+    if (same) return [];
+    if (to.kind === "file") return made(to, at);
+  }
+  return [...(from === undefined ? [] : [{ do: "remove", at } as const]), ...made(to, at)];
+}
+
+function made(side: Side, at: string): Operation[] {
+  const { kind, hash, size = 0, mode = 0o644, target = "", children } = side;
+  if (kind === "file") return hash === undefined ? [] : [{ do: "write", at, hash, size, mode }];
+  if (kind === "symlink") return [{ do: "symlink", at, target }];
+  if (kind !== "directory" || children === undefined) return [];
+  const below = [...children].flatMap(([name, child]) => made(child, `${at}/${name}`));
+  return [{ do: "mkdir", at, mode }, ...below];
+}
+
+/** Whether it is in the log: not what was not looked into, nor sockets and devices. */
+function isShared({ kind, children }: Side): boolean {
+  return kind === "directory" ? children !== undefined : kind === "file" || kind === "symlink";
+}

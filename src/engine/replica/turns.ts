@@ -1,0 +1,39 @@
+// One after the other, in the order of asking.
+export class Turns {
+  #last: Promise<unknown> = Promise.resolve();
+
+  take<T>(action: () => Promise<T>): Promise<T> {
+    const turn = this.#last.then(action, action);
+    this.#last = turn.catch(() => {});
+    return turn;
+  }
+}
+
+/** Asks one question for all who want the answer, never one that was asked before they came. */
+export class SharedQuestion {
+  readonly #ask: () => Promise<void>;
+  #running: Promise<void> | undefined;
+  #next: Promise<void> | undefined;
+
+  constructor(ask: () => Promise<void>) {
+    this.#ask = ask;
+  }
+
+  answered(): Promise<void> {
+    if (this.#running === undefined) return this.#start();
+    this.#next ??= this.#running
+      .catch(() => {})
+      .then(() => {
+        this.#next = undefined;
+        return this.#start();
+      });
+    return this.#next;
+  }
+
+  #start(): Promise<void> {
+    this.#running = this.#ask().finally(() => {
+      this.#running = undefined;
+    });
+    return this.#running;
+  }
+}

@@ -1,0 +1,95 @@
+// What a commit is about to do, as other machines can do it too: operations on paths below the root, in order, with
+// contents by their hash. A workspace that has replicas publishes this after everything is staged and compared, and
+// before the commit happens: what could not be published has not happened, here or elsewhere.
+import { contentHash } from "../../text/version.ts";
+import type { By } from "./change.ts";
+import type { PlannedEffect } from "./planned-effect.ts";
+
+/** Paths are relative to the root, in written form (name.ts), with "/" between names. */
+export type Operation =
+  | {
+      readonly do: "write";
+      readonly at: string;
+      readonly hash: string;
+      readonly size: number;
+      readonly mode: number;
+    }
+  | { readonly do: "symlink"; readonly at: string; readonly target: string }
+  | { readonly do: "mkdir"; readonly at: string; readonly mode: number }
+  | { readonly do: "mode"; readonly at: string; readonly mode: number }
+  | { readonly do: "remove"; readonly at: string }
+  | { readonly do: "copy"; readonly from: string; readonly at: string }
+  /** With new content on the way, where it has a hash. */
+  | {
+      readonly do: "move";
+      readonly from: string;
+      readonly at: string;
+      readonly hash?: string;
+      readonly size?: number;
+    };
+
+export interface Publication {
+  /** The id of the change. */
+  readonly id: string;
+  readonly by: By;
+  readonly operations: readonly Operation[];
+  readonly contents: ReadonlyMap<string, Uint8Array>;
+}
+
+/** Resolves when it is published. Rejects with `Behind` where others were faster, or with a fault. */
+export type Publish = (publication: Publication) => Promise<void>;
+
+/** Others have published first. The commit has not happened, and may start over when their changes are here. */
+export class Behind extends Error {
+  override readonly name = "Behind";
+}
+
+/** What shares a workspace with other machines. */
+export interface Replication {
+  /** Runs a write in turn, and again when others were faster. Faults: `store_unavailable`. */
+  write<T>(attempt: (publish: Publish) => Promise<T>): Promise<T>;
+  /** Finds what was changed without a commit, by a command, and publishes it. The id of the change, if there is one. */
+  publishChanges(by: By): Promise<string | undefined>;
+  /** Brings what others have published, before somebody looks. */
+  refresh(effect: "reads" | "writes"): Promise<void>;
+  /** For how long the store has not been reached; undefined where it was at the last question. */
+  readonly staleMs: number | undefined;
+}
+
+export function publicationOf(
+  id: string,
+  by: By,
+  outcomes: readonly PlannedEffect[],
+  parents: readonly string[],
+  root: string,
+): Publication {
+  const contents = new Map<string, Uint8Array>();
+  const below = (path: string) => path.slice(root === "/" ? 1 : root.length + 1);
+  const kept = (bytes: Uint8Array): string => {
+    const hash = contentHash(bytes);
+    contents.set(hash, bytes);
+    return hash;
+  };
+  const umask = process.umask();
+  const made = parents.map((at): Operation => ({ do: "mkdir", at: below(at), mode: 0o777 & ~umask }));
+  const operations = outcomes.flatMap((outcome): Operation[] => {
+    if ("root" in outcome || outcome.effect === "none") return [];
+    const { effect, kind, source, after } = outcome;
+    const at = below(outcome.change.at);
+    if (effect === "removed") return [{ do: "remove", at }];
+    const bytes = after?.bytes;
+    if (source !== undefined && effect === "copied") return [{ do: "copy", from: below(source.at), at }];
+    if (source !== undefined && effect === "moved") {
+      const content = outcome.edited && bytes !== undefined ? { hash: kept(bytes), size: bytes.length } : {};
+      return [{ do: "move", from: below(source.at), at, ...content }];
+    }
+    if (kind === "file" && bytes !== undefined) {
+      const mode = after?.mode ?? 0o666 & ~umask;
+      return [{ do: "write", at, hash: kept(bytes), size: bytes.length, mode }];
+    }
+    if (kind === "symlink") return [{ do: "symlink", at, target: after?.target ?? "" }];
+    const mode = after?.mode ?? 0o777 & ~umask;
+    return [{ do: effect === "created" ? "mkdir" : "mode", at, mode }];
+  });
+  return { id, by, operations: [...made, ...operations], contents };
+}

@@ -1,0 +1,127 @@
+// Several machines in one process: each has a directory and a state of its own, and all share a store, whose
+// connection can be cut.
+import {
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { Fault } from "../../src/engine/fault.ts";
+import { openReplica } from "../../src/engine/replica/open-replica.ts";
+import type { Replica, ReplicaOptions } from "../../src/engine/replica/replica.ts";
+import { DirectoryStore } from "../../src/engine/store/directory/directory-store.ts";
+import type { WorkspaceStore } from "../../src/engine/store/store.ts";
+import { Workspace } from "../../src/engine/workspace/workspace.ts";
+
+export class Ground implements AsyncDisposable {
+  readonly path = mkdtempSync(join(tmpdir(), "polyfs-replicas-"));
+  readonly #machines: Machine[] = [];
+
+  async machine(
+    name: string,
+    files: Record<string, string> = {},
+    options: ReplicaOptions = {},
+  ): Promise<Machine> {
+    const root = join(this.path, name);
+    mkdirSync(root, { recursive: true });
+    for (const [path, text] of Object.entries(files)) {
+      mkdirSync(dirname(join(root, path)), { recursive: true });
+      writeFileSync(join(root, path), text);
+    }
+    const line = new Line(new DirectoryStore(join(this.path, "store")));
+    const state = join(this.path, `state-${name}`);
+    mkdirSync(state, { recursive: true, mode: 0o700 });
+    const workspace = Workspace.open([{ path: root, access: "read-write" }], { state });
+    const replica = await openReplica({ store: line.store, name: "w", workspace, state, ...options });
+    const machine = new Machine(root, workspace, replica, line);
+    this.#machines.push(machine);
+    return machine;
+  }
+
+  async [Symbol.asyncDispose]() {
+    for (const { workspace, replica } of this.#machines) {
+      await replica[Symbol.asyncDispose]();
+      await workspace.settled();
+      workspace[Symbol.dispose]();
+    }
+    rmSync(this.path, { recursive: true, force: true });
+  }
+}
+
+/** The way to the store, which can be cut, or lose answers. */
+export class Line {
+  readonly store: WorkspaceStore;
+  isCut = false;
+  /** Lets the next append happen and loses the answer. */
+  losesNext = false;
+
+  constructor(store: WorkspaceStore) {
+    const cut = () => new Fault("store_unavailable", { reason: "unreachable", detail: "cut" });
+    this.store = new Proxy(store, {
+      get: (target, key: keyof WorkspaceStore) => {
+        const method = target[key] as (...args: unknown[]) => unknown;
+        if (key === "changed") return method.bind(target);
+        return async (...args: unknown[]) => {
+          if (this.isCut) throw cut();
+          const result = await method.apply(target, args);
+          if (key === "append" && this.losesNext) {
+            this.losesNext = false;
+            throw cut();
+          }
+          return result;
+        };
+      },
+    });
+  }
+}
+
+export class Machine {
+  readonly root: string;
+  readonly workspace: Workspace;
+  readonly replica: Replica;
+  readonly line: Line;
+
+  constructor(root: string, workspace: Workspace, replica: Replica, line: Line) {
+    this.root = root;
+    this.workspace = workspace.as({ action: "test", client: root });
+    this.replica = replica;
+    this.line = line;
+  }
+
+  text(path: string): string {
+    return readFileSync(join(this.root, path), "utf8");
+  }
+
+  put(path: string, text: string): void {
+    mkdirSync(dirname(join(this.root, path)), { recursive: true });
+    writeFileSync(join(this.root, path), text);
+  }
+
+  write(path: string, text: string) {
+    const change = { kind: "write", path: this.workspace.at(path), bytes: Buffer.from(text) } as const;
+    return this.workspace.commit([change], { parents: true });
+  }
+
+  edit(path: string, change: (text: string) => string) {
+    return this.workspace.edit(this.workspace.at(path), bytes => Buffer.from(change(String(bytes))));
+  }
+
+  /** Every file with its text, every link with its target, every directory, with modes. */
+  tree(): Record<string, string> {
+    const found: Record<string, string> = {};
+    for (const name of readdirSync(this.root, { recursive: true, encoding: "utf8" }).sort()) {
+      const path = join(this.root, name);
+      const stat = lstatSync(path);
+      const mode = (stat.mode & 0o777).toString(8);
+      if (stat.isSymbolicLink()) found[name] = `-> ${readlinkSync(path)}`;
+      else found[name] = stat.isDirectory() ? `${mode}/` : `${mode} ${readFileSync(path, "utf8")}`;
+    }
+    return found;
+  }
+}

@@ -1,0 +1,277 @@
+import { chmodSync, rmSync, symlinkSync, unlinkSync } from "node:fs";
+import { join } from "node:path";
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { undo } from "../../src/engine/history/undo.ts";
+import type { Change } from "../../src/engine/workspace/commit/change.ts";
+import { Ground, type Machine } from "./ground.ts";
+
+describe("replicas of a workspace", () => {
+  it("the first one publishes its files, the next one has them, and what either writes arrives at the other", async () => {
+    await using ground = new Ground();
+    const a = await ground.machine("a", { "one.txt": "1\n", "deep/er/two.txt": "2\n" });
+    const b = await ground.machine("b");
+    expect(b.tree()).toEqual(a.tree());
+    await b.write("three.txt", "3\n");
+    await a.replica.refresh("reads");
+    await a.edit("one.txt", text => `${text}more\n`);
+    await b.replica.refresh("reads");
+    expect(b.text("one.txt")).toBe("1\nmore\n");
+    expect(b.tree()).toEqual(a.tree());
+  });
+
+  it("edits of one file on two machines at the same time both arrive", async () => {
+    await using ground = new Ground();
+    const a = await ground.machine("a", { f: "a0\nb0\n" });
+    const b = await ground.machine("b");
+    const add = (machine: Machine, who: string) => async (n: number) =>
+      await machine.edit("f", text => text.replace(`${who}0\n`, `${who}0\n${who}${n}\n`));
+    const [byA, byB] = [add(a, "a"), add(b, "b")];
+    for (let n = 1; n <= 8; n++) await Promise.all([byA(n), byB(n)]);
+    for (const machine of [a, b]) await machine.replica.refresh("reads");
+    const expected = ["a0", ...down("a"), "b0", ...down("b"), ""].join("\n");
+    expect(a.text("f")).toBe(expected);
+    expect(b.text("f")).toBe(expected);
+  });
+
+  it("moves, copies, removals, links and modes arrive as they were made", async () => {
+    await using ground = new Ground();
+    const a = await ground.machine("a", { "d/x": "x\n", "d/e/y": "y\n", z: "z\n" });
+    const b = await ground.machine("b");
+    const at = (path: string) => a.workspace.at(path);
+    const steps: Change[][] = [
+      [{ kind: "move", from: at("d"), to: at("moved") }],
+      [{ kind: "copy", from: at("moved"), to: at("copied") }],
+      [{ kind: "remove", path: at("moved/e"), recursive: true }],
+      [
+        { kind: "mkdir", path: at("new"), mode: 0o750 },
+        { kind: "write", path: at("new/f"), bytes: Buffer.from("f"), mode: 0o755 },
+      ],
+      [{ kind: "symlink", path: at("link"), target: "z" }],
+      [{ kind: "move", from: at("z"), to: at("new/z"), bytes: Buffer.from("changed") }],
+      [{ kind: "mode", path: at("copied"), mode: 0o700 }],
+      [
+        { kind: "remove", path: at("link") },
+        { kind: "write", path: at("link"), bytes: Buffer.from("a file now") },
+      ],
+    ];
+    for (const changes of steps) {
+      await a.workspace.commit(changes);
+      await b.replica.refresh("reads");
+      expect(b.tree()).toEqual(a.tree());
+    }
+    const c = await ground.machine("c");
+    expect(c.tree()).toEqual(a.tree());
+  });
+
+  it("whatever is done on three machines, they come to hold the same, with every answered line", async () => {
+    await fc.assert(
+      fc.asyncProperty(program, async steps => {
+        await using ground = new Ground();
+        const first = await ground.machine("a", { f0: "", f1: "", "d/f2": "" });
+        const machines = [first, await ground.machine("b"), await ground.machine("c")];
+        const answered = new Map<string, string>();
+        await Promise.all(
+          machines.map(async (machine, i) => {
+            for (const [n, step] of steps.filter(({ on }) => on === i).entries())
+              await take(machine, step, `${i}:${n}`, answered);
+          }),
+        );
+        for (const machine of machines) await machine.replica.refresh("reads");
+        expect(machines[1]?.tree()).toEqual(first.tree());
+        expect(machines[2]?.tree()).toEqual(first.tree());
+        const late = await ground.machine("late");
+        expect(late.tree()).toEqual(first.tree());
+        for (const line of answered.keys()) expect(first.text("lines")).toContain(`${line}\n`);
+      }),
+      { numRuns: 4 },
+    );
+  });
+
+  it("a change can be taken back on another machine than it was made on", async () => {
+    await using ground = new Ground();
+    const a = await ground.machine("a", { f: "1\n2\n3\n" });
+    const b = await ground.machine("b");
+    const { id } = await a.edit("f", text => text.replace("2", "two"));
+    await b.replica.refresh("reads");
+    await b.edit("f", text => `${text}4\n`);
+    await undo(b.workspace, { change: id });
+    await a.replica.refresh("reads");
+    expect(a.text("f")).toBe("1\n2\n3\n4\n");
+  });
+
+  it("what a command changed is published, and merged with what others wrote meanwhile", async () => {
+    await using ground = new Ground();
+    const a = await ground.machine("a", { f: "1\n2\n3\n4\n5\n", gone: "gone\n", "s.sh": "true\n" });
+    const b = await ground.machine("b");
+    a.put("f", "1\n2\n3\n4\nfive\n");
+    a.put("out/new.txt", "new\n");
+    a.put("node_modules/x/index.js", "stays here\n");
+    chmodSync(join(a.root, "s.sh"), 0o755);
+    unlinkSync(join(a.root, "gone"));
+    symlinkSync("f", join(a.root, "link"));
+    await b.edit("f", text => text.replace("1", "one"));
+    const id = await a.replica.publishChanges({ action: "run", client: "" });
+    expect(a.text("f")).toBe("one\n2\n3\n4\nfive\n");
+    await b.replica.refresh("reads");
+    rmSync(join(a.root, "node_modules"), { recursive: true });
+    expect(b.tree()).toEqual(a.tree());
+    expect(await a.replica.publishChanges({ action: "run", client: "" })).toBeUndefined();
+    await undo(b.workspace, { change: id ?? "" });
+    await a.replica.refresh("reads");
+    expect(a.text("f")).toBe("one\n2\n3\n4\n5\n");
+    expect(a.text("gone")).toBe("gone\n");
+  });
+});
+
+describe("when the store cannot be reached", () => {
+  it("writes are refused with nothing changed, reads go on and say how old they are, and it recovers by itself", async () => {
+    await using ground = new Ground();
+    const a = await ground.machine("a", { f: "1\n" });
+    const b = await ground.machine("b");
+    a.line.isCut = true;
+    const before = a.tree();
+    await expect(a.write("f", "2\n")).rejects.toMatchObject({ code: "store_unavailable" });
+    await expect(a.write("g", "2\n")).rejects.toMatchObject({ code: "store_unavailable" });
+    await a.workspace.settled();
+    expect(a.tree()).toEqual(before);
+    await b.write("f", "by b\n");
+    await a.replica.refresh("reads");
+    expect(a.replica.staleMs).toBeGreaterThanOrEqual(0);
+    expect(a.text("f")).toBe("1\n");
+    await expect(a.replica.refresh("writes")).rejects.toMatchObject({ code: "store_unavailable" });
+    a.line.isCut = false;
+    await until(() => a.replica.staleMs === undefined);
+    expect(a.text("f")).toBe("by b\n");
+    await a.write("g", "now\n");
+    await b.replica.refresh("reads");
+    expect(b.tree()).toEqual(a.tree());
+  });
+
+  it("a write whose answer was lost is told as a failure, and is everywhere or nowhere", async () => {
+    await using ground = new Ground();
+    const a = await ground.machine("a", { f: "" });
+    const b = await ground.machine("b");
+    a.line.losesNext = true;
+    await expect(a.edit("f", text => `${text}lost answer\n`)).rejects.toMatchObject({
+      code: "store_unavailable",
+    });
+    await a.edit("f", text => `${text}next\n`);
+    await b.replica.refresh("reads");
+    expect(a.text("f")).toBe("lost answer\nnext\n");
+    expect(b.tree()).toEqual(a.tree());
+  });
+
+  it("what a command changed meanwhile is published when the store is back", async () => {
+    await using ground = new Ground();
+    const a = await ground.machine("a", { f: "" });
+    const b = await ground.machine("b");
+    a.put("f", "made by a command\n");
+    a.line.isCut = true;
+    const publishing = a.replica.publishChanges({ action: "run", client: "" });
+    await expect(publishing).rejects.toMatchObject({ code: "store_unavailable" });
+    a.line.isCut = false;
+    await until(async () => {
+      await b.replica.refresh("reads");
+      return b.text("f") !== "";
+    });
+    expect(b.text("f")).toBe("made by a command\n");
+  });
+});
+
+describe("a directory that becomes a replica", () => {
+  it("is refused where it holds something else, and repaired where it is an old copy", async () => {
+    await using ground = new Ground();
+    const a = await ground.machine("a", { f: "1\n", g: "2\n" });
+    await expect(ground.machine("b", { mine: "precious\n" })).rejects.toMatchObject({ code: "not_empty" });
+    const c = await ground.machine("c");
+    await c.replica[Symbol.asyncDispose]();
+    await a.write("f", "newer\n");
+    await a.workspace.commit([{ kind: "remove", path: a.workspace.at("g") }]);
+    c.put("half", "what a killed command left\n");
+    const again = await ground.machine("c");
+    expect(again.tree()).toEqual(a.tree());
+  });
+
+  it("two that start at the same moment agree on who publishes", async () => {
+    await using ground = new Ground();
+    const started = await Promise.allSettled([
+      ground.machine("a", { f: "same\n" }),
+      ground.machine("b", { f: "same\n" }),
+      ground.machine("c"),
+    ]);
+    // Those that hold files and came too late are refused; nothing of theirs is touched.
+    const served = started.flatMap(one => (one.status === "fulfilled" ? [one.value] : []));
+    expect(served.length).toBeGreaterThan(0);
+    for (const machine of served) await machine.replica.refresh("reads");
+    expect(new Set(served.map(machine => JSON.stringify(machine.tree()))).size).toBe(1);
+  });
+});
+
+function down(who: string): string[] {
+  return Array.from({ length: 8 }, (_, i) => `${who}${8 - i}`);
+}
+
+async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
+  while (!(await condition())) await new Promise(resolve => setTimeout(resolve, 20));
+}
+
+interface Step {
+  readonly on: number;
+  readonly do: "line" | "write" | "move" | "remove" | "command";
+  readonly file: string;
+  readonly to: string;
+}
+
+const file = fc.constantFrom("f0", "f1", "d/f2", "new", "d/n");
+const program: fc.Arbitrary<Step[]> = fc.array(
+  fc.record({
+    on: fc.nat(2),
+    do: fc.constantFrom("line", "line", "line", "write", "move", "remove", "command"),
+    file,
+    to: file,
+  }),
+  { minLength: 10, maxLength: 30 },
+);
+
+/** Does a step; refusals are fine, as others may have moved the file. Lines that were answered are noted. */
+async function take(
+  machine: Machine,
+  step: Step,
+  name: string,
+  answered: Map<string, string>,
+): Promise<void> {
+  const { workspace, replica } = machine;
+  try {
+    await replica.refresh("reads");
+    switch (step.do) {
+      case "line":
+        await workspace.editAll([workspace.at("lines")], ([current]) => [
+          {
+            kind: "write",
+            path: workspace.at("lines"),
+            bytes: Buffer.from(`${current?.bytes ?? ""}${name}\n`),
+          },
+        ]);
+        answered.set(name, "lines");
+        break;
+      case "write":
+        await machine.write(step.file, `${name}\n`);
+        break;
+      case "move":
+        await workspace.commit([
+          { kind: "move", from: workspace.at(step.file), to: workspace.at(step.to), overwrite: true },
+        ]);
+        break;
+      case "remove":
+        await workspace.commit([{ kind: "remove", path: workspace.at(step.file) }]);
+        break;
+      case "command":
+        machine.put(`by-command/${name}`, name);
+        await replica.publishChanges({ action: "run", client: "" });
+        break;
+    }
+  } catch (error) {
+    expect(error).toMatchObject({ name: "Fault" });
+  }
+}
