@@ -13,7 +13,7 @@ import { bodyOf } from "./entry-body.ts";
 import { LocalCopy } from "./local-copy.ts";
 import { Replica, type ReplicaOptions } from "./replica.ts";
 
-export interface OpenOptions extends ReplicaOptions {
+export interface OpenReplicaOptions extends ReplicaOptions {
   readonly store: WorkspaceStore;
   /** The name of the workspace in the store. */
   readonly name: string;
@@ -29,7 +29,7 @@ const importMs = 30_000;
 const waitMs = 200;
 
 /** Faults: `store_unavailable`, `not_empty` where the directory holds something else. */
-export async function openReplica(options: OpenOptions): Promise<Replica> {
+export async function openReplica(options: OpenReplicaOptions): Promise<Replica> {
   const { store, name, workspace } = options;
   const [root, ...more] = workspace.roots;
   if (root === undefined || more.length > 0 || root.access !== "read-write")

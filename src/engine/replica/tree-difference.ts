@@ -6,32 +6,32 @@ import { display } from "../workspace/handle.ts";
 import type { Node } from "./tree-state.ts";
 
 /** Either side as one shape. A directory without children was not looked into. */
-interface Side {
+interface ComparedNode {
   readonly kind: string;
   readonly hash?: string | undefined;
   readonly size?: number;
   readonly mode?: number;
   readonly target?: string | undefined;
-  readonly children?: ReadonlyMap<string, Side> | undefined;
+  readonly children?: ReadonlyMap<string, ComparedNode> | undefined;
 }
 
-export function sideOfDisk(children: ReadonlyMap<string, TreeEntry>): Side {
+export function sideOfDisk(children: ReadonlyMap<string, TreeEntry>): ComparedNode {
   return {
     kind: "directory",
     children: new Map([...children].map(([name, one]) => [display(name), ofEntry(one)])),
   };
 }
 
-function ofEntry({ kind, hash, size, mode, target, children }: TreeEntry): Side {
+function ofEntry({ kind, hash, size, mode, target, children }: TreeEntry): ComparedNode {
   if (kind === "directory")
     return { kind, mode, ...(children && { children: sideOfDisk(children).children }) };
   return { kind, hash, size, mode, target: target && display(target) };
 }
 
 /** Makes `to` of `from`. What is neither a file, a link nor a directory is left alone. */
-export function operationsBetween(from: Side, to: Side | Node, at = ""): Operation[] {
+export function operationsBetween(from: ComparedNode, to: ComparedNode | Node, at = ""): Operation[] {
   const operations: Operation[] = [];
-  const [old, wanted] = [from.children, (to as Side).children];
+  const [old, wanted] = [from.children, (to as ComparedNode).children];
   if (old === undefined || wanted === undefined) return [];
   const below = (name: string) => (at === "" ? name : `${at}/${name}`);
   for (const [name, one] of old)
@@ -40,7 +40,7 @@ export function operationsBetween(from: Side, to: Side | Node, at = ""): Operati
   return operations;
 }
 
-function changing(from: Side | undefined, to: Side, at: string): Operation[] {
+function changing(from: ComparedNode | undefined, to: ComparedNode, at: string): Operation[] {
   if (from !== undefined && (!isShared(from) || !isShared(to))) return [];
   if (from?.kind === to.kind) {
     if (to.kind === "directory") {
@@ -55,7 +55,7 @@ function changing(from: Side | undefined, to: Side, at: string): Operation[] {
   return [...(from === undefined ? [] : [{ do: "remove", at } as const]), ...made(to, at)];
 }
 
-function made(side: Side, at: string): Operation[] {
+function made(side: ComparedNode, at: string): Operation[] {
   const { kind, hash, size = 0, mode = 0o644, target = "", children } = side;
   if (kind === "file") return hash === undefined ? [] : [{ do: "write", at, hash, size, mode }];
   if (kind === "symlink") return [{ do: "symlink", at, target }];
@@ -65,6 +65,6 @@ function made(side: Side, at: string): Operation[] {
 }
 
 /** Whether it is in the log: not what was not looked into, nor sockets and devices. */
-function isShared({ kind, children }: Side): boolean {
+function isShared({ kind, children }: ComparedNode): boolean {
   return kind === "directory" ? children !== undefined : kind === "file" || kind === "symlink";
 }
