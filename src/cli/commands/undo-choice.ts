@@ -1,4 +1,5 @@
 // Which changes `polyfs undo` is about: one by its id, the last one, or all of a time, a connection or a client.
+import { isClientNamed } from "../../engine/client-name.ts";
 import { Fault } from "../../engine/fault.ts";
 import { changeNamed, concerns } from "../../engine/history/changes.ts";
 import { type Standing, standing } from "../../engine/history/standing.ts";
@@ -34,7 +35,7 @@ export async function chosenChanges(workspace: Workspace, choice: UndoChoice): P
   for await (const { record, partly } of standing(workspace)) {
     if (record.id <= from.after || record.time < from.time) break;
     clients.add(record.client);
-    if (client !== undefined && record.client !== client) continue;
+    if (client !== undefined && !isClientNamed(record.client, client)) continue;
     if (at !== undefined && !record.files.some(file => concerns(file, at))) continue;
     if (task && !isOfTask(record, chosen[0])) continue;
     if (!several && partly.length > 0 && !(await isLeft(workspace, { record, partly }, path))) continue;
@@ -42,7 +43,7 @@ export async function chosenChanges(workspace: Workspace, choice: UndoChoice): P
     if (!several) break;
   }
   if (chosen.length > 0) return chosen;
-  if (client !== undefined && clients.size > 0 && !clients.has(client))
+  if (client !== undefined && clients.size > 0 && ![...clients].some(label => isClientNamed(label, client)))
     throw new UsageError(`no change of ${client} is left to undo; there are changes of: ${names(clients)}`);
   if (since !== undefined) throw new UsageError(`there is no change to undo since ${since}`);
   throw new Fault("unknown_change", { id: "" });

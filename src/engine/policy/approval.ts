@@ -1,4 +1,5 @@
 // What a person has allowed although a rule asks about it: as a grant with an end, or for one call.
+import { isClientNamed } from "../client-name.ts";
 import type { AskedAction } from "./rule.ts";
 
 /** Something that a rule asks about. */
@@ -20,7 +21,7 @@ export function covers(grant: ApprovalGrant, { at, question }: Need, client: str
   return (
     grant.question === question &&
     (grant.expires === undefined || now < grant.expires) &&
-    (grant.client === undefined || client === grant.client || client.startsWith(`${grant.client} (`)) &&
+    (grant.client === undefined || isClientNamed(client, grant.client)) &&
     (at === grant.at || at.startsWith(grant.at.endsWith("/") ? grant.at : `${grant.at}/`))
   );
 }
