@@ -26,6 +26,7 @@ const chain = [
   "history",
   "shell",
   "search",
+  "workspaces",
   "engine",
   "contract",
   // The program's own files: its audit log, its tokens, its compiled form. No dialect has a use for them.
@@ -69,9 +70,9 @@ const rules: { readonly [rule: string]: (file: string, code: string, sources: So
     }),
   "opens a workspace for serving in one place, where no option is forgotten": (file, code) =>
     /\bWorkspace\.open\(/.test(code) && !/^(engine\/engine\.ts|cli\/(commands|setup)\/)/.test(file),
-  // The sandbox hides and protects places of the system, which lie in no root.
+  // The sandbox hides and protects places of the system, which lie in no root; so do snapshots and trees of workspaces.
   "leaves opening by an address to the workspace and the sandbox": (file, code) =>
-    /\bHandle\.open\b/.test(code) && !["workspace", "shell"].includes(areaOf(file)),
+    /\bHandle\.open\b/.test(code) && !["workspace", "shell", "workspaces"].includes(areaOf(file)),
   "loads no SDK to serve stdio": (file, _, sources) =>
     (file === "mcp/stdio.ts" || file === "cli/program.ts") &&
     [...startUp(file, sources)].some(loaded => loaded.startsWith("@modelcontextprotocol/")),

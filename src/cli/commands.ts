@@ -37,6 +37,10 @@ export const commands: { readonly [name: string]: Subcommand } = {
     summary: "Open a page to watch agents, review and undo changes, answer questions",
     load: async () => (await import("./commands/review.ts")).review,
   },
+  workspace: {
+    summary: "Fork a tree, compare and merge forks, drop them",
+    load: async () => (await import("./commands/workspace.ts")).workspace,
+  },
   token: {
     summary: "Add, list or remove tokens for --http",
     load: async () => (await import("./commands/token.ts")).token,

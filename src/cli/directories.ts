@@ -17,6 +17,7 @@ export function openDirectories(
   dialect: Pick<Dialect, "withoutRoots" | "missingRoots"> & Partial<Pick<Dialect, "name" | "maxRoots">>,
   confine: Engine["confine"],
   policy?: ChosenPolicy,
+  workspaces?: Engine["workspaces"],
 ): Engine {
   const grants = dialect.missingRoots === "skip" ? present(config) : config.grants;
   const named = grants.length > 0 ? grants : withoutAny(config, dialect);
@@ -24,6 +25,7 @@ export function openDirectories(
   const engine = open({
     roots,
     confine,
+    workspaces,
     state: config["state-dir"],
     rules: policy,
     anyDirectory: named.length === 0 ? accessOf(config) : undefined,

@@ -3,6 +3,7 @@
 import { defaultSettings } from "../contract/settings.ts";
 import { httpOptions } from "./http-options.ts";
 import type { Option } from "./option.ts";
+import { workspacesOptions } from "./workspaces-options.ts";
 
 export const options = {
   directories: {
@@ -117,6 +118,7 @@ export const options = {
     help: "How long a command may run at most",
     published: { "agent-tools": "BASH_TIMEOUT_MAX_MS" },
   },
+  ...workspacesOptions,
   ...httpOptions,
   "log-level": {
     kind: "choice",

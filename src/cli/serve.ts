@@ -1,5 +1,7 @@
 // Serving: opens the directories and hands them, with the dialect, to the protocol.
+import type { Dialect } from "../contract/dialect.ts";
 import { closeInherited } from "../engine/workspace/system/inherited.ts";
+import type { Log } from "../mcp/log.ts";
 import { serveStdio } from "../mcp/stdio.ts";
 import { version } from "../version.ts";
 import { openAudit } from "./audit.ts";
@@ -16,20 +18,22 @@ import { openTelemetry } from "./telemetry.ts";
 import { explainWaiting } from "./terminal-notice.ts";
 import { warnOfVolatileState } from "./volatile-state.ts";
 import { warmUpWhenQuiet } from "./warm-up.ts";
+import type { ServedWorkspace } from "./workspaces.ts";
 
-export async function serve(config: Config): Promise<void> {
+export async function serve(given: Config): Promise<void> {
   // Before anything is opened: what whoever started us forgot to close would be handed on to every command.
   if (process.channel === undefined) closeInherited();
-  const log = logOf(config);
-  unusedOn(config);
-  if (config.http !== undefined) return await (await import("./http.ts")).serveOverHttp(config, log);
-  const dialect = await chooseDialect(config.dialect);
+  const log = logOf(given);
+  unusedOn(given);
+  if (given.http !== undefined) return await (await import("./http.ts")).serveOverHttp(given, log);
+  const dialect = await chooseDialect(given.dialect);
+  const { config, workspaces } = await servedBy(given, dialect, log);
   const asks =
     config.grants.length === 0 ? dialect.withoutRoots === "client-roots" : dialect.narrowedByClient === true;
   const policy = policyOf(config, dialect, log);
   const { confine, sandbox } = await confinementOf(config);
   const { engine: served, take } = withClientRoots(
-    openDirectories(config, dialect, confine, policy),
+    openDirectories(config, dialect, confine, policy, workspaces),
     config,
     log,
   );
@@ -57,4 +61,17 @@ export async function serve(config: Config): Promise<void> {
   // What commits have yet to clear away would be left until the next start.
   await engine.workspace.settled();
   await telemetry?.end();
+}
+
+/** The directories that the start names, or those of a workspace. */
+async function servedBy(
+  config: Config,
+  dialect: Dialect,
+  log: Log,
+): Promise<Partial<ServedWorkspace> & { config: Config }> {
+  if (config.workspaces === undefined) return { config };
+  const { graceOf, keepInOrder, serveWorkspace } = await import("./workspaces.ts");
+  const served = await serveWorkspace(config, dialect);
+  keepInOrder(served.workspaces, graceOf(config), log);
+  return served;
 }

@@ -15,6 +15,7 @@ export function settingsOf(config: Config, { withoutRoots }: Dialect): Settings 
     commandTimeoutMaxMs: config["command-timeout-max-ms"],
     commands: commandsBy(config),
     commandNetwork: config["run-network"],
+    workspaces: config.workspaces !== undefined,
     hardLinks: config["hard-links"],
     anyDirectory: free ? (config["read-only"] ? "read-only" : "read-write") : undefined,
   };

@@ -17,6 +17,10 @@ export interface Settings {
   readonly commands: "none" | "sandboxed" | "unsandboxed" | undefined;
   /** Whether commands in a sandbox may use the network. */
   readonly commandNetwork: boolean;
+  /** Whether workspaces are served: forks can be made and merged. */
+  readonly workspaces: boolean;
+  /** Whether a caller is told only of its own workspace, of that one's base, and of its forks. */
+  readonly ownWorkspaceOnly: boolean;
   /** What a write does to the other names of a file. */
   readonly hardLinks: "replace" | "keep";
   /**
@@ -38,6 +42,8 @@ export const defaultSettings: Settings = {
   commandTimeoutMaxMs: 600_000,
   commands: undefined,
   commandNetwork: false,
+  workspaces: false,
+  ownWorkspaceOnly: false,
   hardLinks: "replace",
   anyDirectory: undefined,
   workingDirectory: process.cwd(),

@@ -4,6 +4,7 @@
 import type { Fault, FaultCode, Faults, ParameterIssue } from "../engine/fault.ts";
 import { humanSize } from "../engine/text/size.ts";
 import type { TemporaryState } from "../engine/workspace/commit/state-path.ts";
+import { sayConflicts } from "./conflict-wording.ts";
 
 export type Wording = { readonly [C in FaultCode]: (data: Faults[C]) => string };
 
@@ -176,6 +177,23 @@ export const plainWording: Wording = {
   output_limit: ({ limit }) => `The command wrote more than ${limit} bytes and was stopped`,
   no_sandbox: ({ reason }) => `No sandbox for commands: ${reason}`,
   unknown_job: ({ job }) => `No such job: ${job}`,
+  invalid_workspace_name: ({ name, most }) =>
+    `${JSON.stringify(name)} cannot be the name of a workspace: letters, digits, . _ and -, at most ${most}, beginning with a letter or digit`,
+  unknown_workspace: ({ name, nearest = [] }) =>
+    `There is no workspace ${JSON.stringify(name)}${nearest.length > 0 ? `; there is ${nearest.join(", ")}` : ""}`,
+  workspace_exists: ({ name }) => `There is a workspace ${name} already`,
+  not_a_fork: ({ name }) => `${name} is no fork: it has no base`,
+  has_forks: ({ name, forks }) => `${name} has forks: ${forks.join(", ")}`,
+  nested_workspace: ({ path, other }) => `${printable(path)} and ${printable(other)} lie in each other`,
+  base_changing: ({ name }) => `${name} changed faster than it could be copied`,
+  base_gone: ({ name, base }) => `What ${name} needs is not there any more: ${printable(base)}`,
+  not_mounted: ({ reason }) => `The workspace cannot be mounted: ${reason}`,
+  merge_conflict: ({ name, base, conflicts }) =>
+    `Nothing was merged: ${name} and ${base} changed the same\n${sayConflicts(conflicts, printable)}`,
+  over_quota: ({ what, limit, used }) =>
+    what === "bytes"
+      ? `The workspace is full: ${humanSize(used)} of ${humanSize(limit)}`
+      : `The workspace is full: ${used} of ${limit} files`,
   too_many_jobs: ({ limit }) => `${limit} commands run in the background already; stop one of them first`,
 };
 

@@ -8,6 +8,7 @@ import type { Access } from "./workspace/root.ts";
 import type { PolicySource } from "./workspace/rules.ts";
 import { linkFarm } from "./workspace/system/link-farm.ts";
 import { type Grant, Workspace } from "./workspace/workspace.ts";
+import type { Workspaces } from "./workspaces/workspaces.ts";
 
 /** What a command asks for. It gets no more than was allowed; where nothing is said, all of that. */
 export interface Wants {
@@ -18,6 +19,8 @@ export interface Engine extends Disposable {
   readonly workspace: Workspace;
   /** Confines commands to a workspace; absent where nobody asked for a sandbox. */
   readonly confine?: ((workspace: Workspace, wants?: Wants) => Sandbox) | undefined;
+  /** Forks that can be made, compared and merged; absent where none are served. */
+  readonly workspaces?: Workspaces | undefined;
 }
 
 export interface EngineOptions {
@@ -26,6 +29,7 @@ export interface EngineOptions {
   /** Where journals, locks and history are kept. Default: the user's state directory. */
   readonly state?: string | undefined;
   readonly confine?: Engine["confine"];
+  readonly workspaces?: Workspaces | undefined;
   /** Rules that hold for every root, asked at every call. */
   readonly rules?: PolicySource | undefined;
   /** Lets dialects whose caller chooses the directory (`file-editor`) open any, with this access. Default: none. */
@@ -40,7 +44,7 @@ export interface EngineOptions {
  * `permission_denied` where a root cannot be served; `state_in_root`.
  */
 export function openEngine(options: EngineOptions): Engine {
-  const { roots, state, confine, rules, allowIrrevocable, anyDirectory } = options;
+  const { roots, state, confine, workspaces, rules, allowIrrevocable, anyDirectory } = options;
   refuseStateIn(
     roots.map(({ path }) => path),
     state,
@@ -50,6 +54,7 @@ export function openEngine(options: EngineOptions): Engine {
     rules,
     allowIrrevocable,
     anyDirectory,
+    opens: path => workspaces?.isOpening(path) ?? false,
     copyAttributes: attributeCopier({ identify: fileIdentity, links: linkFarm }),
   });
   let disposed = false;
@@ -59,6 +64,7 @@ export function openEngine(options: EngineOptions): Engine {
       return workspace;
     },
     confine,
+    workspaces,
     [Symbol.dispose]() {
       disposed = true;
       workspace[Symbol.dispose]();

@@ -155,6 +155,27 @@ export interface Faults {
   /** `detail` is what the store's own software says. */
   store_unavailable: { readonly reason: StoreFailure; readonly detail: string };
 
+  // workspaces
+  invalid_workspace_name: { readonly name: string; readonly most: number };
+  unknown_workspace: { readonly name: string; readonly nearest?: readonly string[] };
+  workspace_exists: { readonly name: string };
+  not_a_fork: { readonly name: string };
+  has_forks: { readonly name: string; readonly forks: readonly string[] };
+  /** A directory of workspaces and an adopted directory, or two adopted ones, lie in each other. */
+  nested_workspace: { readonly path: string; readonly other: string };
+  /** It changed faster than it could be copied. */
+  base_changing: { readonly name: string };
+  /** The workspace that a fork was made from, or its directory, is not there any more. */
+  base_gone: { readonly name: string; readonly base: string };
+  not_mounted: { readonly reason: string };
+  /** Nothing was merged. `fork` and `base` in a conflict are the lines of each side, where it is about lines. */
+  merge_conflict: {
+    readonly name: string;
+    readonly base: string;
+    readonly conflicts: readonly MergeConflict[];
+  };
+  over_quota: { readonly what: "bytes" | "files"; readonly limit: number; readonly used: number };
+
   // commands
   invalid_command: { readonly reason: "nul" | "empty" | "too_long" };
   spawn_failed: { readonly command: string; readonly errno: string };
@@ -180,6 +201,24 @@ export type StoreFailure =
   | "conditions"
   | "damaged"
   | "invalid";
+
+export interface MergeConflict {
+  readonly path: string;
+  readonly reason:
+    | "both_changed"
+    | "both_added"
+    | "deleted_in_fork"
+    | "deleted_in_base"
+    | "both_renamed"
+    | "kinds"
+    | "modes"
+    /** What is there in the base cannot hold, or make room for, what the fork has. */
+    | "in_the_way";
+  readonly fork?: readonly NumberedLine[];
+  readonly base?: readonly NumberedLine[];
+  /** Where each side moved it. */
+  readonly moved?: { readonly fork?: string; readonly base?: string };
+}
 
 /** Where a text nearly matched, and in what it differs. */
 export interface NearMiss {

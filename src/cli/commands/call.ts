@@ -1,11 +1,12 @@
 // `polyfs call TOOL JSON`: one call from the shell, through the same `call()` as every transport. People get the
 // text of the answer, programs the result as the protocol has it.
 import { call } from "../../contract/call.ts";
-import type { Outcome } from "../../contract/dialect.ts";
+import type { Dialect, Outcome } from "../../contract/dialect.ts";
 import { Session } from "../../contract/session.ts";
 import type { Content } from "../../contract/tool.ts";
 import { printable } from "../../contract/wording.ts";
 import { wireResult } from "../../mcp/tools.ts";
+import type { Config } from "../config.ts";
 import { confinementOf } from "../confinement.ts";
 import { chooseDialect } from "../dialect.ts";
 import { openDirectories } from "../directories.ts";
@@ -17,6 +18,7 @@ import { settingsOf } from "../settings.ts";
 import { standardInput } from "../standard-input.ts";
 import { styleOf, visible } from "../style.ts";
 import { UsageError } from "../usage-error.ts";
+import type { ServedWorkspace } from "../workspaces.ts";
 import { command, directoryOptions } from "./command.ts";
 import { whereTheUserStands } from "./standing.ts";
 
@@ -40,6 +42,8 @@ export const callTool = command({
     "run-network",
     "policy",
     "policy-is-advisory",
+    "workspaces",
+    "workspace-name",
   ],
   examples: [
     [`polyfs call --dialect fs read_file '{"path": "README.md"}'`, "what a model would see of README.md"],
@@ -53,11 +57,11 @@ export const callTool = command({
   async run({ operands: [name, json = "{}"], own, config: given }) {
     if (name === undefined) throw new UsageError("name a tool; see polyfs call --help and polyfs tools");
     const params = parse(json === "-" ? await standardInput() : json);
-    const config = whereTheUserStands(given);
-    const dialect = await chooseDialect(config.dialect);
+    const dialect = await chooseDialect(given.dialect);
+    const { config, workspaces } = await servedBy(given, dialect);
     const policy = policyOf(config, dialect, logOf(config));
     const { confine } = await confinementOf(config);
-    using engine = openDirectories(config, dialect, confine, policy);
+    using engine = openDirectories(config, dialect, confine, policy, workspaces);
     using session = new Session();
     session.client = "polyfs call";
     const settings = settingsOf(config, dialect);
@@ -83,6 +87,14 @@ export const callTool = command({
     return "error" in outcome || outcome.isError ? 1 : 0;
   },
 });
+
+async function servedBy(
+  config: Config,
+  dialect: Dialect,
+): Promise<Partial<ServedWorkspace> & { config: Config }> {
+  if (config.workspaces === undefined) return { config: whereTheUserStands(config) };
+  return await (await import("../workspaces.ts")).serveWorkspace(config, dialect);
+}
 
 function parse(json: string): unknown {
   try {

@@ -121,4 +121,16 @@ const codes: { readonly [C in FaultCode]: PolyfsErrorCode } = {
   unknown_hunk: "invalid_input",
   not_kept: "not_found",
   store_unavailable: "io",
+
+  invalid_workspace_name: "invalid_input",
+  unknown_workspace: "not_found",
+  workspace_exists: "exists",
+  not_a_fork: "invalid_input",
+  has_forks: "denied",
+  nested_workspace: "denied",
+  base_changing: "stale",
+  base_gone: "not_found",
+  not_mounted: "io",
+  merge_conflict: "conflict",
+  over_quota: "denied",
 };

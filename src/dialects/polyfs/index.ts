@@ -21,6 +21,7 @@ import { searchText } from "./search_text.ts";
 import { stopCommand } from "./stop_command.ts";
 import { undo } from "./undo.ts";
 import { wording } from "./wording.ts";
+import { workspace } from "./workspace.ts";
 import { writeFile } from "./write_file.ts";
 
 export const polyfs: Dialect = {
@@ -48,6 +49,7 @@ export const polyfs: Dialect = {
     runCommand,
     commandOutput,
     stopCommand,
+    workspace,
   ],
   wording,
   instructions,
@@ -55,8 +57,9 @@ export const polyfs: Dialect = {
   defaultPolicy: true,
   withoutRoots: "usage",
   failure,
-  offers({ effect }, { workspace, settings }) {
+  offers({ effect, name }, { workspace: { roots }, settings }) {
+    if (name === workspace.name && !settings.workspaces) return false;
     if (effect === "runs") return settings.commands === "sandboxed" || settings.commands === "unsandboxed";
-    return effect === "reads" || workspace.roots.some(({ access }) => access === "read-write");
+    return effect === "reads" || roots.some(({ access }) => access === "read-write");
   },
 };

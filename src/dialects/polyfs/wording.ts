@@ -1,5 +1,6 @@
 // What can go wrong: the first line says what happened, the second what to do about it, and where it helps the
 // lines of the file follow. The reader is an agent that can repeat the call as it should have been.
+import { sayConflicts } from "../../contract/conflict-wording.ts";
 import {
   allowIrrevocable,
   grantCommands,
@@ -266,6 +267,31 @@ export const wording: Wording = {
   not_kept: say(
     ({ path, change }) => `what ${printable(path)} was before ${change} is not kept: too large or too old`,
     "It cannot be undone here; a backup or version control may have it.",
+  ),
+  invalid_workspace_name: say(plainWording.invalid_workspace_name, "Choose another name."),
+  unknown_workspace: say(
+    ({ name, nearest = [] }) =>
+      `there is no workspace ${JSON.stringify(name)}${nearest.length > 0 ? `; there is ${nearest.join(", ")}` : ""}`,
+    "workspace with action list shows them.",
+  ),
+  workspace_exists: say(
+    ({ name }) => `there is a workspace ${name} already`,
+    "Choose another name, or drop that one first.",
+  ),
+  not_a_fork: say(plainWording.not_a_fork, "Only forks can be compared and merged."),
+  has_forks: say(plainWording.has_forks, "Merge or drop those first."),
+  nested_workspace: say(plainWording.nested_workspace, "Choose a directory that lies apart."),
+  base_changing: say(plainWording.base_changing, "Try again when nothing writes there."),
+  base_gone: say(
+    ({ name, base }) => `what ${name} needs is not there any more: ${printable(base)}`,
+    "The fork's own files are unharmed. Ask the user to bring it back.",
+  ),
+  not_mounted: say(({ reason }) => `the workspace cannot be mounted: ${reason}`, "Ask the user."),
+  merge_conflict: ({ name, base, conflicts }) =>
+    `nothing was merged: ${name} and its base ${base} changed the same\nRewrite these files in ${name} so that they hold what both sides want, then merge again.\n${sayConflicts(conflicts, printable)}`,
+  over_quota: say(
+    data => plainWording.over_quota(data).replace(/^T/, "t"),
+    "Delete something first, or ask the user to raise the limit.",
   ),
   store_unavailable: say(
     plainWording.store_unavailable,

@@ -48,6 +48,8 @@ export interface WritingOptions {
   readonly allowIrrevocable?: boolean | undefined;
   /** Lets `elsewhere` open any directory with this access. Default: it opens none. */
   readonly anyDirectory?: Access | undefined;
+  /** Whether `elsewhere` may open this directory all the same: it is a workspace that is being compared or merged. */
+  readonly opens?: ((path: string) => boolean) | undefined;
   /** The policies that hold for every root. */
   readonly rules?: PolicySource | undefined;
 }
@@ -144,6 +146,7 @@ export class Workspace implements Disposable {
   elsewhere(grants: readonly Grant[]): Workspace {
     const { anyDirectory } = this.#writing;
     for (const { path, access } of grants) {
+      if (this.#writing.opens?.(path)) continue;
       if (anyDirectory === undefined) throw new Fault("outside_roots", { path });
       if (anyDirectory === "read-only" && access !== "read-only") throw new Fault("read_only", { path });
     }
@@ -153,7 +156,10 @@ export class Workspace implements Disposable {
     );
     const roots = openRoots(grants, this.#writing.rules);
     this.#shared.attendance.grant(roots);
-    return new Workspace(roots, this.#confined, roots, this.#shared);
+    const other = new Workspace(roots, this.#confined, roots, this.#shared);
+    other.#by = this.#by;
+    other.#approved = this.#approved;
+    return other;
   }
 
   /** How a part of this workspace writes: the same, but it opens nothing elsewhere. */

@@ -1,0 +1,197 @@
+// `polyfs workspace`: what people do with workspaces: list, adopt, create, fork, compare, merge, drop and restore them.
+import { userInfo } from "node:os";
+import { resolve } from "node:path";
+import { sayConflicts } from "../../contract/conflict-wording.ts";
+import { openEngine } from "../../engine/engine.ts";
+import { Fault } from "../../engine/fault.ts";
+import { humanSize } from "../../engine/text/size.ts";
+import { collect, tidy } from "../../engine/workspaces/collect.ts";
+import type { ForkDifference } from "../../engine/workspaces/file-difference.ts";
+import type { ListedWorkspace, Opener, Workspaces } from "../../engine/workspaces/workspaces.ts";
+import { columns } from "../columns.ts";
+import { fromHome } from "../layer.ts";
+import { print } from "../print.ts";
+import { visible } from "../style.ts";
+import { UsageError } from "../usage-error.ts";
+import { graceOf, openWorkspaces } from "../workspaces.ts";
+import { command, type Given } from "./command.ts";
+
+type Action = (workspaces: Workspaces, given: Given, opener: Opener) => Promise<string>;
+
+const actions: { readonly [word: string]: readonly [operands: number, run: Action] } = {
+  list: [0, list],
+  adopt: [2, adopt],
+  create: [2, create],
+  fork: [1, fork],
+  diff: [1, diff],
+  merge: [1, merge],
+  drop: [1, drop],
+  restore: [1, restore],
+  collect: [0, collectNow],
+};
+
+export const workspace = command({
+  name: "workspace",
+  operands:
+    "list | adopt NAME DIR | create NAME [DIR] | fork NAME | diff NAME | merge NAME | drop NAME | restore NAME | collect",
+  description:
+    "Works with the workspaces in a directory. adopt makes an existing directory a workspace, where it is; create makes an empty one, or one with a copy of DIR; fork makes one that begins as another; diff shows what a fork changed; merge brings that to its base, all or nothing, as one change that polyfs undo takes back; drop removes a workspace (an adopted directory stays), and restore brings it back until it is collected.",
+  own: {
+    from: { value: "NAME", help: "fork: the workspace to begin as" },
+    prefer: {
+      value: "SIDE",
+      help: "merge: where both changed the same, take that of the fork or of the base",
+    },
+    dropped: { help: "list: those that can be restored" },
+    stat: { help: "diff: only the names of the files" },
+    json: { help: "Print JSON" },
+  },
+  options: ["workspaces", "workspace-max-age", "workspace-keep-dropped"],
+  examples: [
+    ["polyfs workspace adopt main ~/project --workspaces ~/ws", "a directory becomes the workspace main"],
+    ["polyfs workspace fork task-1 --from main --workspaces ~/ws", "a fork to work in"],
+    ["polyfs workspace merge task-1 --workspaces ~/ws", "what was done there comes to main"],
+  ],
+  most: 3,
+  async run(given) {
+    const [word = "", ...operands] = given.operands;
+    const [most, run] = (Object.hasOwn(actions, word) ? actions[word] : undefined) ?? [];
+    if (most === undefined || run === undefined)
+      throw new UsageError(
+        `polyfs workspace needs one of ${Object.keys(actions).join(", ")}; see polyfs workspace --help`,
+      );
+    if (operands.length > most) throw new UsageError(`too much: ${JSON.stringify(operands[most])}`);
+    await using workspaces = openWorkspaces(given.config);
+    using engine = openEngine({ roots: [], state: given.config["state-dir"], workspaces });
+    // What a killed process left is not in anybody's way, but nobody else may come by to remove it.
+    await tidy(workspaces);
+    const opener = engine.workspace.as({ action: `workspace ${word}`, client: "polyfs workspace" });
+    try {
+      await print(process.stdout, await run(workspaces, { ...given, operands }, opener));
+      await engine.workspace.settled();
+      return 0;
+    } catch (error) {
+      if (!Fault.is(error, "merge_conflict")) throw error;
+      const { name, base, conflicts } = error.data;
+      const told = visible(sayConflicts(conflicts, path => path));
+      await print(
+        process.stderr,
+        `polyfs: nothing was merged: ${name} and ${base} changed the same\n${told}\nRewrite these files in ${name} and merge again, or take one side: --prefer fork or --prefer base\n`,
+      );
+      return 1;
+    }
+  },
+});
+
+function nameOf({ operands: [name] }: Given): string {
+  if (name === undefined) throw new UsageError("name a workspace; see polyfs workspace --help");
+  return name;
+}
+
+function owner(): string {
+  try {
+    return userInfo().username;
+  } catch {
+    return "";
+  }
+}
+
+async function list(workspaces: Workspaces, { own }: Given): Promise<string> {
+  const all: readonly ListedWorkspace[] = own.has("dropped")
+    ? (await workspaces.list({ dropped: true })).map(record => ({ record, used: record.dropped ?? 0 }))
+    : await workspaces.described();
+  if (own.has("json")) {
+    const plain = all.map(({ record, ...rest }) => ({ ...record, base: rest.baseName, ...rest }));
+    return `${JSON.stringify(plain, undefined, 2)}\n`;
+  }
+  if (all.length === 0) return "";
+  return columns(
+    all.map(({ record, baseName, size, used, expires }) => [
+      record.name,
+      [
+        baseName === undefined ? record.kind : `fork of ${baseName} (${record.method})`,
+        `made ${day(record.created)}`,
+        record.dropped === undefined ? `used ${day(used)}` : `dropped ${day(record.dropped)}`,
+        ...(size === undefined ? [] : [humanSize(size)]),
+        ...(record.owner === "" ? [] : [`by ${record.owner}`]),
+        visible(record.root),
+        ...(expires === undefined ? [] : [`dropped on ${day(expires)} unless it is used`]),
+      ].join("  "),
+    ]),
+  );
+}
+
+function day(time: number): string {
+  return new Date(time).toISOString().slice(0, 16).replace("T", " ");
+}
+
+async function adopt(workspaces: Workspaces, given: Given): Promise<string> {
+  const [, directory] = given.operands;
+  if (directory === undefined)
+    throw new UsageError("name the directory to adopt; see polyfs workspace --help");
+  const record = await workspaces.adopt(nameOf(given), resolve(fromHome(directory)), owner());
+  return `${record.name} is ${visible(record.root)}\n`;
+}
+
+async function create(workspaces: Workspaces, given: Given): Promise<string> {
+  const [, directory] = given.operands;
+  const from = directory === undefined ? undefined : resolve(fromHome(directory));
+  const record = await workspaces.create(nameOf(given), from, owner());
+  return `${record.name} is ${visible(record.root)}\n`;
+}
+
+async function fork(workspaces: Workspaces, given: Given): Promise<string> {
+  const from = given.own.get("from");
+  if (from === undefined) throw new UsageError("name the workspace to fork: --from NAME");
+  const record = await workspaces.fork(nameOf(given), from, owner());
+  return `${record.name} is ${visible(record.root)} (${record.method})\n`;
+}
+
+const letters = { added: "A", changed: "M", deleted: "D" } as const;
+
+async function diff(workspaces: Workspaces, given: Given, opener: Opener): Promise<string> {
+  const files = await workspaces.diff(await workspaces.find(nameOf(given)), opener);
+  if (given.own.has("json")) return `${JSON.stringify(files, undefined, 2)}\n`;
+  return files.map(file => diffLines(file, given.own.has("stat"))).join("");
+}
+
+function diffLines(
+  { path, effect, kind, added, removed, modes, diff: lines }: ForkDifference,
+  short: boolean,
+): string {
+  const counts = added === undefined ? ` (${kind === "file" ? "binary" : kind})` : ` (+${added} -${removed})`;
+  const mode = modes === undefined ? "" : ` mode ${modes.map(one => one.toString(8)).join(" -> ")}`;
+  const head = `${letters[effect]} ${visible(path)}${counts}${mode}\n`;
+  return short || lines === "" ? head : head + lines;
+}
+
+async function merge(workspaces: Workspaces, given: Given, opener: Opener): Promise<string> {
+  const prefer = given.own.get("prefer");
+  if (prefer !== undefined && prefer !== "fork" && prefer !== "base")
+    throw new UsageError(`--prefer needs fork or base, not ${JSON.stringify(prefer)}`);
+  const record = await workspaces.find(nameOf(given));
+  const merged = await workspaces.merge(record, opener, { prefer });
+  if (given.own.has("json")) return `${JSON.stringify(merged, undefined, 2)}\n`;
+  if (merged.change === undefined) return `${record.name} has nothing that its base lacks\n`;
+  const files = merged.files.map(
+    ({ path, effect, merged: both }) => `${letters[effect]} ${visible(path)}${both ? " (merged)" : ""}\n`,
+  );
+  return `${files.join("")}change ${merged.change}\n`;
+}
+
+async function drop(workspaces: Workspaces, given: Given): Promise<string> {
+  const record = await workspaces.find(nameOf(given));
+  await workspaces.drop(record);
+  const stays = record.kind === "adopted" ? `; ${visible(record.root)} stays as it is` : "";
+  return `dropped ${record.name}${stays}; polyfs workspace restore ${record.name} brings it back\n`;
+}
+
+async function restore(workspaces: Workspaces, given: Given): Promise<string> {
+  const record = await workspaces.restore(nameOf(given));
+  return `${record.name} is back\n`;
+}
+
+async function collectNow(workspaces: Workspaces, { config }: Given): Promise<string> {
+  await collect(workspaces, graceOf(config));
+  return "";
+}

@@ -1,0 +1,35 @@
+// The options that concern workspaces, as further lines of the table of options.
+import type { Option } from "./option.ts";
+
+export const workspacesOptions = {
+  workspaces: {
+    kind: "text",
+    value: "DIR",
+    help: "Serve workspaces that are kept in DIR: forks of a tree that can be compared, merged and dropped",
+  },
+  "workspace-name": {
+    kind: "text",
+    value: "NAME",
+    help: "With --workspaces: the workspace to serve on stdin and stdout; over HTTP, at /mcp",
+  },
+  "workspace-max-bytes": {
+    kind: "number",
+    default: 0,
+    help: "With --workspaces: how many bytes of its own a fork may hold; 0: no limit",
+  },
+  "workspace-max-files": {
+    kind: "number",
+    default: 0,
+    help: "With --workspaces: how many files of its own a fork may hold; 0: no limit",
+  },
+  "workspace-max-age": {
+    kind: "text",
+    value: "TIME",
+    help: "With --workspaces: drop forks that nobody has used for so long, such as 14d (default 30d; never)",
+  },
+  "workspace-keep-dropped": {
+    kind: "text",
+    value: "TIME",
+    help: "With --workspaces: how long a dropped workspace can be restored (default 7d)",
+  },
+} as const satisfies Record<string, Option>;

@@ -1,0 +1,44 @@
+// The conflicts of a merge in words, with the lines of both sides. Shared by the dialect that offers workspaces and by
+// the command line.
+import type { MergeConflict, NumberedLine } from "../engine/fault.ts";
+
+const reasons: { readonly [R in MergeConflict["reason"]]: string } = {
+  both_changed: "both changed the same lines",
+  both_added: "both added it, with different contents",
+  deleted_in_fork: "the fork deleted it, the base changed it",
+  deleted_in_base: "the base deleted it, the fork changed it",
+  both_renamed: "both moved it, to different places",
+  kinds: "it is a file on one side and something else on the other",
+  modes: "both changed its permissions",
+  in_the_way: "what the base has there now is in the way",
+};
+
+const mostLines = 40;
+const mostConflicts = 20;
+
+/** Several lines for each conflict, without a final line break. */
+export function sayConflicts(conflicts: readonly MergeConflict[], name: (path: string) => string): string {
+  const said = conflicts.slice(0, mostConflicts).map(conflict => sayConflict(conflict, name));
+  const more = conflicts.length - said.length;
+  return [...said, ...(more > 0 ? [`and ${more} more`] : [])].join("\n");
+}
+
+function sayConflict(
+  { path, reason, fork, base, moved }: MergeConflict,
+  name: (path: string) => string,
+): string {
+  const places = [
+    ...(moved?.fork === undefined ? [] : [`fork: ${name(moved.fork)}`]),
+    ...(moved?.base === undefined ? [] : [`base: ${name(moved.base)}`]),
+  ];
+  const isBoth = reason === "both_changed" && fork === undefined ? "both changed it" : reasons[reason];
+  const head = `${name(path)}: ${isBoth}${places.length > 0 ? ` (${places.join(", ")})` : ""}`;
+  return [head, ...lines("base", base), ...lines("fork", fork)].join("\n");
+}
+
+function lines(side: string, places: readonly NumberedLine[] | undefined): string[] {
+  if (places === undefined) return [];
+  const shown = places.slice(0, mostLines).map(({ line, text }) => `    ${line}: ${text}`);
+  const more = places.length - shown.length;
+  return [`  ${side}:`, ...shown, ...(more > 0 ? [`    … ${more} more lines`] : [])];
+}

@@ -1,0 +1,136 @@
+// `workspace`: forks of the tree that is served, compared with it, merged back and dropped. A caller reaches the
+// workspace that it is in and the forks that descend from it, and no others.
+import type { CallContext } from "../../contract/context.ts";
+import { type Reply, text } from "../../contract/tool.ts";
+import { printable } from "../../contract/wording.ts";
+import { Fault } from "../../engine/fault.ts";
+import { humanSize } from "../../engine/text/size.ts";
+import type { WorkspaceRecord } from "../../engine/workspaces/record.ts";
+import type { ListedWorkspace, Workspaces } from "../../engine/workspaces/workspaces.ts";
+import { AnswerLines, answerBytes, counted } from "./answer.ts";
+import { refused } from "./failure.ts";
+import { polyfsTool } from "./polyfs-tool.ts";
+
+const letters = { added: "A", changed: "M", deleted: "D" } as const;
+
+export const workspace = polyfsTool({
+  name: "workspace",
+  title: "Workspaces",
+  description: "Fork this tree to work apart, diff a fork to its base, merge it back, drop it.",
+  input: {
+    type: "object",
+    properties: {
+      action: { type: "string", enum: ["list", "fork", "diff", "merge", "drop"] },
+      name: { type: "string", description: "The fork." },
+      from: { type: "string", description: "Base of a new fork (this workspace)." },
+    },
+    required: ["action"],
+  },
+  effect: "writes",
+  async run({ action, name, from }, call) {
+    const { workspaces } = call.engine;
+    if (workspaces === undefined) throw new Fault("denied", { what: "no workspaces are served" });
+    const current = await workspaces.servedFrom(call.workspace.roots[0]?.path ?? "");
+    if (current === undefined) throw new Fault("denied", { what: "this directory is no workspace" });
+    if (action === "list") return text(await listed(workspaces, current, call.settings.ownWorkspaceOnly));
+    if (action === "fork") {
+      if (name === undefined) throw refused("name is missing", "Give the new fork a name.");
+      const base = from === undefined ? current : await reached(workspaces, from, current);
+      const fork = await workspaces.fork(name, base.name, call.session.client, call.signal);
+      return text(forked(fork, base));
+    }
+    if (from !== undefined) throw refused(`from has no meaning for ${action}`, "Leave it out.");
+    const target = name === undefined ? current : await reached(workspaces, name, current);
+    if (action === "diff") return await difference(workspaces, target, call);
+    if (action === "merge") {
+      const { change, files } = await workspaces.merge(target, call.workspace, { signal: call.signal });
+      if (change === undefined) return text(`${target.name} has nothing that its base lacks`);
+      const lines = new AnswerLines(answerBytes(call.settings) - 200);
+      lines.note(`merged ${target.name}: ${counted(files.length, "file")}, change ${change} of its base`);
+      addFiles(
+        lines,
+        files,
+        ({ path, effect, merged }) =>
+          `${letters[effect]} ${printable(path)}${merged ? " (merged with the base's changes)" : ""}`,
+      );
+      return text(lines.toString());
+    }
+    await workspaces.drop(target);
+    return text(
+      `dropped ${target.name}\nUntil it is collected, the user can bring it back: polyfs workspace restore ${target.name}`,
+    );
+  },
+});
+
+/** A workspace that the caller may act on: the current one, or one that was forked from it, directly or not. */
+async function reached(
+  workspaces: Workspaces,
+  name: string,
+  current: WorkspaceRecord,
+): Promise<WorkspaceRecord> {
+  const record = await workspaces.find(name);
+  if (await workspaces.descends(record, current)) return record;
+  throw new Fault("denied", { what: `${name} is not ${current.name} and was not forked from it` });
+}
+
+async function listed(workspaces: Workspaces, current: WorkspaceRecord, ownOnly: boolean): Promise<string> {
+  const all = await workspaces.described();
+  const shown: ListedWorkspace[] = [];
+  for (const one of all) {
+    if (!ownOnly || one.record.id === current.base || (await workspaces.descends(one.record, current)))
+      shown.push(one);
+  }
+  return shown
+    .map(({ record, baseName, size, expires }) => {
+      const parts = [
+        baseName === undefined ? record.kind : `fork of ${baseName}`,
+        `${age(record.created)} old`,
+        ...(size === undefined ? [] : [humanSize(size)]),
+        ...(record.owner === "" ? [] : [`by ${record.owner}`]),
+        ...(expires === undefined ? [] : [`dropped in ${age(2 * Date.now() - expires)} unless it is used`]),
+      ];
+      return `${record.id === current.id ? "* " : "  "}${record.name} · ${parts.join(" · ")}`;
+    })
+    .join("\n");
+}
+
+function forked({ name, method }: WorkspaceRecord, base: WorkspaceRecord): string {
+  return `forked ${base.name} as ${name} (${method})\nIt is served at /mcp/w/${name} over HTTP, and on stdio with --workspace-name ${name}.`;
+}
+
+async function difference(
+  workspaces: Workspaces,
+  target: WorkspaceRecord,
+  call: CallContext,
+): Promise<Reply> {
+  const room = answerBytes(call.settings);
+  const files = await workspaces.diff(target, call.workspace, { room, signal: call.signal });
+  if (files.length === 0) return text(`${target.name} does not differ from its base`);
+  const lines = new AnswerLines(room - 300);
+  lines.note(`${counted(files.length, "file")} of ${target.name} differ from its base`);
+  addFiles(lines, files, ({ path, effect, kind, added, removed, modes }) => {
+    const counts =
+      added === undefined ? ` (${kind === "file" ? "binary" : kind})` : ` (+${added} -${removed})`;
+    const mode = modes === undefined ? "" : ` mode ${modes.map(one => one.toString(8)).join(" -> ")}`;
+    return `${letters[effect]} ${printable(path)}${counts}${mode}`;
+  });
+  let cut = false;
+  for (const { path, diff } of files) {
+    if (diff === "") continue;
+    cut ||= !lines.add(`\n${printable(path)}\n${diff.trimEnd()}`);
+  }
+  if (cut) lines.note("[some diffs are left out: read the files]");
+  return text(lines.toString());
+}
+
+function addFiles<F>(lines: AnswerLines, files: readonly F[], print: (file: F) => string): void {
+  const shown = files.findIndex(file => !lines.add(print(file)));
+  if (shown >= 0) lines.note(`[and ${counted(files.length - shown, "more file")}]`);
+}
+
+/** Since a moment, in the largest unit that fits. */
+function age(since: number): string {
+  const minutes = Math.max(0, Math.round((Date.now() - since) / 60_000));
+  if (minutes < 120) return `${minutes} min`;
+  return minutes < 48 * 60 ? `${Math.round(minutes / 60)} h` : `${Math.round(minutes / 1440)} days`;
+}

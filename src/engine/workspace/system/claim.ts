@@ -1,0 +1,113 @@
+// Exclusive claims between processes, as files in a directory. A claim names the process that holds it; when that
+// process is gone, the next one takes the claim over. Made by `link`, so a claim is never seen half written.
+import { randomBytes } from "node:crypto";
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout } from "node:timers/promises";
+import { identityIn, isAlive, isThisProcess, thisProcess } from "../commit/identity.ts";
+import { sys } from "../commit/syscalls.ts";
+import { errnoOf, faultOf } from "../errno.ts";
+
+export interface Claim extends Disposable {
+  readonly name: string;
+}
+
+const waitMs = 15;
+/** What this process holds: within it, its own identity tells nothing. */
+const held = new Set<string>();
+
+/** Undefined where a living process has it. */
+export function claim(directory: string, name: string): Claim | undefined {
+  const path = join(directory, name);
+  const own = join(directory, `.${process.pid}-${randomBytes(6).toString("hex")}`);
+  try {
+    writeFileSync(own, JSON.stringify(thisProcess()), { mode: 0o600 });
+    for (let round = 0; round < 5; round++) {
+      try {
+        sys.link(own, path);
+        held.add(path);
+        return { name, [Symbol.dispose]: () => release(path) };
+      } catch (error) {
+        if (errnoOf(error) !== "EEXIST") throw error;
+        if (isHeld(path)) return undefined;
+        breakClaim(directory, path);
+      }
+    }
+    return undefined;
+  } catch (error) {
+    throw faultOf(error, directory);
+  } finally {
+    remove(own);
+  }
+}
+
+/** The same, waiting for it. */
+export async function claimed(directory: string, name: string, signal?: AbortSignal): Promise<Claim> {
+  for (;;) {
+    const got = claim(directory, name);
+    if (got !== undefined) return got;
+    await setTimeout(waitMs, undefined, { signal });
+  }
+}
+
+/** The claims that living processes hold. */
+export function claimsIn(directory: string): string[] {
+  return sys
+    .names(directory)
+    .map(String)
+    .filter(name => !name.startsWith(".") && isHeld(join(directory, name)));
+}
+
+/** Removes what dead processes left. */
+export function clearClaims(directory: string): void {
+  for (const name of sys.names(directory).map(String)) {
+    const path = join(directory, name);
+    if (!isHeld(path)) breakClaim(directory, path);
+  }
+}
+
+function release(path: string): void {
+  held.delete(path);
+  remove(path);
+}
+
+/** Whether the process that a file names lives. */
+function isHeld(path: string): boolean {
+  const stat = sys.lstat(path);
+  if (stat === undefined) return false;
+  let text: string;
+  try {
+    text = readFileSync(path, "utf8");
+  } catch {
+    return false;
+  }
+  const owner = identityIn(text);
+  if (owner === undefined) return Date.now() - stat.mtimeMs < 10_000 && text === ""; // being written
+  if (isThisProcess(owner)) return held.has(path) || path.includes("/.");
+  return isAlive(owner, stat.mtimeMs, { isShared: () => false, isLit: () => undefined });
+}
+
+/** Takes away a claim of a dead process. One that was taken over meanwhile is put back. */
+function breakClaim(directory: string, path: string): void {
+  const aside = join(directory, `.${process.pid}-${randomBytes(6).toString("hex")}`);
+  try {
+    sys.rename(path, aside);
+    if (isHeldBy(aside)) sys.link(aside, path);
+  } catch (error) {
+    if (!["ENOENT", "EEXIST"].includes(errnoOf(error) ?? "")) throw error;
+  }
+  remove(aside);
+}
+
+function isHeldBy(aside: string): boolean {
+  const owner = identityIn(readFileSync(aside, "utf8"));
+  return owner !== undefined && !isThisProcess(owner) && isHeld(aside);
+}
+
+function remove(path: string): void {
+  try {
+    sys.unlink(path);
+  } catch (error) {
+    if (errnoOf(error) !== "ENOENT") throw error;
+  }
+}

@@ -1,0 +1,247 @@
+// Makes a second copy of a tree. The source may be changing, and a command may replace a directory by a link while it
+// is read, so every name is resolved below a held directory and no link is followed. How a file gets its second copy
+// (a link, a reflink, its bytes) is the caller's choice.
+import { constants, copyFile, lchownSync, lstatSync, lutimesSync, readlinkSync } from "node:fs";
+import { promisify } from "node:util";
+import { Fault } from "../../fault.ts";
+import { sys } from "../commit/syscalls.ts";
+import { isTemporaryName } from "../commit/temporary.ts";
+import { errnoOf, faultOf } from "../errno.ts";
+import { addressOf, rawNamesIn } from "../footprint/raw-names.ts";
+import { TimeSlice } from "../footprint/time-slice.ts";
+import { identityOf, type TreeEntry } from "../footprint/tree-snapshot.ts";
+import { display, Handle } from "../handle.ts";
+import { kindOf } from "../stat.ts";
+import type { Address } from "../system/held.ts";
+
+export type TreeEntries = ReadonlyMap<string, TreeEntry>;
+
+/** How files are put into the new tree. */
+export type Placing = "copy" | "reflink" | "link";
+
+export interface CloneOptions {
+  readonly placing: Placing;
+  /** An earlier clone of the same source, and the source's entries then: files that are as they were are linked. */
+  readonly previous?: { readonly tree: Handle; readonly entries: TreeEntries } | undefined;
+  /** Directories that are left out, by identity. */
+  readonly absent?: ReadonlySet<string> | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+export interface Cloned {
+  /** What the source held, by name. */
+  readonly entries: TreeEntries;
+  readonly files: number;
+  readonly bytes: number;
+  /** Sockets, pipes and devices, which have no second copy. */
+  readonly special: readonly string[];
+}
+
+const maxDepth = 256;
+/** Larger files are copied by another thread. */
+const largeBytes = 512 * 1024;
+const copyLater = promisify(copyFile);
+
+/** `target` is an empty directory. Faults: `too_deep` as `invalid_path`; those of the system. */
+export async function cloneTree(source: Handle, target: Handle, options: CloneOptions): Promise<Cloned> {
+  const clone = new Clone(options);
+  const entries = await clone.directory(source, target, "", options.previous, 0);
+  sys.chmodAt(target.address, source.stat().mode & 0o7777);
+  return { entries, files: clone.files, bytes: clone.bytes, special: clone.special };
+}
+
+interface Previous {
+  readonly tree: Handle;
+  readonly entries: TreeEntries;
+}
+
+class Clone {
+  files = 0;
+  bytes = 0;
+  readonly special: string[] = [];
+  readonly #options: CloneOptions;
+  readonly #slice = new TimeSlice();
+  /** Who owns what is made, where nothing is said. */
+  readonly #user = process.getuid?.();
+  readonly #group = process.getgid?.();
+
+  constructor(options: CloneOptions) {
+    this.#options = options;
+  }
+
+  async directory(
+    source: Handle,
+    target: Handle,
+    path: string,
+    previous: Previous | undefined,
+    depth: number,
+  ): Promise<TreeEntries> {
+    const entries = new Map<string, TreeEntry>();
+    if (depth > maxDepth) throw new Fault("invalid_path", { path: display(path), reason: "too_long" });
+    for (const name of namesIn(source, path)) {
+      if (isTemporaryName(name)) continue;
+      if (this.#slice.isOver) {
+        await this.#slice.turn();
+        this.#options.signal?.throwIfAborted();
+      }
+      const at = path === "" ? name : `${path}/${name}`;
+      try {
+        const entry = await this.#entry(source, target, name, at, previous, depth);
+        if (entry !== undefined) entries.set(name, entry);
+      } catch (error) {
+        if (errnoOf(error) !== "ENOENT" || sys.lstat(source.below(addressOf(name))) !== undefined)
+          throw faultOf(error, display(at));
+      }
+    }
+    return entries;
+  }
+
+  async #entry(
+    source: Handle,
+    target: Handle,
+    name: string,
+    at: string,
+    previous: Previous | undefined,
+    depth: number,
+  ): Promise<TreeEntry | undefined> {
+    const from = source.below(addressOf(name));
+    const to = target.below(addressOf(name));
+    const kind = kindOf(lstatSync(from));
+    if (kind === "symlink") return this.#link(from, to);
+    if (kind !== "file" && kind !== "directory") {
+      this.special.push(at);
+      return undefined;
+    }
+    using held = Handle.open(from, { follow: false });
+    const entry = entryOf(held);
+    if (entry.kind !== kind) throw Object.assign(new Error("replaced"), { code: "ENOENT" });
+    const before = previous?.entries.get(name);
+    if (kind === "file") {
+      const same = before !== undefined && isSame(before, entry);
+      await this.#file(held, {
+        from,
+        to,
+        entry,
+        old: same ? previous?.tree.below(addressOf(name)) : undefined,
+      });
+      return entry;
+    }
+    if (this.#options.absent?.has(identityOf(held))) return undefined;
+    sys.mkdir(to, 0o700);
+    using made = Handle.open(to, { follow: false, directory: true });
+    using old = before?.children && previous ? openIfThere(previous.tree.below(addressOf(name))) : undefined;
+    const deeper = old && before?.children ? { tree: old, entries: before.children } : undefined;
+    const children = await this.directory(held, made, at, deeper, depth + 1);
+    this.#owner(made.address, held);
+    sys.chmodAt(made.address, entry.mode);
+    times(made.address, held);
+    return { ...entry, children };
+  }
+
+  #link(from: Address, to: Address): TreeEntry {
+    const stats = lstatSync(from, { bigint: true });
+    const target = readlinkSync(from, "buffer");
+    sys.symlink(target, to);
+    if (Number(stats.uid) !== this.#user || Number(stats.gid) !== this.#group) chown(to, stats);
+    return { ...numbers(stats), kind: "symlink", target: target.toString("latin1") };
+  }
+
+  async #file(
+    held: Handle,
+    { from, to, entry, old }: { from: Address; to: Address; entry: TreeEntry; old: Address | undefined },
+  ): Promise<void> {
+    this.files++;
+    if (old !== undefined && isLinked(old, to)) return;
+    if (this.#options.placing === "link" && isLinked(from, to)) return;
+    this.bytes += entry.size;
+    const mode =
+      this.#options.placing === "reflink" ? constants.COPYFILE_FICLONE_FORCE : constants.COPYFILE_FICLONE;
+    if (entry.size > largeBytes && this.#options.placing !== "reflink")
+      await copyLater(held.address, to, mode);
+    else sys.copyFile(held.address, to, mode);
+    this.#owner(to, held);
+    times(to, held);
+  }
+
+  /** Changing the owner clears some bits of the mode. */
+  #owner(to: Address, held: Handle): void {
+    const stats = held.stat();
+    if (stats.uid === this.#user && stats.gid === this.#group) return;
+    chown(to, stats);
+    sys.chmodAt(to, stats.mode & 0o7777);
+  }
+}
+
+function namesIn(directory: Handle, path: string): string[] {
+  const names = rawNamesIn(directory);
+  if (names.length > 0) return names;
+  try {
+    sys.names(directory.address); // empty, or not to be read
+    return [];
+  } catch (error) {
+    throw faultOf(error, display(path));
+  }
+}
+
+/** False where the file system has no room for another link, or cannot link. */
+function isLinked(from: Address, to: Address): boolean {
+  try {
+    sys.link(from, to);
+    return true;
+  } catch (error) {
+    if (["EMLINK", "EXDEV", "EPERM", "EOPNOTSUPP", "ENOENT", "ENOTSUP"].includes(errnoOf(error) ?? ""))
+      return false;
+    throw error;
+  }
+}
+
+/** Another user's file stays theirs, where we may say so. */
+function chown(to: Address, { uid, gid }: { uid: number | bigint; gid: number | bigint }): void {
+  try {
+    lchownSync(to, Number(uid), Number(gid));
+  } catch (error) {
+    if (errnoOf(error) !== "EPERM") throw error;
+  }
+}
+
+function times(to: Address, held: Handle): void {
+  const { atimeMs, mtimeMs } = held.stat();
+  lutimesSync(to, atimeMs / 1000, mtimeMs / 1000);
+}
+
+function openIfThere(address: Address): Handle | undefined {
+  try {
+    return Handle.open(address, { follow: false, directory: true });
+  } catch {
+    return undefined;
+  }
+}
+
+function entryOf(held: Handle): TreeEntry {
+  const stats = held.statBig();
+  return { ...numbers(stats), kind: kindOf(stats) };
+}
+
+function numbers(stats: import("node:fs").BigIntStats): Omit<TreeEntry, "kind"> {
+  return {
+    size: Number(stats.size),
+    mode: Number(stats.mode) & 0o7777,
+    inode: stats.ino,
+    device: stats.dev,
+    modified: stats.mtimeNs,
+    changed: stats.ctimeNs,
+  };
+}
+
+/** Whether a file is the one that was seen, and has not been written to since. */
+function isSame(a: TreeEntry, b: TreeEntry): boolean {
+  return (
+    a.kind === b.kind &&
+    a.inode === b.inode &&
+    a.device === b.device &&
+    a.size === b.size &&
+    a.mode === b.mode &&
+    a.modified === b.modified &&
+    a.changed === b.changed
+  );
+}

@@ -1,0 +1,116 @@
+// What a fork is to be compared with instead of its frozen base: after a merge, what was merged; after a refused merge,
+// what stood in the base then, for files that were rewritten since. Replayed from the fork's log in the store.
+import { Fault, type Kind } from "../fault.ts";
+import type { WorkspaceId, WorkspaceStore } from "../store/store.ts";
+import { contentHash } from "../text/version.ts";
+import type { SideAtPath } from "./merge-side.ts";
+
+/** A side as it is recorded. Contents are objects in the store. Null: nothing is there. */
+export type RecordedSide = {
+  readonly kind: Kind;
+  readonly mode: number;
+  readonly target?: string;
+  readonly hash?: string;
+} | null;
+
+/** What a refused merge found at a path. */
+export interface RefusedPath {
+  readonly ours: RecordedSide;
+  readonly theirs: RecordedSide;
+  /** Hashes of our lines in each overlap; absent where it was not about lines. */
+  readonly overlaps?: readonly string[];
+}
+
+export type ForkEvent =
+  /** Merged by this change of the base. */
+  | {
+      readonly type: "merged";
+      readonly change: string;
+      readonly sides: Readonly<Record<string, RecordedSide>>;
+    }
+  | { readonly type: "refused"; readonly paths: Readonly<Record<string, RefusedPath>> };
+
+const page = 500;
+
+export class Bases {
+  readonly #merged = new Map<string, RecordedSide>();
+  readonly #refused = new Map<string, RefusedPath>();
+  readonly #get: (hash: string) => Promise<Buffer>;
+
+  constructor(get: (hash: string) => Promise<Buffer>) {
+    this.#get = get;
+  }
+
+  /** `isUndone` tells whether a change of the base was taken back: then it was not merged after all. */
+  static async of(
+    store: WorkspaceStore,
+    id: WorkspaceId,
+    isUndone: (change: string) => Promise<boolean>,
+  ): Promise<{ readonly bases: Bases; readonly revision: number }> {
+    const bases = new Bases(async hash => {
+      const bytes = await store.get(id, hash);
+      if (bytes === undefined) throw new Fault("not_found", { path: hash });
+      return Buffer.from(bytes);
+    });
+    let revision = 0;
+    for (;;) {
+      const entries = await store.entries(id, revision, page);
+      for (const entry of entries) {
+        revision = entry.revision;
+        const event = JSON.parse(entry.body) as ForkEvent;
+        if (event.type !== "merged" || !(await isUndone(event.change))) bases.#apply(event);
+      }
+      if (entries.length < page) return { bases, revision };
+    }
+  }
+
+  #apply(event: ForkEvent): void {
+    if (event.type === "refused") {
+      for (const [path, refused] of Object.entries(event.paths)) this.#refused.set(path, refused);
+      return;
+    }
+    this.#refused.clear();
+    for (const [path, side] of Object.entries(event.sides)) this.#merged.set(path, side);
+  }
+
+  paths(): Iterable<string> {
+    return this.#merged.keys();
+  }
+
+  has(path: string): boolean {
+    return this.#merged.has(path);
+  }
+
+  at(path: string): SideAtPath | undefined {
+    return this.sideOf(this.#merged.get(path) ?? null);
+  }
+
+  refused(path: string): RefusedPath | undefined {
+    return this.#refused.get(path);
+  }
+
+  sideOf(side: RecordedSide): SideAtPath | undefined {
+    if (side === null) return undefined;
+    const { kind, mode, target, hash } = side;
+    return {
+      kind,
+      mode,
+      ...(target !== undefined && { target }),
+      bytes: () => (hash === undefined ? Promise.resolve(Buffer.alloc(0)) : this.#get(hash)),
+    };
+  }
+}
+
+/** A side for the log; its contents are added to `objects`. */
+export async function recorded(
+  side: SideAtPath | undefined,
+  objects: Map<string, Uint8Array>,
+): Promise<RecordedSide> {
+  if (side === undefined) return null;
+  const { kind, mode, target } = side;
+  if (kind !== "file") return { kind, mode, ...(target !== undefined && { target }) };
+  const bytes = await side.bytes();
+  const hash = contentHash(bytes);
+  objects.set(hash, bytes);
+  return { kind, mode, hash };
+}

@@ -1,0 +1,118 @@
+// Three-way merge of what is at one path: contents by lines, modes, targets of links. What both sides changed
+// differently is a conflict, told with both sides.
+import { merge } from "../edit/merge.ts";
+import type { Overlap } from "../edit/weave.ts";
+import { Fault, type MergeConflict, type NumberedLine } from "../fault.ts";
+import { likeNow } from "../history/versions.ts";
+import { isBinary } from "../text/detect.ts";
+import { decode } from "../text/text.ts";
+import { contentHash } from "../text/version.ts";
+import { isSameSide, type SideAtPath } from "./merge-side.ts";
+
+export interface SideConflict extends Omit<MergeConflict, "path"> {
+  /** Hashes of the fork's lines in each overlap. */
+  readonly overlaps?: readonly string[];
+}
+
+export type MergedSide = { readonly side: SideAtPath | undefined } | { readonly conflict: SideConflict };
+
+/** Brings the change from `base` to `ours` to `theirs`. */
+export async function mergeSides(
+  path: string,
+  base: SideAtPath | undefined,
+  ours: SideAtPath | undefined,
+  theirs: SideAtPath | undefined,
+): Promise<MergedSide> {
+  if (await isSameSide(ours, theirs)) return { side: theirs };
+  if (await isSameSide(base, theirs)) return { side: ours };
+  if (await isSameSide(base, ours)) return { side: theirs };
+  if (ours === undefined) return { conflict: { reason: "deleted_in_fork" } };
+  if (theirs === undefined) return { conflict: { reason: "deleted_in_base" } };
+  if (ours.kind !== theirs.kind) return { conflict: { reason: "kinds" } };
+  if (ours.kind === "symlink")
+    return { conflict: { reason: base === undefined ? "both_added" : "both_changed" } };
+  const mode = mergedMode(base, ours, theirs);
+  if (mode === undefined) return { conflict: { reason: "modes" } };
+  if (ours.kind === "directory") return { side: { ...theirs, mode } };
+  const bytes = await mergedBytes(path, base?.kind === "file" ? base : undefined, ours, theirs);
+  return "reason" in bytes ? { conflict: bytes } : { side: { kind: "file", mode, bytes: async () => bytes } };
+}
+
+function mergedMode(base: SideAtPath | undefined, ours: SideAtPath, theirs: SideAtPath): number | undefined {
+  if (ours.mode === theirs.mode || ours.mode === base?.mode) return theirs.mode;
+  if (theirs.mode === base?.mode) return ours.mode;
+  return base === undefined ? theirs.mode : undefined;
+}
+
+async function mergedBytes(
+  path: string,
+  base: SideAtPath | undefined,
+  ours: SideAtPath,
+  theirs: SideAtPath,
+): Promise<Buffer | SideConflict> {
+  const [mine, current] = [await ours.bytes(), await theirs.bytes()];
+  if (mine.equals(current)) return current;
+  if (base === undefined) return { reason: "both_added", ...(await bothTexts(path, mine, current)) };
+  const old = await base.bytes();
+  if (old.equals(current)) return mine;
+  if (old.equals(mine)) return current;
+  return await mergedText(path, old, mine, current);
+}
+
+async function mergedText(
+  path: string,
+  old: Buffer,
+  mine: Buffer,
+  current: Buffer,
+): Promise<Buffer | SideConflict> {
+  try {
+    const theirs = await decode(path, current);
+    const [base, ours] = [await likeNow(path, old, theirs), await likeNow(path, mine, theirs)];
+    if (base === undefined || ours === undefined) return { reason: "both_changed" };
+    const merged = await merge(base, { text: ours }, theirs);
+    if ("text" in merged) return Buffer.from(merged.text.bytes);
+    const turned = await merge(base, { text: theirs }, ours);
+    const own = "overlaps" in turned ? turned.overlaps : [];
+    return {
+      reason: "both_changed",
+      fork: linesOf(own),
+      base: linesOf(merged.overlaps),
+      overlaps: own.map(({ current: lines }) =>
+        contentHash(Buffer.from(lines.map(({ text }) => text).join("\n"))),
+      ),
+    };
+  } catch (error) {
+    // What is no text can only be taken whole.
+    if (Fault.is(error, "binary") || Fault.is(error, "not_text") || Fault.is(error, "unencodable"))
+      return { reason: "both_changed" };
+    throw error;
+  }
+}
+
+const mostShown = 10;
+
+/** The first lines of two files that have nothing in common. */
+async function bothTexts(
+  path: string,
+  mine: Buffer,
+  current: Buffer,
+): Promise<Pick<SideConflict, "fork" | "base">> {
+  const first = async (bytes: Buffer) => {
+    if (isBinary(bytes, { first: 8000 })) throw new Fault("binary", { path });
+    const { body } = await decode(path, bytes.subarray(0, 64 * 1024));
+    return body
+      .split("\n")
+      .slice(0, mostShown)
+      .map((line, i) => ({ line: i + 1, text: line.slice(0, 500) }));
+  };
+  try {
+    return { fork: await first(mine), base: await first(current) };
+  } catch {
+    return {};
+  }
+}
+
+function linesOf(overlaps: readonly Overlap[]): NumberedLine[] {
+  const once = new Map(overlaps.flatMap(({ current }) => current).map(place => [place.line, place]));
+  return [...once.values()].sort((a, b) => a.line - b.line);
+}

@@ -1,0 +1,223 @@
+// What a merge would do to the base: for each path that the fork changed, what is to be there afterwards, or why that
+// cannot be said. Nothing is written here.
+
+import { contentHash } from "../text/version.ts";
+import type { Bases } from "./bases.ts";
+import type { ForkChange } from "./difference.ts";
+import { type MergedSide, mergeSides, type SideConflict } from "./merge-file.ts";
+import type { LiveView, SideAtPath } from "./merge-side.ts";
+import { type Candidate, renamedTo } from "./renames.ts";
+
+export interface Conflict extends SideConflict {
+  readonly path: string;
+}
+
+/** What is to be at a path of the base, and what is there now. */
+export interface PlannedPath {
+  readonly path: string;
+  readonly theirs: SideAtPath | undefined;
+  readonly side: SideAtPath | undefined;
+  /** Both had changed it. */
+  readonly merged: boolean;
+}
+
+export interface MergePlan {
+  readonly outcomes: readonly PlannedPath[];
+  readonly conflicts: readonly Conflict[];
+}
+
+export interface MergeInput {
+  readonly changes: readonly ForkChange[];
+  readonly bases: Bases;
+  /** The base as it is now. */
+  readonly theirs: LiveView;
+  /** Files that the base has and had not: asked for only where a rename may explain a conflict. */
+  appeared(): Promise<readonly Candidate[]>;
+  /** Which side wins where both changed the same; absent: neither. */
+  readonly prefer?: "fork" | "base" | undefined;
+}
+
+export async function planMerge(input: MergeInput): Promise<MergePlan> {
+  const plan = new Planning(input);
+  for (const change of input.changes) await plan.change(change);
+  plan.check();
+  return plan;
+}
+
+class Planning implements MergePlan {
+  readonly conflicts: Conflict[] = [];
+  readonly #input: MergeInput;
+  readonly #outcomes = new Map<string, PlannedPath>();
+  readonly #forkRenames = new Map<string, string | undefined>();
+  readonly #taken = new Set<string>();
+
+  constructor(input: MergeInput) {
+    this.#input = input;
+  }
+
+  get outcomes(): PlannedPath[] {
+    return [...this.#outcomes.values()].sort((a, b) => (a.path < b.path ? -1 : 1));
+  }
+
+  async change({ path, before, after }: ForkChange): Promise<void> {
+    if (this.#taken.has(path)) return;
+    const theirs = this.#input.theirs.at(path);
+    if (before?.kind === "directory" && after === undefined) return this.#removedDirectory(path, theirs);
+    if (before?.kind === "file" && after === undefined && (await this.#moved(path, before, theirs))) return;
+    const result = await this.#merged(path, before, after, theirs);
+    if ("side" in result) return this.#put(path, theirs, result.side, result.side !== after);
+    const { reason } = result.conflict;
+    if (reason === "deleted_in_base" && before && after && (await this.#movedByBase(path, before, after)))
+      return;
+    if (reason === "both_added" && after && (await this.#movedByBoth(path, after, theirs))) return;
+    this.#refuse(path, result.conflict, theirs, after);
+  }
+
+  async #merged(
+    path: string,
+    before: SideAtPath | undefined,
+    ours: SideAtPath | undefined,
+    theirs: SideAtPath | undefined,
+  ): Promise<MergedSide> {
+    const result = await mergeSides(path, before, ours, theirs);
+    if ("side" in result) return result;
+    const refused = this.#input.bases.refused(path);
+    if (refused === undefined || !(await isRewritten(refused, ours, result.conflict))) return result;
+    const seen = this.#input.bases.sideOf(refused.theirs);
+    return await mergeSides(path, seen, ours, theirs);
+  }
+
+  /** A directory goes if nothing is left in it. That is decided when everything else is. */
+  #removedDirectory(path: string, theirs: SideAtPath | undefined): void {
+    if (theirs?.kind === "directory") this.#put(path, theirs, undefined, false);
+  }
+
+  /** The fork moved a file that the base changed, or moved too. True where that explains it. */
+  async #moved(path: string, before: SideAtPath, theirs: SideAtPath | undefined): Promise<boolean> {
+    const same = theirs !== undefined && "side" in (await mergeSides(path, before, undefined, theirs));
+    if (same) return false;
+    const to = await this.#forkRename(path, before);
+    if (to === undefined) return false;
+    const ours = this.#input.changes.find(change => change.path === to)?.after;
+    if (theirs === undefined) {
+      const other = await renamedTo({ path, side: before }, await this.#input.appeared());
+      if (other === undefined || other === to) return false;
+      this.#taken.add(to);
+      this.conflicts.push({ path, reason: "both_renamed", moved: { fork: to, base: other } });
+      return true;
+    }
+    const there = this.#input.theirs.at(to);
+    const result =
+      there === undefined
+        ? await this.#merged(to, before, ours, theirs)
+        : { conflict: { reason: "both_added" as const } };
+    this.#taken.add(to);
+    this.#outcomes.delete(to);
+    if ("conflict" in result) {
+      this.conflicts.push({ path: to, ...result.conflict, moved: { fork: to } });
+      return true;
+    }
+    this.#put(path, theirs, undefined, false);
+    this.#put(to, undefined, result.side, true);
+    return true;
+  }
+
+  /** The base moved a file that the fork changed: the change follows it. */
+  async #movedByBase(path: string, before: SideAtPath, after: SideAtPath): Promise<boolean> {
+    const to = await renamedTo({ path, side: before }, await this.#input.appeared());
+    if (to === undefined || this.#input.changes.some(change => change.path === to)) return false;
+    const theirs = this.#input.theirs.at(to);
+    const result = await this.#merged(to, before, after, theirs);
+    if ("conflict" in result) this.conflicts.push({ path: to, ...result.conflict, moved: { base: to } });
+    else this.#put(to, theirs, result.side, true);
+    return true;
+  }
+
+  /** Both moved a file to the same place. */
+  async #movedByBoth(path: string, after: SideAtPath, theirs: SideAtPath | undefined): Promise<boolean> {
+    for (const { path: from, before, after: left } of this.#input.changes) {
+      if (before?.kind !== "file" || left !== undefined || this.#input.theirs.at(from) !== undefined)
+        continue;
+      if ((await this.#forkRename(from, before)) !== path) continue;
+      const result = await this.#merged(path, before, after, theirs);
+      if ("side" in result) this.#put(path, theirs, result.side, true);
+      else this.conflicts.push({ path, ...result.conflict });
+      return true;
+    }
+    return false;
+  }
+
+  async #forkRename(path: string, before: SideAtPath): Promise<string | undefined> {
+    if (!this.#forkRenames.has(path)) {
+      const others = new Set(this.#forkRenames.values());
+      const added = this.#input.changes.flatMap(({ path: at, before: was, after }) =>
+        was === undefined && after?.kind === "file" && !others.has(at) ? [{ path: at, side: after }] : [],
+      );
+      this.#forkRenames.set(path, await renamedTo({ path, side: before }, added));
+    }
+    return this.#forkRenames.get(path);
+  }
+
+  #put(path: string, theirs: SideAtPath | undefined, side: SideAtPath | undefined, merged: boolean): void {
+    if (side === theirs) return;
+    this.#outcomes.set(path, { path, theirs, side, merged: merged && side !== undefined });
+  }
+
+  #refuse(
+    path: string,
+    conflict: SideConflict,
+    theirs: SideAtPath | undefined,
+    ours: SideAtPath | undefined,
+  ): void {
+    const { prefer } = this.#input;
+    if (prefer === undefined) this.conflicts.push({ path, ...conflict });
+    else if (prefer === "fork") this.#put(path, theirs, ours, false);
+  }
+
+  /** What only the whole plan can tell: directories that stay because something is left in them, names in the way. */
+  check(): void {
+    const paths = [...this.#outcomes.keys()].sort().reverse();
+    for (const path of paths) {
+      const outcome = this.#outcomes.get(path);
+      if (outcome?.theirs?.kind !== "directory" || outcome.side?.kind === "directory") continue;
+      if (this.#isEmptied(path)) continue;
+      this.#outcomes.delete(path);
+      if (outcome.side !== undefined) this.conflicts.push({ path, reason: "in_the_way" });
+    }
+    for (const { path, side } of this.#outcomes.values()) {
+      if (side !== undefined && this.#isBlocked(path)) this.conflicts.push({ path, reason: "in_the_way" });
+    }
+  }
+
+  /** Whether everything that a directory of the base holds goes too. */
+  #isEmptied(path: string): boolean {
+    const { theirs } = this.#input;
+    return theirs.namesIn(path).every(name => {
+      const outcome = this.#outcomes.get(`${path}/${name}`);
+      return outcome !== undefined && outcome.side === undefined;
+    });
+  }
+
+  /** Whether a directory above a path is something else in the base, and stays so. */
+  #isBlocked(path: string): boolean {
+    for (let slash = path.lastIndexOf("/"); slash > 0; slash = path.lastIndexOf("/", slash - 1)) {
+      const above = path.slice(0, slash);
+      const outcome = this.#outcomes.get(above);
+      const side = outcome === undefined ? this.#input.theirs.at(above) : outcome.side;
+      if (side !== undefined) return side.kind !== "directory";
+    }
+    return false;
+  }
+}
+
+/** Whether the fork has dealt with a conflict since it was told: every overlap has other lines than then. */
+async function isRewritten(
+  { ours: then, overlaps: told }: NonNullable<ReturnType<Bases["refused"]>>,
+  ours: SideAtPath | undefined,
+  { overlaps }: SideConflict,
+): Promise<boolean> {
+  if (ours === undefined || then === null) return (ours === undefined) !== (then === null);
+  if (told !== undefined && overlaps !== undefined) return !overlaps.some(hash => told.includes(hash));
+  if (ours.kind !== then.kind || ours.mode !== then.mode || ours.target !== then.target) return true;
+  return ours.kind === "file" && contentHash(await ours.bytes()) !== then.hash;
+}

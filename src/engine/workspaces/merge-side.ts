@@ -1,0 +1,134 @@
+// What is at a path on one side of a merge: in the frozen base, in the fork, or in the base as it is now.
+import { join } from "node:path";
+import { Fault, type Kind } from "../fault.ts";
+import { contentAt } from "../workspace/commit/if-there.ts";
+import { isTemporaryName } from "../workspace/commit/temporary.ts";
+import { addressOf } from "../workspace/footprint/raw-names.ts";
+import { bytesOf, display, type Handle } from "../workspace/handle.ts";
+import type { WorkspacePath } from "../workspace/path.ts";
+import { factsAt } from "../workspace/tree/tree-difference.ts";
+import type { Workspace } from "../workspace/workspace.ts";
+
+/** Nothing at a path is `undefined`. */
+export interface SideAtPath {
+  readonly kind: Kind;
+  /** Permission bits. */
+  readonly mode: number;
+  /** Where a link points, in written form (name.ts). */
+  readonly target?: string;
+  /** Of a file. */
+  bytes(): Promise<Buffer>;
+}
+
+/** A tree, by paths from its root in written form. */
+export interface TreeView {
+  at(path: string): SideAtPath | undefined;
+}
+
+/** The largest file that is merged. */
+const maxFileBytes = 512 * 1024 * 1024;
+
+/** A frozen tree, which only the server reads. */
+export class FrozenView implements TreeView {
+  readonly #tree: Handle;
+
+  constructor(tree: Handle) {
+    this.#tree = tree;
+  }
+
+  at(path: string): SideAtPath | undefined {
+    const address = this.#tree.below(addressOf(bytesOf(path)));
+    let facts: ReturnType<typeof factsAt>;
+    try {
+      facts = factsAt(address);
+    } catch {
+      return undefined; // a directory above it is none
+    }
+    if (facts === undefined) return undefined;
+    const { kind, mode, target, size } = facts;
+    return {
+      kind,
+      mode,
+      ...(target !== undefined && { target: display(target) }),
+      bytes: async () => {
+        if (size > maxFileBytes) throw new Fault("too_large", { path, size, limit: maxFileBytes });
+        const bytes = contentAt(address, maxFileBytes);
+        if (bytes === undefined) throw new Fault("not_found", { path });
+        return bytes;
+      },
+    };
+  }
+}
+
+/** A workspace as it is. A link above a path is not followed: what lies behind it is somewhere else. */
+export class LiveView implements TreeView {
+  readonly workspace: Workspace;
+  readonly #directories = new Map<string, boolean>();
+
+  constructor(workspace: Workspace) {
+    this.workspace = workspace;
+  }
+
+  pathOf(path: string): WorkspacePath {
+    return this.workspace.recorded(join(this.workspace.roots[0]?.path ?? "", path));
+  }
+
+  at(path: string): SideAtPath | undefined {
+    const slash = path.lastIndexOf("/");
+    if (slash > 0 && !this.isDirectory(path.slice(0, slash))) return undefined;
+    return this.#sideAt(path);
+  }
+
+  isDirectory(path: string): boolean {
+    let known = this.#directories.get(path);
+    known ??= this.at(path)?.kind === "directory";
+    this.#directories.set(path, known);
+    return known;
+  }
+
+  /** The names in a directory. Temporary files of the server are not among them. */
+  namesIn(path: string): string[] {
+    using directory = this.workspace.directory(this.pathOf(path));
+    return directory
+      .entries()
+      .map(({ name }) => name)
+      .filter(name => !isTemporaryName(name));
+  }
+
+  #sideAt(path: string): SideAtPath | undefined {
+    const at = this.pathOf(path);
+    try {
+      const { kind, mode, target } = this.workspace.lstat(at);
+      return {
+        kind,
+        mode,
+        ...(target !== undefined && { target }),
+        // Read once: a merge is computed from the same bytes that it later expects to find.
+        bytes: once(async () => {
+          using file = this.workspace.unmaskedFile(at);
+          return await file.bytes(maxFileBytes);
+        }),
+      };
+    } catch (error) {
+      if (Fault.is(error, "not_found") || Fault.is(error, "not_a_directory")) return undefined;
+      throw error;
+    }
+  }
+}
+
+function once<T>(read: () => Promise<T>): () => Promise<T> {
+  let known: Promise<T> | undefined;
+  return () => {
+    known ??= read();
+    return known;
+  };
+}
+
+/** Whether two sides are the same: kinds, modes, targets and bytes. */
+export async function isSameSide(a: SideAtPath | undefined, b: SideAtPath | undefined): Promise<boolean> {
+  if (a === undefined || b === undefined) return a === b;
+  if (a.kind !== b.kind) return false;
+  if (a.kind === "symlink") return a.target === b.target;
+  if (a.mode !== b.mode) return false;
+  return a.kind !== "file" || (await a.bytes()).equals(await b.bytes());
+}

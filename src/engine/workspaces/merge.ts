@@ -1,0 +1,216 @@
+// Brings what a fork changed to its base: planned against the base as it is, committed in one change, and noted in the
+// fork's log, so that the next merge brings only what is new.
+import { Fault } from "../fault.ts";
+import type { WorkspaceStore } from "../store/store.ts";
+import type { Change } from "../workspace/commit/change.ts";
+import { display } from "../workspace/handle.ts";
+import { isWithin } from "../workspace/root.ts";
+import { treeDifference } from "../workspace/tree/tree-difference.ts";
+import { Bases, type ForkEvent, type RecordedSide, type RefusedPath, recorded } from "./bases.ts";
+import { type ForkChange, type ForkTrees, forkChanges } from "./difference.ts";
+import { newId } from "./layout.ts";
+import { type Conflict, type MergePlan, type PlannedPath, planMerge } from "./merge-plan.ts";
+import { isSameSide, LiveView, type SideAtPath } from "./merge-side.ts";
+import type { Candidate } from "./renames.ts";
+import { undoneChanges } from "./undone.ts";
+
+export interface MergedFile {
+  readonly path: string;
+  readonly effect: "added" | "changed" | "deleted";
+  /** The base had changed it too. */
+  readonly merged: boolean;
+}
+
+export interface MergeResult {
+  /** The change of the base; absent where there was nothing to do. */
+  readonly change?: string;
+  readonly files: readonly MergedFile[];
+}
+
+export interface MergeOptions {
+  readonly store: WorkspaceStore;
+  /** The name of the base, for refusals. */
+  readonly baseName: string;
+  readonly prefer?: "fork" | "base" | undefined;
+}
+
+/** How often it is planned again because the base changed meanwhile. */
+const rounds = 8;
+
+type MergeTrees = Omit<ForkTrees, "bases" | "base"> & { readonly base: NonNullable<ForkTrees["base"]> };
+
+/** Faults: `merge_conflict`, and those of a commit. */
+export async function mergeFork(trees: MergeTrees, options: MergeOptions): Promise<MergeResult> {
+  const { store } = options;
+  const { id } = trees.record;
+  const undone = await undoneChanges(trees.base);
+  const { bases } = await Bases.of(store, id, undone);
+  const changes = await forkChanges({ ...trees, bases });
+  for (let round = 1; ; round++) {
+    const plan = await planned(trees, bases, changes, options.prefer);
+    if (plan.conflicts.length > 0) {
+      await remember(store, id, await refusal(plan.conflicts, changes, trees));
+      throw refused(plan.conflicts, trees, options);
+    }
+    try {
+      const change = await commit(plan.outcomes, trees);
+      if (changes.length > 0) await remember(store, id, await merged(change ?? "", changes));
+      const files = plan.outcomes
+        .filter(({ theirs, side }) => (side ?? theirs)?.kind !== "directory")
+        .map(fileOf);
+      return change === undefined ? { files } : { change, files };
+    } catch (error) {
+      if (!Fault.is(error, "changed_meanwhile") || round === rounds) throw error;
+    }
+  }
+}
+
+function planned(
+  { frozen, base, signal }: MergeTrees,
+  bases: Bases,
+  changes: readonly ForkChange[],
+  prefer: MergeOptions["prefer"],
+): Promise<MergePlan> {
+  const theirs = new LiveView(base);
+  let found: Promise<readonly Candidate[]> | undefined;
+  const appeared = async (): Promise<readonly Candidate[]> => {
+    const [root] = base.roots;
+    if (root === undefined) return [];
+    const differences = await treeDifference(frozen, root.handle, {
+      untouched: ({ before, after }) => before.kind !== "directory" || after.kind !== "directory",
+      skip: path => path === ".git" || path.endsWith("/.git") || path.endsWith("node_modules"),
+      signal,
+    });
+    return differences.flatMap(({ path, before }) => {
+      const side = before === undefined ? theirs.at(display(path)) : undefined;
+      return side?.kind === "file" ? [{ path: display(path), side }] : [];
+    });
+  };
+  return planMerge({
+    changes,
+    bases,
+    theirs,
+    appeared: () => (found ??= appeared()),
+    prefer,
+  });
+}
+
+async function commit(
+  outcomes: readonly PlannedPath[],
+  { base, signal }: MergeTrees,
+): Promise<string | undefined> {
+  const view = new LiveView(base);
+  const doomed = await emptied(outcomes, view);
+  const removed: Change[] = doomed.map(path => ({
+    kind: "remove",
+    path: view.pathOf(path),
+    recursive: true,
+  }));
+  const made: Change[] = [];
+  for (const { path, theirs, side } of outcomes) {
+    const at = view.pathOf(path);
+    const isInside = doomed.some(directory => isWithin(path, directory));
+    const replaces = theirs !== undefined && (side?.kind !== theirs.kind || side.kind === "symlink");
+    if (replaces && !isInside) {
+      const expect = theirs.kind === "file" ? { expect: await theirs.bytes() } : {};
+      removed.push({ kind: "remove", path: at, ...expect });
+    }
+    if (side === undefined) continue;
+    if (side.kind === "symlink") made.push({ kind: "symlink", path: at, target: side.target ?? "" });
+    else if (side.kind === "directory")
+      made.push(
+        theirs?.kind === "directory"
+          ? { kind: "mode", path: at, mode: side.mode }
+          : { kind: "mkdir", path: at, mode: side.mode },
+      );
+    else {
+      const expect = replaces
+        ? {}
+        : { expect: theirs === undefined ? ("absent" as const) : await theirs.bytes() };
+      made.push({ kind: "write", path: at, bytes: await side.bytes(), mode: side.mode, ...expect });
+    }
+  }
+  if (removed.length + made.length === 0) return undefined;
+  const options = { parents: true, links: "refuse" as const, unmasked: true, ...(signal && { signal }) };
+  return (await base.commit([...removed, ...made], options)).id;
+}
+
+/**
+ * The outermost directories that go with all that they hold. That is looked at once more: what came into one since it
+ * was planned must not go with it. Faults: `changed_meanwhile`.
+ */
+async function emptied(outcomes: readonly PlannedPath[], view: LiveView): Promise<string[]> {
+  const all = new Map(outcomes.map(outcome => [outcome.path, outcome]));
+  const going = outcomes.filter(
+    ({ theirs, side }) => theirs?.kind === "directory" && side?.kind !== "directory",
+  );
+  const paths = going.map(({ path }) => path);
+  for (const path of paths) {
+    for (const name of view.namesIn(path)) {
+      const outcome = all.get(`${path}/${name}`);
+      const isPlanned = outcome !== undefined && outcome.side === undefined;
+      if (!isPlanned || !(await isSameSide(view.at(outcome.path), outcome.theirs)))
+        throw new Fault("changed_meanwhile", { path });
+    }
+  }
+  return paths.filter(path => !paths.some(other => other !== path && isWithin(path, other)));
+}
+
+function fileOf({ path, theirs, side, merged: both }: PlannedPath): MergedFile {
+  const effect = side === undefined ? "deleted" : theirs === undefined ? "added" : "changed";
+  return { path, effect, merged: both && effect === "changed" };
+}
+
+type Recorded = { readonly event: ForkEvent; readonly objects: ReadonlyMap<string, Uint8Array> };
+
+async function merged(change: string, changes: readonly ForkChange[]): Promise<Recorded> {
+  const objects = new Map<string, Uint8Array>();
+  const sides: Record<string, RecordedSide> = {};
+  for (const { path, after } of changes) sides[path] = await recorded(after, objects);
+  return { event: { type: "merged", change, sides }, objects };
+}
+
+async function refusal(
+  conflicts: readonly Conflict[],
+  changes: readonly ForkChange[],
+  { base }: MergeTrees,
+): Promise<Recorded> {
+  const objects = new Map<string, Uint8Array>();
+  const theirs = new LiveView(base);
+  const ours = new Map<string, SideAtPath | undefined>(changes.map(({ path, after }) => [path, after]));
+  const paths: Record<string, RefusedPath> = {};
+  for (const { path, overlaps } of conflicts) {
+    paths[path] = {
+      ours: await recorded(ours.get(path), objects),
+      theirs: await recorded(theirs.at(path), objects),
+      ...(overlaps && { overlaps }),
+    };
+  }
+  return { event: { type: "refused", paths }, objects };
+}
+
+/** Appends to the fork's log. Nobody else merges this fork, but somebody may have until a moment ago. */
+async function remember(store: WorkspaceStore, id: string, { event, objects }: Recorded): Promise<void> {
+  const entry = { id: newId(), body: JSON.stringify(event), objects: [...objects.keys()], bytes: 0 };
+  for (;;) {
+    const info = await store.info(id);
+    if (info === undefined) return; // dropped and collected meanwhile
+    const { result } = await store.append(id, info.revision, entry, { objects: [...objects] });
+    if (result !== "stale") return;
+  }
+}
+
+/** Values that a rule masks are not shown in a refusal. */
+function refused(
+  conflicts: readonly Conflict[],
+  { record, base }: MergeTrees,
+  { baseName }: MergeOptions,
+): Fault {
+  const view = new LiveView(base);
+  const shown = conflicts.map(({ overlaps: _, ...conflict }) => {
+    if (base.isShownWhole(view.pathOf(conflict.path).absolute)) return conflict;
+    const { fork: _fork, base: _base, ...rest } = conflict;
+    return rest;
+  });
+  return new Fault("merge_conflict", { name: record.name, base: baseName, conflicts: shown });
+}

@@ -1,0 +1,61 @@
+// What is known about a workspace: the store's record, and what its creator wrote into it, as types.
+import { join } from "node:path";
+import type { WorkspaceId, WorkspaceInfo } from "../store/store.ts";
+import type { Layout } from "./layout.ts";
+
+/** How the files of a fork come to be: see copy-method.ts. */
+export type CopyMethod = "overlay" | "reflink" | "link" | "copy";
+
+export interface WorkspaceRecord {
+  readonly id: WorkspaceId;
+  readonly name: string;
+  /** The directory that is served. */
+  readonly root: string;
+  /** `adopted`: the directory was there before, and stays when the workspace is dropped. */
+  readonly kind: "adopted" | "created" | "fork";
+  /** Of a fork: what it was forked from. */
+  readonly base?: WorkspaceId;
+  /** Of a fork: the snapshot of its base that it began as. */
+  readonly snapshot?: string;
+  readonly method: CopyMethod;
+  /** The folder below `trees`; absent where it was adopted. */
+  readonly tree?: string;
+  readonly owner: string;
+  /** Milliseconds since 1970. */
+  readonly created: number;
+  readonly dropped?: number;
+  readonly revision: number;
+}
+
+/** What the creator of a workspace has the store remember. */
+export type CreatorNotes = {
+  readonly kind: WorkspaceRecord["kind"];
+  readonly method: CopyMethod;
+  readonly owner: string;
+  readonly tree?: string;
+  readonly directory?: string;
+  readonly snapshot?: string;
+};
+
+export function aboutOf(about: CreatorNotes): Readonly<Record<string, string>> {
+  return Object.fromEntries(Object.entries(about).filter(([, value]) => value !== undefined));
+}
+
+export function recordOf(info: WorkspaceInfo, layout: Layout): WorkspaceRecord {
+  const { id, name, parent, created, dropped, about, revision } = info;
+  const { kind = "created", method = "copy", owner = "", tree, directory, snapshot } = about;
+  return {
+    id,
+    name,
+    root: directory ?? join(layout.trees, tree ?? "", "tree"),
+    kind: kind as WorkspaceRecord["kind"],
+    method: method as CopyMethod,
+    owner,
+    created,
+    revision,
+    ...(parent && { base: parent.workspace }),
+    ...(snapshot && { snapshot }),
+    ...(tree && { tree }),
+    ...(dropped !== undefined && { dropped }),
+  };
+}

@@ -1,0 +1,193 @@
+// Frozen copies of bases. A fork is made over one and compared with it later, so the base may change, move or vanish
+// meanwhile. A snapshot is reused until its base changes, and the next one links the files that are as they were.
+import { uptime } from "node:os";
+import { join } from "node:path";
+import { Fault } from "../fault.ts";
+import { isChangedSince } from "../shell/changed-since.ts";
+import { flushFileSystem } from "../shell/flush-file-system.ts";
+import { contentAt, unlinkIfThere } from "../workspace/commit/if-there.ts";
+import { purgeLater } from "../workspace/commit/purge.ts";
+import { makeDirectory } from "../workspace/commit/state.ts";
+import { sys } from "../workspace/commit/syscalls.ts";
+import { system } from "../workspace/errno.ts";
+import { Handle } from "../workspace/handle.ts";
+import { type Claim, claim, claimed, claimsIn } from "../workspace/system/claim.ts";
+import { writeNamedFile } from "../workspace/system/named-file.ts";
+import { cloneTree, type TreeEntries } from "../workspace/tree/clone-tree.ts";
+import { parseEntries, printEntries } from "../workspace/tree/entries-file.ts";
+import { isUnchanged } from "../workspace/tree/unchanged.ts";
+import { type Layout, newId } from "./layout.ts";
+import type { WorkspaceRecord } from "./record.ts";
+
+/** Held by its user: it is not removed meanwhile. */
+export interface HeldSnapshot extends Disposable {
+  readonly id: string;
+  /** The frozen files. */
+  readonly tree: string;
+}
+
+const maxEntriesBytes = 1024 * 1024 * 1024;
+const maxSmallBytes = 4096;
+/** A change shortly before a look may have the time of the look, by the clock that file systems use. */
+const slackMs = 100;
+/** The clock was set, if it and the machine's uptime differ by more than this from what they did. */
+const clockStepMs = 2000;
+const rounds = 5;
+
+export class Snapshots {
+  readonly #layout: Layout;
+
+  constructor(layout: Layout) {
+    this.#layout = layout;
+  }
+
+  treeOf(id: string): string {
+    return join(this.#layout.snapshots, id, "tree");
+  }
+
+  /** Whether a snapshot is there and whole. */
+  has(id: string): boolean {
+    return sys.lstat(join(this.#layout.snapshots, id, "entries")) !== undefined;
+  }
+
+  /** A snapshot of how a workspace is now. Faults: `base_changing`, and those of reading it. */
+  async of(base: WorkspaceRecord, signal?: AbortSignal): Promise<HeldSnapshot> {
+    using _ = await claimed(this.#layout.claims, `base-${base.id}`, signal);
+    using root = system(base.root, () => Handle.open(base.root, { directory: true }));
+    const last = await this.#latest(base);
+    if (last !== undefined && (await this.#isCurrent(last, root, base, signal))) return last;
+    try {
+      const made = await this.#make(root, base, last, signal);
+      writeNamedFile(join(this.#layout.latest, base.id), made.id);
+      return made;
+    } finally {
+      last?.[Symbol.dispose]();
+    }
+  }
+
+  /** Keeps a snapshot from being removed. Undefined where it is not there. */
+  async hold(id: string): Promise<HeldSnapshot | undefined> {
+    using _ = await claimed(this.#layout.claims, "collect");
+    if (!this.has(id)) return undefined;
+    return this.#held(id, claim(this.#layout.claims, `snapshot-${id}-${newId()}`));
+  }
+
+  #held(id: string, held: Claim | undefined): HeldSnapshot {
+    return { id, tree: this.treeOf(id), [Symbol.dispose]: () => held?.[Symbol.dispose]() };
+  }
+
+  async #latest({ id }: WorkspaceRecord): Promise<HeldSnapshot | undefined> {
+    const name = contentAt(join(this.#layout.latest, id), maxSmallBytes)?.toString("utf8");
+    return name === undefined || !/^[0-9a-f]{16}$/.test(name) ? undefined : await this.hold(name);
+  }
+
+  async #isCurrent(
+    { id }: HeldSnapshot,
+    root: Handle,
+    base: WorkspaceRecord,
+    signal: AbortSignal | undefined,
+  ): Promise<boolean> {
+    const seen = this.#seen(id);
+    if (seen !== undefined && (await isChangedSince(base.root, seen)) === false) return true;
+    const now = Date.now();
+    if (!(await isUnchanged(root, this.#entries(id), new Set(), signal))) return false;
+    this.#see(id, now);
+    return true;
+  }
+
+  async #make(
+    root: Handle,
+    base: WorkspaceRecord,
+    last: HeldSnapshot | undefined,
+    signal: AbortSignal | undefined,
+  ): Promise<HeldSnapshot> {
+    let previous = last && { id: last.id, entries: this.#entries(last.id) };
+    const attempts: string[] = [];
+    try {
+      // What changes while it is copied is copied again: a snapshot is one moment of its base.
+      for (let round = 0; round < rounds; round++) {
+        const id = newId();
+        const held = claim(this.#layout.claims, `snapshot-${id}-${newId()}`);
+        attempts.push(id);
+        const now = Date.now();
+        const entries = await this.#clone(root, id, previous, signal);
+        if (await isUnchanged(root, entries, new Set(), signal)) {
+          await flushFileSystem(join(this.#layout.snapshots, id));
+          writeNamedFile(join(this.#layout.snapshots, id, "entries"), printEntries(entries));
+          this.#see(id, now);
+          attempts.pop();
+          return this.#held(id, held);
+        }
+        held?.[Symbol.dispose]();
+        previous = { id, entries };
+      }
+      throw new Fault("base_changing", { name: base.name });
+    } finally {
+      using snapshots = Handle.open(this.#layout.snapshots);
+      for (const id of attempts) await purgeLater(snapshots, id);
+    }
+  }
+
+  async #clone(
+    root: Handle,
+    id: string,
+    previous: { readonly id: string; readonly entries: TreeEntries } | undefined,
+    signal: AbortSignal | undefined,
+  ): Promise<TreeEntries> {
+    makeDirectory(join(this.#layout.snapshots, id));
+    makeDirectory(this.treeOf(id));
+    using target = Handle.open(this.treeOf(id), { directory: true });
+    using tree = previous && Handle.open(this.treeOf(previous.id), { directory: true });
+    const before = tree && previous ? { tree, entries: previous.entries } : undefined;
+    const { entries } = await cloneTree(root, target, { placing: "copy", previous: before, signal });
+    return entries;
+  }
+
+  #entries(id: string): TreeEntries {
+    const text = contentAt(join(this.#layout.snapshots, id, "entries"), maxEntriesBytes)?.toString("utf8");
+    return parseEntries(text ?? "[]");
+  }
+
+  /** When the base was last found to be as the snapshot has it; undefined where the clock was set since. */
+  #seen(id: string): number | undefined {
+    const text = contentAt(join(this.#layout.snapshots, id, "seen"), maxSmallBytes)?.toString("utf8") ?? "";
+    const [time = Number.NaN, offset = Number.NaN] = text.split(" ").map(Number);
+    const isSteady = Math.abs(clockOffset() - offset) < clockStepMs && time <= Date.now();
+    return isSteady ? time - slackMs : undefined;
+  }
+
+  #see(id: string, time: number): void {
+    writeNamedFile(join(this.#layout.snapshots, id, "seen"), `${time} ${clockOffset()}`);
+  }
+
+  /** The snapshots that nobody needs are moved away; the caller removes them. `needed` is asked under the claim. */
+  async retire(needed: () => Promise<ReadonlySet<string>>): Promise<string[]> {
+    using _ = await claimed(this.#layout.claims, "collect");
+    const inUse = new Set(claimsIn(this.#layout.claims).map(name => name.split("-")[1]));
+    const keep = await needed();
+    const retired: string[] = [];
+    for (const id of sys.names(this.#layout.snapshots).map(String)) {
+      if (keep.has(id) || inUse.has(id)) continue;
+      const away = `snapshot-${id}`;
+      sys.rename(join(this.#layout.snapshots, id), join(this.#layout.removing, away));
+      retired.push(away);
+    }
+    return retired;
+  }
+
+  /** The newest snapshots of these workspaces. What is remembered of others is forgotten. */
+  latestOf(live: ReadonlySet<string>): Set<string> {
+    const ids = new Set<string>();
+    for (const workspace of sys.names(this.#layout.latest).map(String)) {
+      const path = join(this.#layout.latest, workspace);
+      if (!live.has(workspace)) unlinkIfThere(path);
+      else ids.add(contentAt(path, maxSmallBytes)?.toString("utf8") ?? "");
+    }
+    return ids;
+  }
+}
+
+/** Between the clock and the uptime of the machine: it stays the same unless the clock is set. */
+function clockOffset(): number {
+  return Math.round(Date.now() - uptime() * 1000);
+}

@@ -1,0 +1,10 @@
+// Names of workspaces. They become parts of paths and of URLs, so only what is safe in both is allowed.
+import { Fault } from "../fault.ts";
+
+const most = 64;
+
+/** Faults: `invalid_workspace_name`. */
+export function checkName(name: string): void {
+  const isValid = name.length <= most && /^[A-Za-z0-9][A-Za-z0-9._-]*$/.test(name) && !name.includes("..");
+  if (!isValid) throw new Fault("invalid_workspace_name", { name: name.slice(0, 200), most });
+}

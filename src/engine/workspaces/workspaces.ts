@@ -1,0 +1,379 @@
+// Workspaces in a directory: made, forked, compared, merged and dropped. A workspace exists from the moment that the
+// store has its record; files without a record are what a dead process left, and are removed (collect.ts).
+import { resolve } from "node:path";
+import { Fault } from "../fault.ts";
+import type { WorkspaceStore } from "../store/store.ts";
+import { makeDirectory } from "../workspace/commit/state.ts";
+import { sys } from "../workspace/commit/syscalls.ts";
+import { system } from "../workspace/errno.ts";
+import { display, Handle } from "../workspace/handle.ts";
+import { type Access, isWithin } from "../workspace/root.ts";
+import { claim, claimed } from "../workspace/system/claim.ts";
+import { privatise } from "../workspace/tree/privatise.ts";
+import type { Workspace } from "../workspace/workspace.ts";
+import { Bases } from "./bases.ts";
+import { type Chosen, chooseMethod } from "./copy-method.ts";
+import { forkChanges } from "./difference.ts";
+import { type ForkDifference, fileDifferences } from "./file-difference.ts";
+import { type Layout, layoutAt, newId } from "./layout.ts";
+import { dismantle, lastUsed, materialise, remount, type Source, touchUsed } from "./materialise.ts";
+import { type MergeResult, mergeFork } from "./merge.ts";
+import { aboutOf, type CopyMethod, type CreatorNotes, recordOf, type WorkspaceRecord } from "./record.ts";
+import { Snapshots } from "./snapshots.ts";
+import { undoneChanges } from "./undone.ts";
+import { checkName } from "./workspace-name.ts";
+
+export interface WorkspacesOptions {
+  readonly directory: string;
+  readonly store: (path: string) => WorkspaceStore;
+  /** Forks that nobody has used for this long are dropped; absent: never. */
+  readonly unusedMs?: number | undefined;
+  /** For tests: a method that this machine can do besides the one it would choose. */
+  readonly method?: CopyMethod | undefined;
+}
+
+export interface ListedWorkspace {
+  readonly record: WorkspaceRecord;
+  readonly baseName?: string;
+  /** Bytes of its own, as last measured. */
+  readonly size?: number;
+  /** Milliseconds since 1970: when it was last used, and when it will be dropped, where that is soon. */
+  readonly used: number;
+  readonly expires?: number;
+}
+
+/** Who opens directories for a merge: what it may change, and in whose name, is this workspace's. */
+export type Opener = Pick<Workspace, "elsewhere">;
+
+export class Workspaces implements AsyncDisposable {
+  readonly layout: Layout;
+  readonly snapshots: Snapshots;
+  readonly store: WorkspaceStore;
+  readonly unusedMs: number | undefined;
+  readonly #method: CopyMethod | undefined;
+  readonly #opening = new Set<string>();
+  #chosen: Promise<Chosen> | undefined;
+
+  constructor({ directory, store, method, unusedMs }: WorkspacesOptions) {
+    this.unusedMs = unusedMs;
+    makeDirectory(directory);
+    using handle = system(directory, () => Handle.open(directory, { directory: true }));
+    this.layout = layoutAt(display(handle.whereabouts()));
+    this.store = store(this.layout.store);
+    this.snapshots = new Snapshots(this.layout);
+    this.#method = method;
+  }
+
+  /** In the order of names. */
+  async list({ dropped = false } = {}): Promise<WorkspaceRecord[]> {
+    return (await this.store.list({ dropped })).map(info => recordOf(info, this.layout));
+  }
+
+  /** Faults: `unknown_workspace`. */
+  async find(name: string): Promise<WorkspaceRecord> {
+    const info = await this.store.find(name);
+    if (info !== undefined) return recordOf(info, this.layout);
+    const names = (await this.store.list()).map(one => one.name);
+    const nearest = names.filter(other => other.includes(name) || name.includes(other)).slice(0, 5);
+    throw new Fault("unknown_workspace", { name, nearest: nearest.length > 0 ? nearest : names.slice(0, 5) });
+  }
+
+  /** The workspace that is served from a directory; undefined where none is. */
+  async servedFrom(root: string): Promise<WorkspaceRecord | undefined> {
+    // The folder of a tree is named after its workspace.
+    const [, name] = /\/([^/]+)-[0-9a-f]{16}\/tree$/.exec(root) ?? [];
+    const info = name === undefined ? undefined : await this.store.find(name);
+    const record = info && recordOf(info, this.layout);
+    if (record?.root === root) return record;
+    return (await this.list()).find(one => one.root === root);
+  }
+
+  /** Whether a workspace is another one, or was forked from it, directly or not. */
+  async descends(record: WorkspaceRecord, from: WorkspaceRecord): Promise<boolean> {
+    for (let at: string | undefined = record.id; at !== undefined; ) {
+      if (at === from.id) return true;
+      at = (await this.store.info(at))?.parent?.workspace;
+    }
+    return false;
+  }
+
+  /** What a list shows, in the order of names. */
+  async described(): Promise<ListedWorkspace[]> {
+    const all = await this.list();
+    const names = new Map(all.map(({ id, name }) => [id, name]));
+    const now = Date.now();
+    return all.map(record => {
+      const used = this.lastUsed(record) ?? now;
+      const expires = expiryOf(record, used, this.unusedMs, now);
+      return {
+        record,
+        used,
+        ...(record.base !== undefined && { baseName: names.get(record.base) ?? record.base }),
+        ...(expires !== undefined && { expires }),
+      };
+    });
+  }
+
+  /** When it was last used; undefined where nobody keeps that. */
+  lastUsed({ tree }: WorkspaceRecord): number | undefined {
+    return tree === undefined ? undefined : lastUsed(this.layout, tree);
+  }
+
+  touch({ tree }: WorkspaceRecord): void {
+    if (tree !== undefined) touchUsed(this.layout, tree);
+  }
+
+  /** How forks get their files on this machine. */
+  method(): Promise<Chosen> {
+    this.#chosen ??= this.#choose();
+    return this.#chosen;
+  }
+
+  async #choose(): Promise<Chosen> {
+    if (this.#method !== undefined) return { method: this.#method, because: [] };
+    const name = `probe-${newId()}`;
+    using _ = claim(this.layout.claims, `tree-${name}`);
+    return await chooseMethod(this.layout.trees, name);
+  }
+
+  /** An existing directory becomes a workspace, where it is. Its first snapshot is taken now, so that forks are quick. */
+  async adopt(
+    name: string,
+    directory: string,
+    owner: string,
+    signal?: AbortSignal,
+  ): Promise<WorkspaceRecord> {
+    checkName(name);
+    using handle = system(directory, () => Handle.open(resolve(directory)));
+    if (!handle.stat().isDirectory()) throw new Fault("not_a_directory", { path: directory });
+    const path = display(handle.whereabouts());
+    this.#refuseNested(
+      path,
+      (await this.list()).filter(({ kind }) => kind === "adopted"),
+    );
+    const about: CreatorNotes = { kind: "adopted", method: "copy", owner, directory: path };
+    const record = await this.#register({ name, about });
+    try {
+      (await this.snapshots.of(record, signal))[Symbol.dispose]();
+      return record;
+    } catch (error) {
+      await this.store.drop(record.id);
+      throw error;
+    }
+  }
+
+  #refuseNested(path: string, adopted: readonly WorkspaceRecord[]): void {
+    for (const other of [this.layout.path, ...adopted.map(({ root }) => root)]) {
+      if (isWithin(path, other) || isWithin(other, path))
+        throw new Fault("nested_workspace", { path, other });
+    }
+  }
+
+  /** An empty workspace, or one with a copy of a directory. */
+  async create(
+    name: string,
+    from: string | undefined,
+    owner: string,
+    signal?: AbortSignal,
+  ): Promise<WorkspaceRecord> {
+    checkName(name);
+    const source = from === undefined ? undefined : ({ directory: resolve(from), method: "copy" } as const);
+    if (source !== undefined) {
+      using handle = system(source.directory, () => Handle.open(source.directory));
+      if (!handle.stat().isDirectory()) throw new Fault("not_a_directory", { path: source.directory });
+      const path = display(handle.whereabouts());
+      if (isWithin(path, this.layout.path) || isWithin(this.layout.path, path))
+        throw new Fault("nested_workspace", { path, other: this.layout.path });
+    }
+    return await this.#make(name, source, { kind: "created", method: "copy", owner }, undefined, signal);
+  }
+
+  /** Faults: `workspace_exists`, `unknown_workspace`, `base_gone`, `base_changing`. */
+  async fork(name: string, from: string, owner: string, signal?: AbortSignal): Promise<WorkspaceRecord> {
+    checkName(name);
+    if ((await this.store.find(name)) !== undefined) throw new Fault("workspace_exists", { name });
+    const base = await this.find(from);
+    await this.ready(base);
+    const [{ method }, snapshot] = await Promise.all([this.method(), this.snapshots.of(base, signal)]);
+    using _ = snapshot;
+    const source = { directory: snapshot.tree, method, snapshot: snapshot.id };
+    const about: CreatorNotes = { kind: "fork", method, owner, snapshot: snapshot.id };
+    return await this.#make(name, source, about, base, signal);
+  }
+
+  async #make(
+    name: string,
+    source: Source | undefined,
+    about: CreatorNotes,
+    base: WorkspaceRecord | undefined,
+    signal: AbortSignal | undefined,
+  ): Promise<WorkspaceRecord> {
+    const tree = `${name}-${newId()}`;
+    using _ = claim(this.layout.claims, `tree-${tree}`);
+    try {
+      await materialise(this.layout, tree, source, signal);
+      const record = await this.#register({ name, about: { ...about, tree }, base });
+      touchUsed(this.layout, tree);
+      return record;
+    } catch (error) {
+      await dismantle(this.layout, tree);
+      throw error;
+    }
+  }
+
+  async #register(made: {
+    readonly name: string;
+    readonly about: CreatorNotes;
+    readonly base?: WorkspaceRecord | undefined;
+  }): Promise<WorkspaceRecord> {
+    const { name, about, base } = made;
+    const parent = base && { parent: { workspace: base.id, revision: base.revision } };
+    const info = await this.store.create({ name, about: aboutOf(about), ...parent });
+    if (info === "exists") throw new Fault("workspace_exists", { name });
+    if (info === "no_parent") throw new Fault("base_gone", { name, base: base?.name ?? "" });
+    return recordOf(info, this.layout);
+  }
+
+  /** The files of a workspace, in the name of the opener. The caller disposes of it. */
+  openTree({ root }: WorkspaceRecord, opener: Opener, access: Access): Workspace {
+    this.#opening.add(root);
+    try {
+      return opener.elsewhere([{ path: root, access }]);
+    } finally {
+      this.#opening.delete(root);
+    }
+  }
+
+  /** Whether a directory is being opened by `openTree`. */
+  isOpening(path: string): boolean {
+    return this.#opening.has(path);
+  }
+
+  /** Makes the files of a workspace reachable. Faults: `base_gone` where its directory is not there. */
+  async ready(record: WorkspaceRecord): Promise<void> {
+    const { method, tree, snapshot, root, name } = record;
+    if (method === "overlay" && tree !== undefined && snapshot !== undefined)
+      await remount(this.layout, tree, snapshot);
+    if (sys.lstat(root)?.isDirectory() !== true) throw new Fault("base_gone", { name, base: root });
+  }
+
+  /** The same for a server whose commands, or whose own writes, may go into files in place. */
+  async readyForCommands(record: WorkspaceRecord, signal?: AbortSignal): Promise<void> {
+    await this.ready(record);
+    const { method, tree, root } = record;
+    if (method !== "link" || tree === undefined) return;
+    using _ = await claimed(this.layout.claims, `private-${tree}`, signal);
+    const place = `${this.layout.trees}/${tree}`;
+    if (sys.lstat(`${place}/private`) !== undefined) return;
+    using handle = Handle.open(root, { directory: true });
+    await privatise(handle, `${place}/scratch`, signal);
+    sys.mkdir(`${place}/private`, 0o700);
+  }
+
+  /**
+   * What a fork changed since it was made, or since it was last merged. All diffs together have at most `room`
+   * characters. Faults: `not_a_fork`.
+   */
+  async diff(
+    record: WorkspaceRecord,
+    opener: Opener,
+    {
+      room = Number.POSITIVE_INFINITY,
+      signal,
+    }: { readonly room?: number; readonly signal?: AbortSignal } = {},
+  ): Promise<ForkDifference[]> {
+    return await this.#withTrees(record, opener, async trees => {
+      const undone = trees.base ? await undoneChanges(trees.base) : async () => false;
+      const { bases } = await Bases.of(this.store, record.id, undone);
+      return await fileDifferences(await forkChanges({ ...trees, bases, signal }), trees.fork, room);
+    });
+  }
+
+  /** All of it or nothing. Faults: `merge_conflict`, `not_a_fork`, `base_gone`, and those of a commit. */
+  async merge(
+    record: WorkspaceRecord,
+    opener: Opener,
+    options: {
+      readonly prefer?: "fork" | "base" | undefined;
+      readonly signal?: AbortSignal | undefined;
+    } = {},
+  ): Promise<MergeResult> {
+    using _ = await claimed(this.layout.claims, `merge-${record.id}`, options.signal);
+    return await this.#withTrees(record, opener, async ({ base, baseName, ...trees }) => {
+      if (base === undefined) throw new Fault("base_gone", { name: record.name, base: baseName });
+      return await mergeFork(
+        { ...trees, base, signal: options.signal },
+        { store: this.store, baseName, prefer: options.prefer },
+      );
+    });
+  }
+
+  async #withTrees<T>(
+    record: WorkspaceRecord,
+    opener: Opener,
+    action: (trees: {
+      layout: Layout;
+      record: WorkspaceRecord;
+      frozen: Handle;
+      fork: Workspace;
+      base: Workspace | undefined;
+      baseName: string;
+    }) => Promise<T>,
+  ): Promise<T> {
+    if (record.base === undefined || record.snapshot === undefined)
+      throw new Fault("not_a_fork", { name: record.name });
+    await this.ready(record);
+    using held = await this.snapshots.hold(record.snapshot);
+    if (held === undefined) throw new Fault("base_gone", { name: record.name, base: record.snapshot });
+    using frozen = Handle.open(held.tree, { directory: true });
+    using fork = this.openTree(record, opener, "read-only");
+    const info = await this.store.info(record.base);
+    const base = info?.dropped === undefined && info ? recordOf(info, this.layout) : undefined;
+    const there = base && (await this.ready(base).then(() => true, unlessGone));
+    using live = base && there ? this.openTree(base, opener, "read-write") : undefined;
+    const baseName = info?.name ?? record.base;
+    return await action({ layout: this.layout, record, frozen, fork, base: live, baseName });
+  }
+
+  /** It can be restored until it is collected. Faults: `has_forks`. */
+  async drop(record: WorkspaceRecord): Promise<void> {
+    const forks = (await this.list()).filter(({ base }) => base === record.id).map(({ name }) => name);
+    if (forks.length > 0) throw new Fault("has_forks", { name: record.name, forks });
+    await this.store.drop(record.id);
+  }
+
+  /** Takes back the latest drop of this name. Faults: `unknown_workspace`, `workspace_exists`. */
+  async restore(name: string): Promise<WorkspaceRecord> {
+    const all = (await this.list({ dropped: true })).filter(record => record.name === name);
+    const latest = all.sort((a, b) => (b.dropped ?? 0) - (a.dropped ?? 0))[0];
+    if (latest === undefined) throw new Fault("unknown_workspace", { name });
+    const result = await this.store.restore(latest.id);
+    if (result === "exists") throw new Fault("workspace_exists", { name });
+    if (result === "gone") throw new Fault("unknown_workspace", { name });
+    this.touch(latest);
+    return await this.find(name);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.store[Symbol.asyncDispose]();
+  }
+}
+
+/** A fork is announced when this share of its time is left. */
+const announced = 0.2;
+
+function expiryOf(
+  { kind }: WorkspaceRecord,
+  used: number,
+  unusedMs: number | undefined,
+  now: number,
+): number | undefined {
+  if (kind !== "fork" || unusedMs === undefined) return undefined;
+  const at = used + unusedMs;
+  return at - now < unusedMs * announced ? at : undefined;
+}
+
+function unlessGone(error: unknown): false {
+  if (Fault.is(error, "base_gone")) return false;
+  throw error;
+}

@@ -1,0 +1,230 @@
+// Forks on one machine: what a fork has, what differs, and what a merge brings back.
+import { chmodSync, lstatSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { Fault } from "../../src/engine/fault.ts";
+import { undo } from "../../src/engine/history/undo.ts";
+import { Ground, treeOf } from "./ground.ts";
+
+const lines = (...all: string[]) => `${all.join("\n")}\n`;
+
+async function conflictsOf(action: Promise<unknown>) {
+  const error = await action.then(
+    () => undefined,
+    reason => reason,
+  );
+  if (!Fault.is(error, "merge_conflict")) throw error ?? new Error("it was merged");
+  return error.data.conflicts;
+}
+
+describe("a fork", () => {
+  it("has all files of its base, ignored ones too, and keeps its changes to itself", async () => {
+    using ground = new Ground("link");
+    const { base, fork } = await ground.forked({
+      ".gitignore": "node_modules/\n",
+      "a.txt": "a\n",
+      "node_modules/x/index.js": "x\n",
+    });
+    expect(treeOf(fork.root)).toEqual(treeOf(base));
+    ground.files(fork.root, { "a.txt": "changed\n", "b.txt": "new\n" });
+    expect(treeOf(base)["a.txt"]).toBe("a\n");
+    const changes = await ground.workspaces.diff(fork, ground.opener);
+    expect(changes.map(({ path }) => path)).toEqual(["a.txt", "b.txt"]);
+  });
+
+  it("leaves ignored files and .git out of the difference", async () => {
+    using ground = new Ground("link");
+    const { base, fork } = await ground.forked({
+      ".gitignore": "out/\n*.log\n",
+      ".git/HEAD": "x\n",
+      a: "a\n",
+    });
+    ground.files(fork.root, { "out/b.js": "b\n", "c.log": "c\n", ".git/HEAD": "y\n", "d.txt": "d\n" });
+    const changes = await ground.workspaces.diff(fork, ground.opener);
+    expect(changes.map(({ path }) => path)).toEqual(["d.txt"]);
+    await ground.workspaces.merge(fork, ground.opener);
+    expect(treeOf(base)).toEqual({
+      ".gitignore": "out/\n*.log\n",
+      ".git/HEAD": "x\n",
+      a: "a\n",
+      "d.txt": "d\n",
+    });
+  });
+
+  it("is the base at one moment: later changes of the base do not show in it", async () => {
+    using ground = new Ground("link");
+    const { base, fork } = await ground.forked({ "a.txt": "a\n" });
+    writeFileSync(join(base, "a.txt"), "in place\n");
+    expect(readFileSync(join(fork.root, "a.txt"), "utf8")).toBe("a\n");
+    const second = await ground.workspaces.fork("second", "main", "me");
+    expect(readFileSync(join(second.root, "a.txt"), "utf8")).toBe("in place\n");
+  });
+});
+
+describe("a merge", () => {
+  it("brings edits, new files, deletions, modes, links and binaries to the base, beside what changed there", async () => {
+    using ground = new Ground("copy");
+    const { base, fork } = await ground.forked({
+      "both.txt": lines("1", "2", "3", "4", "5"),
+      "gone.txt": "gone\n",
+      "tool.sh": "#!/bin/sh\n",
+      "logo.png": Buffer.from([0, 1, 2, 3]),
+      "d/e/f.txt": "f\n",
+    });
+    symlinkSync("a", join(base, "link"));
+    const second = await ground.workspaces.fork("second", "main", "me");
+    expect(second.snapshot).not.toBe(fork.snapshot);
+    ground.files(second.root, {
+      "both.txt": lines("one", "2", "3", "4", "5"),
+      "gone.txt": null,
+      "logo.png": Buffer.from([0, 9, 9]),
+      "new/deep/file.txt": "new\n",
+      "d/e/f.txt": null,
+      "d/e": null,
+    });
+    chmodSync(join(second.root, "tool.sh"), 0o755);
+    rmSync(join(second.root, "link"));
+    symlinkSync("b", join(second.root, "link"));
+    ground.files(base, { "both.txt": lines("1", "2", "3", "4", "five"), "theirs.txt": "theirs\n" });
+    const { change, files } = await ground.workspaces.merge(second, ground.opener);
+    expect(change).toMatch(/^m/);
+    expect(files.find(({ path }) => path === "both.txt")).toMatchObject({ effect: "changed", merged: true });
+    expect(treeOf(base)).toEqual({
+      "both.txt": lines("one", "2", "3", "4", "five"),
+      "tool.sh": "#!/bin/sh\n",
+      "logo.png": "\0\t\t",
+      "new/deep/file.txt": "new\n",
+      "theirs.txt": "theirs\n",
+      "d/": "{}",
+      link: "-> b",
+    });
+    expect(lstatSync(join(base, "tool.sh")).mode & 0o777).toBe(0o755);
+  });
+
+  it("is refused with both sides where both changed the same, and nothing is merged", async () => {
+    using ground = new Ground("link");
+    const { base, fork } = await ground.forked({ "a.txt": lines("1", "2", "3"), "b.txt": "b\n" });
+    ground.files(fork.root, { "a.txt": lines("1", "fork", "3"), "b.txt": "changed\n" });
+    ground.files(base, { "a.txt": lines("1", "base", "3") });
+    const conflicts = await conflictsOf(ground.workspaces.merge(fork, ground.opener));
+    expect(conflicts).toEqual([
+      {
+        path: "a.txt",
+        reason: "both_changed",
+        fork: [{ line: 2, text: "fork" }],
+        base: [{ line: 2, text: "base" }],
+      },
+    ]);
+    expect(treeOf(base)).toEqual({ "a.txt": lines("1", "base", "3"), "b.txt": "b\n" });
+  });
+
+  it("succeeds in a second step, after the fork has rewritten what collided", async () => {
+    using ground = new Ground("link");
+    const { base, fork } = await ground.forked({
+      "a.txt": lines("1", "2", "3"),
+      "b.txt": "b\n",
+      "c.txt": "c\n",
+    });
+    ground.files(fork.root, { "a.txt": lines("1", "fork", "3"), "b.txt": "mine\n", "c.txt": null });
+    ground.files(base, { "a.txt": lines("1", "base", "3"), "b.txt": null, "c.txt": "changed\n" });
+    expect(await conflictsOf(ground.workspaces.merge(fork, ground.opener))).toHaveLength(3);
+    ground.files(fork.root, {
+      "a.txt": lines("1", "fork and base", "3"),
+      "b.txt": "mine, again\n",
+      "c.txt": "both\n",
+    });
+    await ground.workspaces.merge(fork, ground.opener);
+    expect(treeOf(base)).toEqual({
+      "a.txt": lines("1", "fork and base", "3"),
+      "b.txt": "mine, again\n",
+      "c.txt": "both\n",
+    });
+  });
+
+  it("stays refused while an overlap is as it was, whatever else the fork changes", async () => {
+    using ground = new Ground("link");
+    const text = (second: string, last: string) => lines("1", second, "3", "4", "5", "6", "7", "8", last);
+    const { base, fork } = await ground.forked({ "a.txt": text("2", "9") });
+    ground.files(fork.root, { "a.txt": text("fork", "9") });
+    ground.files(base, { "a.txt": text("base", "9") });
+    await conflictsOf(ground.workspaces.merge(fork, ground.opener));
+    ground.files(fork.root, { "a.txt": text("fork", "nine") });
+    await conflictsOf(ground.workspaces.merge(fork, ground.opener));
+    expect(treeOf(base)["a.txt"]).toBe(text("base", "9"));
+  });
+
+  it("follows renames on either side", async () => {
+    using ground = new Ground("link");
+    const body = (first: string, last: string) => lines(first, "2", "3", "4", "5", "6", "7", "8", last);
+    const { base, fork } = await ground.forked({
+      "a.txt": body("1", "9"),
+      "b.txt": body("b1", "b9"),
+      "c.txt": body("c1", "c9"),
+    });
+    renameSync(join(fork.root, "a.txt"), join(fork.root, "moved.txt"));
+    ground.files(fork.root, { "moved.txt": body("one", "9"), "b.txt": body("b one", "b9") });
+    ground.files(base, { "a.txt": body("1", "nine") });
+    renameSync(join(base, "b.txt"), join(base, "other.txt"));
+    ground.files(base, { "other.txt": body("b1", "b nine") });
+    await ground.workspaces.merge(fork, ground.opener);
+    expect(treeOf(base)).toEqual({
+      "moved.txt": body("one", "nine"),
+      "other.txt": body("b one", "b nine"),
+      "c.txt": body("c1", "c9"),
+    });
+  });
+
+  it("refuses two renames of one file, and a file where the base has a directory", async () => {
+    using ground = new Ground("link");
+    const { base, fork } = await ground.forked({ "a.txt": lines("1", "2", "3") });
+    renameSync(join(fork.root, "a.txt"), join(fork.root, "left.txt"));
+    renameSync(join(base, "a.txt"), join(base, "right.txt"));
+    ground.files(fork.root, { x: "a file\n", "y/inside": "y\n" });
+    ground.files(base, { "x/inside": "a directory\n", y: "a file\n" });
+    const conflicts = await conflictsOf(ground.workspaces.merge(fork, ground.opener));
+    expect(conflicts.map(({ path, reason }) => `${path} ${reason}`).sort()).toEqual([
+      "a.txt both_renamed",
+      "x kinds",
+      "y kinds",
+      "y/inside in_the_way",
+    ]);
+  });
+
+  it("brings only what is new when it is done again", async () => {
+    using ground = new Ground("link");
+    const { base, fork } = await ground.forked({ "a.txt": lines("1", "2", "3", "4", "5") });
+    ground.files(fork.root, { "a.txt": lines("one", "2", "3", "4", "5"), "b.txt": "b\n" });
+    await ground.workspaces.merge(fork, ground.opener);
+    expect(await ground.workspaces.diff(fork, ground.opener)).toEqual([]);
+    expect((await ground.workspaces.merge(fork, ground.opener)).files).toEqual([]);
+    ground.files(base, { "a.txt": lines("uno", "2", "3", "4", "5"), "b.txt": null });
+    ground.files(fork.root, { "a.txt": lines("one", "2", "3", "4", "five") });
+    await ground.workspaces.merge(fork, ground.opener);
+    expect(treeOf(base)).toEqual({ "a.txt": lines("uno", "2", "3", "4", "five") });
+  });
+
+  it("is one change of the base, and can be made again after it was undone", async () => {
+    using ground = new Ground("link");
+    const { base, fork } = await ground.forked({ "a.txt": "a\n", "b.txt": "b\n" });
+    const before = treeOf(base);
+    ground.files(fork.root, { "a.txt": "changed\n", "b.txt": null, "c/d.txt": "d\n" });
+    const { change } = await ground.workspaces.merge(fork, ground.opener);
+    const after = treeOf(base);
+    const main = await ground.workspaces.find("main");
+    using workspace = ground.workspaces.openTree(main, ground.opener, "read-write");
+    await undo(workspace, { change: change ?? "" });
+    expect(treeOf(base)).toEqual(before);
+    await ground.workspaces.merge(fork, ground.opener);
+    expect(treeOf(base)).toEqual(after);
+  });
+
+  it("tells that the base is gone, and leaves the fork as it is", async () => {
+    using ground = new Ground("link");
+    const { base, fork } = await ground.forked({ "a.txt": "a\n" });
+    ground.files(fork.root, { "a.txt": "changed\n" });
+    renameSync(base, `${base}-moved`);
+    await expect(ground.workspaces.merge(fork, ground.opener)).rejects.toMatchObject({ code: "base_gone" });
+    expect((await ground.workspaces.diff(fork, ground.opener)).map(({ path }) => path)).toEqual(["a.txt"]);
+    expect(treeOf(fork.root)).toEqual({ "a.txt": "changed\n" });
+  });
+});
