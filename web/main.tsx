@@ -1,6 +1,7 @@
 // The review page: starts it, in a browser or embedded in a client.
 import { render } from "preact";
 import { App } from "./app.tsx";
+import { isInClient, startInClient } from "./embedded/start.ts";
 import { followChosen, refreshDetail, touched } from "./state/detail.ts";
 import { addChange, followFilters, markKept, reloadLists } from "./state/history.ts";
 import { listenToKeys } from "./state/keys.ts";
@@ -49,6 +50,15 @@ function start(): void {
   });
 }
 
+/** Inside a client there are no events: the list is fetched again when a tool has answered. */
+async function startEmbedded(): Promise<void> {
+  await startInClient();
+  await loadSession();
+  followFilters();
+  followChosen();
+}
+
 listenToKeys();
 render(<App />, root);
-start();
+if (isInClient) void startEmbedded();
+else start();

@@ -30,9 +30,11 @@ addEventListener("hashchange", () => {
 export function go(next: Route, { replace = false } = {}): void {
   const hash = format(next);
   if (hash === location.hash) return;
-  if (replace) history.replaceState(null, "", hash);
-  else history.pushState(null, "", hash);
   route.value = next;
+  try {
+    if (replace) history.replaceState(null, "", hash);
+    else history.pushState(null, "", hash);
+  } catch {} // a frame without an address of its own has no history
 }
 
 export function format({ view, chosen }: Route): string {

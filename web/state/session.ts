@@ -11,7 +11,9 @@ export const may = computed(
 );
 
 /** Inside a client there are changes, and nothing else. */
-export const isEmbedded = computed(() => session.value?.mode === "app");
+export const isEmbedded = computed(
+  () => session.value?.mode === "app" || "embedded" in document.documentElement.dataset,
+);
 
 export function loadSession(keep = false): Promise<void> {
   return session.load(signal => get<SessionInfo>("api/session", signal), { keep });

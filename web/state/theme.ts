@@ -21,6 +21,11 @@ export function chooseTheme(next: Theme): void {
   } catch {} // a closed storage only means that the choice is not kept
 }
 
+/** The client's choice, where the page is inside of one. */
+export function hostTheme(chosen: "light" | "dark"): void {
+  theme.value = chosen;
+}
+
 export function isDark(): boolean {
   return (
     theme.value === "dark" || (theme.value === "system" && matchMedia("(prefers-color-scheme: dark)").matches)
