@@ -14,7 +14,7 @@ const outfile = join(root, `node_modules/.proof/main-${process.pid}.mjs`);
 const builtThreads = {
   name: "built threads",
   setup({ onResolve }) {
-    onResolve({ filter: /^#(syntax|pdf)$/ }, ({ path }) => ({
+    onResolve({ filter: /^#(syntax|pdf|review)$/ }, ({ path }) => ({
       path: pathToFileURL(join(root, `dist/${path.slice(1)}.cjs`)).href,
       external: true,
     }));

@@ -26,6 +26,8 @@ export interface Tool<S extends ObjectSchema = ObjectSchema> {
   readonly paths?: readonly (keyof Infer<S> & string)[];
   /** Old or foreign names of parameters, accepted but not advertised: alias → name. The proper name wins. */
   readonly aliases?: Readonly<Record<string, string>>;
+  /** The page that shows its answers, in clients that render pages. */
+  readonly page?: "review";
   /** For clients, besides the schema: how large its answers may be, for example. */
   readonly meta?: Readonly<Record<string, unknown>>;
   run(params: Infer<S>, call: CallContext): Promise<Reply> | Reply;

@@ -10,6 +10,7 @@ import { decode } from "../engine/text/text.ts";
 import type { WorkspacePath } from "../engine/workspace/path.ts";
 import { onWindows, ownForm } from "../engine/workspace/windows-path.ts";
 import type { Workspace } from "../engine/workspace/workspace.ts";
+import { pageContent, pageUri } from "./apps.ts";
 import { InvalidParams, isRecord, RpcError } from "./jsonrpc.ts";
 import type { Method, MethodResult, Params, ServerOptions } from "./method.ts";
 import { eraOf, type ProtocolRevision } from "./revision.ts";
@@ -46,6 +47,11 @@ export function resourceMethods({ engine, settings, dialect }: ServerOptions) {
     "resources/read": {
       ttlMs: 0,
       async run({ uri }, { workspace = engine.workspace, revision }) {
+        const page = dialect.tools.find(tool => tool.page !== undefined && pageUri(tool.page) === uri);
+        if (page !== undefined) {
+          const content = await pageContent(String(uri));
+          if (content !== undefined) return { result: { contents: [content] } };
+        }
         const path = pathOf(uri, workspace);
         try {
           return {

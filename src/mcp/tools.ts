@@ -3,6 +3,7 @@
 import { advertisedName, call, offeredTools } from "../contract/call.ts";
 import type { Content, Reply, Tool } from "../contract/tool.ts";
 import { Asking } from "./approval.ts";
+import { pageUri, rendersPages } from "./apps.ts";
 import { InvalidParams, RpcError } from "./jsonrpc.ts";
 import type { Method, MethodAnswer, MethodResult, ServerOptions } from "./method.ts";
 import { progressTo } from "./progress.ts";
@@ -18,16 +19,21 @@ export function toolMethods(options: ServerOptions): Record<"tools/list" | "tool
   return {
     "tools/list": {
       ttlMs: dialect.offers === undefined ? listTtlMs : 0,
-      run({ cursor }, { workspace = engine.workspace }) {
+      run({ cursor }, caller) {
+        const { workspace = engine.workspace } = caller;
         // The list is one page, so no cursor was ever given out.
         if (cursor !== undefined && cursor !== null)
           throw new RpcError(InvalidParams, "Invalid params: unknown cursor");
         const tools = offeredTools(dialect, { workspace, settings });
-        const key = namesOf(tools);
+        // A page is read as a resource, so it is named only where there are resources.
+        const withPages = dialect.resources === true && rendersPages(caller);
+        const key = `${withPages ? "pages" : ""}\n${namesOf(tools)}`;
         let list = lists.get(key);
         if (list === undefined) {
           const plain = settings.structured ? tools : tools.map(tool => ({ ...tool, output: undefined }));
-          const result = { tools: plain.map(tool => listed(tool, advertisedName(dialect, tool, settings))) };
+          const result = {
+            tools: plain.map(tool => listed(tool, advertisedName(dialect, tool, settings), { withPages })),
+          };
           list = { result, json: JSON.stringify(result) };
           lists.set(key, list);
         }
@@ -64,8 +70,9 @@ export function toolMethods(options: ServerOptions): Record<"tools/list" | "tool
 }
 
 /** A tool as `tools/list` shows it. */
-export function listed(tool: Tool, name: string): MethodResult {
-  const { title, description, input, output, effect } = tool;
+export function listed(tool: Tool, name: string, { withPages = false } = {}): MethodResult {
+  const { title, description, input, output, effect, page } = tool;
+  const shown = withPages && page !== undefined ? { ui: { resourceUri: pageUri(page) } } : undefined;
   const reads = effect === "reads";
   return {
     name,
@@ -79,7 +86,7 @@ export function listed(tool: Tool, name: string): MethodResult {
       idempotentHint: tool.idempotent ?? reads,
       openWorldHint: effect === "runs",
     },
-    ...(tool.meta === undefined ? {} : { _meta: tool.meta }),
+    ...(tool.meta === undefined && shown === undefined ? {} : { _meta: { ...tool.meta, ...shown } }),
   };
 }
 

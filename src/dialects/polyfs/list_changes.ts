@@ -24,6 +24,7 @@ export const listChanges = polyfsTool({
     },
   },
   effect: "reads",
+  page: "review",
   paths: ["path"],
   async run({ path, limit, before, since, diff, mine }, call) {
     const { workspace, session } = call;

@@ -49,6 +49,7 @@ export const undo = polyfsTool({
     },
   },
   effect: "writes",
+  page: "review",
   paths: ["path"],
   async run({ path, hunks, dry_run, ...wanted }, call) {
     const { workspace, session, signal } = call;
