@@ -12,6 +12,7 @@ export const suites: { readonly [name: string]: () => Promise<Suite> } = {
   policy: async () => (await import("./policy/suite.ts")).policySuite,
   power: async () => (await import("./power/suite.ts")).power,
   patch: async () => (await import("./patch/suite.ts")).patchSuite,
+  review: async () => (await import("./review/suite.ts")).reviewSuite,
   search: async () => (await import("./search/suite.ts")).search,
   syntax: async () => (await import("./syntax/suite.ts")).syntaxSuite,
   soak: async () => (await import("./soak/suite.ts")).soak,

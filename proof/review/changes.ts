@@ -1,0 +1,139 @@
+// Changes on the page: they appear while it is open, whoever makes them, and hunks, files and tasks of them are undone
+// with the right bytes on the disk.
+import type { Browser } from "playwright-core";
+import { HttpClient, HttpServer } from "../client/http-client.ts";
+import type { Trial } from "../suite.ts";
+import { becomes, Ground, same } from "./ground.ts";
+
+const lines = Array.from({ length: 40 }, (_, i) => `const line${i + 1} = ${i + 1};`);
+const before = `${lines.join("\n")}\n`;
+const first = before.replace("line2 = 2;", "line2 = 200;");
+const both = first.replace("line30 = 30;", "line30 = 300;");
+const edits = [
+  { old: "line2 = 2;", new: "line2 = 200;" },
+  { old: "line30 = 30;", new: "line30 = 300;" },
+];
+
+export async function tryChanges(browser: Browser, { tally }: Trial): Promise<void> {
+  await using ground = new Ground(browser, { "src/a.ts": before, "src/b.ts": before, "src/c.ts": before });
+  const agent = await ground.agent("first-agent");
+  const { url } = await ground.serve();
+  const page = await ground.open(url);
+
+  await tally.attempt("empty: an empty history says so", () => page.getByText("No changes yet").waitFor());
+
+  await tally.attempt("stdio: a change appears while the page is open", async () => {
+    await agent.do("edit_file", { path: "src/a.ts", edits });
+    await page.getByRole("treeitem", { name: /first-agent/ }).waitFor();
+  });
+
+  await tally.attempt("http: a change of an HTTP server appears too", async () => {
+    const server = new HttpServer(ground.root, ground.state);
+    try {
+      const other = ground.connected(await HttpClient.open(server, "polyfs"));
+      await other.do("write_file", { path: "from-http.txt", content: "hello\n" });
+      await page.getByRole("treeitem", { name: /from-http\.txt/ }).waitFor();
+    } finally {
+      await server.close();
+    }
+  });
+
+  await tally.attempt("hunk: one of two is undone, and nothing else", async () => {
+    await page.getByRole("treeitem", { name: /first-agent/ }).click();
+    const hunks = page.locator(".hunk");
+    await hunks.nth(1).waitFor();
+    same(await hunks.count(), 2, "hunks");
+    await hunks.first().getByRole("button", { name: /^Undo/ }).click();
+    await becomes(() => ground.read("src/a.ts"), both.replace("line2 = 200;", "line2 = 2;"), "src/a.ts");
+    await page.getByText(/^Undid/).waitFor();
+  });
+
+  await tally.attempt("redo: the undo is taken back", async () => {
+    await page.getByRole("button", { name: "Take it back" }).click();
+    await becomes(() => ground.read("src/a.ts"), both, "src/a.ts");
+  });
+
+  await tally.attempt("file: one file of two is undone, and later edits elsewhere stay", async () => {
+    await agent.do("edit_file", { path: "src/b.ts", edits });
+    ground.write("src/b.ts", ground.read("src/b.ts").replace("line15 = 15;", "line15 = 1500;"));
+    await page.getByRole("button", { name: "Undo src/b.ts", exact: true }).click();
+    await becomes(
+      () => ground.read("src/b.ts"),
+      before.replace("line15 = 15;", "line15 = 1500;"),
+      "src/b.ts",
+    );
+    same(ground.read("src/a.ts"), both, "src/a.ts");
+  });
+
+  await tally.attempt("task: it is undone after a preview", async () => {
+    const other = await ground.agent("second-agent");
+    await other.do("write_file", { path: "new/one.txt", content: "one\n" });
+    await other.do("edit_file", { path: "src/c.ts", edits });
+    await page.getByRole("treeitem", { name: /second-agent/ }).click();
+    await page.locator(".detail h1", { hasText: "second-agent" }).waitFor();
+    await page.getByRole("button", { name: "Undo task" }).click();
+    const dialog = page.getByRole("dialog");
+    await dialog.getByText("This changes 2 files").waitFor();
+    same(ground.read("src/c.ts"), both, "src/c.ts during the preview");
+    await dialog.getByRole("button", { name: "Undo the task" }).click();
+    await becomes(() => ground.read("src/c.ts"), before, "src/c.ts");
+  });
+
+  await tally.attempt("conflict: later edits are shown, and nothing is lost", async () => {
+    const other = await ground.agent("third-agent");
+    await other.do("edit_file", { path: "src/c.ts", edits: [{ old: "line5 = 5;", new: "line5 = 50;" }] });
+    ground.write("src/c.ts", ground.read("src/c.ts").replace("line5 = 50;", "line5 = 51; // mine"));
+    const now = ground.read("src/c.ts");
+    await page.getByRole("treeitem", { name: /third-agent/ }).click();
+    await page.locator(".detail h1", { hasText: "third-agent" }).waitFor();
+    await page.getByRole("button", { name: "Undo src/c.ts", exact: true }).click();
+    const dialog = page.getByRole("dialog");
+    await dialog
+      .getByText(/in the way/)
+      .first()
+      .waitFor();
+    await dialog.getByRole("button", { name: "Cancel" }).click();
+    same(ground.read("src/c.ts"), now, "src/c.ts");
+  });
+
+  await tally.attempt("keep: a mark is there for every page", async () => {
+    await page.getByRole("button", { name: "Keep", exact: true }).first().click();
+    await page.getByRole("treeitem", { name: /third-agent.*kept/ }).waitFor();
+  });
+
+  await tally.attempt("to now: the difference from the start of a task to the disk", async () => {
+    await page.getByRole("button", { name: "To now" }).click();
+    await page.locator(".code", { hasText: "// mine" }).first().waitFor();
+    await page.getByRole("button", { name: "This task" }).click();
+  });
+
+  await tally.attempt("search: text of the past leads to its line", async () => {
+    await page.getByRole("searchbox").fill("line30 = 300");
+    await page
+      .getByRole("option", { name: /src\/a\.ts:30/ })
+      .first()
+      .click();
+    await page.locator(".marked", { hasText: "line30 = 300" }).first().waitFor();
+    await page.getByRole("searchbox").fill("");
+  });
+
+  await tally.attempt("filter: only one agent's tasks", async () => {
+    await page.getByRole("button", { name: "Filters" }).click();
+    await page.getByLabel("Agent").selectOption({ index: 1 });
+    const chosen = await page.getByLabel("Agent").inputValue();
+    await page.waitForFunction(`[...document.querySelectorAll("[role=treeitem] strong")].every(
+      row => row.textContent === ${JSON.stringify(chosen)})`);
+    await page.getByRole("treeitem").first().waitFor();
+    await page.getByRole("button", { name: "Clear filters" }).click();
+  });
+
+  await tally.attempt("now: calls are listed with agent, tool and path", async () => {
+    await page.getByRole("link", { name: "Now" }).click();
+    await agent.try("read_file", { path: "no/such/file" });
+    await page.getByRole("option", { name: /read_file.*no\/such\/file.*failed/ }).waitFor();
+  });
+
+  await tally.attempt("quiet: the page does nothing that it must not", () =>
+    same(ground.offences.join("; "), "", "offences"),
+  );
+}
