@@ -35,7 +35,7 @@ export async function tryAccessibility(browser: Browser, { tally }: Trial): Prom
     await check("filters and places found", async () => {
       await page.getByRole("button", { name: "Filters" }).click();
       await page.getByRole("searchbox").fill("Hello");
-      await page.getByRole("option").first().waitFor();
+      await page.locator("[role=option]").first().waitFor();
     });
     await check("an undo's preview", async () => {
       await page.getByRole("searchbox").fill("");
@@ -56,7 +56,7 @@ export async function tryAccessibility(browser: Browser, { tally }: Trial): Prom
     ] as const) {
       await check(title, async () => {
         await page.keyboard.press(key);
-        await page.getByRole("heading", { name: title }).waitFor();
+        await page.getByRole("heading", { name: title, exact: true }).waitFor();
       });
     }
   }

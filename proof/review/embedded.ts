@@ -62,6 +62,7 @@ export async function tryEmbedded(browser: Browser, { tally }: Trial): Promise<v
       await becomes(() => ground.read("a.txt"), before.replace("line 30\n", "line thirty\n"), "a.txt");
     });
     await tally.attempt("app: a change by the model appears when its tool has answered", async () => {
+      await frame.getByRole("button", { name: "Back to the list" }).click();
       await agent.do("write_file", { path: "later.txt", content: "later\n" });
       await page.evaluate(`send("ui/notifications/tool-result", { content: [] })`);
       await frame.getByRole("option", { name: /later\.txt/ }).waitFor();

@@ -60,15 +60,6 @@ export async function tryHostileText(browser: Browser, { tally }: Trial): Promis
       .waitFor();
     await check("places found");
   });
-  await tally.attempt("script in calls", async () => {
-    await page.getByRole("link", { name: "Now" }).click();
-    await agent.try("read_file", { path: payloads[0] });
-    await page
-      .getByRole("option", { name: /onerror/ })
-      .first()
-      .waitFor();
-    await check("calls");
-  });
   await tally.attempt("script in the address", async () => {
     await page.goto(
       `${page.url().replace(/#.*/, "")}#changes/change/${encodeURIComponent(payloads[0] ?? "")}`,

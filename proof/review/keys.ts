@@ -26,6 +26,7 @@ export async function tryKeys(browser: Browser, { tally }: Trial): Promise<void>
     await page.locator(".hunk:focus", { hasText: "line thirty" }).waitFor();
     await page.keyboard.press("u");
     await becomes(() => ground.read("a.txt"), before.replace("line 2\n", "line two\n"), "a.txt");
+    await page.getByText(/^Undid/).waitFor();
     await page.keyboard.press("z");
     await becomes(
       () => ground.read("a.txt"),
@@ -70,7 +71,7 @@ export async function tryKeys(browser: Browser, { tally }: Trial): Promise<void>
   await tally.attempt("phone: every view fits", async () => {
     for (const view of ["Now", "Questions", "Notes"]) {
       await phone.getByRole("link", { name: view }).tap();
-      await phone.getByRole("heading", { name: view }).waitFor();
+      await phone.getByRole("heading", { name: view, exact: true }).waitFor();
       await fits(view);
     }
   });

@@ -1,5 +1,6 @@
 // MCP Apps (extension io.modelcontextprotocol/ui): the review page inside clients that render pages. A tool names the
 // page in its `_meta` for clients that say they can show it, and for nobody else: the list costs others nothing.
+import { readPageFile } from "../host/page-files.ts";
 import { isRecord } from "./jsonrpc.ts";
 import type { Caller, MethodResult } from "./method.ts";
 
@@ -20,7 +21,6 @@ export function rendersPages({ capabilities }: Pick<Caller, "capabilities">): bo
 
 /** The page as a resource: one HTML file that asks for nothing else. Undefined where the build has none. */
 export async function pageContent(uri: string): Promise<MethodResult | undefined> {
-  const { readPageFile } = await import("../host/page-files.ts");
-  const text = readPageFile("app.html")?.toString("utf8");
+  const text = (await readPageFile("app.html"))?.toString("utf8");
   return text === undefined ? undefined : { uri, mimeType, text, _meta: { ui: { prefersBorder: true } } };
 }

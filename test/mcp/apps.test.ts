@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { serve, tree } from "../http/ground.ts";
+import { serve, tree } from "../http/fixture.ts";
 import { envelope } from "./in-process.ts";
 import { start } from "./wire.ts";
 

@@ -2,6 +2,7 @@
 import { useEffect, useRef } from "preact/hooks";
 import type { ChangeSummary, FileSummary } from "../../src/review/api.ts";
 import { layout } from "../parts/diff.tsx";
+import { linesOf } from "../parts/diff-lines.ts";
 import { Back, Check, Comment, Pages, Undo } from "../parts/icons.tsx";
 import { Empty, When } from "../parts/states.tsx";
 import { counted, exactTime, when } from "../parts/words.ts";
@@ -48,6 +49,7 @@ function Shown({ shown }: { readonly shown: Detail }) {
       <Head shown={shown} />
       <div class="scroll differences" ref={scroll} tabIndex={-1}>
         <NotesAt shown={shown} />
+        <LineElsewhere shown={shown} />
         {difference.files.length === 0 && difference.omitted.length === 0 && (
           <Empty icon={<Check size={36} />} title="No difference">
             <p>
@@ -68,6 +70,21 @@ function Shown({ shown }: { readonly shown: Detail }) {
         )}
       </div>
     </>
+  );
+}
+
+/** A place found may lie outside of what the change touched. */
+function LineElsewhere({ shown: { chosen, difference } }: { readonly shown: Detail }) {
+  const { line, side, path } = chosen;
+  if (line === undefined) return null;
+  const file = difference.files.find(one => one.path === path);
+  const isShown = file?.hunks.some(hunk => linesOf(hunk).lines.some(one => one[side ?? "new"] === line));
+  if (isShown) return null;
+  return (
+    <p class="about">
+      Line {line} was there, {side === "old" ? "before" : "after"} this change, but the change did not touch
+      it.
+    </p>
   );
 }
 
