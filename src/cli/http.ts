@@ -3,6 +3,7 @@ import { defaultDialect, dialects } from "../dialects/index.ts";
 import { isLoopback, parseAddress } from "../mcp/http/listen-address.ts";
 import { type HttpService, serveHttp } from "../mcp/http/serve.ts";
 import type { Log } from "../mcp/log.ts";
+import { Activity } from "../review/activity.ts";
 import { version } from "../version.ts";
 import { openAudit, refuseServed } from "./audit.ts";
 import { certificateOf } from "./certificate.ts";
@@ -13,6 +14,7 @@ import { openDirectories } from "./directories.ts";
 import { accessOf } from "./http-access.ts";
 import { tellStart } from "./log.ts";
 import { policyOf } from "./policy/policy-choice.ts";
+import { ruleWriter } from "./policy/write-rule.ts";
 import { settingsOf } from "./settings.ts";
 import { openTelemetry } from "./telemetry.ts";
 import { UsageError } from "./usage-error.ts";
@@ -40,6 +42,14 @@ export async function serveOverHttp(config: Config, log: Log): Promise<void> {
   for (const { path, access } of engine.workspace.roots) log.info(`serving ${path} (${access})`);
   using audit = openAudit(config, engine.workspace, log);
   if (config.tokens !== undefined) refuseServed("--tokens", config.tokens, engine.workspace);
+  using activity = new Activity({
+    workspace: engine.workspace,
+    state: config["state-dir"],
+    transport: "http",
+    dialect: dialect.name,
+    roots: () => engine.workspace.roots.map(({ path }) => path),
+    writeRule: ruleWriter(policy),
+  });
   const access = await accessOf(config, engine.workspace, log);
   const certificate = certificateOf(config, log);
   const metricsAddress =
@@ -64,6 +74,7 @@ export async function serveOverHttp(config: Config, log: Log): Promise<void> {
       return { ...settings, anyDirectory: undefined, commands: settings.commands ?? "none" };
     },
     info: { name: "polyfs", version },
+    activity,
     log,
     audit: audit && (entry => audit.append(entry)),
     tracing: telemetry?.tracing,

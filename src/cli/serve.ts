@@ -3,6 +3,7 @@ import type { Dialect } from "../contract/dialect.ts";
 import { closeInherited } from "../engine/workspace/system/inherited.ts";
 import type { Log } from "../mcp/log.ts";
 import { serveStdio } from "../mcp/stdio.ts";
+import { Activity } from "../review/activity.ts";
 import { version } from "../version.ts";
 import { openAudit } from "./audit.ts";
 import { withClientRoots } from "./client-roots.ts";
@@ -13,6 +14,7 @@ import { openDirectories } from "./directories.ts";
 import { logOf, tellStart } from "./log.ts";
 import { unusedOn } from "./modes.ts";
 import { policyOf } from "./policy/policy-choice.ts";
+import { ruleWriter } from "./policy/write-rule.ts";
 import { settingsOf } from "./settings.ts";
 import { openTelemetry } from "./telemetry.ts";
 import { explainWaiting } from "./terminal-notice.ts";
@@ -43,6 +45,14 @@ export async function serve(given: Config): Promise<void> {
   using audit = openAudit(config, engine.workspace, log);
   const telemetry = await openTelemetry(log);
   const { workspace } = engine;
+  using activity = new Activity({
+    workspace,
+    state: config["state-dir"],
+    transport: "stdio",
+    dialect: dialect.name,
+    roots: () => engine.workspace.roots.map(({ path }) => path),
+    writeRule: ruleWriter(policy),
+  });
   const started = { at: "stdio", dialect: dialect.name, workspace, policy: policy.name, sandbox };
   tellStart(log, config, { ...started, telemetry: telemetry?.to });
   if (process.stdin.isTTY) await explainWaiting(engine.workspace, dialect.name);
@@ -52,6 +62,7 @@ export async function serve(given: Config): Promise<void> {
     engine,
     settings: settingsOf(config, dialect),
     info: { name: "polyfs", version },
+    activity,
     log,
     audit: audit && (entry => audit.append(entry)),
     tracing: telemetry?.tracing,

@@ -1,7 +1,7 @@
 // The whole life of a call: find the tool, check the parameters, run it, and tell what went wrong in the
 // dialect's words. Every transport and the library end here, so all of them behave alike.
 import { Fault } from "../engine/fault.ts";
-import type { Need } from "../engine/policy/approval.ts";
+import type { Allowed } from "../engine/policy/approval.ts";
 import type { CallContext } from "./context.ts";
 import type { Dialect, Outcome } from "./dialect.ts";
 import { inReplica } from "./replicated-call.ts";
@@ -25,7 +25,9 @@ export async function call(
       tool.effect === "reads"
         ? await tool.run(valid, context)
         : withNotice(
-            await withApproval(tool, context, needs => tool.run(valid, inTheNameOf(tool, context, needs))),
+            await withApproval(tool, valid, context, needs =>
+              tool.run(valid, inTheNameOf(tool, context, needs)),
+            ),
             context,
           ),
     );
@@ -41,38 +43,45 @@ const mostRounds = 20;
 
 /** Runs a tool; where a rule wants a person to be asked first, asks, and runs it again with what was allowed. */
 async function withApproval<T>(
-  { name }: Tool,
+  { name, effect }: Tool,
+  params: Readonly<Record<string, unknown>>,
   context: CallContext,
-  run: (approved: readonly Need[]) => Promise<T> | T,
+  run: (approved: readonly Allowed[]) => Promise<T> | T,
 ): Promise<T> {
-  const approved: Need[] = [];
+  const approved: Allowed[] = context.session.allowed;
   for (let round = 1; ; round++) {
     try {
       return await run(approved);
     } catch (error) {
       if (!Fault.is(error, "approval_needed") || context.approve === undefined || round === mostRounds)
         throw error;
-      const { needs } = error.data;
-      const answer = await context.approve(needs, name);
+      const { needs, proposed: changes = [] } = error.data;
+      const command = effect === "runs" && typeof params.command === "string" ? params.command : undefined;
+      const proposal = { changes, ...(command !== undefined && { command }) };
+      const answer = await context.approve(needs, name, proposal);
+      if (answer === undefined) throw error;
       if (!answer.allowed)
         throw new Fault("denied", { what: answer.reason ?? "the person who was asked said no" });
       approved.push(...needs);
+      if (answer.lasting) context.session.allow(needs.map(need => ({ ...need, anywhere: true })));
     }
   }
 }
 
 /** What the tool changes is recorded with its name and the caller's. */
-function inTheNameOf({ name }: Tool, context: CallContext, approved: readonly Need[]): CallContext {
+function inTheNameOf({ name }: Tool, context: CallContext, approved: readonly Allowed[]): CallContext {
   const { engine, settings, session, revision } = context;
   return {
     engine,
     settings,
     session,
     revision,
+    notes: context.notes,
     workspace: (approved.length === 0 ? context.workspace : context.workspace.approving(approved)).as({
       action: name,
       client: session.client,
       connection: session.connection,
+      ...(context.trace !== undefined && { trace: context.trace }),
     }),
     get signal() {
       return context.signal;

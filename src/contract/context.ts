@@ -1,13 +1,47 @@
 // What a call may reach, and who it is for.
 import type { Engine } from "../engine/engine.ts";
-import type { Fault } from "../engine/fault.ts";
+import type { Fault, Faults } from "../engine/fault.ts";
 import type { Need } from "../engine/policy/approval.ts";
 import type { Workspace } from "../engine/workspace/workspace.ts";
 import type { Session } from "./session.ts";
 import type { Settings } from "./settings.ts";
 
 /** What a person said. A refusal may come with a sentence for the agent. */
-export type Approval = { readonly allowed: true } | { readonly allowed: false; readonly reason?: string };
+export type Approval =
+  | {
+      readonly allowed: true;
+      /** Also for what the same rules ask until the connection ends. */
+      readonly lasting?: boolean;
+    }
+  | { readonly allowed: false; readonly reason?: string };
+
+/** What a person is asked about, besides what the rules name. */
+export interface Proposal {
+  readonly changes: NonNullable<Faults["approval_needed"]["proposed"]>;
+  /** The command line, for commands. */
+  readonly command?: string;
+}
+
+/** Notes that a person left for the caller about its changes. */
+export interface CallerNotes {
+  /** Those that the caller has not got yet, newest first. Asking is cheap. */
+  unread(session: Session): readonly CallerNote[];
+  /** All about these changes. */
+  about(changes: readonly string[]): readonly CallerNote[];
+  /** The caller has got these. */
+  delivered(notes: readonly CallerNote[]): void;
+}
+
+export interface CallerNote {
+  readonly id: string;
+  readonly change: string;
+  /** Absolute. */
+  readonly path?: string;
+  /** From 1, in the text before or after the change. */
+  readonly line?: number;
+  readonly side?: "old" | "new";
+  readonly text: string;
+}
 
 /** What a running tool has at hand. */
 export interface CallContext {
@@ -22,7 +56,13 @@ export interface CallContext {
   readonly signal: AbortSignal;
   /** Told why the call failed, before that is put into words. */
   failed?(fault: Fault): void;
-  /** Asks a person whether something may be done; absent where nobody can be asked. */
-  readonly approve?: ((needs: readonly Need[], tool: string) => Promise<Approval>) | undefined;
+  /** Asks a person whether something may be done; absent, or without an answer, where nobody can be asked. */
+  readonly approve?:
+    | ((needs: readonly Need[], tool: string, proposal: Proposal) => Promise<Approval | undefined>)
+    | undefined;
+  /** Absent where nobody can leave any. */
+  readonly notes?: CallerNotes | undefined;
+  /** The trace that the call belongs to. */
+  readonly trace?: string | undefined;
   progress(done: number, total?: number, message?: string): void;
 }

@@ -1,6 +1,11 @@
 // What lives as long as a caller's connection: a place for the little state that some contracts need (a chosen
 // workspace, running jobs). Each caller has its own; nothing in it can reach another's.
 
+import type { Allowed } from "../engine/policy/approval.ts";
+
+/** A connection may last for weeks; what was allowed for a task does not. */
+const longestAllowedMs = 8 * 3_600_000;
+
 /** A typed place in a session. `initial` makes its first value, `end` lets go of the last one. */
 export interface Slot<T> {
   readonly initial: () => T;
@@ -16,9 +21,21 @@ export class Session implements Disposable {
   /** Tells this connection from others of the same client, and when it began. */
   readonly connection = Math.random().toString(36).slice(2, 8).padEnd(6, "0");
   readonly started = Date.now();
+  #allowed: readonly { readonly what: Allowed; readonly until: number }[] = [];
 
   constructor({ lasting = true }: { readonly lasting?: boolean } = {}) {
     this.lasting = lasting;
+  }
+
+  /** What a person has allowed for as long as the connection lasts. */
+  get allowed(): Allowed[] {
+    const now = Date.now();
+    return this.#allowed.filter(({ until }) => until > now).map(({ what }) => what);
+  }
+
+  allow(all: readonly Allowed[]): void {
+    const until = Date.now() + longestAllowedMs;
+    this.#allowed = [...this.#allowed, ...all.map(what => ({ what, until }))];
   }
 
   get<T>(slot: Slot<T>): T {

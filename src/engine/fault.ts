@@ -64,7 +64,18 @@ export interface Faults {
   /** A rule wants a person to be asked first. `path` is the first of them. */
   approval_needed: {
     readonly path: string;
-    readonly needs: readonly { readonly at: string; readonly question: "write" | "delete" | "run" }[];
+    readonly needs: readonly {
+      readonly at: string;
+      readonly question: "write" | "delete" | "run";
+      readonly rule?: string | undefined;
+    }[];
+    /** What would be changed, as far as it is known: `bytes` are those that would be on the disk. */
+    readonly proposed?: readonly {
+      readonly at: string;
+      readonly from?: string;
+      readonly bytes?: Uint8Array;
+      readonly removes?: boolean;
+    }[];
   };
   no_space: { readonly path: string };
   too_many_open_files: { readonly path: string };

@@ -7,6 +7,7 @@ import {
   readdirSync,
   readFileSync,
   rmSync,
+  statSync,
   watch,
 } from "node:fs";
 import { join } from "node:path";
@@ -22,6 +23,11 @@ export class StateFolder {
 
   private constructor(path: string) {
     this.path = path;
+  }
+
+  /** Whether it is there or not; nothing is made. */
+  static at(state: string | undefined, ...names: readonly string[]): StateFolder {
+    return new StateFolder(join(statePath(state), ...names));
   }
 
   /** Makes the folder. Undefined where the state directory is not there yet, or cannot be written. */
@@ -40,6 +46,18 @@ export class StateFolder {
       if (error instanceof Fault) return undefined;
       throw error;
     }
+  }
+
+  /** Changes when files come or go. Undefined where the folder is not there. */
+  stamp(): string | undefined {
+    const stat = statSync(this.path, { bigint: true, throwIfNoEntry: false });
+    return stat && `${stat.ino} ${stat.mtimeNs}`;
+  }
+
+  /** Whether the last change is so long ago that another one would have another stamp. */
+  isSettled(): boolean {
+    const stat = statSync(this.path, { throwIfNoEntry: false });
+    return stat === undefined || Date.now() - stat.mtimeMs > 100;
   }
 
   names(): string[] {

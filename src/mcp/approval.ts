@@ -1,9 +1,10 @@
-// Asks the person at the client whether a call may do what a rule asks about: by `elicitation/create` where the client
-// has that (legacy era), by a result that wants input (modern era). What is not a clear yes is a no.
-import type { Approval } from "../contract/context.ts";
+// Asks a person whether a call may do what a rule asks about: at a review page where somebody looks at one; else at the
+// client, by `elicitation/create` where it has that (legacy era), by a result that wants input (modern era). What is
+// not a clear yes is a no.
+import type { Approval, CallContext, Proposal } from "../contract/context.ts";
 import type { Need } from "../engine/policy/approval.ts";
 import { isRecord } from "./jsonrpc.ts";
-import type { Caller, MethodResult, Params } from "./method.ts";
+import type { Caller, MethodResult, Params, ServerOptions } from "./method.ts";
 import { eraOf } from "./revision.ts";
 
 /** A question that is not answered by then is answered with no. */
@@ -22,16 +23,32 @@ const verbs: { readonly [question in Need["question"]]: string } = {
 export class Asking {
   readonly #caller: Caller;
   readonly #params: Params;
+  readonly #options: ServerOptions;
   /** What the client has to bring before the call can go on. */
   wanted: MethodResult | undefined;
 
-  constructor(caller: Caller, params: Params) {
+  constructor(caller: Caller, params: Params, options: ServerOptions) {
     this.#caller = caller;
     this.#params = params;
+    this.#options = options;
   }
 
-  /** How to ask, where the client can be asked. */
-  get approve(): ((needs: readonly Need[], tool: string) => Promise<Approval>) | undefined {
+  /** How to ask, where anybody can be asked. */
+  get approve(): CallContext["approve"] {
+    const atClient = this.#atClient;
+    if (this.#options.activity === undefined) return atClient;
+    return async (needs, tool, proposal) =>
+      (await this.#atPage(needs, tool, proposal)) ?? (await atClient?.(needs, tool));
+  }
+
+  async #atPage(needs: readonly Need[], tool: string, proposal: Proposal): Promise<Approval | undefined> {
+    // The client brings the answer to a question that it was asked before.
+    if (isRecord(this.#params.inputResponses)) return undefined;
+    const { session, signal, workspace = this.#options.engine.workspace } = this.#caller;
+    return await this.#options.activity?.ask({ needs, tool, proposal, session, workspace, signal });
+  }
+
+  get #atClient(): ((needs: readonly Need[], tool: string) => Promise<Approval>) | undefined {
     const { capabilities, revision, ask } = this.#caller;
     if (!isRecord(capabilities?.elicitation)) return undefined;
     if (eraOf(revision) === "modern") return (needs, tool) => this.#brought(needs, tool);

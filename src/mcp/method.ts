@@ -4,6 +4,7 @@ import type { Session } from "../contract/session.ts";
 import type { Settings } from "../contract/settings.ts";
 import type { Engine } from "../engine/engine.ts";
 import type { Workspace } from "../engine/workspace/workspace.ts";
+import type { Activity } from "../review/activity.ts";
 import type { Id } from "./jsonrpc.ts";
 import type { Era, ProtocolRevision } from "./revision.ts";
 
@@ -23,6 +24,8 @@ export interface ServerOptions {
   readonly subscriptions?: boolean;
   /** Whether the list of tools can change while a client is connected, who is told then. */
   readonly changingTools?: boolean;
+  /** Tells review pages what is called, and asks the person there. */
+  readonly activity?: Activity;
 }
 
 /** Who asks, and how to reach them while the request runs. */

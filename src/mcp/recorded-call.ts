@@ -41,7 +41,8 @@ export function decisionOf(fault: string | undefined): "denied" | "allowed" {
   return fault === "denied" || fault === "forbidden" || fault === "irrevocable" ? "denied" : "allowed";
 }
 
-function textsIn(value: unknown): string[] {
+/** The texts in a parameter that holds one or several. */
+export function textsIn(value: unknown): string[] {
   if (typeof value === "string") return [value];
   return Array.isArray(value) ? value.filter(one => typeof one === "string") : [];
 }

@@ -7,9 +7,10 @@ import type { Engine } from "../engine/engine.ts";
 import type { Fault } from "../engine/fault.ts";
 import type { Workspace } from "../engine/workspace/workspace.ts";
 import type { Asking } from "./approval.ts";
-import type { Caller, ServerOptions } from "./method.ts";
+import type { Caller, Params, ServerOptions } from "./method.ts";
 import type { CallProgress } from "./progress.ts";
 import type { ProtocolRevision } from "./revision.ts";
+import { traceContextOf } from "./trace-context.ts";
 
 export class ToolCall implements CallContext {
   readonly engine: Engine;
@@ -18,12 +19,22 @@ export class ToolCall implements CallContext {
   readonly session: Session;
   readonly revision: ProtocolRevision;
   readonly progress: CallProgress["report"];
+  readonly notes: CallContext["notes"];
   readonly #caller: Caller;
 
   readonly #asking: Asking;
+  readonly #params: Params;
 
-  constructor({ engine, settings }: ServerOptions, caller: Caller, progress: CallProgress, asking: Asking) {
+  constructor(
+    { engine, settings, activity }: ServerOptions,
+    caller: Caller,
+    progress: CallProgress,
+    asking: Asking,
+    params: Params,
+  ) {
     this.#asking = asking;
+    this.notes = activity?.notes;
+    this.#params = params;
     this.engine = engine;
     this.workspace = caller.workspace ?? engine.workspace;
     this.settings = settings;
@@ -35,6 +46,10 @@ export class ToolCall implements CallContext {
 
   failed({ code }: Fault): void {
     this.#caller.fault = code;
+  }
+
+  get trace(): string | undefined {
+    return traceContextOf(this.#params, {}).parent?.traceId;
   }
 
   get approve(): CallContext["approve"] {

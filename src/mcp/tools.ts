@@ -4,9 +4,10 @@ import { advertisedName, call, offeredTools } from "../contract/call.ts";
 import type { Content, Reply, Tool } from "../contract/tool.ts";
 import { Asking } from "./approval.ts";
 import { pageUri, rendersPages } from "./apps.ts";
-import { InvalidParams, RpcError } from "./jsonrpc.ts";
-import type { Method, MethodAnswer, MethodResult, ServerOptions } from "./method.ts";
+import { InvalidParams, isRecord, RpcError } from "./jsonrpc.ts";
+import type { Caller, Method, MethodAnswer, MethodResult, ServerOptions } from "./method.ts";
 import { progressTo } from "./progress.ts";
+import { textsIn } from "./recorded-call.ts";
 import { metaOf, type ProtocolRevision } from "./revision.ts";
 import { ToolCall } from "./tool-call.ts";
 
@@ -14,7 +15,7 @@ import { ToolCall } from "./tool-call.ts";
 const listTtlMs = 300_000;
 
 export function toolMethods(options: ServerOptions): Record<"tools/list" | "tools/call", Method> {
-  const { dialect, engine, settings } = options;
+  const { dialect, engine, settings, activity } = options;
   const lists = new Map<string, MethodAnswer>();
   return {
     "tools/list": {
@@ -45,17 +46,20 @@ export function toolMethods(options: ServerOptions): Record<"tools/list" | "tool
         const { name } = params;
         if (typeof name !== "string")
           throw new RpcError(InvalidParams, "Invalid params: name must be a string");
-        const asking = new Asking(caller, params);
+        const asking = new Asking(caller, params, options);
+        const seen = activity?.begin(aboutCall(options, name, params.arguments, caller));
+        let isFailed = true;
         const progress = progressTo(metaOf(params)?.progressToken, caller.notify);
         try {
           const outcome = await call(
             dialect,
             name,
             params.arguments,
-            new ToolCall(options, caller, progress, asking),
+            new ToolCall(options, caller, progress, asking, params),
           );
           if (asking.wanted !== undefined) return { result: asking.wanted };
           if (!("error" in outcome)) {
+            isFailed = outcome.isError === true;
             const reply = settings.structured ? outcome : { ...outcome, structured: undefined };
             return { result: wireResult(reply, caller.revision) };
           }
@@ -63,9 +67,24 @@ export function toolMethods(options: ServerOptions): Record<"tools/list" | "tool
           throw new RpcError(code, message, data);
         } finally {
           progress.end();
+          if (seen !== undefined) activity?.end(seen, isFailed, caller.fault);
         }
       },
     },
+  };
+}
+
+/** What a review page shows of a call: never contents. */
+function aboutCall({ dialect, engine }: ServerOptions, name: string, given: unknown, caller: Caller) {
+  const prefix = dialect.prefix ?? "";
+  const bare = name.startsWith(prefix) ? name.slice(prefix.length) : name;
+  const { paths = [], effect = "reads" } = dialect.tools.find(tool => tool.name === bare) ?? {};
+  return {
+    tool: bare.slice(0, 100),
+    effect,
+    paths: isRecord(given) ? paths.flatMap(parameter => textsIn(given[parameter])) : [],
+    session: caller.session,
+    workspace: caller.workspace ?? engine.workspace,
   };
 }
 

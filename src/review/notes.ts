@@ -10,6 +10,8 @@ export interface StoredNote {
   /** Whose change it is about, and so whom it is for. */
   readonly client: string;
   readonly connection?: string;
+  /** When the change was made. */
+  readonly made: number;
   readonly path?: string;
   readonly line?: number;
   readonly side?: "old" | "new";

@@ -16,6 +16,7 @@ import { nameOf, reaches, type Viewer } from "./viewer.ts";
 import { type FromServer, folders, type WireCall, type WireQuestion } from "./wire.ts";
 
 const mostCalls = 1000;
+const mostUnseen = 200;
 /** Longer than a server takes to answer. */
 const answerMs = 5000;
 
@@ -42,6 +43,9 @@ export class Review implements ReviewedPast, Disposable {
   readonly #streams = new Map<Viewer, EventStream>();
   readonly #questions = new Map<string, OpenQuestion>();
   readonly #waiting = new Map<string, Waiting>();
+  readonly #began = Date.now();
+  /** The latest changes that a viewer could not see when they came. */
+  #unseen: { readonly viewer: Viewer; readonly id: string }[] = [];
   #calls: { readonly call: Call; readonly roots: readonly string[] }[] = [];
   #noteCounts = new Map<string, number>();
   #knownNotes: readonly (StoredNote & { read: boolean })[] = [];
@@ -181,12 +185,24 @@ export class Review implements ReviewedPast, Disposable {
     this.servers.attended = attended;
   }
 
+  /** Tells a viewer what came before its workspace reached it: a server's change may be seen before its roots are. */
+  widened(viewer: Viewer): void {
+    const stream = this.#streams.get(viewer);
+    const seen = this.#unseen.filter(one => one.viewer === viewer && this.#isSeen(viewer, one.id));
+    this.#unseen = this.#unseen.filter(one => !seen.includes(one));
+    for (const { id } of seen) {
+      const record = this.record(id);
+      if (record !== undefined) stream?.send({ name: "change", data: changeSummary(this, viewer, record) });
+    }
+  }
+
   #changed(record: ChangeRecord): void {
-    this.#send(viewer =>
-      this.#isSeen(viewer, record.id)
-        ? { name: "change", data: changeSummary(this, viewer, record) }
-        : undefined,
-    );
+    this.#send(viewer => {
+      if (this.#isSeen(viewer, record.id))
+        return { name: "change", data: changeSummary(this, viewer, record) };
+      this.#unseen = [...this.#unseen.slice(-mostUnseen), { viewer, id: record.id }];
+      return undefined;
+    });
   }
 
   #serversChanged(gone?: string): void {
@@ -203,7 +219,7 @@ export class Review implements ReviewedPast, Disposable {
     switch (message.is) {
       case "hello":
         this.onRoots(server.info.roots);
-        for (const call of message.calls) this.#addCall(server, call, false);
+        for (const call of message.calls) this.#addCall(server, call, call.time >= this.#began);
         this.#calls.sort((a, b) => a.call.time - b.call.time);
         for (const question of message.questions) this.#ask(server, question);
         break;
@@ -233,7 +249,7 @@ export class Review implements ReviewedPast, Disposable {
 
   #addCall(server: ConnectedServer, { roots, ...rest }: WireCall, isNew: boolean): void {
     const call: Call = { ...rest, server: server.info.id };
-    if (!isNew && this.#calls.some(known => known.call.id === call.id)) return;
+    if (this.#calls.some(known => known.call.id === call.id)) return;
     this.#calls.push({ call, roots });
     if (this.#calls.length > mostCalls * 1.5) this.#calls = this.#calls.slice(-mostCalls);
     if (isNew)

@@ -306,6 +306,7 @@ export class Routes {
     return this.#review.addNote(viewer, {
       change: record.id,
       client: record.client,
+      made: record.time,
       ...(record.connection !== undefined && { connection: record.connection }),
       ...(path !== undefined && { path }),
       ...(line !== undefined && { line, side: body.one("side", ["old", "new"]) ?? "new" }),

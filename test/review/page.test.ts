@@ -1,5 +1,5 @@
 // The review page's API, asked as a browser asks it, while agents work through servers of their own.
-import { symlinkSync } from "node:fs";
+import { mkdirSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import type { ChangeSummary, FileDifference } from "../../src/review/api.ts";
@@ -35,6 +35,27 @@ describe("what agents changed", () => {
     expect([pageOne.tasks[0].id, pageTwo.tasks[0].id, pageTwo.next]).toEqual([first, second, undefined]);
     const facets = (await page.get("api/facets")).json;
     expect(facets.tools).toEqual([{ value: "write_file", count: 3 }]);
+  });
+
+  it("is there for every server of the user where no directory is named, and only there where one is", async () => {
+    const ground = new Ground();
+    const elsewhere = join(ground.base, "other");
+    mkdirSync(elsewhere);
+    const page = await ground.page(ground.root);
+    const everything = await ground.page();
+    const agent = await ground.agent("far", [elsewhere]);
+    const stream = await everything.events();
+    const id = await agent.change("write_file", { path: "x.txt", content: "x\n" });
+    expect((await stream.next("change")).data.id).toBe(id);
+    expect((await everything.get(`api/changes/${id}`)).status).toBe(200);
+    expect((await page.get("api/changes")).json.changes).toEqual([]);
+    expect((await page.get(`api/changes/${id}`)).status).toBe(404);
+    const undone = await everything.post("api/undo", { change: id });
+    expect(undone.json).toMatchObject({ done: true });
+    // Also for a page that is opened when the server has ended.
+    await agent.client.close();
+    const later = await ground.page();
+    expect((await later.get("api/changes")).json.changes).toHaveLength(2);
   });
 
   it("comes as an event, and again to a browser that was away for a moment", async () => {

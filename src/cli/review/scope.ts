@@ -59,6 +59,7 @@ export class ReviewScope implements Viewer, Disposable {
     const before = this.#engine;
     this.#engine = this.#open([...known, ...grants]);
     this.#opened.add(this.#engine);
+    this.review.widened(this);
     setTimeout(() => {
       this.#opened.delete(before);
       before[Symbol.dispose]();

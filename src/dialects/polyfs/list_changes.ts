@@ -6,6 +6,7 @@ import { changeLines } from "./change-lines.ts";
 import { addNetLines } from "./net-lines.ts";
 import { pathAt } from "./paths.ts";
 import { polyfsTool } from "./polyfs-tool.ts";
+import { noteLine, unreadNotes } from "./reviewer-notes.ts";
 import { sinceOf } from "./since.ts";
 
 export const listChanges = polyfsTool({
@@ -32,16 +33,23 @@ export const listChanges = polyfsTool({
     const from = await sinceOf(since, call);
     const connection = mine ? session.connection : undefined;
     const found = await changesOf(workspace, { path: at, before, ...from, connection, limit: limit + 1 });
+    const lines = new AnswerLines(answerBytes(call.settings) - 100);
+    const unread = unreadNotes(call).filter(note => lines.add(noteLine(call, note)));
+    call.notes?.delivered(unread);
     if (found.length === 0) {
       if (at !== undefined) workspace.lstat(at); // what neither is nor was there is told as that
-      return text("[no changes]");
+      lines.note("[no changes]");
+      return text(lines.toString());
     }
-    const lines = new AnswerLines(answerBytes(call.settings) - 100);
     const listed = found.slice(0, limit);
+    const others = (call.notes?.about(listed.map(({ id }) => id)) ?? []).filter(
+      ({ id }) => !unread.some(note => note.id === id),
+    );
     let last: string | undefined;
     for (const record of listed) {
       if (diff && lines.room < answerBytes(call.settings) / 2) break;
       if (!lines.add(changeLines(record, workspace, session.connection).join("\n"))) break;
+      for (const note of others) if (note.change === record.id) lines.add(noteLine(call, note));
       last = record.id;
     }
     if (last !== found.at(-1)?.id) lines.note(`[there are more: before=${last}]`);

@@ -2,6 +2,7 @@
 import type { ObjectSchema } from "../../contract/schema.ts";
 import { type Tool, tool } from "../../contract/tool.ts";
 import { withNearest } from "./paths.ts";
+import { withNoteCount } from "./reviewer-notes.ts";
 
 export function polyfsTool<const S extends ObjectSchema>(spec: Tool<S>): Tool {
   return tool({
@@ -9,7 +10,8 @@ export function polyfsTool<const S extends ObjectSchema>(spec: Tool<S>): Tool {
     closed: true,
     async run(params, call) {
       try {
-        return await spec.run(params, call);
+        const reply = await spec.run(params, call);
+        return spec.name === "list_changes" ? reply : withNoteCount(reply, call);
       } catch (error) {
         throw await withNearest(error, call);
       }

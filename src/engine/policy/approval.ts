@@ -7,9 +7,24 @@ export interface Need {
   /** Where it is, absolute. */
   readonly at: string;
   readonly question: AskedAction;
+  /** The rule that asks. */
+  readonly rule?: string | undefined;
 }
 
-export interface ApprovalGrant extends Need {
+/** What a person has allowed: one thing, or with `anywhere` whatever the same rule asks in the same way. */
+export interface Allowed extends Need {
+  readonly anywhere?: boolean;
+}
+
+export function isAllowed({ at, question, rule }: Need, allowed: readonly Allowed[]): boolean {
+  return allowed.some(
+    one =>
+      one.question === question &&
+      (one.at === at || (one.anywhere === true && rule !== undefined && one.rule === rule)),
+  );
+}
+
+export interface ApprovalGrant extends Omit<Need, "rule"> {
   /** Whose; anybody's where left out. */
   readonly client?: string | undefined;
   /** Milliseconds since 1970. */

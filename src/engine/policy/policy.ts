@@ -71,9 +71,12 @@ export class Policy {
     const denied = applying.find(({ rule }) => rule.access === "deny");
     if (denied !== undefined) return decisionFor("deny", [], denied.name);
     const access = applying.findLast(({ rule }) => rule.access !== undefined);
-    const ask = applying.findLast(({ rule }) => rule.ask !== undefined)?.rule.ask ?? [];
-    if (access?.rule.access === undefined) return ask.length === 0 ? unrestricted : { ...unrestricted, ask };
-    return decisionFor(access.rule.access, ask, access.name);
+    const asking = applying.findLast(({ rule }) => rule.ask !== undefined);
+    const ask = asking?.rule.ask ?? [];
+    const name = ask.length === 0 ? undefined : asking?.name;
+    if (access?.rule.access === undefined)
+      return name === undefined ? unrestricted : { ...unrestricted, ask, asking: name };
+    return decisionFor(access.rule.access, ask, access.name, name);
   }
 
   /** The rules that apply to a path, in order. */

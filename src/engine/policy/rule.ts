@@ -23,6 +23,8 @@ export interface Decision {
   readonly ask: readonly AskedAction[];
   /** The name of the rule that decided about access; undefined where none applies. */
   readonly rule: string | undefined;
+  /** The name of the rule that asks; absent where none does. */
+  readonly asking?: string;
 }
 
 export const unrestricted: Decision = { contents: "full", changes: true, ask: [], rule: undefined };
@@ -34,8 +36,13 @@ const levels: { readonly [level in AccessLevel]: Pick<Decision, "contents" | "ch
   write: { contents: "full", changes: true },
 };
 
-export function decisionFor(access: AccessLevel, ask: readonly AskedAction[], rule: string): Decision {
-  return { ...levels[access], ask, rule };
+export function decisionFor(
+  access: AccessLevel,
+  ask: readonly AskedAction[],
+  rule: string,
+  asking?: string,
+): Decision {
+  return { ...levels[access], ask, rule, ...(asking !== undefined && { asking }) };
 }
 
 const order = { none: 0, masked: 1, full: 2 } as const;
@@ -50,6 +57,7 @@ export function narrower(a: Decision, b: Decision): Decision {
     changes: a.changes && b.changes,
     ask: [...new Set([...a.ask, ...b.ask])],
     rule: strict.rule ?? a.rule ?? b.rule,
+    ...((a.asking ?? b.asking) !== undefined && { asking: a.asking ?? b.asking }),
   };
 }
 

@@ -101,8 +101,9 @@ export class Rules {
 
   /** What a person still has to be asked before something is done at `at`. */
   open(at: string, question: AskedAction, client: string): Need | undefined {
-    const need = { at, question };
-    if (!this.decide(at).ask.includes(question)) return undefined;
+    const { ask, asking } = this.decide(at);
+    if (!ask.includes(question)) return undefined;
+    const need = { at, question, ...(asking !== undefined && { rule: asking }) };
     const sources = [this.#source, ...this.#more];
     const grants = sources.flatMap(source => source.grants?.() ?? []);
     return grants.some(grant => covers(grant, need, client, Date.now())) ? undefined : need;

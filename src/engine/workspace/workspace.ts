@@ -5,7 +5,7 @@
 
 import { isAbsolute, resolve } from "node:path";
 import { Fault } from "../fault.ts";
-import type { Need } from "../policy/approval.ts";
+import { type Allowed, isAllowed } from "../policy/approval.ts";
 import { Archive } from "./archive/archive.ts";
 import type { By, Change, Commit, CommitListener, CommitOptions } from "./commit/change.ts";
 import { Committer, type Current } from "./commit/commit.ts";
@@ -71,7 +71,7 @@ export class Workspace implements Disposable {
   readonly #writing: WritingOptions;
   readonly #shared: Shared;
   #by: By | undefined;
-  #approved: readonly Need[] | undefined;
+  #approved: readonly Allowed[] | undefined;
   #committer: Committer | undefined;
 
   private constructor(roots: readonly Root[], writing: WritingOptions, own: readonly Root[], shared: Shared) {
@@ -179,11 +179,11 @@ export class Workspace implements Disposable {
   }
 
   /** The same workspace, in which a person has allowed what rules ask about. */
-  approving(needs: readonly Need[]): Workspace {
+  approving(needs: readonly Allowed[]): Workspace {
     return this.#view(this.#by, [...(this.#approved ?? []), ...needs]);
   }
 
-  #view(by: By | undefined, approved: readonly Need[] | undefined): Workspace {
+  #view(by: By | undefined, approved: readonly Allowed[] | undefined): Workspace {
     const view = new Workspace(this.roots, this.#writing, [], this.#shared);
     view.#by = by;
     view.#approved = approved;
@@ -195,11 +195,7 @@ export class Workspace implements Disposable {
   commandDirectory(path: WorkspacePath): Directory {
     const directory = this.directory(path);
     const need = directory.root.rules.open(directory.path, "run", this.#by?.client ?? "");
-    if (
-      need === undefined ||
-      this.#approved?.some(({ at, question }) => at === need.at && question === "run")
-    )
-      return directory;
+    if (need === undefined || isAllowed(need, this.#approved ?? [])) return directory;
     directory.close();
     throw new Fault("approval_needed", { path: need.at, needs: [need] });
   }

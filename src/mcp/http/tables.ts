@@ -4,6 +4,7 @@ import type { Dialect } from "../../contract/dialect.ts";
 import type { Settings } from "../../contract/settings.ts";
 import type { Tool } from "../../contract/tool.ts";
 import type { Engine } from "../../engine/engine.ts";
+import type { Activity } from "../../review/activity.ts";
 import type { Principal } from "../auth/principal.ts";
 import type { ServerIdentity } from "../method.ts";
 import type { createServer, Server } from "../server.ts";
@@ -19,6 +20,8 @@ export interface TablesOptions {
   settings(dialect: Dialect): Settings;
   /** Whether changes can be told to a client between its requests. */
   readonly subscriptions: boolean;
+  /** Tells review pages what is called, and asks the person there. */
+  readonly activity?: Activity;
   /** Makes the methods of a dialect. */
   readonly create: typeof createServer;
 }
@@ -59,7 +62,7 @@ export class Tables {
 
   async #make(principal: Principal, load: (() => Promise<Dialect>) | undefined): Promise<MethodTable> {
     if (load === undefined) throw new Refusal(404, "Not found");
-    const { engine, info, create, subscriptions } = this.#options;
+    const { engine, info, create, subscriptions, activity } = this.#options;
     const dialect = await load();
     const given = this.#options.settings(dialect);
     // Outside of a sandbox a command reaches everything, whatever its caller may reach.
@@ -75,7 +78,7 @@ export class Tables {
     );
     const resources = dialect.resources && principal.is.browses;
     const narrowed = { ...dialect, tools, resources };
-    const server = create({ dialect: narrowed, engine, settings, info, subscriptions });
+    const server = create({ dialect: narrowed, engine, settings, info, subscriptions, activity });
     const prefix = dialect.prefix ?? "";
     return {
       dialect,

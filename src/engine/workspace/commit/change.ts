@@ -1,7 +1,7 @@
 // What can be asked of the disk, and what was done. Whoever wants to write says so as a list of Changes;
 // `Workspace.commit` does all of them or none.
 import type { Kind } from "../../fault.ts";
-import type { Need } from "../../policy/approval.ts";
+import type { Allowed } from "../../policy/approval.ts";
 import type { Directory } from "../directory.ts";
 import type { WorkspacePath } from "../path.ts";
 import type { Publish } from "./publication.ts";
@@ -83,7 +83,7 @@ export interface CommitOptions {
   /** What undo could not bring back is removed and replaced only where this says so. Default: `irrevocable`. */
   readonly irrevocable?: "refuse" | "allow";
   /** What a person has allowed for this commit. */
-  readonly approved?: readonly Need[] | undefined;
+  readonly approved?: readonly Allowed[] | undefined;
   /** The bytes are those that are to be on the disk, also for files that a rule masks: only history has such. */
   readonly unmasked?: boolean;
   readonly signal?: AbortSignal;

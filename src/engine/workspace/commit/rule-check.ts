@@ -2,7 +2,7 @@
 // directory that holds it, and where a file is masked, what a caller wrote gets its hidden values back.
 import { constants } from "node:fs";
 import { Fault } from "../../fault.ts";
-import type { Need } from "../../policy/approval.ts";
+import { isAllowed, type Need } from "../../policy/approval.ts";
 import { errnoOf } from "../errno.ts";
 import { display, Handle } from "../handle.ts";
 import type { Rules } from "../rules.ts";
@@ -23,11 +23,27 @@ export function applyRules(draft: ResolvedChanges, { unmasked, by, approved = []
     needs.push(...openNeeds(one, draft.places, rules, by?.client ?? ""));
     if (!unmasked) draft.changes[i] = withHiddenValues(one, draft.places, rules);
   }
-  const missing = needs.filter(
-    ({ at, question }) => !approved.some(one => one.at === at && one.question === question),
-  );
+  const missing = needs.filter(need => !isAllowed(need, approved));
   const [first] = missing;
-  if (first !== undefined) throw new Fault("approval_needed", { path: first.at, needs: missing });
+  if (first === undefined) return;
+  const proposed = draft.changes.slice(0, mostProposed).flatMap(proposal);
+  throw new Fault("approval_needed", { path: first.at, needs: missing, proposed });
+}
+
+/** So many changes are shown to the person who is asked. */
+const mostProposed = 20;
+
+function proposal({ change, source, target }: ResolvedChange) {
+  if (target === undefined) return [];
+  const bytes = "bytes" in change ? change.bytes : undefined;
+  return [
+    {
+      at: target.at,
+      ...(source !== undefined && { from: source.at }),
+      ...(bytes !== undefined && { bytes }),
+      ...(change.kind === "remove" && { removes: true }),
+    },
+  ];
 }
 
 /** What a person has to be asked about: every file that goes, and what is written. */

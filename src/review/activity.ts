@@ -1,0 +1,153 @@
+// What a server tells review pages: its latest calls, the changes it makes, and the questions of its policy. Calls are
+// kept in memory; no file is written for them. What costs something (a socket, a file that tells pages where it is) is
+// made after the first call, when the server is quiet.
+import type { Approval, Proposal } from "../contract/context.ts";
+import type { Session } from "../contract/session.ts";
+import type { Effect } from "../contract/tool.ts";
+import { clock } from "../engine/clock.ts";
+import type { Need } from "../engine/policy/approval.ts";
+import type { Workspace } from "../engine/workspace/workspace.ts";
+import { AgentNotes } from "./agent-notes.ts";
+import type { Call } from "./api.ts";
+import type { Station } from "./station.ts";
+import type { WireCall } from "./wire.ts";
+
+export interface ActivityOptions {
+  readonly workspace: Workspace;
+  readonly state: string | undefined;
+  readonly transport: "stdio" | "http";
+  readonly dialect: string;
+  /** The directories that are served now. */
+  roots(): readonly string[];
+  /** Writes into the policy file that these need no question from now on. Absent where there is no such file. */
+  readonly writeRule?:
+    | ((needs: readonly Need[]) => { readonly file: string; readonly text: string })
+    | undefined;
+  /** How long a question waits. */
+  readonly patienceMs?: number;
+}
+
+export interface RunningCall {
+  readonly tool: string;
+  readonly effect: Effect;
+  readonly paths: readonly string[];
+  readonly session: Session;
+  readonly workspace: Workspace;
+  readonly time: number;
+  readonly began: number;
+  changes?: string[];
+}
+
+export interface AskedQuestion {
+  readonly needs: readonly Need[];
+  readonly tool: string;
+  readonly proposal: Proposal;
+  readonly session: Session;
+  readonly workspace: Workspace;
+  readonly signal: AbortSignal;
+}
+
+const mostCalls = 300;
+const mostPaths = 20;
+const longestPath = 300;
+/** After the first call: later than what its client asks next, as a rule. */
+const quietMs = 30;
+
+const refusals = ["denied", "forbidden", "irrevocable", "approval_needed", "read_only"];
+
+export class Activity implements Disposable {
+  readonly notes: AgentNotes;
+  readonly #options: ActivityOptions;
+  readonly #running = new Set<RunningCall>();
+  readonly #stop: readonly (() => void)[];
+  #calls: WireCall[] = [];
+  #number = 0;
+  #station: Station | undefined;
+  #opening: Promise<Station | undefined> | undefined;
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(options: ActivityOptions) {
+    this.#options = options;
+    this.notes = new AgentNotes(options.state);
+    const { workspace } = options;
+    this.#stop = [
+      workspace.onCommit(({ id, by }) => this.#changed(id, by)),
+      workspace.onRecord(id => this.#changed(id)),
+    ];
+  }
+
+  begin(call: Omit<RunningCall, "time" | "began">): RunningCall {
+    const running = { ...call, time: Date.now(), began: clock() };
+    this.#running.add(running);
+    return running;
+  }
+
+  end(call: RunningCall, isFailed: boolean, fault: string | undefined): void {
+    this.#running.delete(call);
+    const { tool, effect, paths, session, workspace, time, began, changes = [] } = call;
+    const ended: WireCall = {
+      id: `${process.pid}-${(this.#number++).toString(36)}`,
+      time,
+      agent: { client: session.client, connection: session.connection },
+      tool,
+      effect,
+      paths: paths.slice(0, mostPaths).map(path => path.slice(0, longestPath)),
+      ms: Math.round((clock() - began) * 10) / 10,
+      outcome: outcomeOf(isFailed, fault),
+      ...(fault !== undefined && { fault }),
+      changes,
+      roots: workspace.roots.map(({ path }) => path),
+    };
+    this.#calls.push(ended);
+    if (this.#calls.length > mostCalls * 2) this.#calls = this.#calls.slice(-mostCalls);
+    if (this.#station !== undefined) this.#station.tell({ is: "call", call: ended });
+    else this.#timer ??= setTimeout(() => void this.#open(), quietMs).unref();
+  }
+
+  /** Asks the person at a review page. Undefined where nobody looks at one, or the page goes away. */
+  async ask(question: AskedQuestion): Promise<Approval | undefined> {
+    const { isSomebodyThere } = await import("./station.ts");
+    if (!isSomebodyThere(this.#options.state)) return undefined;
+    return await (await this.#open())?.ask(question);
+  }
+
+  [Symbol.dispose](): void {
+    clearTimeout(this.#timer);
+    for (const stop of this.#stop) stop();
+    this.#station?.[Symbol.dispose]();
+  }
+
+  async #open(): Promise<Station | undefined> {
+    clearTimeout(this.#timer);
+    this.#opening ??= import("./station.ts").then(({ openStation }) =>
+      openStation({ ...this.#options, calls: () => this.#calls.slice(-mostCalls) }),
+    );
+    const station = await this.#opening.catch(() => undefined);
+    // A server that has only read may find no state directory yet; it tries again behind a later call.
+    if (station === undefined) {
+      this.#opening = undefined;
+      this.#timer = undefined;
+    }
+    this.#station = station;
+    return station;
+  }
+
+  /** Which call made it is told by its name and connection; where two fit, by neither. */
+  #changed(id: string, by?: { readonly action: string; readonly connection?: string }): void {
+    const fits = [...this.#running].filter(({ tool, session, effect }) =>
+      by === undefined ? effect === "runs" : tool === by.action && session.connection === by.connection,
+    );
+    const [only] = fits;
+    if (only !== undefined && fits.length === 1) {
+      only.changes ??= [];
+      only.changes.push(id);
+    }
+    this.#station?.tell({ is: "change", id });
+  }
+}
+
+function outcomeOf(isFailed: boolean, fault: string | undefined): Call["outcome"] {
+  if (!isFailed && fault === undefined) return "ok";
+  if (fault === "cancelled") return "cancelled";
+  return fault !== undefined && refusals.includes(fault) ? "refused" : "failed";
+}
