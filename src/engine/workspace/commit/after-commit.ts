@@ -1,5 +1,5 @@
-// What is done about a commit after its answer: the archive records it and is flushed, then old content goes. The
-// journal keeps the commit until then, so that another process can do the same after a crash (see recover.ts).
+// Work that follows the answer to a commit: the archive records it and is flushed, then the old content is removed.
+// The journal keeps the commit until then, so another process can finish after a crash (recover.ts).
 import { type Archive, atOnce } from "../archive/archive.ts";
 import { Handle } from "../handle.ts";
 import { byDescriptor } from "../system/descriptors.ts";
@@ -11,7 +11,7 @@ import { purge, purgeLater } from "./purge.ts";
 import { sys } from "./syscalls.ts";
 import type { Unflushed } from "./unflushed.ts";
 
-const packLater = 64 * 1024; // what is larger is packed in a thread, so that others are served meanwhile
+const packLater = 64 * 1024; // larger contents are packed in a thread, so the event loop stays responsive
 
 /** Records a commit, at once. */
 export function recordNow(journalled: JournalledCommit, archive: Archive): void {
@@ -33,7 +33,7 @@ export async function recordLater(journalled: JournalledCommit, archive: Archive
   record(journalled, archive, places);
 }
 
-/** Removes what a commit replaced. The archive has been flushed: nothing else holds that content. */
+/** Removes the content that a commit replaced. The archive was flushed before: it holds the only other copy. */
 export async function dropLater({ intent }: JournalledCommit, unflushed: Unflushed): Promise<void> {
   using places = HeldDirectories.reopen(intent.places);
   await Promise.all(intent.trash.map(({ place, name }) => purgeLater(places.handle(place), addressOf(name))));
@@ -59,8 +59,8 @@ function record(
 }
 
 /**
- * Takes a file out of a directory. Freeing what it takes up on the disk takes a millisecond or more: that happens in
- * a thread, and nobody sees the name meanwhile. Undefined where it cannot be done so.
+ * Takes a file out of a directory. Freeing its blocks takes a millisecond or more, so that happens in a thread after
+ * the name is gone. Undefined where this is not possible.
  */
 export function unlinkPinned(directory: Handle, name: Address): Promise<void> | undefined {
   if (!byDescriptor) return undefined;

@@ -1,5 +1,5 @@
-// What can be asked of the disk, and what was done. Whoever wants to write says so as a list of Changes;
-// `Workspace.commit` does all of them or none.
+// Changes as callers ask for them, and the result of a commit. `Workspace.commit` applies a list of changes
+// completely or not at all.
 import type { Kind } from "../../fault.ts";
 import type { Allowed } from "../../policy/approval.ts";
 import type { Directory } from "../directory.ts";
@@ -7,8 +7,8 @@ import type { WorkspacePath } from "../path.ts";
 import type { Publish } from "./publication.ts";
 
 /**
- * What a change was computed from. Bytes: the file must still hold exactly these. A function: it is asked about
- * the bytes that are there. "absent": nothing may be there. Left out: the last writer wins, whole.
+ * What a change was computed from. Bytes: the file must still hold exactly these. A function: called with the current
+ * bytes. "absent": the path must not exist. Left out: the last writer wins.
  */
 export type Expectation = Uint8Array | ((bytes: Buffer) => boolean) | "absent";
 
@@ -18,9 +18,9 @@ export type Change =
       readonly path: WorkspacePath;
       readonly bytes: Uint8Array;
       readonly expect?: Expectation;
-      /** Permission bits. Left out: those of the file that is there, or what the system gives new files. */
+      /** Permission bits. Default: those of the existing file, or the system's default for new files. */
       readonly mode?: number;
-      /** When it was last modified, where that is to be put back. */
+      /** Modification time to restore. */
       readonly modified?: Date;
     }
   | {
@@ -35,9 +35,9 @@ export type Change =
       readonly kind: "move";
       readonly from: WorkspacePath;
       readonly to: WorkspacePath;
-      /** Replace a file that is there. */
+      /** Replace an existing file. */
       readonly overwrite?: boolean;
-      /** New content on the way: a move and an edit in one step. Mode and owner stay. */
+      /** New content: a move and an edit in one step. Mode and owner stay. */
       readonly bytes?: Uint8Array;
       /** About the file that is moved. */
       readonly expect?: Expectation;
@@ -58,7 +58,7 @@ export type Change =
       readonly target: string;
     };
 
-/** Who asks, for history and audit; never for decisions. */
+/** The author of a commit, for history and audit; never used for decisions. */
 export interface By {
   readonly action: string;
   readonly client: string;
@@ -66,7 +66,7 @@ export interface By {
   readonly connection?: string;
   /** The trace that the call belongs to, where its client sent one. */
   readonly trace?: string;
-  /** The change that this one takes back. */
+  /** The change that this one undoes. */
   readonly undoes?: string;
   /** Only a part of it. */
   readonly partial?: boolean;
@@ -74,13 +74,13 @@ export interface By {
 
 export interface CommitOptions {
   readonly by?: By;
-  /** Make missing directories above what is created. Default false: `parent_not_found`. */
+  /** Create missing parent directories. Default false: `parent_not_found`. */
   readonly parents?: boolean;
-  /** A write to a symbolic link: change what it leads to (default), or refuse it (`is_a_link`). */
+  /** A write to a symbolic link: change its target (default), or refuse (`is_a_link`). */
   readonly links?: "follow" | "refuse";
   /** A write to a file with other names: this name only (default), or all of them, by rewriting it in place. */
   readonly hardLinks?: "replace" | "keep";
-  /** What undo could not bring back is removed and replaced only where this says so. Default: `irrevocable`. */
+  /** "allow": also remove and replace what undo could not restore. Default: refuse with `irrevocable`. */
   readonly irrevocable?: "refuse" | "allow";
   /** What a person has allowed for this commit. */
   readonly approved?: readonly Allowed[] | undefined;
@@ -93,7 +93,7 @@ export interface CommitOptions {
   readonly id?: string;
 }
 
-/** What a name held before or holds now. `before` can be read only while listeners run. */
+/** The state of a path before or after a change. `before` can be read only while listeners run. */
 export interface FileState {
   readonly kind: Kind;
   readonly size: number;
@@ -113,7 +113,7 @@ export type ChangeEffect = "created" | "modified" | "removed" | "moved" | "copie
 export interface ChangedFile {
   /** As the caller named it; for moves and copies the destination. */
   readonly path: WorkspacePath;
-  /** Where it really is, links resolved. */
+  /** The canonical path, links resolved. */
   readonly at: string;
   readonly effect: ChangeEffect;
   readonly kind: Kind;
@@ -137,5 +137,5 @@ export interface Commit {
   readonly recorded: boolean;
 }
 
-/** Called after a commit has happened and before the old bytes are let go; the answer waits for it. */
+/** Called after a commit is applied and before the old bytes are removed; the answer waits for it. */
 export type CommitListener = (commit: Commit) => void | Promise<void>;

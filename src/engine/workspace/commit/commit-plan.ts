@@ -1,4 +1,4 @@
-// What a commit will do, as plain data: the steps, what to stage for them, and what to let go afterwards.
+// The plan of a commit as plain data: steps, content to stage, preconditions, and old content to remove afterwards.
 import { Fault } from "../../fault.ts";
 import { contentHash } from "../../text/version.ts";
 import { mostWaiting } from "../archive/pending-record.ts";
@@ -31,7 +31,7 @@ export interface Precondition {
   readonly entry: EntryRef;
   readonly given: string;
   readonly expect?: Expectation;
-  /** What an edit was made from: where this has changed, the edit is made anew. */
+  /** The content that an edit was computed from: if it has changed, the edit is computed again. */
   readonly base?: Buffer | "absent";
   readonly known: FileIdentity | undefined;
 }
@@ -44,7 +44,7 @@ export interface Doomed {
   readonly recursive: boolean;
 }
 
-/** Old content: where it is kept until the commit is over, and where in the journal, if it is there too. */
+/** Old content: its temporary entry until the commit is over, and its range in the journal if it is there too. */
 interface PutAside {
   readonly entry: EntryRef;
   readonly blob?: ByteRange;
@@ -69,7 +69,7 @@ export class CommitPlan {
   readonly trash: EntryRef[] = [];
   readonly blobs: Uint8Array[] = [];
   readonly parents: string[] = [];
-  /** What undo must be able to bring back. */
+  /** Undo must be able to restore these. */
   readonly doomed: Doomed[] = [];
   /** Of the change that is being planned. */
   base: Buffer | "absent" | undefined;
@@ -97,7 +97,7 @@ export class CommitPlan {
     }
   }
 
-  /** What stands at an entry now. */
+  /** The current state of an entry. */
   at(target: Target): Stats | undefined {
     if (this.places.isNew(target.entry.place) || this.isFreed(target)) return undefined;
     const stat = system(target.path.given, () => sys.lstat(this.places.address(target.entry)));
@@ -106,12 +106,12 @@ export class CommitPlan {
     return stat;
   }
 
-  /** Whether an earlier change of the commit takes away what stands at an entry. */
+  /** Whether an earlier change of the commit frees the entry. */
   isFreed({ entry }: Target): boolean {
     return this.#freed.has(entryKey(entry));
   }
 
-  /** A temporary name for content that is to come to `entry`. */
+  /** A temporary name for content that will move to `entry`. */
   temp(entry: EntryRef): EntryRef {
     const temp = { place: this.places.existing(entry.place), name: temporaryName() };
     this.temps.push(temp);
@@ -140,8 +140,8 @@ export class CommitPlan {
   }
 
   /**
-   * The bytes of a file that is about to be replaced or removed, in the journal, where they are few: the file system
-   * may forget where they were put aside, and show the new content all the same.
+   * The bytes of a file that will be replaced or removed, in the journal if they are few: after a power cut the file
+   * system may show the new content and have lost the entry that kept the old one.
    */
   #was(entry: EntryRef, stat: Stats): ByteRange | undefined {
     if (!stat.isFile() || stat.size > inlineBytes || this.#blobBytes + stat.size > inlineTotal)
@@ -154,7 +154,7 @@ export class CommitPlan {
     }
   }
 
-  /** Adds a move; what stands at its end is kept aside. */
+  /** Adds a move; content at its destination is kept aside. */
   move(step: Omit<MoveStep, "do" | "replaces">, replaced?: Stats): PutAside | undefined {
     this.makeParents(step.to.place, step.given);
     if (replaced === undefined) {
@@ -173,8 +173,8 @@ export class CommitPlan {
   }
 
   /**
-   * Old content goes to the state directory where that is on the same disk: there it can stay until it is recorded.
-   * Not what has other names, through which somebody could write to it meanwhile.
+   * Old content goes to the state directory if that is on the same disk: it can stay there until it is recorded. Not
+   * a file with other hard links, through which another program could write to it.
    */
   #placeAside(to: EntryRef, replaced: Stats): number | undefined {
     const record = this.places.records[to.place];
@@ -190,7 +190,7 @@ export class CommitPlan {
     return this.#aside && this.places.find(this.#aside.record);
   }
 
-  /** Takes something out of its directory; it is let go when the commit is done. `copied`: a copy of it, staged. */
+  /** Moves something out of its directory; it is removed when the commit is done. `copied`: a staged copy of it. */
   takeAway(
     target: Target,
     stat: Stats,
@@ -237,7 +237,7 @@ export class CommitPlan {
     return { entry: copied.copy };
   }
 
-  /** Refuses to let go of a root or of what holds one, and of what other changes work in. */
+  /** Refuses to remove a root or a directory above one, and a directory that other changes of the commit work in. */
   leaving(target: Target): void {
     const { given } = target.path;
     using handle = system(given, () => Handle.open(this.places.address(target.entry), { follow: false }));
@@ -302,7 +302,7 @@ export function addPrecondition(
   });
 }
 
-/** What is known about the content at an entry before the commit moves it. */
+/** The attributes of an entry before the commit moves it. */
 export function describe(stat: Stats, plan?: CommitPlan, target?: Target) {
   const told = { kind: kindOf(stat), size: stat.size, mode: stat.mode & 0o7777, modified: stat.mtime };
   if (!stat.isSymbolicLink() || plan === undefined || target === undefined) return told;

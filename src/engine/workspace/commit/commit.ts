@@ -1,12 +1,12 @@
-// The one way to write. Resolve, lock, look, stage, compare, journal, rename: either all of a commit's changes
-// are on the disk, or none is, whatever fails and whenever the process is killed.
+// The one way to write: resolve, lock, read, stage, compare, journal, rename. Either all changes of a commit are on
+// disk or none is, whatever fails and whenever the process is killed.
 //
-//   intent   the journal holds what is about to happen, new bytes included
+//   intent   the journal holds the steps and the new bytes
 //   stage    new content beside its targets, under temporary names
-//   compare  nobody else has changed what the changes were computed from
-//   commit   a mark in the journal, flushed: from here on it has happened
-//   apply    renames; what they replace is kept aside
-//   done     listeners see old and new; then the old is let go, and files are flushed in the background
+//   compare  the files still hold what the changes were computed from
+//   commit   a flushed mark in the journal: from here on the commit has happened
+//   apply    renames; replaced content is kept aside
+//   done     listeners see old and new content; then the old is removed, and files are flushed in the background
 import { Fault } from "../../fault.ts";
 import { traced } from "../../span.ts";
 import { contentHash } from "../../text/version.ts";
@@ -60,7 +60,7 @@ import { hasBytes, readAll, sys } from "./syscalls.ts";
 const attempts = 20;
 const nobody: By = { action: "", client: "" };
 
-/** A file as an edit finds it: undefined bytes where nothing is there. */
+/** A file as an edit reads it; `bytes` is undefined if the file does not exist. */
 export interface Current {
   readonly path: WorkspacePath;
   readonly bytes: Buffer | undefined;
@@ -97,9 +97,9 @@ export class Committer {
   }
 
   /**
-   * Reads files, lets `transform` make changes of them, and commits these, all under the files' locks: edits of
-   * one file queue up, and none is lost. When somebody without our locks changes a file meanwhile, it starts over
-   * with what is there now, so `transform` may be called several times.
+   * Reads files, lets `transform` compute changes from them, and commits these, all under the files' locks: edits of
+   * one file queue up, and none is lost. If a program without our locks changes a file in between, the edit starts
+   * over with the current content, so `transform` may be called several times.
    */
   edit(
     paths: readonly WorkspacePath[],
@@ -122,7 +122,7 @@ export class Committer {
         if (current !== undefined) asked.push({ ...entry, identity: current.identity });
         return { path, bytes: current && path.root.rules.shown(at, current.bytes, path.given) };
       });
-      // Meanwhile. It is asked again when it matters, also about the others, and gets the same answer.
+      // Runs in parallel with `transform`. Staging asks again and gets the cached answer.
       askAbout(asked.slice(0, mostAsked), places, this.#copyAttributes).catch(() => {});
       const changes = await transform(files);
       using draft = await this.#draft(changes, options, true);
@@ -259,7 +259,7 @@ export class Committer {
       }
       if (error instanceof AsideRefused) this.#store.state.forgoAside();
       if (!full) throw faultOf(error, given);
-      await ledger.settled(); // what past commits let go of makes room
+      await ledger.settled(); // removing the old content of past commits frees space
       throw new ConcurrentChange(given);
     }
     try {
@@ -270,7 +270,7 @@ export class Committer {
     return { intent, inodes, blob, state: "done" };
   }
 
-  /** The archive keeps what was there. Where it cannot, what was done has been done all the same. */
+  /** Records the commit in the archive. If that fails, the commit stands without undo. */
   async #remember({ intent, blob }: JournalledCommit, plan: CommitPlan): Promise<boolean> {
     const { places } = plan;
     const bytes = (range: ByteRange) => blob.subarray(range.at, range.at + range.length);
@@ -306,7 +306,7 @@ export class Committer {
       try {
         await listener(commit);
       } catch (error) {
-        process.emitWarning(error instanceof Error ? error : String(error)); // it has happened all the same
+        process.emitWarning(error instanceof Error ? error : String(error)); // the commit is already applied
       }
     }
   }
@@ -318,7 +318,7 @@ interface Attempt {
   readonly copyDirectories: boolean;
 }
 
-/** The same as `again`, as a span that tells which change was made. */
+/** Like `again`, in a span that names the change. */
 function attempted(
   options: CommitOptions,
   path: WorkspacePath | undefined,
@@ -332,7 +332,7 @@ function attempted(
   });
 }
 
-/** Runs `action` until nobody gets in its way. */
+/** Runs `action` until no concurrent change interferes. */
 async function again<T>(
   options: CommitOptions,
   path: WorkspacePath | undefined,
@@ -351,7 +351,7 @@ async function again<T>(
   }
 }
 
-/** A change to a file that an edit has read holds only for what it read. */
+/** Ties a change of a file that the edit read to the bytes it read. */
 function withBase(one: ResolvedChange, read: ReadonlyMap<string, Buffer | "absent">): ResolvedChange {
   const base = read.get((one.source ?? one.target)?.at ?? "");
   return base === undefined ? one : { ...one, base };
@@ -367,7 +367,7 @@ async function noteAbort(id: string, book: JournalState): Promise<void> {
     book.journal.append({ is: "abort", id });
     await book.journal.flush();
   } catch {
-    // The journal fails too; what can be done without it is done.
+    // The journal fails too; do what works without it.
   }
 }
 
@@ -424,8 +424,8 @@ function contentsOf({ stages }: CommitPlan): Map<string, Uint8Array> {
 const mostFreeing = 64; // each holds a descriptor
 
 /**
- * Removes what the commit put aside. The answer waits for it, so that nobody who has it finds a temporary name in a
- * directory; the journal remembers it until it is done.
+ * Removes the content that the commit put aside. The answer waits for it, so that a caller never sees a temporary
+ * name in a listing; the journal keeps the names until it is done.
  */
 async function letGo(plan: CommitPlan, journalled: JournalledCommit, book: JournalState): Promise<void> {
   const purging = async ({ place, name }: EntryRef): Promise<void> => {

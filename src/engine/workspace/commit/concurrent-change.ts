@@ -1,5 +1,5 @@
-// Somebody was faster: what a commit had found was changed before it could act. Nothing has happened, and it may
-// start over; a caller sees this only as `changed_meanwhile`, when starting over does not help.
+// Another writer changed what a commit had found before the commit could act. Nothing was applied, and the commit
+// starts over; a caller sees `changed_meanwhile` only if that does not help.
 export class ConcurrentChange extends Error {
   readonly path: string;
 
@@ -12,5 +12,5 @@ export class ConcurrentChange extends Error {
 /** The file system does not rename this directory; it can be copied and removed. */
 export class NotRenamable extends ConcurrentChange {}
 
-/** The directory of the state that old content is kept in cannot take it; where it stood, it can be kept too. */
+/** The state directory cannot hold old content; it can be kept beside its target instead. */
 export class AsideRefused extends ConcurrentChange {}

@@ -1,4 +1,4 @@
-// What a dead process left: its folder with its journals, and what became of each of its commits.
+// The remains of a dead process: its folder with its journals, and the state of each of its commits.
 import { join } from "node:path";
 import { namesIn } from "./if-there.ts";
 import { Journal, readJournal } from "./journal.ts";
@@ -37,7 +37,7 @@ export function estateIn(folder: string, key: Buffer): DeadProcess {
   return { folder, commits, unflushed: new Unflushed(), settled: [], others: [], failed: [] };
 }
 
-/** Removes the folder where everything in it is done; else leaves the rest to a later try, or to another process. */
+/** Removes the folder if everything in it is done; otherwise leaves it to a later attempt, or to another process. */
 export function leave(
   { folder, commits, others }: DeadProcess,
   done: readonly JournalledCommit[],
@@ -53,7 +53,7 @@ export function leave(
   if (left.length === others.length) state.pass(folder);
 }
 
-/** What was settled is not to be settled again: somebody may have changed it by then. */
+/** A settled commit must not be settled again: the files may have changed since. */
 function noteSettled(folder: string, commits: readonly JournalledCommit[], key: Buffer): void {
   if (commits.length === 0) return;
   const marks = new Journal(join(folder, `journal-settled-${commits[0]?.intent.id}`), lastGeneration, key);

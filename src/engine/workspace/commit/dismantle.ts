@@ -1,6 +1,6 @@
-// Removes a directory that cannot be renamed, such as one from a lower layer of an overlay file system, entry by entry
-// where it is. A copy was made and flushed before, so the step can be taken back at any point: a marker beside the
-// directory says that the removal has begun.
+// Removes a directory that cannot be renamed, such as one from a lower layer of an overlay file system, entry by
+// entry in place. A copy was made and flushed before, so the step can be rolled back at any point: a marker beside
+// the directory says that the removal has begun.
 import { constants } from "node:fs";
 import { Fault } from "../../fault.ts";
 import { errnoOf } from "../errno.ts";
@@ -28,7 +28,7 @@ export async function dismantleLater(step: DismantleStep, { places }: StepContex
   await purgeLater(places.handle(step.at.place), addressOf(step.at.name));
 }
 
-/** The same at once. What is gone already, or replaced by now, stays as it is. */
+/** The synchronous form. Entries that are gone or replaced stay as they are. */
 export function dismantle(step: DismantleStep, { places }: StepContext): void {
   if (!begin(step, places) || removeEmpty(step, places)) return;
   purge(places.handle(step.at.place), addressOf(step.at.name));
@@ -61,7 +61,7 @@ function removeEmpty({ empty, at, given }: DismantleStep, places: HeldDirectorie
   }
 }
 
-/** Puts the copy in the place of what was removed, as far as it was. */
+/** Restores from the copy what was removed so far. */
 export function reassemble(step: DismantleStep, index: number, { places, inodes }: StepContext): void {
   const begun = places.address(step.begun);
   if (sys.lstat(begun) === undefined) return;
@@ -71,7 +71,7 @@ export function reassemble(step: DismantleStep, index: number, { places, inodes 
   const isWhole = step.empty === true && there?.ino === step.inode;
   if (!isWhole && sys.lstat(copy)?.ino === inodes[index]) {
     if (there?.ino === step.inode) purge(places.handle(step.at.place), addressOf(step.at.name));
-    // Somebody else's: the copy stays, and the next recovery tries again.
+    // Another program's entry: the copy stays, and the next recovery tries again.
     else if (there !== undefined) throw new ConcurrentChange(step.given);
     sys.rename(copy, at);
   }

@@ -15,7 +15,7 @@ import type { StateDirectory } from "./state.ts";
 /** A commit worked in a directory that this process may not write to: it is not its to recover. */
 export class NotGranted extends Error {}
 
-/** Opens the directories of a commit. Undefined where one is gone, or another one stands there. */
+/** Opens the directories of a commit. Undefined if one is gone or has been replaced. */
 export function openGranted(
   state: StateDirectory,
   roots: readonly Root[],

@@ -1,6 +1,5 @@
-// The directories that a commit works in, each held open once, and entries in them: a directory and a name. A
-// journal names a directory by where it was and which one it was, so that recovery acts on the same directory
-// or on none.
+// The directories that a commit works in, each held open once, and references to entries in them: a directory and a
+// name. A journal identifies a directory by path and inode, so that recovery acts on the same directory or on none.
 import type { Stats } from "node:fs";
 import { Fault } from "../../fault.ts";
 import { bytesOf, display, Handle } from "../handle.ts";
@@ -13,7 +12,7 @@ export interface EntryRef {
   readonly name: string;
 }
 
-/** A directory that was there. */
+/** A directory that existed. */
 export interface FoundDirectory {
   readonly at: string;
   readonly device: number;
@@ -22,7 +21,7 @@ export interface FoundDirectory {
   readonly aside?: true;
 }
 
-/** A directory that was there, or one that the commit makes in another. */
+/** A directory that existed, or one that the commit creates in another. */
 export type DirectoryRecord = FoundDirectory | { readonly within: number; readonly name: string };
 
 /** A directory that was found at a path. */
@@ -39,9 +38,9 @@ export interface NewParent {
   readonly place: number;
   /** As it is written (name.ts). */
   readonly path: string;
-  /** What must be held to change what is in it. */
+  /** The lock key for its entries. */
   readonly key: string;
-  /** The outermost directory that is missing. Undefined where something stands there that the commit removes. */
+  /** The outermost missing directory. Undefined if the commit removes something with that name. */
   readonly missing?: EntryRef;
 }
 
@@ -53,7 +52,7 @@ export class HeldDirectories implements Disposable {
   readonly records: DirectoryRecord[] = [];
   /** Those that changes name something in, by the way that led there. */
   readonly existingParents = new Map<string, ExistingParent>();
-  /** The same for those that are still to be made. */
+  /** The same for directories that the commit creates. */
   readonly newParents = new Map<string, NewParent>();
   /** Spots that a change of the commit frees, so that a later one may take them. */
   readonly vacated = new Set<string>();
@@ -73,7 +72,7 @@ export class HeldDirectories implements Disposable {
     return this.#push(key, { at, device: stat.dev, inode: stat.ino }, handle);
   }
 
-  /** A directory that somebody else holds, and closes. */
+  /** A directory whose handle belongs to the caller. */
   lend(handle: Handle, record: FoundDirectory): number {
     const key = `${record.device}:${record.inode}`;
     this.#lent.add(handle);
@@ -90,12 +89,12 @@ export class HeldDirectories implements Disposable {
     return this.#known.get(key) ?? this.#push(key, { within, name }, undefined);
   }
 
-  /** The new directory at an entry, where there is one. */
+  /** The new directory at an entry, if there is one. */
   newAt(entry: EntryRef): number | undefined {
     return this.#known.get(`${entry.place}/${entry.name}`);
   }
 
-  /** The nearest directory that is there already: new bytes for a directory still to be made are staged in it. */
+  /** The nearest existing directory: content for a new directory is staged in it. */
   existing(place: number): number {
     const record = this.records[place];
     return record !== undefined && "within" in record ? this.existing(record.within) : place;
@@ -116,7 +115,7 @@ export class HeldDirectories implements Disposable {
     return this.handle(entry.place).below(addressOf(entry.name));
   }
 
-  /** Whether every directory that was there is still where it was found. */
+  /** Whether every existing directory is still where it was found. */
   areCurrent(): boolean {
     return this.records.every((record, place) => {
       const handle = this.#handles[place];
@@ -124,7 +123,7 @@ export class HeldDirectories implements Disposable {
     });
   }
 
-  /** The same directories for a journal's record of them; those that `open` does not find stay closed. */
+  /** Reopens the directories of a journal entry; those that `open` does not find stay closed. */
   static reopen(
     records: readonly DirectoryRecord[],
     open: (record: FoundDirectory) => Handle | undefined = record => openRecorded(record, true),
@@ -170,7 +169,7 @@ export class HeldDirectories implements Disposable {
   }
 }
 
-/** The directory that a record names, held; undefined where it is gone or another one stands there. */
+/** Opens the directory that a record names; undefined if it is gone or has been replaced. */
 export function openRecorded(record: FoundDirectory, sameBoot: boolean): Handle | undefined {
   try {
     const handle = Handle.open(exact(record.at), { follow: false, own: record.aside === true });
@@ -183,7 +182,7 @@ export function openRecorded(record: FoundDirectory, sameBoot: boolean): Handle 
   return undefined;
 }
 
-/** Whether this is the directory that a record names. Devices are numbered anew at each start of the machine. */
+/** Whether this is the directory that a record names. Device numbers change at a reboot. */
 export function isDirectoryOf(stat: Stats, { device, inode }: FoundDirectory, sameBoot: boolean): boolean {
   return stat.isDirectory() && stat.ino === inode && (!sameBoot || stat.dev === device);
 }

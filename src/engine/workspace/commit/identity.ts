@@ -1,12 +1,12 @@
-// Which process is this, and is that one still alive? The answers, from the most certain to the least:
+// Identifies this process, and decides whether another one is alive. From the most to the least certain:
 //
-//   - In the same process namespace, a process is its number and the moment it started.
-//   - In another namespace of the same boot (a container), its number means nothing here. Its beacon is asked: a
-//     socket that the kernel closes with the process (liveness-socket.ts).
-//   - Where the system does not tell when a process started (macOS, Windows, Linux without /proc), a number that is
-//     in use may have been given to another process: its beacon is asked here too.
-//   - In another boot it is dead, if the state lies on a file system that only one machine can have mounted. Over
-//     a network it may live on another machine: it counts as alive as long as its heartbeat is fresh.
+//   - In the same process namespace, a process is its pid and its start time.
+//   - In another namespace of the same boot (a container), the pid means nothing here. Its liveness socket
+//     decides: the kernel closes it with the process (liveness-socket.ts).
+//   - Where the system does not report start times (macOS, Windows, Linux without /proc), a pid may have been
+//     reused: the liveness socket decides here too.
+//   - In another boot the process is dead, if only one machine can have the file system mounted. On a network
+//     file system it may run on another machine: it counts as alive while its heartbeat is fresh.
 import { readFileSync, readlinkSync } from "node:fs";
 import { hostname, uptime } from "node:os";
 
@@ -15,15 +15,15 @@ export interface ProcessIdentity {
   readonly start: string;
   /** Where the number means something: this boot of this machine, this process namespace. */
   readonly world: string;
-  /** The name of its beacon, where it has one. */
+  /** The name of its liveness socket, if it has one. */
   readonly beacon?: string;
 }
 
-/** What a caller knows about the place in which an identity was found. */
+/** How the caller can check an identity that it found. */
 export interface LivenessChecks {
   /** Whether other machines may use the same files. */
   readonly isShared: () => boolean;
-  /** Whether a beacon is lit; undefined where that cannot be told. */
+  /** Whether a liveness socket accepts connections; undefined if that cannot be determined. */
   readonly isLit: (beacon: string) => boolean | undefined;
 }
 
@@ -88,7 +88,7 @@ function isFresh(heartbeat: number): boolean {
   return Date.now() - heartbeat < silenceMs;
 }
 
-/** What a file says about a process; undefined where it says nothing that makes sense. */
+/** Parses an owner file; undefined if it is malformed. */
 export function identityIn(text: string): ProcessIdentity | undefined {
   try {
     const { pid, start, world, beacon } = JSON.parse(text);
@@ -112,7 +112,7 @@ function isBootId(text: string): boolean {
   return /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(text);
 }
 
-/** When the process started, as the system counts; undefined where it is gone, or dead and not yet reaped. */
+/** The start time of the process, in the system's units; undefined if it is gone or a zombie. */
 function startOf(pid: number): string | undefined {
   if (process.platform !== "linux") return undefined;
   try {

@@ -14,7 +14,7 @@ export function namesIn(directory: string): string[] {
   }
 }
 
-/** What a file holds; undefined where there is none, or it is larger than it may be. */
+/** The content of a file; undefined if it does not exist or is too large. */
 export function contentAt(address: Address, most = Number.POSITIVE_INFINITY): Buffer | undefined {
   const stat = sys.lstat(address);
   if (!stat?.isFile() || stat.size > most) return undefined;

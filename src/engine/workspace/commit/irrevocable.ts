@@ -1,6 +1,6 @@
-// Refuses to remove or replace what undo could not bring back: pipes, sockets and devices, what cannot be read, what
-// is larger than the archive keeps, and paths that are longer than the system allows. It looks at everything before
-// the commit touches anything.
+// Refuses to remove or replace what undo could not restore: pipes, sockets and devices, unreadable files, content
+// larger than the archive keeps, and paths longer than the system allows. Checks everything before the commit touches
+// anything.
 import { constants } from "node:fs";
 import { Fault, type Faults } from "../../fault.ts";
 import { longestPath, type RetentionLimits } from "../archive/snapshot.ts";
@@ -16,8 +16,8 @@ import { sys } from "./syscalls.ts";
 type Loss = Omit<Faults["irrevocable"], "path" | "inside">;
 
 /**
- * Throws `irrevocable` for the first thing that would be lost. Without limits everything may be lost; then only
- * directories that cannot be emptied are refused (`permission_denied`), as a tree goes as a whole.
+ * Throws `irrevocable` for the first loss. Without limits, everything may be lost; then only directories that cannot
+ * be emptied are refused (`permission_denied`), because a tree is removed as a whole.
  */
 export async function refuseIrrevocable(
   plan: CommitPlan,
@@ -97,7 +97,7 @@ async function refuseInTree(
   }
 }
 
-/** The names in a directory that can be emptied. Its owner can make it writable; nobody else can. */
+/** The names in a directory that can be emptied. Only its owner can make it writable. */
 function entriesOf(handle: Handle): Buffer[] {
   const names = sys.names(handle.address);
   const user = process.geteuid?.();
@@ -124,7 +124,7 @@ function isReadable(address: Address, stat: Stats): boolean {
     sys.close(sys.open(address, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK));
     return true;
   } catch (error) {
-    if (errnoOf(error) === "ENOENT") return true; // somebody else has removed it
+    if (errnoOf(error) === "ENOENT") return true; // another process has removed it
     if (errnoOf(error) === "EACCES" || errnoOf(error) === "EPERM") return false;
     throw error;
   }

@@ -1,14 +1,13 @@
-// The journals of this process, two of them in turn: while one is being checkpointed, the other takes new commits.
-// A checkpoint goes through these steps, in this order, before the journal starts anew:
+// The two journals of this process, used alternately: while one is checkpointed, the other takes new commits. A
+// checkpoint runs these steps in order before the journal restarts:
 //
 //   record   the archive gets every commit of the journal, with old and new content
-//   flush    the archive: from here on it, not the journal, is what history is read from after a power cut
-//   drop     old content that commits put aside is removed
+//   flush    the archive; from here on history survives a power cut without the journal
+//   drop     removes old content that commits kept aside
 //   flush    the files and directories that commits wrote to
 //
-// Recording comes after the answer, and only so much of it may wait: where commits come faster than they can be
-// recorded, they wait for each other. Otherwise memory would grow, and a caller who asks about the past would have to
-// wait for all of them.
+// Recording happens after the answer, and the backlog is bounded: commits that arrive faster than they can be
+// recorded wait. Otherwise memory would grow, and a caller that asks about history would wait for all of them.
 
 import { dirname, join } from "node:path";
 import { clock } from "../../clock.ts";
@@ -28,11 +27,11 @@ const checkpointMs = 50;
 const patienceMs = 2000;
 const hurryBytes = 32 * 1024 * 1024;
 const mostTries = 20;
-/** Commits that are under way or wait to be recorded, and the bytes of those that wait. */
+/** Commits in progress or waiting to be recorded, and the bytes of those that wait. */
 const mostBehind = 64;
 const mostBytesBehind = 32 * 1024 * 1024;
 
-/** One of the two journals, and what must happen before it can start anew. */
+/** One of the two journals, and what must happen before it can restart. */
 export class JournalState {
   readonly #state: StateDirectory;
   readonly #open: () => Journal;
@@ -48,7 +47,7 @@ export class JournalState {
   #waitingBytes = 0;
   /** Commits that are recorded, and whose old content is to be removed once the archive is flushed. */
   readonly recorded: JournalledCommit[] = [];
-  /** Commits that could not be taken back yet. */
+  /** Commits that could not be rolled back yet. */
   readonly unsettled: JournalledCommit[] = [];
   /** Commits under way. */
   open = 0;
@@ -61,8 +60,8 @@ export class JournalState {
   }
 
   /**
-   * Made when it is first written to: a process that writes once needs one. Made anew where the folder that it was in
-   * has been; commits under way may still write to the old one, which nobody will find, so it is not closed.
+   * Created on first write. Created again if the folder was replaced; commits in progress may still write to the old
+   * file, so it is not closed.
    */
   get journal(): Journal {
     if (this.#journal === undefined || this.#owner !== this.#state.ownerInode) {
@@ -73,7 +72,7 @@ export class JournalState {
     return this.#journal;
   }
 
-  /** How much stands in it. */
+  /** Bytes in use. */
   get size(): number {
     return this.#journal?.size ?? 0;
   }
@@ -111,7 +110,7 @@ export class JournalPair {
   #timer: NodeJS.Timeout | undefined;
   #running: Promise<void> | undefined;
   readonly #tries = new WeakMap<JournalledCommit, number>();
-  /** How many commits were recorded or given up, and who waits for that. */
+  /** How many commits were recorded or given up, and the callers waiting for that. */
   #recorded = 0;
   readonly #eased: (() => void)[] = [];
 
@@ -134,7 +133,7 @@ export class JournalPair {
 
   /** The journal for a commit that begins, when there is room for one more. */
   async enter(): Promise<JournalState> {
-    // An archive that fails keeps nobody from writing.
+    // A failing archive does not block writes.
     for (let futile = 0; futile < 2 && this.#isBehind; ) {
       const before = this.#recorded;
       void this.checkpoint();
@@ -156,7 +155,7 @@ export class JournalPair {
     );
   }
 
-  /** Lets those look who wait for room. */
+  /** Wakes the commits that wait for space. */
   #ease(): void {
     for (const wake of this.#eased.splice(0)) wake();
   }
@@ -215,7 +214,10 @@ export class JournalPair {
     }
   }
 
-  /** When no commit is under way, or after `patienceMs`. What has ended by then can be found in the archive. */
+  /**
+   * Resolves when no commit is in progress, or after `patienceMs`. Everything that has ended by then is in the
+   * archive.
+   */
   async idle(): Promise<void> {
     const until = clock() + patienceMs;
     while (this.#books.some(book => book.open > 0) && clock() < until)
@@ -227,7 +229,7 @@ export class JournalPair {
     return this.#current === 0 ? this.#books.toReversed() : [...this.#books];
   }
 
-  /** Records what waits for it, before somebody looks at what is recorded. */
+  /** Records the backlog before a caller reads the archive. */
   #catchUp(): void {
     for (const book of this.#inOrder()) {
       for (const journalled of [...book.waiting]) {
@@ -242,7 +244,7 @@ export class JournalPair {
     }
   }
 
-  /** The same in pieces. Where the archive fails for good, the commit stays, and history says that it happened. */
+  /** The same in slices. If the archive fails permanently, the commit stays, and history notes that it happened. */
   async #record(book: JournalState): Promise<void> {
     for (const journalled of [...book.waiting]) {
       try {
@@ -253,14 +255,14 @@ export class JournalPair {
         this.#tries.set(journalled, tries);
         if (tries < mostTries) continue;
         this.#archive.recordUnkept(journalled.intent.id, journalled.intent.account);
-        book.unsettled.push(journalled); // what it put aside still has to go
+        book.unsettled.push(journalled); // its old content still has to be removed
       }
       this.#done(book, journalled);
       await new Promise(resolve => setImmediate(resolve));
     }
   }
 
-  /** Flushes the archive, and removes the old content of what it has recorded. */
+  /** Flushes the archive, and removes the old content of recorded commits. */
   async #drop(book: JournalState): Promise<void> {
     const recorded = book.recorded.slice();
     await this.#archive.flush();
@@ -289,7 +291,7 @@ export class JournalPair {
     }
   }
 
-  /** At the end of the process: whether nothing is left to do, having flushed what was still to be flushed. */
+  /** At process exit: flushes what is unflushed, and returns whether nothing is left to do. */
   closeNow(): boolean {
     if (this.#books.some(({ open, purges, unsettled }) => open + purges.size + unsettled.length > 0))
       return false;
@@ -321,7 +323,7 @@ export class JournalPair {
     if ((await this.#clear(book)) && other.isWritten) this.#schedule();
   }
 
-  /** Whether all that a journal speaks of is in its place for good. Where not, it keeps what it has. */
+  /** Whether everything in the journal is durable elsewhere. If not, the journal keeps its records. */
   async #clear(book: JournalState): Promise<boolean> {
     try {
       await Promise.allSettled(book.purges);

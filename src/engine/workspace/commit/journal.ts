@@ -1,10 +1,10 @@
-// A file of records that survive the process, and after `flush` the power. A commit writes what it is about to
-// do, new bytes included, before it touches anything: so one flush makes any number of files safe.
+// A file of records that survive the process and, after `flush`, a power cut. A commit writes its steps and new bytes
+// before it touches anything, so one flush makes any number of files safe.
 //
-// The file is allocated once and written over, because flushing bytes that have their place on the disk costs a
-// third of flushing a file that grows. A record belongs to a generation; starting again from the top with the
-// next one makes everything that still stands further down void. Each record is authenticated with the key of the state
-// directory (key.ts): what a crash cut short does not pass for a record, nor does what somebody else has written.
+// The file is allocated once and overwritten, because flushing allocated blocks costs a third of flushing a growing
+// file. A record belongs to a generation; restarting at the top with the next generation invalidates everything
+// further down. Each record is authenticated with the key of the state directory (key.ts): neither a torn record nor
+// one written by another program is accepted.
 import { createHmac, timingSafeEqual } from "node:crypto";
 import { constants } from "node:fs";
 import { clock } from "../../clock.ts";
@@ -18,9 +18,9 @@ const macBytes = 16;
 const headBytes = plainBytes + macBytes;
 const magic = 0x504a4c32;
 const allocated = 256 * 1024;
-const start = { is: "start" }; // stands first, from the second generation on
+const start = { is: "start" }; // the first record, from the second generation on
 const startText = JSON.stringify(start);
-const slowMs = 2; // a disk that takes longer is flushed by a thread, so that others are served meanwhile
+const slowMs = 2; // a slower disk is flushed in a thread, so the event loop stays responsive
 
 export interface JournalRecord {
   readonly generation: number;
@@ -35,7 +35,7 @@ export class Journal {
   #generation: number;
   #end = 0;
   #flushMs = 0;
-  /** Directories that lead to it. The first flush takes them along: a journal without a name helps nobody. */
+  /** Directories above it. The first flush includes them, so that the journal can be found after a power cut. */
   #unflushed: readonly string[];
 
   constructor(address: Address, generation: number, key: Buffer, folders: readonly string[] = []) {
@@ -56,7 +56,7 @@ export class Journal {
     return this.#generation;
   }
 
-  /** How much stands in it. */
+  /** Bytes in use. */
   get size(): number {
     return this.#end;
   }
@@ -96,7 +96,7 @@ export class Journal {
     this.#unflushed = [];
   }
 
-  /** Forgets everything in it, for good. */
+  /** Discards all records, durably. */
   async restart(generation: number): Promise<void> {
     this.#generation = generation;
     this.#end = 0;
@@ -126,7 +126,7 @@ async function flushFolder(path: string): Promise<void> {
   }
 }
 
-/** The generation of a journal that holds anything but its start; undefined where there is nothing in it. */
+/** The generation of a journal that holds more than its start record; undefined if it holds none. */
 export function holdsCommits(address: Address): number | undefined {
   const fd = sys.open(address, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
   const heads = Buffer.alloc(2 * headBytes + startText.length);
@@ -143,7 +143,7 @@ export function holdsCommits(address: Address): number | undefined {
   return isRecord(next) && next.readUInt32LE(4) === generation ? generation : undefined;
 }
 
-/** The records that are whole and authentic. What a crash cut short never happened. */
+/** The complete, authentic records. A torn record ends the list. */
 export function readJournal(address: Address, key: Buffer): JournalRecord[] {
   const all = contentAt(address);
   if (all === undefined) return [];

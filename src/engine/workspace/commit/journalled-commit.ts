@@ -1,10 +1,10 @@
-// What the journal holds about commits. An intent says all that is about to happen; what follows it under the
-// same id says how far it came:
-//   nothing   it never happened: remove what was staged
-//   "commit"  it happened: bring it to its end
-//   "abort"   it failed: take it back
-//   "done"    nothing is left but old content to remove, and files to flush
-//   "settled" a process that recovered it has left nothing to do
+// Commits as the journal holds them. An intent lists everything that is about to happen; later records with the same
+// id say how far it got:
+//   nothing   not committed: remove what was staged
+//   "commit"  committed: complete it
+//   "abort"   failed: roll it back
+//   "done"    only old content is left to remove, and files to flush
+//   "settled" a process that recovered it has finished
 import { isAbsolute } from "node:path";
 import type { TemporaryNames } from "../archive/log.ts";
 import type { PendingRecord } from "../archive/pending-record.ts";
@@ -23,7 +23,7 @@ export interface JournalEntry {
   readonly trash: readonly EntryRef[];
   /** For the archive: what will have been done. */
   readonly account: PendingRecord;
-  /** Earlier commits of the same process, all of which was flushed to its place before this one began. */
+  /** Earlier commits of the same process that were fully flushed before this one began. */
   readonly flushed?: readonly string[];
 }
 
@@ -33,7 +33,7 @@ export type CommitMark =
   | { readonly is: "done"; readonly id: string }
   | { readonly is: "settled"; readonly id: string };
 
-/** A commit as a journal tells it. */
+/** A commit as a journal describes it. */
 export interface JournalledCommit {
   readonly intent: JournalEntry;
   readonly blob: Buffer;
@@ -41,7 +41,7 @@ export interface JournalledCommit {
   state: "staged" | "commit" | "abort" | "done";
   /** Whether all that it put in place is on the disk: a later commit may have moved or removed it since. */
   flushed?: boolean;
-  /** New contents that are too large for the journal, by their hash, where they are still at hand. */
+  /** New contents that are too large for the journal, by hash, while they are in memory. */
   readonly contents?: ReadonlyMap<string, Uint8Array>;
 }
 
@@ -71,7 +71,10 @@ export function journalledCommits(records: readonly JournalRecord[]): Journalled
   return [...commits.values()];
 }
 
-/** Whether all that an intent names is a single name in one of its directories, and what it removes is temporary. */
+/**
+ * Whether every entry of an intent is a single name in one of its directories, and everything that it removes is
+ * temporary.
+ */
 export function isSound({ id, places, steps, temps, trash, account }: JournalEntry): boolean {
   try {
     const isEntry = ({ place, name }: EntryRef) => places[place] !== undefined && isSingleName(name);

@@ -12,7 +12,7 @@ import { readAll, sys, writeAll } from "./syscalls.ts";
 const keyBytes = 32;
 const fileName = "key";
 
-/** The key of a state directory, which is made where there is none or where it could be somebody else's. */
+/** The key of a state directory. A new one is made if there is none, or if another user could have written it. */
 export function keyOf(state: string): Buffer {
   using directory = Handle.open(state);
   for (let round = 0; round < 3; round++) {
@@ -42,7 +42,7 @@ function readKey(directory: Handle): Buffer | undefined {
   } finally {
     if (fd >= 0) sys.close(fd);
   }
-  purge(directory, fileName); // nobody can trust what it has signed
+  purge(directory, fileName); // records signed with it cannot be trusted
   return undefined;
 }
 

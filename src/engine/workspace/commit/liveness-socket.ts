@@ -1,8 +1,8 @@
-// A socket that says that its process lives. The kernel closes it with the process, however that ends, and a file
-// system shows it to every process on the machine, in whatever namespace: connecting succeeds while the process
-// lives and is refused from then on. Node can lock no files; this it can do.
+// A socket that shows that its process is alive. The kernel closes it when the process ends, and every process on the
+// machine can reach it through the file system, whatever its namespace: connecting succeeds while the process lives
+// and is refused afterwards. Node cannot lock files; it can do this.
 //
-// It also tells at once: whoever stays connected sees the connection end.
+// A process that stays connected learns of the end at once.
 import { connect, createServer, type Server } from "node:net";
 import { Worker } from "node:worker_threads";
 import { clock } from "../../clock.ts";
@@ -35,13 +35,13 @@ export class LivenessSocket {
         .unref(),
     );
     server.on("error", () => {}).unref();
-    server.listen({ path, exclusive: true }); // binds at once; only a failure is told later
+    server.listen({ path, exclusive: true }); // binds synchronously; only failures arrive later
     if (onWindows || sys.lstat(directory.below(name))?.isSocket()) return new LivenessSocket(server);
     server.close();
     return undefined;
   }
 
-  /** Puts it out. Its name stays, for whoever removes what its process has left. */
+  /** Closes it. The file stays until the remains of the process are removed. */
   close(): void {
     this.#server.close();
   }
@@ -51,7 +51,7 @@ export class LivenessSocket {
 const out = new Set<string>();
 const lit = new Map<string, number>();
 
-/** Whether a beacon is lit; undefined where it cannot be told. */
+/** Whether a socket accepts connections; undefined if that cannot be determined. */
 export async function isLit(directory: string, name: string): Promise<boolean | undefined> {
   if (out.has(name)) return false;
   using held = opened(directory);
@@ -98,7 +98,7 @@ const socket = require("node:net").connect({ path });
 socket.on("connect", () => finish(true));
 socket.on("error", ({ code }) => finish(meaningOf(code)));`;
 
-/** Too many callers at once have to queue, but only where somebody lives to serve them. */
+/** A full backlog means that a live process is listening. */
 function meaningOf(code: string | undefined): boolean | undefined {
   if (code === "ECONNREFUSED" || (code === "ENOENT" && process.platform === "win32")) return false;
   return code === "EAGAIN" ? true : undefined;
@@ -118,8 +118,8 @@ export function isOut(name: string): boolean {
 }
 
 /**
- * Stays connected to a beacon, and calls `gone` once when the connection ends. Never keeps this process alive. False
- * where there is no such beacon.
+ * Stays connected to a liveness socket, and calls `gone` once when the connection ends. Does not keep this process
+ * alive. False if there is no such socket.
  */
 export function watchBeacon(directory: string, name: string, gone: () => void): boolean {
   using held = opened(directory);
@@ -140,7 +140,7 @@ export function watchBeacon(directory: string, name: string, gone: () => void): 
   return true;
 }
 
-/** Opened anew each time: somebody may have cleared away the directory and made another. */
+/** Opened each time: the directory may have been removed and created again. */
 function opened(directory: string): Handle | undefined {
   try {
     return Handle.open(directory, { follow: false, directory: true });

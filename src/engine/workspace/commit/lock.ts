@@ -1,7 +1,7 @@
-// Who may change a name now. In this process callers queue up in the order they came; between processes a lock
-// file in the state directory decides, and between those that keep their state apart the user lock does (user-lock.ts). Locks are
-// taken in one fixed order, so that no two can wait for each other. The key folds case and Unicode form: one lock
-// too many is harmless, one too few is not.
+// Locks on names. Within the process, callers queue in order of arrival; between processes a lock file in the state
+// directory decides, and between processes with different state directories the user lock does (user-lock.ts). Locks
+// are taken in one fixed order, so there is no deadlock. The key folds case and Unicode form: a lock too many is
+// harmless, one too few is not.
 import { hash } from "node:crypto";
 import { setTimeout as pause } from "node:timers/promises";
 import { clock } from "../../clock.ts";
@@ -16,7 +16,7 @@ import { passGate } from "./user-lock.ts";
 
 const patienceMs = 15_000;
 
-/** Those who wait for a name in this process, first come first. The one who holds it is not among them. */
+/** Callers in this process that wait for a name, in order. The holder is not among them. */
 const queues = new Map<string, (() => void)[]>();
 
 /** Files of locks that were given back but could not be removed. */
@@ -82,7 +82,7 @@ export class Locks implements Disposable {
         return;
       } catch (error) {
         if (errnoOf(error) === "ENOENT" && round === 0) {
-          state.make(); // somebody has cleared it away
+          state.make(); // another process has removed it
           continue;
         }
         // A lock that is being removed while somebody reads it still has its name on Windows.

@@ -61,7 +61,7 @@ export function planSymlink(plan: CommitPlan, to: string, target: Target): void 
   });
 }
 
-/** What a link leads to. One that leads out is only a link: what is there is not for the caller to know. */
+/** The kind of a link's target. A link that leads outside counts as a link: callers learn nothing about the outside. */
 function kindBehind(plan: CommitPlan, target: Target): Kind {
   try {
     using handle = resolvePath(plan.roots, target.path).handle;

@@ -1,5 +1,5 @@
-// Plans for moves and copies. A move never replaces what it was not told to, never goes into itself, and across
-// devices it is a copy that is verified before the original is let go.
+// Plans moves and copies. A move replaces a file only if told to, never goes into itself, and across devices is a
+// copy that is verified before the original is removed.
 import { Fault } from "../../fault.ts";
 import type { Identity } from "../archive/log.ts";
 import { display, type Handle } from "../handle.ts";
@@ -157,7 +157,7 @@ function before(replaced: ReturnType<typeof describe> | undefined, trash: Return
   return replaced && trash ? { before: { ...replaced, ...trash } } : {};
 }
 
-/** Only files are replaced, only by files, and only when told. */
+/** Only files are replaced, only by files, and only if told to. */
 function refuseTaken(
   plan: CommitPlan,
   target: Target,
@@ -173,7 +173,7 @@ function refuseTaken(
   }
   if (!overwrite) throw new Fault("exists", { path });
   if (stat.isDirectory()) throw new Fault("not_a_directory", { path });
-  // A link is never lost to a file, nor a file to a link: neither could be taken back in one step.
+  // A link never replaces a file, nor a file a link: neither could be rolled back in one step.
   if (there.isSymbolicLink() !== stat.isSymbolicLink()) throw new Fault("is_a_link", { path });
 }
 

@@ -1,4 +1,4 @@
-// Plans a removal: the thing is taken out of its directory in one step, and let go when the commit is done.
+// Plans a removal: moves the entry out of its directory in one step, and removes it when the commit is done.
 import { Fault } from "../../fault.ts";
 import { system } from "../errno.ts";
 import { kindOf } from "../stat.ts";

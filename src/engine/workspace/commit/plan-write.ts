@@ -1,5 +1,5 @@
-// Plans a write: new content beside the file and a rename over it, or, where the file itself must stay, a
-// rewrite in place that the journal can take back.
+// Plans a write: new content beside the file and a rename over it or, if the inode must stay, a rewrite in place that
+// the journal can roll back.
 import { constants } from "node:fs";
 import { Fault } from "../../fault.ts";
 import { errnoOf, system } from "../errno.ts";

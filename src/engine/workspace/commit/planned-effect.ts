@@ -13,7 +13,7 @@ import type { ByteRange } from "./step.ts";
 import { readAll, sys } from "./syscalls.ts";
 import type { Target } from "./target.ts";
 
-/** Content that is at hand, or stands at an entry. */
+/** Content in memory, or at an entry. */
 export interface ContentSource {
   readonly kind: Kind;
   readonly size: number;
@@ -34,9 +34,9 @@ interface PlannedEffectBase {
   readonly source?: { readonly path: WorkspacePath; readonly at: string };
   readonly before?: ContentSource;
   readonly after?: ContentSource;
-  /** A move that also changed the content: `before` is what was moved, not what was replaced. */
+  /** A move that also changed the content: `before` is the moved content, not the replaced one. */
   readonly edited?: boolean;
-  /** What a move takes to its place, where it is not copied. */
+  /** The identity of what a move takes to its destination, if it is not copied. */
   readonly moved?: Identity;
 }
 

@@ -19,7 +19,7 @@ export class PowerCut {
     }
   }
 
-  /** Whether a later commit did something in the same place: its lock was free then, so this one had come to its end. */
+  /** Whether a later commit worked on the same path: it held the lock, so this commit had ended. */
   isOver({ intent }: JournalledCommit): boolean {
     return pathsOf(intent.steps, intent.places).some(path => (this.#newest.get(path) ?? "") > intent.id);
   }

@@ -1,6 +1,5 @@
-// Removing for good what a commit moved aside. A tree is taken down from its top: directories that are not empty
-// are lifted to the top first, so that two handles are enough for any depth, and nothing is ever resolved by
-// more than one name below a held directory.
+// Removes content that a commit moved aside. A tree is removed from its top: non-empty directories are moved up
+// first, so two handles suffice for any depth, and no path has more than one name below a held directory.
 import { Fault } from "../../fault.ts";
 import { isConcealed } from "../concealed.ts";
 import { errnoOf } from "../errno.ts";
@@ -10,7 +9,7 @@ import type { Address } from "../system/held.ts";
 import { sys } from "./syscalls.ts";
 import { temporaryName } from "./temporary.ts";
 
-/** Removes `name` from a held directory, whatever it is; nothing there is fine. */
+/** Removes `name` from a held directory, whatever it is. A missing entry is fine. */
 export function purge(directory: Handle, name: Address): void {
   for (const _ of purging(directory, name)) {
     // all at once
@@ -42,7 +41,7 @@ function* purging(directory: Handle, name: Address): Generator<void> {
       return;
     } catch (error) {
       if (errnoOf(error) === "ENOENT") return;
-      if (errnoOf(error) !== "ENOTEMPTY") throw error; // something was written into it meanwhile
+      if (errnoOf(error) !== "ENOTEMPTY") throw error; // something was written into it in between
     }
   }
 }
@@ -82,7 +81,7 @@ function isLifted(directory: Handle, from: Address, to: Address): boolean {
   }
 }
 
-/** A command may have moved the server's own directory into what goes; it stays, and the rest with it. */
+/** A command may have moved the server's own directory into this tree; then the tree stays. */
 function refuseConcealed(directory: Handle): void {
   if (isConcealed(directory.stat())) throw new Fault("protected_root", { path: "" });
 }

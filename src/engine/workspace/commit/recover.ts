@@ -1,9 +1,9 @@
-// After a crash: every commit that a dead process left half done is brought to all or to nothing. Doing it twice,
-// or being killed in the middle of it, changes nothing. A commit whose directories are gone is left alone.
+// Crash recovery: completes or rolls back every commit that a dead process left unfinished. It is idempotent, and may
+// be killed at any point. A commit whose directories are gone is left alone.
 //
-// A journal is input. Only what is authentic is read, and a commit is recovered only where every directory that it
-// works in lies in a root that this process may write to, as for any other change. The others are left in their
-// folder, for a process that has been granted them.
+// A journal is untrusted input. Only authentic records are read, and a commit is recovered only if every directory
+// that it works in lies in a root that this process may write to. The others stay in their folder, for a process that
+// has the grants.
 import { Fault } from "../../fault.ts";
 import { Archive, atOnce } from "../archive/archive.ts";
 import { errnoOf } from "../errno.ts";
@@ -27,7 +27,7 @@ import type { StateDirectory } from "./state.ts";
 import { canRedo, redo, type Step, type StepContext, undo } from "./step.ts";
 import type { Unflushed } from "./unflushed.ts";
 
-/** What a dead process has yet to do about its commits: to record what they did, and to flush it to its place. */
+/** The work that a dead process left: recording its commits, and flushing them. */
 interface Legacy {
   readonly archive: Archive;
   readonly unflushed: Unflushed;
@@ -94,8 +94,8 @@ function removeLeftovers(journalled: JournalledCommit, { unflushed, outage, open
 }
 
 /**
- * Brings one commit to its end. With `legacy`, what it did is also recorded, and its leftovers are removed later;
- * without, they are removed here, and `unflushed` is told where.
+ * Completes one commit. With `legacy`, also records it, and leaves its remains to be removed later; without, removes
+ * them here and notes them in `unflushed`.
  */
 export function settle(journalled: JournalledCommit, legacy?: Legacy, unflushed?: Unflushed): void {
   const { intent } = journalled;
@@ -164,8 +164,8 @@ function bringForward(journalled: JournalledCommit, scene: StepContext, outage?:
 }
 
 /**
- * After a power cut, does again what the disk has lost of a commit that is known to have happened. What a later commit
- * or somebody else has replaced since stays as it is.
+ * After a power cut, repeats what the disk has lost of a commit that is known to have happened. Anything replaced
+ * since stays.
  */
 function redoWhatIsLost(journalled: JournalledCommit, scene: StepContext, outage?: PowerCut): void {
   for (const [i, step] of journalled.intent.steps.entries()) {
@@ -176,7 +176,7 @@ function redoWhatIsLost(journalled: JournalledCommit, scene: StepContext, outage
   }
 }
 
-/** Steps in directories that are still to be made are possible when what comes before them is. */
+/** A step in a directory that is still to be created is possible if the steps before it are. */
 function isPossible(steps: JournalledCommit["intent"]["steps"], scene: StepContext): boolean {
   return steps.every((step, i) => {
     if (step.do === "make") return true;

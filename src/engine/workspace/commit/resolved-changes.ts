@@ -1,4 +1,4 @@
-// The changes of a commit with their paths resolved to entries, before anything is locked or looked at.
+// The changes of a commit with their paths resolved to entries, before anything is locked or read.
 import { Fault } from "../../fault.ts";
 import { system } from "../errno.ts";
 import { inSlices } from "../footprint/time-slice.ts";
@@ -15,11 +15,13 @@ import { isStillMissing, makesDirectory, resolveTarget, type Target, type Target
 
 export interface ResolvedChange {
   readonly change: Change;
-  /** What is written, removed, made, or moved and copied to. Undefined for a root that is to be made: it is there. */
+  /**
+   * The entry that is written, removed or created, or the destination. Undefined for `mkdir` of a root, which exists.
+   */
   readonly target: Target | undefined;
-  /** What is moved. */
+  /** The source of a move. */
   readonly source?: Target;
-  /** What is copied, held. */
+  /** The source of a copy, held open. */
   readonly original?: { readonly handle: Handle; readonly at: string };
   /** What an edit read there before it made this change. */
   readonly base?: Buffer | "absent";
@@ -63,7 +65,7 @@ export class ResolvedChanges implements Disposable {
     return keys;
   }
 
-  /** Everything must still be where it was resolved to. Asked once the locks are held. */
+  /** Checks, once the locks are held, that everything is still where it was resolved to. */
   confirm(): void {
     const targets = this.targets;
     if (this.places.areCurrent() && targets.every(target => isStillMissing(target, this.places))) return;
@@ -100,8 +102,8 @@ export class ResolvedChanges implements Disposable {
 const makes: ReadonlySet<Change["kind"]> = new Set(["write", "mkdir", "symlink"]);
 
 /**
- * What may be created gets the name that was asked for, also beside one in another Unicode form. What was read before
- * (`edited`, or by an expectation) is found again under the name that it was read by.
+ * A new entry gets the name as given, even beside one in another Unicode form. A file that was read before (`edited`,
+ * or with an expectation) is found under the name that it was read by.
  */
 function resolveChange(
   change: Change,
@@ -151,7 +153,7 @@ function resolveChange(
   }
 }
 
-/** Whether nothing stands at a target. */
+/** Whether no entry exists at a target. */
 function isFree({ entry, path }: Target, places: HeldDirectories): boolean {
   if (places.vacated.has(entryKey(entry))) return true;
   return (

@@ -1,7 +1,7 @@
-// Temporary names that a power cut brings back. A journal is forgotten once the directories that its commits worked in
-// are flushed; but some file systems then still restore a name that was removed (btrfs does, where the directory was
-// flushed while the name was there). So each record of the history says which temporary names its commit used. Once
-// after each start of the machine, recovery removes those of the latest changes wherever they have come back.
+// Temporary names that a power cut restores. A journal is discarded once the directories of its commits are flushed;
+// but some file systems then still restore a removed name (btrfs does, if the directory was flushed while the name
+// existed). So each change record lists the temporary names of its commit. Once after each boot, recovery removes
+// those of the latest changes wherever they have reappeared.
 import { join } from "node:path";
 import type { Archive } from "../archive/archive.ts";
 import type { ChangeRecord, TemporaryNames } from "../archive/log.ts";
@@ -17,7 +17,7 @@ import { sys } from "./syscalls.ts";
 import { isTemporaryName } from "./temporary.ts";
 import { Unflushed } from "./unflushed.ts";
 
-/** File systems write everything down within minutes: what was removed earlier than this stays removed. */
+/** File systems write everything out within minutes: names removed earlier than this stay removed. */
 const latestMs = 3_600_000;
 const mostBootBytes = 256;
 
@@ -29,7 +29,7 @@ export function isFirstOfBoot(state: string): boolean {
   return contentAt(join(state, "boot"), mostBootBytes)?.toString() !== bootId();
 }
 
-/** `open` finds a directory of an earlier boot, and throws where it lies in no root that may be written to. */
+/** `open` finds a directory of an earlier boot, and throws if it lies in no writable root. */
 export function removeRevived(
   state: StateDirectory,
   roots: readonly Root[],
@@ -71,7 +71,7 @@ function removeNames(places: HeldDirectories, names: readonly string[], unflushe
   }
 }
 
-/** Names that journals speak of. Whoever settles these commits removes them. */
+/** Names in journals. The process that settles these commits removes them. */
 function namesNeeded(state: StateDirectory): Set<string> {
   const commits = state.others().flatMap(folder => estateIn(folder, state.key).commits);
   return new Set(commits.flatMap(({ intent }) => [...intent.temps, ...intent.trash].map(({ name }) => name)));

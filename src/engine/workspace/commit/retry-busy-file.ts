@@ -1,5 +1,5 @@
-// On Windows a file that another program has open can be neither replaced nor removed: an editor, a virus scanner that
-// looks at what was just written. Most close it within moments, so the step is tried again, without holding up others.
+// On Windows a file that another program has open, such as an editor or a virus scanner, can be neither replaced nor
+// removed. Most close it soon, so the step is retried, without blocking other work.
 import { setTimeout as pause } from "node:timers/promises";
 import { Fault } from "../../fault.ts";
 import { errnoOf } from "../errno.ts";

@@ -1,5 +1,5 @@
-// A commit under rules: nothing is moved or copied to where more of it could be seen, nothing protected goes with the
-// directory that holds it, and where a file is masked, what a caller wrote gets its hidden values back.
+// Applies the policy to a commit: nothing is moved or copied to a path where more of it would be visible, no
+// protected file goes with its directory, and an edit of a masked file gets the hidden values back.
 import { constants } from "node:fs";
 import { Fault } from "../../fault.ts";
 import { isAllowed, type Need } from "../../policy/approval.ts";
@@ -46,7 +46,7 @@ function proposal({ change, source, target }: ResolvedChange) {
   ];
 }
 
-/** What a person has to be asked about: every file that goes, and what is written. */
+/** What needs a person's approval: every removed file, and every written one. */
 function openNeeds(
   { change, source, target }: ResolvedChange,
   places: HeldDirectories,
@@ -89,7 +89,7 @@ function checkRelocation(
     checkTree(places.address(target.entry), target.at, undefined, rules, given, true);
 }
 
-/** Everything from `at` down, against what the rules say about it and about where it would be. */
+/** Checks everything below `at` against the rules for its current and its new path. */
 function checkTree(
   address: Address,
   at: string,
@@ -138,7 +138,7 @@ function withHiddenValues(one: ResolvedChange, places: HeldDirectories, rules: R
   return { ...one, change: { ...changed, bytes }, base: one.base ?? current ?? "absent" };
 }
 
-/** What a caller expects, it expects of what it was shown. */
+/** A caller's expectation is about the masked text that it was shown. */
 function seenThrough(expect: Expectation, shown: (bytes: Buffer) => Buffer): Expectation {
   if (expect === "absent") return expect;
   if (typeof expect === "function") return bytes => expect(shown(bytes));

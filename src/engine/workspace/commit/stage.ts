@@ -1,5 +1,5 @@
-// Puts new content beside its target under a temporary name: made exclusively, never through a link, unreadable
-// to others until it has the mode of what it replaces.
+// Stages new content beside its target under a temporary name: created exclusively, never through a link, and
+// unreadable to others until it has the mode of the file that it replaces.
 import { constants } from "node:fs";
 import { Fault } from "../../fault.ts";
 import { isConcealed } from "../concealed.ts";
@@ -21,7 +21,7 @@ export type StagedContent =
       readonly bytes: Uint8Array;
       /** Whether it must be flushed before the commit, since the journal does not hold its bytes. */
       readonly flush: boolean;
-      /** The file whose extended attributes it takes over, and which one that is. */
+      /** The file whose extended attributes it takes over, with its identity. */
       readonly like?: EntryRef & { readonly identity: string };
     })
   | { readonly kind: "symlink"; readonly given: string; readonly entry: EntryRef; readonly target: string }
@@ -32,35 +32,35 @@ export type StagedContent =
       readonly from: Handle | EntryRef;
       /** Compare with the original afterwards, because that is going to be removed. */
       readonly verify: boolean;
-      /** Leave out what cannot be copied: all of it is going to be removed, and that was allowed. */
+      /** Skip what cannot be copied: the original will be removed, and that was allowed. */
       readonly partial?: boolean;
     };
 
 /** Copies extended attributes and ACLs from one open file to another. Node has no call for it. */
 export interface CopyAttributes {
   (from: number, to: number): void | Promise<void>;
-  /** Finds out about many files at once, so that each need not be asked about. */
+  /** Looks up many files at once. */
   readonly ask?: (files: readonly number[]) => Promise<void>;
   /** Whether a file is known to have none. */
   readonly isWithout?: (identity: string) => boolean;
-  /** Is told of a file that has none, because the one that it replaced had none. */
+  /** Notes a file without attributes: the one that it replaced had none. */
   readonly learn?: (identity: string) => void;
 }
 
-/** How many files are asked about at once. */
+/** Files per lookup. */
 export const mostAsked = 200;
-/** How many are flushed at once: each is open meanwhile. */
+/** Files flushed concurrently: each is open while that lasts. */
 const mostFlushing = 16;
 
-/** What was staged: which file has which name, and the directories that must be flushed before all of it is safe. */
+/** The staged files by name, and the directories to flush before all of it is durable. */
 interface AllStaged {
   readonly inodes: ReadonlyMap<string, number>;
-  /** Files that are being flushed meanwhile. */
+  /** Flushes in progress. */
   readonly flushing: readonly Promise<void>[];
   readonly unflushed: ReadonlySet<number>;
 }
 
-/** Stages everything, and asks meanwhile about the attributes of what is replaced. */
+/** Stages everything, and looks up the attributes of replaced files in parallel. */
 export async function stageAll(
   stages: readonly StagedContent[],
   places: HeldDirectories,
@@ -87,7 +87,7 @@ export async function stageAll(
   return { inodes, flushing, unflushed };
 }
 
-/** Something that goes on meanwhile, and fails only for who waits for it: a commit may have failed before. */
+/** A promise whose rejection is reported only to callers that await it: the commit may have failed before. */
 function told(work: Promise<void>, given: string): Promise<void> {
   const wrapped = work.catch(error => {
     throw faultOf(error, given);
@@ -117,7 +117,7 @@ export async function askAbout(
   }
 }
 
-/** Which file an open one is, whatever its name, and as of when: attributes that it gets later make it another one. */
+/** Identifies an open file by inode and change time: attributes that are set later make it another one. */
 export function fileIdentity(fd: number): string {
   return identityOf(sys.stat(fd));
 }
@@ -174,7 +174,7 @@ async function stageBytes(
   asked: Promise<void>,
   copyAttributes?: CopyAttributes,
 ): Promise<StagedFile> {
-  // What replaces nothing gets what the system gives new files: umask and default ACLs.
+  // New files get the system's defaults: umask and default ACLs.
   const fd = sys.open(
     places.address(one.entry),
     O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW,
@@ -330,7 +330,7 @@ async function verifyCopy(from: number, address: string | Buffer, given: string)
   }
 }
 
-/** What is moved keeps its owner where we may give it; a copy belongs to whoever makes it. */
+/** A moved file keeps its owner if we may set it; a copy belongs to its maker. */
 function keepOwner(fd: number, stat: { uid: number; gid: number }): void {
   if (process.geteuid?.() === 0) sys.chown(fd, stat.uid, stat.gid);
 }
@@ -374,7 +374,7 @@ export async function flushDirectory(directory: Handle): Promise<void> {
   }
 }
 
-/** Undefined for a directory that cannot be flushed: one that may be written to and not read, or any on Windows. */
+/** Undefined for a directory that cannot be flushed: one that is writable but not readable, or any on Windows. */
 export function openToFlush(directory: Handle): number | undefined {
   if (onWindows) return undefined;
   try {

@@ -1,6 +1,6 @@
-// A state directory that was named must not lie in a root: those who are served could come to it. The user's own one
-// may, when the home directory is served, and is concealed then (concealed.ts). So it is where the root is the whole
-// file system and no other place is left.
+// A configured state directory must not lie in a root, where callers could reach it. The user's default one may, when
+// the home directory is served, and is concealed then (concealed.ts); so is it where the root is the whole file
+// system.
 import { basename, dirname, join, parse, resolve } from "node:path";
 import { Fault } from "../../fault.ts";
 import { Handle } from "../handle.ts";
@@ -18,7 +18,7 @@ export function refuseStateIn(roots: readonly string[], wanted: string | undefin
   }
 }
 
-/** Where a directory is, or would be when it is made: links on the way count. */
+/** The canonical path of a directory, existing or not: links on the way count. */
 function whereabouts(path: string): string {
   try {
     using handle = Handle.open(path);

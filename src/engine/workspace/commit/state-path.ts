@@ -7,7 +7,7 @@ import { temporaryDirectory, userHome, userId } from "../system/user.ts";
 import { onWindows } from "../windows-path.ts";
 import { sys } from "./syscalls.ts";
 
-/** The place for state that was named; undefined where it is the user's own. */
+/** The configured state directory; undefined if it is the user's default one. */
 export function namedStatePath(wanted?: string): string | undefined {
   const told = wanted ?? process.env.POLYFS_STATE_DIR;
   return told !== undefined && told !== "" ? resolve(told) : undefined;
@@ -20,7 +20,7 @@ export function statePath(wanted?: string): string {
 /** State among the temporary files, and why. */
 export interface TemporaryState {
   readonly path: string;
-  /** The place that it stands in for; undefined where the user has no home. */
+  /** The default directory that it replaces; undefined if the user has no home. */
   readonly instead: string | undefined;
 }
 
@@ -64,13 +64,13 @@ export function giveUpOwnPlace(wanted: string | undefined): boolean {
 function ownPath(): string | undefined {
   const { XDG_STATE_HOME: xdg = "", LOCALAPPDATA: local = "" } = process.env;
   if (onWindows && isAbsolute(local)) return join(local, "polyfs", "state");
-  // A relative path would lie in the working directory, which is somebody's project.
+  // A relative path would be in the working directory, which is a project.
   if (isAbsolute(xdg)) return join(xdg, "polyfs");
   const home = userHome();
   return home && join(home, ".local", "state", "polyfs");
 }
 
-/** Whether a directory is there and the user's own, or can be made. */
+/** Whether a directory exists and belongs to the user, or can be created. */
 export function isUsable(path: string): boolean {
   for (let at = path; ; at = dirname(at)) {
     try {

@@ -1,16 +1,16 @@
-// Where commits keep what must outlive this process: a directory of the user, never in the workspace. Each
-// process has a folder of its own in it, with its journals and a file that says who it is. Lock files are hard
-// links of that file: made in one step, they are never empty.
+// The state that must outlive this process: a directory of the user, never in the workspace. Each process has a
+// folder in it, with its journals and an owner file that identifies it. Lock files are hard links of that file:
+// created in one step, they are never empty.
 //
-//   key                   what journals are authenticated with
-//   boot                  the boot of the machine since which nothing is left to recover
-//   locks/<hash>          who holds a name
+//   key                   authenticates journals
+//   boot                  the boot since which nothing is left to recover
+//   locks/<hash>          the holder of a name
 //   aside/…               old content of files, until it is recorded
-//   alive/<id>            the beacon of a process
-//   processes/<id>/owner  pid, start, world, beacon; its time is the heartbeat
+//   alive/<id>            the liveness socket of a process
+//   processes/<id>/owner  pid, start, world, socket; its mtime is the heartbeat
 //   processes/<id>/…      journals, and the folders of dead processes that this one recovers
 //
-// A dead process's folder is taken over by renaming it into one's own: only one can succeed.
+// A process takes over a dead process's folder by renaming it into its own: only one can succeed.
 import { randomBytes } from "node:crypto";
 import { constants } from "node:fs";
 import { basename, dirname, join } from "node:path";
@@ -40,7 +40,7 @@ import { sys, writeAll } from "./syscalls.ts";
 const mostOwnerBytes = 4096;
 export const keepMs = 7 * 24 * 3_600_000;
 
-/** A directory for old content of files on the same disk: out of the way of those who list the workspace. */
+/** A directory for old content of files on the same disk, invisible in workspace listings. */
 export interface Aside {
   readonly handle: Handle;
   readonly record: FoundDirectory;
@@ -73,8 +73,8 @@ export class StateDirectory {
   }
 
   /**
-   * Makes what is not there: at the start, and after somebody has cleared it away (a user who wants no history, a
-   * sweeper of temporary files). A former place for old content is not closed: commits under way may hold it.
+   * Creates what is missing: at the start, and after a user or a cleaner of temporary files removed it. A former
+   * directory for old content is not closed: commits in progress may hold it.
    */
   make(): void {
     for (const name of ["locks", "processes", "aside", "alive"]) makeDirectory(join(this.path, name));
@@ -87,7 +87,7 @@ export class StateDirectory {
     });
   }
 
-  /** Under another name until the owner is in it: a folder without owner belongs to nobody and is taken over. */
+  /** Under another name until the owner file is in it: a folder without one has no owner and is taken over. */
   #makeOwn(): void {
     const unborn = join(this.path, `unborn-${basename(this.own)}`);
     sys.mkdir(unborn, 0o700);
@@ -99,7 +99,7 @@ export class StateDirectory {
     sys.rename(unborn, this.own);
   }
 
-  /** Which file the locks of this process are: another one after it has been made anew, with its folder. */
+  /** The inode of this process's locks; it changes when the folder is created again. */
   get ownerInode(): number {
     return this.#ownerInode;
   }
@@ -129,8 +129,8 @@ export class StateDirectory {
   }
 
   /**
-   * Whether nobody will come to bring to an end what the holder of a lock left: it has no folder any more, not even
-   * among those that others are recovering. Folders move from hand to hand, so one look is not enough.
+   * Whether no process will finish the work of a lock's holder: its folder is gone, also from those that others are
+   * recovering. Folders are renamed from process to process, so one look is not enough.
    */
   isForsaken(lock: string): boolean {
     const inode = sys.lstat(lock)?.ino;
@@ -164,16 +164,16 @@ export class StateDirectory {
     return claimed;
   }
 
-  /** A power cut must not keep what is moved into our own folder without that folder itself. */
+  /** After a power cut, a folder that was moved into ours must not exist without ours. */
   #flushOwn(processes: string): void {
     try {
       flushFolder(processes);
     } catch {
-      // A disk that fails: recovery finds out, and gives back what it cannot settle.
+      // A failing disk: recovery notices, and returns what it cannot settle.
     }
   }
 
-  /** Leaves a dead process's folder to a later try. Of its locks, those that `keeps` names stay. */
+  /** Leaves a dead process's folder to a later attempt. Keeps its locks that `keeps` names. */
   giveBack(folder: string, keeps: ReadonlySet<string>): void {
     this.#unlock(folder, keeps);
     sys.rename(folder, join(this.path, "processes", idOf(folder)));
@@ -219,7 +219,7 @@ export class StateDirectory {
     return stat === undefined ? Number.POSITIVE_INFINITY : Date.now() - stat.mtimeMs;
   }
 
-  /** Removes old content that nobody will come for: journals that spoke of it were buried unsettled. */
+  /** Removes old content that no journal refers to any more. */
   sweepAside(): void {
     const aside = join(this.path, "aside");
     for (const entry of sys.names(aside)) {
@@ -256,7 +256,7 @@ export class StateDirectory {
   }
 }
 
-/** Writes who this process is into a new file. */
+/** Writes the identity of this process into a new file. */
 export function writeOwner(path: string, beacon: string | undefined): void {
   const { O_WRONLY, O_CREAT, O_EXCL } = constants;
   const fd = sys.open(path, O_WRONLY | O_CREAT | O_EXCL, 0o600);
@@ -267,7 +267,7 @@ export function writeOwner(path: string, beacon: string | undefined): void {
   }
 }
 
-/** Journals must not come back after a power cut: what they tell about has gone on since. */
+/** A journal must not reappear after a power cut: the files have changed since. */
 function removeJournals(folder: string): void {
   const journals = namesIn(folder).filter(name => name.startsWith("journal-"));
   if (journals.length === 0) return;
@@ -306,7 +306,7 @@ export function beaconsOf(state: string): string {
   return `${state}/alive`; // as it is written: the user lock's directory is the address of a handle
 }
 
-/** Whether the process that a file speaks of is gone. `beacons` is the directory of its beacon. */
+/** Whether the process of an owner file is gone. `beacons` is the directory of its liveness socket. */
 export function isDead(owner: string, beacons: string): boolean {
   const stat = sys.lstat(owner);
   if (stat === undefined) return false;
@@ -320,13 +320,13 @@ export function isDead(owner: string, beacons: string): boolean {
 /** The same for a caller that can wait. */
 export async function isDeadSoon(owner: string, beacons: string): Promise<boolean> {
   const identity = identityAt(owner);
-  // A thread need not be started for what was answered a moment ago.
+  // A recent answer is reused without starting a thread.
   if (identity === "busy") return false;
   if (identity?.beacon !== undefined && needsBeacon(identity)) await isLit(beacons, identity.beacon);
   return isDead(owner, beacons);
 }
 
-/** What the owner file of a process says about it; "busy" where that cannot be read just now. */
+/** Parses the owner file of a process; "busy" if it cannot be read right now. */
 export function identityAt(path: string): ProcessIdentity | "busy" | undefined {
   try {
     return identityIn(contentAt(path, mostOwnerBytes)?.toString("utf8") ?? "");
@@ -360,8 +360,8 @@ function privateDirectory(path: string, options: { readonly follow: boolean }): 
 }
 
 /**
- * Makes and opens a directory for this user alone. What is opened is checked, not what the path names: it must be the
- * user's own. Where others can write beside it, they could have put a link there, so it must not be followed.
+ * Creates and opens a directory for this user alone. The check is on the opened directory, not on the path: the user
+ * must own it. Where others can write beside it, they could have put a link there, so it must not be followed.
  */
 export function openPrivate(path: string, { follow }: { readonly follow: boolean }): Handle {
   makeDirectory(path);

@@ -1,6 +1,6 @@
-// The few things that a commit does to a directory, each of which can be done, taken back, and recognised half
-// done. What is replaced or removed is first kept aside under a temporary name: taking back is a rename, and the
-// old bytes can be read until the commit is over.
+// The operations of a commit on a directory. Each can be applied, rolled back, and recognised half done. Replaced or
+// removed content is first kept aside under a temporary name: rollback is a rename, and the old bytes stay readable
+// until the commit is over.
 import { constants } from "node:fs";
 import { Fault, type Kind } from "../../fault.ts";
 import { contentHash } from "../../text/version.ts";
@@ -16,7 +16,7 @@ import type { EntryRef, HeldDirectories } from "./held-directories.ts";
 import { contentAt } from "./if-there.ts";
 import { sys, writeAll } from "./syscalls.ts";
 
-/** Enough to tell whether something is still what it was. */
+/** Tells whether a file is unchanged. */
 export interface FileIdentity {
   readonly inode: number;
   readonly size: number;
@@ -31,7 +31,7 @@ export interface ByteRange {
 /** New content under a temporary name. With `blob`, the journal holds the bytes too. */
 export interface StagedAttributes {
   readonly blob?: ByteRange;
-  /** Of bytes that the journal does not hold: tells after a power cut whether all of them came to the disk. */
+  /** Hash of bytes that the journal does not hold: tells after a power cut whether all of them reached the disk. */
   readonly hash?: string;
   readonly mode?: number;
   readonly owner?: { readonly user: number; readonly group: number };
@@ -46,16 +46,16 @@ export interface MoveStep {
   readonly to: EntryRef;
   readonly kind: Kind;
   readonly staged?: StagedAttributes;
-  /** What stands at `to` and is kept under the name `aside`: beside it, or in another place on the same disk. */
+  /** The entry at `to`, kept under the name `aside`: beside it, or in another directory on the same disk. */
   readonly replaces?: {
     readonly known: FileIdentity;
     readonly kind: Kind;
     readonly aside: string;
     readonly asidePlace?: number;
-    /** Its bytes, where the journal holds them: after a power cut they tell that nobody has replaced it since. */
+    /** Its bytes, if the journal holds them: after a power cut they show that it has not been replaced since. */
     readonly was?: ByteRange;
   };
-  /** `to` is a fresh temporary name: the thing is removed. */
+  /** `to` is a fresh temporary name: the entry is removed. */
   readonly away?: "tree" | "empty";
   /** `from` and `to` are one entry of a directory that does not tell case apart. */
   readonly recase?: boolean;
@@ -90,13 +90,13 @@ export interface ModeStep {
 
 export type Step = MoveStep | MakeStep | RewriteStep | ModeStep | DismantleStep;
 
-/** What the steps need besides themselves. */
+/** The context that steps run in. */
 export interface StepContext {
   readonly places: HeldDirectories;
-  /** For each step, the inode of what is moved, or of the copy of what is dismantled. */
+  /** For each step, the inode of the moved entry, or of the copy of the dismantled one. */
   readonly inodes: readonly number[];
   readonly blob: (range: ByteRange) => Uint8Array;
-  /** A single step needs nothing kept aside to be taken back. */
+  /** A single step can be rolled back without content kept aside. */
   readonly single: boolean;
   /** Whether the machine may have lost power since: then a file can hold less than was written to it. */
   readonly powerCut: boolean;
@@ -133,7 +133,7 @@ function changeMode(step: ModeStep, { places }: StepContext, mode: number): void
   sys.chmodAt(handle.address, mode);
 }
 
-/** A mode that was asked for is given whatever the umask says. */
+/** An explicit mode is set regardless of the umask. */
 function make({ mode }: MakeStep, address: Address): void {
   sys.mkdir(address, mode);
   if (mode !== undefined) sys.chmodAt(address, mode);
@@ -153,7 +153,7 @@ function move(step: MoveStep, scene: StepContext): void {
   } else moveToFree(from, to, step, scene.places);
 }
 
-/** Never replaces what appears at `to` meanwhile. */
+/** Never replaces an entry that appears at `to` in between. */
 function moveToFree(from: Address, to: Address, step: MoveStep, places: HeldDirectories): void {
   if (step.kind === "file") {
     try {
@@ -169,7 +169,7 @@ function moveToFree(from: Address, to: Address, step: MoveStep, places: HeldDire
   rename(from, to, step);
 }
 
-/** Some file systems rename files only: on overlayfs, a directory of a lower layer stays where it is. */
+/** Some file systems rename only files: on overlayfs, a directory of a lower layer cannot be renamed. */
 function rename(from: Address, to: Address, { kind, given }: MoveStep): void {
   try {
     sys.rename(from, to);
@@ -255,7 +255,7 @@ function undoMove(step: MoveStep, index: number, scene: StepContext): void {
   if (arrived || there === undefined) sys.rename(aside, to);
 }
 
-/** Whether a step is done already, or can still be: nothing that somebody else put there would be lost. */
+/** Whether a step is done, or can still be done without losing another program's content. */
 export function canRedo(step: Step, index: number, scene: StepContext): boolean {
   try {
     if (step.do === "make") return true;
@@ -299,7 +299,7 @@ function redoMove(step: MoveStep, index: number, scene: StepContext): void {
   else move(step, scene);
 }
 
-/** A file that moves without replacing anything is linked and unlinked: a crash may come in between. */
+/** A move without replacement links and unlinks: a crash may come in between. */
 function isLinkedTwice(step: MoveStep, index: number, scene: StepContext): boolean {
   if (step.kind !== "file" || step.away !== undefined || step.recase) return false;
   return sys.lstat(scene.places.address(step.from))?.ino === scene.inodes[index];
@@ -308,7 +308,7 @@ function isLinkedTwice(step: MoveStep, index: number, scene: StepContext): boole
 function isDone(step: MoveStep, index: number, scene: StepContext): boolean {
   const to = scene.places.address(step.to);
   const there = sys.lstat(to);
-  // What was removed may be gone for good, while the mark that says so was lost with the power.
+  // The removed content may be gone, while the mark that says so was lost in the power cut.
   if (there === undefined)
     return (
       step.away !== undefined && scene.powerCut && sys.lstat(scene.places.address(step.from)) === undefined
@@ -332,14 +332,14 @@ function isReady(step: MoveStep, index: number, scene: StepContext): boolean {
   return isSame(there, known) || (scene.powerCut && was !== undefined && holds(to, scene.blob(was)));
 }
 
-/** After a power cut, recovery may have written the file anew: then its content tells that it is the one. */
+/** After a power cut, recovery may have written the file again: then its content identifies it. */
 function isRewritable(step: RewriteStep, scene: StepContext): boolean {
   const address = scene.places.address(step.at);
   if (sys.lstat(address)?.ino === step.inode) return true;
   return scene.powerCut && [step.before, step.after].some(range => holds(address, scene.blob(range)));
 }
 
-/** The mark in the journal may have come to the disk before the staged file: the commit has not happened then. */
+/** The journal's mark may have reached the disk before the staged file: then the commit has not happened. */
 function isWhole({ from, staged }: MoveStep, { places }: StepContext): boolean {
   if (staged?.hash === undefined) return true;
   const found = contentAt(places.address(from));
@@ -401,7 +401,7 @@ function isSame(stat: { ino: number; size: number; mtimeMs: number }, known: Fil
   return stat.ino === known.inode && stat.size === known.size && stat.mtimeMs === known.modified;
 }
 
-/** Nothing but the new bytes and zeros: what a power cut leaves of a file that was not flushed. */
+/** Only the new bytes and zeros: what a power cut leaves of an unflushed file. */
 function isTorn(address: Address, wanted: Uint8Array): boolean {
   const found = contentAt(address);
   if (found === undefined || found.length > wanted.length) return false;

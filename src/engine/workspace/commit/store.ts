@@ -67,7 +67,7 @@ function clearInBackground(path: string): void {
   setInterval(clear, clearAgainMs).unref();
 }
 
-/** What a process may do about the commits of others. */
+/** How this process handles commits of other processes. */
 export interface Attendance {
   /** From now on, and until it is withdrawn, recovery may act in these roots. */
   grant(roots: readonly Root[]): void;
@@ -93,7 +93,7 @@ export function attendanceAt(wanted: string | undefined): Attendance {
       for (const root of roots) granted.delete(root);
     },
     attend() {
-      // What may only be read is left to those who may write it.
+      // A read-only root is left to processes that may write to it.
       for (const { access } of granted) if (access === "read-write") return company.look();
     },
   };

@@ -1,5 +1,5 @@
-// Every system call that changes something on the disk, in one object. The write path calls these and nothing
-// else, so that a test can make each of them fail, or kill the process in it, in turn.
+// Every system call that changes the disk, in one object. The write path uses only these, so a test can make each of
+// them fail, or kill the process in it.
 import {
   close,
   closeSync,
@@ -50,7 +50,7 @@ export const sys = {
   flushLater: (fd: number): Promise<void> => promised(done => fsync(fd, done)),
   flushDataLater: (fd: number): Promise<void> => promised(done => fdatasync(fd, done)),
   stat: (fd: number): Stats => fstatNow(fd),
-  /** About a name itself; undefined where there is nothing. */
+  /** `lstat`; undefined if there is no such entry. */
   lstat: (address: Address): Stats | undefined => lstatIfThere(address),
   chmod: (fd: number, mode: number): void => fchmodSync(fd, mode),
   chmodAt: (address: Address, mode: number): void => chmodSync(address, mode),
@@ -87,7 +87,7 @@ export function readAll(fd: number, size = sys.stat(fd).size): Buffer {
     const count = sys.read(fd, part, 0, part.length, position);
     if (count > 0) parts.push(part.subarray(0, count));
     position += count;
-    // Asked for one more than there should be: what comes back tells that this is the end.
+    // One byte more than expected: a short read then confirms the end.
     if (count === 0 || (position === size && count < part.length)) return joined(parts);
   }
 }

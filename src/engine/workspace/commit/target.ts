@@ -1,5 +1,5 @@
-// From the path of a change to the entry that it means: a held directory and a name in it, which is never
-// followed again. Decided here, on what was opened: the root and its access, links, missing parents.
+// Resolves the path of a change to an entry: a held directory and a name in it, which is never followed again. Root
+// and access, links and missing parents are decided here, on what was opened.
 import { isAbsolute, normalize } from "node:path";
 import { Fault } from "../../fault.ts";
 import { display } from "../handle.ts";
@@ -21,13 +21,13 @@ import { lockKey } from "./lock.ts";
 import { sys } from "./syscalls.ts";
 
 const maxLinks = 40;
-/** Directories are not made where no program could name what is in them. */
+/** A directory is not created if no program could name its entries. */
 const longestNewPath = 4095;
 
 export interface Target {
   readonly path: WorkspacePath;
   readonly entry: EntryRef;
-  /** Where it really is or will be, for people. */
+  /** The canonical path, for display. */
   readonly at: string;
   /** What must be held to change it. */
   readonly key: string;
@@ -38,7 +38,7 @@ export interface Target {
 export interface TargetOptions {
   readonly roots: readonly Root[];
   readonly places: HeldDirectories;
-  /** Our own state, which no change may touch even where it lies in a root. */
+  /** Our own state, which no change may touch even if it lies in a root. */
   readonly state: string;
   /** What to do about directories that are missing above the name. */
   readonly missing: "make" | "parent_not_found" | "not_found";
@@ -54,7 +54,7 @@ export function resolveTarget(path: WorkspacePath, options: TargetOptions): Targ
     const target = targetOf(from, path, options);
     from.root.rules.admitChange(target.at, given);
     if (options.links === undefined || options.places.isNew(target.entry.place)) return target;
-    if (options.places.vacated.has(entryKey(target.entry))) return target; // the commit removes what stands there
+    if (options.places.vacated.has(entryKey(target.entry))) return target; // the commit removes the entry
     const address = options.places.address(target.entry);
     if (!sys.lstat(address)?.isSymbolicLink()) return target;
     if (options.links === "refuse") throw new Fault("is_a_link", { path: given });
@@ -109,7 +109,7 @@ function targetIn(
   return { path, entry, at: `${above}/${from.name}`, key, ...(missing && { missing }) };
 }
 
-/** Tells that a change makes the directory at `target`, so that what comes into it is found there. */
+/** Notes that a change creates the directory at `target`, so that later changes find it. */
 export function makesDirectory(target: Target, { places }: Pick<TargetOptions, "places">): void {
   const { path, entry, at, key } = target;
   const place = places.addNew(entry.place, entry.name);
@@ -122,7 +122,7 @@ function parentKey({ root, segments }: WorkspacePath): string {
   return [root.device, root.inode, ...segments.slice(0, -1)].join("/");
 }
 
-/** A name in a directory that is there. */
+/** An entry in an existing directory. */
 function targetAt(
   seat: ExistingParent,
   from: WorkspacePath,
@@ -138,7 +138,7 @@ function targetAt(
   };
 }
 
-/** The nearest directory above that is there, and the names between it and the last one. */
+/** The nearest existing ancestor, and the names between it and the last one. */
 function nearest(from: WorkspacePath, given: string, options: TargetOptions): NearestExisting {
   try {
     if (options.missing === "make") {
@@ -181,7 +181,7 @@ function faultAbout(error: unknown, given: string): unknown {
   return new Fault(error.code, { ...error.data, path: given }, { cause: error });
 }
 
-/** The address of what is to be made missing: something there now means that the path must be resolved anew. */
+/** Whether the missing parent is still missing; otherwise the path must be resolved again. */
 export function isStillMissing(target: Target, places: HeldDirectories): boolean {
   if (target.missing === undefined) return true;
   return sys.lstat(places.handle(target.missing.place).below(addressOf(target.missing.name))) === undefined;

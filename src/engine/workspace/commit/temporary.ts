@@ -1,7 +1,7 @@
-// Names for what a commit keeps in the user's directories while it works: new bytes not yet in place, old bytes
-// not yet removed. They do not contain the target's name, so that names of any length work. Lists and searches leave
-// them out while they are fresh; one whose journal was lost with the state directory is shown. Only what a journal
-// names is ever removed, so a user's file that looks alike is safe.
+// Temporary names of a commit in the user's directories: new content not yet in place, old content not yet removed.
+// They do not contain the target's name, so names of any length work. Listings and searches hide them while they are
+// fresh; one whose journal was lost with the state directory is shown. Only names in a journal are ever removed, so a
+// user's file with a similar name is safe.
 import { randomFillSync } from "node:crypto";
 
 const nameBytes = 16;

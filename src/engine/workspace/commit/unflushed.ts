@@ -27,7 +27,7 @@ export class Unflushed {
   #flushing = new Map<string, Folder>();
   #running: Promise<void> | undefined;
 
-  /** Notes what the steps of a commit have put in place. Files that are flushed already need not be again. */
+  /** Notes what the steps of a commit put in place. Files that are flushed already are skipped. */
   note(
     id: string,
     steps: readonly Step[],
@@ -48,8 +48,8 @@ export class Unflushed {
   }
 
   /**
-   * Notes directories in which temporary files were removed: a name must not come back without its journal. That the
-   * commit noted them is not enough, since they may have been flushed before the removal.
+   * Notes directories in which temporary files were removed: a name must not reappear without its journal. That the
+   * commit noted them is not enough: they may have been flushed before the removal.
    */
   noteRemoved(entries: readonly EntryRef[], places: HeldDirectories): void {
     for (const { place } of entries) {
@@ -59,7 +59,7 @@ export class Unflushed {
     }
   }
 
-  /** Whether moving what is at `name` in the directory `at` would move something that was not flushed. */
+  /** Whether moving `name` in the directory `at` would move something unflushed. */
   overlaps(at: string, name: string): boolean {
     const path = under(at, name);
     return [...this.#folders.values(), ...this.#flushing.values()].some(
@@ -78,7 +78,7 @@ export class Unflushed {
   }
 
   async flush(): Promise<void> {
-    while (this.#running !== undefined) await this.#running.catch(() => {}); // commits go on meanwhile
+    while (this.#running !== undefined) await this.#running.catch(() => {}); // commits continue in between
     this.#flushing = this.#folders;
     this.#folders = new Map();
     this.#running = traced("flush", () => this.#flush([...this.#ids])).finally(() => {
@@ -107,13 +107,13 @@ export class Unflushed {
     }
   }
 
-  /** The same at once, where nobody can wait. */
+  /** The synchronous form. */
   flushNow(): void {
     for (const one of [...this.#flushing.values(), ...this.#folders.values()]) flushAllNow(one);
   }
 }
 
-/** Where a directory is, and which one: also one that the commit has made. */
+/** The path and identity of a directory, also of one that the commit created. */
 function recordOf(place: number, places: HeldDirectories): Omit<Folder, "names"> {
   const record = places.records[place];
   if (record !== undefined && "at" in record) return record;

@@ -1,5 +1,6 @@
-// What other processes have done and the archive does not know yet: they record it a moment after they answered
-// (journal-pair.ts). Whoever asks about the past waits for that moment; what a dead process left is recorded here.
+// Commits of other processes that the archive does not have yet: processes record them shortly after they answer
+// (journal-pair.ts). A caller that asks about history waits for that; the commits of dead processes are recorded
+// here.
 import { join } from "node:path";
 import { clock } from "../../clock.ts";
 import { namesIn } from "./if-there.ts";
@@ -8,7 +9,7 @@ import { beaconsOf, isDead, type StateDirectory } from "./state.ts";
 import type { Store } from "./store.ts";
 
 const pollMs = 5;
-const patienceMs = 2000; // for a process that hangs, or a disk that is slow: nobody waits for these forever
+const patienceMs = 2000; // an upper bound, for a hanging process or a slow disk
 
 /** When all that other processes have done by now is recorded. */
 export async function othersRecorded({ state, recover }: Store): Promise<void> {
@@ -42,7 +43,7 @@ function journalsOfOthers(state: StateDirectory): JournalFile[] {
     );
 }
 
-/** A journal that holds commits, and since when; undefined where it holds none, or is gone with its process. */
+/** A journal that holds commits, with its generation; undefined if it holds none, or is gone with its process. */
 function standing(journal: JournalFile): (JournalFile & { generation: number }) | undefined {
   try {
     const generation = holdsCommits(journal.path);

@@ -1,9 +1,9 @@
-// Processes that keep their state in different directories do not see each other's locks. So that they do not write
-// over each other, each also takes a lock that all processes of a user on this machine share: a lock file in memory,
-// or among the temporary files. Nothing in it has to outlive a process: what a dead one leaves is swept away.
+// Processes with different state directories do not see each other's locks. So each also takes a lock that all
+// processes of a user on this machine share: a lock file in memory, or among the temporary files. It need not outlive
+// the process: locks of dead processes are removed.
 //
-// It lies in a directory that every user can write to, so its name proves nothing. It is opened without
-// following a link, its owner and mode are checked on what was opened, and everything below is reached through that.
+// It lies in a world-writable directory, so its name proves nothing. It is opened without following links, its owner
+// and mode are checked on the handle, and everything below is reached through that.
 import { randomBytes } from "node:crypto";
 import { join } from "node:path";
 import { clock } from "../../clock.ts";
@@ -21,7 +21,7 @@ import { sys } from "./syscalls.ts";
 interface UserLock {
   /** The address of the held directory. */
   readonly directory: string;
-  /** Says who this process is; the locks are hard links of it. */
+  /** Identifies this process; the locks are hard links of it. */
   readonly owner: string;
   readonly inode: number;
 }
@@ -44,7 +44,7 @@ export async function passGate(lock: string): Promise<string | undefined> {
     sys.link(owner, file);
     return file;
   } catch (error) {
-    if (errnoOf(error) === "ENOENT") userLock = undefined; // somebody has cleared the place; the next one builds it anew
+    if (errnoOf(error) === "ENOENT") userLock = undefined; // the directory was removed; the next attempt creates it again
     if (isOpenElsewhere(error)) return undefined;
     if (errnoOf(error) !== "EEXIST") throw error;
   }
@@ -55,9 +55,9 @@ export async function passGate(lock: string): Promise<string | undefined> {
   return undefined;
 }
 
-/** Where nothing else can tell whether a process lives, a fresh time is what counts. */
+/** The heartbeat decides where nothing else tells whether a process lives. */
 function beat(owner: string): void {
-  const now = clock(); // not the clock, which somebody may set
+  const now = clock(); // not the wall clock, which can be set
   if (now - beaten < beatMs) return;
   sys.touch(owner, new Date());
   beaten = now;
