@@ -1,5 +1,5 @@
-// Work on many things at a time, given in the order of the things: a bounded number is under way, and the
-// consumer, who takes one result after the other, can keep a total exact however the work overlaps.
+// Processes many items concurrently and yields the results in order: a bounded number is in progress, and the
+// consumer takes one result at a time, so it can keep an exact total.
 
 /** Results of `work` in order; at most `limit` are started and not yet taken. The consumer stops by breaking out. */
 export async function* inOrder<T, R>(

@@ -1,9 +1,9 @@
-// The server's own directories, held: its state, and the user lock that it shares with other servers. They may lie in a
-// root, as when the home directory is served. No caller sees or reaches them, and what counts is which directory it
-// is, not where: a command may have renamed what is above it.
+// The server's own directories, held open: its state, and the user lock that it shares with other servers. They may
+// lie in a root, as when the home directory is served. No caller sees or reaches them, and the check is by identity,
+// not by path: a command may have renamed their parents.
 //
-// While one lies in a root, paths are opened name by name, and each directory on the way is compared. Every way into
-// a directory leads through it, whatever is renamed meanwhile.
+// While one lies in a root, paths are opened name by name, and each directory on the way is compared. Every path into
+// a directory leads through it, whatever is renamed.
 import type { Stats } from "node:fs";
 import { Handle } from "./handle.ts";
 import { isWithin, type Root } from "./root.ts";
@@ -28,7 +28,7 @@ export function conceal(path: string): void {
   }
   const stat = handle.stat();
   if (isConcealed(stat)) handle.close();
-  else concealed.push({ handle, device: stat.dev, inode: stat.ino }); // held for good, so that no other gets its inode
+  else concealed.push({ handle, device: stat.dev, inode: stat.ino }); // held for the life of the process, so that its inode is not reused
 }
 
 export function isConcealed({ dev, ino }: Pick<Stats, "dev" | "ino">): boolean {
@@ -46,7 +46,7 @@ export function concealsIn(roots: readonly Root[]): boolean {
   });
 }
 
-/** Where those are that lie in a directory or are it, by where it is: as `whereabouts` tells it. */
+/** The concealed directories in or at a directory, by its current path (`whereabouts`). */
 export function concealedBelow(where: string): string[] {
   return places().filter(path => isWithin(path, where));
 }
@@ -59,15 +59,15 @@ export function isParentOfConcealed({ dev, ino }: Pick<Stats, "dev" | "ino">): b
   });
 }
 
-/** Whether what is held lies in one of them, or is one. */
+/** Whether a handle is one of them, or lies in one. */
 export function liesInConcealed(handle: Handle): boolean {
   const where = handle.whereabouts();
   return places().some(place => isWithin(where, place));
 }
 
 /**
- * Where they are. One that was deleted, or whose file system was unmounted, is nowhere: the kernel then tells a path
- * that may be another directory's, such as `/`.
+ * Their current paths. One that was deleted, or whose file system was unmounted, has none: the kernel then reports a
+ * path that may be another directory's, such as `/`.
  */
 function places(): string[] {
   return concealed.flatMap(({ handle, device, inode }) => {

@@ -1,6 +1,6 @@
-// What stands in a file, or in a part of its lines, as a string: in a text encoding, or as bytes in base64 or
-// hexadecimal. Only what is asked for is read and kept: the first lines from the start, the last ones from the
-// end, and a limit in bytes holds in any case.
+// The content of a file, or of some of its lines, as a string: in a text encoding, or as bytes in base64 or
+// hexadecimal. Reads and keeps only what is asked for: the first lines from the start, the last ones from the end,
+// always within a limit in bytes.
 import { countLines } from "../text/lines.ts";
 import type { OpenFile } from "./file.ts";
 import type { LineOptions, LineWindow, RawLine } from "./line-window.ts";
@@ -9,7 +9,7 @@ import { type Tail, tailOf } from "./tail.ts";
 
 export type ContentEncoding = "utf-8" | "ascii" | "latin1" | "base64" | "hex";
 
-/** Which lines: all, the first or last so many, or a range that counts from 1 and includes its end. */
+/** Which lines: all, the first or last N, or a range that counts from 1 and includes its end. */
 export type LineChoice =
   | { readonly of: "all" }
   | { readonly of: "first"; readonly count: number }
@@ -73,7 +73,7 @@ function rangeOf(choice: Exclude<LineChoice, { of: "all" | "last" }>): [start: n
   return choice.of === "range" ? [choice.start, choice.end - choice.start + 1] : [1, choice.count];
 }
 
-/** Lines as they stand in the file. */
+/** Lines with their endings. */
 interface LinesPart extends Omit<Tail, "ends"> {
   readonly count: number;
 }

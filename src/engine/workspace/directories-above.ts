@@ -1,19 +1,19 @@
-// The directories above a held one, from the top down: from the granted root or, where that lies inside a git
-// repository, from the repository's own root. Above the granted root nothing is listed: whether there is a `.git` is
-// looked up, and the caller may open files by name.
+// The directories above a held one, from the top down: from the granted root or, if that lies inside a git
+// repository, from the repository's root. Nothing above the granted root is listed: only the existence of `.git` is
+// checked, and the caller may open files by name.
 import { Fault } from "../fault.ts";
 import { Directory } from "./directory.ts";
 import { system } from "./errno.ts";
 import { display, Handle } from "./handle.ts";
 import type { Root } from "./root.ts";
 
-/** A directory, and the name in it that leads down to the start. Held only until the next one is asked for. */
+/** A directory, and the name in it that leads down to the start. Held only until the next one is taken. */
 export interface Above {
   readonly directory: Directory;
   readonly name: string;
 }
 
-/** Ends early where a directory was moved meanwhile, or may not be entered. */
+/** Ends early if a directory was moved, or cannot be entered. */
 export function* directoriesAbove(start: Directory): Generator<Above, void, undefined> {
   const { root, given } = start;
   yield* aboveRoot(root, given);
@@ -46,7 +46,7 @@ function outer(root: Root, level: number, given: string): Directory | undefined 
   }
 }
 
-/** How far up the first `.git` is: 0 where it is in the directory itself, or where there is none. */
+/** How many levels up the first `.git` is: 0 if it is in the directory itself, or if there is none. */
 function levelsToRepository(directory: Directory, most: number): number {
   try {
     for (let level = 0; level <= most; level++) {

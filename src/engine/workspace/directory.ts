@@ -1,5 +1,5 @@
-// A directory, held open: listing it, going down into it, and starting a process in it all mean this directory,
-// whatever is swapped underneath its name.
+// A directory, held open: listing it, descending into it and starting a process in it all mean this directory,
+// whatever its name leads to.
 import type { Dirent } from "node:fs";
 import { Fault, type Kind } from "../fault.ts";
 import { isTemporaryName, temporaryMs } from "./commit/temporary.ts";
@@ -19,7 +19,7 @@ import { keepsTimes } from "./system/file-system.ts";
 import type { Address } from "./system/held.ts";
 import { lstatIfThere } from "./system/identity.ts";
 
-/** An entry of a directory. `raw` is there where the written name (name.ts) differs from its bytes as UTF-8. */
+/** An entry of a directory. `raw` is set if the written name (name.ts) differs from its bytes as UTF-8. */
 export interface DirectoryEntry {
   readonly name: string;
   readonly kind: Kind;
@@ -35,7 +35,7 @@ export function entryNamed(raw: Buffer, kind: Kind): DirectoryEntry {
 export class Directory implements Disposable {
   readonly #handle: Handle;
   readonly root: Root;
-  /** Where it really was when it was opened. */
+  /** Its canonical path when it was opened. */
   readonly path: string;
   /** The path as the caller wrote it, for faults. */
   readonly given: string;
@@ -60,12 +60,12 @@ export class Directory implements Disposable {
     return this.#handle.address;
   }
 
-  /** What a child process is started in (`cwd`), at once: this directory, whatever its name leads to by then. */
+  /** The `cwd` for a child process that is started at once: this directory, whatever its name leads to. */
   here(): string {
     return this.#handle.here();
   }
 
-  /** What is in it, in the system's order, without what a commit keeps there for a moment. */
+  /** Its entries in the system's order, without the temporary names of commits. */
   entries(): DirectoryEntry[] {
     const found = this.#found();
     const entries: DirectoryEntry[] = [];
@@ -100,7 +100,7 @@ export class Directory implements Disposable {
     });
   }
 
-  /** Whether a commit keeps this here for a moment. What a crash has left is not hidden: somebody should see it. */
+  /** Whether a commit keeps this here for a moment. Old temporary files are shown, so that they are noticed. */
   #isOurs(name: string): boolean {
     if (!isTemporaryName(name)) return false;
     const stat = lstatIfThere(this.#handle.below(name));
@@ -131,8 +131,8 @@ export class Directory implements Disposable {
   }
 
   /**
-   * The mark of a directory further down, to be compared and for nothing else: it is asked for by its path, so links
-   * are followed on the way. Whatever it is compared with was read from a held directory. Undefined where there is none.
+   * The stamp of a directory further down, only for comparing: it is taken by path, so links are followed. It is
+   * compared with one that was read from a held directory. Undefined if there is none.
    */
   markBelow(path: string): DirectoryStamp | undefined {
     try {
@@ -148,7 +148,7 @@ export class Directory implements Disposable {
     return byDescriptor && keepsTimes(this.address);
   }
 
-  /** A directory in it; undefined where it is gone, is no directory any more, or may not be entered. */
+  /** A directory in it; undefined if it is gone, is not a directory any more, or cannot be entered. */
   child(entry: DirectoryEntry): Directory | undefined {
     try {
       const address = this.#handle.below(addressOf(entry));
@@ -168,7 +168,7 @@ export class Directory implements Disposable {
     }
   }
 
-  /** About an entry itself; links are not followed. Undefined where it is gone, or may only be seen by name. */
+  /** `lstat` of an entry. Undefined if it is gone, or only its name may be seen. */
   stat(entry: DirectoryEntry): Stat | undefined {
     try {
       const stats = lstatIfThere(this.#handle.below(addressOf(entry)));

@@ -1,15 +1,15 @@
-// The operating system's error numbers as Faults, in one place, so that every operation tells the same failure
-// in the same way and no raw `ENOENT: …, open '/proc/self/fd/…'` ever reaches a caller.
+// Maps the operating system's error numbers to faults, in one place, so that the same failure is reported the same
+// way everywhere and no raw `ENOENT: …, open '/proc/self/fd/…'` reaches a caller.
 import { Fault } from "../fault.ts";
 
-/** Stands for a path in faults about the state directory: where that is, is not for callers to know. */
+/** Replaces the path in faults about the state directory: callers must not learn where it is. */
 export const stateDirectory = "polyfs's state directory";
 
 export function errnoOf(error: unknown): string | undefined {
   return error instanceof Error ? (error as NodeJS.ErrnoException).code : undefined;
 }
 
-/** The Fault for a failed system call on `path`. A Fault passes through; so does what is not from the system. */
+/** The fault for a failed system call on `path`. Faults and foreign errors pass through. */
 export function faultOf(error: unknown, path: string): unknown {
   const errno = errnoOf(error);
   if (error instanceof Fault || errno === undefined) return error;
@@ -46,7 +46,7 @@ export function faultOf(error: unknown, path: string): unknown {
   }
 }
 
-/** Runs `action`, turning what the system throws into a Fault about `path`. */
+/** Runs `action`, and turns system errors into faults about `path`. */
 export function system<T>(path: string, action: () => T): T {
   try {
     return action();

@@ -1,5 +1,5 @@
-// A regular file, open for reading. It stays the same file whatever happens to its name, and every read says
-// which bytes it wants, so that memory does not grow with the file.
+// A regular file, open for reading. It stays the same file whatever happens to its name, and every read names its
+// range, so memory does not grow with the file.
 import { type BigIntStats, closeSync, constants, fstatSync, read, readSync, type Stats } from "node:fs";
 import { Fault } from "../fault.ts";
 import { faultOf, system } from "./errno.ts";
@@ -12,7 +12,7 @@ import { byDescriptor } from "./system/descriptors.ts";
 import { fstatNow } from "./system/identity.ts";
 
 const chunkBytes = 256 * 1024;
-const tinyBytes = 32 * 1024; // up to here whoever wants a part gets it from the whole
+const tinyBytes = 32 * 1024; // up to this size, a part is served from the whole
 const smallBytes = 1024 * 1024; // up to here a synchronous read costs less than handing it to a thread
 
 export class OpenFile implements Disposable {
@@ -34,8 +34,8 @@ export class OpenFile implements Disposable {
   }
 
   /**
-   * Opens what was landed on, if it is a regular file. Never blocks, never touches a device. Closes the resolved. Where
-   * a rule masks the file, the masked text is its content, unless `unmasked` asks for what is on the disk.
+   * Opens a resolved path if it is a regular file, and closes the resolved handle. Never blocks, never touches a
+   * device. If a rule masks the file, the masked text is its content, unless `unmasked` is set.
    */
   static open({ handle, root, path, stat }: ResolvedPath, given: string, as?: "unmasked"): OpenFile {
     try {
@@ -46,7 +46,7 @@ export class OpenFile implements Disposable {
         throw new Fault("not_a_file", { path: given, kind: "other" });
       }
       const fd = openSync(handle.address, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
-      // A race-free handle is the object that was looked at; elsewhere another may stand under its name by now.
+      // A race-free handle is the object that was checked; elsewhere the name may lead to another one by now.
       if (!byDescriptor && !isSame(stats, fstatNow(fd))) {
         closeSync(fd);
         throw new Fault("changed_meanwhile", { path: given });
@@ -60,7 +60,7 @@ export class OpenFile implements Disposable {
     }
   }
 
-  /** The same file with its masked text as content. Faults: `forbidden` where it cannot be masked. */
+  /** The same file with its masked text as content. Faults: `forbidden` if it cannot be masked. */
   #masked(rules: Rules): OpenFile {
     try {
       const whole = this.readNow(0, Math.min(this.stat.size, maxMaskedBytes) + 1);
@@ -74,7 +74,7 @@ export class OpenFile implements Disposable {
     }
   }
 
-  /** Whether a rule masks it: its content is not what is on the disk. */
+  /** Whether a rule masks it: its content differs from the disk. */
   get isMasked(): boolean {
     return this.#shown !== undefined;
   }
@@ -139,7 +139,7 @@ export class OpenFile implements Disposable {
     }
   }
 
-  /** All of a very small file, which is read once; undefined for others, and where it has another size by now. */
+  /** The content of a very small file, which is read once; undefined for others, and if the size has changed. */
   whole(): Buffer | undefined {
     if (this.#shown !== undefined) return this.#shown;
     const { size } = this.stat;

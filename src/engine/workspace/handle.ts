@@ -1,5 +1,5 @@
-// A held file-system object: what was opened, not a name that can be swapped underneath. How it is held depends on what
-// the system offers (system/held.ts).
+// A held file-system object: the opened object itself, not a name that can be swapped. How it is held depends on the
+// system (system/held.ts).
 import { Buffer } from "node:buffer";
 import type { BigIntStats, Stats } from "node:fs";
 import { errnoOf } from "./errno.ts";
@@ -16,7 +16,7 @@ export class Handle implements Disposable {
     this.#held = held;
   }
 
-  /** Opens whatever `address` names. With `follow` false, a link itself is what is opened. */
+  /** Opens `address`. With `follow` false, a link itself is opened. */
   static open(
     address: Address,
     { follow = true, directory = false, own = false }: Partial<OpenOptions> = {},
@@ -27,7 +27,7 @@ export class Handle implements Disposable {
     return new Handle(way.open(address, options));
   }
 
-  /** A descriptor that stands for the object, on Linux with /proc; else -1. */
+  /** A descriptor of the object, on Linux with /proc; else -1. */
   get fd(): number {
     return this.#held.fd;
   }
@@ -38,8 +38,8 @@ export class Handle implements Disposable {
   }
 
   /**
-   * The address of what lies below this directory: a name, or a relative path where the caller checks where it lands.
-   * A string is a written name (name.ts); a Buffer holds the bytes themselves.
+   * The address of an entry of this directory: a name, or a relative path whose result the caller checks. A string is
+   * a written name (name.ts); a Buffer holds the bytes.
    */
   below(name: Address): Address {
     if (typeof name === "string" && !isEscaped(name)) return `${this.address}/${name}`;
@@ -47,20 +47,20 @@ export class Handle implements Disposable {
     return Buffer.concat([Buffer.from(`${this.address}/`), bytes]);
   }
 
-  /** The directory for a child process or a socket. It is good for what is started in this very moment. */
+  /** The directory for a child process or a socket that is started at once. */
   here(): string {
     return this.#held.here();
   }
 
   /**
-   * Where the object is now, as the system tells it: bytes as Latin-1, so that comparing is exact for names that
+   * The object's current path as the system reports it: bytes as Latin-1, so that comparing is exact for names that
    * are not UTF-8 (see `display`).
    */
   whereabouts(): string {
     return this.#held.whereabouts();
   }
 
-  /** Whether a rename can take something from this directory to another without anybody getting in between. */
+  /** Whether a rename from this directory to another is race-free. */
   reaches(other: Handle): boolean {
     return byDescriptor || isWithinReach(this.#held, other.#held);
   }

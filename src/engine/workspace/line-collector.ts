@@ -1,4 +1,4 @@
-// Lines put together from the pieces in which a file is read. What is kept stays within the limits.
+// Assembles lines from the chunks in which a file is read, within the limits.
 import type { LineOptions, RawLine } from "./line-window.ts";
 
 export class LineCollector {

@@ -32,7 +32,7 @@ export class LineEnds {
     return 0;
   }
 
-  /** The break that stands in front of `end`, in a line that begins at `from`. */
+  /** The line break before `end`, in a line that begins at `from`. */
   breakAt(chunk: Buffer, end: number, from = 0): RawLine["end"] {
     const { width } = this;
     if (end - width < from || !this.#isUnit(chunk, end - width, 10)) return "";

@@ -1,10 +1,10 @@
-// Where lines begin in large files, roughly: so many line ends stand before this offset. It is a by-product of
-// looking for a line, and makes the next look into the same file cost a megabyte instead of all that lies before.
+// Offsets of some lines in large files: the number of line ends before an offset. A by-product of seeking a line; the
+// next seek in the same file then reads a megabyte instead of everything before the line.
 //
-// Marks hold for one state of one file, by its identity, size and times as the system keeps them to the nanosecond.
-// The clock that stamps files ticks slower than that: two writes within a tick look alike. So no marks are kept of a
-// file that was changed just before it was read; by the next tick a change shows. (What a program writes through a
-// memory map shows when the system stamps the file, which may be later; readers of such files know.)
+// Marks hold for one state of one file: identity, size and times in nanoseconds. The clock that stamps files ticks
+// slower than that, so two writes within a tick look the same. So no marks are kept of a file that changed just
+// before it was read; after the next tick a change shows. (Writes through a memory map show when the system stamps
+// the file, which may be later.)
 import type { OpenFile } from "./file.ts";
 
 interface LineMark {
@@ -22,7 +22,7 @@ const settledMs = 2500; // some file systems count in steps of two seconds
 /** By identity and state of the file; those used last are at the end. */
 const known = new Map<string, readonly LineMark[]>();
 
-/** What is known about a file, and what is learnt while it is read once more. */
+/** The known marks of a file, and those learnt while it is read again. */
 export class LineMarks {
   readonly #file: OpenFile;
   readonly #state: string | undefined;
@@ -35,7 +35,7 @@ export class LineMarks {
     this.#marks = this.#state === undefined ? [] : [...(known.get(this.#state) ?? [])];
   }
 
-  /** The last mark in front of the line, so that at least one line end lies between; undefined where there is none. */
+  /** The last mark before the line, with at least one line end in between; undefined if there is none. */
   before(line: number): LineMark | undefined {
     let low = 0;
     let high = this.#marks.length;
@@ -47,7 +47,7 @@ export class LineMarks {
     return this.#marks[low - 1];
   }
 
-  /** Takes note of a place that reading has come to. */
+  /** Notes an offset that reading has reached. */
   note(offset: number, line: number): void {
     // From the very end nothing would tell whether the last line was begun.
     if (this.#state === undefined || this.#marks.length >= maxMarks || offset >= this.#file.size) return;
@@ -56,7 +56,7 @@ export class LineMarks {
     this.#grown = true;
   }
 
-  /** Keeps what was learnt, if the file is still as it was before it was read. */
+  /** Keeps the new marks, if the file is unchanged. */
   keep(): void {
     if (this.#state === undefined || this.#marks.length === 0) return;
     if (this.#grown && stateOf(this.#file) !== this.#state) return;

@@ -1,4 +1,4 @@
-// Lines of a file as they are given, and how they may be asked for.
+// Lines of a file as they are returned, and the options for reading them.
 
 /** One line. `bytes` has no terminator; `end` is how the line ended, "" at the end of a file without one. */
 export interface RawLine {
@@ -12,7 +12,7 @@ export interface LineWindow {
   readonly lines: readonly RawLine[];
   /** The number of the first line, from 1. From the end of a long file it is not known. */
   readonly first?: number;
-  /** Whether the file goes on behind the window (before it, for the last lines). */
+  /** Whether the file continues after the window (before it, for the last lines). */
   readonly more: boolean;
   /** How many lines the file has, where reading came to its end. A final newline begins no further line. */
   readonly total?: number;
@@ -25,10 +25,10 @@ export interface LineOptions {
   readonly maxLineBytes?: number;
   /** Bytes kept of all lines together; the line that would pass it is not begun, except the first. */
   readonly maxBytes?: number;
-  /** 2 for UTF-16; its byte order tells where the LF's zero byte is. */
+  /** 2 for UTF-16; the byte order tells where the zero byte of LF is. */
   readonly encoding?: "utf-16le" | "utf-16be" | undefined;
   /** Bytes of a byte-order mark to leave out. */
   readonly skip?: number | undefined;
-  /** Asked for only where it takes long: pass it on as a getter. */
+  /** Read only if it takes long: pass it as a getter. */
   readonly signal?: AbortSignal | undefined;
 }

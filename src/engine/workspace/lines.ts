@@ -1,6 +1,6 @@
-// Windows of lines in a file of any size, from a line on: streaming, stopping early (the last ones are in tail.ts).
-// Only the window is kept in memory, and a limit holds for it too, so a line of 50 MB or a file of 300 MB costs no
-// more than what is asked for. Lines end with LF, as search counts them; `width` is 2 for UTF-16.
+// Windows of lines in a file of any size, from a given line: streaming, stopping early (the last lines are in
+// tail.ts). Only the window is in memory, within a limit, so a line of 50 MB or a file of 300 MB costs no more than
+// what is asked for. Lines end with LF, as in searches; `width` is 2 for UTF-16.
 import type { OpenFile } from "./file.ts";
 import { LineCollector } from "./line-collector.ts";
 import { LineEnds } from "./line-ends.ts";

@@ -7,7 +7,7 @@ import { type Stat, statOf } from "./stat.ts";
 import { openSync } from "./system/calls.ts";
 import type { Address } from "./system/held.ts";
 
-/** The masked text of the file at `at`, read by `address`; undefined where it cannot be masked and is not shown. */
+/** The masked text of the file at `at`, read by `address`; undefined if it cannot be masked and is not shown. */
 export function maskedText(rules: Rules, at: string, address: Address): Buffer | undefined {
   const fd = openSync(address, constants.O_RDONLY | constants.O_NONBLOCK);
   try {
@@ -22,7 +22,7 @@ export function maskedText(rules: Rules, at: string, address: Address): Buffer |
   }
 }
 
-/** What is told about something at `at`: of a masked file, the size of what is shown. */
+/** The stat of `at` as callers see it: for a masked file, the size of the masked text. */
 export function statShown(stats: Stats, address: Address, at: string, rules: Rules): Stat {
   const stat = statOf(stats);
   if (stat.kind !== "file" || !rules.restrict || rules.decide(at).contents !== "masked") return stat;

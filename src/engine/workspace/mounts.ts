@@ -1,7 +1,7 @@
-// Which mount a held object lies in, and whether that is a mount of our own namespace (Linux).
+// Whether a held object lies in a mount of our own namespace (Linux).
 //
-// A path tells nothing about that: what was reached through `/proc/PID/root` lies in a mount of another namespace,
-// and its path is the path over there.
+// A path does not tell: an object reached through `/proc/PID/root` lies in a mount of another namespace, and its path
+// is the path in that namespace.
 import { closeSync, openSync, readFileSync, readSync } from "node:fs";
 import type { Handle } from "./handle.ts";
 
@@ -21,8 +21,8 @@ export function mountOf({ fd }: Handle): number | undefined {
 }
 
 /**
- * Whether what is held lies in a mount that we can see. Numbers are given again once a mount is gone, so that only
- * the number of a mount that is held, as the root's is, can be remembered: another is looked up each time.
+ * Whether a handle lies in a mount that we can see. Mount ids are reused, so only the id of a held mount, such as the
+ * root's, can be cached: others are looked up each time.
  */
 export function isOwnMount(handle: Handle, held: { readonly mount: number | undefined }): boolean {
   const mount = mountOf(handle);

@@ -1,10 +1,10 @@
-// Names are bytes; a *written name* is the string that stands for them everywhere in the program: in memory, in the
-// journal, in the archive, in answers and in what callers give back. The two forms correspond one to one.
+// Names are bytes; a *written name* is the string that represents them everywhere in the program: in memory, in the
+// journal, in the archive, in answers and in parameters. The two forms correspond one to one.
 //
-// Almost every name is written as its UTF-8 text. A byte that is not UTF-8 is written `\xNN`. Backslashes are written
-// `\x5c` only in names where they would otherwise be read as such an escape. Printing may also escape control
-// characters (`\x0a` for a line break, see `printable`), and reading understands that too. Paths are written name by
-// name, so a slash is always a slash.
+// Almost every name is written as its UTF-8 text. A byte that is not UTF-8 is written `\xNN`. A backslash is written
+// `\x5c` only in names where it would otherwise be read as such an escape. Printing may also escape control
+// characters (`\x0a` for a line break, see `printable`), and parsing accepts that. Paths are written name by name, so
+// a slash is always a separator.
 import { Buffer, isUtf8 } from "node:buffer";
 import { decodeBrokenUtf8 } from "../text/escape.ts";
 
@@ -28,7 +28,7 @@ export function bytesWritten(text: string): Buffer {
   return Buffer.concat(names.flatMap((name, i) => (i === 0 ? [name] : [slash, name])));
 }
 
-/** What a caller gives as one name, in its written form: printed names are understood. */
+/** A name from a caller in its written form: printed names are accepted. */
 export function readName(text: string): string {
   return isPlain || !text.includes("\\x") ? text : writtenName(nameBytes(text));
 }
@@ -70,7 +70,7 @@ function isMistakable(text: string): boolean {
   return text.search(controls) >= 0 || decoded(text) !== undefined;
 }
 
-/** The name that an escaped form stands for. Undefined where the text is not exactly how some name is written. */
+/** The name that an escaped form stands for. Undefined if the text is not the written form of a name. */
 function decoded(text: string): Buffer | undefined {
   if (text.search(escapes) < 0) return undefined;
   const parts: Buffer[] = [];

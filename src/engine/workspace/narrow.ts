@@ -1,6 +1,6 @@
-// The common part of some roots and some directories. A directory in a root becomes a root with that root's access;
-// of a directory above roots, those roots stay. Each directory is opened once, and what was opened decides, so that
-// nothing can be put under its name in between.
+// The intersection of roots and directories. A directory in a root becomes a root with that root's access; a
+// directory above roots keeps those roots. Each directory is opened once, and the decision is made on the handle, so
+// nothing can be swapped in between.
 import { resolve } from "node:path";
 import { system } from "./errno.ts";
 import { Handle } from "./handle.ts";
@@ -14,7 +14,7 @@ interface Narrowed {
   readonly own: readonly Root[];
 }
 
-/** Faults: whatever opening a directory runs into. What lies elsewhere adds nothing. */
+/** Faults: those of opening a directory. A directory outside the roots adds nothing. */
 export function narrow(roots: readonly Root[], directories: readonly string[]): Narrowed {
   const found: Root[] = [];
   const own: Root[] = [];

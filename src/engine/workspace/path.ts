@@ -1,6 +1,6 @@
-// Paths as capabilities. A WorkspacePath is a root that was granted and a way down from it; only a Workspace
-// mints one, so a raw string can neither be opened nor compiled where one is wanted. It promises nothing about
-// what is on the disk: that is found out, without a race, when it is opened (resolve.ts).
+// Paths as capabilities. A WorkspacePath is a granted root and a path below it; only a Workspace creates one, so a
+// raw string cannot be opened, and does not compile where one is needed. It says nothing about the disk: that is
+// checked, race-free, when it is opened (resolve.ts).
 import { isAbsolute, join, normalize, resolve } from "node:path";
 import { Fault } from "../fault.ts";
 import { bytesOf, display, Handle } from "./handle.ts";
@@ -71,18 +71,18 @@ export interface PathForms {
   readonly home?: string;
   /** Whether `file://` URIs are paths. */
   readonly uris?: boolean;
-  /** Whether the path means these names and no others, whatever their Unicode form: it comes from the server. */
+  /** Whether the path means exactly these names, whatever their Unicode form: it comes from the server. */
   readonly exact?: boolean;
 }
 
-/** Turns what a caller wrote into a path below one of the roots, or refuses it. Nothing is opened for reading. */
+/** Turns a caller's string into a path below one of the roots, or refuses it. Opens nothing for reading. */
 export function parsePath(roots: readonly Root[], given: string, forms: PathForms = {}): WorkspacePath {
   const written = spelled(given, forms);
   const first = roots[0];
   const base = forms.base ?? first?.path;
   if (base === undefined) throw new Fault("outside_roots", { path: given });
   const absolute = absoluteOf(written, base);
-  // Merely looking at another machine's share would tell that machine who asks.
+  // Even a lookup on a network share would identify the user to that machine.
   const named = rootNamed(roots, absolute) ?? (isUnc(absolute) ? undefined : rootReached(roots, absolute));
   if (named === undefined) throw new Fault("outside_roots", { path: given });
   const names = named.rest.split("/").filter(name => name !== "");
@@ -104,7 +104,7 @@ function spelled(given: string, forms: PathForms): string {
   if (given.length > 65_536) refuse("too_long");
   let written = given;
   if (written[4] === ":" && /^file:\/\//i.test(written)) {
-    // Where it is no path, it is no name either: a directory called `file:` is not what the caller meant.
+    // An invalid path is not treated as a name: a caller does not mean a directory called `file:`.
     written = (forms.uris ? fromUri(written) : undefined) ?? refuse("reserved");
   }
   if (forms.home !== undefined && (written === "~" || written.startsWith("~/"))) {

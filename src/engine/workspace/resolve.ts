@@ -1,16 +1,15 @@
-// From a WorkspacePath to an open handle, without a moment in which something can be swapped.
+// Resolves a WorkspacePath to an open handle, without a moment in which something can be swapped.
 //
 // The kernel never follows a link for us. A link may lead through `/proc/PID/root` into another mount namespace,
-// where another user has mounted anything at all under a path that looks like ours, and the path that the kernel
-// reports for what it opened there is the path in *that* namespace. So a path is opened name by name, no-follow,
-// from the root's handle, which cannot leave the namespace; links are spliced here (`walk`), and one that lies in
-// procfs is refused.
+// where another user has mounted anything under a path that looks like ours, and the path that the kernel reports for
+// what it opened there is the path in *that* namespace. So a path is opened name by name, no-follow, from the root's
+// handle, which cannot leave the namespace; links are spliced here (`PathWalk`), and a link in procfs is refused.
 //
-// Opening name by name costs one call per directory. For deep paths it is cheaper to let the kernel resolve the
-// whole path and then to ask two things: is it exactly where the path says, and in a mount of our namespace?
-// Whenever the quick way fails or is in doubt, `walk` decides. It also finds names that are stored in another
-// Unicode form, and goes deeper than a path may be long. Everything that lies outside gets one uniform fault, so
-// nothing can be learnt about it.
+// Opening name by name costs one call per directory. For deep paths it is cheaper to let the kernel resolve the whole
+// path and then check two things: the result is exactly where the path says, and in a mount of our namespace. Where
+// this fails, for whatever reason (a link on the way, a missing file), `PathWalk` decides. It also finds names that
+// are stored in another Unicode form, and handles paths longer than the system's limit. Everything outside gets the
+// same fault, so callers learn nothing about it.
 import type { Stats } from "node:fs";
 import { isAbsolute, parse, resolve } from "node:path";
 import { Fault } from "../fault.ts";
@@ -35,9 +34,9 @@ const fewNames = 2; // up to here, going name by name is cheaper than asking abo
 export interface ResolvedPath {
   readonly handle: Handle;
   readonly root: Root;
-  /** Where it really is: canonical, for people. */
+  /** The canonical path, for display. */
   readonly path: string;
-  /** How it was when it was opened, where that was asked for. */
+  /** Its stat when it was opened, if requested. */
   readonly stat?: Stats;
 }
 
@@ -47,8 +46,8 @@ export interface ResolvedEntry extends ResolvedPath {
 }
 
 /**
- * Opens what `path` leads to, links followed. The caller closes the handle. What a rule denies is refused, whether it
- * is there or not.
+ * Opens what `path` leads to, following links. The caller closes the handle. A path that a rule denies is refused,
+ * whether it exists or not.
  */
 export function resolvePath(roots: readonly Root[], path: WorkspacePath): ResolvedPath {
   let resolved: ResolvedPath;
@@ -82,15 +81,15 @@ function reach(roots: readonly Root[], path: WorkspacePath): ResolvedPath {
   return new PathWalk(roots, path).land();
 }
 
-/** The deepest directory on the way to `path` that is there, and the names that are missing below it. */
+/** The deepest existing directory on the way to `path`, and the missing names below it. */
 export interface NearestExisting {
   readonly resolved: ResolvedPath;
   readonly missing: readonly string[];
 }
 
 /**
- * Goes as far towards a directory as there is something: one walk, however much is missing. Faults: those of `land`,
- * and `parent_not_found` where a link on the way leads nowhere.
+ * Resolves as much of a directory path as exists, in one walk. Faults: those of `resolvePath`, and `parent_not_found`
+ * for a dangling link on the way.
  */
 export function resolveNearest(roots: readonly Root[], path: WorkspacePath): NearestExisting {
   try {
@@ -119,7 +118,7 @@ export function resolveEntry(roots: readonly Root[], path: WorkspacePath): Resol
   return { ...directory, name: storedName(directory.handle, path.name, path.exact) };
 }
 
-/** What `path` leads to where no link is on the way. Undefined or an error: `Walk` has to look. */
+/** Resolves `path` if there is no link on the way. Undefined or an error: `PathWalk` decides. */
 function resolveByKernel(roots: readonly Root[], path: WorkspacePath): ResolvedPath | undefined {
   const { root, segments, relative } = path;
   if (relative.length >= maxPathBytes) return undefined;
@@ -172,8 +171,8 @@ interface NamesBelowRoot {
 }
 
 /**
- * Decides on what was opened, never on a path string. The system cannot tell where something is whose path is
- * longer than a path may be; then how it was reached decides: by `trail` from a root without following anything.
+ * Decides on the opened object, never on a path string. The system does not report paths beyond its limit; then the
+ * way it was reached decides: by names from a root without following anything.
  */
 function claim(roots: readonly Root[], handle: Handle, trail?: NamesBelowRoot): ResolvedPath | undefined {
   try {
@@ -197,12 +196,14 @@ class PathWalk {
   readonly #given: string;
   readonly #exact: boolean;
   #current: Handle;
-  /** What is still to be gone, the next name last: the path's own names lie below those that links have put there. */
+  /** The remaining names, next one last: the path's own names lie below those that links added. */
   readonly #names: string[];
   #ownLeft: number;
-  /** What lies below `#current` when a step fails: undefined where that name comes from a link. */
+  /** The names below `#current` if a step fails: undefined if the name comes from a link. */
   #missing: readonly string[] | undefined;
-  /** How `#current` was reached. Undefined as soon as the way has left the roots: then no failure is told. */
+  /**
+   * How `#current` was reached. Undefined once the walk has left the roots: then failures are not reported in detail.
+   */
   #below: NamesBelowRoot | undefined;
   #links = 0;
 
@@ -346,9 +347,9 @@ function namesIn(path: string): string[] {
 }
 
 /**
- * The name under which `name` is stored, or `name` itself where nothing fits. It differs where the file system holds
- * another Unicode normal form (macOS stores NFD, people type NFC), bytes that are not UTF-8 and that some program
- * showed as U+FFFD, or the text of an escape (name.ts). The exact name always wins, and two others that fit are none.
+ * The stored name for `name`, or `name` itself if none fits. They differ if the file system holds another Unicode
+ * normal form (macOS stores NFD, people type NFC), bytes that are not UTF-8 and were shown as U+FFFD, or the text of
+ * an escape (name.ts). The exact name wins; two other candidates are ambiguous and count as none.
  */
 export function storedName(directory: Handle, name: string, exact: boolean): Address {
   if (exact || (!/[^\x20-\x7e]/.test(name) && !isEscaped(name))) return name;

@@ -10,7 +10,7 @@ export interface RestrictedPath {
   readonly seen: "nothing" | "read-only" | "read-write";
 }
 
-/** What has to be treated otherwise than the directory that holds it, outer ones first. A masked file is not seen. */
+/** The paths with other access than their parent directory, outer ones first. A masked file is not seen. */
 export function restrictedPaths(roots: readonly Root[]): RestrictedPath[] {
   const found: RestrictedPath[] = [];
   for (const root of roots)

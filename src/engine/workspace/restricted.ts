@@ -18,8 +18,8 @@ export interface Restricted extends Disposable {
 }
 
 /**
- * What has to be treated otherwise than the directory that holds it. The caller disposes of each. Not looked for where
- * the system has no race-free handles: there a sandbox goes by paths.
+ * The paths with other access than their parent directory. The caller disposes of each. Not computed on systems
+ * without race-free handles: there a sandbox works by paths.
  */
 export function restrictedIn(roots: readonly Root[]): Restricted[] {
   const found: Restricted[] = [];
@@ -96,6 +96,6 @@ function open(directory: Handle, name: Buffer, isDirectory: boolean): Handle | u
   try {
     return Handle.open(directory.below(name), { follow: false, directory: isDirectory });
   } catch {
-    return undefined; // gone meanwhile
+    return undefined; // gone
   }
 }

@@ -1,5 +1,5 @@
-// A directory that the user granted: held open from the start, so that what is granted is that directory and
-// not whatever later stands under its name.
+// A directory that the user granted, held open from the start: the grant is for that directory, not for whatever its
+// name leads to later.
 import { constants } from "node:fs";
 import { Fault } from "../fault.ts";
 import { system } from "./errno.ts";
@@ -11,7 +11,7 @@ import { byDescriptor } from "./system/descriptors.ts";
 import { lstatIfThere } from "./system/identity.ts";
 import { caseless, ownForm } from "./windows-path.ts";
 
-/** What the kernel appends to the path of what was deleted. Others may lie under such a name. */
+/** The kernel appends this to the path of a deleted object. A file may really be named so. */
 const deleted = " (deleted)";
 
 export type Access = "read-write" | "read-only";
@@ -31,7 +31,7 @@ export class Root implements Disposable {
   /** The rules about what lies in it. */
   readonly rules: Rules;
 
-  /** `held` is the directory, where it was opened already; it is the root's from then on. */
+  /** `held` is the directory, if it is already open; the root takes it over. */
   constructor(spelling: string, access: Access, held?: Handle, rules = new Rules()) {
     this.rules = rules;
     this.spelling = ownForm(spelling);
@@ -40,7 +40,7 @@ export class Root implements Disposable {
     const stat = this.handle.stat();
     try {
       if (!stat.isDirectory()) throw new Fault("not_a_directory", { path: spelling });
-      // A handle needs no permission; serving a directory does: better told now than at every call.
+      // Holding a directory needs no permission, serving it does: better to fail now than at every call.
       system(spelling, () => accessSync(this.handle.address, constants.R_OK | constants.X_OK));
     } catch (error) {
       this.handle.close();
@@ -55,7 +55,7 @@ export class Root implements Disposable {
   /** Whether the whereabouts of something (bytes) lie in this root, asking where the root is *now*. */
   holds(whereabouts: string): boolean {
     const own = this.handle.whereabouts();
-    // A handle that is only a path may lead to another directory by now, which nobody has granted.
+    // A path-only handle may lead to another directory by now, which was not granted.
     if (!byDescriptor && !this.is(this.handle.stat())) return false;
     return isWithin(whereabouts, own) && !(own.endsWith(deleted) && this.#isDeleted(own));
   }
@@ -66,7 +66,7 @@ export class Root implements Disposable {
     return this.#mount;
   }
 
-  /** Whether `own` is the name of a directory that is gone, and not of one that is really called so. */
+  /** Whether `own` is the path of a deleted directory, and not of one that is really named so. */
   #isDeleted(own: string): boolean {
     const named = lstatIfThere(Buffer.from(own, "latin1"));
     return named === undefined || !this.is(named);
@@ -87,12 +87,12 @@ export function isWithin(path: string, directory: string): boolean {
   return path.length === directory.length || directory.endsWith("/") || path[directory.length] === "/";
 }
 
-/** What is called `name` in `directory`, which may be the top of a file system (`/`, `C:/`). */
+/** The path of `name` in `directory`, which may be the top of a file system (`/`, `C:/`). */
 export function under(directory: string, name: string): string {
   return directory.endsWith("/") ? directory + name : `${directory}/${name}`;
 }
 
-/** The root that decides about `whereabouts`: of those that hold it, the most specific. */
+/** The root that decides about `whereabouts`: the most specific one that holds it. */
 export function rootHolding(roots: readonly Root[], whereabouts: string): Root | undefined {
   let best: Root | undefined;
   for (const root of roots) {
@@ -101,7 +101,7 @@ export function rootHolding(roots: readonly Root[], whereabouts: string): Root |
   return best;
 }
 
-/** The root that a path names by its spelling or its canonical path, and the rest of the path below it. */
+/** The root that a path names by its spelling or its canonical path, and the rest of the path. */
 export function rootNamed(
   roots: readonly Root[],
   absolute: string,

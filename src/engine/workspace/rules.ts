@@ -1,6 +1,5 @@
-// The rules in force for some roots: asked about where something really is, links resolved. A view of a workspace (a
-// subdirectory, a token's part) asks the rules of the roots that it is a view of, so that `app/secrets/**` means the
-// same directory for all of them.
+// The policy in force for some roots, asked about canonical paths. A view of a workspace (a subdirectory, a token's
+// part) asks the rules of the underlying roots, so that `app/secrets/**` means the same directory for all of them.
 import { isUtf8 } from "node:buffer";
 import { Fault } from "../fault.ts";
 import { type ApprovalGrant, covers, type Need } from "../policy/approval.ts";
@@ -13,7 +12,7 @@ import { isBinary } from "../text/detect.ts";
 /** The policies of a server, which may be replaced while it runs. */
 export interface PolicySource {
   current(): readonly Policy[];
-  /** What a person has allowed of what rules ask about. */
+  /** What a person has approved of what rules ask about. */
   grants?(): readonly ApprovalGrant[];
 }
 
@@ -99,7 +98,7 @@ export class Rules {
     return decision;
   }
 
-  /** What a person still has to be asked before something is done at `at`. */
+  /** The approvals that are still needed before a change at `at`. */
   open(at: string, question: AskedAction, client: string): Need | undefined {
     const { ask, asking } = this.decide(at);
     if (!ask.includes(question)) return undefined;
@@ -115,7 +114,7 @@ export class Rules {
     return decision.contents === "masked" ? maskedBytes(at, bytes, decision, given) : bytes;
   }
 
-  /** What is to be written where a caller edited what `shown` gave it. */
+  /** The bytes to write after a caller edited the text that `shown` returned. */
   restored(at: string, original: Buffer | undefined, edited: Uint8Array, given = at): Buffer {
     const bytes = Buffer.from(edited.buffer, edited.byteOffset, edited.byteLength);
     const decision = this.admitChange(at, given);

@@ -1,4 +1,4 @@
-// What the system knows about a file-system object, as a plain value.
+// The attributes of a file-system object, as a plain value.
 import type { Stats } from "node:fs";
 import type { Kind } from "../fault.ts";
 

@@ -1,4 +1,4 @@
-// File systems that hold no files but what the kernel makes up when somebody looks (Linux).
+// File systems whose files the kernel generates on access (Linux).
 import { statfsSync } from "./system/calls.ts";
 import { byDescriptor } from "./system/descriptors.ts";
 

@@ -1,5 +1,5 @@
-// The last lines of a file of any size, read from its end, not from its start. They are given in one piece, as they
-// stand there, with the places where they end: nothing is copied, and most files are read with one call.
+// The last lines of a file of any size, read from its end. They are returned in one piece, with the offsets of their
+// ends: nothing is copied, and most files are read with one call.
 import type { OpenFile } from "./file.ts";
 import { LineEnds } from "./line-ends.ts";
 import type { LineOptions, LineWindow, RawLine } from "./line-window.ts";
@@ -12,7 +12,7 @@ export interface Tail extends Omit<LineWindow, "lines"> {
   readonly end: RawLine["end"];
 }
 
-/** What is read from the end first; most want a few lines, and each further piece is larger. */
+/** Bytes of the first read from the end; most callers want a few lines, and each further read is larger. */
 const firstPiece = 8 * 1024;
 
 /** The last `count` lines. A final newline begins no further line. */

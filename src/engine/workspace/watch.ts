@@ -1,5 +1,5 @@
-// Tells when files change, whoever changes them. Only what somebody asked about is looked at, by asking the system
-// every now and then: that works on every file system, needs no handle per file, and follows no name out of a root.
+// Reports changes of files, whoever makes them. Polls only the requested paths: that works on every file system,
+// needs no handle per file, and follows no name out of a root.
 import { Fault } from "../fault.ts";
 import type { WorkspacePath } from "./path.ts";
 import type { Workspace } from "./workspace.ts";
@@ -17,7 +17,7 @@ export class Watch implements Disposable {
   readonly #watched = new Map<string, Watched>();
   #timer: NodeJS.Timeout | undefined;
 
-  /** `changed` is told the key of what changed: its content, its mode, or whether it is there at all. */
+  /** `changed` gets the key of a path whose content, mode or existence changed. */
   constructor(workspace: Workspace, changed: (key: string) => void) {
     this.#workspace = workspace;
     this.#changed = changed;

@@ -39,7 +39,7 @@ export function windowsPathOfUri(host: string, pathname: string): string | undef
   return drive?.length === 2 ? `${drive}/` : drive;
 }
 
-/** Whether a path of the program's own form lies on a server's share, which is served only where it was granted. */
+/** Whether a path is on a network share, which is served only if it was granted. */
 export function isUnc(path: string): boolean {
   return onWindows && path.startsWith("//");
 }
@@ -50,8 +50,8 @@ export function caseless(path: string): string {
 }
 
 /**
- * Whether some name in a path means something else than a file of that name: a device, a stream, a short name, what
- * Windows strips or does not allow. `C:name` is relative to a directory that nobody knows.
+ * Whether a name in a path means something other than a file of that name: a device, a stream, a short name, or
+ * characters that Windows strips or forbids. `C:name` is relative to an unknown directory.
  */
 export function isReservedOnWindows(path: string): boolean {
   const long = path.replace(/^\\\\\?\\(UNC\\(?=[^\\])|(?=[A-Za-z]:\\))/i, "");

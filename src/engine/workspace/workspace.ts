@@ -1,7 +1,6 @@
-// What the user granted, as an object: whoever holds a Workspace can reach what lies in its roots and nothing
-// else. Every path is resolved and opened in one race-free step (resolve.ts); nothing is checked first and
-// opened later. Not promised: without /proc/self/fd (macOS, Windows) the step is open-then-verify, and what another
-// process moves *into* a root is in the root.
+// What the user granted, as an object: the holder of a Workspace can reach its roots and nothing else. Every path is
+// resolved and opened in one race-free step (resolve.ts); nothing is checked first and opened later. Not guaranteed:
+// on Windows the step is open-then-verify, and a file that another process moves *into* a root is in the root.
 
 import { isAbsolute, resolve } from "node:path";
 import { Fault } from "../fault.ts";
@@ -44,7 +43,7 @@ export interface WritingOptions {
   readonly state?: string | undefined;
   /** Copies extended attributes and ACLs to the new content of a file; without it they are lost. */
   readonly copyAttributes?: CopyAttributes | undefined;
-  /** Lets commits remove and replace what undo could not bring back. */
+  /** Lets commits remove and replace what undo could not restore. */
   readonly allowIrrevocable?: boolean | undefined;
   /** Lets `elsewhere` open any directory with this access. Default: it opens none. */
   readonly anyDirectory?: Access | undefined;
@@ -54,7 +53,7 @@ export interface WritingOptions {
   readonly rules?: PolicySource | undefined;
 }
 
-/** What a workspace has in common with its views. */
+/** State that a workspace shares with its views. */
 interface Shared {
   readonly listeners: Set<CommitListener>;
   readonly attendance: Attendance;
@@ -97,8 +96,8 @@ export class Workspace implements Disposable {
   }
 
   /**
-   * The directory that `path` leads to as a workspace of its own: nothing outside of it can be reached, what it
-   * holds may be read and written as before, and commits are one with this workspace's. The caller disposes of it.
+   * The directory at `path` as a separate workspace: nothing outside can be reached, access stays the same, and
+   * commits share this workspace's history. The caller disposes of it.
    */
   within(path: WorkspacePath): Workspace {
     const { handle, root } = resolvePath(this.roots, path);
@@ -112,8 +111,8 @@ export class Workspace implements Disposable {
   }
 
   /**
-   * Some directories of this workspace as a workspace of their own, each with the access that is asked for or less.
-   * Faults: those of `at`, `not_found`, `not_a_directory`. The caller disposes of it.
+   * Some directories of this workspace as a separate workspace, each with the requested access or less. Faults: those
+   * of `at`, `not_found`, `not_a_directory`. The caller disposes of it.
    */
   part(grants: readonly Grant[]): Workspace {
     const own: Root[] = [];
@@ -173,7 +172,7 @@ export class Workspace implements Disposable {
     return new Workspace(roots, this.#confined, own, this.#shared);
   }
 
-  /** The same workspace, whose changes are recorded as made by somebody. */
+  /** The same workspace, with an author for its changes. */
   as(by: By): Workspace {
     return this.#view(by, this.#approved);
   }
@@ -200,12 +199,12 @@ export class Workspace implements Disposable {
     throw new Fault("approval_needed", { path: need.at, needs: [need] });
   }
 
-  /** When what other processes did until now is in the archive too. */
+  /** Resolves when the archive has the commits of other processes. */
   async othersRecorded(): Promise<void> {
     await othersRecorded(openStore(this.#writing.state));
   }
 
-  /** When what was done until now is in the archive, by this process and by others. */
+  /** Resolves when the archive has all commits so far, of this process and others. */
   async allRecorded(): Promise<void> {
     const { ledger } = openStore(this.#writing.state);
     await Promise.all([ledger.idle(), this.othersRecorded()]);
@@ -225,12 +224,12 @@ export class Workspace implements Disposable {
     return ownDirectories(openStore(this.#writing.state).state.path);
   }
 
-  /** What is remembered of the past. */
+  /** The history. */
   get archive(): Archive {
     try {
       return openStore(this.#writing.state).archive;
     } catch (error) {
-      // On a full disk it can still be read, and what is about to be deleted can be measured against its limits.
+      // On a full disk it can still be read, and its limits still apply to deletions.
       if (Fault.is(error, "no_space")) return new Archive(statePath(this.#writing.state));
       throw error;
     }
@@ -263,13 +262,13 @@ export class Workspace implements Disposable {
     return root === undefined ? bytes : root.rules.shown(at, bytes);
   }
 
-  /** Whether a rule keeps what is at `at` from being seen at all. */
+  /** Whether a rule hides `at` completely. */
   isHidden(at: string): boolean {
     const root = this.roots.find(one => isWithin(at, one.path));
     return root !== undefined && root.rules.decide(at).contents === "none";
   }
 
-  /** Whether what is at `at` is shown with the bytes that it has. */
+  /** Whether `at` is shown with its real bytes. */
   isShownWhole(at: string): boolean {
     const root = this.roots.find(one => isWithin(at, one.path));
     return root === undefined || root.rules.decide(at).contents === "full";

@@ -1,5 +1,5 @@
-// What is remembered of the past: contents that were read or replaced, and the changes that were made. It lies in
-// the user's state directory, never in a workspace, within limits on size and age.
+// History: contents that were read or replaced, and the changes that were made. It lies in the user's state
+// directory, never in a workspace, within limits on size and age.
 import type { HeldDirectories } from "../commit/held-directories.ts";
 import type { ByteRange } from "../commit/step.ts";
 import { TimeSlice } from "../footprint/time-slice.ts";
@@ -39,7 +39,7 @@ const slackMs = 3_600_000;
 const maxReadBytes = 256 * 1024 * 1024;
 const maxReadAgeMs = 7 * 24 * 3600 * 1000;
 
-/** Where the contents are that an account speaks of. */
+/** Where to find the contents of a pending record. */
 interface Sources {
   readonly places: HeldDirectories;
   /** In the journal. */
@@ -53,14 +53,14 @@ interface Sources {
 }
 
 export class Archive {
-  /** What changes are taken back with. */
+  /** The contents that undo needs. */
   readonly objects: Objects;
-  /** What was only read: edits that name a version are merged from it. It is kept for a shorter time. */
+  /** Contents that were only read: edits that name a version are merged from them. Kept for a shorter time. */
   readonly reads: Objects;
   readonly changes: ChangeLog;
   readonly sightings: Sightings;
   readonly limits: ArchiveLimits;
-  /** Records what has been left for later. Called before anybody looks. */
+  /** Records the backlog. Called before any lookup. */
   catchUp = () => {};
   readonly #unflushed = new UnflushedFiles();
   readonly #state: string;
@@ -87,10 +87,7 @@ export class Archive {
     this.#unflushed.flushNow();
   }
 
-  /**
-   * Records what a commit did, while what it replaced can still be read: true where all of it could be kept. Doing
-   * it twice is doing it once.
-   */
+  /** Records a commit while the replaced content can still be read; true if all of it could be kept. Idempotent. */
   *record(id: string, account: PendingRecord, sources: Sources): Generator<void, boolean, undefined> {
     const known = this.changes.recorded(id);
     // The process that recorded it may have died before it flushed that.
@@ -127,7 +124,7 @@ export class Archive {
     this.changes.addUnkept({ id, time, ...by, files: bare, parents });
   }
 
-  /** Whether all contents that a change speaks of are there. They will be flushed with the next flush. */
+  /** Whether all contents of a change are present. The next flush includes them. */
   #isWhole({ files }: ChangeRecord): boolean {
     const snapshots = files.flatMap(({ before, replaced, after }) => [before, replaced, after]);
     return snapshots.every(one => {
@@ -151,7 +148,7 @@ export class Archive {
     };
     const bytes = contents?.get(kept.hash ?? "");
     if (bytes !== undefined) return put(bytes);
-    // The file itself is exact; the journal's copy is what a power cut leaves alone.
+    // The file itself is exact; the journal's copy survives a power cut.
     if (blob !== undefined && (kept.spot === undefined || powerCut)) return put(blob);
     if (kept.spot === undefined)
       return kept.kind === "directory"
@@ -170,12 +167,12 @@ export class Archive {
       const found = yield* snapshotAt(places.address(kept.spot), this.objects, this.limits, share);
       if (found.kind === "file" && found.hash === hash) return found;
     } catch {
-      // Somebody has taken it away since.
+      // The file was removed since.
     }
     return { kind: "file", mode, size, modified, hash };
   }
 
-  /** Removes what is older than the limits say, and the oldest of what is too much. Pauses now and then. */
+  /** Removes what exceeds the limits on age and size, oldest first. Yields now and then. */
   *clear(): Generator<void> {
     const { maxBytes, maxChanges } = this.limits;
     const maxAgeMs = isClockSteady(this.#state) ? this.limits.maxAgeMs : Number.POSITIVE_INFINITY;

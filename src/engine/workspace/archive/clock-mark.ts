@@ -19,7 +19,7 @@ const startedMs = (): number => Date.now() - uptime() * 1000;
 /** As the clock had it when this process began. */
 const atFirst = startedMs();
 
-/** False where the clock is ahead of what it was before in this boot. Leaves a mark for the next time. */
+/** False if the clock jumped ahead within this boot. Leaves a mark for the next check. */
 export function isClockSteady(state: string): boolean {
   const path = join(state, "clock");
   const [now, boot] = [startedMs(), bootId()];

@@ -15,7 +15,7 @@ export function openNew(path: string, folders: readonly string[]): number {
   }
 }
 
-/** Makes a directory for its owner alone; one that is there is fine. */
+/** Creates a directory for its owner alone; an existing one is fine. */
 export function makeDirectory(path: string): void {
   try {
     sys.mkdir(path, 0o700);

@@ -14,22 +14,22 @@ import type { Snapshot } from "./snapshot.ts";
 import type { UnflushedFiles } from "./unflushed.ts";
 
 export interface RecordedFile {
-  /** Where it is, absolute; for moves and copies the destination. */
+  /** Absolute path; for moves and copies the destination. */
   readonly at: string;
   readonly effect: ChangeEffect;
   readonly kind: Kind;
   /** Where a move or a copy took it from. */
   readonly from?: string;
-  /** What stood there; for a move with new content, what stood where it came from. */
+  /** The previous content; for a move with new content, that of the source. */
   readonly before?: Snapshot;
-  /** What a move or a copy replaced. */
+  /** Content that a move or a copy replaced. */
   readonly replaced?: Snapshot;
   readonly after?: Snapshot;
-  /** Which file or directory a move took to its place, where it was not copied. */
+  /** The file or directory that was moved, if it was not copied. */
   readonly moved?: Identity;
 }
 
-/** What tells a file from another one under the same name. */
+/** Distinguishes a file from another one with the same name. */
 export interface Identity {
   readonly inode: number;
   /** Milliseconds since 1970. */
@@ -46,20 +46,20 @@ export interface ChangeRecord {
   readonly connection?: string;
   /** The trace of the call that made it, where its client sent one. */
   readonly trace?: string;
-  /** The change that this one takes back. */
+  /** The change that this one undoes. */
   readonly undoes?: string;
   /** Only a part of it. */
   readonly partial?: boolean;
   readonly files: readonly RecordedFile[];
-  /** Directories that were made on the way, outermost first. */
+  /** Parent directories that were created, outermost first. */
   readonly parents: readonly string[];
-  /** False where something was too large to be kept, so that this change cannot be taken back. */
+  /** False if something was too large to keep, so that this change cannot be undone. */
   readonly kept: boolean;
   /** When the command began whose changes these are: each of them was made between then and `time`. */
   readonly began?: number;
   /** The temporary names that it used (see commit/restored-names.ts). */
   readonly temporary?: readonly TemporaryNames[];
-  /** Another command ran at the same time, and some of what a command is said to have changed may be that one's. */
+  /** Another command ran at the same time, and may have made some of these changes. */
   readonly uncertain?: true;
 }
 
@@ -84,7 +84,7 @@ export class ChangeLog {
   readonly #unwritten = new Map<string, ChangeRecord>();
   #clock = Number.POSITIVE_INFINITY;
 
-  /** `catchUp` adds what has been left for later. */
+  /** `catchUp` adds the backlog. */
   constructor(state: string, catchUp: () => void, unflushed: UnflushedFiles) {
     this.#state = state;
     this.#directory = join(state, "changes");
@@ -93,8 +93,8 @@ export class ChangeLog {
   }
 
   /**
-   * A new id, which sorts behind all others. It is made from the time, and clocks are set back: what others have
-   * recorded is looked at first, and again when this one's clock shows less than it did.
+   * A new id that sorts behind all others. It is made from the time, and clocks can be set back: the ids of other
+   * processes are read first, and again when this clock shows an earlier time than before.
    */
   newId(): string {
     const now = Date.now();
@@ -135,7 +135,10 @@ export class ChangeLog {
     this.#unflushed.add(this.#path(id), [this.#directory, this.#state]);
   }
 
-  /** The same for a change whose content could not be kept. Where there is no room even for this, memory keeps it. */
+  /**
+   * The same for a change whose content could not be kept. If there is no disk space even for this, it stays in
+   * memory.
+   */
   addUnkept(record: Omit<ChangeRecord, "kept">): void {
     const unkept = { ...record, kept: false };
     try {
@@ -180,7 +183,7 @@ export class ChangeLog {
     }
   }
 
-  /** Forgets all but the newest, and what is too old. */
+  /** Removes all but the newest records, and those that are too old. */
   clear(most: number, maxAgeMs: number): void {
     const ids = this.#ids();
     const oldest = Date.now() - maxAgeMs;

@@ -1,6 +1,6 @@
-// Contents, kept on the disk under the hash of their bytes: what versions are merged from and changes are taken back
-// with. Any process of the user may add, find and clear at the same time. An object comes into place by a rename and
-// never changes; one that a power cut has damaged counts as missing and is written again.
+// Contents on disk, named by the hash of their bytes: merges and undo read them. Any process of the user may add,
+// find and remove objects concurrently. An object is put in place by a rename and never changes; one that a power cut
+// damaged counts as missing and is written again.
 import { randomBytes } from "node:crypto";
 import { constants } from "node:fs";
 import { dirname, join } from "node:path";
@@ -19,7 +19,7 @@ const worthPacking = 512; // smaller contents do not get smaller
 const packAtOnce = 4 * 1024 * 1024; // larger ones would hold everything up
 const packing = { level: 1 };
 const packLater = promisify(deflateRaw);
-/** What is used again gets a new time, unless it has a recent one. */
+/** An object that is used again gets a new time, unless its time is recent. */
 const touchMs = 5 * 60_000;
 /** Longer than that, and longer than any change takes to be recorded. */
 const inUseMs = 30 * 60_000;
@@ -32,7 +32,7 @@ export class Objects {
   readonly #catchUp: () => void;
   readonly #unflushed: Pick<UnflushedFiles, "add">;
 
-  /** `catchUp` puts what has been left for later. */
+  /** `catchUp` stores the backlog. */
   constructor(state: string, catchUp: () => void, unflushed: Pick<UnflushedFiles, "add">, name = "objects") {
     this.#state = state;
     this.#directory = join(state, name);
@@ -58,15 +58,15 @@ export class Objects {
   has(hash: string): boolean {
     const path = this.#path(hash);
     const stat = sys.lstat(path);
-    if (stat === undefined) return false; // also one that was there: others clear too
+    if (stat === undefined) return false; // also an existing one: other processes remove objects too
     if (Date.now() - stat.mtimeMs > touchMs && !touchIfThere(path)) return false;
     if (this.#there.has(hash)) return true;
-    if (this.#read(hash) === undefined) return false; // what a power cut left of one that was not flushed
+    if (this.#read(hash) === undefined) return false; // an unflushed object after a power cut
     this.#add(hash);
     return true;
   }
 
-  /** Whoever wrote an object may not have flushed it: the first use in this process does. */
+  /** The writer of an object may not have flushed it: the first use in this process does. */
   #add(hash: string): void {
     if (this.#there.size > 10_000) this.#there.clear();
     this.#there.add(hash);
@@ -106,7 +106,7 @@ export class Objects {
     }
   }
 
-  /** The bytes whose hash begins so; undefined where there are none, or it could mean two. */
+  /** The bytes whose hash starts with the prefix; undefined if there are none or the prefix is ambiguous. */
   find(beginning: string): Buffer | undefined {
     this.#catchUp();
     const fits = system(stateDirectory, () => namesIn(join(this.#directory, beginning.slice(0, 2))))
@@ -116,9 +116,8 @@ export class Objects {
   }
 
   /**
-   * Removes what was last used more than `maxAgeMs` ago, and the least recently used of what is more than `maxBytes`.
-   * Never what was used a moment ago: another process may be about to record a change with it. Pauses after each
-   * directory.
+   * Removes objects last used more than `maxAgeMs` ago, and the least recently used beyond `maxBytes`. Never a
+   * recently used one: another process may be about to record a change with it. Yields after each directory.
    */
   *clear(maxBytes: number, maxAgeMs: number): Generator<void> {
     const now = Date.now();
@@ -161,7 +160,7 @@ export class Objects {
     }
   }
 
-  /** Removes an object, unless it has been used since it was looked at. */
+  /** Removes an object, unless it has been used since it was examined. */
   drop(object: KeptObject): void {
     dropUnused(object);
     if (object.hash !== undefined) this.#there.delete(object.hash);
@@ -200,11 +199,14 @@ export interface KeptObject extends FoundObject {
 
 interface FoundObject {
   readonly path: string;
-  /** Its time when it was looked at. */
+  /** Its time when it was examined. */
   readonly used: number;
 }
 
-/** Another process may begin to use an object right now: it is taken away first, looked at again, and put back then. */
+/**
+ * Another process may start to use an object right now: it is renamed first, examined again, and renamed back if
+ * used.
+ */
 function dropUnused({ path, used }: FoundObject): void {
   const taken = join(dirname(path), `.${randomBytes(8).toString("hex")}`);
   try {
@@ -212,11 +214,11 @@ function dropUnused({ path, used }: FoundObject): void {
     if (sys.lstat(taken)?.mtimeMs === used) unlinkIfThere(taken);
     else sys.rename(taken, path);
   } catch (error) {
-    if (errnoOf(error) !== "ENOENT") throw error; // somebody else has cleared it
+    if (errnoOf(error) !== "ENOENT") throw error; // another process has removed it
   }
 }
 
-/** Marks an object as used now; false where it has been cleared meanwhile. */
+/** Marks an object as used now; false if it has been removed. */
 function touchIfThere(path: string): boolean {
   try {
     sys.touch(path, new Date());

@@ -1,4 +1,5 @@
-// What a commit does, as plain data that its journal can hold: after a crash, what was done can still be recorded.
+// The record of a commit before it is in the archive, as plain data that the journal can hold: after a crash,
+// recovery can still record it.
 import type { Kind } from "../../fault.ts";
 import { contentHash } from "../../text/version.ts";
 import type { By, ChangeEffect } from "../commit/change.ts";
@@ -16,7 +17,7 @@ export interface PendingContent {
   readonly target?: string;
   readonly size?: number;
   readonly modified?: number;
-  /** Of what the commit wrote there: the file may have changed since. */
+  /** Hash of what the commit wrote there: the file may have changed since. */
   readonly hash?: string;
 }
 
@@ -25,13 +26,13 @@ export interface PendingFile {
   readonly effect: ChangeEffect;
   readonly kind: Kind;
   readonly from?: string;
-  /** What stood there; for a move with new content, what stood where it came from. */
+  /** The previous content; for a move with new content, that of the source. */
   readonly before?: PendingContent;
-  /** What stands there now. Left out for what only moved. */
+  /** The new content. Left out for what only moved. */
   readonly after?: PendingContent;
-  /** What a move or a copy replaced. */
+  /** Content that a move or a copy replaced. */
   readonly replaced?: PendingContent;
-  /** Which file or directory a move took to its place, where it was not copied. */
+  /** The file or directory that was moved, if it was not copied. */
   readonly moved?: Identity;
 }
 
@@ -71,8 +72,8 @@ export function pendingRecord(
 export const mostWaiting = 16 * 1024 * 1024;
 
 /**
- * Whether recording can wait: all of it is in the journal, at hand, or in the place where old content stays. For a
- * while it costs memory and room on the disk, so it must not be much.
+ * Whether recording can wait: all content is in the journal, in memory, or where old content is kept. Waiting costs
+ * memory and disk space, so the amount is bounded.
  */
 export function canWait(account: PendingRecord, lasting: number | undefined): boolean {
   const stays = (one: PendingContent | undefined) =>
@@ -100,7 +101,7 @@ export function bytesIn({ files }: PendingRecord): number {
 
 function made(after: ContentSource, spot: EntryRef, effect: ChangeEffect): PendingContent {
   const { kind, bytes, blob, size } = after;
-  // What comes into a new directory is recorded by itself.
+  // Entries of a new directory are recorded separately.
   if (kind === "directory" && effect !== "copied" && effect !== "moved")
     return { kind, mode: after.mode ?? 0o777 & ~process.umask() };
   if (kind !== "file" || bytes === undefined) return { kind, spot };

@@ -1,7 +1,7 @@
-// Which contents stood in which file, as far as anybody has read them. The hash of a content is no secret and no
-// permission: a version is looked up for a file, and what another file held is not a version of this one.
+// Which contents were read from which file. The hash of a content is neither a secret nor a permission: a version is
+// looked up for a file, and the content of another file is not a version of this one.
 //
-// A sighting is a small object in a store of its own, so that nobody can make one by writing a file that looks alike.
+// A sighting is a small object in a separate store, so that a caller cannot forge one by writing a file.
 import { contentHash } from "../../text/version.ts";
 import { Objects } from "./objects.ts";
 

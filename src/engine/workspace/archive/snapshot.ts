@@ -1,8 +1,8 @@
-// A file, a link or a whole tree as it was: its bytes in the object store, the rest as plain data, enough to put it
-// back with its names, modes, links and times.
+// A file, a link or a whole tree as it was: its bytes in the object store, the rest as plain data, enough to restore
+// it with names, modes, links and times.
 //
-// Taking one is a generator that pauses now and then, so that a large tree does not hold everything up; after a
-// crash, recovery runs it through at once.
+// Taking one is a generator that pauses now and then, so a large tree does not block the event loop; after a crash,
+// recovery runs it without pauses.
 import { constants } from "node:fs";
 import { readAll, sys } from "../commit/syscalls.ts";
 import { Handle } from "../handle.ts";
@@ -16,7 +16,7 @@ export type Snapshot =
       readonly mode: number;
       readonly size: number;
       readonly modified: number;
-      /** Absent where it was too large to keep. */
+      /** Absent if it was too large to keep. */
       readonly hash?: string;
     }
   | { readonly kind: "symlink"; readonly target: string }
@@ -26,17 +26,17 @@ export type Snapshot =
 /** What lies in a directory, under its written name (name.ts). */
 export type SnapshotEntry = Snapshot & { readonly name: string };
 
-/** How much is kept of one file, and in one change. What is larger is named but not kept. */
+/** Limits for one file, and for one change. Larger content is named but not kept. */
 export interface RetentionLimits {
   readonly maxFileBytes: number;
   readonly maxChangeBytes: number;
 }
 
-/** What is left of a change's share; `kept` turns false when something had to be left out. */
+/** The remaining budget of a change; `kept` turns false when something was left out. */
 export interface Share {
   left: number;
   kept: boolean;
-  /** The length of the path of what a snapshot is taken of: what lies too deep below it cannot be put back. */
+  /** Length of the path that the snapshot is taken at: entries too deep below it cannot be restored. */
   pathBytes?: number;
 }
 
@@ -45,7 +45,7 @@ export const longestPath = 4095;
 
 export type Snapshotting = Generator<void, Snapshot, undefined>;
 
-/** Takes a snapshot of what stands at an address; links are not followed. */
+/** Takes a snapshot of an address; links are not followed. */
 export function* snapshotAt(
   address: Address,
   objects: Objects,
@@ -103,7 +103,7 @@ interface OpenDirectory {
   readonly length: number;
 }
 
-/** What is no directory as a whole; a directory is held open, and the caller closes it. */
+/** A snapshot of anything but a directory; a directory is held open, and the caller closes it. */
 function entryAt(
   address: Address,
   objects: Objects,
@@ -138,7 +138,7 @@ function contentsOf(handle: Handle): Buffer {
   }
 }
 
-/** What lies in a directory of the past; undefined where that is not kept any more. */
+/** The entries of a past directory; undefined if they are not kept any more. */
 export function listedIn(snapshot: Snapshot, objects: Objects): readonly SnapshotEntry[] | undefined {
   if (snapshot.kind !== "directory" || snapshot.entries === undefined) return undefined;
   const bytes = objects.get(snapshot.entries);

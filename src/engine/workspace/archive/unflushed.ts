@@ -1,5 +1,5 @@
-// What the archive has written and not flushed yet. Journals and replaced content stay until this is done, so that
-// the history of an answered change survives a power cut as the change does.
+// Archive files that are written but not flushed. Journals and replaced content stay until they are, so that the
+// history of an acknowledged change survives a power cut.
 import { constants } from "node:fs";
 import { sys } from "../commit/syscalls.ts";
 import { errnoOf } from "../errno.ts";
@@ -11,7 +11,7 @@ const atOnce = 16;
 export class UnflushedFiles {
   #files = new Set<string>();
   #folders = new Set<string>();
-  /** What is being flushed: the process may end before that has come to its end. */
+  /** Flushes in progress: the process may end before they do. */
   #flushing = new Set<string>();
   #running: Promise<void> | undefined;
 
@@ -25,9 +25,9 @@ export class UnflushedFiles {
     return this.#files.size;
   }
 
-  /** When all that was noted before the call is on the disk. Rejects where it cannot be, and will try again. */
+  /** Resolves when everything noted before the call is on disk. Rejects if that fails; the next call tries again. */
   async flush(): Promise<void> {
-    while (this.#running !== undefined) await this.#running.catch(() => {}); // it began before what was noted last
+    while (this.#running !== undefined) await this.#running.catch(() => {}); // it began before the latest note
     this.#running = this.#flush().finally(() => {
       this.#running = undefined;
     });

@@ -1,4 +1,4 @@
-// What differs between two snapshots of a tree: what a command created, changed and deleted.
+// Compares two snapshots of a tree: what a command created, changed and deleted.
 import { display } from "../handle.ts";
 import { TimeSlice } from "./time-slice.ts";
 import type { TreeEntry, TreeSnapshot } from "./tree-snapshot.ts";
@@ -8,11 +8,11 @@ export interface TreeChange {
   readonly path: string;
   /** Bytes as Latin-1. */
   readonly bytes: string;
-  /** `mode`: only the permissions differ. `touched`: written to or replaced, and it may be the same as before. */
+  /** `mode`: only the permissions differ. `touched`: written to or replaced, possibly with the same content. */
   readonly change: "created" | "deleted" | "modified" | "mode" | "touched";
   readonly before?: TreeEntry;
   readonly after?: TreeEntry;
-  /** Whether what was there before can be brought back. */
+  /** Whether the previous content can be restored. */
   readonly restorable: boolean;
 }
 
@@ -21,7 +21,7 @@ export interface TreeComparison {
   readonly changes: readonly TreeChange[];
   /** False where a snapshot was cut: there may be more, and what seems created may have been there. */
   readonly complete: boolean;
-  /** Directories that were not looked into, with what is known of them all the same. */
+  /** Directories that were not entered, with what is known about them. */
   readonly skipped: readonly SkippedDirectory[];
 }
 
@@ -57,7 +57,7 @@ export async function compareTrees(before: TreeSnapshot, after: TreeSnapshot): P
           restorable,
         });
       }
-      // What a directory held that is now a file is told by the directory itself.
+      // For a directory that is now a file, the directory's own entry covers its contents.
       if (old && made && old.kind !== made.kind) continue;
       if (old?.children || made?.children) await compare(old?.children ?? none, made?.children ?? none, at);
     }
@@ -81,7 +81,7 @@ function isKept({ kind, hash, target }: TreeEntry): boolean {
   return kind === "directory" || hash !== undefined || target !== undefined;
 }
 
-/** The times of a directory say only that something in it changed, and the entry itself tells that. */
+/** The times of a directory change with its entries, which are compared themselves. */
 function changeOf(then: TreeEntry | undefined, now: TreeEntry | undefined): TreeChange["change"] | undefined {
   if (then === undefined) return now === undefined ? undefined : "created";
   if (now === undefined) return "deleted";
@@ -93,7 +93,7 @@ function changeOf(then: TreeEntry | undefined, now: TreeEntry | undefined): Tree
     return then.target === now.target ? undefined : "modified";
   const same = then.inode === now.inode && then.device === now.device;
   if (!same || then.size !== now.size || then.modified !== now.modified) return "modified";
-  // The time of the contents can be set back; the time of the inode then tells.
+  // A program can set the modification time back; the inode's change time then differs.
   return mode ?? (then.changed === now.changed ? undefined : "touched");
 }
 

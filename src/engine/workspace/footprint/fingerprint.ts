@@ -1,5 +1,5 @@
-// Tells whether a directory that is left out of a snapshot changed, without reading what lies in it: a hash over the
-// names, inodes, sizes and times of all of its entries. Bounded: where it holds too much, the answer is unknown.
+// Tells whether a directory outside the snapshot changed, without reading its files: a hash over names, inodes, sizes
+// and times of all its entries. Bounded: too many entries give no answer.
 import { createHash, type Hash } from "node:crypto";
 import { Handle } from "../handle.ts";
 import { lstatSync } from "../system/calls.ts";
@@ -9,7 +9,7 @@ import type { TimeSlice } from "./time-slice.ts";
 
 const maxDepth = 64;
 
-/** Undefined where the budget is exceeded; what was looked at is subtracted from it. */
+/** Undefined if the budget is exceeded; entries that were examined count against it. */
 export async function fingerprint(
   address: Address,
   budget: { left: number },
@@ -42,7 +42,7 @@ async function add(
     const stats = lstatSync(below, { bigint: true, throwIfNoEntry: false });
     if (stats === undefined) continue;
     const isDirectory = stats.isDirectory();
-    // The times of a directory change with its entries, which are looked at themselves.
+    // The times of a directory change with its entries, which are examined themselves.
     hash.update(
       `${name}\0${stats.ino} ${stats.mode} ${isDirectory ? "" : `${stats.size} ${stats.ctimeNs}`}\0`,
       "latin1",

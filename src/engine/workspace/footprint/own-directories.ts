@@ -1,10 +1,10 @@
-// The server's own directories, by what the file system knows them by: a command may have renamed their parents.
+// The server's own directories by device and inode: a command may have renamed their parents.
 import { Handle } from "../handle.ts";
 import { identityOf } from "./tree-snapshot.ts";
 
 const identities = new Set<string>();
 
-/** The identity of the state directory, and of those that stood in its place before. */
+/** The identity of the state directory, and of its predecessors. */
 export function ownDirectories(state: string): ReadonlySet<string> {
   try {
     using handle = Handle.open(state);

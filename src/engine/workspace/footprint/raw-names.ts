@@ -1,4 +1,4 @@
-// Names of directory entries as bytes in Latin-1: exact for every name, also one that is not UTF-8.
+// Names of directory entries as bytes in Latin-1: exact for every name, including those that are not UTF-8.
 import { Buffer } from "node:buffer";
 import type { Handle } from "../handle.ts";
 import { readdirSync } from "../system/calls.ts";

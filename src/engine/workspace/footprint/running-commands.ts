@@ -1,6 +1,6 @@
-// Which commands run now, in any server of this user: where two run in the same directories at once, what each of them
-// changed cannot be told apart. Each is a file in the state directory, named after its process, so that what a killed
-// server leaves behind is recognised. Nothing depends on it but what answers say, so a failure costs only that.
+// The commands that run now, in any server of this user: where two run in the same directories, their changes cannot
+// be told apart. Each is a file in the state directory, named after its process, so that the files of a killed server
+// are recognised. Only the wording of answers depends on it, so a failure is harmless.
 import { randomBytes } from "node:crypto";
 import {
   mkdirSync,
@@ -72,7 +72,7 @@ function lock(folder: string, name: string): boolean {
       const [where, pid = "", start] = owner.split("-");
       if (owner !== "" && where === namespace && startOf(Number(pid)) !== start) remove(path);
     } catch {
-      // given back meanwhile
+      // released in between
     }
     return false;
   }
@@ -103,7 +103,7 @@ function pidNamespace(): string {
   }
 }
 
-/** Tells a process from a later one with the same number, where the system tells when it was started. */
+/** Distinguishes a process from a later one with the same pid, where the system reports start times. */
 function startOf(pid: number): string {
   return String(findProcess(pid)?.start ?? "0");
 }

@@ -1,6 +1,6 @@
-// What a tree looks like, for finding out what a command did to it: one record per entry, at a cost that is bounded
-// by the number of entries. Contents can be put aside on the way (`Keeper`), so that what the command overwrites can
-// be brought back; where a bound is exceeded, the snapshot says what it does not cover. Names are bytes as Latin-1
+// The state of a tree, for finding out what a command did to it: one record per entry, at a cost bounded by the
+// number of entries. Contents can be saved on the way (`Keeper`), so that undo can restore what the command
+// overwrites; if a bound is exceeded, the snapshot lists what it does not cover. Names are bytes as Latin-1
 // throughout (see `display`).
 
 import type { Kind } from "../../fault.ts";
@@ -15,7 +15,7 @@ import { fingerprint } from "./fingerprint.ts";
 import { addressOf, rawNamesIn } from "./raw-names.ts";
 import { TimeSlice } from "./time-slice.ts";
 
-/** What tells whether an entry is as it was. A command can set the time of change of contents, not `changed`. */
+/** Tells whether an entry is unchanged. A command can set the modification time, but not `changed`. */
 export interface TreeEntry {
   readonly kind: Kind;
   readonly size: number;
@@ -30,16 +30,16 @@ export interface TreeEntry {
   readonly target?: string;
   /** Of a file's contents, where they were put aside. */
   readonly hash?: string;
-  /** What lies in a directory, by name, in the order of names. Absent where it was not entered. */
+  /** The entries of a directory, sorted by name. Absent if it was not entered. */
   readonly children?: ReadonlyMap<string, TreeEntry>;
 }
 
 export interface TreeSnapshot {
   /** What lies in each root, by the root's path. */
   readonly roots: ReadonlyMap<string, ReadonlyMap<string, TreeEntry>>;
-  /** False where a bound was exceeded: nothing can then be said about what is not there. */
+  /** False if a bound was exceeded: then a missing entry proves nothing. */
   readonly complete: boolean;
-  /** Directories that were not entered, as asked, with what tells whether they changed: undefined where too large. */
+  /** Directories that were skipped as asked, with their fingerprint; undefined if too large. */
   readonly skipped: ReadonlyMap<string, string | undefined>;
 }
 
@@ -62,7 +62,7 @@ export interface SnapshotOptions {
 }
 
 const maxDepth = 256;
-/** How many entries of skipped directories are looked at, all of them together. */
+/** Entries to examine in all skipped directories together. */
 const maxSkippedEntries = 5000;
 
 export async function snapshotTree(roots: readonly Root[], options: SnapshotOptions): Promise<TreeSnapshot> {
@@ -110,7 +110,7 @@ export async function snapshotTree(roots: readonly Root[], options: SnapshotOpti
     try {
       handle = Handle.open(address, { follow: false, directory: true });
     } catch {
-      return undefined; // gone meanwhile, or not ours to enter: then a command cannot either
+      return undefined; // gone, or not accessible: then the command cannot enter it either
     }
     using directory = handle;
     return directory.stat().isDirectory() ? await visit(directory, path, root, depth) : undefined;
@@ -140,15 +140,13 @@ export async function snapshotTree(roots: readonly Root[], options: SnapshotOpti
   return { roots: found, complete, skipped };
 }
 
-/** What the file system knows an open directory by, whatever its name. */
+/** Device and inode of an open directory. */
 export function identityOf(handle: Handle): string {
   const { dev, ino } = handle.statBig();
   return `${dev}:${ino}`;
 }
 
-/**
- * Whether what stands at a path is what a snapshot shows there. Only for comparing: the path is followed as it is.
- */
+/** Whether a path holds what a snapshot shows there. Only for comparing: the path is followed as it is. */
 export function isStill(path: string, entry: TreeEntry | undefined): boolean {
   try {
     const now = entryAt(addressOf(path));

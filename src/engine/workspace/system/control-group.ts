@@ -1,6 +1,5 @@
-// A control group for one command: the kernel counts its processes and memory there and refuses more. Only root
-// can make one, and only root needs it: everybody else is bound by a limit on processes per user, which the
-// kernel does not hold against root.
+// A control group for one command: the kernel limits its processes and memory. Only root can create one, and only
+// root needs it: other users have a limit on processes per user, which the kernel does not enforce for root.
 import { mkdirSync, readdirSync, readFileSync, rmdirSync, writeFileSync } from "node:fs";
 
 const mount = "/sys/fs/cgroup";
@@ -21,7 +20,7 @@ export interface ControlGroup {
   remove(): void;
 }
 
-/** Undefined where none can be made: not root, not Linux, or groups are mounted read-only. */
+/** Undefined if none can be created: not root, not Linux, or groups are mounted read-only. */
 export function makeControlGroup(id: string, limits: GroupLimits): ControlGroup | undefined {
   if (process.platform !== "linux" || process.getuid?.() !== 0) return undefined;
   for (const path of occupied) remove(path);

@@ -48,7 +48,7 @@ export function fileSystemOf(path: string): FileSystem {
 /** Those that set a directory's times with every change in it, at once, by the clock of this machine. */
 const timely = new Set(["ext4", "btrfs", "xfs", "zfs", "f2fs", "bcachefs", "tmpfs", "ramfs", "overlay"]);
 
-/** Whether the times of directories can be trusted. Not over a network, and not where nothing is known. */
+/** Whether the times of directories can be trusted. Not over a network, nor on an unknown file system. */
 export function keepsTimes(path: string): boolean {
   try {
     return timely.has(fileSystemOf(path).kind);
@@ -57,7 +57,7 @@ export function keepsTimes(path: string): boolean {
   }
 }
 
-/** Those that only one machine at a time can have mounted. Of what is unknown, nothing is promised. */
+/** File systems that only one machine at a time can mount. An unknown one does not count. */
 const local = new Set([
   "ext4",
   "btrfs",
@@ -82,7 +82,7 @@ export function isOfOneMachine(path: string): boolean {
   }
 }
 
-/** Whether what is written there, or would be once it exists, is lost when the machine is switched off. */
+/** Whether files there are, or would be, lost when the machine is switched off. */
 export function isVolatile(path: string): boolean {
   try {
     return ["tmpfs", "ramfs"].includes(fileSystemOf(path).kind);

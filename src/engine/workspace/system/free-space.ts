@@ -3,7 +3,7 @@
 import type { Root } from "../root.ts";
 import { statfsSync } from "./calls.ts";
 
-/** The least that is free on any of them, in bytes; without end where that cannot be asked. */
+/** The least free space on any of them, in bytes; infinite if it cannot be determined. */
 export function freeSpace(roots: readonly Root[]): number {
   return Math.min(...roots.map(root => freeBelow(root.handle.address)));
 }

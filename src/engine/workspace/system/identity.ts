@@ -1,7 +1,6 @@
-// Which file something is, by device and number. NTFS numbers files with 64 bits: 16 that count how often an entry of
-// its table was used, and 48 for the entry. Node's plain stats round that to a float, and two files may then look like
-// one. Where a number is not exact, it is asked for as a bigint and folded into 53 bits, with a minus sign, which no
-// exact number has.
+// Identifies files by device and number. NTFS numbers files with 64 bits: 16 count the uses of a table entry, 48 name
+// the entry. Node's plain stats round that to a float, so two files may look the same. An inexact number is read as a
+// bigint and folded into 53 bits, with a minus sign, which no exact number has.
 import { type BigIntStats, fstatSync, type Stats } from "node:fs";
 import { lstatSync } from "./calls.ts";
 import type { Address } from "./held.ts";
@@ -17,7 +16,7 @@ export function foldedInode(inode: bigint): number {
   return -Number(BigInt.asUintN(Number(safeBits), inode ^ (inode >> 11n) ^ (inode << 23n)));
 }
 
-/** Stats whose `ino` is exact. `ask` is called only where it is not. */
+/** Stats whose `ino` is exact. `ask` is called only if it is not. */
 function exact<S extends Stats | undefined>(stats: S, ask: () => BigIntStats | undefined): S {
   if (stats === undefined || Number.isSafeInteger(stats.ino)) return stats;
   const big = ask();
@@ -25,12 +24,12 @@ function exact<S extends Stats | undefined>(stats: S, ask: () => BigIntStats | u
   return stats;
 }
 
-/** About a name itself. Throws where there is nothing. */
+/** `lstat`. Throws if there is no such entry. */
 export function lstatNow(address: Address): Stats {
   return exact(lstatSync(address), () => lstatSync(address, { bigint: true, throwIfNoEntry: false }));
 }
 
-/** The same; undefined where there is nothing. */
+/** `lstat`; undefined if there is no such entry. */
 export function lstatIfThere(address: Address): Stats | undefined {
   return exact(lstatSync(address, { throwIfNoEntry: false }), () =>
     lstatSync(address, { bigint: true, throwIfNoEntry: false }),

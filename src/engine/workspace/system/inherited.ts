@@ -1,5 +1,5 @@
-// Descriptors that the server was started with beyond its three. Node marks its own so that no child gets them,
-// but not those that whoever started the server forgot to close: they would be handed on to every command.
+// Descriptors that the server inherited beyond its three. Node marks its own as close-on-exec, but not those that the
+// parent forgot to close: every command would inherit them.
 import { closeSync, openSync, readdirSync, readSync } from "node:fs";
 import { byDescriptor } from "./descriptors.ts";
 

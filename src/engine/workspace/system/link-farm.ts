@@ -1,6 +1,6 @@
-// A directory of numbered links that all lead to one place, for programs that take many sources and one target
-// directory. It is made when first asked for, in the user's temporary directory, and removed with the process. Others
-// may write beside it, so it is held: links are made and removed in what was made, whatever its name leads to by then.
+// A directory of numbered links to one target, for programs that take many sources and one target directory. It is
+// created on first use, in the user's temporary directory, and removed with the process. Others may write beside it,
+// so it is held open: links are created and removed through the handle.
 import { mkdtempSync } from "node:fs";
 import { join } from "node:path";
 import { Handle } from "../handle.ts";
@@ -39,7 +39,7 @@ function laidOut(target: string): Farm {
       for (const name of farm.names) unlinkSync(farm.handle.below(String(name)));
       rmdirSync(farm.path);
     } catch {
-      // Somebody has tidied up the temporary files.
+      // The temporary files were cleaned up.
     }
   });
   return farm;

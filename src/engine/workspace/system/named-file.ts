@@ -1,5 +1,5 @@
-// A file that the person who starts the program names (a configuration): what goes by a plain path, because that
-// person needs no permission from themselves. Nothing that a caller says may come here.
+// A file that the person who starts the program names (a configuration). It is opened by its plain path, because that
+// person needs no permission. Paths from callers must not come here.
 import {
   closeSync,
   constants,
@@ -23,13 +23,13 @@ export function readNamedFile(path: string): string {
 
 export interface SmallFile {
   readonly text: string;
-  /** Where it really is. */
+  /** The canonical path. */
   readonly path: string;
 }
 
 /**
- * The first bytes of a regular file of the user's, up to `most`. Never blocks on a FIFO and reads no device. Undefined
- * where there is no such file.
+ * The first bytes of a regular file of the user, up to `most`. Never blocks on a FIFO and reads no device. Undefined
+ * if there is no such file.
  */
 export function readSmallFile(path: string, most: number): SmallFile | undefined {
   let fd: number | undefined;
@@ -66,7 +66,7 @@ export function writeNamedFile(path: string, text: string): void {
   });
 }
 
-/** Where a file really is, links resolved; the path itself where it is not there. */
+/** The canonical path of a file; the path itself if it does not exist. */
 export function canonicalPath(path: string): string {
   try {
     return realpathSync(path);

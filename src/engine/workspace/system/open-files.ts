@@ -1,4 +1,4 @@
-// How many files the process has open, where the system tells.
+// The number of files that the process has open, where the system reports it.
 import { readdirSync } from "node:fs";
 
 export function openFiles(): number | undefined {

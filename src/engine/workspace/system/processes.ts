@@ -1,5 +1,4 @@
-// Which processes there are, as Linux tells in /proc: for finding what a command left behind. Elsewhere there is
-// no such place, and the answer is empty.
+// The processes in /proc (Linux), for finding what a command left behind. Empty elsewhere.
 import { readdirSync, readFileSync } from "node:fs";
 
 export interface ProcessEntry {
@@ -7,14 +6,14 @@ export interface ProcessEntry {
   readonly parent: number;
   readonly group: number;
   readonly session: number;
-  /** When it started, in clock ticks since boot: with the pid, this names a process for good. */
+  /** Start time in clock ticks since boot: with the pid, this identifies a process. */
   readonly start: number;
 }
 
 /**
- * The processes that live, those that ended and wait to be asked about not among them. With `young`, only those
- * with a higher number: for what was started after a process that is so young itself that numbers cannot have
- * gone round since. Asking about one costs 45 µs, so this is what makes looking after every command cheap.
+ * The live processes, without zombies. With `young`, only those with a higher pid: for the descendants of a process
+ * so young that pids cannot have wrapped around since. Reading one costs 45 µs, so this makes the check after every
+ * command cheap.
  */
 export function listProcesses(young = 0): ProcessEntry[] {
   if (process.platform !== "linux") return [];
@@ -30,7 +29,7 @@ function lastNumber(): number {
   return Number(contents("/proc/loadavg")?.trim().split(" ").at(-1) ?? 0);
 }
 
-/** Whether a process was started with `mark` (`NAME=value`) in its environment. False where that may not be asked. */
+/** Whether a process was started with `mark` (`NAME=value`) in its environment. False if that cannot be read. */
 export function carriesMark(pid: number, mark: string): boolean {
   const environment = contents(`/proc/${pid}/environ`);
   return environment !== undefined && `\0${environment}`.includes(`\0${mark}\0`);
@@ -44,7 +43,7 @@ export function findProcess(pid: number): ProcessEntry | undefined {
 function entryOf(pid: number): ProcessEntry | undefined {
   const stat = contents(`/proc/${pid}/stat`);
   if (stat === undefined) return undefined;
-  // The name stands in parentheses and may itself hold spaces and parentheses.
+  // The name is in parentheses, and may contain spaces and parentheses.
   const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
   const [state = "X", parent, group, session] = fields;
   if (state === "Z" || state === "X") return undefined;

@@ -1,7 +1,7 @@
 // Where a link of the system points: on most Linux systems /bin, /lib and their like are links into /usr.
 import { readlinkSync } from "node:fs";
 
-/** Undefined where there is no such path, or it is no link. */
+/** Undefined if there is no such path, or it is not a link. */
 export function systemLink(path: `/${string}`): string | undefined {
   try {
     return readlinkSync(path);

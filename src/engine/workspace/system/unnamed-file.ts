@@ -8,7 +8,7 @@ import { temporaryName } from "../commit/temporary.ts";
 import { byDescriptor } from "./descriptors.ts";
 import { temporaryDirectory } from "./user.ts";
 
-/** Where a process finds its own descriptors; undefined where there is no such place. */
+/** The directory of a process's own descriptors; undefined if there is none. */
 const descriptors = byDescriptor ? "/proc/self/fd" : process.platform === "darwin" ? "/dev/fd" : undefined;
 
 export class UnnamedFile implements Disposable {
