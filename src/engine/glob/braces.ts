@@ -3,7 +3,7 @@
 
 type BracePiece = string | readonly (readonly BracePiece[])[];
 
-/** The patterns without braces that a pattern stands for; undefined where they would be more than `limit`. */
+/** The patterns without braces that a pattern expands to; undefined if they would exceed `limit`. */
 export function expandBraces(pattern: string, limit: number): readonly string[] | undefined {
   if (!pattern.includes("{")) return [pattern];
   const pieces = parse(pattern, { at: 0 }, 0);
@@ -27,7 +27,7 @@ export function isBalanced(pattern: string, openClasses = false): boolean {
   return depth === 0;
 }
 
-/** The index of the `]` that closes the class opened at `start`, -1 where there is none. */
+/** The index of the `]` that closes the class opened at `start`, or -1. */
 export function classEnd(pattern: string, start: number): number {
   let i = start + 1;
   if (pattern[i] === "!" || pattern[i] === "^") i++;

@@ -55,7 +55,7 @@ function classAt(pattern: string, start: number): { token: Token; end: number } 
   let at = start + 1;
   const negated = pattern[at] === "!" || pattern[at] === "^";
   if (negated) at++;
-  let low: number | undefined; // what a following `-` would start from
+  let low: number | undefined; // the start of a possible range
   for (let first = true; first || pattern[at] !== "]"; first = false, at++) {
     if (at >= pattern.length) return undefined;
     const next = pattern[at + 1];

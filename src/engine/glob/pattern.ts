@@ -30,7 +30,7 @@ export class Pattern {
   readonly #tokens: readonly Token[];
   readonly #crossing: boolean;
   readonly #ignoreCase: boolean;
-  /** What every match ends with. Most paths are told apart by it alone. */
+  /** The suffix of every match. It rules out most paths. */
   readonly suffix: string;
   /** What every match begins with. */
   readonly prefix: string;
@@ -67,8 +67,8 @@ export class Pattern {
   }
 
   /**
-   * Only the last wildcard of each kind is ever taken back: whatever an earlier one could still take, the later
-   * one can take too. So there are two places to go back to, and the work stays bounded.
+   * Only the last wildcard of each kind is backtracked: whatever an earlier one could still match, the later one can
+   * match too. So there are two positions to return to, and the work stays bounded.
    */
   #run(path: string): boolean {
     const { length } = this.#tokens;

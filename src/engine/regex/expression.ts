@@ -1,10 +1,10 @@
-// A JavaScript regular expression as people write it, read once and written twice: for JavaScript's own engine,
-// and, where there is no look-around and no back-reference, for a linear one in Rust's syntax that means the same.
+// A JavaScript regular expression as people write it, parsed once and written twice: for JavaScript's own engine and,
+// without look-around and back-references, in Rust's syntax for a linear one, with the same meaning.
 //
-// The two read many things differently, and JavaScript's reading holds: `\d`, `\w` and `\b` are ASCII, `\s` is
-// JavaScript's white space, `{` and `\_` may stand for themselves. Characters are whole ones (flag `u`), and only a
-// pattern that does not go with that is read by the old rules. What JavaScript has no sense for is taken as it must
-// be meant: `(?i)` at the start, `(?P<name>…)`, `[[:alpha:]]`. Matching is line by line, so a line break is refused.
+// The two differ in many points, and JavaScript's reading holds: `\d`, `\w` and `\b` are ASCII, `\s` is JavaScript's
+// white space, `{` and `\_` may be literal. Characters are code points (flag `u`); a pattern that is invalid with `u`
+// is read by the old rules. Notations that JavaScript lacks are accepted: `(?i)` at the start, `(?P<name>…)`,
+// `[[:alpha:]]`. Matching is line by line, so a line break is refused.
 import { Fault } from "../fault.ts";
 
 export interface Expression {
@@ -95,14 +95,14 @@ const posix: Readonly<Record<string, string>> = {
   graph: "\\x21-\\x7E",
 };
 
-/** One thing that an escape or a character stands for: a character, or a set of them. */
+/** The value of an escape or a character: a character, or a set. */
 type Item = { readonly point: number } | { readonly set: string } | undefined;
 
 class ExpressionReader {
   js = "";
   linear: string | undefined = "";
   quick = true;
-  /** Whether a line break is asked for outside of a class. */
+  /** Whether a line break occurs outside of a class. */
   breaks = false;
   readonly #text: string;
   readonly #unicode: boolean;
@@ -122,7 +122,7 @@ class ExpressionReader {
     if (linear === undefined) this.quick = false;
   }
 
-  /** What stands here, if it fits. */
+  /** The match of a token at the current position, if any. */
   #match(form: RegExp): RegExpExecArray | null {
     form.lastIndex = this.#at;
     return form.exec(this.#text);
@@ -223,7 +223,7 @@ class ExpressionReader {
     this.#put(js, linear);
   }
 
-  /** A character, or an escape that stands for one or for a set; undefined for what only JavaScript knows. */
+  /** A character, or an escape for one or for a set; undefined if only JavaScript knows it. */
   #item(): Item {
     const point = this.#text.codePointAt(this.#at) ?? 0;
     if (point !== 92) {
@@ -256,7 +256,7 @@ class ExpressionReader {
   }
 }
 
-/** A character for the linear engine, meaning itself wherever it stands. */
+/** A literal character for the linear engine. */
 function plain(point: number): string {
   if (point < 32 || point === 127) return `\\x{${point.toString(16)}}`;
   const char = String.fromCodePoint(point);

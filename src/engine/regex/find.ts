@@ -7,9 +7,9 @@ export interface FindOptions {
   /** How long matching may take; 5 seconds by default. Beyond it: `timeout`. */
   readonly ms?: number;
   readonly signal?: AbortSignal | undefined;
-  /** At most so many matches; all by default. */
+  /** The most matches; all by default. */
   readonly limit?: number;
-  /** Match every line by itself: nothing reaches over a line break, and ^ and $ are the line's ends. */
+  /** Match each line separately: nothing crosses a line break, and ^ and $ match at line ends. */
   readonly byLine?: boolean;
 }
 
@@ -69,7 +69,7 @@ export interface LineSearch {
   readonly timedOut: boolean;
 }
 
-/** Searches the lines of many texts in one go. When time runs out it answers what it has. */
+/** Searches the lines of many texts in one job. On a timeout, returns what it has. */
 export async function searchLines(
   pattern: string,
   flags: string,

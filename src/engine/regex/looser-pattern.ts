@@ -1,11 +1,10 @@
-// A JavaScript expression as a rougher one in ripgrep's syntax, which matches wherever the original does, and
-// perhaps elsewhere: good for finding the files that are worth a closer look, never for deciding. What the two
-// engines see alike (ASCII characters and classes, groups, alternatives, repetition) is carried over; what they
-// may see differently becomes "anything" or "nothing asked"; what is not understood with certainty gives no
-// pattern at all.
+// Converts a JavaScript expression to a looser one in ripgrep's syntax, which matches wherever the original does, and
+// perhaps elsewhere: for finding candidate files, never for deciding. What both engines treat the same (ASCII
+// characters and classes, groups, alternatives, repetition) is carried over; what they may treat differently becomes
+// "anything" or no condition; anything uncertain gives no pattern at all.
 //
-// JavaScript counts UTF-16 units and ripgrep bytes, also such as are not UTF-8: one unit is up to four bytes, or
-// none where it is the second half of a character.
+// JavaScript counts UTF-16 units and ripgrep bytes, including invalid UTF-8: one unit is up to four bytes, or none
+// for the second half of a character.
 
 const anyByte = "(?-u:[^\\n])";
 const anyUnit: LooserPart = { source: `${anyByte}{0,4}`, empty: true, wide: true };
@@ -20,13 +19,13 @@ interface LooserPart {
   readonly source: string;
   /** Whether it may match nothing. */
   readonly empty: boolean;
-  /** Whether it stands for any text at all. */
+  /** Whether it matches any text. */
   readonly wide: boolean;
 }
 
 /**
- * The pattern for single lines, to be matched with or without case as the original is. Undefined where there is
- * none, or where it would match every line. The original must be valid, without the flags `u` and `v`.
+ * The pattern for single lines, matched with the original's case sensitivity. Undefined if there is none, or if it
+ * would match every line. The original must be valid, without the flags `u` and `v`.
  */
 export function looserPattern(pattern: string, ignoreCase: boolean): string | undefined {
   const reader = new LooserReader(pattern, ignoreCase);
@@ -101,7 +100,7 @@ class LooserReader {
     if (this.#peek() === "?") return undefined;
     const inside = this.alternatives(depth + 1);
     if (inside === undefined || !this.#take(")")) return undefined;
-    // What stands around a place is left to the closer look.
+    // Assertions are left to the exact match.
     if (/^<?[=!]$/.test(kind)) return nothing;
     return { ...inside, source: `(?:${inside.source})` };
   }
@@ -135,7 +134,7 @@ class LooserReader {
     return code === undefined ? undefined : this.#literal(code);
   }
 
-  /** The unit that an escape stands for; undefined where that is not certain. */
+  /** The code unit of an escape; undefined if uncertain. */
   #escapedCode(char: string): number | undefined {
     const control = { t: 9, v: 11, f: 12, r: 13 }[char];
     if (control !== undefined) return control;
@@ -151,7 +150,7 @@ class LooserReader {
 
   #literal(code: number): LooserPart | undefined {
     if (code === 10 || Number.isNaN(code)) return undefined;
-    // Case beyond ASCII, halves of characters and what stands for broken bytes are seen differently.
+    // The engines differ on case beyond ASCII, on halves of characters, and on invalid bytes.
     const isSame = code < 128 || (!this.#ignoreCase && code !== 0xfffd && (code < 0xd800 || code > 0xdfff));
     return isSame ? { source: hex(code), empty: false, wide: false } : anyUnit;
   }

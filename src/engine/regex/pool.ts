@@ -1,5 +1,5 @@
 // Worker threads that run regular expressions, each under a deadline. JavaScript's engine backtracks, and some
-// patterns never come back: such a thread is ended and another one started, while the rest of the process goes on.
+// patterns never finish: such a thread is terminated and replaced, while the rest of the process continues.
 import { Worker } from "node:worker_threads";
 import { clock } from "../clock.ts";
 import { Fault } from "../fault.ts";
@@ -16,7 +16,10 @@ const idle: Worker[] = [];
 const waiting: (() => void)[] = [];
 let started = 0;
 
-/** Runs a job, giving answers as they come. Throws `invalid_pattern`, `timeout` or `cancelled`; answers stand. */
+/**
+ * Runs a job and yields answers as they arrive. Throws `invalid_pattern`, `timeout` or `cancelled`; earlier answers
+ * stay valid.
+ */
 export async function runJob(
   job: RegexJob,
   deadline: Deadline,

@@ -1,5 +1,5 @@
-// What a replacement text stands for: `$1`, `${name}`, `$&` and so on. It is read once, checked against the groups
-// that the pattern has, and then expanded for each match. Which notations count is the caller's choice.
+// Replacement texts: `$1`, `${name}`, `$&` and so on. Parsed once, checked against the pattern's groups, then
+// expanded for each match. The caller chooses which notations count.
 import { Fault } from "../fault.ts";
 import type { Match, RegexMatches } from "./find.ts";
 
@@ -8,7 +8,7 @@ export interface ReplacementStyle {
   readonly backslash: boolean;
   /** `${name}` and `$<name>`. */
   readonly names: boolean;
-  /** Whether `$12` may be group 12, where the pattern has so many. */
+  /** Whether `$12` may be group 12, if the pattern has that many. */
   readonly twoDigits: boolean;
   /** A group that the pattern does not have: refused with `missing_group`, or left standing as text. */
   readonly missing: "refuse" | "keep";
@@ -97,7 +97,7 @@ export function expandedLength(replacement: Replacement, matches: readonly Match
   return length;
 }
 
-/** What a match is replaced by. A group that took no part stands for nothing. */
+/** The replacement of a match. A group that did not participate is empty. */
 export function expand(replacement: Replacement, text: string, match: Match): string {
   let result = "";
   for (const part of replacement) {

@@ -8,13 +8,13 @@ export interface RegexJob {
   readonly texts: readonly string[];
   /** "all": every match with its groups. "lines": the first match of each line, and how many there are. */
   readonly want: "all" | "lines";
-  /** Match each line by itself, so that nothing reaches over a line break. Always so for "lines". */
+  /** Match each line separately, so that nothing crosses a line break. Always so for "lines". */
   readonly byLine: boolean;
-  /** Stop after so many matches (or matching lines) in one text. */
+  /** Stop after this many matches (or matching lines) in one text. */
   readonly limit: number;
 }
 
-/** What was found in one text. `found` is flat: start and end of match and groups, or line, start, end and count. */
+/** The matches in one text. `found` is flat: start and end of match and groups, or line, start, end and count. */
 export interface Matches {
   readonly groups: number;
   readonly names: readonly string[];
@@ -110,7 +110,7 @@ export function runInWorker(port: MessagePort): void {
       return;
     }
     const groups = probe === null ? 0 : probe.length - 1;
-    // Places of groups are asked for only where there are groups: it makes matching slower.
+    // Group positions are requested only if there are groups: they slow matching down.
     if (job.want === "all" && groups > 0 && !regex.hasIndices)
       regex = new RegExp(regex.source, `${regex.flags}d`);
     const names = Object.keys(probe?.groups ?? {});

@@ -1,5 +1,5 @@
-// Which files are not text, by the rules that contracts have. Each looks at a file that is already open, and at
-// no more of it than it needs.
+// Tests for files that are not text, one for each contract's rule. Each reads an open file, and no more of it than
+// needed.
 import { isUtf8 } from "node:buffer";
 import type { OpenFile } from "../workspace/file.ts";
 

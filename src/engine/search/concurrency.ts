@@ -1,6 +1,5 @@
-// Searches with ripgrep take turns. Each of them uses every core: a hundred at once would leave this process a
-// hundredth of one, and nobody would be answered meanwhile, not even a ping. Nobody waits for ever either, so that
-// a search that hangs does not hold up those behind it.
+// Runs ripgrep searches one at a time. Each uses every core: a hundred at once would starve this process, and not
+// even a ping would be answered. The wait is bounded, so a hanging search does not block those behind it.
 import { availableParallelism } from "node:os";
 
 export const searchesAtATime = Math.max(4, availableParallelism());
@@ -9,20 +8,20 @@ const longestWaitMs = 10_000;
 let running = 0;
 const waiting = new Set<() => void>();
 
-/** Settles when it is the caller's turn, or after `ms` all the same. The turn lasts until it is disposed of. */
+/** Resolves when it is the caller's turn, or after `ms`. The turn lasts until it is disposed of. */
 export async function turn(ms: number, signal?: AbortSignal): Promise<Disposable> {
   if (running < searchesAtATime || !(await handedOver(ms, signal))) running++;
   return { [Symbol.dispose]: pass };
 }
 
-/** Hands the turn to whoever waits longest. */
+/** Hands the turn to the caller that has waited longest. */
 function pass(): void {
   const [next] = waiting;
   if (next === undefined || running > searchesAtATime) running--;
   else next();
 }
 
-/** False where the wait was over before anybody had passed a turn on. */
+/** False if the wait ended before a turn was passed on. */
 function handedOver(ms: number, signal: AbortSignal | undefined): Promise<boolean> {
   return new Promise(resolve => {
     const end = (handed: boolean): void => {

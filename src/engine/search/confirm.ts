@@ -1,6 +1,6 @@
-// Proof that lines which a child process reported stand in a file that we opened ourselves. Ripgrep opens by
-// path, and a path can be swapped for a link while it runs; nothing it read through one may be passed on. A file that
-// is not UTF-8 with `\n` or CRLF is decoded here (readable.ts), and the text searched instead of its bytes.
+// Confirms that lines which a child process reported are in a file that we opened ourselves. ripgrep opens by path,
+// and a path can be swapped for a link while it runs; nothing it read through one may be returned. A file that is not
+// UTF-8 with `\n` or CRLF is decoded here (readable.ts), and its text searched instead of its bytes.
 import { isAscii } from "node:buffer";
 import type { Directory } from "../workspace/directory.ts";
 import type { OpenFile } from "../workspace/file.ts";
@@ -17,7 +17,7 @@ import type { Widened } from "./widen.ts";
 import type { WorkSlice } from "./work-slice.ts";
 
 const smallBytes = 4 * 1024 * 1024;
-/** Larger files are taken as UTF-8, whatever they are. */
+/** Larger files are treated as UTF-8. */
 const mostDecoded = 64 * 1024 * 1024;
 const headBytes = 64 * 1024;
 
@@ -104,7 +104,7 @@ async function candidateOf(
   }
   const isThere = bytes === undefined ? await streamHolds(file, claims) : holdsAll(bytes, claims);
   if (isThere) return named(fileHits(path, whole, lines, count, options));
-  // Changed meanwhile: what it holds now decides.
+  // The file changed: its current content decides.
   return bytes && { text: bytes, toHits };
 }
 
@@ -123,7 +123,7 @@ async function searched(
   });
 }
 
-/** What is said to stand in the file. */
+/** The lines that ripgrep reported. */
 function claimed(lines: readonly GrepLine[], proof: Buffer | undefined): Buffer[] {
   if (proof === undefined) return lines.map(({ bytes }) => bytes);
   const claims: Buffer[] = [];
@@ -135,7 +135,7 @@ function claimed(lines: readonly GrepLine[], proof: Buffer | undefined): Buffer[
   return claims;
 }
 
-/** Whether every line stands in a large file. */
+/** Whether every line is in a large file. */
 async function streamHolds(file: OpenFile, lines: readonly Buffer[]): Promise<boolean> {
   const text = asUtf8(file.readNow(0, 2));
   const missing = new Set(lines.filter(line => line.length > 0));
@@ -151,7 +151,7 @@ async function streamHolds(file: OpenFile, lines: readonly Buffer[]): Promise<bo
   return missing.size === 0;
 }
 
-/** Lines come in the file's order, so each is looked for behind the one before. */
+/** Lines come in file order, so each is searched for after the previous one. */
 function holdsAll(bytes: Buffer, lines: readonly Buffer[]): boolean {
   let at = 0;
   for (const line of lines) {

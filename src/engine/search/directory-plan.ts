@@ -1,8 +1,8 @@
-// How a walk goes through one directory: which of its entries the rules let in, in which order, and where among them
-// it goes down. It depends on the directory's names and the rules alone, so it can be kept beside them.
+// How a walk goes through one directory: which entries the rules include, in which order, and where among them it
+// descends. It depends only on the directory's names and the rules, so it can be cached with them.
 //
-// The order is that of the printed paths as bytes. `a`, `a.txt`, `a/b` are in order, so a directory has two
-// places among its siblings: its own, under its name, and that of what lies in it, under its name and a slash.
+// The order is that of the printed paths as bytes. `a`, `a.txt`, `a/b` are in order, so a directory has two positions
+// among its siblings: its own, under its name, and that of its contents, under its name and a slash.
 import type { DirectoryEntry } from "../workspace/directory.ts";
 import type { Globs } from "./globs.ts";
 import type { IgnoreRules } from "./ignore.ts";
@@ -11,10 +11,10 @@ import { compareBytes } from "./order.ts";
 /** "tree": what lies in a directory comes right behind it. "paths": the order is that of the printed paths. */
 export type WalkOrder = "paths" | "tree";
 
-/** Entries that stay the same for as long as nobody changes the directory, and what was made of them. */
+/** Entries that stay valid until the directory changes, and data derived from them. */
 export interface EntryBatch {
   readonly entries: readonly DirectoryEntry[];
-  /** By whoever was given them last. */
+  /** Set by the last consumer. */
   text?: BatchText;
 }
 
@@ -41,7 +41,10 @@ export interface DirectoryPlan {
   readonly leftOut: number;
 }
 
-/** What a plan is made for. Paths are "" or end with a slash: of the start, from the top (ignore-context.ts), and from there on. */
+/**
+ * The input of a plan. Paths are "" or end with a slash: of the start, from the top (ignore-context.ts), and from
+ * there on.
+ */
 export interface PlanContext {
   readonly rules: IgnoreRules;
   readonly top: string;
@@ -50,7 +53,7 @@ export interface PlanContext {
   readonly exclude: Globs | undefined;
 }
 
-/** Whoever is given a stretch may look at each of its files, and others wait meanwhile. */
+/** A consumer may open each file of a run, while other work waits. */
 const longest = 500;
 
 /** `entries` are sorted by name. */
@@ -96,7 +99,7 @@ function isBefore(directory: DirectoryEntry, name: string): boolean {
   return name.length > directory.name.length && name.charCodeAt(directory.name.length) > 47;
 }
 
-/** What comes later is before what waits already, unless the two look the same. */
+/** Later entries come before pending ones, unless the two compare equal. */
 function wait(waiting: DirectoryEntry[], entry: DirectoryEntry): void {
   let place = waiting.length;
   while (place > 0 && waiting[place - 1]?.name === entry.name) place--;
@@ -106,7 +109,7 @@ function wait(waiting: DirectoryEntry[], entry: DirectoryEntry): void {
 /** Names for which the order of code units may not be that of bytes; among them those with marks for bytes. */
 const beyondUnits = /[\ud800-\uffff]/;
 
-/** In the order of their names as bytes, which is also the system's, where it has one. */
+/** Sorted by the bytes of their names, which is also the system's order if it has one. */
 export function sorted(entries: readonly DirectoryEntry[]): DirectoryEntry[] {
   return entries.toSorted(entries.some(({ name }) => beyondUnits.test(name)) ? byBytes : byUnits);
 }

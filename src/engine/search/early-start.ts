@@ -31,14 +31,14 @@ export class EarlyStart implements Disposable {
     return this.#run !== undefined;
   }
 
-  /** Begins, if it has not begun, and gives it a moment. What goes wrong is told to whoever asks for the run. */
+  /** Starts the run if it has not started, and gives it a moment. Failures are reported when the run is requested. */
   async begin(): Promise<void> {
     if (this.hasBegun) return;
     this.run().catch(() => {});
     await this.#pace.rest();
   }
 
-  /** Tells within moments whether hits come in masses, or it does not begin at all. */
+  /** Tells within moments whether there are many hits, or the run does not start at all. */
   async isAmple(): Promise<boolean> {
     const run = await this.run().catch(() => undefined);
     for (let i = 0; i < moments && run?.isAmple === false; i++)
@@ -66,7 +66,7 @@ export class EarlyStart implements Disposable {
   }
 
   [Symbol.dispose](): void {
-    this.#over?.abort("over"); // an error, which nobody asks for, would take longer to make
+    this.#over?.abort("over"); // creating an error that no caller reads would take longer
     this.#run?.then(
       run => run.kill(),
       () => {},

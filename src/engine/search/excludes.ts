@@ -1,8 +1,8 @@
-// The ignore rules that a user has for every repository: git's `core.excludesFile`, by default
-// `~/.config/git/ignore`. The only files outside the granted roots that a search reads.
+// The user's global ignore rules: git's `core.excludesFile`, by default `~/.config/git/ignore`. The only files
+// outside the granted roots that a search reads.
 //
-// Where the configuration lies inside the root that is searched, a caller may have written it. Then it may name only
-// a file inside that root: otherwise searches would tell which names stand in any file of the user's.
+// If the configuration lies inside the searched root, a caller may have written it. Then it may name only a file
+// inside that root: otherwise a search would reveal names in any file of the user.
 import { join } from "node:path";
 import { isWithin, type Root } from "../workspace/root.ts";
 import { readSmallFile, type SmallFile } from "../workspace/system/named-file.ts";

@@ -1,4 +1,4 @@
-// What a search by JavaScript's expressions is asked for, and what it gives of each file.
+// Options and results of a search by a JavaScript expression.
 import type { BinaryTest } from "./binary.ts";
 import type { GrepReport } from "./grep-terms.ts";
 import type { Scope } from "./walker.ts";
@@ -19,7 +19,7 @@ export interface MatchOptions extends Scope, WorkLimits {
 export interface LineMatch {
   /** Counts from 1. */
   readonly number: number;
-  /** The line without its ending; what is longer than 2,000 bytes is cut. */
+  /** The line without its ending, cut at 2,000 bytes. */
   readonly text: string;
   /** How many matches it has. */
   readonly count: number;

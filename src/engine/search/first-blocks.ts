@@ -1,13 +1,13 @@
-// The first hits in path order of what a parallel search has found so far, within bounded memory. Evicts the last
-// blocks first, so what is kept is always a contiguous prefix.
+// The first hits in path order of a parallel search so far, in bounded memory. Evicts the last blocks first, so the
+// kept ones are a contiguous prefix.
 
 import { compareBytes } from "./order.ts";
 import type { FileBlock } from "./ripgrep-output.ts";
 
 const maxHeldBytes = 64 * 1024 * 1024;
-const lineOverhead = 200; // what a line, or a file, costs besides its text
+const lineOverhead = 200; // the cost of a line, or a file, besides its text
 
-/** A path's place in the order: as text and, where that has marks for bytes that are none, told apart by bytes. */
+/** A path's position in the order: as text, and as bytes where the text has replacement marks. */
 export interface PathPosition {
   readonly path: string;
   readonly bytes: Buffer;

@@ -1,12 +1,12 @@
-// Notations that other tools have and we do not. As plain characters they would match nothing, and whoever wrote them
-// would take that for an answer; so they are refused, with what to write instead.
+// Glob notations of other tools that polyfs does not support. As plain characters they would match nothing, and the
+// caller would take that for an answer; so they are refused with a suggestion.
 import { classEnd } from "../glob/braces.ts";
 
 const range = /^\{(-?\d+|[A-Za-z])\.\.(-?\d+|[A-Za-z])(\.\.-?\d+)?\}/;
 /** `*(1)` and `?(1)` may well be a name with parentheses behind a wildcard; with a bar inside they are not. */
 const group = /^(?:[@+!]\([^()/]*\)|[*?]\([^()/]*\|[^()/]*\))/;
 
-/** Why the pattern is refused; undefined where nothing speaks against it. */
+/** Why the pattern is refused; undefined if it is fine. */
 export function foreignIn(pattern: string): string | undefined {
   for (let i = 0; i < pattern.length; i++) {
     const rest = () => pattern.slice(i);

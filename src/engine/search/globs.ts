@@ -1,12 +1,12 @@
-// Sets of globs with the rules that contracts differ in, as arguments: what a star crosses, what a pattern
-// without a slash means, whether case counts, and against which directory patterns are read.
+// Sets of globs. Contracts differ in what a star crosses, what a pattern without a slash means, whether case counts,
+// and which directory patterns are relative to: all of that is an argument.
 //
-// They mean what they mean to picomatch with `dot`, `posix` and without extglobs (a test compares the two), except:
-// - `{a}` is `a`, as for ripgrep; to picomatch, which wants a comma, it is the four characters.
+// Semantics are those of picomatch with `dot`, `posix` and without extglobs (a test compares the two), except:
+// - `{a}` is `a`, as in ripgrep; picomatch, which requires a comma, takes the four characters.
 // - `{1..3}` is no range, and means itself without the braces.
-// - `[id]` is one of two letters, as for ripgrep and git; picomatch also takes the name `[id]` as it is written.
-// - `**.ts` is `*.ts`: two stars cross slashes only where they are all between two; picomatch has exceptions.
-// - `+(a|b)` and its like are plain characters.
+// - `[id]` is one of two letters, as in ripgrep and git; picomatch also takes the name `[id]` literally.
+// - `**.ts` is `*.ts`: two stars cross slashes only if they are a whole component; picomatch has exceptions.
+// - `+(a|b)` and the like are plain characters.
 import { Fault } from "../fault.ts";
 import { expandBraces, isBalanced } from "../glob/braces.ts";
 import { Pattern } from "../glob/pattern.ts";
@@ -19,15 +19,15 @@ export interface GlobRules {
   /** `*` and `?` also match `/`. */
   readonly crossing?: boolean;
   readonly ignoreCase?: boolean;
-  /** What a pattern without a slash is matched with: the base name at any depth, or the whole path (default). */
+  /** What a pattern without a slash is matched against: the base name at any depth, or the whole path (default). */
   readonly slashless?: "base-name" | "path";
   /** A pattern without glob characters also matches everything below the path that it names. */
   readonly literalPrefix?: boolean;
-  /** Refuse what is empty, has an unclosed `[` or `{`, or a notation that we do not have; otherwise they are plain. */
+  /** Refuse empty patterns, an unclosed `[` or `{`, and unsupported notations; otherwise they are plain characters. */
   readonly strict?: boolean;
   /** An exclusion is about the paths that it matches, and not about what lies below them. */
   readonly wholePaths?: boolean;
-  /** Where the walk starts, relative to the directory that patterns are read against; "" where it is the same. */
+  /** The start of the walk, relative to the directory that patterns are relative to; "" if it is the same. */
   readonly below?: string;
   /** The absolute path of the walk's start, for patterns that begin with `/`. */
   readonly absolute?: string;
@@ -39,9 +39,9 @@ export interface Globs {
   matches(path: string): boolean;
   /** Whether everything below this directory matches, as far as an exclusion can tell. */
   covers(directory: string): boolean;
-  /** Whether something below this directory could match. Never false where something does. */
+  /** Whether something below this directory could match. Never false if something does. */
   reaches(directory: string): boolean;
-  /** What base names of matching files end with; undefined where that is open. For narrowing, never for deciding. */
+  /** The suffixes of base names that can match; undefined if any can. For narrowing, never for deciding. */
   readonly endings: readonly string[] | undefined;
   /** Whether the patterns are relative to the walk's start, matched as a whole, and case counts. */
   readonly simple: boolean;

@@ -1,4 +1,4 @@
-// The terms of a search: what may be asked of it, what it gives of each file, and what it tells when it has ended.
+// Options, results and report of a search.
 import type { BinaryTest } from "./binary.ts";
 import type { EncodingPolicy } from "./readable.ts";
 import type { Scope } from "./walker.ts";
@@ -11,16 +11,16 @@ export interface GrepOptions extends Scope, WorkLimits {
   /** Lines of context before and behind each hit. */
   readonly before?: number | undefined;
   readonly after?: number | undefined;
-  /** Search only this file of the start, by its name, whatever the scope says. */
+  /** Search only this file of the start, by its name, regardless of the scope. */
   readonly file?: string | undefined;
   /** What to give of each file: its lines (default), only its name, or how many lines match. */
   readonly form?: ResultForm | undefined;
   /**
-   * How many matching lines are enough; where no lines are given, how many files. The search ends at the file that
-   * holds the last of them, and often before the whole tree was looked at; the report then says so.
+   * How many matching lines are enough; in the other result forms, how many files. The search ends at the file with
+   * the last of them, often before the whole tree was searched; the report then says so.
    */
   readonly limit?: number | undefined;
-  /** How many matching lines of one file are of use; by default all. */
+  /** How many matching lines of one file are needed; by default all. */
   readonly perFile?: number | undefined;
   /** The most files to search, the first in path order. */
   readonly maxFiles?: number | undefined;
@@ -38,11 +38,11 @@ export interface GrepOptions extends Scope, WorkLimits {
   readonly reading?: EncodingPolicy | undefined;
 }
 
-/** A line that matches, or stands near one that does. */
+/** A matching line, or a line of context. */
 export interface FoundLine {
   /** Counts from 1. */
   readonly number: number;
-  /** Byte offset of the first match, from 0, or 0 where columns were not asked for; undefined on lines of context. */
+  /** Byte offset of the first match, from 0, or 0 if columns were not requested; undefined for context. */
   readonly column: number | undefined;
   /** Without its line ending. With `perMatch`, all lines of the match. */
   readonly text: string;
@@ -55,9 +55,9 @@ export interface FileHits {
   readonly path: string;
   /** Where the path is not valid UTF-8. */
   readonly raw?: Buffer;
-  /** Matching lines and their context, by number. None where names or numbers were asked for. */
+  /** Matching lines and their context, by number. Empty for names and counts. */
   readonly lines: readonly FoundLine[];
-  /** How many lines match, among those that were of use; with `perMatch`, how many matches there are. */
+  /** How many lines match, up to the number needed; with `perMatch`, how many matches. */
   readonly count?: number | undefined;
   /** All that the file held when the lines were found in it; only of a very small one whose lines are given. */
   readonly whole?: Buffer | undefined;

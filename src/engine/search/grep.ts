@@ -27,7 +27,7 @@ export interface Search extends AsyncIterable<FileHits> {
 export interface SearchContext {
   readonly start: Directory;
   readonly query: Query;
-  /** How the query is looked for in process; undefined where it cannot be. */
+  /** Finds the query in process; undefined if that is not possible. */
   readonly find: Finder | undefined;
   readonly options: GrepOptions;
   readonly report: GrepReport;

@@ -35,9 +35,9 @@ const mostDirectories = 100;
 const mostLines = 2000;
 
 /**
- * What the rules leave out near the start, name by name, as one ignore file for a ripgrep that starts here. Only what
- * was decided with every ignore file above it at hand is in it: a rule handed over as a pattern could hide what an
- * ignore file further down takes back in. What lies deeper ripgrep finds, and our own reading leaves it out.
+ * The paths near the start that the rules exclude, name by name, as one ignore file for a ripgrep that starts here.
+ * It holds only decisions made with every ignore file above: a rule passed on as a pattern could hide what a deeper
+ * ignore file re-includes. Deeper paths are found by ripgrep and excluded when they are read.
  */
 export function rulesForRipgrep(start: Directory, { prefix, rules }: IgnoreContext): string {
   if (!rules.obeysFiles) return "";
@@ -76,7 +76,7 @@ function look(
         waiting.push({ names: [...names, entry], rules: held, path: `${path}${entry.name}/` });
     }
   } catch (error) {
-    if (Fault.is(error, "too_many_open_files")) throw error; // what cannot be listed cannot be searched either
+    if (Fault.is(error, "too_many_open_files")) throw error; // a directory that cannot be listed cannot be searched either
   } finally {
     if (directory !== start) directory.close();
   }

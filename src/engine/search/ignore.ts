@@ -1,15 +1,15 @@
-// Which entries a walk or a search leaves out. One policy, whoever lists the files:
+// Which entries a walk or a search excludes. One policy for every lister:
 //
-// - `.rgignore` wins over `.ignore`, which wins over `.gitignore`, at whatever level they lie; within a kind the
+// - `.rgignore` wins over `.ignore`, which wins over `.gitignore`, at any level; within a kind the
 //   deepest file wins; then `.git/info/exclude`, then the user's global excludes.
-// - They count from the granted root down, also where the walk starts further below, and also where there is no
-//   repository. Where the granted root lies inside a git repository (one of its parents has `.git`), they count from
-//   the repository's root down, as git and ripgrep have it; of what is above the granted root nothing else is read,
-//   and of what is above the repository nothing at all, but for the user's own git excludes.
-// - A walk that starts in an ignored directory was asked for: what it holds is in, unless a rule speaks of it.
-// - A repository inside another obeys the outer rules too, as `git check-ignore` has it in the outer one.
-// - An ignore file is opened like any other: a link, a FIFO or a device is not read, nor is what lies behind its first
-//   megabyte. Git does not read links either. Ripgrep reads none of them: it gets the rules from us.
+// - They apply from the granted root down, also if the walk starts further below, and also outside a
+//   repository. If the granted root lies inside a git repository (one of its parents has `.git`), they apply from
+//   the repository's root down, as in git and ripgrep; above the granted root nothing else is read,
+//   and above the repository nothing at all, except the user's own git excludes.
+// - A walk that starts in an ignored directory includes its entries, unless a rule names them.
+// - A repository inside another obeys the outer rules too, like `git check-ignore` in the outer one.
+// - An ignore file is opened like any other: links, FIFOs and devices are not read, nor anything beyond the first
+//   megabyte. Git does not read links either. ripgrep reads none of them: it gets the rules from us.
 import type { Directory, DirectoryEntry } from "../workspace/directory.ts";
 import type { Root } from "../workspace/root.ts";
 import { userExcludes } from "./excludes.ts";
@@ -49,13 +49,13 @@ export function mayHoldRules(name: string): boolean {
 }
 
 /**
- * The rules that hold in one directory. Paths are relative to the top (ignore-context.ts). Files are read each time; where they
- * say the same as before, so are the rules the same object, and what was made with them still holds.
+ * The rules in force in one directory. Paths are relative to the top (ignore-context.ts). Files are read each time;
+ * unchanged content gives the same rules object, so results cached with it stay valid.
  */
 export class IgnoreRules {
   readonly #layers: Layers;
   readonly #policy: IgnorePolicy;
-  /** All layers, the one that decides first at the start. */
+  /** All layers, in order of precedence. */
   readonly #deciding: readonly RuleLayer[];
   readonly #number = ++made;
 
@@ -73,7 +73,7 @@ export class IgnoreRules {
     });
   }
 
-  /** With what the ignore files of a directory, whose path is `path`, add. It may be opened only where there are any. */
+  /** These rules plus the ignore files of the directory at `path`. It is opened only if there are any. */
   in(
     from: Directory | (() => Directory | undefined),
     path: string,

@@ -21,10 +21,10 @@ const mostMs = 60; // where hits come so often that the limit will be reached
 const ampleMs = 500; // where ripgrep would have to tell of masses
 
 const patienceMs = 10; // what ripgrep takes to start and to end
-const sharedMs = 6; // where it began meanwhile
-const littleMs = 2; // before it can be told how long it will take
+const sharedMs = 6; // if it has started by then
+const littleMs = 2; // before the duration can be estimated
 
-/** Gives the files with hits until the end, which it returns undefined for, or until ripgrep had better go on. */
+/** Yields the files with hits until the end, and returns undefined, or until ripgrep should take over. */
 export async function* searchInProcess({
   start,
   find,
@@ -91,7 +91,7 @@ export async function* searchInProcess({
   return undefined;
 }
 
-/** The same for one file of the start; undefined where ripgrep has to search it. What is no file has no hits. */
+/** The same for one file of the start; undefined if ripgrep has to search it. Anything but a file has no hits. */
 export async function searchFile({
   start,
   find,
@@ -112,7 +112,7 @@ export async function searchFile({
   return lines.length === 0 ? [] : [fileHits(name, file.whole(), lines, matching(lines), options)];
 }
 
-/** The lines of one file; undefined where it is not for us to read. Whether it is text matters only where it has some. */
+/** The lines of one file; undefined if it cannot be searched here. Whether it is text matters only if it has hits. */
 async function searchText(
   file: OpenFile,
   find: Finder,

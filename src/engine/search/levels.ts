@@ -1,6 +1,6 @@
-// The directories from the start of a walk down to where it stands. At most `maxHeld` of them are held open. In a
-// deeper tree the upper ones are let go and, when somebody wants to reach into one, opened again from the start, name
-// by name; and so is one that was not opened at all.
+// The directories from the start of a walk down to its current position. At most `maxHeld` are open. In a deeper tree
+// the upper ones are closed and reopened from the start, name by name, when needed; so is one that was not opened at
+// all.
 import type { Directory, DirectoryEntry } from "../workspace/directory.ts";
 import type { DirectoryPlan } from "./directory-plan.ts";
 import type { IgnoreRules } from "./ignore.ts";
@@ -14,7 +14,7 @@ export interface WalkLevel {
   readonly entry: DirectoryEntry;
   /** "" or a path with a final slash. */
   readonly prefix: string;
-  /** Its place among what is known from before. */
+  /** Its node in the listing cache. */
   readonly known: CachedDirectory | undefined;
   rules: IgnoreRules;
   plan: DirectoryPlan;
@@ -43,7 +43,7 @@ export class Levels implements Disposable {
     this.#levels.pop();
   }
 
-  /** The last directory, held; undefined where it is gone. */
+  /** The last directory, open; undefined if it is gone. */
   readonly held = (): Directory | undefined => {
     const index = this.#levels.length - 1;
     const level = this.#levels[index];

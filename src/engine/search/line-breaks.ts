@@ -1,12 +1,12 @@
-// Line breaks in expressions that are matched line by line. Ripgrep refuses an expression that speaks of the end of
-// lines, which has CR in it when it is told that lines may end with CRLF. It removes them from a class, and refuses
-// one that has nothing else.
+// Line breaks in expressions that are matched line by line. ripgrep refuses an expression that contains a line
+// ending, which includes CR when lines may end with CRLF. It removes them from classes, and refuses a class that has
+// nothing else.
 
-// A character as it can be written in Rust's syntax; `[` with what is plain right behind it.
+// A character in Rust's syntax; `[` together with a plain character after it.
 const tokens = /\\(?:[xu]\{[0-9a-f]+\}|x[0-9a-f]{2}|u[0-9a-f]{4}|.)|\[\^?\]?|./gis;
 const never = "[a&&b]";
 
-/** Whether CR is sought by itself, so that it cannot count as part of a line's end. */
+/** Whether the pattern searches for a lone CR, so that it cannot count as part of a line ending. */
 export function seeksCarriageReturn(pattern: string, literal = false): boolean {
   if (literal || !/\r|\\[rxu]/i.test(pattern)) return pattern.includes("\r");
   let found = false;

@@ -1,10 +1,10 @@
-// Lines that match one of JavaScript's expressions: how they are asked for, and what is told in the end.
+// Lines that match a JavaScript expression: options and report.
 import type { BinaryTest } from "./binary.ts";
 import type { Scope } from "./walker.ts";
 import type { WorkLimits } from "./work-slice.ts";
 
 export interface LinePattern {
-  /** A JavaScript regular expression, matched with each line by itself. */
+  /** A JavaScript regular expression, matched against each line. */
   readonly pattern: string;
   readonly ignoreCase?: boolean | undefined;
 }

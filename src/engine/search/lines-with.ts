@@ -2,23 +2,23 @@
 // would take longer than the search itself, this answers.
 import type { GrepLine } from "./ripgrep-output.ts";
 
-/** Where the next match begins at or behind an offset; -1 where there is none. */
+/** The start of the next match at or after an offset; -1 if there is none. */
 type Next = (from: number) => number;
 
-/** Prepares the search of one file's bytes; undefined where that is ripgrep's business. */
+/** Prepares the search of one file's bytes; undefined if only ripgrep can do it. */
 export type Finder = (bytes: Buffer) => Next | undefined;
 
 export interface LineLimits {
   readonly before: number;
   readonly after: number;
-  /** The most matches that are wanted. Those in the context of the last are shown as such all the same. */
+  /** The most matches wanted. Matches in the context of the last one are still marked as matches. */
   readonly most: number;
   readonly maxLineBytes: number;
 }
 
 /**
- * The lines that match and those around them, by number; undefined where that is ripgrep's business. The mark of UTF-8
- * does not count.
+ * The matching lines and their context, by number; undefined if only ripgrep can do it. A UTF-8 byte-order mark is
+ * skipped.
  */
 export function linesWith(find: Finder, whole: Buffer, wanted: LineLimits): GrepLine[] | undefined {
   const marked = whole[0] === 0xef && whole[1] === 0xbb && whole[2] === 0xbf;

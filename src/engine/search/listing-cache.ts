@@ -1,8 +1,8 @@
-// Directories that were read before, so that the next walk need not read them again: only ask whether they changed
-// (workspace/directory-stamp.ts). Nothing is kept that can change without its directory: no sizes, no times, no ignore files.
+// Listings of directories, so that the next walk only checks whether they changed (workspace/directory-stamp.ts).
+// Nothing is cached that can change without its directory: no sizes, no times, no ignore files.
 //
-// They are kept by name below each granted root, within one bound for all. The tree that was walked longest ago goes
-// first; one that fills all the room is known in part, and begun anew by the next walk.
+// They are kept by name below each granted root, within one bound for all. The least recently walked tree is evicted
+// first; a tree that exceeds the bound is cached in part, and restarted by the next walk.
 import { clock } from "../clock.ts";
 import type { Directory } from "../workspace/directory.ts";
 import { type DirectoryStamp, isSame, isSettled, markOf } from "../workspace/directory-stamp.ts";
@@ -11,7 +11,7 @@ import { Listing } from "./listing.ts";
 const maxBytes = 64 * 1024 * 1024; // some 250,000 names
 const placeBytes = 500;
 
-/** A place in the tree below a root, and what was read there. */
+/** A directory below a root, with its listing. */
 export class CachedDirectory {
   below: Map<string, CachedDirectory> | undefined = undefined;
   mark: DirectoryStamp | undefined = undefined;
@@ -34,14 +34,14 @@ class KnownTree {
   bytes = 0;
 }
 
-/** By root, the one that was walked last at the end. */
+/** By root, the most recently walked last. */
 const trees = new Map<string, KnownTree>();
 
 /** What one walk knows from those before, and leaves to those behind. */
 export class Knowledge {
   readonly #tree: KnownTree;
   readonly #trusted = new Map<number, boolean>();
-  /** The room that there was at last, for this walk alone: others that go on meanwhile are bound by their own. */
+  /** The space available to this walk alone: concurrent walks have their own bound. */
   #left: number;
   #isFull = false;
   /** The place of the start in its root; undefined where its path cannot tell. */
@@ -62,7 +62,7 @@ export class Knowledge {
     this.start = place;
   }
 
-  /** A place further down; undefined where there is no room for it. */
+  /** A node further down; undefined if there is no space for it. */
   below(place: CachedDirectory, name: string): CachedDirectory | undefined {
     const before = place.below?.get(name);
     if (before !== undefined || this.#isFull) return before;
@@ -78,7 +78,7 @@ export class Knowledge {
     return mark !== undefined && now !== undefined && isSame(mark, now) ? listing : undefined;
   }
 
-  /** Reads a directory, and keeps what it reads if it can be recognised later. */
+  /** Reads a directory, and caches the listing if a change can be detected later. */
   read(directory: Directory, place: CachedDirectory | undefined): Listing {
     if (place === undefined) return new Listing(directory);
     const now = Date.now();
@@ -93,7 +93,7 @@ export class Knowledge {
     return listing;
   }
 
-  /** File systems come and go under the same number, so each walk asks anew. */
+  /** File systems come and go under the same number, so each walk checks again. */
   #trusts(device: number, directory: Directory): boolean {
     let trusted = this.#trusted.get(device);
     if (trusted === undefined) {
@@ -139,13 +139,13 @@ function left(): number {
   return bytes;
 }
 
-/** How far the clock of the day was ahead of the one that only runs on. */
+/** How far the wall clock was ahead of the monotonic one. */
 let ahead = Number.NEGATIVE_INFINITY;
 const leewayMs = 500; // marks allow for more
 
 /**
- * Where the clock was set back, a time may come again, and a change look like what was before it. Setting it back and
- * forth between two walks goes unseen; then a change would have to meet the very tick of the one before.
+ * If the clock was set back, a time may repeat, and a change look unchanged. Setting it back and forth between two
+ * walks goes unnoticed; then a change would have to hit the exact tick of the previous one.
  */
 function clockWentBack(): boolean {
   const now = Date.now() - clock();

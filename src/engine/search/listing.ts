@@ -1,10 +1,10 @@
-// The names in a directory as they were read, in order, and what was made of them.
+// The names in a directory in order, and data derived from them.
 import type { Directory, DirectoryEntry } from "../workspace/directory.ts";
 import { type DirectoryPlan, type PlanContext, planOf, sorted } from "./directory-plan.ts";
 import { mayHoldRules } from "./ignore.ts";
 
 const most = 2;
-const entryBytes = 200; // with what is made of it
+const entryBytes = 200; // including derived data
 const none: readonly never[] = [];
 
 interface KeptPlan extends Pick<PlanContext, "rules" | "top" | "prefix" | "order"> {
@@ -15,7 +15,7 @@ export class Listing {
   readonly entries: readonly DirectoryEntry[];
   /** Those that ignore rules may come from. */
   readonly ruleEntries: readonly DirectoryEntry[] = none;
-  /** About how much memory it takes. */
+  /** Approximate memory use. */
   readonly bytes: number;
   #plans: readonly KeptPlan[] = none;
 

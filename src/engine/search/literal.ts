@@ -3,10 +3,10 @@
 import type { Finder } from "./lines-with.ts";
 import type { Query } from "./ripgrep.ts";
 
-/** The most comparisons that one file may take: a text that repeats itself, in one that does too, takes all of them. */
+/** The most comparisons for one file: a repetitive text in a repetitive file needs the most. */
 const mostSteps = 1e8;
 
-/** How a query is looked for in bytes; undefined where that is ripgrep's business. */
+/** Searches bytes for a query; undefined if only ripgrep can do it. */
 export function literalFinder(query: Query): Finder | undefined {
   const { pattern, literal, ignoreCase, wholeWord, multiline } = query;
   if (!literal || wholeWord || multiline || pattern === "" || /[\n\r\0]/.test(pattern)) return undefined;

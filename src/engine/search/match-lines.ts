@@ -15,7 +15,7 @@ export interface LineMatches extends AsyncIterable<FileHits> {
   readonly report: Readonly<MatchLinesReport>;
 }
 
-/** An expression that takes longer than this for a few megabytes is one of those that never end. */
+/** An expression that takes longer than this for a few megabytes is catastrophic. */
 const batchTimeoutMs = 10_000;
 
 /** Faults: `invalid_pattern`, `timeout`, `cancelled`, `spawn_failed`. */
@@ -46,7 +46,7 @@ async function* matches(
       batch.map(({ body }) => body),
       { ms: Math.max(1, Math.min(pace.left, batchTimeoutMs)), signal: options.signal, limit: left },
     );
-    found.catch(() => {}); // told to whoever waits for it
+    found.catch(() => {}); // reported to the caller that awaits it
     return { batch, found };
   };
   const settle = async function* ({ batch, found }: ReturnType<typeof search>) {

@@ -1,5 +1,5 @@
-// The matches of a multi-line search, each with all its lines, in texts that we hold. Ripgrep's plain output does not
-// tell where a match ends and the next begins, so it is asked for JSON, and only where the matches themselves count.
+// The matches of a multi-line search, each with all its lines, in texts that we hold. ripgrep's plain output does not
+// tell where one match ends and the next begins, so it is run with JSON output, only if the matches themselves count.
 
 import type { Directory } from "../workspace/directory.ts";
 import { UnnamedFile } from "../workspace/system/unnamed-file.ts";

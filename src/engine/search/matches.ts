@@ -28,7 +28,7 @@ export async function* matches(
     const { literal, ignoreCase, wholeWord } = sought;
     const query = { pattern: literal, literal: true, ignoreCase, wholeWord };
     const text = literalPattern(literal);
-    // As ripgrep has it: no part of a word next to the match, whatever the text itself begins and ends with.
+    // As in ripgrep: no word character next to the match, whatever the pattern begins and ends with.
     const source = wholeWord
       ? `(?<![\\p{L}\\p{M}\\p{N}\\p{Pc}])${text}(?![\\p{L}\\p{M}\\p{N}\\p{Pc}])`
       : text;
@@ -86,7 +86,7 @@ function around(lines: readonly FoundLine[], at: number, number: number, context
 /** How many matches each of some lines has, all of which have one. */
 type Counter = (lines: readonly string[], ms: number) => Promise<readonly number[]>;
 
-/** What cannot run away is counted at once; the rest in a worker, and where that takes too long, as one. */
+/** Safe patterns are counted here; others in a worker, and as one if that takes too long. */
 function counterOf(source: string, flags: string, quick: boolean): Counter {
   if (quick) {
     const regex = new RegExp(source, `${flags}g`);

@@ -1,5 +1,5 @@
-// What somebody probably meant by a path that is not there: names like it in the same directory, then the same
-// name elsewhere. A short look: no answer is better than a late one.
+// Suggestions for a path that does not exist: similar names in the same directory, then the same name elsewhere.
+// Bounded in time: no suggestion is better than a late one.
 import { Fault } from "../fault.ts";
 import { editDistance } from "../text/distance.ts";
 import type { Directory } from "../workspace/directory.ts";
@@ -23,7 +23,7 @@ export async function nearestPaths(workspace: Workspace, path: WorkspacePath): P
   return [...found.values()];
 }
 
-/** The nearest directory above that is there, and the name that is missing in it. */
+/** The nearest existing directory above, and the missing name in it. */
 function standing(workspace: Workspace, path: WorkspacePath) {
   for (let child = path; !child.isRoot; child = child.parent) {
     try {
@@ -48,7 +48,7 @@ function similarNames(directory: Directory, missing: string): string[] {
     .map(({ name }) => name);
 }
 
-/** Where else in the root the last name stands. */
+/** Other paths in the root with the same last name. */
 async function sameNames(workspace: Workspace, path: WorkspacePath): Promise<WorkspacePath[]> {
   const [root, wanted] = [workspace.at(path.root.path), path.name.toLowerCase()];
   using directory = workspace.directory(root);

@@ -1,5 +1,5 @@
-// The one order of every listing and search: paths by their UTF-8 bytes, so that `sort` in the C locale, a page
-// cut off here and a page asked for tomorrow all agree.
+// The one order of every listing and search: paths by their UTF-8 bytes, as in `sort` with the C locale. Pages of the
+// same tree always agree.
 
 /** Compares as UTF-8 bytes would. Code units do the same, except that surrogates sort before U+E000–U+FFFF. */
 export function compareBytes(a: string, b: string): number {
@@ -12,12 +12,12 @@ export function compareBytes(a: string, b: string): number {
   return a.length - b.length;
 }
 
-/** Puts surrogates, which stand for U+10000 and up, above the rest. */
+/** Sorts surrogates, which encode U+10000 and up, above the rest. */
 function lifted(unit: number): number {
   return unit >= 0xe000 ? unit - 0x800 : unit + 0x2000;
 }
 
-/** Puts what has names into their order. */
+/** Sorts by name. */
 export function sortByName<T extends { readonly name: string }>(items: T[]): T[] {
   const plain = items.every(({ name }) => !beyondUnits.test(name));
   return items.sort(plain ? byUnits : (a, b) => compareBytes(a.name, b.name));

@@ -8,8 +8,8 @@ import { decode } from "../text/text.ts";
 export type EncodingPolicy = "utf-8" | "detected";
 
 /**
- * The text of a file as UTF-8 with `\n` as its line break, where that is not what its bytes are already; undefined
- * where they are. Bytes that are no text in any encoding are left as they are.
+ * The text of a file as UTF-8 with `\n` line breaks; undefined if its bytes already are that. Bytes that are not text
+ * in any encoding stay as they are.
  */
 export async function readable(
   bytes: Buffer,

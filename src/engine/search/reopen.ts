@@ -1,5 +1,5 @@
-// From a path that a child process reported back to the file itself, without trusting the path: name by name
-// from the held start, following nothing. Paths come in order, so the directories of the last one are kept.
+// Opens the file for a path that a child process reported, without trusting the path: name by name from the held
+// start, following nothing. Paths come in order, so the directories of the last one stay open.
 import { Fault } from "../fault.ts";
 import { type Directory, entryNamed } from "../workspace/directory.ts";
 import type { OpenFile } from "../workspace/file.ts";
@@ -25,7 +25,7 @@ export class Reopener implements Disposable {
     this.#start = { bytes: Buffer.alloc(0), directory: start, path: prefix, rules: own, admitted: true };
   }
 
-  /** The file at `path`, open; undefined where it is gone, is no file any more, or is left out by the rules. */
+  /** The file at `path`, open; undefined if it is gone, is not a file any more, or is excluded by the rules. */
   open(path: Buffer): OpenFile | undefined {
     const names = split(path);
     const last = names.pop();

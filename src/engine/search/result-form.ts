@@ -1,13 +1,13 @@
-// What a search gives of each file: its lines, its name, or how many lines match. Names and numbers are taken from
-// lines all the same, a few of which are held: whoever reports that a file matches has to prove it (confirm.ts), and
-// a bare number from a child process that was led astray by a link could not be told from a true one.
+// The forms of a result: lines, name, or number of matching lines. Names and counts are derived from lines too, of
+// which a few are kept: a hit must be confirmed (confirm.ts), and a bare number from a child process that followed a
+// swapped link would prove nothing.
 import type { FileHits, GrepOptions } from "./grep-terms.ts";
 import type { GrepLine } from "./ripgrep-output.ts";
 
 export interface WantedLines {
   readonly before: number;
   readonly after: number;
-  /** The most matching lines of one file that are of use. */
+  /** The most matching lines of one file that are needed. */
   readonly most: number;
   /** Lines are cut here. */
   readonly maxLineBytes: number;
@@ -36,12 +36,12 @@ export function wantedLines({
   };
 }
 
-/** How much of the limit a file takes that has so many matching lines. */
+/** How much of the limit a file with this many matching lines uses. */
 export function hitsOf(count: number, { form = "lines" }: GrepOptions): number {
   return form === "lines" ? count : 1;
 }
 
-/** A file as it is given; `whole` is all that it holds, where that is little. */
+/** A file in the requested form; `whole` is its content, if it is small. */
 export function fileHits(
   path: string,
   whole: Buffer | undefined,

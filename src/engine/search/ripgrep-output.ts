@@ -1,6 +1,6 @@
-// What ripgrep prints, as records: `path NUL line [: column] : text LF` for a match, `path NUL line - text LF`
-// for context. The NUL keeps hostile names apart from the text; a line is kept up to a limit and the rest of it
-// dropped as it streams by, so that a file that is one line of 300 MB costs no memory.
+// Parses ripgrep's output: `path NUL line [: column] : text LF` for a match, `path NUL line - text LF` for context.
+// The NUL separates hostile names from the text; a line is kept up to a limit and the rest dropped while streaming,
+// so a file with one line of 300 MB costs no memory.
 
 export interface GrepLine {
   /** Counts from 1. */
@@ -9,7 +9,7 @@ export interface GrepLine {
   readonly column: number | undefined;
   /** Without its line ending. */
   readonly bytes: Buffer;
-  /** Whether the line goes on behind `bytes`. */
+  /** Whether the line continues after `bytes`. */
   readonly cut: boolean;
 }
 
@@ -38,7 +38,7 @@ export interface ParserOptions {
   readonly columns?: boolean | undefined;
 }
 
-/** Parses a stream; each file's lines come together. `end` gives what stood behind the last record. */
+/** Parses a stream; the lines of a file come together. `end` returns what follows the last record. */
 export class HitParser {
   readonly #limit: number;
   readonly #done: (block: FileBlock) => void;
@@ -92,7 +92,7 @@ export class HitParser {
     return whole;
   }
 
-  /** Where a tree has many matches there are millions of these, so nothing is made of them but what is held. */
+  /** A tree can have millions of these, so only what is kept is allocated. */
   #record(bytes: Buffer, from: number, to: number): void {
     if (this.#inLine) this.#line(bytes, from, to);
     else this.#enter(bytes, from, to);
@@ -126,7 +126,7 @@ export class HitParser {
       column = this.#columns ? number() - 1 : -1;
       if (column >= 0 && bytes[at] === 58) at++;
       else {
-        // Ripgrep leaves the column out where it finds the match in the file, but not again in the line by itself.
+        // ripgrep omits the column if it finds the match in the file, but not again in the line alone.
         column = 0;
         at = written;
       }
@@ -149,7 +149,7 @@ export class HitParser {
     this.#block = undefined;
     if (this.#proof.length > 0 && block !== undefined) block.proof = Buffer.concat(this.#proof);
     this.#proof = [];
-    // A search that was ended may have told a path and nothing about it.
+    // A search that was stopped may have printed a path and nothing about it.
     if (block !== undefined && block.count + block.lines.length > 0) this.#done(block);
   }
 }

@@ -1,5 +1,5 @@
-// Runs ripgrep to its end, its time or its limit, and keeps what it found, file by file, within bounded memory.
-// It searches in parallel and reports in no order, so the first hits are only known when it has finished.
+// Runs ripgrep to its end, its timeout or its limit, and keeps its results file by file, in bounded memory. It
+// searches in parallel and reports in no order, so the first hits are known only when it has finished.
 import { Fault } from "../fault.ts";
 import { startSpan } from "../span.ts";
 import { isTemporaryName } from "../workspace/commit/temporary.ts";
@@ -15,17 +15,17 @@ import type { Scope } from "./walker.ts";
 /** A search under way. */
 export interface RipgrepRun {
   /**
-   * Reads what it finds behind a place, to the end; in path order. Until then it waits when it has much to say. At
-   * least `enough` hits are kept, if there are as many.
+   * Reads the results after a position, to the end, in path order. Until then the process blocks once its output
+   * buffer is full. Keeps at least `enough` hits, if there are that many.
    */
   blocks(behind?: PathPosition, enough?: number): Promise<RipgrepResult>;
-  /** Whether it has found much that nobody has read yet. */
+  /** Whether it has much unread output. */
   readonly isAmple: boolean;
-  /** Ends it at once; nobody reads any more. */
+  /** Stops it; its output is discarded. */
   kill(): void;
 }
 
-/** What a search found. */
+/** The result of a search. */
 export interface RipgrepResult {
   readonly blocks: readonly HitBlock[];
   /** Whether there is more behind the last block, dropped because it would hardly be wanted. */
@@ -44,8 +44,8 @@ export interface RipgrepLaunch {
   readonly file?: string | undefined;
 }
 
-const ampleBytes = 16 * 1024; // so much is taken from a process that nobody reads
-const longestMs = 5 * 60_000; // nobody waits longer
+const ampleBytes = 16 * 1024; // the most to buffer from a process before its output is read
+const longestMs = 5 * 60_000; // the longest wait
 
 /** Starts a search of the whole scope, or of one file. */
 export async function launch(

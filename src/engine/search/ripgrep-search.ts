@@ -1,5 +1,5 @@
-// Searches a tree, or one file, by ripgrep: runs it, orders and confirms what it found, and runs it again where that
-// leaves too few hits, or where it did not come to its end.
+// Searches a tree or a file with ripgrep: runs it, orders and confirms the results, and runs it again if that leaves
+// too few hits, or if it did not finish.
 import { Fault } from "../fault.ts";
 import type { Directory } from "../workspace/directory.ts";
 import { confirmed } from "./confirm.ts";
@@ -13,7 +13,7 @@ import { launch, type RipgrepResult, type RipgrepRun } from "./ripgrep-run.ts";
 import { walk } from "./walk.ts";
 import type { Widened } from "./widen.ts";
 
-/** Where ripgrep has to go on: behind a place, or from the start. */
+/** Where ripgrep takes over: after a position, or from the start. */
 export interface Handover {
   readonly behind: PathPosition | undefined;
   /** How many hits were given. */
@@ -32,7 +32,7 @@ export async function* searchByRipgrep(
   const { limit = Number.POSITIVE_INFINITY } = options;
   const attempts = new RipgrepAttempts(job, await early.run());
   let { behind, hits } = handover;
-  // Some of what is found may not be confirmed; where that leaves too few, there is another round for the rest.
+  // Some results may not be confirmed; if that leaves too few, another round searches the rest.
   for (let enough = limit + slack; ; enough *= 8) {
     const { blocks, trimmed } = await attempts.blocks(behind, enough);
     using opened = reopener(start, job.context());
@@ -80,7 +80,7 @@ class RipgrepAttempts {
         const found = await run.blocks(behind, enough);
         if (!this.#isToBeRepeated(found)) return found;
       } catch (error) {
-        // The query itself has to tell what is wrong with it.
+        // Run the query itself to get its error message.
         if (this.widened === undefined || !Fault.is(error, "invalid_pattern")) throw error;
         this.#isRefused = true;
         this.widened = undefined;
@@ -95,7 +95,7 @@ class RipgrepAttempts {
     this.#failures++;
     this.incomplete = "killed";
     if (this.#failures > 1) return false;
-    // Rust aborts where it gets no memory: for a very long line, or a large file as a whole.
+    // Rust aborts when it runs out of memory: for a very long line, or a large file as a whole.
     if (killedBy === "SIGABRT") {
       this.#maxFileSize = Math.min(this.#maxFileSize ?? modestFile, modestFile);
       this.incomplete = "memory";
@@ -113,7 +113,7 @@ class RipgrepAttempts {
   }
 }
 
-/** Those of the blocks that lie in the first `maxFiles` files. Only where there are more, a walk has to tell. */
+/** The blocks within the first `maxFiles` files. Only if there are more, a walk has to count. */
 async function withinFiles(
   blocks: readonly HitBlock[],
   start: Directory,
@@ -128,7 +128,7 @@ async function withinFiles(
     if (files++ === maxFiles) break;
     last = entry.path;
   }
-  // Ripgrep was told less than the scope says, and may have looked at files that are not in it.
+  // ripgrep gets a wider scope than requested, and may have searched files outside it.
   report.files = Math.min(files, maxFiles);
   if (files <= maxFiles) return blocks;
   report.stopped ??= "files";

@@ -1,7 +1,7 @@
-// Which ripgrep searches here, for those who want to know whether it works at all.
+// The version of ripgrep, for checking whether it works at all.
 import { startProcess } from "../shell/process.ts";
 
-/** As it says it: `ripgrep 14.1.1`. Undefined where it cannot be started. */
+/** As it reports it: `ripgrep 14.1.1`. Undefined if it cannot be started. */
 export async function ripgrepVersion(): Promise<string | undefined> {
   try {
     const { rgPath } = await import("@vscode/ripgrep");

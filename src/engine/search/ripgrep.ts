@@ -1,9 +1,9 @@
-// How ripgrep is told what to do. It starts in a held directory and searches `.`; nothing that a caller wrote is
-// ever read as an option. It reads neither its own configuration nor any ignore file: those are input that anybody may
-// have written, a link to `/dev/zero` among them. It gets the rules from us, through its standard input.
+// Arguments for ripgrep. It starts in a held directory and searches `.`; nothing from a caller is ever parsed as an
+// option. It reads neither its own configuration nor any ignore file: those are untrusted input, possibly a link to
+// `/dev/zero`. It gets the rules from us, on standard input.
 //
-// Globs and rules given to it here only narrow what it looks at. Whatever it reports is decided upon again by our
-// own, so they may let too much through but never too little.
+// Globs and rules passed to it only narrow its search. Every result is checked against our own rules, so they may
+// include too much but never too little.
 import { Fault } from "../fault.ts";
 import { limited } from "../shell/limited.ts";
 import { type Process, type ProcessOptions, startProcess } from "../shell/process.ts";
@@ -24,14 +24,14 @@ export interface Query {
   readonly lineByLine?: boolean | undefined;
   /** A match may span lines, and `.` matches line breaks. */
   readonly multiline?: boolean | undefined;
-  /** Allow look-around and back-references, at the price of linear time. Give such a search a time limit. */
+  /** Allow look-around and back-references, without linear time. Set a time limit for such a search. */
   readonly lookaround?: boolean | undefined;
 }
 
 export interface Printing {
   readonly before: number;
   readonly after: number;
-  /** The most matching lines per file that can be of use. */
+  /** The most matching lines per file that are needed. */
   readonly maxPerFile?: number | undefined;
   readonly maxFileSize?: number | undefined;
   /** Print where in its line the first match begins. Ripgrep then notes every match of a line, 22 bytes each. */
@@ -51,7 +51,7 @@ let found: Promise<string> | undefined;
 /** Where the program is. Looked up at the first search: starting up must not wait for it. */
 export function ripgrepPath(): Promise<string> {
   found ??= import("@vscode/ripgrep").then(({ rgPath }) => rgPath);
-  found.catch(() => {}); // told to whoever starts it
+  found.catch(() => {}); // reported to the caller that starts it
   return found;
 }
 
@@ -124,7 +124,7 @@ function environment(): Record<string, string> {
   return env;
 }
 
-/** Stands for its standard input, until that is there. */
+/** A placeholder for its standard input until it exists. */
 const rulesFromInput = "--ignore-file=-";
 
 /** The address of the `index`th of the open files that it is started with. */
@@ -177,7 +177,7 @@ function exclusions({ patterns, simple }: Globs): string[] {
   });
 }
 
-/** An ending as a glob that ripgrep matches with the base name: whatever its case, and a little wider than it is. */
+/** A suffix as a glob that ripgrep matches against the base name: case-insensitive, and slightly wider. */
 function wider(ending: string): string {
   return ending.replace(/./gsu, c => {
     if (/[a-z]/i.test(c)) return `[${c.toLowerCase()}${c.toUpperCase()}]`;

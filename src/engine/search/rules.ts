@@ -1,5 +1,5 @@
-// One ignore file, read by git's rules: later lines win, `!` takes back, a slash anchors, a final slash means
-// directories. Plain names and `*.ext`, nearly all lines in practice, are looked up instead of matched.
+// One ignore file by git's rules: later lines win, `!` re-includes, a slash anchors, a final slash means directories.
+// Plain names and `*.ext`, nearly all lines in practice, are looked up in a map instead of matched.
 import { gitPattern } from "../glob/git-pattern.ts";
 import type { Pattern } from "../glob/pattern.ts";
 import { bytesWritten, isEscaped } from "../workspace/name.ts";
@@ -37,8 +37,8 @@ export class RuleFile {
   }
 
   /**
-   * True: ignored; false: taken back in; undefined: not spoken of. The path is `prefix` and `name`; the rules are
-   * about what comes behind its first `base` characters.
+   * True: ignored; false: re-included; undefined: no rule applies. The path is `prefix` and `name`; the rules see it
+   * without its first `base` characters.
    */
   decide(prefix: string, base: number, name: string, isDirectory: boolean): boolean | undefined {
     const bare = nameBytes(name);
@@ -83,7 +83,7 @@ function parse(line: string, order: number): IgnoreRule | undefined {
   return { order, ignores, directoriesOnly, body: bytesOf(body.replace(/^\//, "")), onName };
 }
 
-/** The last of the rules, or `best` where that is later. */
+/** The last of the rules, or `best` if that is later. */
 function latest(
   rules: readonly IgnoreRule[] | undefined,
   isDirectory: boolean,

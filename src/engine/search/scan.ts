@@ -1,5 +1,5 @@
-// Search by an expression that only JavaScript's engine knows: our own walk reads the files, a worker that can be
-// stopped matches their lines. Slower than ripgrep, and bounded: by time, by files, and by how much is in memory.
+// Searches by an expression that only JavaScript's engine supports: our own walk reads the files, and a worker that
+// can be stopped matches their lines. Slower than ripgrep, and bounded in time, files and memory.
 import type { Expression } from "../regex/expression.ts";
 import { type LineHit, searchLines } from "../regex/find.ts";
 import { readContent } from "../workspace/content.ts";

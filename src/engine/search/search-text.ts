@@ -1,5 +1,5 @@
-// Searches texts that we hold, not files by their paths: what was decoded, and what has to be looked at again. Plain
-// text is found in this process, expressions by ripgrep, which is handed the texts as open files without a name.
+// Searches texts in memory instead of files by path: decoded texts, and files that have to be searched again.
+// Literals are found in this process, expressions by ripgrep, which gets the texts as open files without a name.
 import type { Directory } from "../workspace/directory.ts";
 import { UnnamedFile } from "../workspace/system/unnamed-file.ts";
 import type { GrepOptions } from "./grep-terms.ts";
@@ -18,7 +18,7 @@ export interface TextHits {
   readonly count: number;
 }
 
-/** The lines of each text, as many as `options` want. Undefined where it could not be told. */
+/** The lines of each text, as many as `options` want. Undefined if the search failed. */
 export async function searchTexts(
   start: Directory,
   query: Query,

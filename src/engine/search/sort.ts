@@ -1,9 +1,9 @@
-// Orders for listings, and the first of many in one of them. Each order is total: what is equal by its key is
-// told apart by path, so that the same tree is always listed the same way.
+// Orders for listings, and the top N in one of them. Each order is total: ties are broken by path, so the same tree
+// is always listed the same way.
 import type { Kind } from "../fault.ts";
 import { compareBytes } from "./order.ts";
 
-/** What an order looks at. */
+/** What an order compares. */
 export interface Sortable {
   readonly path: string;
   readonly name: string;
@@ -12,7 +12,7 @@ export interface Sortable {
   readonly modified: Date;
 }
 
-/** `size` and `modified` put the largest and newest first, `type` directories before the rest. */
+/** `size` and `modified` sort the largest and newest first, `type` directories before the rest. */
 export type SortKey = "name" | "path" | "size" | "modified" | "type";
 
 export type SortOrder = (a: Sortable, b: Sortable) => number;
@@ -30,7 +30,7 @@ export function comparison(key: SortKey): SortOrder {
   return (a, b) => order(a, b) || compareBytes(a.path, b.path);
 }
 
-/** Keeps the first `limit` of what it is given, in memory that does not grow with how much that is. */
+/** Keeps the first `limit` items in bounded memory. */
 export class First<T> {
   readonly #limit: number;
   readonly #compare: (a: T, b: T) => number;
@@ -54,7 +54,7 @@ export class First<T> {
   }
 }
 
-/** What a file system says about the size of directories and links differs from one to the next. */
+/** File systems disagree about the size of directories and links. */
 function bytes({ kind, size }: Sortable): number {
   return kind === "file" ? size : 0;
 }

@@ -22,7 +22,7 @@ export interface SearchText {
 
 export interface TextBatch {
   readonly sources: readonly SearchText[];
-  /** Whether it pays to see what is in it before the next one is asked for. */
+  /** Whether it pays to match it before the next one is requested. */
   readonly mayDo: boolean;
 }
 
@@ -87,7 +87,10 @@ async function read(
   }
 }
 
-/** The files to look at, open; the consumer closes each. Between those that nobody was asked about and the rest: a word. */
+/**
+ * The candidate files, open; the consumer closes each. A string separates the files read before ripgrep answered from
+ * the rest.
+ */
 async function* files(
   start: Directory,
   { pattern, ignoreCase = false }: LinePattern,
@@ -96,7 +99,8 @@ async function* files(
   const rough = looserPattern(pattern, ignoreCase);
   const { ignore, include, exclude, maxDepth, limit } = options;
   const scope = { ignore, include, exclude, maxDepth };
-  // Asked at once: the answer may be there when the first files have been read. Nobody waits for it in vain.
+  // Started at once: the answer may have arrived when the first files have been read. A rejection is handled when
+  // awaited.
   const over = new AbortController();
   const signal = options.signal === undefined ? over.signal : AbortSignal.any([options.signal, over.signal]);
   const asked =
@@ -136,7 +140,7 @@ async function* files(
   }
 }
 
-/** Where ripgrep finds something, and the way back to these files; undefined where it does not take the pattern. */
+/** The paths that ripgrep reports, and a way to reopen them; undefined if it rejects the pattern. */
 async function hinted(
   start: Directory,
   rough: { readonly pattern: string; readonly ignoreCase: boolean },
@@ -148,7 +152,7 @@ async function hinted(
   return paths === undefined ? undefined : { paths, reopened: reopener(start, context) };
 }
 
-/** Undefined where it is gone, or may not be read. */
+/** Undefined if it is gone, or cannot be read. */
 function opened(open: () => OpenFile | undefined): OpenFile | undefined {
   try {
     return open();

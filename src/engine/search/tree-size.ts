@@ -5,7 +5,7 @@ import type { Root } from "../workspace/root.ts";
 const mostTrees = 256;
 const sizes = new WeakMap<Root, Map<string, number>>();
 
-/** Undefined where it is not known; infinite where there were too many to search them here. */
+/** Undefined if unknown; infinite if there were too many files to search in process. */
 export function sizeOf({ root, path }: Directory): number | undefined {
   return sizes.get(root)?.get(path);
 }

@@ -1,4 +1,5 @@
-// A tree as one value: each directory with what is in it, sorted by name. It is held whole, so it has a limit.
+// A tree as one value: each directory with its entries, sorted by name. It is in memory as a whole, so it has a
+// limit.
 import { Fault, type Kind } from "../fault.ts";
 import type { Directory } from "../workspace/directory.ts";
 import { type WalkOptions, walk } from "./walk.ts";
@@ -6,7 +7,7 @@ import { type WalkOptions, walk } from "./walk.ts";
 export interface TreeNode {
   readonly name: string;
   readonly kind: Kind;
-  /** What is in a directory, as far down as was asked for. */
+  /** The entries of a directory, down to the requested depth. */
   readonly children: readonly TreeNode[];
 }
 
@@ -30,7 +31,7 @@ export async function treeOf(start: Directory, options: TreeOptions): Promise<Tr
   if (levels <= 0) return root;
   const directories = new Map<string, Growing>([["", root]]);
   let size = 0;
-  // A directory is met before what is in it.
+  // A directory comes before its entries.
   await walk(start, { ...options, maxDepth: levels - 1 }).each(({ name, kind, path }) => {
     size += name.length + 40;
     if (size > maxLength) throw new Fault("too_large", { path: start.given, size, limit: maxLength });

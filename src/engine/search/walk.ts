@@ -1,10 +1,10 @@
-// A tree as a lazy stream of entries in path order; the caller limits by breaking out. What a walk could not do
-// is in its report, to be read when the stream has ended.
+// A tree as a lazy stream of entries in path order; the caller stops by breaking out. The report, complete when the
+// stream has ended, says what the walk could not do.
 import type { Directory } from "../workspace/directory.ts";
 import { type Group, type Scope, type WalkEntry, Walker } from "./walker.ts";
 import { type WorkLimits, WorkSlice } from "./work-slice.ts";
 
-/** So many entries and directories are gone through before anybody looks at the clock. */
+/** Entries and directories to process between looks at the clock. */
 const seldom = 64;
 
 export interface WalkOptions extends Scope, WorkLimits {
@@ -32,8 +32,8 @@ export interface Walk extends AsyncIterable<WalkEntry> {
 }
 
 /**
- * Goes through what lies below `start`. Links are given and never followed. Faults: `cancelled`, and whatever
- * reading the start itself runs into.
+ * Walks everything below `start`. Links are listed and never followed. Faults: `cancelled`, and those of reading the
+ * start.
  */
 export function walk(start: Directory, options: WalkOptions = {}): Walk {
   const report: WalkReport = { files: 0, inaccessible: 0, leftOut: 0, stopped: undefined };
@@ -45,8 +45,8 @@ export function walk(start: Directory, options: WalkOptions = {}): Walk {
 }
 
 /**
- * The same, told in groups: the cheapest way to learn of many entries, and the answer is of now as any walk's. `visit`
- * ends it with false. Everything is given, files or not.
+ * The same in groups: the cheapest way to get many entries. Returning false from `visit` stops the walk. Includes
+ * everything, not only files.
  */
 export async function walkGroups(
   start: Directory,
@@ -115,7 +115,7 @@ class Entries implements AsyncIterator<WalkEntry, undefined, undefined> {
     return Promise.resolve({ done: true, value: undefined });
   }
 
-  /** The next entry, undefined at the end, "due" where others are to be let in first. */
+  /** The next entry, undefined at the end, "due" if the event loop should run first. */
   #step(): WalkEntry | "due" | undefined {
     try {
       while (this.#report.stopped === undefined) {

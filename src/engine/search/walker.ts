@@ -1,6 +1,6 @@
-// Goes through a tree in order (directory-plan.ts), one step at a time, with every directory held while it is read: what is
-// swapped underneath is either gone or seen, never followed. A directory that is known from before (listing-cache.ts), and
-// did not change, is neither opened nor read, unless somebody wants to reach into it.
+// Walks a tree in order (directory-plan.ts), one step at a time, with every directory held open while it is read: a
+// swapped directory is either gone or noticed, never followed. A directory with a current listing in the cache
+// (listing-cache.ts) is neither opened nor read, unless an entry in it is opened.
 import type { Kind } from "../fault.ts";
 import { type Span, startSpan } from "../span.ts";
 import type { Directory, DirectoryEntry } from "../workspace/directory.ts";
@@ -13,13 +13,13 @@ import { Levels, type WalkLevel } from "./levels.ts";
 import type { Listing } from "./listing.ts";
 import { Knowledge } from "./listing-cache.ts";
 
-const maxPathLength = 1000; // in bytes it stays below what a path may be long
+const maxPathLength = 1000; // shorter in bytes than the longest path
 
-/** What a walk covers. */
+/** The scope of a walk. */
 export interface Scope {
   /** Ignore files and hidden names; by default everything is in. */
   readonly ignore?: IgnorePolicy | undefined;
-  /** Only these are given. Directories are gone through all the same. */
+  /** Only these are yielded. Other directories are still entered. */
   readonly include?: Globs | undefined;
   /** These are left out, and directories among them not entered. */
   readonly exclude?: Globs | undefined;
@@ -29,7 +29,7 @@ export interface Scope {
   readonly maxDepth?: number | undefined;
 }
 
-/** Something that was found. What it can tell about the disk, it tells only while it is the walk's latest. */
+/** An entry. Its methods work only while it is the walk's latest. */
 export class WalkEntry implements DirectoryEntry {
   readonly name: string;
   readonly kind: Kind;
@@ -49,12 +49,12 @@ export class WalkEntry implements DirectoryEntry {
     this.#parent = parent;
   }
 
-  /** The directory that it lies in, not to be closed; undefined where it is gone. */
+  /** Its parent directory, not to be closed; undefined if it is gone. */
   get parent(): Directory | undefined {
     return this.#parent();
   }
 
-  /** About the entry itself; undefined where it is gone. */
+  /** `lstat` of the entry; undefined if it is gone. */
   stat(): Stat | undefined {
     return this.#parent()?.stat(this);
   }
@@ -65,16 +65,16 @@ export class WalkEntry implements DirectoryEntry {
   }
 }
 
-/** Entries of one directory that follow each other: the cheapest way to be told of many. */
+/** Consecutive entries of one directory: the cheapest way to get many. */
 export interface Group {
   /** Of the directory, relative to the start: "", or with a final slash. The path of an entry is this and its name. */
   readonly prefix: string;
   readonly depth: number;
   /** Never empty. */
   readonly entries: readonly DirectoryEntry[];
-  /** Those entries again: the same object as in the walk before, as far as nothing changed and the scope is the same. */
+  /** The same entries: the same object as in the previous walk, if nothing changed and the scope is the same. */
   readonly batch: EntryBatch;
-  /** The directory, not to be closed; undefined where it is gone. Only while the group is the walk's latest. */
+  /** The directory, not to be closed; undefined if it is gone. Only while the group is the walk's latest. */
   readonly parent: () => Directory | undefined;
 }
 
@@ -161,7 +161,7 @@ export class Walker implements Disposable {
     return undefined;
   }
 
-  /** False where there is no need to. */
+  /** False if that is not needed. */
   #enter(entry: DirectoryEntry): boolean {
     const above = this.#levels.last;
     const { include, maxDepth = Number.POSITIVE_INFINITY } = this.#scope;

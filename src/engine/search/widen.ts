@@ -1,6 +1,6 @@
-// A wider expression for ripgrep, which searches bytes: it also matches where the query would match once a file in a
-// legacy encoding, or in UTF-16 without a mark, is decoded. What it finds is decoded and searched again with the query
-// itself (confirm.ts), so it may match too much; it falls short only where UTF-16 text beyond ASCII meets a class.
+// A wider expression for ripgrep, which searches bytes: it also matches where the query would match after decoding a
+// file in a legacy encoding, or in UTF-16 without a mark. Its results are decoded and searched again with the query
+// itself (confirm.ts), so it may match too much; it misses only UTF-16 text beyond ASCII against a class.
 import { codecNamed } from "../text/codec.ts";
 import type { Query } from "./ripgrep.ts";
 

@@ -5,7 +5,7 @@ import { Fault } from "../fault.ts";
 
 const stretchMs = 8;
 
-/** Those who rest. One goes on in each turn of the event loop, so that the stretches of many do not add up. */
+/** Paused work. One resumes in each turn of the event loop, so that many slices do not add up. */
 const resting: (() => void)[] = [];
 
 function turn(): void {
@@ -52,7 +52,7 @@ export class WorkSlice {
     return (++this.#calls & 31) === 0 && this.isDueNow;
   }
 
-  /** The same for what is asked less often. */
+  /** The same for less frequent checks. */
   get isDueNow(): boolean {
     return clock() >= this.#pauseAt;
   }
