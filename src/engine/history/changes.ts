@@ -1,4 +1,4 @@
-// The changes of the past that concern a workspace: newest first, and only those that its caller may see whole.
+// The change records of a workspace: newest first, and only those that the caller may see completely.
 import { Fault } from "../fault.ts";
 import type { ChangeRecord, RecordedFile } from "../workspace/archive/log.ts";
 import type { WorkspacePath } from "../workspace/path.ts";
@@ -50,7 +50,7 @@ export function concerns(file: RecordedFile, at: string): boolean {
   );
 }
 
-/** A change is seen by those who may reach all of it. */
+/** A change is visible to callers that may reach all of its files. */
 export function isVisible({ roots }: Workspace, { files }: ChangeRecord): boolean {
   const reachable = (path: string) => roots.some(root => isWithin(path, root.path));
   return files.length > 0 && files.every(file => reachable(file.at) && (!file.from || reachable(file.from)));

@@ -1,6 +1,6 @@
-// Turns what a command changed into what the archive records, so that undo can take it back. A tree that came or went
-// is one entry; a directory that stayed and has another mode is recorded without what lies in it, which undo must
-// leave alone. Names are bytes until here, and `display` writes them.
+// Converts what a command changed into what the archive records, so that undo can revert it. A tree that was created
+// or removed is one entry; a directory with a new mode is recorded without its contents, which undo must leave alone.
+// Names are bytes up to here, and `display` writes them.
 import { Buffer } from "node:buffer";
 import type { RecordedFile } from "../workspace/archive/log.ts";
 import type { Objects } from "../workspace/archive/objects.ts";
@@ -12,9 +12,9 @@ import { display } from "../workspace/handle.ts";
 import { isWithin } from "../workspace/root.ts";
 
 export interface Recordable {
-  /** Undefined where the contents of something were not kept: then half of it could not be taken back. */
+  /** Undefined if some contents were not kept: then the change could only be undone in part. */
   readonly files: readonly RecordedFile[] | undefined;
-  /** Directories that were not looked into, and what cannot be taken back because it holds one. */
+  /** Directories that were not entered, and paths that cannot be undone because they hold one. */
   readonly leftOut: readonly string[];
 }
 
@@ -29,7 +29,7 @@ export async function recordable(changes: readonly TreeChange[], objects: Object
     if (!stays && (old?.kind === "directory" || made?.kind === "directory")) tree = bytes;
     const unseen = stays ? [] : [...unseenIn(old, bytes), ...unseenIn(made, bytes)];
     if (unseen.includes(bytes) || (unseen.length > 0 && made?.kind === "directory")) {
-      // It could be brought back empty, or taken away with what nobody has seen.
+      // Undo could only restore it empty, or remove contents that were never seen.
       leftOut.push(at);
       continue;
     }

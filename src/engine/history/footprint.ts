@@ -1,7 +1,6 @@
-// What a command leaves behind in the roots: found by looking at them before and after, and recorded as a change
-// that can be taken back. What polyfs servers committed meanwhile is theirs and left out (others-changes.ts). The cost
-// is bounded; where a bound is exceeded, what was done is told as far as it is known and not recorded, because half of
-// it cannot be taken back.
+// What a command changes in the roots: found by comparing them before and after, and recorded as a change that can be
+// undone. Commits of polyfs servers in between are left out (others-changes.ts). The cost is bounded; if a bound is
+// exceeded, the changes are reported as far as known and not recorded, because half of them cannot be undone.
 import type { ChangeRecord, RecordedFile } from "../workspace/archive/log.ts";
 import type { Objects } from "../workspace/archive/objects.ts";
 import type { By } from "../workspace/commit/change.ts";
@@ -24,10 +23,10 @@ import { OthersChanges } from "./others-changes.ts";
 const maxEntries = 20_000;
 const maxBytes = 64 * 1024 * 1024;
 const maxFileBytes = 4 * 1024 * 1024;
-/** Directories that programs fill with what can be made again, and Git's own. */
+/** Directories with generated content, and Git's own. */
 const skip = new Set([".git", "node_modules", ".polyfs", ".venv", "__pycache__", "target", ".gradle"]);
 
-/** Hashes of contents that are kept already, by what tells that a file is as it was. One process, many commands. */
+/** Hashes of contents already kept, by file identity and times. For many commands of one process. */
 const known = new Map<string, string>();
 const mostKnown = 100_000;
 /** A file that changed just now may change again without another time, as clocks of file systems tick slowly. */
@@ -38,23 +37,23 @@ export interface Footprint {
   readonly changes: readonly TreeChange[];
   /** False where the roots hold too much to look at all of it. */
   readonly complete: boolean;
-  /** What the archive can record; absent where nothing was changed, or not all of it can be taken back. */
+  /** What the archive can record; absent if nothing changed, or not all of it can be undone. */
   readonly files?: readonly RecordedFile[];
-  /** Changes that are told and not recorded: of directories that are not looked into. */
+  /** Changes that are reported and not recorded: in directories that are not entered. */
   readonly leftOut: readonly string[];
-  /** Directories that are not looked into, and may hold changes that are not told. */
+  /** Directories that are not entered, and may hold unreported changes. */
   readonly unseen: readonly SkippedDirectory[];
-  /** Files that the command changed and others did too, more than once in turn: their changes are not recorded. */
+  /** Files that the command and others changed alternately: their changes are not recorded. */
   readonly shared: readonly string[];
-  /** Whether another command ran at the same time: what that one changed cannot be told apart. */
+  /** Whether another command ran at the same time: its changes cannot be told apart. */
   readonly uncertain: boolean;
   /** When the command began: milliseconds since 1970. */
   readonly began: number;
 }
 
 /**
- * Records a footprint as a change; undefined where there is nothing that could be taken back. No journal holds what a
- * command did, so the record and its contents are flushed before the caller is answered.
+ * Records a footprint as a change; undefined if nothing could be undone. No journal holds the effects of a command,
+ * so the record and its contents are flushed before the answer.
  */
 export async function record(
   workspace: Workspace,
@@ -115,7 +114,7 @@ export class Before implements Disposable {
     }
   }
 
-  /** What has been done since. To be recorded before this object is disposed of: other commands wait for that. */
+  /** The changes since then. Must be recorded before this object is disposed of: other commands wait for that. */
   async compare(): Promise<Footprint> {
     const { objects } = this.#workspace.archive;
     await this.#others.end();
@@ -147,7 +146,7 @@ function look(workspace: Workspace, keeper: Keeper, signal?: AbortSignal): Promi
   return snapshotTree(roots, { maxEntries, skip, absent, keeper, ...(signal && { signal }) });
 }
 
-/** Puts contents into the archive, except those that are there already. */
+/** Stores contents in the archive, except those already there. */
 function keeperOf(objects: Objects): Keeper {
   return {
     maxBytes,

@@ -1,5 +1,5 @@
-// Taking back single hunks of changes: the file as the changes left it, without those hunks, is merged onto what is
-// there now. Hunks are numbered over all files, in the order in which a difference shows them.
+// Undoes single hunks of changes: the file as the changes left it, without those hunks, is merged into the current
+// file. Hunks are numbered across all files, in the order of the diff.
 import { merge } from "../edit/merge.ts";
 import { textJob } from "../edit/thread/thread.ts";
 import { Fault } from "../fault.ts";
@@ -16,7 +16,7 @@ import { netOf } from "./net.ts";
 /** Lines of context by which changes are put together to a hunk. */
 export const hunkContext = 2;
 
-/** A file with what several changes come to in it. */
+/** A file with the net effect of several changes. */
 export interface NetText {
   readonly at: string;
   readonly from?: string | undefined;

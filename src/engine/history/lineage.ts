@@ -1,12 +1,12 @@
-// Whether what stands under a name is still what a change put there, as later changes tell: an edit replaces a file by
-// another one of the same name, and an undo brings back what was removed or moved away.
+// Whether a path still holds what a change put there, judging by later changes: an edit replaces a file by another
+// one of the same name, and an undo restores what was removed or moved.
 import type { ChangeRecord, RecordedFile } from "../workspace/archive/log.ts";
 import { isWithin } from "../workspace/root.ts";
 import type { Workspace } from "../workspace/workspace.ts";
 
 /**
- * What the last change since `id` put at `at`, if that continues what stood there. Undefined where it was removed,
- * replaced or moved away for good, or where no change has touched it.
+ * What the last change since `id` put at `at`, if that continues the earlier content. Undefined if it was removed,
+ * replaced or moved away, or if no change has touched it.
  */
 export function lineage(workspace: Workspace, id: string, at: string): RecordedFile | undefined {
   const later: ChangeRecord[] = [];
@@ -15,7 +15,7 @@ export function lineage(workspace: Workspace, id: string, at: string): RecordedF
     later.push(record);
   }
   const undone = new Set(later.flatMap(({ undoes }) => (undoes === undefined ? [] : [undoes])));
-  // A change that was undone and its undo amount to nothing, whatever was between them.
+  // A change and its undo cancel out, whatever was between them.
   const remaining = later.filter(record => !undone.has(record.id) && !cancels(record, later));
   if (remaining.some(({ files }) => files.some(file => ends(file, at)))) return undefined;
   for (const { files } of later) {
@@ -29,7 +29,7 @@ function cancels({ undoes }: ChangeRecord, later: readonly ChangeRecord[]): bool
   return undoes !== undefined && later.some(({ id }) => id === undoes);
 }
 
-/** Whether something else stands at a path after a change, or nothing. */
+/** Whether a path holds something else after a change, or nothing. */
 function ends({ at: path, from, effect }: RecordedFile, at: string): boolean {
   if (effect === "removed") return isWithin(at, path);
   if (effect === "moved" && from !== undefined && isWithin(at, from)) return true;

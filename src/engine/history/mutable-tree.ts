@@ -1,10 +1,10 @@
-// A snapshot of a tree that can be changed path by path: what the tree would be had only some of the changes happened.
+// A tree snapshot that can be changed path by path: the tree as if only some of the changes had happened.
 import type { TreeEntry, TreeSnapshot } from "../workspace/footprint/tree-snapshot.ts";
 import { isWithin } from "../workspace/root.ts";
 
 interface MutableNode {
   entry: TreeEntry;
-  /** Absent for what is not a directory, and for a directory that was not looked into. */
+  /** Absent for anything but a directory, and for a directory that was not entered. */
   children?: Map<string, MutableNode>;
 }
 
@@ -22,8 +22,8 @@ export class MutableTree {
   }
 
   /**
-   * Puts an entry there, or takes away what is there. A directory that stays one keeps what lies in it. False where
-   * there is no place for it: in no root, or in no directory that was looked into.
+   * Sets or removes an entry. A directory that stays one keeps its contents. False if there is no parent: outside the
+   * roots, or in a directory that was not entered.
    */
   set(path: string, entry: TreeEntry | undefined): boolean {
     const siblings = this.#siblings(path);
@@ -43,7 +43,7 @@ export class MutableTree {
     siblings?.delete(nameOf(path));
   }
 
-  /** What is at a path and below, by what their paths add to it. */
+  /** The entries at and below a path, by relative path. */
   subtree(path: string): Map<string, TreeEntry> {
     const found = new Map<string, TreeEntry>();
     const visit = (node: MutableNode, below: string): void => {

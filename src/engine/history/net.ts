@@ -1,4 +1,4 @@
-// What several changes come to, file by file: how a file was before the first of them, and how it is after the last.
+// The net effect of several changes, file by file: its state before the first and after the last.
 import type { ChangeRecord } from "../workspace/archive/log.ts";
 import type { Snapshot } from "../workspace/archive/snapshot.ts";
 
@@ -6,7 +6,7 @@ export interface NetFile {
   readonly at: string;
   readonly before: Snapshot | undefined;
   readonly after: Snapshot | undefined;
-  /** Where it was moved from, as it is: contents of moves are not compared. */
+  /** The path it was moved from: contents of moves are not compared. */
   readonly from?: string;
 }
 

@@ -1,6 +1,6 @@
-// Tells what a command changed apart from what polyfs servers committed while it ran, this one included. All servers
-// of a user record their changes in one archive; a difference that a recorded change explains is not the command's.
-// What remains was changed while the command ran: by the command, or by a program that no server knows of.
+// Separates a command's changes from what polyfs servers committed while it ran, including this one. All servers of a
+// user record into one archive; a difference that a recorded change explains is not the command's. The rest changed
+// while the command ran: by the command, or by a program that no server knows.
 import { isStill, type TreeSnapshot } from "../workspace/footprint/tree-snapshot.ts";
 import { display } from "../workspace/handle.ts";
 import type { Workspace } from "../workspace/workspace.ts";
@@ -11,10 +11,10 @@ import { type PathState, sameContents, type Transition, transitionsOf } from "./
 const slackMs = 30_000;
 
 export interface OwnTrees {
-  /** What the trees would have been before and after, had nobody else done anything. */
+  /** The trees before and after, as if only the command had acted. */
   readonly before: TreeSnapshot;
   readonly after: TreeSnapshot;
-  /** Paths that the command and others changed in turn, so that neither's part can be told. */
+  /** Paths that the command and others changed alternately, so that the parts cannot be separated. */
   readonly shared: readonly string[];
 }
 
@@ -78,12 +78,12 @@ export class OthersChanges {
       now.set(path, to);
       if (!isPlaced && from === to) homeless.push(path);
     }
-    // What others made in a directory that the command had made is not the command's all the same.
+    // What others created in a directory that the command created is still theirs.
     for (const path of homeless.reverse()) now.remove(path);
     return { before: then.snapshot(), after: now.snapshot(), shared };
   }
 
-  /** What has been recorded since, oldest first. */
+  /** Records since then, oldest first. */
   async #records() {
     await this.#workspace.allRecorded();
     const records = [];
@@ -95,9 +95,9 @@ export class OthersChanges {
   }
 
   /**
-   * The command's part of what became of a path, given the changes of others; the same state twice where it has none,
-   * undefined where its part is in several pieces. Snapshots are not taken in one moment: the first may show changes
-   * already that happened while it was taken, and the second may not yet.
+   * The command's part in the change of a path, given the changes of others; the same state twice if it has none,
+   * undefined if its part is in several pieces. Snapshots take time: the first may already show changes that happened
+   * while it was taken, and the second may not show them yet.
    */
   #own(
     path: string,
@@ -106,13 +106,13 @@ export class OthersChanges {
     now: PathState,
   ): { from: PathState; to: PathState } | undefined {
     const rest = new Set(steps);
-    // What the first snapshot shows already, back to where that came from.
+    // Changes that the first snapshot already shows, back to their start.
     for (let state = then, seen: Transition | undefined; ; state = seen.before) {
       seen = [...rest].findLast(({ after, from }) => from <= this.#begun && sameContents(after, state));
       if (seen === undefined) break;
       rest.delete(seen);
     }
-    // What the second one does not show yet, on to where that leads.
+    // Changes that the second one does not show yet, up to their end.
     const isOld = [...rest].some(({ to }) => to >= this.#ended) && !isStill(path, now);
     for (let state = now, late: Transition | undefined; isOld; state = late.after) {
       late = [...rest].findLast(({ before, to }) => to >= this.#ended && sameContents(before, state));

@@ -1,4 +1,4 @@
-// Whose change is whose: the changes of one connection, which of them still stand, and which its next undo takes back.
+// The changes of one connection: which are still in effect, and which the next undo reverts.
 import type { ChangeRecord } from "../workspace/archive/log.ts";
 import type { Workspace } from "../workspace/workspace.ts";
 import { isVisible } from "./changes.ts";
@@ -11,8 +11,8 @@ export interface Author {
 }
 
 /**
- * Changes of this connection that are no undo and have not been taken back, newest first. Where it has changed
- * nothing yet, those of earlier connections of the same client.
+ * Changes of this connection that are not undos and have not been undone, newest first. If it has made none, those of
+ * earlier connections of the same client.
  */
 export async function* standingChanges(
   workspace: Workspace,

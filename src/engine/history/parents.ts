@@ -1,20 +1,20 @@
-// Directories that a change made are removed again when it is undone, if nothing else has come into them. What is in
-// them is compared name by name with what leaves, so that nobody else's file or directory goes with them.
+// Directories that a change created are removed by its undo, if nothing else is in them. Their entries are compared
+// name by name with what is removed, so that no other file goes with them.
 import { Fault } from "../fault.ts";
 import type { Change } from "../workspace/commit/change.ts";
 import { TimeSlice } from "../workspace/footprint/time-slice.ts";
 import type { WorkspacePath } from "../workspace/path.ts";
 import type { Workspace } from "../workspace/workspace.ts";
 
-/** A directory that a change made: asked for by name (`explicit`), or on the way to something else. */
+/** A directory that a change created: by name (`explicit`), or as a parent. */
 export interface MadeDirectory {
   readonly at: string;
   readonly explicit: boolean;
 }
 
 /**
- * The changes, with the removal of the directories that they empty. The outermost of these goes as a whole, instead
- * of each file in it. Faults: `stale` where a directory that was asked for holds something else.
+ * The changes, with the removal of directories that they empty. The outermost of these is removed as a whole, instead
+ * of each file in it. Faults: `stale` if an explicitly created directory holds something else.
  */
 export async function withoutEmptied(
   workspace: Workspace,
@@ -45,11 +45,11 @@ export async function withoutEmptied(
     else result.push(change);
   }
   const outermost = [...emptied.values()].filter(path => !goes(path));
-  // First: what comes back may take their names.
+  // First: restored paths may take their names.
   return [...outermost.map(path => ({ kind: "remove", path, recursive: true }) as const), ...result];
 }
 
-/** What is left to do of a change to something that leaves with its directory: a move becomes a copy. */
+/** The rest of a change to something that is removed with its directory: a move becomes a copy. */
 function staying(workspace: Workspace, change: Change): Change[] {
   if (change.kind !== "move") return [];
   const { from, to, bytes } = change;
@@ -64,7 +64,7 @@ function leavingOf(change: Change): WorkspacePath[] {
   return change.kind === "move" ? [change.from] : [];
 }
 
-/** Whether a directory holds anything that does not leave. Undefined where there is no such directory. */
+/** Whether a directory holds anything that stays. Undefined if there is no such directory. */
 function othersIn(
   workspace: Workspace,
   path: WorkspacePath,

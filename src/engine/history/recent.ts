@@ -1,12 +1,12 @@
-// The latest contents that were read by a process that may write nothing, in memory and within a bound: enough to
-// tell what has changed in a file since it was read.
+// The latest contents that a read-only process has read, in memory and bounded: enough to tell what changed in a file
+// since it was read.
 import { contentHash } from "../text/version.ts";
 
 const maxBytes = 16 * 1024 * 1024;
 const contents = new Map<string, Uint8Array>();
 let total = 0;
 
-/** Keeps what the file at `at` holds; the oldest go first. */
+/** Keeps the content of the file at `at`; evicts the oldest first. */
 export function keepRecent(at: string, bytes: Uint8Array): void {
   const key = `${contentHash(bytes).slice(0, 12)} ${at}`;
   if (bytes.length > maxBytes || contents.has(key)) return;
@@ -19,7 +19,7 @@ export function keepRecent(at: string, bytes: Uint8Array): void {
   }
 }
 
-/** What the file at `at` held, by the first 12 digits of its hash. */
+/** A past content of the file at `at`, by the first 12 digits of its hash. */
 export function recentAt(at: string, beginning: string): Buffer | undefined {
   const bytes = contents.get(`${beginning} ${at}`);
   return bytes && Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);

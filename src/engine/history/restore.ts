@@ -42,7 +42,7 @@ function restored(snapshot: Snapshot, path: WorkspacePath, objects: Objects): Ch
   return { kind: "write", path, bytes, mode, modified: new Date(snapshot.modified), expect: "absent" };
 }
 
-/** Whether what stands at `path` is what the snapshot holds: names, kinds and bytes. */
+/** Whether `path` holds what the snapshot holds: names, kinds and bytes. */
 export async function sameTree(
   workspace: Workspace,
   path: WorkspacePath,
@@ -66,7 +66,7 @@ export async function sameTree(
   }
 }
 
-/** What is to be compared below an entry that is the same. Undefined where it differs. */
+/** The children to compare below an equal entry. Undefined if it differs. */
 function sameEntry(
   workspace: Workspace,
   path: WorkspacePath,

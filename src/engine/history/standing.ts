@@ -1,5 +1,5 @@
-// Which changes still stand, whoever made them, and which undo a redo takes back. An undo that was undone itself
-// counts for nothing.
+// Which changes are still in effect, whoever made them, and which undo a redo reverts. An undo that was itself undone
+// does not count.
 import type { ChangeRecord } from "../workspace/archive/log.ts";
 import type { Workspace } from "../workspace/workspace.ts";
 import { isVisible } from "./changes.ts";
@@ -27,8 +27,8 @@ export async function* standing(workspace: Workspace): AsyncGenerator<Standing> 
 }
 
 /**
- * The newest undo that has not been redone; undefined where there is none. A change made after an undo ends redo, as
- * in an editor.
+ * The newest undo that has not been redone; undefined if there is none. A change after an undo ends redo, as in an
+ * editor.
  */
 export async function nextRedo(workspace: Workspace): Promise<ChangeRecord | undefined> {
   await workspace.othersRecorded();

@@ -6,7 +6,7 @@ import type { TreeEntry } from "../workspace/footprint/tree-snapshot.ts";
 import { bytesOf } from "../workspace/handle.ts";
 import type { MutableTree } from "./mutable-tree.ts";
 
-/** What a path holds; undefined where there is nothing. Of a directory, only that it is one. */
+/** The content of a path; undefined if there is nothing. For a directory, only that it is one. */
 export type PathState = TreeEntry | undefined;
 
 export interface Transition {
@@ -19,7 +19,7 @@ export interface Transition {
 
 type When = Pick<Transition, "from" | "to">;
 
-/** `tree` is what was there before the first of the changes; they are applied to it. By path, in order. */
+/** `tree` is the state before the first of the changes; they are applied to it. By path, in order. */
 export function transitionsOf(
   records: readonly ChangeRecord[],
   tree: MutableTree,
@@ -40,7 +40,7 @@ export function transitionsOf(
       put(path, old.get(path), made.get(path), when);
   }
 
-  /** What only moved is not described by its record: it is what was there. */
+  /** The record of a plain move has no content: it is that of the source. */
   function move(from: string, to: string, when: When): void {
     for (const [below, entry] of tree.subtree(from)) {
       put(`${to}${below}`, tree.get(`${to}${below}`), entry, when);
@@ -68,7 +68,7 @@ export function transitionsOf(
   return found;
 }
 
-/** What a snapshot holds, by path. */
+/** The entries of a snapshot, by path. */
 function statesOf(
   snapshot: Snapshot | undefined,
   path: string,

@@ -1,5 +1,5 @@
-// Taking back several changes, all or none: one after the other, the newest first. Where one is refused, those that
-// were taken back already are done again.
+// Undoes several changes, all or none: one after the other, newest first. If one is refused, those already undone are
+// redone.
 import { Fault } from "../fault.ts";
 import type { ChangeRecord } from "../workspace/archive/log.ts";
 import type { Workspace } from "../workspace/workspace.ts";
@@ -16,7 +16,7 @@ export async function undoMany(
   try {
     for (const record of newestFirst) {
       const one = undo(workspace, { ...options, change: record.id });
-      // A dry run sees each change on its own, and the later ones stand in the way of the earlier ones.
+      // A dry run sees each change on its own, with the later ones still in effect.
       done.push(await (options.dryRun && records.length > 1 ? one.catch(unlessStale(record)) : one));
       progress?.(done.length, records.length);
     }

@@ -1,7 +1,6 @@
-// Takes a change back. What it removed comes back, what it made goes, what it changed is changed back, and edits
-// that were made elsewhere in the same files since then stay: the change's inverse is merged onto what is there
-// now. Nothing is guessed: where later edits touch the same lines, it is refused. An undo is a commit like any
-// other, so it is all or nothing, recorded, and can be undone itself.
+// Undoes a change: restores what it removed, removes what it created, and reverts its edits. Later edits elsewhere in
+// the same files stay: the inverse of the change is merged into the current content. If later edits touch the same
+// lines, undo refuses. An undo is a commit like any other: atomic, recorded, and undoable.
 import { merge } from "../edit/merge.ts";
 import { Fault, type Faults, type Kind } from "../fault.ts";
 import { decode } from "../text/text.ts";
@@ -25,7 +24,7 @@ export interface UndoOptions {
   readonly change?: string | undefined;
   /** Only this file or directory of it. Without `change`: of the last change that touched it. */
   readonly path?: WorkspacePath | undefined;
-  /** Only find out what it would do. */
+  /** Only report what it would do. */
   readonly dryRun?: boolean;
   readonly client?: string;
   readonly connection?: string;
@@ -44,7 +43,7 @@ export interface Restored {
 export interface Undone {
   readonly change: ChangeRecord;
   readonly restored: readonly Restored[];
-  /** Absent for a dry run, and where there was nothing left to do. */
+  /** Absent for a dry run, and if nothing was left to do. */
   readonly commit?: Commit;
 }
 
@@ -71,7 +70,7 @@ export async function undo(workspace: Workspace, options: UndoOptions = {}): Pro
         parents: true,
         links: "refuse",
         unmasked: true,
-        irrevocable: "allow", // it removes only what the change is known to have made
+        irrevocable: "allow", // it removes only what the change is known to have created
         signal: options.signal,
       });
       return { change: record, restored, commit };
@@ -81,7 +80,7 @@ export async function undo(workspace: Workspace, options: UndoOptions = {}): Pro
   }
 }
 
-/** What a caller may see of it. */
+/** The result as the caller may see it. */
 function shown(workspace: Workspace, one: Restored): Restored {
   const { at, before, after } = one;
   return {
@@ -143,7 +142,7 @@ function leavesWith({ changes }: Inverse, trees: ReadonlySet<string>): boolean {
   );
 }
 
-/** What is told: of what leaves with a directory, only the directory. */
+/** For reporting: of what is removed with a directory, only the directory. */
 function outermost(inverses: readonly Inverse[], trees: ReadonlySet<string>): Restored[] {
   const gone = new Set([...trees, ...inverses.flatMap(({ made }) => (made === undefined ? [] : [made]))]);
   return inverses
@@ -161,7 +160,7 @@ function isBelowAny(path: string, directories: ReadonlySet<string>): boolean {
 
 const nothing: Inverse = { changes: [], restored: [] };
 
-/** The inverse of what a change did to one file, given what is there now. */
+/** The inverse of what a change did to one file, given the current content. */
 class Inverting {
   readonly #workspace: Workspace;
   readonly #record: ChangeRecord;
@@ -199,7 +198,7 @@ class Inverting {
     }
   }
 
-  /** Takes away what the change made, if it is still as the change made it. */
+  /** Removes what the change created, if it is unchanged. */
   async #remove(after: Snapshot | undefined): Promise<Inverse> {
     const path = this.#path;
     const there = this.#kindThere(path);
@@ -219,7 +218,7 @@ class Inverting {
     return { changes: [{ kind: "remove", path, recursive: true }], restored };
   }
 
-  /** The old content again, with what was changed elsewhere in the file since. */
+  /** The old content, merged with later edits elsewhere in the file. */
   async #changeBack(before: Snapshot | undefined, after: Snapshot | undefined): Promise<Inverse> {
     const path = this.#path;
     const { at } = this.#file;
@@ -235,7 +234,7 @@ class Inverting {
     }
     const { bytes, exact } = await this.#merged(before, after, current);
     const found = this.#workspace.lstat(path).mode;
-    const mode = found === after.mode ? before.mode : found; // a mode that somebody else gave it stays
+    const mode = found === after.mode ? before.mode : found; // a mode that was set since stays
     const sameMode = mode === found;
     if (bytes.equals(current) && exact && sameMode) return nothing;
     const times = exact ? { modified: new Date(before.modified) } : {};
@@ -256,7 +255,7 @@ class Inverting {
     return { changes: [{ kind: "mode", path, mode: before }], restored: [{ at, did: "changed back" }] };
   }
 
-  /** Something of another kind again, or another link, where exactly what the change put there still stands. */
+  /** Restores another kind of entry, or another link, if the path still holds exactly what the change put there. */
   async #replace(before: Snapshot | undefined, after: Snapshot | undefined): Promise<Inverse> {
     const { at } = this.#file;
     if (this.#kindThere(this.#path) === undefined) throw new Fault("not_found", { path: at });
@@ -265,7 +264,7 @@ class Inverting {
     return { changes: [...changes, ...restoration], restored: [{ at, did: "restored" }] };
   }
 
-  /** Whether what stands at the end of a move is what was moved there, edits included. */
+  /** Whether the destination of a move still holds what was moved there, edits included. */
   async #isMoved(): Promise<boolean> {
     const { at, moved, after } = this.#file;
     if (after !== undefined) {
@@ -296,7 +295,7 @@ class Inverting {
     if (replaced === undefined) {
       return { changes: [{ kind: "move", from: this.#path, to: back }], restored };
     }
-    // One name cannot be left and taken in one commit, so what was replaced is written over what is written back.
+    // One name cannot be freed and taken in one commit, so the replaced content overwrites the restored one.
     const current = await this.#bytesAt(this.#path);
     const bytes = replaced.kind === "file" && replaced.hash ? this.#objects.get(replaced.hash) : undefined;
     if (current === undefined || bytes === undefined || replaced.kind !== "file") throw this.#notKept();

@@ -1,5 +1,5 @@
-// Versions: what a caller has read is kept by its hash, so that an edit made against an older version can be
-// carried over onto what stands in the file now. Only where both changed the same lines is it refused.
+// Versions: contents that a caller has read are kept by hash, so that an edit against an older version can be merged
+// into the current file. It is refused only if both changed the same lines.
 import { isAscii, isUtf8 } from "node:buffer";
 import { type MergeSide, merge } from "../edit/merge.ts";
 import type { Overlap } from "../edit/weave.ts";
@@ -23,8 +23,8 @@ export interface Past {
 }
 
 /**
- * The version of a file's bytes that a caller is shown, which are kept for later. The answer need not wait for that.
- * Where nothing may be written, nothing is written to the state directory either: memory keeps the latest.
+ * The version of a file's bytes as the caller sees them, which are kept for later. The answer does not wait for that.
+ * A read-only server writes nothing to the state directory either: the latest are kept in memory.
  */
 export function remember(workspace: Workspace, at: string, bytes: Uint8Array): string {
   if (!workspace.roots.some(({ access }) => access === "read-write")) keepRecent(at, bytes);
@@ -47,7 +47,7 @@ export async function contentOf(past: Past, wanted: string): Promise<Buffer | un
   if (beginning === undefined) return undefined;
   const bytes = recentAt(past.at, beginning) ?? (await keptContent(past, beginning));
   if (bytes === undefined) return undefined;
-  // A version is the hash of what a caller may see. To accept that of hidden bytes would confirm a guess at them.
+  // A version is the hash of the visible text. Accepting that of hidden bytes would confirm a guess.
   const shown = past.workspace.shown(past.at, bytes);
   return contentHash(shown).startsWith(beginning) ? shown : undefined;
 }
@@ -76,21 +76,21 @@ async function wasWritten(archive: Archive, at: string, hash: string): Promise<b
 
 /** An edit, made against the version that its caller had read. */
 export interface Rebased {
-  /** What the file is to hold. */
+  /** The new content. */
   readonly text: Text;
-  /** What the edit was applied to: the file as it is, or the version that the caller had read. */
+  /** What the edit was applied to: the current file, or the version that the caller had read. */
   readonly base: Text;
-  /** What the file holds now, before the edit. */
+  /** The current content, before the edit. */
   readonly current: Text;
-  /** Whether somebody else's changes since that version are in `text` too. */
+  /** Whether `text` includes changes of others since that version. */
   readonly merged: boolean;
-  /** These changes, by lines of that version and of what the file holds now. */
+  /** These changes, by lines of that version and of the current file. */
   readonly incoming: readonly LineChange[];
 }
 
 /**
- * Applies `edit` to the version that its caller had read, and carries the result over onto `bytes`, which stand in
- * the file now. Faults: `stale` where that version is not known any more, or both changed the same lines.
+ * Applies `edit` to the version that its caller had read, and merges the result into `bytes`, the current content.
+ * Faults: `stale` if that version is not kept any more, or both changed the same lines.
  */
 export async function rebased(
   path: string,
@@ -114,7 +114,7 @@ export async function rebased(
   throw new Fault("stale", { path, version: is, ...collision(merged.overlaps) });
 }
 
-/** What a refusal shows of overlaps: each line once, in order, and the edits that are concerned. */
+/** What a refusal shows of overlaps: each line once, in order, and the edits involved. */
 export function collision(
   overlaps: readonly Overlap[],
 ): Pick<Faults["stale"], "current" | "around" | "edits"> {
@@ -126,7 +126,7 @@ export function collision(
   return { current, around, ...(edits.length > 0 && { edits }) };
 }
 
-/** An older version in the encoding of the file as it is; undefined where that is binary, or was converted since. */
+/** An older version in the file's current encoding; undefined if that is binary, or was converted since. */
 export async function likeNow(
   path: string,
   known: Buffer,

@@ -1,6 +1,6 @@
-// A small shell that stands by to start `cp` for us. Starting a process copies the page tables of the one that starts
-// it, and Node serves nobody meanwhile: that takes four milliseconds or more, and a shell one, beside our own work.
-// The files are those that this process has open, so that no name is followed. It ends when its input does.
+// A small shell that starts `cp` for us. Forking copies the page tables of the parent and blocks Node's event loop
+// for four milliseconds or more; the shell forks in one, in parallel with our own work. It copies between files that
+// this process has open, so no name is followed. It ends when its input does.
 import { spawn } from "node:child_process";
 
 /** Two lines are a question, where to copy to and the descriptors; a line is the answer, how `cp` ended. */
@@ -17,8 +17,8 @@ let standby: Ask | undefined;
 let isUseless = false;
 
 /**
- * Whether the attributes of open files, which must stay open meanwhile, could be copied to a file, or each to the name
- * of its number in a directory. False also where nobody could find out.
+ * Copies the attributes of open files, which must stay open until it is done, to a file, or each to the entry with
+ * its number in a directory. False if that failed or could not be determined.
  */
 export async function attributesCopied(files: readonly number[], to: string): Promise<boolean> {
   if (isUseless || to.includes("\n")) return false;
@@ -26,7 +26,7 @@ export async function attributesCopied(files: readonly number[], to: string): Pr
   return await ask(files, to);
 }
 
-/** It fails where it should not: there is none, or it cannot reach our files. It is not asked again. */
+/** It failed unexpectedly: it does not exist, or cannot reach our files. It is not used again. */
 export function giveUpShell(): void {
   isUseless = true;
 }
@@ -69,7 +69,10 @@ function start(): Ask {
   return ask;
 }
 
-/** Whether this process stays for a pipe: only while somebody waits. Pipes are sockets, which their types do not say. */
+/**
+ * Whether a pipe keeps this process alive: only while a caller waits. Pipes are sockets, which their types do not
+ * say.
+ */
 function keepAlive(pipe: object, held: boolean): void {
   const set: unknown = Reflect.get(pipe, held ? "ref" : "unref");
   if (typeof set === "function") set.call(pipe);

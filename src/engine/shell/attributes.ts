@@ -1,7 +1,7 @@
-// Extended attributes and ACLs of files that are replaced. Node has no call for them; `cp` has, on open files that
-// it is handed, so that no name is followed. Copying onto a file in /proc, where attributes cannot be set, fails
-// exactly where there are some. Asking takes a process, so all files of a commit are asked about in one, and each only
-// once as long as nothing about it changes.
+// Extended attributes and ACLs of replaced files. Node has no call for them; `cp` has, on open files that it
+// inherits, so no name is followed. Copying onto a file in /proc, where attributes cannot be set, fails exactly if
+// there are some. A check takes a process, so all files of a commit are checked in one, and each only once while it
+// is unchanged.
 import { type ChildProcess, type StdioOptions, spawn } from "node:child_process";
 import type { CopyAttributes } from "../workspace/commit/stage.ts";
 import { errnoOf } from "../workspace/errno.ts";
@@ -14,13 +14,13 @@ const mostKnown = 10_000;
 
 /** What only the disk can tell. */
 export interface AttributeDisk {
-  /** Which file an open one is, whatever its name, and as of when. */
+  /** Identifies an open file and its state, whatever its name. */
   identify(fd: number): string;
   /** A directory of links `from`…`to` that all lead to `target`. */
   links(from: number, to: number, target: string): string;
 }
 
-/** Copies them from one open file to another; undefined where there is no way to. */
+/** Copies them from one open file to another; undefined if there is no way to. */
 export function attributeCopier({ identify, links }: AttributeDisk): CopyAttributes | undefined {
   if (!byDescriptor) return undefined;
   const without = new Set<string>();
@@ -28,7 +28,7 @@ export function attributeCopier({ identify, links }: AttributeDisk): CopyAttribu
     if (without.size > mostKnown) without.clear();
     without.add(file);
   };
-  /** Questions without an answer yet: who asks the same waits for it. */
+  /** Checks in progress: callers with the same question share the answer. */
   const open = new Map<string, Promise<void>>();
   const ask = async (files: readonly number[]): Promise<void> => {
     const before = files.map(fd => open.get(identify(fd))).filter(one => one !== undefined);
@@ -83,7 +83,7 @@ function target(n: number): string {
   return `/proc/self/fd/${firstDescriptor + n}`;
 }
 
-/** Starts `cp` with some open files; what it complains about can be read only where somebody wants to. */
+/** Starts `cp` with some open files; its error output is read only if requested. */
 function run(files: readonly number[], args: readonly string[], complaints: "pipe" | "ignore"): ChildProcess {
   const env = { PATH: process.env.PATH, LC_ALL: "C" };
   const stdio: StdioOptions = ["ignore", "ignore", complaints, ...files];
@@ -108,7 +108,7 @@ function complaintsOf(child: ChildProcess): Promise<string> {
   });
 }
 
-/** No such program: nothing can be kept. Where one only cannot be started now, what is there must not be lost. */
+/** No such program: attributes cannot be kept. If it exists and only failed to start, attributes must not be lost. */
 function isMissing(error: Error): boolean {
   return errnoOf(error) === "ENOENT" || errnoOf(error) === "EACCES";
 }

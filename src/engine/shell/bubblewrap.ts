@@ -1,11 +1,11 @@
-// Linux: a command in namespaces of its own, made by bubblewrap. It sees the roots where they are, the system's
-// programs, an empty home and /tmp, its own processes, and no network. What must hold, and why:
-// - bubblewrap starts with an empty environment: what it has could be read in /proc/1/environ.
-// - /proc, /dev and / are read-only: for a server that runs as root, /proc/sys would be the machine's own, and
-//   the name of a program that the kernel runs outside (core_pattern) stands there.
-// - Roots are handed over as the handles that are held, where bubblewrap can take them, and not by path; what is
-//   read-only or hidden in one stays so when directories are renamed (mount-plan.ts).
-// - What namespaces leave open is closed by a filter for system calls (seccomp.ts).
+// Linux: runs a command in its own namespaces, made by bubblewrap. It sees the roots at their paths, the system's
+// programs, an empty home and /tmp, its own processes, and no network. Constraints:
+// - bubblewrap starts with an empty environment: /proc/1/environ would expose it.
+// - /proc, /dev and / are read-only: for a server that runs as root, /proc/sys would be the machine's own, with
+//   the name of a program that the kernel runs outside (core_pattern).
+// - Roots are passed as held handles where bubblewrap supports that, not by path; read-only and hidden paths
+//   in them stay so when directories are renamed (mount-plan.ts).
+// - A seccomp filter closes what namespaces leave open (seccomp.ts).
 import { randomBytes } from "node:crypto";
 import { Fault } from "../fault.ts";
 import { display, Handle } from "../workspace/handle.ts";
@@ -27,7 +27,7 @@ import { networkFiles, nodeDirectories, systemDirectories, systemFiles } from ".
 /** The private home directory. Not below /home, which may be a root. */
 const home = "/run/home";
 
-/** Descriptors of a launch: 3 is where bubblewrap tells how the command ended, those that it is given follow. */
+/** Descriptors of a launch: bubblewrap reports the exit on 3; the ones it is given follow. */
 const statusDescriptor = 3;
 
 export function openBubblewrap(found: SandboxFound, policy: SandboxPolicy): Sandbox {
@@ -158,7 +158,10 @@ const keyFiles = ["/proc/keys", "/proc/key-users"].filter(path => {
   }
 });
 
-/** Asks whether the disks of the roots are nearly full. A disk that was so before may be used by half of the rest. */
+/**
+ * Checks whether the disks of the roots are nearly full. If a disk was so at the start, the command may use half of
+ * the rest.
+ */
 function spaceWatch(roots: readonly Root[], { reserveBytes }: CommandLimits): () => boolean {
   const writable = roots.filter(root => root.access === "read-write");
   const reserve = Math.min(reserveBytes, freeSpace(writable) / 2);

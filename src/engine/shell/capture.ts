@@ -1,5 +1,5 @@
-// What is kept of a stream of any length: its first bytes and its last ones, in memory that was bounded before
-// the first byte came. Bytes are kept, not text, so a character that two chunks share comes out whole.
+// The first and the last bytes of a stream of any length, in memory bounded in advance. Keeps bytes, not text, so a
+// character split across chunks stays whole.
 import { Buffer } from "node:buffer";
 import { Ring } from "./ring.ts";
 
@@ -9,7 +9,7 @@ export interface Keep {
   readonly tail: number;
 }
 
-/** What was kept. `head` is all of it where nothing was left out. */
+/** The kept bytes. `head` is everything if nothing was dropped. */
 export interface Captured {
   readonly head: string;
   readonly tail: string;
@@ -89,7 +89,7 @@ export function wholeCharacters(bytes: Uint8Array): number {
   return bytes.length;
 }
 
-/** Where the first whole character begins, after the rest of one that was cut. */
+/** The start of the first whole character, after the rest of a cut one. */
 function characterStart(bytes: Uint8Array): number {
   let start = 0;
   while (start < Math.min(3, bytes.length) && ((bytes[start] ?? 0) & 0xc0) === 0x80) start++;

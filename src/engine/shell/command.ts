@@ -1,6 +1,6 @@
-// A command that runs: started by /bin/sh in a directory that is held, in a process group of its own, with
-// nothing to read and no descriptor but its three. It ends with everything that it started, and a child that
-// keeps the output open holds nobody up.
+// A running command: started by /bin/sh in a held directory, in its own process group, without input and with no
+// descriptors but its three. It ends with everything that it started, and a child that keeps the output open delays
+// nothing.
 import { Buffer } from "node:buffer";
 import { type ChildProcess, spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
@@ -21,7 +21,7 @@ import type { OutputListener } from "./stream.ts";
 import { exitOfGuarded, hasBegun, type WardenExit } from "./warden.ts";
 
 export interface CommandOptions {
-  /** Where it runs: this directory, whatever its name leads to by then. */
+  /** Its working directory, whatever the name leads to. */
   readonly directory: Directory;
   /** All variables that it gets. Default: `reducedEnvironment()`. */
   readonly environment?: Environment;
@@ -36,7 +36,7 @@ export interface CommandOptions {
 /** One argument of a program has at most 128 KB on Linux; a little of it is ours. */
 const maxCommandBytes = 128 * 1024 - 100;
 
-/** How often a launch is asked whether the command has used up what it may. */
+/** How often a launch is asked whether the command has exceeded its limits. */
 const watchMs = 250;
 
 export class Command {
@@ -127,7 +127,7 @@ export class Command {
     return exitOfGuarded(exit);
   }
 
-  /** Whether the shell has ended; what it wrote may still be on its way. */
+  /** Whether the shell has ended; its output may still be in transit. */
   get hasExited(): boolean {
     return this.#child.exitCode !== null || this.#child.signalCode !== null;
   }
@@ -144,8 +144,8 @@ export class Command {
   }
 
   /**
-   * Ends it with everything that it started: asked first (SIGTERM) where there is grace, then killed. Asked again
-   * with less grace, it is killed sooner.
+   * Ends it with everything that it started: SIGTERM first if there is a grace period, then SIGKILL. A second call
+   * with less grace kills it sooner.
    */
   stop(graceMs: number): Promise<void> {
     this.#graceEnds = Math.min(this.#graceEnds, clock() + graceMs);
@@ -159,7 +159,7 @@ export class Command {
       family.signal("SIGTERM", this.#launch.warden ? family.leader : undefined);
       while (clock() < this.#graceEnds && family.members().length > 0) await setTimeout(20);
     }
-    // Who was forking while we looked is found the next time. What the kernel holds cannot be waited for.
+    // Processes that were forking are found in the next round. A process stuck in the kernel is not waited for.
     for (let i = 0; i < 100 && family.signal("SIGKILL") > 0; i++) await setTimeout(Math.min(5 + i, 50));
   }
 }

@@ -1,9 +1,8 @@
-// Everything that a command started, whether it stayed in the command's process group or went its own way
-// (`setsid`, double fork): found by descent, by group and session, and by a mark in the environment, which a
-// child inherits. Only a process that left the group, lost its parent and wiped its environment, all before
-// the first look, gets away; in a sandbox not even that one. Where there is no list of processes (macOS, Linux
-// without /proc), the family is the process group. On Windows it is the tree below the leader, which `taskkill` ends
-// as long as the leader lives.
+// All descendants of a command, whether they stayed in its process group or left it (`setsid`, double fork): found by
+// parent, by group and session, and by a mark in the environment, which children inherit. Only a process that left
+// the group, lost its parent and cleared its environment before the first look escapes; in a sandbox not even that
+// one. Without a list of processes (macOS, Linux without /proc), the family is the process group. On Windows it is
+// the tree below the leader, which `taskkill` ends while the leader lives.
 import { spawn } from "node:child_process";
 import { clock } from "../clock.ts";
 import { byDescriptor } from "../workspace/system/descriptors.ts";
@@ -13,14 +12,14 @@ import { onWindows } from "../workspace/windows-path.ts";
 /** Within this time no machine starts as many processes as there are numbers. */
 const youthMs = 1000;
 
-/** How long ending a tree may take before it is asked for again. */
+/** How long ending a tree may take before it is requested again. */
 const treeMs = 1000;
 
 export class Family {
   readonly leader: number;
   /** What its members have in their environment. */
   readonly mark: string;
-  /** Start times by pid, so that a number that was given to a stranger meanwhile is not taken for ours. */
+  /** Start times by pid, so that a reused pid is not mistaken for ours. */
   #known: Map<number, number>;
   readonly #start: number;
   readonly #born = clock();
@@ -46,7 +45,7 @@ export class Family {
     const groups = new Set<number>(this.#looked ? [] : [this.leader]);
     const admit = (entry: ProcessEntry) => {
       members.set(entry.pid, entry.start);
-      // A member in the server's own group or session does not make that ours, nor one that is out of sight (0).
+      // A member in the server's own group or session does not make that ours, nor one in an invisible one (0).
       if (entry.group !== own?.group && entry.group > 0) groups.add(entry.group);
       if (entry.session !== own?.session && entry.session > 0) groups.add(entry.session);
     };
@@ -65,7 +64,7 @@ export class Family {
     return [...members.keys()];
   }
 
-  /** Signals every member but `except`, and tells how many there were. */
+  /** Signals every member but `except`, and returns how many there were. */
   signal(signal: NodeJS.Signals, except?: number): number {
     const members = this.members();
     if (onWindows && members.length > 0) this.#endTree();
@@ -85,7 +84,7 @@ export class Family {
   }
 }
 
-/** False where there is nothing any more to send it to. */
+/** False if there is no such process or group any more. */
 function send(pid: number, signal: NodeJS.Signals | 0): boolean {
   try {
     return process.kill(pid, signal);

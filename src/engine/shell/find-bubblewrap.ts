@@ -1,10 +1,10 @@
-// Whether bubblewrap is here and may work: many systems have it, some forbid what it needs.
+// Finds bubblewrap and checks that it works: many systems have it, some forbid what it needs.
 import { makeControlGroup, sweepControlGroups } from "../workspace/system/control-group.ts";
 import { defaultLimits } from "./limits.ts";
 import type { SandboxFound, SandboxMissing } from "./policy.ts";
 import { startProcess } from "./process.ts";
 
-/** Never looked up by PATH: a directory in it may be a root, and what stands there anybody's. */
+/** Never looked up in PATH: a directory in it may be a root, where a caller can write. */
 const places = ["/usr/bin/bwrap", "/bin/bwrap", "/usr/local/bin/bwrap", "/run/current-system/sw/bin/bwrap"];
 
 const install =

@@ -1,6 +1,6 @@
-// Who commits. A confined command has an empty home directory, and thus no Git configuration of the user's, which
-// may name credential stores and programs to run. It gets one that holds the user's name and address, and trusts
-// every directory: inside, whatever is in a root is the command's business.
+// The author of commits. A confined command has an empty home directory, and thus none of the user's Git
+// configuration, which may name credential stores and programs to run. It gets one with the user's name and address
+// that trusts every directory.
 import { reducedEnvironment } from "./environment.ts";
 import { startProcess } from "./process.ts";
 
@@ -9,7 +9,7 @@ export interface GitIdentity {
   readonly email?: string;
 }
 
-/** As the user has set it for all repositories; empty where there is none, or no Git. */
+/** The user's global setting; empty if there is none, or no Git. */
 export async function gitIdentity(): Promise<GitIdentity> {
   const [name, email] = await Promise.all([setting("user.name"), setting("user.email")]);
   return { ...(name === undefined ? {} : { name }), ...(email === undefined ? {} : { email }) };

@@ -1,6 +1,5 @@
-// What commands must not see, held by handle from the first time that it is found: a rename, of itself or of a
-// directory above it, does not uncover it. Each start of a command looks at the names again, too, as a program may have
-// put a new file in the place of an old one.
+// Paths that commands must not see, held by handle once found: renaming them or a parent does not uncover them. Each
+// start of a command also checks the names again, as a program may have created a new file under an old name.
 import { Handle } from "../workspace/handle.ts";
 import { byDescriptor } from "../workspace/system/descriptors.ts";
 

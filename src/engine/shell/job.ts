@@ -1,5 +1,5 @@
-// One command in the background. What it writes is kept in a ring, both streams in the order in which they came;
-// a reader that was away too long is told what it missed.
+// One background command. Its output is kept in a ring buffer, both streams in order of arrival; a reader that was
+// away too long learns how much it missed.
 import { wholeCharacters } from "./capture.ts";
 import { Command, type CommandOptions } from "./command.ts";
 import { Ring } from "./ring.ts";
@@ -15,7 +15,7 @@ export interface JobOptions extends CommandOptions {
 /** What stopped a job, if it did not end by itself. */
 export type Stopped = "timeout" | "request" | "disk_full" | undefined;
 
-/** Where a job stands. */
+/** The state of a job. */
 export interface JobState {
   readonly id: string;
   readonly command: string;
@@ -28,9 +28,9 @@ export interface JobState {
 
 export interface JobOutput {
   readonly text: string;
-  /** Where `text` begins: beyond what was asked for, where that is no longer kept. */
+  /** Offset of `text`: later than requested if the requested part is no longer kept. */
   readonly offset: number;
-  /** Where to go on. */
+  /** Offset to continue from. */
   readonly next: number;
   readonly state: JobState;
 }
@@ -90,7 +90,7 @@ export class Job {
     if (waitMs > 0) await this.#until(() => this.#ring.total > from, waitMs, signal);
     const offset = Math.min(Math.max(from, this.#ring.first), this.#ring.total);
     const bytes = this.#ring.read(offset, limit);
-    // The rest of a character may still be on its way; where it is not, what is there is shown with a mark.
+    // The rest of a character may still arrive; if it does not, the incomplete one is shown with a mark.
     const whole = wholeCharacters(bytes);
     const length =
       whole > 0 && (this.#exit === undefined || offset + bytes.length < this.#ring.total)
@@ -111,7 +111,7 @@ export class Job {
     await this.#command.stop(graceMs);
   }
 
-  /** Until `enough`, or it has ended, or the time is over, or nobody waits any more. */
+  /** Waits until `enough`, the end, the timeout, or cancellation. */
   async #until(enough: () => boolean, ms: number, signal?: AbortSignal): Promise<void> {
     if (enough() || this.#exit !== undefined || signal?.aborted) return;
     await new Promise<void>(resolve => {

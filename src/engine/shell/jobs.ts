@@ -1,5 +1,4 @@
-// Commands in the background. They belong to whoever started them: nobody else can see or stop them, and they
-// end with their owner.
+// Background commands. They belong to their owner: no other caller can see or stop them, and they end with the owner.
 import { Fault } from "../fault.ts";
 import { Job, type JobOptions, type JobOutput, type JobState, type OutputOptions } from "./job.ts";
 
@@ -46,12 +45,12 @@ export class Jobs implements AsyncDisposable {
     }
   }
 
-  /** What a job has written since `offset`. Faults: `unknown_job`. */
+  /** The output of a job since `offset`. Faults: `unknown_job`. */
   async output(id: string, offset: number, options: OutputOptions): Promise<JobOutput> {
     return await this.#find(id).output(offset, options);
   }
 
-  /** Ends a job with everything that it started, and tells how it ended. Faults: `unknown_job`. */
+  /** Ends a job with everything that it started, and returns how it ended. Faults: `unknown_job`. */
   async stop(id: string, graceMs = 2000): Promise<JobState> {
     return await this.#find(id).stop(graceMs);
   }

@@ -1,6 +1,6 @@
-// Files whose contents programs outside the sandbox run or obey later, without being asked: hooks, task lists,
-// settings of editors and assistants, what shells read at their start. A command that changes one of these
-// reaches beyond its own life, and whoever reads the answer should know.
+// Files that programs outside the sandbox run or obey later, unasked: hooks, task lists, settings of editors and
+// assistants, shell start-up files. A command that changes one of these has an effect beyond its own run, and the
+// answer should say so.
 
 const patterns: readonly RegExp[] = [
   // Git runs hooks, and programs that its configuration names
@@ -14,7 +14,7 @@ const patterns: readonly RegExp[] = [
   /(^|\/)\.config\/(autostart|systemd|fish)\//,
 ];
 
-/** Whether what stands in the file at `path` may be run, or obeyed, by something else later. */
+/** Whether another program may later run or obey the file at `path`. */
 export function actsLater(path: string): boolean {
   return patterns.some(pattern => pattern.test(path)) && !/(^|\/)\.git\/hooks\/[^/]*\.sample$/.test(path);
 }

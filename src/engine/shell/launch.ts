@@ -12,21 +12,21 @@ export interface CommandLaunch {
   /** Open descriptors that it gets, from 3 on; from 4 on for a warden. */
   readonly descriptors?: readonly number[];
   /**
-   * The program only stands guard over the command: it must not be asked to end (what it guards would be killed
-   * at once, without grace), it tells on descriptor 3 how the command ended (`"exit-code"`), if ever it began,
-   * and it exits with 128 + n where signal n ended the command, as shells do.
+   * The program is a warden of the command: it must not be asked to end (the command would be killed at once, without
+   * grace), it reports on descriptor 3 how the command ended (`"exit-code"`), if it began, and it exits with 128 + n
+   * if signal n ended the command, like a shell.
    */
   readonly warden?: boolean;
-  /** Asked now and then: whether the command has used up what it may, and has to be stopped. */
+  /** Called periodically: whether the command has exceeded its limits and must be stopped. */
   readonly isExhausted?: () => boolean;
-  /** Gives back what the launch took, after everything has ended. */
+  /** Releases the resources of the launch, after everything has ended. */
   readonly release?: () => void;
 }
 
 /** What happens to processes in the background when the command itself has ended. */
 export type Leftovers = "stop" | "keep";
 
-/** What a sandbox does: it turns a command into a launch that is confined. */
+/** Turns a command into a confined launch. */
 export interface Sandbox {
   launch(
     command: string,
@@ -36,10 +36,10 @@ export interface Sandbox {
   ): CommandLaunch;
 }
 
-/** Without confinement. Refused by whoever decides, unless the user asked for it in plain words. */
+/** Without confinement. Refused unless the user explicitly asked for it. */
 export function launchOpenly(command: string, environment: Environment): CommandLaunch {
   if (!onWindows) return { program: "/bin/sh", args: ["-c", command], environment };
-  // /d: no commands from the registry first; /s: only the outer quotes are taken away, the rest stays as it is.
+  // /d: no commands from the registry first; /s: only the outer quotes are removed.
   return {
     program: process.env.ComSpec ?? "cmd.exe",
     args: ["/d", "/s", "/c", `"${command}"`],

@@ -1,13 +1,13 @@
-// Runs a program with a limit on its memory, and so that it dies with this process. Node can set neither, so a shell
-// sets the limit and `setpriv` asks the kernel for a signal when the parent ends; each then turns into the program.
-// Elsewhere than on Linux, and where there is no shell, the program runs as it is.
+// Runs a program with a memory limit, and so that it dies with this process. Node can do neither, so a shell sets the
+// limit and `setpriv` asks the kernel for a signal when the parent ends; each then execs the program. Elsewhere than
+// on Linux, or without a shell, the program runs as it is.
 import { startProcess } from "./process.ts";
 
 const shell = "/bin/sh";
 /** By its path: the program starts in the caller's tree, where PATH may lead to anything. */
 const setpriv = "/usr/bin/setpriv --pdeathsig KILL";
 
-/** How to start programs under limits here; undefined where there is no way. */
+/** How to start programs under limits; undefined if there is no way. */
 let probed: Promise<"setpriv" | "shell" | undefined> | undefined;
 
 export interface ProgramCall {
@@ -15,7 +15,7 @@ export interface ProgramCall {
   readonly args: readonly string[];
 }
 
-/** The command that runs `command` with at most so many bytes of its own data. */
+/** The command line that runs `command` with at most this many bytes of data. */
 export async function limited({ command, args }: ProgramCall, dataBytes: number): Promise<ProgramCall> {
   probed ??= probe();
   const means = await probed;

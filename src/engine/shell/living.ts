@@ -1,5 +1,5 @@
-// Commands that run now. None outlives the server: should it end without having stopped them, the last thing
-// that it does is to kill them; should it be killed itself, somebody else does.
+// The commands that run now. None outlives the server: if it exits without having stopped them, it kills them last;
+// if it is killed, orphans.ts does.
 import type { Family } from "./family.ts";
 import { endWithServer } from "./orphans.ts";
 

@@ -1,7 +1,7 @@
-// Which mounts make a sandbox show the roots as they were granted, and keep it so. A read-only root in a read-write
-// one, or a hidden place in one, must not come out from under its mount when a directory above it is renamed. Renaming
-// a mount point fails (EBUSY), so each directory between the two is bound onto itself. Everything is found by handle:
-// what was renamed since it was granted is mounted where it is now.
+// The mounts that make a sandbox show the roots as granted, and keep it so. A read-only root in a read-write one, or
+// a hidden path in one, must not be uncovered when a directory above it is renamed. Renaming a mount point fails
+// (EBUSY), so each directory between the two is bound onto itself. Everything is found by handle: a directory that
+// was renamed since the grant is mounted at its current path.
 import { Buffer, isUtf8 } from "node:buffer";
 import { Fault } from "../fault.ts";
 import type { Directory } from "../workspace/directory.ts";
@@ -11,7 +11,7 @@ import { isWithin, type Root } from "../workspace/root.ts";
 
 export interface Mount {
   readonly handle: Handle;
-  /** Where it is seen inside. */
+  /** Path inside the sandbox. */
   readonly place: string;
   readonly writable: boolean;
 }
@@ -24,14 +24,14 @@ export interface Cover {
 }
 
 export class MountPlan implements Disposable {
-  /** What is bound, outer directories first. */
+  /** Bind mounts, outer directories first. */
   readonly mounts: readonly Mount[];
-  /** What is covered by something empty, after that. */
+  /** Paths covered by something empty, after that. */
   readonly hidden: readonly Cover[];
   readonly #roots: readonly RootMountPoint[];
   readonly #opened: Handle[] = [];
 
-  /** Faults: `no_sandbox` where something was moved meanwhile, or cannot be named. */
+  /** Faults: `no_sandbox` if something was moved in between, or cannot be named. */
   constructor(roots: readonly Root[], hidden: readonly Handle[], restricted: readonly Restricted[] = []) {
     this.#roots = located(roots);
     try {
@@ -67,7 +67,7 @@ export class MountPlan implements Disposable {
     return display(found?.place ?? bytesOf(root.path)) + path.slice(display(at).length);
   }
 
-  /** The hidden things that lie in a root, without those that lie in another one. */
+  /** The hidden paths in a root, without those inside another hidden one. */
   #covered(hidden: readonly { handle: Handle; text?: Buffer }[]): (MountPoint & Cover)[] {
     const found = hidden.flatMap(({ handle, text }) => {
       const at = handle.whereabouts();
@@ -79,7 +79,7 @@ export class MountPlan implements Disposable {
     return found.filter(one => !found.some(other => other !== one && isWithin(one.at, other.at)));
   }
 
-  /** What a rule protects from changes, or frees in something protected. */
+  /** Paths that a rule protects from changes, or frees inside something protected. */
   #ruled(restricted: readonly Restricted[]): (Mount & MountPoint)[] {
     return restricted.flatMap(({ handle, seen }) => {
       if (seen !== "read-only" && seen !== "read-write") return [];
@@ -122,16 +122,16 @@ export class MountPlan implements Disposable {
     return innermost(this.#roots, at);
   }
 
-  /** Closes what it opened. The mounts stay. */
+  /** Closes the handles that it opened. The mounts stay. */
   [Symbol.dispose](): void {
     for (const handle of this.#opened.splice(0)) handle.close();
   }
 }
 
 interface MountPoint {
-  /** Where it is outside: bytes as Latin-1. */
+  /** Path outside: bytes as Latin-1. */
   readonly at: string;
-  /** Where it is seen inside: bytes as Latin-1. */
+  /** Path inside: bytes as Latin-1. */
   readonly place: string;
   /** The root that it lies in. */
   readonly outer: RootMountPoint | undefined;
@@ -141,7 +141,7 @@ interface RootMountPoint extends MountPoint {
   readonly root: Root;
 }
 
-/** A root is seen where it was granted, also where it was moved since; one in another root is seen where it lies in that. */
+/** A root appears where it was granted, even if it was moved since; one inside another root appears inside that. */
 function located(roots: readonly Root[]): RootMountPoint[] {
   const found: RootMountPoint[] = [];
   const all = roots.map(root => ({ root, at: root.handle.whereabouts() }));

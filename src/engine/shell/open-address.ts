@@ -6,7 +6,7 @@ const openers: { readonly [platform: string]: readonly [program: string, ...args
   win32: ["rundll32", "url.dll,FileProtocolHandler"],
 };
 
-/** Resolves to whether the program could be started. Its output is nobody's. */
+/** Resolves to whether the program could be started. Its output is discarded. */
 export async function openAddress(url: string): Promise<boolean> {
   const [program, ...args] = openers[process.platform] ?? ["xdg-open"];
   return await new Promise<boolean>(resolve => {

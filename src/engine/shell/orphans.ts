@@ -1,11 +1,11 @@
-// A server that is killed (SIGKILL, out of memory) runs no code of its own any more, and commands outside of a sandbox
-// would go on without it. So a small shell stands by, which knows the commands that run, and kills them when its input
-// ends: the kernel closes that, however the server dies. There is one for all commands, started with the first.
+// A killed server (SIGKILL, out of memory) runs no code any more, and commands outside a sandbox would continue. So a
+// small shell stands by that knows the running commands, and kills them when its input ends: the kernel closes that,
+// however the server dies. There is one for all commands, started with the first.
 import { type ChildProcess, spawn } from "node:child_process";
 
 /**
- * Lines are `+ GROUP MARK` and `- GROUP MARK`. At the end groups are killed, and on Linux whoever left a group but has
- * the mark in its environment; twice, for what was forking.
+ * Lines are `+ GROUP MARK` and `- GROUP MARK`. At the end groups are killed, and on Linux processes that left a group
+ * but have the mark in their environment; twice, for those that were forking.
  */
 const script = `trap '' HUP INT TERM
 left=
@@ -26,10 +26,10 @@ for round in 1 2; do
 done`;
 
 let standby: ChildProcess | undefined;
-/** What it has to know, should it have to be started again. */
+/** The state to replay if it has to be restarted. */
 const guarded = new Set<string>();
 
-/** Whoever carries `mark` or is in `group` ends with this process, until that is taken back. */
+/** Processes with `mark` or in `group` end with this process, until this is revoked. */
 export function endWithServer(group: number, mark: string): Disposable {
   if (process.platform === "win32") return { [Symbol.dispose]() {} };
   const who = `${group} ${mark}\n`;

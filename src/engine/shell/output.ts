@@ -1,5 +1,5 @@
-// What a command writes, on its way to a listener: one chunk after the other, no faster than the listener takes
-// them, and not for longer than somebody has something to say.
+// Passes a command's output to a listener: one chunk at a time, with backpressure, and no longer than there is
+// output.
 import type { Buffer } from "node:buffer";
 import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
@@ -16,13 +16,13 @@ export class OutputPump {
   readonly #listen: OutputListener;
   readonly #failed: () => void;
   readonly #closed: Promise<true>;
-  /** What the listener has not yet dealt with. */
+  /** Chunks that the listener has not handled yet. */
   #queue: Promise<void> | undefined;
   #chunks = 0;
   #failure: unknown;
   #complaint = "";
 
-  /** `failed` is called when the listener has failed: what is written would be lost. */
+  /** `failed` is called when the listener fails: further output would be lost. */
   constructor(child: ChildProcess, listen: OutputListener, failed: () => void) {
     this.#child = child;
     this.#listen = listen;
@@ -32,18 +32,21 @@ export class OutputPump {
     child.stderr?.on("data", (chunk: Buffer) => this.#hear(chunk, "stderr"));
   }
 
-  /** The beginning of what was written, where that is a complaint. */
+  /** The beginning of standard error. */
   get complaint(): string {
     return this.#complaint;
   }
 
-  /** When all has been heard, or what still holds the output open has been silent. Throws what the listener threw. */
+  /**
+   * Resolves when all output was delivered, or the remaining holder of the pipe has been silent. Throws what the
+   * listener threw.
+   */
   async end(): Promise<void> {
     for (let i = 0, heard = -1; i < maxSilences && heard !== this.#chunks; i++) {
       heard = this.#chunks;
       await this.#queue;
       if (await Promise.race([this.#closed, setTimeout(silenceMs, false)])) break;
-      // What has come while the loop was busy is delivered before this goes on.
+      // Delivers what arrived while the event loop was busy.
       await setImmediate();
     }
     await this.#queue;
@@ -65,7 +68,7 @@ export class OutputPump {
     }
   }
 
-  /** Nothing more is read meanwhile, so memory does not grow with what is written. */
+  /** Reading pauses in between, so memory stays bounded. */
   #waitFor(taken: Promise<void>, stream: OutputStream): void {
     this.#child[stream]?.pause();
     const queue = taken
@@ -84,7 +87,7 @@ export class OutputPump {
     this.#failed();
   }
 
-  /** Who still writes writes to nobody: closing the pipe would kill a server that was left to run. */
+  /** The pipe stays open and its data is discarded: closing it would kill a server that was left running. */
   #turnAway(): void {
     for (const stream of this.#child.stdio) {
       if (!stream || stream.destroyed || !("resume" in stream)) continue;

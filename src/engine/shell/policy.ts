@@ -1,5 +1,5 @@
-// What a command is confined to, and by what. The policy is the roots: what the user granted to the file
-// operations is what a command sees of the disk, and nothing else.
+// What a command is confined to. The policy is the roots: a command sees the same part of the disk as the file
+// operations.
 import type { Workspace } from "../workspace/workspace.ts";
 import type { GitIdentity } from "./git-identity.ts";
 import type { HiddenPlaces } from "./hidden-places.ts";
@@ -12,10 +12,10 @@ export interface SandboxPolicy {
   readonly network: boolean;
   /** More of the disk that may be read: where compilers and runtimes of this user are. */
   readonly readable?: readonly string[];
-  /** What is absent even where a root holds it: `secretsOf(home)`, the server's state. */
+  /** Absent even inside a root: `secretsOf(home)`, the server's state. */
   readonly hidden?: HiddenPlaces;
   readonly limits?: Partial<CommandLimits>;
-  /** Who commits in Git: `await gitIdentity()`. */
+  /** The author of Git commits: `await gitIdentity()`. */
   readonly identity?: GitIdentity;
 }
 
@@ -24,7 +24,10 @@ export interface SandboxFound {
   readonly kind: "bubblewrap" | "seatbelt";
   readonly version: string;
   readonly program: string;
-  /** Whether roots are handed over as what was opened. Else by path, and who can swap a root's path can choose it. */
+  /**
+   * Whether roots are passed as handles. Otherwise by path, and a process that can swap a root's path can redirect
+   * it.
+   */
   readonly bindsHandles: boolean;
   /** Whether commands can be kept from making namespaces of their own. */
   readonly forbidsNamespaces: boolean;

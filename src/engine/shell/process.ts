@@ -1,12 +1,12 @@
-// Starts one program and streams what it writes: the only door to child processes. The program gets the
-// arguments as they are (no shell), an empty standard input or a file, and only the environment that it is given.
+// Starts one program and streams its output; no other file starts programs this way. The program gets its arguments
+// without a shell, an empty standard input or a file, and only the given environment.
 import { type ChildProcess, type StdioOptions, spawn } from "node:child_process";
 import { Fault } from "../fault.ts";
 
 const maxErrorBytes = 16 * 1024;
 
 export interface ProcessOptions {
-  /** Where it starts. A held directory is asked for at the last moment (`Directory.here`). */
+  /** Working directory. A held directory is read at the last moment (`Directory.here`). */
   readonly cwd: string | (() => string);
   readonly env: Readonly<Record<string, string>>;
   readonly signal?: AbortSignal | undefined;
@@ -20,27 +20,27 @@ export interface ProcessExit {
   /** Undefined where a signal ended it. */
   readonly code: number | undefined;
   readonly signal: NodeJS.Signals | undefined;
-  /** The beginning of what it wrote to standard error. */
+  /** The beginning of its standard error. */
   readonly errors: string;
 }
 
 export interface Process {
   readonly pid: number;
-  /** What it writes, as it comes. The writer waits while the reader does. */
+  /** Its output as a stream, with backpressure. */
   readonly output: AsyncIterable<Buffer>;
-  /** How many bytes wait for somebody to read them; after some thousand of them the writer waits too. */
+  /** Bytes that wait to be read; beyond some thousand the writer blocks. */
   readonly waiting: number;
-  /** Hands over what it writes, as it comes, and tells when it has ended: quicker than `output`, and instead of it. */
+  /** Passes its output to a listener and reports the end: faster than `output`, and instead of it. */
   read(take: (chunk: Buffer) => void): Promise<ProcessExit>;
   /** When it has ended and its output has been read or dropped. */
   readonly exit: Promise<ProcessExit>;
-  /** Ends it at once. What it wrote until then can still be read. */
+  /** Ends it at once. Output so far can still be read. */
   kill(): void;
-  /** Ends it, and lets go of what nobody has read: the pipe would stay open for a reader who never comes. */
+  /** Ends it and discards unread output: otherwise the pipe would stay open. */
   drop(): void;
 }
 
-/** Faults: `spawn_failed`. An aborted signal drops the process; whoever reads sees the end of the output. */
+/** Faults: `spawn_failed`. An aborted signal kills the process; a reader sees the end of the output. */
 export async function startProcess(
   command: string,
   args: readonly string[],
@@ -62,7 +62,7 @@ export async function startProcess(
   if (pid === undefined || stdout === null || stderr === null) {
     throw failure(command, await new Promise(resolve => child.once("error", resolve)));
   }
-  // When a process ends, Node throws away what nobody listens to. The reader may come later: hold it until then.
+  // When a process ends, Node discards output without a listener. A reader may come later, so it is held.
   const hold = (): void => {};
   stdout.on("readable", hold);
   let errors = "";

@@ -1,5 +1,5 @@
-// The last bytes of a stream, in memory that does not grow. A byte is known by its place in the whole stream, so
-// a reader can go on from where it was, and is told what it has missed.
+// The last bytes of a stream, in bounded memory. A byte is addressed by its offset in the whole stream, so a reader
+// can continue where it was, and learns how much it missed.
 import { Buffer } from "node:buffer";
 
 export class Ring {
@@ -31,7 +31,7 @@ export class Ring {
     last.copy(this.#bytes, 0, fits);
   }
 
-  /** Room is taken as it is needed; nothing has wrapped around before all of it is there. */
+  /** The buffer grows on demand; it wraps around only at full size. */
   #grow(needed: number): void {
     const wanted = Math.min(this.#size, Math.max(needed, 4096));
     if (wanted <= this.#bytes.length) return;

@@ -1,5 +1,4 @@
-// A command, run to its end: in bounded time and bounded memory. How it ended is a value, whatever the way; a
-// Fault says that it never began.
+// Runs a command to its end, in bounded time and memory. How it ended is a value; a fault means that it never began.
 import { clock } from "../clock.ts";
 import { Capture, type Captured, type Keep } from "./capture.ts";
 import { Command, type CommandOptions } from "./command.ts";
@@ -7,7 +6,7 @@ import type { OutputListener } from "./stream.ts";
 import type { WardenExit } from "./warden.ts";
 
 export interface RunOptions extends CommandOptions {
-  /** What is kept of each stream. */
+  /** Bytes kept of each stream. */
   readonly keep: Keep;
   /** How many bytes a stream may have; a command that writes more is stopped. Default: no bound. */
   readonly ceiling?: number;
@@ -17,12 +16,12 @@ export interface RunOptions extends CommandOptions {
   readonly graceMs?: number;
   /** Kills the command. */
   readonly signal?: AbortSignal;
-  /** Receives everything up to the ceiling, also what is not kept. */
+  /** Receives all output up to the ceiling, including what is not kept. */
   readonly sink?: OutputListener;
   readonly progress?: CommandProgress;
 }
 
-/** Who is told how a command gets on: the end of what it has written so far, now and then. */
+/** Progress reports: the end of the output so far, periodically. */
 export interface CommandProgress {
   readonly everyMs: number;
   readonly bytes: number;
@@ -102,7 +101,7 @@ function tellNowAndThen(progress: CommandProgress, latest: Capture, elapsed: () 
     try {
       progress.tell(head + tail, elapsed());
     } catch {
-      clearInterval(ticker); // who was told is gone; the command goes on
+      clearInterval(ticker); // the receiver is gone; the command continues
     }
   }, progress.everyMs);
   return ticker;

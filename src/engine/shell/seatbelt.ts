@@ -1,6 +1,6 @@
-// macOS: a command under `sandbox-exec`, whose profile lists what is allowed. Written from the system's own
-// profiles and NOT TESTED: nobody has run it on a Mac yet. It has no process namespace and no limits per
-// command; those are the process group's and the shell's.
+// macOS: runs a command under `sandbox-exec`, with a profile that lists what is allowed. Written from the system's
+// own profiles and NOT TESTED on a Mac yet. There is no process namespace and no limit per command; the process group
+// and the shell provide those.
 import { dirname } from "node:path";
 import { type RestrictedPath, restrictedPaths } from "../workspace/restricted-paths.ts";
 import { isWithin } from "../workspace/root.ts";
@@ -52,7 +52,7 @@ export function openSeatbelt(found: SandboxFound, policy: SandboxPolicy): Sandbo
   };
 }
 
-/** Later rules win: inner roots come after outer ones, then what the policy says of their parts, the secrets last. */
+/** Later rules win: inner roots come after outer ones, then the policy for their parts, secrets last. */
 export function profileOf({ workspace, network, readable: more = [], hidden }: SandboxPolicy): string {
   const scratch = ["/private/tmp", "/private/var/folders"];
   const secrets = hidden?.paths ?? [];
@@ -82,13 +82,13 @@ export function profileOf({ workspace, network, readable: more = [], hidden }: S
   ].join("\n");
 }
 
-/** A masked text cannot be put in the place of a file here, so what is masked cannot be read. */
+/** A masked text cannot replace a file here, so a masked file cannot be read. */
 function lineFor({ path, seen }: RestrictedPath): string {
   if (seen === "nothing") return `(deny file-read* file-write* ${subpath(path)})`;
   return `(${seen === "read-write" ? "allow" : "deny"} file-write* ${subpath(path)})`;
 }
 
-/** Directories above what is protected must not be renamed: a rule goes by path. */
+/** Directories above a protected path must not be renamed: a rule works by path. */
 function heldInPlace(paths: readonly string[], roots: readonly string[]): string[] {
   const above = new Set<string>();
   for (const path of paths) {

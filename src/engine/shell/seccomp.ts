@@ -12,7 +12,7 @@ import { Buffer } from "node:buffer";
 interface SyscallNumbers {
   /** AUDIT_ARCH_… */
   readonly arch: number;
-  /** Numbers of calls; 0 where there is none. */
+  /** System call numbers; 0 if there is none. */
   readonly chmod: number;
   readonly fchmod: number;
   readonly fchmodat: number;

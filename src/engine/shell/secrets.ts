@@ -1,5 +1,5 @@
-// Places where people keep keys, tokens, passwords and browser profiles. A confined command sees none of the
-// disk outside the roots; these are absent even where a root holds them, for those who grant their whole home.
+// Paths where people keep keys, tokens, passwords and browser profiles. A confined command sees nothing outside the
+// roots; these are absent even inside a root, for users who grant their whole home.
 
 const belowHome: readonly string[] = [
   // keys and passwords

@@ -1,7 +1,7 @@
-// What a command says, as it comes.
+// The output streams of a command.
 import type { Buffer } from "node:buffer";
 
 export type OutputStream = "stdout" | "stderr";
 
-/** Receives what is written, as it comes. Where it returns a promise, the command waits until that is kept. */
+/** Receives output as it arrives. If it returns a promise, the command blocks until that resolves. */
 export type OutputListener = (chunk: Buffer, stream: OutputStream) => void | Promise<void>;

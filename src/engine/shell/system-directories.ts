@@ -30,7 +30,7 @@ export const systemFiles: readonly string[] = [
   ...["php", "R", "dotnet", "fonts"],
 ].map(name => `/etc/${name}`);
 
-/** What is looked up in order to reach other machines. */
+/** Files needed to reach other machines. */
 export const networkFiles: readonly string[] = [
   "/etc/resolv.conf",
   "/etc/host.conf",
@@ -39,8 +39,8 @@ export const networkFiles: readonly string[] = [
 ];
 
 /**
- * Where this Node and its npm are: a version manager puts them into the home directory. The directory that holds
- * them may be a home itself, so it is not among them.
+ * The directories of this Node and its npm: a version manager puts them into the home directory. Their parent may be
+ * a home itself, so it is not included.
  */
 export function nodeDirectories(program = process.execPath): readonly string[] {
   const bin = dirname(program);

@@ -1,4 +1,4 @@
-// What a warden (the program that guards a confined command) tells about how the command ended.
+// Parses what a warden (the program that guards a confined command) reports about the command's end.
 import { constants } from "node:os";
 
 /** How a command ended: with a code, or by a signal. */
@@ -7,14 +7,14 @@ export interface WardenExit {
   readonly signal: NodeJS.Signals | null;
 }
 
-/** Whether the command began at all: if not, the warden itself failed, and what it wrote says why. */
+/** Whether the command began at all: if not, the warden itself failed, and its output says why. */
 export function hasBegun(warden: WardenExit, report: string): boolean {
   return warden.exitCode === null || report.includes('"exit-code"');
 }
 
 /**
- * The command's own end. A warden passes a signal on as shells do, as 128 + n: that a command itself exits with
- * such a code cannot be told apart, and is rarer.
+ * The command's own exit. A warden reports a signal as 128 + n, like a shell; a command that exits with such a code
+ * cannot be told apart, and is rarer.
  */
 export function exitOfGuarded(warden: WardenExit): WardenExit {
   const number = (warden.exitCode ?? 0) - 128;
