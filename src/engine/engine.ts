@@ -1,5 +1,5 @@
-// What a call may reach: the workspace and, as they come, history, commands and versions. One engine serves a
-// process; dialects and transports share it.
+// Everything that a call may reach: the workspace and, through it, history, commands and versions. One engine serves
+// a process; dialects and transports share it.
 import { attributeCopier } from "./shell/attributes.ts";
 import type { Sandbox } from "./shell/launch.ts";
 import { fileIdentity } from "./workspace/commit/stage.ts";
@@ -10,14 +10,14 @@ import { linkFarm } from "./workspace/system/link-farm.ts";
 import { type Grant, Workspace } from "./workspace/workspace.ts";
 import type { Workspaces } from "./workspaces/workspaces.ts";
 
-/** What a command asks for. It gets no more than was allowed; where nothing is said, all of that. */
+/** What a command asks for. It gets no more than was allowed; by default all of that. */
 export interface Wants {
   readonly network: boolean;
 }
 
 export interface Engine extends Disposable {
   readonly workspace: Workspace;
-  /** Confines commands to a workspace; absent where nobody asked for a sandbox. */
+  /** Confines commands to a workspace; absent without a sandbox. */
   readonly confine?: ((workspace: Workspace, wants?: Wants) => Sandbox) | undefined;
   /** Forks that can be made, compared and merged; absent where none are served. */
   readonly workspaces?: Workspaces | undefined;
@@ -34,14 +34,14 @@ export interface EngineOptions {
   readonly rules?: PolicySource | undefined;
   /** Lets dialects whose caller chooses the directory (`file-editor`) open any, with this access. Default: none. */
   readonly anyDirectory?: Access | undefined;
-  /** Lets tools remove what undo could not bring back. Default: they refuse to (`irrevocable`). */
+  /** Lets tools remove what undo could not restore. Default: they refuse (`irrevocable`). */
   readonly allowIrrevocable?: boolean | undefined;
 }
 
 /**
- * Opens directories for use. Nothing outside of them can be reached through the engine, whatever a caller asks for.
- * Dispose of it when done (`using`, or `engine[Symbol.dispose]()`). Faults: `not_found`, `not_a_directory`,
- * `permission_denied` where a root cannot be served; `state_in_root`.
+ * Opens directories. Nothing outside of them can be reached through the engine. Dispose of it when done (`using`, or
+ * `engine[Symbol.dispose]()`). Faults: `not_found`, `not_a_directory`, `permission_denied` if a root cannot be
+ * served; `state_in_root`.
  */
 export function openEngine(options: EngineOptions): Engine {
   const { roots, state, confine, workspaces, rules, allowIrrevocable, anyDirectory } = options;

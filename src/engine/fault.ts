@@ -1,10 +1,10 @@
-// What can go wrong, as data. The engine throws a Fault with a code and the facts, never a sentence: each
-// dialect says it in its own words (contract/wording.ts), so adding a code here is adding it to all of them.
+// Failures, as data. The engine throws a Fault with a code and the facts; each dialect words it
+// (contract/wording.ts), so a new code here needs a sentence there.
 
-/** What a directory entry, or an opened thing, is. */
+/** The kind of a directory entry or an open object. */
 export type Kind = "file" | "directory" | "symlink" | "fifo" | "socket" | "device" | "other";
 
-/** One thing wrong with the parameters of a call. `at` is a path such as `edits[2].old`, "" for the whole. */
+/** One problem with the parameters of a call. `at` is a path such as `edits[2].old`, "" for the whole. */
 export interface ParameterIssue {
   readonly at: string;
   readonly rule: string;
@@ -22,7 +22,9 @@ export interface Faults {
   // the call
   unknown_tool: { readonly name: string };
   invalid_params: { readonly issues: readonly ParameterIssue[] };
-  /** Parameters that are each fine, but not together, or not for this file: what is wrong is in the contract's words. */
+  /**
+   * Parameters that are valid alone, but not together, or not for this file. The message is in the contract's words.
+   */
   invalid_argument: { readonly message: string; readonly path?: string };
   cancelled: Record<never, never>;
   timeout: { readonly ms: number; readonly what: string };
@@ -48,18 +50,18 @@ export interface Faults {
   state_in_root: { readonly path: string; readonly root: string };
   into_itself: { readonly path: string };
   permission_denied: { readonly path: string };
-  /** Removing or replacing it would lose something that undo cannot bring back. `inside`: what, in a tree. */
+  /** Removing or replacing it would lose something that undo cannot restore. `inside`: its path in a tree. */
   irrevocable: {
     readonly path: string;
     readonly inside?: string;
     readonly reason: "special" | "unreadable" | "too_long" | "too_large";
     /** Of something special. */
     readonly kind?: Kind;
-    /** Of what is too large, and what would be kept. */
+    /** Its size, and the limits of what is kept. */
     readonly bytes?: number;
     readonly limits?: { readonly maxFileBytes: number; readonly maxChangeBytes: number };
   };
-  /** A rule of the policy speaks against it. `mask`: what was written would copy or show a hidden value. */
+  /** A policy rule forbids it. `mask`: the new content would copy or reveal a hidden value. */
   forbidden: { readonly path: string; readonly rule: string; readonly to: "open" | "change" | "mask" };
   /** A rule wants a person to be asked first. `path` is the first of them. */
   approval_needed: {
@@ -90,7 +92,7 @@ export interface Faults {
     readonly encoding: string;
     readonly character: string;
     readonly line: number;
-    /** Where the file's encoding is not certain, or not the one that was named: the likely ones. */
+    /** The candidate encodings, if the file's encoding is uncertain, or not the one that was named. */
     readonly likely?: readonly string[];
   };
   too_large: { readonly path: string; readonly size: number; readonly limit: number };
@@ -99,7 +101,7 @@ export interface Faults {
 
   // patterns
   nothing_matches: { readonly glob: string };
-  /** Ripgrep was killed, or ran out of memory over a line of a large file: what it found is not all. */
+  /** ripgrep was killed, or ran out of memory on a line of a large file: the results are incomplete. */
   search_incomplete: { readonly reason: "killed" | "memory" };
   invalid_pattern: { readonly pattern: string; readonly kind: "glob" | "regex"; readonly reason: string };
 
@@ -110,7 +112,7 @@ export interface Faults {
     readonly symbol: string;
     readonly candidates: readonly {
       readonly name: string;
-      /** Where it is not the file that was asked about. */
+      /** Set if it is not the requested file. */
       readonly path?: string;
       readonly from: number;
       readonly to: number;
@@ -135,7 +137,7 @@ export interface Faults {
     readonly groups: number;
   };
   edits_overlap: { readonly path: string; readonly edits: readonly [number, number]; readonly line: number };
-  /** `edits` are those that collide with the lines in `current`; `around` shows these with their neighbours. */
+  /** `edits` are those that conflict with the lines in `current`; `around` shows these with their neighbours. */
   stale: {
     readonly path: string;
     readonly current: readonly NumberedLine[];
@@ -156,9 +158,9 @@ export interface Faults {
   locked: { readonly path: string };
 
   // the past
-  /** `id` is "" where there is no change at all. */
+  /** `id` is "" if there is no change at all. */
   unknown_change: { readonly id: string };
-  /** What a change replaced was too large to keep, or is not kept any more. */
+  /** Replaced content was too large to keep, or is not kept any more. */
   unknown_hunk: { readonly hunk: number; readonly hunks: number };
   not_kept: { readonly path: string; readonly change: string };
 

@@ -1,6 +1,6 @@
 // JSON with the places of its values: enough to change one of them and leave every other byte as it is.
 
-/** A value, and where it is in the text: [start, end). */
+/** A value, and its range in the text: [start, end). */
 export interface Placed {
   readonly start: number;
   readonly end: number;

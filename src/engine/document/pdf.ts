@@ -8,7 +8,7 @@ const mostKept = 4;
 /** The latest ones: a long document is read in several pages. */
 const kept = new Map<string, Promise<readonly string[] | undefined>>();
 
-/** The pages' texts, "" for one without; undefined where it cannot be read. */
+/** The text of each page, "" for one without; undefined if it cannot be read. */
 export function pdfPages(bytes: Uint8Array): Promise<readonly string[] | undefined> {
   const key = contentHash(bytes);
   const known = kept.get(key);

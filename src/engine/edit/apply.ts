@@ -1,6 +1,6 @@
-// Applies a list of edits to a text: all or none, or each by itself. Text edits see either what the edits before
-// them made (`sequence`) or the file as it was (`original`); line numbers always mean the file as it was. Edits of
-// the original that touch the same characters are refused.
+// Applies a list of edits to a text: all or none, or each by itself. Text edits see either the result of the edits
+// before them (`sequence`) or the original file (`original`); line numbers always mean the original. Edits of the
+// original that touch the same characters are refused.
 import { Fault } from "../fault.ts";
 import type { FindOptions } from "../regex/find.ts";
 import type { NewLines } from "../text/endings.ts";
@@ -35,21 +35,21 @@ export interface Applied {
   readonly tolerance?: Tolerance;
 }
 
-/** Lines of the file before and after that differ by an edit; `to` is `from - 1` where there are none. */
+/** Lines before and after that an edit changed; `to` is `from - 1` if there are none. */
 export interface ChangedLines {
   readonly before: LineRange;
   readonly after: LineRange;
 }
 
 export interface EditResult {
-  /** The new text; the same value as before where nothing changed. */
+  /** The new text; the same value as before if nothing changed. */
   readonly text: Text;
   /** One per edit, in order; a Fault only with `failing: "skip"`. */
   readonly outcomes: readonly (Applied | Fault)[];
   /** How many places were replaced in all. */
   readonly count: number;
   readonly changed: readonly ChangedLines[];
-  /** The same as whole lines with what stands there now; what a merge carries over. */
+  /** The same as whole lines with their replacement, for a merge. */
   readonly hunks: readonly LineHunk[];
 }
 
@@ -121,7 +121,7 @@ async function applyAsSplices(text: Text, edits: readonly Edit[], options: EditO
   return withDetails(text, edits, { text: result, outcomes, count }, () => splices, options);
 }
 
-/** A result that can also tell what was changed. That is computed on demand: it costs. */
+/** A result that can also report what was changed. Computed on demand, because it is expensive. */
 function withDetails(
   before: Text,
   edits: readonly Edit[],
@@ -150,7 +150,7 @@ function changeOriginal(draft: TextBuffer, splices: readonly Splice[], text: Tex
   throw new Fault("edits_overlap", { path: text.path, edits: [clash.edit, edit], line });
 }
 
-/** Halves of surrogate pairs would stand for bytes of the file here; from outside they are no text at all. */
+/** Lone surrogates represent bytes of the file here; in a caller's text they are invalid. */
 function refuseBrokenText(text: Text, edit: Edit): void {
   const at = loneSurrogate(edit.new);
   if (at < 0) return;

@@ -1,10 +1,10 @@
-// Which lines of a text stand in another one beyond doubt. Among repeated lines there are several shortest ways from
-// one text to the other; a pair of lines is certain if all of these ways keep it.
+// Which lines of a text are certainly in another one. Among repeated lines there are several shortest edit scripts; a
+// pair of lines is certain if all of them keep it.
 
 /** Cells of the table; two texts of 2,000 lines. */
 const mostCells = 4_000_000;
 
-/** For each line of `a` its place in `b`, or -1 where that is not certain. Undefined for texts that are too long. */
+/** For each line of `a` its position in `b`, or -1 if that is uncertain. Undefined for texts that are too long. */
 export function certainLines(a: readonly string[], b: readonly string[]): Int32Array | undefined {
   const [n, m] = [a.length, b.length];
   const width = m + 1;

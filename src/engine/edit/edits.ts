@@ -1,5 +1,5 @@
-// Edits as values: what a caller can ask to be changed in one file. Every difference between callers is a field
-// here. In all texts a line break matches any line ending.
+// Edits as values: what a caller can ask to change in one file. Every difference between callers is a field here. In
+// all texts a line break matches any line ending.
 import type { ReplacementStyle } from "../regex/replacement.ts";
 
 /** Which lines, from 1, the last one included. */
@@ -8,31 +8,33 @@ export interface LineRange {
   readonly to: number;
 }
 
-/** How often to replace: exactly one place may fit; or every place; or the first so many. */
+/** How often to replace: exactly one match; every match; or the first N. */
 export type Times = "unique" | "all" | number;
 
-/** Replace a text that stands there literally. */
+/** Replace a literal text. */
 export interface ReplaceEdit {
   readonly kind: "replace";
   readonly old: string;
   readonly new: string;
   readonly times: Times;
   readonly ignoreCase?: boolean;
-  /** What to overlook, in this order, where nothing fits exactly. Only for a unique, case-sensitive replacement. */
+  /**
+   * Differences to ignore, in this order, if there is no exact match. Only for a unique, case-sensitive replacement.
+   */
   readonly tolerances?: readonly Tolerance[];
-  /** What a tolerant match must stay under; without it, whatever the tolerances allow. */
+  /** Limits for a tolerant match; without it, whatever the tolerances allow. */
   readonly stretch?: RegionLimit;
   /** Look only in these lines; the end may lie behind the last line. */
   readonly within?: LineRange;
 }
 
-/** A region of so many times the lines of the old text, or of so many more characters, does not count. */
+/** A region with this many times the lines of the old text, or this many more characters, does not count. */
 export interface RegionLimit {
   readonly lines: number;
   readonly characters: number;
 }
 
-/** Replace what a JavaScript regular expression matches. */
+/** Replace the matches of a JavaScript regular expression. */
 export interface RegexEdit {
   readonly kind: "regex";
   readonly pattern: string;
@@ -41,7 +43,7 @@ export interface RegexEdit {
   readonly new: string;
   readonly style: ReplacementStyle;
   readonly times: Times;
-  /** Match every line by itself. */
+  /** Match each line separately. */
   readonly byLine?: boolean;
   readonly within?: LineRange;
 }
@@ -60,7 +62,7 @@ export interface InsertEdit {
   readonly new: string;
 }
 
-/** Replace lines that must stand exactly at a line of the original file. */
+/** Replace lines that must be exactly at a line of the original file. */
 export interface AnchoredEdit {
   readonly kind: "anchored";
   readonly line: number;
@@ -72,7 +74,7 @@ export interface AnchoredEdit {
 
 export type Edit = ReplaceEdit | RegexEdit | LinesEdit | InsertEdit | AnchoredEdit;
 
-/** What a match may overlook; see tolerance.ts. */
+/** Differences that a match may ignore; see tolerance.ts. */
 export type Tolerance =
   /** Blanks at line ends. */
   | "trailing_space"
@@ -84,9 +86,9 @@ export type Tolerance =
   | "indentation"
   /** Blanks at both ends of lines. */
   | "trimmed_lines"
-  /** The same, and how many blanks stand between words. */
+  /** The same, and the number of blanks between words. */
   | "collapsed"
-  /** Where lines are broken, and how many blanks stand between words. */
+  /** Line breaks, and the number of blanks between words. */
   | "flowed"
   /** Blanks and line breaks around the whole text. */
   | "trimmed"

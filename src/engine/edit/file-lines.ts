@@ -1,4 +1,4 @@
-// The lines of a file as patches see them: each with its ending, and where it starts.
+// The lines of a file for patches: each with its ending and its offset.
 import type { LineEnding } from "../text/endings.ts";
 import type { Text } from "../text/text.ts";
 
@@ -6,7 +6,7 @@ export interface FileLine {
   readonly text: string;
   /** "" for a last line without a break. */
   readonly end: LineEnding | "";
-  /** Where it starts in the raw text. */
+  /** Its offset in the raw text. */
   readonly start: number;
 }
 

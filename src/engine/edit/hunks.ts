@@ -1,7 +1,7 @@
-// Puts the hunks of one file into its text. A hunk stands where its line number says, or, where lines have moved,
-// at the one place that has its old lines; if there are two such places it is refused. Only changed lines are
-// spliced: context keeps its bytes. Line endings are taken literally where the patch has any "\r"; a patch without
-// fits a file with other endings, and its lines take those of their place.
+// Applies the hunks of one file to its text. A hunk goes to its line number or, if lines have moved, to the one place
+// with its old lines; if there are two such places it is refused. Only changed lines are spliced: context keeps its
+// bytes. Line endings are literal if the patch has any "\r"; otherwise the patch fits any endings, and its lines take
+// those of their neighbours.
 import { createHash } from "node:crypto";
 import { Fault, type NumberedLine } from "../fault.ts";
 import { dominantEnding, endingsIn } from "../text/endings.ts";
@@ -14,7 +14,7 @@ import type { FilePatch, PatchHunk, PatchLine } from "./notation/file-patch.ts";
 
 export interface Patched {
   readonly text: Text;
-  /** By how many lines each hunk stood elsewhere than it said; 0 where it carried no number. */
+  /** The line offset of each hunk from its stated position; 0 if it had no number. */
   readonly offsets: readonly number[];
 }
 
@@ -44,8 +44,8 @@ export function applyFilePatch(file: Text, patch: FilePatch): Patched {
     used.push({ start: found.at, end: found.at + old });
     if (hunk.oldStart !== undefined) drift = found.offset;
     offsets.push(found.offset);
-    // A known file has the endings that the patch says, even where nothing around shows them; unless the whole patch
-    // came with "\r\n", which were taken off.
+    // A known file has the endings that the patch states, even if nothing around shows them; unless the whole patch
+    // came with "\r\n", which was stripped.
     const said = literal || (verified && old === 0 && !patch.crlf);
     splices.push(...hunkSplices(hunk, found.at, { ...target, literal: said }, text, patch.crlf ?? false));
   }
@@ -120,8 +120,8 @@ function runSplice(
   const endOf = (i: number) => (added[i]?.end ? removed[i]?.end || usual : "");
   const joined = added.map((line, i) => line.text + endOf(i)).join("");
   if (!endUnknown) return { start, end, text: joined };
-  // An envelope cannot say whether the file ends with a break, so it ends as it did. A last line without one that
-  // stays needs it before what follows.
+  // An envelope cannot say whether the file ends with a line break, so that stays. A last line without one needs it
+  // before appended lines.
   const opensEnd = before !== undefined && before.end === "" && added.length > 0;
   const closesEnd = opensEnd || (to === lines.length && removed.at(-1)?.end === "");
   const last = added.length > 0 ? endOf(added.length - 1).length : 0;

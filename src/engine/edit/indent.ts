@@ -32,7 +32,7 @@ export function reindent(lines: readonly string[], like: readonly string[]): str
 
 const width = (indent: string) => indent.replaceAll("\t", "    ").length;
 
-/** Which indentation of one block stands for which in another: its lines are the same but for that. */
+/** Maps the indentations of one block to those of another whose lines are otherwise equal. */
 export type IndentMap = ReadonlyMap<string, string>;
 
 /** The map between two blocks; undefined where they differ in more, or one indentation would have to mean two. */
@@ -46,7 +46,7 @@ export function indentMap(from: readonly string[], to: readonly string[]): Inden
     if (known !== undefined && known !== indentOf(other)) return undefined;
     map.set(indentOf(line), indentOf(other));
   }
-  // What is deeper in one must be deeper in the other.
+  // Deeper in one must be deeper in the other.
   const steps = [...map].sort(([a], [b]) => width(a) - width(b));
   for (const [i, [, deep]] of steps.entries()) {
     const before = steps[i - 1]?.[1];
@@ -55,7 +55,7 @@ export function indentMap(from: readonly string[], to: readonly string[]): Inden
   return map;
 }
 
-/** Lines with their indentation carried over by a map; undefined where it does not tell what an indentation becomes. */
+/** Lines with mapped indentation; undefined if the map does not cover one of them. */
 export function mapIndent(lines: readonly string[], map: IndentMap): string[] | undefined {
   const texts = lines.filter(line => !isBlank(line));
   const unknown = [...new Set(texts.map(indentOf))].filter(indent => !map.has(indent));
@@ -73,7 +73,7 @@ export function mapIndent(lines: readonly string[], map: IndentMap): string[] | 
   });
 }
 
-/** How an indentation that the map does not know is carried over: in proportion to those that it knows. */
+/** An indentation outside the map is scaled in proportion to those in it. */
 function carrier(
   unknown: readonly string[],
   map: IndentMap,
@@ -83,7 +83,7 @@ function carrier(
   const target = unitOf([...map.values()]);
   const [from, to] = known[0] ?? ["", ""];
   if (source === "mixed" || target === "mixed") {
-    // Only what goes on behind a known indentation can be told.
+    // Only extensions of a known indentation can be mapped.
     const start = (indent: string) => known.findLast(([one]) => indent.startsWith(one));
     return indent => {
       const base = start(indent);
@@ -99,7 +99,7 @@ function carrier(
   };
 }
 
-/** How many characters of the target one of the source stands for; undefined where nothing tells. */
+/** How many characters of the target one of the source corresponds to; undefined if unknown. */
 function ratioOf(
   known: readonly (readonly [string, string])[],
   sameUnit: boolean,

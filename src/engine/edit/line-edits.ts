@@ -1,5 +1,5 @@
-// Edits by line number: replacing lines, inserting lines, and replacing lines that must stand where they are said
-// to. Numbers are always those of the original file.
+// Edits by line number: replace lines, insert lines, and replace lines that must match. Numbers are always those of
+// the original file.
 import { Fault } from "../fault.ts";
 import { likeBody } from "../text/endings.ts";
 import { countLines, type LineCounting, type LineIndex } from "../text/lines.ts";

@@ -1,5 +1,5 @@
-// What edits did to a text, as hunks: whole lines of the file as it was, and what stands there instead. A merge
-// carries these over onto another version of the file; it does not have to find out again what was changed.
+// The effect of edits on a text as hunks: whole lines of the original, and their replacement. A merge applies these
+// to another version of the file, without diffing again.
 import { type NewLines, rawSplices } from "../text/endings.ts";
 import { linesWithEndings } from "../text/line-diff.ts";
 import { LineIndex } from "../text/lines.ts";
@@ -27,8 +27,8 @@ export function linesOf(text: { readonly raw: string; readonly breaks: Text["bre
 }
 
 /**
- * The hunks of sorted splices. An edit that names lines stands for all of them; of one that names a text, lines that
- * it repeats unchanged at both ends only tell where it belongs (`isContext`).
+ * The hunks of sorted splices. An edit by line numbers covers all of its lines; for an edit by text, unchanged lines
+ * at both ends are only context (`isContext`).
  */
 export function lineHunks(
   text: Text,
@@ -62,7 +62,7 @@ export function lineHunks(
   });
 }
 
-/** Which lines a splice changes; none where it puts whole lines between others. From 0, the end excluded. */
+/** The lines that a splice changes; none if it inserts whole lines between others. From 0, end excluded. */
 function touchedLines(
   body: string,
   index: LineIndex,
@@ -72,7 +72,7 @@ function touchedLines(
   const lines = index.count("terminated");
   const atLineStart = (offset: number) => index.start(index.lineAt(offset)) === offset;
   const closed = text === "" ? atLineStart(start) : text.endsWith("\n");
-  // Behind the final break there is no line; what comes there does not touch the last one.
+  // There is no line after the final break; an insertion there does not touch the last line.
   if (start === end && atLineStart(start) && (closed || (first === lines && start === body.length)))
     return { start: first, end: first };
   const last = index.lineAt(end) - 1;

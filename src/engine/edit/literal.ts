@@ -9,8 +9,8 @@ export interface Region {
 }
 
 /**
- * Every place at which a text stands, at most so many. `overlapping` also counts places that share characters, as
- * "aa" stands twice in "aaa": a unique match has to be unique in this sense.
+ * Every position of a text, up to a limit. `overlapping` also counts positions that share characters, as "aa" occurs
+ * twice in "aaa": a unique match must be unique in this sense.
  */
 export function occurrences(
   body: string,
@@ -38,7 +38,7 @@ export function occurrences(
   return found;
 }
 
-/** Whether a file has lone "\r" among its other breaks, which a "\n" of a searched text may stand for as well. */
+/** Whether a file has lone "\r" among its other breaks; a "\n" of a searched text may match it as well. */
 export function hasLoneBreaks(text: Text, old: string): boolean {
   return old.includes("\n") && text.breaks !== "cr" && text.body.includes("\r");
 }

@@ -1,6 +1,6 @@
-// Where a hunk belongs in a file. With a line number: there, if its old lines stand there; else at the only place
-// where they do, under git's rules (a hunk without context behind it belongs to the end, one from line 1 to the
-// start). Without a number: at the only place behind the hunk before it, or the first one behind its anchor.
+// Finds the position of a hunk in a file. With a line number: there, if its old lines match; otherwise at the only
+// place where they do, under git's rules (a hunk without trailing context belongs to the end, one from line 1 to the
+// start). Without a number: at the only place after the previous hunk, or the first one after its anchor.
 import type { FileLine } from "./file-lines.ts";
 import type { PatchHunk, PatchLine } from "./notation/file-patch.ts";
 
@@ -57,7 +57,7 @@ function locateByNumber(
   const wanted = old.map(line => sameLine(line, target));
   const fits = (at: number) => at >= 0 && matches(wanted, lines, at);
   if (drift === 0 && stated >= floor && fits(stated)) return { at: stated, offset: 0 };
-  // Changed lines alone do not tell a place: such a hunk stands where it says or nowhere.
+  // Changed lines alone do not identify a place: such a hunk applies at its line number or not at all.
   if (old.every(line => line.sign === "-")) return "no_match";
   const toEnd = hunk.lines.at(-1)?.sign !== " ";
   const places: number[] = [];
@@ -70,7 +70,7 @@ function locateByNumber(
   const expected = stated + drift;
   if (places.length === 0 || only === undefined) return "no_match";
   if (places.length > 1) {
-    // Of several, only the one that moved as the hunks before did, and that no other is nearer than.
+    // Of several, only the one with the same offset as the previous hunks, if no other is nearer.
     const nearest = places.filter(at => Math.abs(at - stated) <= Math.abs(expected - stated));
     const agreed = drift !== 0 && nearest.length === 1 && nearest[0] === expected && expected >= floor;
     return agreed ? { at: expected, offset: drift } : "ambiguous";
@@ -115,7 +115,7 @@ function locateByContext(
   return "no_match";
 }
 
-/** Where the old lines can stand at all, in order: where the rarest of them does. Others cost lines times lines. */
+/** The candidate positions, in order: those of the rarest old line. Testing every position would be quadratic. */
 function likelyPlaces(old: readonly PatchLine[], lines: readonly FileLine[]): number[] {
   const found = new Map<string, { readonly i: number; readonly at: number[] }>();
   for (const [i, { text }] of old.entries()) found.set(text.trimEnd(), { i, at: [] });
@@ -138,7 +138,7 @@ function anchored(anchors: readonly string[], lines: readonly FileLine[], floor:
     const [first = "", ...inner] = anchors;
     for (let at = find(first, floor); at >= 0 && ends.size < 1000; at = find(first, at + 1)) {
       const end = inner.reduce((from, anchor) => (from < 0 ? -1 : find(anchor, from + 1)), at);
-      // What does not stand behind this place does not stand behind a later one either.
+      // A line that does not occur after this position does not occur after a later one either.
       if (end < 0) break;
       ends.add(end);
     }

@@ -22,8 +22,8 @@ export type Merged =
   | { readonly overlaps: readonly Overlap[] };
 
 /**
- * Carries the changes from `base` to `ours` over into `theirs`, which is what stands in the file now: its encoding,
- * mark, endings and every byte that `ours` did not change stay. Throws `unencodable`.
+ * Merges the changes from `base` to `ours` into `theirs`, the current file: its encoding, mark, endings and every
+ * byte that `ours` did not change stay. Throws `unencodable`.
  */
 export function merge(base: Text, ours: MergeSide, theirs: Text): Promise<Merged> {
   return traced("merge", async span => {

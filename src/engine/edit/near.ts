@@ -1,5 +1,5 @@
-// Why a text was not found: where it nearly stands, and in what it differs. Precise words here are worth more than
-// loose matching: the caller can repeat the edit as it should have been.
+// Why a text was not found: the nearest region, and how it differs. A precise hint is worth more than loose matching:
+// the caller can repeat the edit correctly.
 import type { NearMiss, NumberedLine } from "../fault.ts";
 import { shown } from "../text/escape.ts";
 import { indexOfText } from "../text/index-of.ts";
@@ -8,7 +8,7 @@ import { occurrences } from "./literal.ts";
 import { plainType, tolerantMatch } from "./tolerance.ts";
 
 const mostLines = 12;
-/** Beyond this a region is hardly what was meant. */
+/** Beyond this a region is hardly the intended one. */
 const likely = { lines: 2, characters: 500 };
 /** Looking for a similar line costs; files beyond this many characters are not searched for one. */
 const largest = 4_000_000;
@@ -66,7 +66,7 @@ function withoutLineNumbers(old: string): string | undefined {
     .join("\n");
 }
 
-/** Where the block would begin if the line stood that is most like its longest one, by words that both have. */
+/** Where the block would begin, judging by the line most similar to its longest one, by common words. */
 function similarPlace(body: string, index: LineIndex, old: string): number | undefined {
   const lines = old.split("\n");
   const longest = lines.reduce((a, b) => (b.trim().length > a.trim().length ? b : a), "");

@@ -1,5 +1,5 @@
-// Patches over several files, in one form whatever the notation: a list of FilePatch. `parsePatch` reads a unified
-// diff or a patch envelope; `applyFilePatch` (hunks.ts) puts one of them into a text.
+// Patches over several files, in one form for all notations: a list of FilePatch. `parsePatch` reads a unified diff
+// or a patch envelope; `applyFilePatch` (hunks.ts) applies one of them to a text.
 import { Fault } from "../fault.ts";
 import { isEnvelope, parseEnvelope } from "./notation/envelope.ts";
 import type { FilePatch } from "./notation/file-patch.ts";
@@ -23,7 +23,7 @@ export function parsePatch(patch: string): FilePatch[] {
   return files;
 }
 
-/** The first line that both notations read: where it ends with "\r\n", all lines lost their "\r". */
+/** The first line that both notations have: if it ends with "\r\n", all lines lost their "\r". */
 function hasCrlfHeader(patch: string): boolean {
   const header = isEnvelope(patch) ? /^\*\*\* Begin Patch[^\n]*/m : /^(diff --git |--- )[^\n]*/m;
   return header.exec(patch)?.[0].endsWith("\r") ?? false;

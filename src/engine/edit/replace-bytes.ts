@@ -6,7 +6,7 @@ export interface ReplacedBytes {
   readonly count: number;
 }
 
-/** Undefined where there is no such place, or the result would have more than so many bytes. */
+/** Undefined if there is no match, or the result would exceed this many bytes. */
 export function replaceBytes(
   bytes: Uint8Array,
   old: string,

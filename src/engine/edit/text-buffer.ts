@@ -5,7 +5,7 @@ import { type Splice, spliced } from "../text/splice.ts";
 import type { EditSplice } from "./line-hunks.ts";
 import { occurrences, type Region } from "./literal.ts";
 
-/** A stretch of the original, or a text that an edit put there (also "", where it only removed). */
+/** A range of the original, or a text that an edit inserted (also "", for a deletion). */
 type TextPiece =
   | { readonly start: number; readonly end: number }
   | { readonly text: string; readonly edit: number };
@@ -28,9 +28,8 @@ export class TextBuffer {
   }
 
   /**
-   * The first places at which a text stands in the current text, also such as share characters. The original is
-   * searched as it is, and only what lies around changes is put together, so that many edits of a large file do not
-   * each copy it.
+   * The first positions of a text in the current text, overlapping ones included. The original is searched directly,
+   * and only the surroundings of changes are assembled, so that many edits of a large file do not each copy it.
    */
   find(old: string, most: number): Region[] {
     if (this.#current !== undefined) return occurrences(this.#current, old, { most, overlapping: true });
@@ -72,7 +71,7 @@ export class TextBuffer {
     return found;
   }
 
-  /** What lies around changes: the new texts with so many characters on both sides, joined where these meet. */
+  /** The surroundings of changes: the new texts with this many characters on both sides, joined where they meet. */
   *#seams(
     margin: number,
   ): Generator<{ readonly at: number; readonly text: string; readonly kept: readonly Region[] }> {

@@ -1,4 +1,4 @@
-// Edits that find their place by what stands there: literally, with tolerance, or by a regular expression.
+// Edits that are located by content: literally, with tolerance, or by a regular expression.
 import { Fault } from "../fault.ts";
 import { type FindOptions, findAll, type Match } from "../regex/find.ts";
 import { expand, expandedLength, readReplacement } from "../regex/replacement.ts";
@@ -13,7 +13,7 @@ import { tolerantMatch } from "./tolerance.ts";
 
 export interface TextContext {
   readonly text: Text;
-  /** What to look in: the text's body, or what earlier edits made of it. Asked for only where it is needed. */
+  /** The text to search: the body, or the result of earlier edits. Read only if needed. */
   readonly body: string;
   /** The first places of a text in it, also such as share characters. */
   find(old: string, most: number): Region[];
@@ -27,7 +27,7 @@ interface Replacements {
 
 /** How many line numbers a refusal names. */
 const mostLines = 20;
-/** What a replacement may grow a file to, in characters. */
+/** The largest file that a replacement may produce, in characters. */
 const largest = 128 * 1024 * 1024;
 /** How many pieces of replacements to put together before others get their turn. */
 const mostPieces = 100_000;
@@ -101,11 +101,11 @@ export async function replaceRegex(
     ...limit,
   });
   const replacement = readReplacement(edit.new, edit.style, found, { path: text.path, edit: context.edit });
-  // Behind the final line break there is no line that an empty match could stand for.
+  // There is no line after the final line break for an empty match.
   const matches = found.matches.filter(
     m => m.end > m.start || m.start === 0 || offset + m.start < body.length || !body.endsWith("\n"),
   );
-  // There is a bound on what the search can hand over; a part of what was asked for is not it.
+  // The search has a limit on its results; a partial replacement would not be what was asked for.
   if (found.more && edit.times === "all")
     throw new Fault("too_large", {
       path: text.path,

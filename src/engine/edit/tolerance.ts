@@ -81,7 +81,7 @@ const find: Readonly<Record<Tolerance, (task: Task) => Splice[]>> = {
     occurrences(plainType(body), plainType(old), { most, overlapping: true }).map(r => ({ ...r, text })),
 };
 
-/** How the lines of a place are compared with the old ones: asked anew for each place, then line after line. */
+/** Compares the lines of a region with the old ones: called once for each region, then line by line. */
 type LineComparison = (old: readonly string[]) => () => (line: string, i: number) => boolean;
 
 function byLine(simplified: (line: string) => string): LineComparison {
@@ -131,7 +131,7 @@ function fitted(
   });
 }
 
-/** Runs of whole lines that are the same as the old text, as the comparison sees it. */
+/** Runs of whole lines that equal the old text under the comparison. */
 function windows({ body, index, old }: Task, compare: LineComparison): Region[] {
   const lines = blockLines(old);
   const found: Region[] = [];
@@ -157,7 +157,7 @@ function windows({ body, index, old }: Task, compare: LineComparison): Region[] 
   return found;
 }
 
-/** The block can only stand where this word of it does: one of its longest, with the fewest places. */
+/** The block can only be where this word occurs: one of its longest, with the fewest occurrences. */
 function rarestWord(
   body: string,
   lines: readonly string[],

@@ -4,7 +4,7 @@ import type { AskedAction } from "./rule.ts";
 
 /** Something that a rule asks about. */
 export interface Need {
-  /** Where it is, absolute. */
+  /** Absolute path. */
   readonly at: string;
   readonly question: AskedAction;
   /** The rule that asks. */

@@ -1,5 +1,5 @@
-// Rules that can never decide: whatever they match, another rule matches too and wins. Only rules that match every path
-// are considered, since that is the mistake people make.
+// Rules that can never decide: another rule matches everything that they match, and wins. Only rules that match every
+// path are considered, since that is the common mistake.
 import { type PolicyRule, ruleName } from "./rule.ts";
 
 export interface Overridden {
@@ -18,7 +18,7 @@ export function overriddenRules(rules: readonly PolicyRule[]): Overridden[] {
   return found;
 }
 
-/** Deny wins whatever the order; otherwise a later rule wins in what it speaks about. */
+/** Deny wins regardless of order; otherwise a later rule wins for what it sets. */
 function wins(other: PolicyRule, rule: PolicyRule, isLater: boolean): boolean {
   if (other.access === "deny") return true;
   return (

@@ -12,7 +12,7 @@ export type GlobProblem = "empty" | "too_long" | "unclosed" | "too_many_alternat
 /** A path, folded: its names below the root, and the paths of it and of the directories above it. */
 export interface FoldedPath {
   readonly names: readonly string[];
-  /** Below the root, and from the top. Made when asked for: few globs need them. */
+  /** Below the root, and from the top. Computed on demand: few globs need them. */
   relative(): readonly string[];
   absolute(): readonly string[];
 }
@@ -20,14 +20,14 @@ export interface FoldedPath {
 export interface PathGlobs {
   /** Whether they fit a path: itself or a directory above it. */
   match(path: FoldedPath): boolean;
-  /** What the names of matching things end with, folded; "" where that is open. */
+  /** The suffix of matching names, folded; "" if any. */
   readonly endings: readonly string[];
 }
 
 interface Glob {
   /** Everything, the root included. */
   readonly all: boolean;
-  /** Matched with single names: what a glob at any depth means costs no more than the path is long. */
+  /** Matched against single names: a glob at any depth costs no more than the length of the path. */
   readonly names: readonly Pattern[];
   readonly paths: readonly Pattern[];
   readonly endings: readonly string[];

@@ -1,5 +1,5 @@
-// A set of rules, asked about paths. Deny wins whatever the order; among the rest the last rule that applies decides,
-// separately for access and for questions. A path is asked about by where it really is, links resolved.
+// A set of rules over paths. Deny wins regardless of order; otherwise the last rule that applies decides, separately
+// for access and for approval. Paths are canonical, links resolved.
 import { EndingIndex } from "./ending-index.ts";
 import { LruMap } from "./lru-map.ts";
 import { type FoldedPath, folded, type PathGlobs, pathGlobs } from "./path-globs.ts";
@@ -48,8 +48,8 @@ export class Policy {
   }
 
   /**
-   * About the thing at `relative` (with `/`, "" for the root itself) below a root at `root` (absolute): globs that
-   * begin with `/` are read against the whole path, others against the part below the root.
+   * The decision for `relative` (with `/`, "" for the root itself) below a root at `root` (absolute): globs that
+   * begin with `/` match the whole path, others the part below the root.
    */
   decide(root: string, relative: string): Decision {
     if (this.isEmpty) return unrestricted;

@@ -1,14 +1,13 @@
-// What a policy says, as data: rules over paths. Reading and checking the file is the program's work; here a rule is
-// already known to be well formed.
+// The rules of a policy, as data. The program reads and checks the file; here a rule is well formed.
 
 /** From least to most. `mask` shows keys and hides values, and lets values be replaced; `read` protects from changes. */
 export type AccessLevel = "deny" | "mask" | "read" | "write";
 
-/** What a person is asked about before it happens. */
+/** Actions that need a person's approval. */
 export type AskedAction = "write" | "delete" | "run";
 
 export interface PolicyRule {
-  /** Globs, `!` takes back; the last one that fits decides whether the rule applies. */
+  /** Globs, `!` excludes; the last one that matches decides whether the rule applies. */
   readonly paths: readonly string[];
   readonly access?: AccessLevel;
   readonly ask?: readonly AskedAction[];
@@ -16,12 +15,12 @@ export interface PolicyRule {
   readonly name?: string;
 }
 
-/** What a rule set decides about one path. */
+/** The decision of a rule set for one path. */
 export interface Decision {
   readonly contents: "none" | "masked" | "full";
   readonly changes: boolean;
   readonly ask: readonly AskedAction[];
-  /** The name of the rule that decided about access; undefined where none applies. */
+  /** The name of the rule that decided about access; undefined if none applies. */
   readonly rule: string | undefined;
   /** The name of the rule that asks; absent where none does. */
   readonly asking?: string;
@@ -61,7 +60,7 @@ export function narrower(a: Decision, b: Decision): Decision {
   };
 }
 
-/** What a rule is called in refusals and warnings. */
+/** The name of a rule in refusals and warnings. */
 export function ruleName(rule: PolicyRule, index: number): string {
   return (
     rule.name ??

@@ -91,7 +91,7 @@ function indented(lines: readonly string[]): IndentBlock[] {
   return blocks;
 }
 
-/** What a reader would call it: the heading's text, or the last word before what opens the block. */
+/** A name for the reader: the heading's text, or the last word before the block opens. */
 function nameIn(head: string): string {
   const heading = /^#{1,6}\s+(.*?)\s*#*$/.exec(head)?.[1];
   if (heading !== undefined) return heading;

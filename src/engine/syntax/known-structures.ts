@@ -1,5 +1,4 @@
-// The structures of files that were parsed lately, by the version of their text, so that naming the symbol around a
-// line of such a file costs nothing.
+// A cache of parsed structures, by the version of the text, so that naming the symbol around a line costs nothing.
 import { type Language, languageOf } from "./language.ts";
 import { type Structure, structureOf } from "./structure.ts";
 import { isLoaded } from "./thread/thread.ts";
@@ -15,7 +14,7 @@ export interface VersionedText {
   readonly language: Language;
 }
 
-/** Undefined where there is no grammar for it. */
+/** Undefined if there is no grammar. */
 export function sourceOf(path: string, version: string, text: string): VersionedText | undefined {
   const language = languageOf(path, text);
   return language && { path, version, text, language };

@@ -67,7 +67,7 @@ const interpreters: readonly (readonly [RegExp, Grammar])[] = [
   [/\bpwsh$/, "powershell"],
 ];
 
-/** The language of a file; undefined where there is no grammar for it. */
+/** The language of a file; undefined if there is no grammar for it. */
 export function languageOf(path: string, text: string): Language | undefined {
   const name = path.slice(Math.max(path.lastIndexOf("/"), path.lastIndexOf("\\")) + 1).toLowerCase();
   const dot = name.lastIndexOf(".");
@@ -98,7 +98,7 @@ function markup(text: string): Language | undefined {
   return undefined;
 }
 
-/** What a parser is given: of markup the scripts alone, everything else as blanks, so that offsets stay. */
+/** The input of the parser: of markup only the scripts, everything else as blanks, so that offsets stay. */
 export function parsedPart(text: string, { markup: isMarkup }: Language): string {
   if (!isMarkup) return text;
   let part = "";

@@ -1,5 +1,5 @@
-// What does not parse any more after a change. Only what is new counts: a grammar that does not know the newest
-// syntax, or a file that was half written before, stays quiet.
+// Syntax errors that a change introduced. Only new ones count: a grammar that lacks the newest syntax, or a file that
+// was incomplete before, causes no report.
 import { LineIndex } from "../text/lines.ts";
 import { type Language, languageOf } from "./language.ts";
 import { parse } from "./parse.ts";
@@ -10,7 +10,7 @@ export interface NewError {
   readonly line: number;
   readonly column: number;
   readonly text: string;
-  /** What the parser expected here, where it knows. */
+  /** What the parser expected here, if known. */
   readonly missing?: string | undefined;
 }
 
@@ -77,7 +77,7 @@ class ErrorComparison {
     return [...found.values()];
   }
 
-  /** An error is the same one where it is of the same kind, on a line that reads the same. */
+  /** An error is the same if it has the same kind, on a line with the same text. */
   #key({ start, missing = "" }: ParseError, side: 0 | 1): string {
     const index = side === 0 ? this.#before : this.#after;
     const line = index.lineAt(start);
@@ -93,7 +93,7 @@ class ErrorComparison {
 
   #told({ start, end, missing }: ParseError): NewError | undefined {
     const [, after] = this.#texts;
-    // The parser gives up on everything around a fault, which may begin far above: it lies in what was changed.
+    // The parser gives up on everything around an error, which may begin far above: the error is in the changed part.
     let at = start < this.#head && end >= this.#head ? this.#head : start;
     while (at < end && /\s/.test(after[at] ?? "")) at++;
     const line = this.#after.lineAt(at);

@@ -1,7 +1,7 @@
 // Which declarations an outline shows: all that fit into its share of the file, the outer ones first.
 import type { Declared } from "./structure.ts";
 
-/** Small things, by what they add to an outline: locals, then fields, then what is nested deeper. */
+/** Minor symbols, in the order they are dropped from an outline: locals, then fields, then nested ones. */
 const ranks: readonly ((one: Declared) => boolean)[] = [
   ({ local, kind }) => local && (kind === "variable" || kind === "field"),
   ({ local }) => local,

@@ -15,7 +15,7 @@ export interface Syntax {
   readonly errors: readonly ParseError[];
   /** In the order of the text; a declaration comes before those in it. */
   readonly declarations: readonly RawDeclaration[];
-  /** For each offset that was asked about. */
+  /** One for each requested offset. */
   readonly kinds: readonly NodeKind[];
 }
 
@@ -25,7 +25,7 @@ export interface ParseOptions {
   readonly maxMs?: number;
 }
 
-/** Resolves to undefined where nothing can be said. */
+/** Resolves to undefined if the text could not be parsed. */
 export async function parse(
   text: string,
   language: Language,

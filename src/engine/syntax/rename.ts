@@ -1,5 +1,5 @@
-// Which occurrences of a name are one and the same thing, over many files. Only what is certain counts as sure; two
-// things of the name are never told apart by a guess.
+// Which occurrences of a name mean the same symbol, across files. Only certain ones count; two symbols of the same
+// name are never separated by a guess.
 import { languageOf, parsedPart } from "./language.ts";
 import type { NameUse } from "./thread/messages.ts";
 import { ask } from "./thread/thread.ts";
@@ -20,7 +20,7 @@ export interface NamedUses {
   /** By file, in the order of the files. */
   readonly sure: readonly (readonly Occurrence[])[];
   readonly unsure: readonly (readonly number[])[];
-  /** Where something of the name is declared: with more than one place, nothing is sure. */
+  /** The declarations of the name: with more than one, nothing is certain. */
   readonly declared: readonly { readonly file: number; readonly start: number }[];
 }
 
@@ -75,7 +75,7 @@ class Things {
     return use.binds && use.from === undefined;
   }
 
-  /** A key that is the same for uses of the same thing. */
+  /** A key that is equal for uses of the same symbol. */
   #thingOf(use: Use): string {
     const { file, role, start } = use;
     const alone = `${file}:at ${start}`;
@@ -89,7 +89,7 @@ class Things {
     return role === "variable" && use.scope !== undefined ? `${file}:${use.scope}` : alone;
   }
 
-  /** What a module calls by this name. */
+  /** The symbol that a module calls by this name. */
   #exportOf(file: number | undefined, steps = 0): string | undefined {
     if (file === undefined || steps > 20) return undefined;
     const inside = this.#uses.filter(use => use.file === file);

@@ -1,5 +1,5 @@
-// The declarations of a file with their lines and full names, from the grammar of its language or, where there is
-// none, from its headings and indentation.
+// The declarations of a file with their lines and full names, from the grammar of its language or, without one, from
+// headings and indentation.
 import { LineIndex } from "../text/lines.ts";
 import { blocksOf } from "./blocks.ts";
 import { languageOf } from "./language.ts";
@@ -30,7 +30,7 @@ export interface Declared {
 
 export interface Structure {
   readonly declared: readonly Declared[];
-  /** False where it comes from the text alone. */
+  /** False if it comes from the text alone. */
   readonly known: boolean;
 }
 

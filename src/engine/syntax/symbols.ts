@@ -29,7 +29,7 @@ function plainName(name: string): string {
     .trim();
 }
 
-/** Without what only announces or extends the thing that is there, too; locals come after the others. */
+/** Without declarations that only announce or extend another one that is there; locals come last. */
 function defined(found: readonly Declared[]): readonly Declared[] {
   const real = found.filter(({ kind }) => kind !== "prototype" && kind !== "implementation");
   const some = real.length > 0 ? real : found;

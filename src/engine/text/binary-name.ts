@@ -1,5 +1,4 @@
-// Files that are not text by their name alone: pictures, sound, archives, programs. What the name leaves open, a
-// look at the bytes decides.
+// Files that are binary by name alone: images, sound, archives, programs. Otherwise the bytes decide.
 import { mimeType } from "./mime.ts";
 
 const kinds = /^(image|audio|video|font)\//;

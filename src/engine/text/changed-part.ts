@@ -1,5 +1,5 @@
-// The part of a file in which two versions of it differ. What both begin and end with is compared as bytes, which takes
-// next to no time, and is not decoded: to show a few lines of a large file, nobody has to put together its new text.
+// The part of a file in which two versions differ. The common start and end are compared as bytes, which takes almost
+// no time, and are not decoded: showing a few lines of a large file does not need the whole text.
 import { utf8 } from "./codec.ts";
 import { countBreaks } from "./count-breaks.ts";
 import type { Text } from "./text.ts";
@@ -9,11 +9,11 @@ type TextPart = Pick<Text, "raw" | "body">;
 export interface ChangedPart {
   readonly before: TextPart;
   readonly after: TextPart;
-  /** How many lines stand in front of it. */
+  /** The number of lines before it. */
   readonly skipped: number;
 }
 
-/** Whole lines, and so many around them; all of both texts where lines cannot be told from bytes. */
+/** Whole lines, and this many around them; both texts in full if lines cannot be found in the bytes. */
 export function changedPart(before: Text, after: Text, context: number): ChangedPart {
   const a = contentOf(before);
   const b = contentOf(after);
@@ -69,7 +69,7 @@ function commonEnd(a: Buffer, b: Buffer, from: number): number {
   return tail;
 }
 
-/** The start of the line that an offset lies in, and then so many lines back. */
+/** The start of the line at an offset, then this many lines back. */
 function lineStart(bytes: Buffer, offset: number, back: number): number {
   let at = offset;
   for (let i = 0; i <= back && at > 0; i++) {
@@ -79,7 +79,7 @@ function lineStart(bytes: Buffer, offset: number, back: number): number {
   return at;
 }
 
-/** What is left of a common end without the line that the difference ends in, and so many behind it. */
+/** The rest of a common end, without the line in which the difference ends and this many after it. */
 function linesBehind(bytes: Buffer, tail: number, lines: number): number {
   let left = tail;
   for (let i = 0; i <= lines && left > 0; i++) {

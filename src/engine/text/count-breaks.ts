@@ -1,4 +1,4 @@
-// How many line ends (LF) there are among bytes; where there are many bytes, 16 of them at a time.
+// Counts line ends (LF) in bytes, 16 bytes at a time for large inputs.
 import { utf8 } from "./codec.ts";
 import { countLines, type LineCounting } from "./lines.ts";
 import { memoryFrom, memoryTo, program } from "./simd/program.ts";
@@ -21,7 +21,7 @@ export function countBreaks(bytes: Buffer): number {
   return count;
 }
 
-/** How many lines a text has: told from its bytes where these tell, so that a large one need not be put together. */
+/** The number of lines of a text: counted in its bytes if possible, so that a large one need not be decoded. */
 export function lineCount(text: Text, counting: LineCounting): number {
   const { codec, bytes } = text;
   // A file without LF may have lines that end with CR.

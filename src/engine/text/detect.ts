@@ -1,6 +1,6 @@
-// Which encoding a file has, and whether it is text at all. This is the only place that decides: reading, searching,
-// editing and file_info all ask here. In this order: what the caller names, a byte-order mark, valid UTF-8, UTF-16
-// recognised by its NULs, and, where asked for, a legacy encoding. Anything else is UTF-8 with invalid bytes in it.
+// Detects the encoding of a file, and whether it is text at all. This is the only place that decides: reading,
+// searching, editing and file_info all use it. In this order: the caller's choice, a byte-order mark, valid UTF-8,
+// UTF-16 recognised by its NULs and, if requested, a legacy encoding. Anything else is UTF-8 with invalid bytes.
 import { isUtf8 } from "node:buffer";
 import { guessLegacy } from "./guess.ts";
 import { legacySample } from "./likely.ts";
@@ -8,7 +8,7 @@ import { legacySample } from "./likely.ts";
 export interface Detected {
   readonly encoding: string;
   readonly mark: boolean;
-  /** Whether there is evidence for it. Where there is none, `likelyEncodings` lists what else the bytes may be. */
+  /** Whether there is evidence for it. If not, `likelyEncodings` lists the alternatives. */
   readonly certain: boolean;
 }
 
@@ -51,9 +51,9 @@ function isMostlyUtf8(bytes: Buffer): boolean {
 
 /** What makes bytes binary: a NUL near the start or the end, or anything that is not UTF-8. */
 export interface BinaryRule {
-  /** A NUL among the first so many bytes. */
+  /** A NUL among this many first bytes. */
   readonly first?: number;
-  /** A NUL among the last so many bytes. */
+  /** A NUL among this many last bytes. */
   readonly last?: number;
   /** Any byte that is not UTF-8. */
   readonly notUtf8?: boolean;

@@ -3,12 +3,12 @@ import { diffIds, type LineChange } from "./line-diff.ts";
 import { lineAt, type NumberedLines, numberLines } from "./numbered-lines.ts";
 
 export interface DiffOptions {
-  /** What stands behind `---` and `+++`; without them only hunks are printed. */
+  /** The names after `---` and `+++`; without them only hunks are printed. */
   readonly from?: string;
   readonly to?: string;
   /** Lines of context around a change; 3 by default. */
   readonly context?: number;
-  /** How many lines of the file stand in front of both texts; 0 by default. */
+  /** The number of lines of the file before both texts; 0 by default. */
   readonly skipped?: number;
 }
 
@@ -28,7 +28,7 @@ export interface DiffStart {
   readonly removed: number;
 }
 
-/** The lines of a diff up to so many characters. */
+/** The lines of a diff up to this many characters. */
 export function diffStart(
   before: string,
   after: string,
@@ -58,7 +58,7 @@ export function diffCounts(
   return new Diff(before, after, { context: 0 }).counts;
 }
 
-/** The difference of two texts. Its lines are made only as they are asked for. */
+/** The difference of two texts. Its lines are computed on demand. */
 class Diff {
   readonly #context: number;
   readonly #options: DiffOptions;

@@ -1,4 +1,4 @@
-// How far one word is from another: for telling somebody what they probably meant.
+// Edit distance between words, for suggestions.
 
 /** How many characters have to be put in, taken out or replaced to make `b` of `a`. */
 export function editDistance(a: string, b: string): number {

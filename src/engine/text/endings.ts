@@ -40,7 +40,7 @@ function endingAt(text: Text, offset: number): LineEnding {
   return text.breaks[rank(text.breaks, offset)] === offset ? "\r\n" : "\n";
 }
 
-/** The ending that most lines have; on a tie the first line's; "\n" where there is no line break. */
+/** The ending of most lines; on a tie that of the first line; "\n" if there is no line break. */
 export function dominantEnding(text: Text): LineEnding {
   if (text.breaks === "cr") return "\r";
   if (text.breaks.length === 0) return "\n";
@@ -51,7 +51,7 @@ export function dominantEnding(text: Text): LineEnding {
   return endingAt(text, text.body.indexOf("\n"));
 }
 
-/** What stands in a file: one ending, several, or none. */
+/** The endings in a file: one, several, or none. */
 export function endingsIn(text: Text): "lf" | "crlf" | "cr" | "mixed" | "none" {
   if (text.breaks === "cr") return "cr";
   if (!text.body.includes("\n")) return "none";

@@ -1,5 +1,5 @@
-// Bytes that are no text, carried inside a string as lone surrogates. A string from a file may hold them; a string
-// that is shown to anybody may not: `shown` turns them into U+FFFD.
+// Invalid bytes, carried inside a string as lone surrogates. A string from a file may hold them; a string that is
+// shown may not: `shown` turns them into U+FFFD.
 
 const first = 0xdc00;
 
@@ -32,7 +32,7 @@ export function encodeWithEscapes(text: string, encode: (plain: string) => Buffe
   return Buffer.concat(parts);
 }
 
-/** Decodes UTF-8 that is invalid somewhere. Valid stretches are decoded natively; each byte of the rest is escaped. */
+/** Decodes UTF-8 with invalid parts. Valid ranges are decoded natively; each other byte is escaped. */
 export function decodeBrokenUtf8(bytes: Buffer): string {
   const parts: string[] = [];
   let start = 0;
@@ -51,7 +51,7 @@ export function decodeBrokenUtf8(bytes: Buffer): string {
   return parts.join("");
 }
 
-/** The length of the well-formed UTF-8 sequence at an offset, 0 where there is none (Unicode, table 3-7). */
+/** The length of the well-formed UTF-8 sequence at an offset, or 0 (Unicode, table 3-7). */
 function sequenceLength(bytes: Buffer, at: number): number {
   const lead = bytes[at] ?? 0;
   if (lead < 0x80) return 1;

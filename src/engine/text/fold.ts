@@ -3,7 +3,7 @@
 // it can be too large to compile, and takes quadratic time.
 
 export function foldCase(text: string): string {
-  // Two letters have a lower case that depends on what is around them, or takes two units.
+  // Two letters have a lower case that depends on their context, or takes two units.
   const lower = text
     .replaceAll("Σ", "σ")
     .split("İ")

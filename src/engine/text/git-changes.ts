@@ -73,8 +73,8 @@ function roughRoot(count: number): number {
 const [unmatched, single, frequent] = [0, 1, 2];
 
 /**
- * The places that are compared at all. Lines that the other side lacks are changed in any case; so are, among many
- * of those, lines that the other side has very often, since such a match would only tear a change apart.
+ * The lines that are compared at all. Lines that the other side lacks are changed in any case; so are, among many of
+ * those, lines that the other side has very often, since such a match would only split a change.
  */
 function setAside({ ids, changed }: Side, head: number, tail: number, inOther: Int32Array): Int32Array {
   const end = ids.length - tail;
@@ -91,7 +91,7 @@ function setAside({ ids, changed }: Side, head: number, tail: number, inOther: I
   return Int32Array.from(places);
 }
 
-/** Whether a frequent line stands in a run that consists mostly of lines without any match. */
+/** Whether a frequent line is in a run of mostly unmatched lines. */
 function isLost(kind: Uint8Array, at: number, first: number, last: number): boolean {
   const run = (step: number, limit: number) => {
     let [without, often] = [0, 1];
@@ -197,7 +197,7 @@ class GitComparison {
   }
 }
 
-/** Of all ways so far, the end of the one that got furthest, from whichever corner. */
+/** The end of the path that got furthest so far, from either corner. */
 function furthest(
   { a0, a1, b0, b1 }: { a0: number; a1: number; b0: number; b1: number },
   forward: (d: number) => number,
@@ -225,8 +225,8 @@ interface ChangedRun {
 }
 
 /**
- * Moves the changes of one side along lines that repeat: joins those that meet, then goes as far down as possible,
- * or up again to the last place where the other side is changed at the same point.
+ * Shifts the changes of one side along repeated lines: joins those that meet, then moves as far down as possible, or
+ * up again to the last place where the other side changes at the same point.
  */
 function slide(side: Side, otherSide: Side): void {
   const run = firstRun(side);

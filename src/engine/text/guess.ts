@@ -1,6 +1,6 @@
-// Guesses a legacy encoding from the bytes alone. It answers only where the text is long enough and looks like the
-// language that the encoding was made for, and calls the answer certain only where nothing else fits. Known:
-// Shift_JIS, EUC-JP, GB18030, Big5, EUC-KR, windows-1251, KOI8-R, windows-1252.
+// Guesses a legacy encoding from the bytes. Answers only if the text is long enough and looks like the language of
+// the encoding, and is certain only if no other fits. Known: Shift_JIS, EUC-JP, GB18030, Big5, EUC-KR, windows-1251,
+// KOI8-R, windows-1252.
 import { implausibility, legacySample } from "./likely.ts";
 
 export interface Guess {

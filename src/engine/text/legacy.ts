@@ -8,7 +8,7 @@ const notByCharacter = /^(utf|ucs|unicode|base64|hex|binary|cesu|internal)/;
 const replacement = "\ufffd";
 const remembered = 50_000;
 
-/** The codec of a legacy encoding; undefined where there is none of that name, or it keeps state between characters. */
+/** The codec of a legacy encoding; undefined if there is none of that name, or it is stateful. */
 export async function legacyCodec(name: string): Promise<Codec | undefined> {
   // The tables are large; only files in such an encoding pay for them.
   const { default: iconv } = await import("iconv-lite");
@@ -51,7 +51,7 @@ export async function legacyCodec(name: string): Promise<Codec | undefined> {
     decode: bytes => {
       const whole = decodePlain(bytes);
       if (!whole.includes(replacement)) return whole;
-      // 0x0A never stands inside a character, so lines and bytes can be walked side by side.
+      // 0x0A never occurs inside a character, so lines and bytes can be walked in parallel.
       let at = 0;
       const lines = whole.split("\n").map(line => {
         const end = bytes.indexOf(0x0a, at);

@@ -1,5 +1,5 @@
-// Which legacy encodings bytes may be in, where nothing proves one: those in which they make words. A wrong one
-// shows itself by a sign or a letter of another script in the middle of a word, or by a capital behind a small letter.
+// Candidate legacy encodings of bytes without proof of one: those in which they form words. A wrong one gives itself
+// away by a symbol or a letter of another script inside a word, or by a capital after a small letter.
 
 const candidates = [
   "windows-1252",
@@ -38,7 +38,7 @@ export function legacySample(bytes: Buffer): Buffer {
   return sample.subarray(0, sample.lastIndexOf(10) + 1 || undefined);
 }
 
-/** The encodings that bytes beyond ASCII may be in, the best first; `first` leads where it is one of them. */
+/** The candidate encodings of bytes beyond ASCII, best first; `first` leads if it is one of them. */
 export function likelyEncodings(bytes: Buffer, first?: string): string[] {
   const sample = legacySample(bytes);
   const rated = candidates
@@ -54,7 +54,7 @@ export function likelyEncodings(bytes: Buffer, first?: string): string[] {
   );
 }
 
-/** How much of what is not ASCII makes no sense in an encoding: from 0 to 1, where it cannot be that at all. */
+/** The share of non-ASCII text that makes no sense in an encoding: from 0 to 1, where it is impossible. */
 export function implausibility(sample: Buffer, encoding: string): number {
   const text = decoded(sample, encoding);
   if (text === undefined || /[\u0080-\u009f\ufffd\ue000-\uf8ff]/.test(text)) return 1;

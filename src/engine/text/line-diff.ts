@@ -1,6 +1,6 @@
-// Which lines differ between two texts. Small differences are found exactly (Myers' greedy algorithm); large ones
-// are first cut at lines that stand once in both (patience), and what is left beyond a bound counts as replaced:
-// the answer is then longer than it could be, never wrong, and never slow.
+// Which lines differ between two texts. Small differences are found exactly (Myers' greedy algorithm); large ones are
+// first cut at lines that occur once in both (patience), and the rest beyond a bound counts as replaced: the result
+// is then longer than necessary, never wrong, and never slow.
 import { numberLines } from "./numbered-lines.ts";
 
 /** Lines [aStart, aEnd) of the first text became [bStart, bEnd) of the second. Counted from 0. */
@@ -32,7 +32,7 @@ export function diffLines(before: string, after: string): LineChange[] {
 /** The same of numbered lines. */
 export function diffIds(a: Uint32Array, b: Uint32Array, kinds: number): LineChange[] {
   const changes: LineChange[] = [];
-  // Most comparisons are of an edit with what it was: a few changes are found without looking for anchors.
+  // Most comparisons are of an edit with its original: a few changes are found without anchors.
   if (!myers(a, b, 0, 0, quick, changes)) compare(a, b, 0, 0, changes, true, new Occurrences(kinds));
   return joined(changes);
 }
@@ -79,7 +79,7 @@ function compare(
   }
 }
 
-/** Myers' greedy comparison, with at most so many lines added and removed. False, and nothing found, beyond that. */
+/** Myers' greedy comparison, with at most this many lines added and removed. False, with no result, beyond that. */
 function myers(
   a: Uint32Array,
   b: Uint32Array,
@@ -126,7 +126,7 @@ function walkBack(
 ): LineChange[] {
   const steps: LineChange[] = [];
   for (let d = trace.length - 1; d > 0; d--) {
-    // trace[d] holds what was reached with d - 1 steps, from diagonal -d to d.
+    // trace[d] holds the positions reached with d - 1 steps, from diagonal -d to d.
     const reach = (k: number) => trace[d]?.[k + d] ?? 0;
     const k = x - y;
     const down = k === -d || (k !== d && reach(k - 1) < reach(k + 1));

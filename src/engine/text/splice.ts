@@ -18,7 +18,7 @@ export function spliced(source: string, splices: readonly Splice[]): string {
   return parts.join("");
 }
 
-/** The splice without what it replaces by the same, at both ends. Characters beyond U+FFFF are not cut in two. */
+/** The splice without equal text at both ends. Characters beyond U+FFFF are not split. */
 export function trimmed(source: string, splice: Splice): Splice {
   let { start, end } = splice;
   let from = 0;

@@ -1,6 +1,6 @@
-// A text file as a value. `raw` is what stands in it, `body` the same with every line break as "\n", in which all
-// matching happens. `rewrite` puts splices of the body back into the file: bytes outside them are never touched,
-// and line breaks inside them take the endings that stood there.
+// A text file as a value. `raw` is its content, `body` the same with every line break as "\n", in which all matching
+// happens. `rewrite` applies splices of the body to the file: bytes outside them stay, and line breaks inside them
+// take the endings that they replace.
 import { isAscii } from "node:buffer";
 import { Fault } from "../fault.ts";
 import { codecNamed, utf8 } from "./codec.ts";
@@ -37,7 +37,7 @@ export interface DecodeOptions {
   readonly strict?: boolean;
 }
 
-/** Takes the bytes of a file as text. Never fails on content: what cannot be decoded is kept as it is. */
+/** Decodes the bytes of a file. Never fails on content: invalid bytes are kept. */
 export async function decode(path: string, bytes: Uint8Array, options: DecodeOptions = {}): Promise<Text> {
   const buffer = asBuffer(bytes);
   const found = detect(buffer, options);
@@ -47,14 +47,14 @@ export async function decode(path: string, bytes: Uint8Array, options: DecodeOpt
   return doubted(text, options, found.certain);
 }
 
-/** A text with the encodings that it may be in, where the one that it was decoded by is not certain. */
+/** A text with its candidate encodings, if the one used for decoding is uncertain. */
 async function doubted(text: Text, { encoding }: DecodeOptions, certain = true): Promise<Text> {
   const { bytes, codec, mark } = text;
   if (encoding === undefined) return certain ? text : { ...text, doubt: likelyEncodings(bytes, codec.name) };
   const own = detect(bytes, { legacy: true });
   const name = (await codecNamed(own.encoding)).name;
   if (own.certain && name === codec.name && own.mark === mark) return text;
-  // Evidence beats what the caller says; bytes that are invalid in the named encoding are evidence against it.
+  // Evidence beats the caller's choice; bytes that are invalid in the named encoding are evidence against it.
   if (own.certain && (own.mark || (await decode(text.path, bytes, { legacy: true })).raw !== text.raw))
     return { ...text, doubt: [name] };
   const fits = text.raw.isWellFormed() && !(isWide(codec) && bytes.length % 2 === 1);
@@ -116,7 +116,7 @@ function withoutSecondMark({ mark, raw }: Text, splice: Splice): Splice {
   return second ? { ...splice, text: splice.text.slice(1) } : splice;
 }
 
-/** Characters beyond ASCII that stood in the replaced part already keep their bytes, whatever the encoding is. */
+/** Characters beyond ASCII that were in the replaced part keep their bytes, whatever the encoding. */
 function refuseDoubtful(
   { path, raw, codec }: Text,
   changes: readonly Splice[],
@@ -142,7 +142,7 @@ function isBeyondAscii(character: string): boolean {
   return character > "\x7f";
 }
 
-/** The characters of a large file are put together only where somebody looks at them. */
+/** The characters of a large file are decoded on demand. */
 function textLater({ path, codec, mark }: Text, bytes: Buffer, spliceRaw: () => string): Text {
   let made: Pick<Text, "raw" | "body" | "breaks"> | undefined;
   const make = () => {
@@ -189,7 +189,7 @@ function textOf(path: string, bytes: Buffer, codec: Codec, mark: boolean): Text 
 
 function encodeWhole(text: Text, raw: string): Buffer {
   const head = text.mark ? text.codec.mark : undefined;
-  // Half a UTF-16 unit at the end of a file is no text, and stays where it is.
+  // Half a UTF-16 unit at the end of a file is not text, and stays.
   const odd = text.codec.name.startsWith("utf-16") && text.bytes.length % 2 === 1;
   const parts = [head, text.codec.encode(raw), odd ? text.bytes.subarray(-1) : undefined];
   const present = parts.filter(part => part !== undefined);
@@ -198,7 +198,7 @@ function encodeWhole(text: Text, raw: string): Buffer {
 
 const mostParts = 1000; // beyond, it is quicker to encode the whole
 
-/** Valid UTF-8 needs no encoding but of what is new. Undefined where it is not that. */
+/** Valid UTF-8 needs encoding only for new text. Undefined if it is not valid UTF-8. */
 function spliceUtf8({ codec, mark, raw, bytes }: Text, splices: readonly Splice[]): Buffer | undefined {
   if (codec !== utf8 || splices.length > mostParts || !raw.isWellFormed()) return undefined;
   const head = mark ? utf8.mark.length : 0;
@@ -229,7 +229,7 @@ function spliceBytes(text: Text, splices: readonly Splice[]): Buffer {
   let chars = 0;
   let at = 0;
   let done = 0;
-  // Bytes 0x0A never stand inside a character, so whole lines are skipped without decoding them again.
+  // 0x0A never occurs inside a character, so whole lines are skipped without decoding them again.
   const advance = (to: number) => {
     for (let end = raw.indexOf("\n", chars); end >= 0 && end < to; end = raw.indexOf("\n", chars)) {
       at = bytes.indexOf(0x0a, at) + 1;
@@ -240,7 +240,7 @@ function spliceBytes(text: Text, splices: readonly Splice[]): Buffer {
       at += next.bytes;
       chars += next.chars;
     }
-    // A few sequences stand for two characters, and cannot be cut between them.
+    // A few sequences encode two characters, and cannot be split between them.
     if (chars > to) refuseUnencodable(path, text.codec, raw, to, 1);
     return at;
   };

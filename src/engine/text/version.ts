@@ -1,7 +1,7 @@
-// The version of a file: a short hash of its bytes. Same bytes, same version, whoever wrote them.
+// The version of a file: a short hash of its bytes. The same bytes have the same version, whoever wrote them.
 import { hash } from "node:crypto";
 
-/** Nobody changes bytes once they are made, so those that many ask about are hashed once. */
+/** Buffers are immutable by convention, so repeated requests are hashed once. */
 const known = new WeakMap<Uint8Array, string>();
 const worthKnowing = 64 * 1024;
 

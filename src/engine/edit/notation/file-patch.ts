@@ -11,9 +11,9 @@ export interface PatchLine {
 
 export interface PatchHunk {
   readonly lines: readonly PatchLine[];
-  /** Where it is said to stand: the first old line, and 1-based as in the notation; absent where only context tells. */
+  /** The stated first old line, 1-based as in the notation; absent if only context locates it. */
   readonly oldStart?: number;
-  /** Lines that stand above it, outermost first. */
+  /** Anchor lines above it, outermost first. */
   readonly anchors: readonly string[];
   /** Whether it ends where the file ends. */
   readonly atEnd: boolean;
@@ -21,7 +21,7 @@ export interface PatchHunk {
 
 export interface FilePatch {
   readonly kind: "modify" | "create" | "delete" | "rename" | "copy";
-  /** The path that is read; for a created file the one that is written. */
+  /** The path to read; for a created file the one to write. */
   readonly path: string;
   /** The new path of a rename or copy. */
   readonly to?: string;

@@ -2,7 +2,7 @@
 
 const nothing = "/dev/null";
 
-/** The name in a `---`, `+++`, `rename from` line: without quotes and without what stands behind it. */
+/** The name in a `---`, `+++` or `rename from` line: without quotes and without a trailing timestamp. */
 export function nameIn(value: string): string {
   if (value.startsWith('"')) return unquoted(value)?.name ?? value;
   const tab = value.indexOf("\t");
@@ -32,7 +32,7 @@ export function headerNames(git: string): { from?: string; to?: string } | undef
   return raw && stripPrefixes(raw.from, raw.to);
 }
 
-/** Names with blanks are not quoted; they can be told apart where both are the same. */
+/** Names with blanks are not quoted; they can be separated if both are the same. */
 function rawHeaderNames(git: string): { from: string; to: string } | undefined {
   if (git.startsWith('"')) {
     const first = unquoted(git);

@@ -1,13 +1,13 @@
-// Unified diffs as git and diff write them, read as strictly as `git apply` reads them: counts must be right, and
-// what cannot be done to a text (binary patches, links, submodules) is refused by name.
+// Parses unified diffs of git and diff as strictly as `git apply`: counts must be right, and what cannot be applied
+// to a text (binary patches, links, submodules) is refused by name.
 import type { FilePatch, PatchHunk, PatchLine } from "./file-patch.ts";
 import { filePatch, malformed } from "./file-patch.ts";
 import { headerNames, isEpoch, nameIn, stripPrefixes } from "./names.ts";
 
-/** What the lines above the hunks of one file said. */
+/** The header of one file's hunks. */
 interface Head {
   readonly line: number;
-  /** What stands behind `diff --git`. */
+  /** The names after `diff --git`. */
   git?: string;
   oldName?: string;
   newName?: string;
@@ -83,7 +83,7 @@ function isBetween(lines: readonly string[], at: number): boolean {
   return false;
 }
 
-/** Whether `---` and `+++` name the files that the `diff --git` header names, where that can be told. */
+/** Whether `---` and `+++` name the files of the `diff --git` header, if that can be determined. */
 function agrees({ git, renamed, line }: Head, oldName: string, newName: string): boolean {
   if (git === undefined) return true;
   const header = renamed === undefined ? headerNames(git) : namesOf({ line, git, renamed });
@@ -129,7 +129,7 @@ function readHunk(lines: readonly string[], at: number): { hunk: PatchHunk; last
     if (line === undefined)
       malformed(last + 1, "the patch ends before the hunk has as many lines as its header says");
     last += 1;
-    // Some programs strip the blank of an empty context line; git reads it all the same.
+    // Some programs strip the blank of an empty context line; git accepts that.
     const sign = line === "" ? " " : line[0];
     if (sign === "\\") {
       noBreak(found, last);

@@ -1,5 +1,5 @@
-// JSON, also with comments and where it is broken: every string that is not a key and every other scalar is hidden,
-// except for true, false and null.
+// JSON, also with comments or broken: every string that is not a key and every other scalar is hidden, except true,
+// false and null.
 import { knownSecrets } from "./known-secrets.ts";
 import type { Secret } from "./secret.ts";
 

@@ -1,5 +1,5 @@
-// Files of `KEY=value` lines: dotenv, ini, properties, rc files. Whatever is not a key, a section, a blank or a comment
-// is hidden, also where the line makes no sense: what cannot be understood may be the rest of a value.
+// Files of `KEY=value` lines: dotenv, ini, properties, rc files. Everything but keys, sections, blanks and comments
+// is hidden, also on malformed lines, which may be the rest of a value.
 import { knownSecrets } from "./known-secrets.ts";
 import { type Secret, unquoted } from "./secret.ts";
 
@@ -34,7 +34,7 @@ export function keyValueSecrets(text: string): Secret[] {
   return secrets;
 }
 
-/** A quoted value may span lines; one that ends with a backslash goes on. Without a closing quote the rest is hidden. */
+/** A quoted value may span lines; a trailing backslash continues it. Without a closing quote the rest is hidden. */
 function valueEnd(text: string, start: number, end: number): number {
   const quote = text[start];
   if (quote === '"' || quote === "'" || quote === "`") {

@@ -1,5 +1,5 @@
-// Secrets that can be told by their form alone: tokens with a fixed prefix, key blocks, passwords in addresses. This is
-// a net for files without keys and for comments, not the promise: a rule on the path carries that.
+// Secrets that are recognised by form: tokens with a fixed prefix, key blocks, passwords in URLs. A safety net for
+// files without keys and for comments; the guarantee comes from a rule on the path.
 import type { Secret } from "./secret.ts";
 
 const forms: readonly RegExp[] = [

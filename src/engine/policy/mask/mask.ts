@@ -1,6 +1,6 @@
-// A text with its values hidden, and the way back: an edit is made on what the caller sees, and the hidden values are
-// put in again where their placeholders still are. A placeholder that cannot be traced to one value is refused, and so
-// is an edit after which a hidden value would be shown.
+// Hides the values of a text, and restores them after an edit: the caller edits the masked text, and hidden values
+// replace their placeholders. A placeholder that cannot be traced to one value is refused, and so is an edit that
+// would reveal a hidden value.
 import { diffLines, linesWithEndings } from "../../text/line-diff.ts";
 import { jsonSecrets } from "./json.ts";
 import { keyValueSecrets } from "./key-value.ts";
@@ -28,7 +28,7 @@ const formats: readonly (readonly [RegExp, MaskFormat])[] = [
   ],
 ];
 
-/** By the file's name, which is what a rule goes by too. */
+/** By the file's name, which rules use too. */
 export function maskFormat(name: string): MaskFormat {
   const lower = name.toLowerCase();
   return formats.find(([form]) => form.test(lower))?.[1] ?? "text";
@@ -38,7 +38,7 @@ export function mask(text: string, format: MaskFormat): string {
   return hide(text, spansIn(text, format));
 }
 
-/** The values to hide, and placeholders that stand in the file itself, so that each one in the masked text has a span. */
+/** The values to hide, and literal placeholders in the file, so that each one in the masked text has a span. */
 function spansIn(text: string, format: MaskFormat): Secret[] {
   const secrets = parsers[format](text);
   const literal = placeholders(text).map(start => ({

@@ -8,7 +8,7 @@ export interface Secret {
   readonly label: string;
 }
 
-/** What stands for a hidden value. */
+/** The placeholder of a hidden value. */
 export const placeholder = "••••";
 
 /** The part of a value between its quotes, or the value itself. A value that is only quotes hides nothing. */

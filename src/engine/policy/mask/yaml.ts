@@ -1,5 +1,5 @@
-// YAML and TOML, read by their lines: keys, structure and comments are shown, values are hidden. No parser: a file that
-// is broken, or uses a corner of the format that nobody remembers, must not show more than one that is not.
+// YAML and TOML, line by line: keys, structure and comments are shown, values are hidden. Not a parser: a broken
+// file, or one that uses a rare corner of the format, must not show more than a valid one.
 import { lineEnd, nextLine } from "./key-value.ts";
 import { knownSecrets } from "./known-secrets.ts";
 import { type Secret, unquoted } from "./secret.ts";
@@ -54,7 +54,7 @@ function yamlValue(text: string, start: number, end: number, depth: number, next
   const isFlow = (opens === "{" || opens === "[") && !balanced(value.slice(first));
   let stop = end;
   let resume = next;
-  // What is indented deeper belongs to the value: block scalars, and plain or quoted ones over several lines.
+  // Deeper lines belong to the value: block scalars, and plain or quoted ones over several lines.
   while (resume < text.length) {
     const lineStop = lineEnd(text, resume);
     const line = text.slice(resume, lineStop);

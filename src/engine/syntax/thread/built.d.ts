@@ -1,4 +1,4 @@
-// What the build makes of this folder and of the packages: the thread's program, and the grammars beside it.
+// The build output of this folder: the thread's program, and the grammars.
 declare module "#syntax" {
   /** The path of the program's file. */
   export const program: string;

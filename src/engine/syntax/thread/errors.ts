@@ -1,4 +1,4 @@
-// The places that the parser could not read. It goes on behind each of them, so there may be many.
+// The places that the parser could not read. It continues after each of them, so there may be many.
 import type { Node } from "web-tree-sitter";
 import type { ParseError } from "./messages.ts";
 

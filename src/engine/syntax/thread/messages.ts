@@ -1,5 +1,4 @@
-// What the parsing thread is asked and what it answers. Places are offsets in the text, in UTF-16 units, as
-// JavaScript counts them.
+// The messages to and from the parsing thread. Positions are offsets in the text, in UTF-16 units.
 import type { Grammar } from "../language.ts";
 
 export interface ParseRequest {
@@ -11,7 +10,7 @@ export interface ParseRequest {
   readonly declarations?: boolean | undefined;
   /** Tell what kind of node lies at each of these. */
   readonly at?: readonly number[] | undefined;
-  /** Tell where this identifier occurs, and in which role. */
+  /** Report where this identifier occurs, and in which role. */
   readonly name?: string | undefined;
   /** Tell what to colour in these parts: offsets in pairs, in order. */
   readonly spans?: readonly number[] | undefined;
@@ -55,7 +54,7 @@ export interface RawDeclaration {
   readonly parent: number;
   /** Where the comments, decorators and attributes above it begin. */
   readonly top: number;
-  /** Where it begins itself, modifiers included. */
+  /** Its own start, including modifiers. */
   readonly start: number;
   /** The same without decorators. */
   readonly bare: number;
@@ -69,7 +68,7 @@ export interface RawDeclaration {
 export interface ParseError {
   readonly start: number;
   readonly end: number;
-  /** What the parser had to add, such as `}`. */
+  /** The token that the parser had to insert, such as `}`. */
   readonly missing?: string;
 }
 
@@ -77,8 +76,8 @@ export interface ParseError {
 export type NodeKind = "identifier" | "string" | "comment" | "other";
 
 /**
- * How an identifier is used. `member`: a property or method; `own` where its class is certain. `outside`: the name
- * of something in another module, `from`. `unclear`: it may be more than one thing.
+ * How an identifier is used. `member`: a property or method; `own` if its class is certain. `outside`: a name from
+ * another module, `from`. `unclear`: it may be more than one symbol.
  */
 export interface NameUse {
   readonly start: number;

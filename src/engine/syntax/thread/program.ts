@@ -1,5 +1,5 @@
-// The parsing thread. A text is parsed in slices, so that a short one need not wait for a long one, and within a
-// limit of time. Grammars are unpacked when their language is first asked for.
+// The parsing thread. A text is parsed in slices, so that a short one does not wait for a long one, and within a time
+// limit. Grammars are unpacked on first use.
 import { parentPort } from "node:worker_threads";
 import { Language, type Node, Parser, type Tree } from "web-tree-sitter";
 import { unpacked } from "#grammars";
@@ -50,7 +50,7 @@ async function answer(request: ParseRequest): Promise<ParseAnswer["parsed"]> {
   }
 }
 
-/** What a language refuses and its grammar does not. */
+/** Code that a language rejects and its grammar accepts. */
 function refusals(root: Node, text: string, grammar: Grammar): ParseError[] {
   if (grammar === "python") return layoutErrors(root, text);
   return /script$|^tsx$/.test(grammar) ? scriptErrors(root, text) : [];

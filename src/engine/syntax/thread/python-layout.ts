@@ -27,7 +27,7 @@ export function layoutErrors(root: Node, text: string): ParseError[] {
   return found;
 }
 
-/** What stands before it on its line; undefined where that is more than blanks. */
+/** The blanks before it on its line; undefined if there is anything else. */
 function indentOf(text: string, at: number): string | undefined {
   const before = text.slice(text.lastIndexOf("\n", at - 1) + 1, at);
   return before.trim() === "" ? before.replace(/^\f+/, "") : undefined;

@@ -105,7 +105,7 @@ function isValue(node: Node, parent: Node): boolean {
   return parent.childForFieldName("value")?.id === node.id;
 }
 
-/** The class whose `this` this is, where it has no other that might declare the member, too. */
+/** The class of this `this`, if no other class could declare the member. */
 function classAround(node: Node): Node | undefined {
   for (let above = node.parent; above !== null; above = above.parent) {
     if (above.type === "class_body") {

@@ -158,5 +158,5 @@ export function mayHold(grammar: Grammar, type: string): boolean {
 export const wrapper =
   /^(export_statement|ambient_declaration|decorated_definition|template_declaration|expression_statement|lexical_declaration|variable_declaration|type_declaration|const_declaration|var_declaration|field_declaration|property_declaration|declaration|local_variable_declaration)$/;
 
-/** What stands above a declaration and belongs to it. */
+/** Nodes above a declaration that belong to it. */
 export const above = /comment|^decorator$|attribute_item|^attribute_list$/;

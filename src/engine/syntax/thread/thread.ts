@@ -1,9 +1,9 @@
-// The parsing thread as the rest of the process sees it: started with the first question, ended where it hangs.
-// Nothing that goes wrong in it is an error to anybody: without an answer, a text is one whose language is not known.
+// The client side of the parsing thread: started with the first request, restarted if it hangs. Its failures are not
+// errors: without an answer, a text counts as having no known language.
 import { Worker } from "node:worker_threads";
 import type { ParseAnswer, ParseRequest } from "./messages.ts";
 
-/** The thread watches its own time; this is for a grammar that does not come back. A loaded machine needs some. */
+/** The thread limits its own time; this is for a grammar that never returns. A loaded machine needs some slack. */
 const hangMs = 10_000;
 /** Grammars that hang or end the thread again and again are left alone. */
 const mostFailures = 3;
@@ -28,7 +28,7 @@ export function isLoaded(grammar: ParseRequest["grammar"]): boolean {
   return loaded.has(grammar);
 }
 
-/** What the thread found; undefined where it could not tell. */
+/** The thread's answer; undefined if it failed. */
 export async function ask(request: Omit<ParseRequest, "id">): Promise<ParsedText> {
   if ((failures.get(request.grammar) ?? 0) >= mostFailures) return undefined;
   starting ??= start();
@@ -68,7 +68,7 @@ function finish(id: number, parsed: ParsedText): void {
   one.done(parsed);
 }
 
-/** Ends a thread; the request that hangs, or all that wait where it ended by itself, count as failures. */
+/** Ends a thread; the hanging request, or all pending ones if it ended by itself, count as failed. */
 function end(thread: Worker, hanging?: number): void {
   if (worker !== thread) return;
   worker = undefined;

@@ -1,5 +1,5 @@
-// Where a name occurs as an identifier, and what it stands for there: a variable of a scope, a member, or something
-// of another module. JavaScript and TypeScript are resolved by their scopes; of other languages only the form is seen.
+// Where a name occurs as an identifier, and what it refers to: a variable of a scope, a member, or a symbol of
+// another module. JavaScript and TypeScript are resolved by scope; in other languages only the form counts.
 import type { Node } from "web-tree-sitter";
 import type { Grammar } from "../language.ts";
 import type { NameUse } from "./messages.ts";
@@ -34,7 +34,7 @@ const memberOf = /attribute|field|member|selector|scoped|qualified|navigation|ca
 const binding =
   /parameter|declarator|pattern|_spec$|assignment|let_|short_var|^for_|import|alias|named_expression|keyword_argument|lambda|with_item|except|catch|enum/;
 
-/** Without scopes: what is bound anywhere may hide what is meant. */
+/** Without scopes: any binding may shadow the symbol. */
 function byForm(node: Node): NameUse {
   const start = node.startIndex;
   const { parent } = node;

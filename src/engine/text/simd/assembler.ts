@@ -11,7 +11,7 @@ interface Routine {
   readonly integers: number;
   /** Local variables of 16 bytes; they come last. */
   readonly vectors: number;
-  /** What is on the stack at the end is the result: a 32-bit integer. */
+  /** The value on the stack at the end is the result: a 32-bit integer. */
   readonly body: WasmCode;
 }
 
@@ -30,7 +30,7 @@ export const i32 = {
   shr: 0x76,
 } as const;
 
-/** On 16 bytes at a time, each by itself. */
+/** On 16 bytes at a time, lane by lane. */
 export const bytes16 = {
   splat: vector(15),
   eq: vector(35),
@@ -40,7 +40,7 @@ export const bytes16 = {
   or: vector(80),
 } as const;
 
-/** Sums of a vector: of its bytes in four integers, of four integers with four others, and one of four by itself. */
+/** Sums of a vector: its bytes into four integers, four integers with four others, and one lane. */
 export const addUpBytes: WasmCode = [...vector(125), ...vector(127)];
 export const addFour: WasmCode = vector(174);
 export const oneOfFour = (lane: number): WasmCode => [...vector(27), lane];

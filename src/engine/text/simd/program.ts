@@ -1,6 +1,6 @@
-// The functions that go over many bytes, 16 at a time: escaping for JSON and counting line ends. Assembled and
-// compiled when first asked for, in about a millisecond, so that whoever handles small texts only never pays for it.
-// Where the processor or the runtime has no such instructions there is no program, and callers do without.
+// Functions over many bytes, 16 at a time: escaping for JSON and counting line ends. Assembled and compiled on first
+// use, in about a millisecond, so small texts never pay for it. Without support by the processor or the runtime there
+// is no program, and callers use a fallback.
 import {
   addFour,
   addUpBytes,
@@ -28,13 +28,13 @@ import {
 
 export interface Program {
   readonly memory: Buffer;
-  /** Writes the bytes from `at` to `end` to `to`, as they stand inside of a JSON string; returns where that ends. */
+  /** Writes the bytes from `at` to `end` to `to`, escaped for a JSON string; returns the end. */
   escape(at: number, end: number, to: number): number;
   /** How many of the bytes from `at` to `end` are line ends (10). */
   countBreaks(at: number, end: number): number;
 }
 
-/** What a caller may use of the memory, and what it has to leave behind for whole vectors that are stored. */
+/** The usable memory, and the margin for whole vectors that are stored. */
 export const memoryFrom = 512;
 export const memoryTo = 16 * 65_536 - 16;
 
@@ -69,9 +69,9 @@ function make(): Program | undefined {
 
 const quote = 0x22;
 const backslash = 0x5c;
-const digits = 256; // where the hexadecimal digits stand in the memory, behind the table of escapes
+const digits = 256; // the hexadecimal digits, after the table of escapes
 
-/** For each byte the letter that stands for it behind a backslash, "u" for those that have none, 0 for plain ones. */
+/** For each byte the letter after the backslash, "u" for those without one, 0 for plain bytes. */
 function escapes(): Uint8Array {
   const table = new Uint8Array(digits + 16).fill(0x75, 0, 0x20);
   for (const [byte, letter] of ["\bb", "\tt", "\nn", "\ff", "\rr", '""', "\\\\"].map(pair => [...pair]))
@@ -136,7 +136,7 @@ function countRoutine() {
         when([...get(stop), ...get(end), i32.gt], [...get(end), ...set(stop)]),
         [...value(0), ...bytes16.splat, ...set(tally)],
         loop(
-          [...get(tally), ...isBreak, ...bytes16.sub, ...set(tally)], // what is equal is -1
+          [...get(tally), ...isBreak, ...bytes16.sub, ...set(tally)], // equal lanes are -1
           increase(at, value(16)),
           branchIf([...get(at), ...value(16), i32.add, ...get(stop), i32.le], 0),
         ),
