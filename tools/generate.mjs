@@ -24,6 +24,11 @@ const pages = [
   ["docs/guides/embed.md", "serve", example("serve")],
   ["docs/guides/embed.md", "http-handler", example("http-handler")],
   ["docs/guides/embed.md", "history", example("history")],
+  ...["ai-sdk", "langchain", "openai-agents", "mastra"].map(name => [
+    "docs/guides/frameworks.md",
+    name,
+    codeBlock(`docs/adapters/${name}.ts`),
+  ]),
   ["README.md", "dialects", dialectTable()],
 ];
 
@@ -260,5 +265,9 @@ async function commandHelp() {
 }
 
 function example(name) {
-  return `\`\`\`ts\n${readFileSync(join(root, `docs/examples/${name}.ts`), "utf8").trim()}\n\`\`\``;
+  return codeBlock(`docs/examples/${name}.ts`);
+}
+
+function codeBlock(file) {
+  return `\`\`\`ts\n${readFileSync(join(root, file), "utf8").trim()}\n\`\`\``;
 }

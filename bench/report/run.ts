@@ -34,7 +34,7 @@ export function best(row: Row, family: Result["family"]): Result | undefined {
 }
 
 /** The dialect that people get by default: it is the one that is compared. */
-export const defaultLane = "polyfs";
+const defaultLane = "polyfs";
 
 export function own(row: Row): Result | undefined {
   const result = row.results.find(({ lane }) => lane === defaultLane);

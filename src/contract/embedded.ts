@@ -33,7 +33,7 @@ export async function callEmbedded(
 ): Promise<Outcome> {
   const { engine, session, settings } = context;
   using alone = session === undefined ? new Session({ lasting: false }) : undefined;
-  return await call(dialect, name, params, {
+  return await call(dialect, name, withoutUndefined(params), {
     engine,
     workspace: context.workspace ?? engine.workspace,
     settings: { ...defaultSettings, ...settings },
@@ -42,6 +42,12 @@ export async function callEmbedded(
     signal: context.signal ?? new AbortController().signal,
     progress: context.progress ?? (() => {}),
   });
+}
+
+/** Frameworks pass parameters that were not given as undefined, which JSON does not have. */
+function withoutUndefined(params: unknown): unknown {
+  if (typeof params !== "object" || params === null || Array.isArray(params)) return params;
+  return Object.fromEntries(Object.entries(params).filter(([, value]) => value !== undefined));
 }
 
 /** A tool as a model is told about it. */

@@ -53,6 +53,12 @@ it("a call needs an engine and nothing else, and a failure is an answer", async 
   expect(outcomeText(await call(replay, "read_file", { path: "b" }, { engine }))).toMatch(/^error -32002: /);
 });
 
+it("a parameter that is undefined was not given", async () => {
+  const { engine } = project();
+  const read = { path: "a.txt", offset: undefined, suspend: undefined };
+  expect(outcomeText(await call(await dialects.polyfs(), "read_file", read, { engine }))).toContain("two");
+});
+
 it("definitions are those that the settings and the directories allow", async () => {
   const names = async (access: "read-write" | "read-only", settings = {}) =>
     definitions(await dialects.polyfs(), { engine: project(access).engine, settings }).map(

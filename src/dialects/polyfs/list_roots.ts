@@ -7,7 +7,7 @@ export const listRoots = polyfsTool({
   name: "list_roots",
   title: "List roots",
   description: "The directories that are served.",
-  input: { type: "object", properties: {} },
+  input: { type: "object", properties: {}, additionalProperties: false },
   effect: "reads",
   run(_, { workspace: { roots } }) {
     if (roots.length === 0) return text("[no directory is served]");
