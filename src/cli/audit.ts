@@ -26,12 +26,12 @@ export function openAudit(config: Config, workspace: Workspace, log: Log): Audit
   }
 }
 
-/** What decides about callers, or tells about them, must not be theirs to change. */
+/** Files that decide about callers, or record them, must not be writable by callers. */
 export function refuseServed(option: string, path: string, workspace: Workspace): void {
   try {
     if (workspace.locate(workspace.at(path)).root.access === "read-only") return;
   } catch {
-    return; // it lies outside of what is served, or leads there
+    return; // it lies outside the served directories, or leads there
   }
   throw new UsageError(`${option} ${path} lies in a directory that callers may write`);
 }

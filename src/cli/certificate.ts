@@ -11,7 +11,7 @@ import { UsageError } from "./usage-error.ts";
 
 interface WatchedCertificate {
   readonly current: Certificate;
-  /** Gives the service a new certificate, where there is one. */
+  /** Passes a new certificate to the service, if there is one. */
   renew(service: HttpService): void;
 }
 

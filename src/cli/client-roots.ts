@@ -1,6 +1,7 @@
-// Where the start names no directory, the client's roots are what is served; where it does, and the contract has it
-// so, they narrow what is served, and never widen it. Each list that the client gives becomes a workspace, and the engine has the latest. Earlier ones stay open until the end, because a running call may
-// still hold them; a list that comes again is the same workspace again.
+// Without directories on the command line, the client's roots are served; with directories, and if the contract says
+// so, the roots narrow what is served, and never widen it. Each list from the client becomes a workspace, and the
+// engine has the latest. Earlier ones stay open until the end, because a running call may still use them; a repeated
+// list is the same workspace.
 import { parse } from "node:path";
 import { fileURLToPath } from "node:url";
 import { plainWording, say } from "../contract/wording.ts";
@@ -55,8 +56,8 @@ function pathOf(uri: string, log: Log): string | undefined {
 }
 
 /**
- * The part of the named directories that lies in the client's. Where they have nothing in common, the directories stay:
- * whoever named them for this client wants to use them.
+ * The intersection of the named directories and the client's. If it is empty, the named directories stay: the user
+ * named them for this client.
  */
 function narrowed(paths: readonly string[], _: Config, log: Log, named: Workspace): Workspace {
   const common = named.narrowed(paths.filter(path => isDirectory(path, log)));
@@ -78,7 +79,7 @@ function isDirectory(path: string, log: Log): boolean {
   }
 }
 
-/** What cannot be served is left out, and told: the client has a user, but no way to take an error. */
+/** Roots that cannot be served are skipped and logged: the client cannot receive an error here. */
 function open(paths: readonly string[], config: Config, log: Log, start: Workspace): Workspace {
   const access = config["read-only"] ? "read-only" : "read-write";
   const grants: Grant[] = [];

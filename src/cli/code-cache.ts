@@ -1,5 +1,5 @@
-// Where the program's compiled form is kept, and which one a start needs. Asked before any option is read, so it
-// looks at the bare arguments: a wrong guess costs milliseconds, nothing else.
+// The location of the compiled-code cache, and the file that this start needs. Runs before options are parsed, so it
+// looks at the bare arguments: a wrong guess costs only milliseconds.
 import { isAbsolute, join } from "node:path";
 import type { Cache } from "../host/compiled.ts";
 

@@ -6,7 +6,7 @@ import type { Option } from "./option.ts";
 import { type OptionName, optionNames, options } from "./options.ts";
 import { UsageError } from "./usage-error.ts";
 
-/** What a subcommand makes of its line. */
+/** How a subcommand parses its line. */
 export interface OwnWords {
   /** As it is called, for messages: `polyfs undo`. */
   readonly program: string;
@@ -15,7 +15,7 @@ export interface OwnWords {
   /** Its own options: whether each takes a value. */
   readonly own: Readonly<Record<string, boolean>>;
   option(name: string, value: string): void;
-  /** What stands alone: without it, a directory. */
+  /** Handles positional words: without it, a directory. */
   operand(word: string): void;
 }
 

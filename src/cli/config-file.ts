@@ -20,7 +20,7 @@ export function readConfigFile(file: string): OptionLayer {
   return layer;
 }
 
-/** The object in a JSON file that the start names. `what` is what it is to be read as, for messages. */
+/** The object in a JSON file named at the start. `what` describes it in messages. */
 export function readJson(file: string, what: string): object {
   let content: unknown;
   try {

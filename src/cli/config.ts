@@ -1,6 +1,6 @@
-// What to serve and how, from all sources: the command line goes before the environment, ours before what the
-// dialect's contract publishes, and that before the file. The directories come from the first source that names any, all together: whoever names a directory by
-// hand must not get others that an old file or variable still grants.
+// The configuration from all sources: the command line wins over the environment, our variables over those of the
+// dialect's contract, and those over the file. Directories come from the first source that names any, all together: a
+// user who names a directory must not get others that an old file or variable still grants.
 import { defaultDialect } from "../dialects/index.ts";
 import type { Grant } from "../engine/workspace/workspace.ts";
 import { readConfigFile } from "./config-file.ts";
@@ -11,7 +11,7 @@ import { readSandboxProfile } from "./sandbox-profile.ts";
 
 export interface Config extends Values {
   readonly grants: readonly Grant[];
-  /** The options that somebody has set. */
+  /** The options that are set. */
   readonly given: ReadonlySet<string>;
 }
 

@@ -1,4 +1,4 @@
-// The sandbox that --allow-run asks for, found and tried at the start: where there is none, nothing is served.
+// The sandbox for --allow-run, found and tried at the start: without one, the server does not start.
 
 import type { Engine } from "../engine/engine.ts";
 import { gitIdentity } from "../engine/shell/git-identity.ts";

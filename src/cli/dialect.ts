@@ -1,4 +1,4 @@
-// The dialect that a name stands for.
+// Looks up a dialect by name.
 import type { Dialect } from "../contract/dialect.ts";
 import { defaultDialect, dialects } from "../dialects/index.ts";
 import { suggestion } from "./nearest.ts";

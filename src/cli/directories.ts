@@ -1,4 +1,4 @@
-// The directories that the start names, opened: what cannot be served is told before any client is spoken to.
+// Opens the directories named at the start: a directory that cannot be served is reported before any client connects.
 import { parse } from "node:path";
 import type { Dialect } from "../contract/dialect.ts";
 import { plainWording, say } from "../contract/wording.ts";

@@ -1,5 +1,5 @@
-// The environment: every option as POLYFS_NAME. A variable that is nearly one is refused rather than ignored:
-// whoever set POLYFS_READONLY believes that nothing can be written. Others are none of our business.
+// The environment: every option as POLYFS_NAME. A misspelled variable is refused rather than ignored: a user who sets
+// POLYFS_READONLY believes that nothing can be written. Other variables are ignored.
 import { delimiter } from "node:path";
 import { codeCacheVariable } from "./code-cache.ts";
 import { OptionLayer } from "./layer.ts";
@@ -23,7 +23,7 @@ export function readEnvironment(environment: NodeJS.ProcessEnv, base: string): O
   return layer;
 }
 
-/** The variables that the dialect's own contract publishes, for whoever comes from there. */
+/** The variables that the dialect's own contract publishes, for users who migrate. */
 export function readPublished(environment: NodeJS.ProcessEnv, base: string, dialect: string): OptionLayer {
   const layer = new OptionLayer();
   for (const name of optionNames) {

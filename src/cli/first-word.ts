@@ -1,10 +1,10 @@
-// The first word of the command line that is no option and no option's value. Where it is a command, the options
+// The first word of the command line that is neither an option nor an option's value. If it is a command, the options
 // before it belong to that command: `polyfs --dialect fs call …` is `polyfs call --dialect fs …`.
 import type { Option } from "./option.ts";
 import { isOptionName, options } from "./options.ts";
 
 export interface FirstWord {
-  /** "" where there is none. */
+  /** "" if there is none. */
   readonly word: string;
   /** The command line without it. */
   readonly others: readonly string[];

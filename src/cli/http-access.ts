@@ -1,4 +1,4 @@
-// Who may call over HTTP, as the options have it.
+// The authenticator for HTTP, from the options.
 import type { Workspace } from "../engine/workspace/workspace.ts";
 import { type Authenticator, bearer, openAccess } from "../mcp/auth/authenticator.ts";
 import { tokenPrefix } from "../mcp/auth/tokens-file.ts";
@@ -35,7 +35,7 @@ export async function accessOf(config: Config, workspace: Workspace, log: Log): 
   return byFile ?? byIssuer ?? openAccess(workspace);
 }
 
-/** Tokens of the file can be told by how they begin. */
+/** Tokens of the file are recognised by their prefix. */
 function either(byFile: Authenticator, byIssuer: Authenticator): Authenticator {
   return {
     identify: authorization =>

@@ -1,4 +1,4 @@
-// `polyfs --http`: opens what is served, decides who may call, and serves until a signal says otherwise.
+// `polyfs --http`: opens what is served, sets up authentication, and serves until a signal.
 import { defaultDialect, dialects } from "../dialects/index.ts";
 import { isLoopback, parseAddress } from "../mcp/http/listen-address.ts";
 import { type HttpService, serveHttp } from "../mcp/http/serve.ts";
@@ -34,7 +34,7 @@ export async function serveOverHttp(config: Config, log: Log): Promise<void> {
       `${address.host} can be reached from other machines: add --tokens FILE or --oauth-issuer URL, or serve 127.0.0.1`,
     );
   }
-  // What a client says it has open is of no use here: that is on another machine.
+  // The client's roots are ignored here: they are on another machine.
   const withoutRoots = config.tokens === undefined ? "usage" : "none";
   const policy = policyOf(config, dialect, log);
   const { confine, sandbox } = await confinementOf(config);
@@ -70,7 +70,7 @@ export async function serveOverHttp(config: Config, log: Log): Promise<void> {
     dialect: config.dialect ?? defaultDialect,
     settings: dialect => {
       const settings = settingsOf(config, dialect);
-      // Whoever reaches a port is not the person at the keyboard: commands only where they were asked for.
+      // A remote caller is not the local user: commands run only if they were enabled.
       return { ...settings, anyDirectory: undefined, commands: settings.commands ?? "none" };
     },
     info: { name: "polyfs", version },
@@ -133,7 +133,7 @@ function listOf(text: string | undefined): string[] {
   return (text ?? "").split(",").flatMap(part => (part.trim() === "" ? [] : [part.trim()]));
 }
 
-/** The name under which clients know us, where a proxy stands in front. */
+/** The public host name, if there is a proxy in front. */
 function ownHost(audience: string | undefined): string[] {
   return audience !== undefined && URL.canParse(audience) ? [new URL(audience).host] : [];
 }

@@ -14,10 +14,10 @@ interface Moments {
 
 const usual: Moments = { firstMs: 1000, everyMs: 20_000, looks: 10 };
 
-/** A form that has been kept so often has what is used here. */
+/** Code that was cached this often contains everything that is used. */
 const enough = 5;
 
-/** `read` tells how much the client has sent so far. */
+/** `read` returns the number of bytes from the client so far. */
 export function keepCompiled({ keep, times }: CompiledScript, read: () => number, moments = usual): void {
   if (keep === undefined || times >= enough) return;
   if (times === 0) setTimeout(keep, moments.firstMs).unref();

@@ -11,7 +11,7 @@ export class OptionLayer {
   readonly grants: Grant[] = [];
   readonly #values: Partial<Record<OptionName, string | boolean | number>> = {};
 
-  /** Each value was checked against its option's kind by `set`, which is what the type says. */
+  /** `set` has checked each value against its option's kind, as the type says. */
   get values(): Partial<Values> {
     return this.#values as Partial<Values>;
   }
@@ -47,7 +47,7 @@ export function wholeNumber(text: string, as: string): number {
   throw new UsageError(`${as} must be a whole number, 1 or more, not ${JSON.stringify(text)}`);
 }
 
-/** Clients start servers without a shell, so nobody else expands `~`. */
+/** Clients start servers without a shell, so `~` is expanded here. */
 export function fromHome(path: string): string {
   return path === "~" || /^~[/\\]/.test(path) ? homeOf() + path.slice(1) : path;
 }

@@ -17,14 +17,14 @@ interface Started {
   readonly policy: string;
   /** What confines commands. */
   readonly sandbox?: string;
-  /** Who may call, where that is not one client alone. */
+  /** The callers, if there can be more than one client. */
   readonly callers?: string;
   readonly metrics?: string;
   /** Where traces go. */
   readonly telemetry?: string;
 }
 
-/** Says what is served, where, to whom, under which policy, and what commands may do. */
+/** Logs what is served, where, to whom, under which policy, and how commands run. */
 export function tellStart(log: Log, config: Config, { at, dialect, workspace, ...rest }: Started): void {
   const roots = workspace.roots.map(({ path, access }) => `${path} (${access})`);
   const how = config.run ? (config["allow-run"] ?? "as the dialect has it") : "none";

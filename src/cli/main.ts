@@ -1,4 +1,4 @@
-// What a start of the program means: a subcommand, a question (--help, --version), or serving.
+// Dispatches a start of the program: a subcommand, --help or --version, or serving.
 import { resolve } from "node:path";
 import { printable } from "../contract/wording.ts";
 import { readCommandLine } from "./command-line.ts";

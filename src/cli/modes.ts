@@ -1,4 +1,4 @@
-// Options that mean nothing in the mode that was asked for. They are refused: whoever gave one believes that it holds.
+// Options without effect in the chosen mode. They are refused: the user believes that they apply.
 import type { Config } from "./config.ts";
 import { type HttpOptionName, httpOptions } from "./http-options.ts";
 import { UsageError } from "./usage-error.ts";

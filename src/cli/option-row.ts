@@ -2,7 +2,7 @@
 import type { Option } from "./option.ts";
 import { type OptionName, options } from "./options.ts";
 
-/** Empty for what the command line does not have. */
+/** Empty if the command line does not have it. */
 export function rowOf(name: OptionName): [spelling: string, sentence: string][] {
   const option: Option = options[name];
   if (option.only === "not the command line") return [];

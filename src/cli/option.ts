@@ -1,11 +1,11 @@
-// The kinds of options, and what the table of options says about each.
+// The kinds of options, and the columns of the option table.
 import type { Access } from "../engine/workspace/root.ts";
 
 interface Described {
   /** For --help: one sentence, no full stop. */
   readonly help: string;
   readonly short?: string;
-  /** Where it may be set. By default everywhere. */
+  /** Where it can be set. By default everywhere. */
   readonly only?: "command line" | "not the file" | "not the command line";
   /** Environment variables that contracts publish for it, by dialect; they count besides our own. */
   readonly published?: Readonly<Record<string, string>>;
@@ -30,7 +30,7 @@ interface ChoiceOption extends Described {
   readonly value: string;
   readonly choices: readonly string[];
   readonly default?: string;
-  /** What the bare option means; another choice is then given behind `=`. */
+  /** The value of the bare option; another value follows after `=`. */
   readonly implied?: string;
 }
 /** A whole number, 1 or more. */

@@ -1,5 +1,5 @@
-// The options, in one table. It drives the command line, the environment twins (POLYFS_…), the configuration
-// file and --help, and it types the values; adding an option is adding a line here and reading it where it acts.
+// All options in one table. It drives the command line, the environment variables (POLYFS_…), the configuration file
+// and --help, and types the values: a new option is a line here, read where it takes effect.
 import { defaultSettings } from "../contract/settings.ts";
 import { httpOptions } from "./http-options.ts";
 import type { Option } from "./option.ts";
@@ -176,7 +176,7 @@ export function defaults(): Values {
   return Object.fromEntries(given) as Values;
 }
 
-/** What the names of all our environment variables begin with. */
+/** The prefix of all our environment variables. */
 export const prefix = "POLYFS_";
 
 /** `allow-write` → `POLYFS_ALLOW_WRITE`. */

@@ -2,7 +2,7 @@
 
 export class OutputError extends Error {
   override readonly name = "OutputError";
-  /** Whether the reader has gone away, as in `polyfs history | head -1`: nobody wants to read about that. */
+  /** Whether the reader has closed the pipe, as in `polyfs history | head -1`: that is not an error. */
   readonly closed: boolean;
 
   constructor(cause: Error) {

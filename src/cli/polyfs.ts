@@ -11,5 +11,5 @@ const compiled = runCompiled(join(__dirname, "program.cjs"), cache);
 const { value } = compiled;
 if (typeof value !== "function") throw new Error("program.cjs is not what the build makes");
 value(exports, require, module);
-// Over HTTP nobody counts; by the first look somebody has called, as a rule.
+// Over HTTP bytes are not counted; usually a client has called by the first check.
 keepCompiled(compiled, () => (cache?.use === "http" ? 1 : process.stdin.bytesRead));

@@ -13,7 +13,7 @@ const skipped = new Set(["node_modules", ".git"]);
 export interface ReadableSecrets {
   /** Absolute paths. */
   readonly paths: readonly string[];
-  /** Whether everything was looked at in the time that there is. */
+  /** Whether everything was checked within the time limit. */
   readonly isComplete: boolean;
 }
 

@@ -1,5 +1,4 @@
-// A sandbox profile: a JSON file with directories to serve, which come behind those that are named otherwise. Other
-// keys are somebody else's business.
+// A sandbox profile: a JSON file with directories to serve, after those named otherwise. Other keys are ignored.
 import { dirname, resolve } from "node:path";
 import type { Access } from "../engine/workspace/root.ts";
 import type { Grant } from "../engine/workspace/workspace.ts";

@@ -23,7 +23,7 @@ import { warmUpWhenQuiet } from "./warm-up.ts";
 import type { ServedWorkspace } from "./workspaces.ts";
 
 export async function serve(given: Config): Promise<void> {
-  // Before anything is opened: what whoever started us forgot to close would be handed on to every command.
+  // Before anything is opened: inherited descriptors would be passed on to every command.
   if (process.channel === undefined) closeInherited();
   const log = logOf(given);
   unusedOn(given);

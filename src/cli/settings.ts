@@ -1,4 +1,4 @@
-// What the options decide for the tools.
+// The settings of the tools, from the options.
 import type { Dialect } from "../contract/dialect.ts";
 import { defaultSettings, type Settings } from "../contract/settings.ts";
 import type { Config } from "./config.ts";
@@ -21,7 +21,7 @@ export function settingsOf(config: Config, { withoutRoots }: Dialect): Settings 
   };
 }
 
-/** A command without a sandbox can change anything: where nothing is to be changed, it has to be asked for. */
+/** A command without a sandbox can change anything: with everything read-only, it must be enabled explicitly. */
 function commandsBy(config: Config): Settings["commands"] {
   const asked = config["allow-run"];
   return !config.run || (config["read-only"] && asked === undefined) ? "none" : asked;

@@ -1,5 +1,5 @@
-// Colours for people: only on a terminal that has them, and not where NO_COLOR asks for none. What comes from files
-// goes through `visible` before it reaches a terminal, because a file could otherwise steer it.
+// Colours: only on a terminal that has them, and not with NO_COLOR. Text from files goes through `visible` before it
+// reaches a terminal, because it could contain control sequences.
 import { printable } from "../contract/wording.ts";
 
 const codes = { bold: 1, dim: 2, red: 31, green: 32, yellow: 33, cyan: 36 } as const;

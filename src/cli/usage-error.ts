@@ -1,4 +1,4 @@
-// What the person who starts the program got wrong, as one line for them. The program then ends with code 2.
+// A mistake of the person who starts the program, as one line. The program then exits with code 2.
 
 export class UsageError extends Error {
   override readonly name = "UsageError";

@@ -1,5 +1,5 @@
-// What the first calls need and a start does not: loaded once the client has its first answers and is quiet, so that
-// nobody waits for it. Step by step, so that a call that comes in between waits for one of them at most.
+// Loads what the first calls need and a start does not, once the client has its first answers and is quiet. Step by
+// step, so that a call in between waits for at most one step.
 import { ripgrepPath } from "../engine/search/ripgrep.ts";
 import { version } from "../engine/text/version.ts";
 

@@ -41,7 +41,7 @@ export async function call(
 /** A call that needs less than this many rounds of questions is answered. */
 const mostRounds = 20;
 
-/** Runs a tool; where a rule wants a person to be asked first, asks, and runs it again with what was allowed. */
+/** Runs a tool. If a rule needs a person's approval, asks, and runs it again with the approval. */
 async function withApproval<T>(
   { name, effect }: Tool,
   params: Readonly<Record<string, unknown>>,
@@ -68,7 +68,7 @@ async function withApproval<T>(
   }
 }
 
-/** What the tool changes is recorded with its name and the caller's. */
+/** Records the tool and the caller with every change. */
 function inTheNameOf({ name }: Tool, context: CallContext, approved: readonly Allowed[]): CallContext {
   const { engine, settings, session, revision } = context;
   return {
@@ -99,8 +99,8 @@ export function offeredTools(
 }
 
 /**
- * A command that no sandbox confines can write anywhere, so it is not offered where nothing may be written, whatever
- * the dialect. Tools that write through the engine are refused there by the roots themselves.
+ * An unconfined command can write anywhere, so it is not offered when everything is read-only, whatever the dialect.
+ * For tools that write through the engine, the roots refuse.
  */
 function isOffered(
   { offers }: Dialect,

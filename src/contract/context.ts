@@ -1,4 +1,4 @@
-// What a call may reach, and who it is for.
+// The context of a call: what it may reach, and who calls.
 import type { Engine } from "../engine/engine.ts";
 import type { Fault, Faults } from "../engine/fault.ts";
 import type { Need } from "../engine/policy/approval.ts";
@@ -6,7 +6,7 @@ import type { Workspace } from "../engine/workspace/workspace.ts";
 import type { Session } from "./session.ts";
 import type { Settings } from "./settings.ts";
 
-/** What a person said. A refusal may come with a sentence for the agent. */
+/** A person's answer. A refusal may include a sentence for the agent. */
 export type Approval =
   | {
       readonly allowed: true;
@@ -43,16 +43,16 @@ export interface CallerNote {
   readonly text: string;
 }
 
-/** What a running tool has at hand. */
+/** What a running tool can use. */
 export interface CallContext {
   readonly engine: Engine;
   /** What this caller may reach: the engine's workspace, or a part of it. */
   readonly workspace: Workspace;
   readonly settings: Settings;
   readonly session: Session;
-  /** The protocol revision that the caller speaks. Contracts differ by it in a few documented places. */
+  /** The caller's protocol revision. Contracts differ by it in a few documented places. */
   readonly revision: string;
-  /** Aborted when the call is not wanted any more. Made when first asked for: a tool that never waits leaves it. */
+  /** Aborted when the call is cancelled. Created on first access: a tool that never waits does not pay for it. */
   readonly signal: AbortSignal;
   /** Told why the call failed, before that is put into words. */
   failed?(fault: Fault): void;

@@ -1,4 +1,4 @@
-// What a dialect is: a table of tools, the words for what can go wrong, and the channel that failures go by.
+// A dialect: a table of tools, the wording of failures, and the channel for reporting them.
 import type { Fault } from "../engine/fault.ts";
 import type { CallContext } from "./context.ts";
 import type { Reply, Tool } from "./tool.ts";
@@ -9,10 +9,10 @@ export interface ProtocolError {
   readonly error: { readonly code: number; readonly message: string; readonly data?: unknown };
 }
 
-/** How a call ends: a reply of the tool, a failure told as a reply, or a protocol error. */
+/** The result of a call: a reply of the tool, a failure as a reply, or a protocol error. */
 export type Outcome = Reply | ProtocolError;
 
-/** Where a fault happened: the tool (absent where no such tool exists), and the revision that the caller speaks. */
+/** Where a fault happened: the tool (absent if it does not exist), and the caller's revision. */
 export interface Site {
   readonly tool?: Tool;
   readonly revision: string;
@@ -31,7 +31,7 @@ export interface Dialect {
   readonly defaultPolicy?: boolean;
   /** Whether the files are offered as resources, too. */
   readonly resources?: boolean;
-  /** What the model is told about the server; under 2 KB where clients cut. */
+  /** Instructions for the model; under 2 KB, where clients truncate. */
   readonly instructions?: string;
   /**
    * Which roots serve when the command line names none: the working directory, the client's roots, whichever
@@ -40,7 +40,7 @@ export interface Dialect {
   readonly withoutRoots: "working-directory" | "client-roots" | "callers-choice" | "none" | "usage";
   /** The most directories that the start may name. By default there is no limit. */
   readonly maxRoots?: number;
-  /** What a directory does that the start names and that is not there: end it (the default), or nothing. */
+  /** What to do if a directory named at the start does not exist: fail (default), or nothing. */
   readonly missingRoots?: "skip";
   /** Whether the client's roots narrow the directories that the command line names. By default they do not count then. */
   readonly narrowedByClient?: boolean;

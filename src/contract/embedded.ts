@@ -1,5 +1,5 @@
-// Calls for a program that embeds the tools in a loop of its own, without a protocol: what it does not care about has
-// a default, and only the engine has to be there.
+// Calls for a program that embeds the tools in its own loop, without a protocol: everything but the engine has a
+// default.
 import type { Engine } from "../engine/engine.ts";
 import { advertisedName, call, offeredTools } from "./call.ts";
 import type { CallContext } from "./context.ts";
@@ -8,7 +8,7 @@ import type { ObjectSchema } from "./schema.ts";
 import { Session } from "./session.ts";
 import { defaultSettings, type Settings } from "./settings.ts";
 
-/** What a call may use. Only `engine` has to be given. */
+/** The context of a call. Only `engine` is required. */
 export interface EmbeddedContext extends Partial<Omit<CallContext, "engine" | "settings">> {
   readonly engine: Engine;
   /** Settings that differ from the defaults. */
@@ -16,14 +16,14 @@ export interface EmbeddedContext extends Partial<Omit<CallContext, "engine" | "s
 }
 
 /**
- * Calls one tool of a dialect, with the parameters that a model gave. It never throws on what the model did: a failure
- * is a reply with `isError`, or `{ error }` in dialects whose contract has protocol errors. `outcomeText` gives the
- * text of either.
+ * Calls one tool of a dialect, with the model's parameters. Never throws because of the model's input: a failure is a
+ * reply with `isError`, or `{ error }` in dialects whose contract has protocol errors. `outcomeText` returns the text
+ * of either.
  *
  * @param name with or without the dialect's prefix
  * @param params unchecked: they are validated against the tool's schema, and defaults are filled in
- * @param context pass one {@link Session} for a whole conversation where tools remember something (a chosen
- *   workspace, commands in the background); without one, each call stands alone
+ * @param context pass one {@link Session} for a whole conversation if tools keep state (a chosen
+ *   workspace, background commands); without one, each call stands alone
  */
 export async function callEmbedded(
   dialect: Dialect,
@@ -56,7 +56,7 @@ export interface Definition {
   readonly title: string;
   readonly description: string;
   readonly inputSchema: ObjectSchema;
-  /** Whether it changes nothing: such calls may run side by side, and without asking anybody. */
+  /** Whether it is read-only: such calls may run in parallel, and without confirmation. */
   readonly readOnly: boolean;
 }
 

@@ -1,5 +1,5 @@
-// The part of JSON Schema that tool contracts use, as types: a tool's input is the literal that goes on the
-// wire, and `Infer` gives its parameters their TypeScript types, so that neither can drift from the other.
+// The part of JSON Schema that tool contracts use, as types: a tool's input is the literal that goes on the wire, and
+// `Infer` derives the TypeScript types of its parameters, so the two cannot drift apart.
 
 export type Schema = {
   readonly type?: TypeName | readonly TypeName[];
@@ -12,7 +12,7 @@ export type Schema = {
   readonly maximum?: number;
   readonly minLength?: number;
   readonly maxLength?: number;
-  /** What a string must look like, as a regular expression. */
+  /** A regular expression that the string must match. */
   readonly pattern?: string;
   readonly minItems?: number;
   readonly maxItems?: number;

@@ -6,7 +6,7 @@ import type { Allowed } from "../engine/policy/approval.ts";
 /** A connection may last for weeks; what was allowed for a task does not. */
 const longestAllowedMs = 8 * 3_600_000;
 
-/** A typed place in a session. `initial` makes its first value, `end` lets go of the last one. */
+/** A typed slot in a session. `initial` makes its first value, `end` disposes of the last one. */
 export interface Slot<T> {
   readonly initial: () => T;
   end?(value: T): void;
@@ -14,9 +14,9 @@ export interface Slot<T> {
 
 export class Session implements Disposable {
   readonly #values = new Map<Slot<unknown>, unknown>();
-  /** Whether what is kept here is still there at the caller's next call. Without it, keeping is pointless. */
+  /** Whether the session outlives the call. If not, keeping state is pointless. */
   readonly lasting: boolean;
-  /** Who calls, as the client says it: for history and audit, never for decisions. */
+  /** The caller, as the client names itself: for history and audit, never for decisions. */
   client = "unknown";
   /** Tells this connection from others of the same client, and when it began. */
   readonly connection = Math.random().toString(36).slice(2, 8).padEnd(6, "0");

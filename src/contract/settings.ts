@@ -1,4 +1,4 @@
-// What the person who starts the server decides, as plain values with the defaults that the contracts publish.
+// The decisions of the person who starts the server, as plain values with the defaults of the contracts.
 import type { Access } from "../engine/workspace/root.ts";
 
 export interface Settings {
@@ -10,10 +10,10 @@ export interface Settings {
   readonly maxOutputBytes: number;
   /** The largest file that is read or edited whole, where a contract has a single limit. */
   readonly maxFileBytes: number;
-  /** How long a command may run where the caller does not say, and where it does. */
+  /** Default and maximum run time of a command. */
   readonly commandTimeoutMs: number;
   readonly commandTimeoutMaxMs: number;
-  /** Whether commands run, and how; undefined where nobody decided: as the contract has it. */
+  /** Whether and how commands run; undefined: as the contract specifies. */
   readonly commands: "none" | "sandboxed" | "unsandboxed" | undefined;
   /** Whether commands in a sandbox may use the network. */
   readonly commandNetwork: boolean;
@@ -21,10 +21,10 @@ export interface Settings {
   readonly workspaces: boolean;
   /** Whether a caller is told only of its own workspace, of that one's base, and of its forks. */
   readonly ownWorkspaceOnly: boolean;
-  /** What a write does to the other names of a file. */
+  /** How a write treats the other hard links of a file. */
   readonly hardLinks: "replace" | "keep";
   /**
-   * How any directory at all may be used, where the contract lets its caller choose one and the start names none.
+   * Access to arbitrary directories, for contracts whose caller chooses one, if none was granted at the start.
    * Undefined: only what is granted.
    */
   readonly anyDirectory: Access | undefined;

@@ -1,9 +1,9 @@
-// What a tool is: a published name, description and schema, and the few lines that turn parameters into engine
-// calls and engine values into the contract's words.
+// A tool: a published name, description and schema, and the few lines that turn parameters into engine calls and
+// engine values into the contract's words.
 import type { CallContext } from "./context.ts";
 import type { Infer, ObjectSchema } from "./schema.ts";
 
-/** What a tool may do to the world. Read-only mode, `--no-run` and tokens decide by this. */
+/** What a tool may do. Read-only mode, `--no-run` and tokens decide by this. */
 export type Effect = "reads" | "writes" | "runs";
 
 export interface Tool<S extends ObjectSchema = ObjectSchema> {
@@ -11,16 +11,16 @@ export interface Tool<S extends ObjectSchema = ObjectSchema> {
   readonly title: string;
   readonly description: string;
   readonly input: S;
-  /** What is let through where that is more than the schema says, because the tool answers what is wrong itself. */
+  /** A wider schema to accept, if the tool reports errors itself. */
   readonly accepts?: ObjectSchema;
-  /** Refuse parameters that the schema does not name, also where it does not say so: definitions cost tokens. */
+  /** Refuse parameters that the schema does not name, even if it does not say so: definitions cost tokens. */
   readonly closed?: boolean;
   /** Declared where a tool answers with structured content. */
   readonly output?: ObjectSchema;
   readonly effect: Effect;
-  /** Whether it may destroy what was there. Only for tools that write; default true. */
+  /** Whether it may destroy existing content. Only for tools that write; default true. */
   readonly destructive?: boolean;
-  /** Whether calling it twice is the same as calling it once. Default: true for tools that read. */
+  /** Whether it is idempotent. Default: true for tools that read. */
   readonly idempotent?: boolean;
   /** Which parameters hold paths: the confinement suite attacks these. */
   readonly paths?: readonly (keyof Infer<S> & string)[];
@@ -50,7 +50,7 @@ export type Content =
       );
     };
 
-/** What a tool answers. */
+/** The reply of a tool. */
 export interface Reply {
   readonly content: readonly Content[];
   readonly structured?: Readonly<Record<string, unknown>>;

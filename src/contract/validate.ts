@@ -27,7 +27,7 @@ function renamed(params: unknown, aliases: Tool["aliases"]): unknown {
   return result;
 }
 
-/** `closed`: unknown properties are refused, whatever the schema says about them. */
+/** `closed`: refuse unknown properties, whatever the schema says. */
 function check(
   schema: Schema,
   value: unknown,

@@ -68,7 +68,7 @@ export function whyIrrevocable({ path, inside, reason, kind, bytes, limits }: Fa
   }
 }
 
-/** What a person types to allow something that a rule asks about. */
+/** The command that grants what a rule asks about. */
 export function grantCommands(needs: Faults["approval_needed"]["needs"]): string {
   const lines = needs
     .slice(0, 5)

@@ -1,5 +1,5 @@
-// The list of dialects, in the order that people read it. Each is loaded when it is asked for, so that starting
-// one costs nothing for the others: adding a dialect is one folder and one line here.
+// The list of dialects, in the order of the documentation. Each is loaded on demand, so that one costs nothing for
+// the others: a new dialect is one folder and one line here.
 import type { Dialect } from "../contract/dialect.ts";
 
 type Load = () => Promise<Dialect>;
@@ -17,5 +17,5 @@ const named = {
 /** The dialects by name: `await dialects.polyfs()` loads one. */
 export const dialects: Readonly<typeof named> & { readonly [name: string]: Load } = named;
 
-/** What is served when nobody chooses. */
+/** The default. */
 export const defaultDialect: string = "polyfs";

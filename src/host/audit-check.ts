@@ -1,5 +1,5 @@
-// Checks an audit log: that its lines are those that were written, all of them, in their order. What it cannot see is
-// whether lines are missing at the very end: whoever has to know keeps the last hash elsewhere.
+// Checks an audit log: all lines are present, unchanged and in order. It cannot detect lines missing at the very end:
+// keep the last hash elsewhere if that matters.
 import { readFileSync } from "node:fs";
 import { errnoOf, system } from "../engine/workspace/errno.ts";
 import { lineHash } from "./audit-log.ts";
@@ -10,7 +10,7 @@ export interface AuditReport {
   readonly chains: number;
   /** Chains that did not end: their process still runs, or was killed. */
   readonly open: number;
-  /** What was not written so. */
+  /** Lines that were changed. */
   readonly problems: readonly string[];
   /** The hash of the last line. */
   readonly last: string;
@@ -26,7 +26,7 @@ interface Link {
 
 const mostProblems = 20;
 
-/** Checks a file together with its rotated ones. Faults where it cannot be read. */
+/** Checks a file together with its rotated ones. Throws a fault if it cannot be read. */
 export function checkAudit(path: string): AuditReport {
   const ages = Array.from({ length: keptFiles }, (_, age) => `${path}.${keptFiles - age}`);
   const old = ages.filter(name => contentOf(name) !== undefined);

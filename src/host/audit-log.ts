@@ -1,8 +1,8 @@
-// The audit log: JSON lines of which each names the one before it by its hash, so that no line can be changed, taken
-// out or moved without being noticed (audit-check.ts).
+// The audit log: JSON lines, each with the hash of the previous one, so that no line can be changed, removed or moved
+// unnoticed (audit-check.ts).
 //
-// Each process that writes has a chain of its own, since several may share one file. A chain begins with a line that
-// names the last line that was in the file, and ends with one that says so.
+// Each process that writes has its own chain, since several may share one file. A chain begins with a line that names
+// the last line in the file, and ends with a closing line.
 import { hash, randomBytes } from "node:crypto";
 import { LogFile } from "./log-file.ts";
 
@@ -41,7 +41,7 @@ export class AuditLog implements Disposable {
     this.#file.append(line);
   }
 
-  /** Goes on in the file that has the name now: somebody may have moved the other one away. */
+  /** Continues in the file that has the name now: it may have been rotated. */
   reopen(): void {
     this.append({ event: "reopen" });
     this.#file.flush();

@@ -1,9 +1,8 @@
-// A script that is run from its compiled form, where a former start has kept one. V8 checks that the form is for
-// its own version, its flags and a source of that length, and takes the rest as it is: damaged bytes end the
-// process. So the bytes carry a checksum, and only files that nobody but the user can have written are taken.
-// Whatever is wrong with them, the source is compiled instead.
+// Runs a script from its cached compiled code, if an earlier start has kept some. V8 checks its own version, its
+// flags and the length of the source, and trusts the rest: damaged bytes crash the process. So the bytes have a
+// checksum, and only files that no other user can have written are used. In any doubt, the source is compiled.
 //
-// This comes before everything else in a start: it stands on nothing but Node, and on what Node has loaded anyway.
+// This runs before everything else at the start: it uses only Node, and only modules that Node has loaded anyway.
 import {
   closeSync,
   constants,
@@ -20,20 +19,20 @@ import { crc32 } from "node:zlib";
 
 export interface Cache {
   readonly directory: string;
-  /** What the process is for: a form holds the functions that ran, so each use has its own. */
+  /** The use of the process: compiled code holds the functions that ran, so each use has its own file. */
   readonly use: string;
-  /** Whether this process may keep a form where there is none. */
+  /** Whether this process may write a cache file if there is none. */
   readonly fill: boolean;
 }
 
 export interface CompiledScript {
-  /** What the script evaluates to. */
+  /** The value of the script. */
   readonly value: unknown;
-  /** How often the form that was used has been kept: 0 where there was none. */
+  /** How often the cached code was written: 0 if there was none. */
   readonly times: number;
   /**
-   * Keeps the compiled form for the next start, with the functions that ran so far, where these are more than the last
-   * one has; absent where that is not wanted.
+   * Writes the compiled code for the next start, with the functions that ran so far, if these are more than before;
+   * absent if that is not wanted.
    */
   readonly keep?: () => Promise<void>;
 }
@@ -84,7 +83,7 @@ interface CompiledForm {
   readonly times: number;
 }
 
-/** The compiled form in a file; undefined where there is none that can be trusted. */
+/** The compiled code in a file; undefined if there is none that can be trusted. */
 function kept(path: string): CompiledForm | undefined {
   try {
     if (!isOurs(lstatSync(dirname(path)), "directory")) return undefined;
@@ -105,7 +104,7 @@ function kept(path: string): CompiledForm | undefined {
   }
 }
 
-/** Whether nobody but this user and the system's owner can have put it there. */
+/** Whether only this user and root can have written it. */
 function isOurs(stat: Stats, kind: "file" | "directory"): boolean {
   if (kind === "file" ? !stat.isFile() : !stat.isDirectory()) return false;
   const user = process.getuid?.();

@@ -1,6 +1,6 @@
-// A file that lines are appended to, named by the person who starts the program. It is rotated: a full file becomes
-// FILE.1, the one before FILE.2, and so on. Lines of one turn of the event loop are written together. Several processes
-// may append to one file, and others may rotate it: the file is opened again where its name leads to another one.
+// A log file, named by the person who starts the program. It is rotated: a full file becomes FILE.1, the one before
+// FILE.2, and so on. Lines of one turn of the event loop are written together. Several processes may append to one
+// file, and others may rotate it: it is reopened when its name leads to another file.
 import {
   closeSync,
   constants,
@@ -45,7 +45,7 @@ export class LogFile implements Disposable {
     this.#file = system(path, () => open(path));
   }
 
-  /** The last whole line that was there when the file was opened; "" where there is none. */
+  /** The last complete line when the file was opened; "" if there was none. */
   lastLine(): string {
     const { fd, regular } = this.#file;
     if (!regular) return "";

@@ -1,5 +1,5 @@
-// A file that the person who starts the program names, and may change while it runs. Asking costs one system
-// call, so it is asked each time instead of waiting to be told: a change holds from the next question on.
+// A file named by the person who starts the program, which may change while it runs. A check costs one system call,
+// so it is checked on each use instead of watched: a change takes effect with the next use.
 import { statSync } from "node:fs";
 import { Fault } from "../engine/fault.ts";
 import { readNamedFile } from "../engine/workspace/system/named-file.ts";
@@ -12,7 +12,7 @@ export class WatchedFile {
     this.path = path;
   }
 
-  /** What it holds, if that may have changed since the last time; a file that is gone holds nothing. */
+  /** Its content, if it may have changed since the last time; a missing file is empty. */
   changed(): { readonly text: string | undefined } | undefined {
     const stat = statSync(this.path, { bigint: true, throwIfNoEntry: false });
     const stamp =

@@ -10,7 +10,7 @@ import { eraOf } from "./revision.ts";
 /** A question that is not answered by then is answered with no. */
 const patienceMs = 5 * 60_000;
 
-/** Made when the first question is asked: Node loads its cryptography then. */
+/** Created with the first question: it loads Node's crypto module. */
 let key: Buffer | undefined;
 const slot = "approval";
 
@@ -24,7 +24,7 @@ export class Asking {
   readonly #caller: Caller;
   readonly #params: Params;
   readonly #options: ServerOptions;
-  /** What the client has to bring before the call can go on. */
+  /** What the client must send before the call can continue. */
   wanted: MethodResult | undefined;
 
   constructor(caller: Caller, params: Params, options: ServerOptions) {

@@ -1,17 +1,17 @@
-// A change as the audit log has it: each path with the hash of what was there before and of what is there after, so
-// that the log explains how one state of a tree became another. Where a rule hides or masks a file, its hash is left
-// out: a short secret could be found by hashing guesses.
+// A change in the audit log: each path with the hash of its content before and after, so that the log explains how
+// one state of a tree became another. For a file that a rule hides or masks, the hash is left out: a short secret
+// could be found by hashing guesses.
 import type { RecordedFile } from "../engine/workspace/archive/log.ts";
 import { listedIn, type Snapshot } from "../engine/workspace/archive/snapshot.ts";
 import type { Workspace } from "../engine/workspace/workspace.ts";
 
-/** Files of a directory that are listed one by one; of larger ones the hash of the listing stands for all. */
+/** Files of a directory that are listed individually; for more, the hash of the listing stands for all. */
 const mostEntries = 10_000;
 
 export interface AuditedChange {
   readonly id: string;
   readonly undoes?: string;
-  /** Directories that were made on the way. */
+  /** Parent directories that were created. */
   readonly parents?: readonly string[];
   readonly files?: readonly AuditedFile[];
 }
@@ -22,7 +22,7 @@ interface AuditedFile extends Pick<RecordedFile, "at" | "effect" | "kind" | "fro
   readonly after?: AuditedContent;
 }
 
-/** `sha256:` and a hash, `link:` and its target, or what is below a directory, by relative path; `withheld`. */
+/** `sha256:` and a hash, `link:` and its target, or the content of a directory by relative path; `withheld`. */
 type AuditedContent = string | { readonly [path: string]: string };
 
 export function auditedChange(workspace: Workspace, id: string): AuditedChange {
@@ -49,7 +49,7 @@ export function auditedChange(workspace: Workspace, id: string): AuditedChange {
 
 function contentOf(snapshot: Snapshot, at: string, workspace: Workspace): AuditedContent {
   if (snapshot.kind !== "directory") return leafOf(snapshot, at, workspace);
-  // Without a listing, the directory itself is meant: what is in it came by other entries.
+  // Without a listing, only the directory itself: its contents have their own entries.
   if (snapshot.entries === undefined) return "directory";
   const entries: Record<string, string> = {};
   if (collect(snapshot, "", at, workspace, entries)) return entries;
@@ -57,7 +57,7 @@ function contentOf(snapshot: Snapshot, at: string, workspace: Workspace): Audite
   return workspace.hasRules ? withheld : `directory:${snapshot.entries}`;
 }
 
-/** False where there is too much, or it is not kept any more. */
+/** False if there is too much, or it is not kept any more. */
 function collect(
   directory: Snapshot,
   path: string,

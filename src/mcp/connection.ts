@@ -1,5 +1,5 @@
-// One client on a two-way channel (standard input and output, or any pair of streams): which era it speaks, which
-// of its requests are running, and what we asked of it. Framing and the process are the transport's business.
+// One client on a two-way channel (standard input and output, or any pair of streams): its era, its running requests,
+// and our requests to it. Framing and the process belong to the transport.
 import { Session } from "../contract/session.ts";
 import { jsonParts } from "./json-parts.ts";
 import {
@@ -53,9 +53,9 @@ export class Connection {
   readonly #outgoing: Outgoing;
   readonly #roots: ClientRoots;
   readonly #running = new Set<Running>();
-  /** What the client said that it can do. */
+  /** The client's capabilities. */
   #capabilities: Caller["capabilities"];
-  /** Lines that are being dealt with, and who waits until there are none. */
+  /** Lines in progress, and callers that wait until there are none. */
   #load = 0;
   #idle: (() => void)[] = [];
 
@@ -110,12 +110,12 @@ export class Connection {
     for (const running of this.#running) if (running.listens) running.abort();
   }
 
-  /** Stops what is running; each request is still answered as its tool ends it. */
+  /** Cancels running requests; each is still answered as its tool ends. */
   abort(): void {
     for (const running of this.#running) running.abort();
   }
 
-  /** Lets go of what is kept for the client. Nothing is being dealt with any more. */
+  /** Releases the client's session. No line is in progress any more. */
   close(): void {
     this.session[Symbol.dispose]();
   }
@@ -128,7 +128,7 @@ export class Connection {
   readonly #notify: Caller["notify"] = (method, params) =>
     this.#options.send(notificationFrame(method, params));
 
-  /** The transport waits as long as a person takes; who asks sets the limit. */
+  /** The transport waits as long as a person takes; the caller sets the limit. */
   readonly #ask: Caller["ask"] = (method, params) => this.#outgoing.request(method, params, longestAnswerMs);
 
   #send(frame: Frame | undefined): void {
@@ -197,7 +197,7 @@ export class Connection {
     else this.#options.log.debug(`ignored ${method.slice(0, 100)}`);
   }
 
-  /** A cancelled request gets no answer. One that has been answered meanwhile is not there any more. */
+  /** A cancelled request gets no answer. One that has been answered is not there any more. */
   #cancel(params: unknown): void {
     const id = isRecord(params) ? idText(params.requestId) : undefined;
     if (id === undefined) return;

@@ -1,11 +1,11 @@
-// A result as JSON in which large texts are left to be encoded as they are written (see message-writer.ts): a file of 10 MB
-// is then never in memory three times, and its beginning is with the client while the rest is being encoded.
+// Results as JSON in which large texts are encoded only when they are written (message-writer.ts): a file of 10 MB is
+// never in memory three times, and its start reaches the client while the rest is being encoded.
 import { type JsonPart, LargeText } from "./jsonrpc.ts";
 import type { MethodResult } from "./method.ts";
 
 /** From here on a text is worth the trouble. */
 const largeText = 65_536;
-/** Large texts stand near the top (`content[0].text`, `structuredContent.results[0].content`), and in short lists. */
+/** Large texts are near the top (`content[0].text`, `structuredContent.results[0].content`), and in short lists. */
 const deepest = 4;
 const longestList = 200;
 
@@ -54,7 +54,7 @@ function isOpen(value: unknown): value is object {
   return typeof value === "object" && value !== null && Object.getPrototypeOf(value) === Object.prototype;
 }
 
-/** Texts stand in the items of the content, and in resources; what is large at all is large there. */
+/** Large texts occur only in content items and in resources. */
 function hasLargeText({ content, contents }: MethodResult): boolean {
   const items = content ?? contents;
   return Array.isArray(items) && items.some(item => holdsLarge(item));

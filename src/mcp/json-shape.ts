@@ -1,5 +1,5 @@
-// How deep a JSON text is nested, and how many values it has, counted as it comes in: parsing a few megabytes of
-// `[{},{},...]` takes seconds and gigabytes, so that what has too much structure is refused before it is parsed.
+// Counts the nesting depth and the values of a JSON text as it arrives: parsing a few megabytes of `[{},{},...]`
+// takes seconds and gigabytes, so a text with too much structure is refused before it is parsed.
 
 const maxDepth = 1000;
 /** No call has nearly as many: a long text is one value. */
@@ -12,7 +12,7 @@ export class JsonShape {
   #depth = 0;
   #values = 1;
   #inText = false;
-  /** Whether what was taken so far ends in a backslash that makes the next byte of a text one of its characters. */
+  /** Whether the input so far ends in a backslash that escapes the next byte. */
   #escaped = false;
 
   /** Takes the next bytes. Returns what is wrong with the text so far. */
@@ -41,7 +41,7 @@ export class JsonShape {
     return values > maxValues ? `made of more than ${maxValues} values` : undefined;
   }
 
-  /** The place of the quote that ends a text; -1 where it goes on. Most of a large message is one long text. */
+  /** The index of the quote that ends a string, or -1. Most of a large message is one long string. */
   #endOfText(bytes: Buffer, from: number): number {
     for (let at = bytes.indexOf(quote, from); at >= 0; at = bytes.indexOf(quote, at + 1))
       if (!this.#isEscaped(bytes, from, at)) return at;

@@ -1,6 +1,6 @@
-// JSON-RPC 2.0 as MCP uses it: what a line is, and how an answer is written. It knows no method. Request ids are
-// kept as the JSON text that the client wrote, so whatever it chose (a 64-bit number, a float) comes back
-// exactly, and as a key in a map it is never confused with another.
+// JSON-RPC 2.0 as MCP uses it: parses lines and writes answers. It knows no method. Request ids are kept as the JSON
+// text that the client sent, so any id (a 64-bit number, a float) is returned exactly, and is unambiguous as a map
+// key.
 import { isUtf8 } from "node:buffer";
 import { JsonShape } from "./json-shape.ts";
 
@@ -39,7 +39,7 @@ export type JsonRpcMessage =
   | { readonly kind: "response"; readonly id: Id; readonly result: unknown; readonly error: unknown }
   | { readonly kind: "invalid"; readonly id: Id; readonly error: RpcError };
 
-/** Smaller lines need not be looked at before they are parsed. */
+/** Smaller lines need no check before they are parsed. */
 const largeLine = 65_536;
 /** Messages in a batch. */
 export const maxBatch = 256;
@@ -73,7 +73,7 @@ function classify(value: unknown, text: string): JsonRpcMessage {
   const hasId = value.id !== undefined;
   const id = idText(value.id, text);
   if (method === undefined && (value.result !== undefined || value.error !== undefined)) {
-    // Never answered, whatever its id: two sides that answer each other's complaints do not stop.
+    // Never answered, whatever its id: two sides that answer each other's errors would not stop.
     return { kind: "response", id: id ?? "null", result: value.result, error: value.error };
   }
   if (id === undefined && hasId)
@@ -91,13 +91,13 @@ function invalid(id: Id, code: number, message: string): JsonRpcMessage {
   return { kind: "invalid", id, error: new RpcError(code, message) };
 }
 
-/** The id as JSON text; undefined where it is none. */
+/** The id as JSON text; undefined if it is invalid. */
 export function idText(id: unknown, source = ""): Id | undefined {
   if (typeof id === "number") return exactNumber(id, source);
   return typeof id === "string" ? JSON.stringify(id) : undefined;
 }
 
-/** JavaScript rounds integers over 2^53: the digits that the client wrote stand in the source. */
+/** JavaScript rounds integers over 2^53: the client's digits are in the source text. */
 function exactNumber(id: number, source: string): Id {
   if (Math.abs(id) <= Number.MAX_SAFE_INTEGER) return JSON.stringify(id);
   for (const [, digits = ""] of source.matchAll(/"id"\s*:\s*(-?[\d.eE+-]+)/g)) {

@@ -1,5 +1,5 @@
-// Cuts a stream of bytes into lines. A long line is kept as the pieces that it came in and joined once; one that
-// is over the limit is dropped as it comes, so memory stays bounded whatever is sent.
+// Splits a stream of bytes into lines. A long line is kept in chunks and joined once; one over the limit is dropped
+// as it arrives, so memory stays bounded.
 
 const newline = 0x0a;
 
@@ -32,7 +32,7 @@ export class LineSplitter {
     if (from < chunk.length) this.#keep(chunk.subarray(from));
   }
 
-  /** The stream has ended: what stands after the last line end is a line too. */
+  /** End of the stream: the text after the last line end is a line too. */
   end(): void {
     this.#finish();
   }

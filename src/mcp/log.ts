@@ -1,10 +1,10 @@
-// A small logger to standard error: lines with time and level, for people or as JSON. Standard output belongs to the
-// protocol; clients show or keep what comes here.
+// A small logger to standard error: lines with time and level, as text or JSON. Standard output belongs to the
+// protocol.
 
 const levels = ["error", "warn", "info", "debug"] as const;
 export type LogLevel = (typeof levels)[number];
 export type LogFormat = "text" | "json";
-/** What a line is about: the request, as a rule. */
+/** What a line is about, usually the request. */
 export type LogFields = Readonly<Record<string, unknown>>;
 
 type Say = (message: string, cause?: unknown, fields?: LogFields) => void;

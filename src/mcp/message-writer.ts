@@ -1,7 +1,6 @@
-// Writes messages to a stream, a line each. What is sent without waiting in between goes out in one write. A large
-// message goes out piece by piece, the next one made when the stream has taken the last, so that little of it is in
-// memory at a time; what is sent meanwhile waits behind it. `pending` tells how much the client has still to read,
-// and the reader of requests waits by it.
+// Writes messages to a stream, one per line. Messages sent in one turn go out in one write. A large message is
+// written in pieces, each made when the stream has taken the previous one, so little of it is in memory; later
+// messages wait behind it. `pending` is the number of unread bytes; the reader of requests uses it for backpressure.
 import type { Writable } from "node:stream";
 import { jsonPieces, longestBorrowed } from "../engine/text/json-pieces.ts";
 import { type Frame, wholeText } from "./jsonrpc.ts";
@@ -17,15 +16,15 @@ export class MessageWriter {
   /** Messages that are being written, or wait behind one that is. */
   readonly #waiting: Frame[] = [];
   #pieces: Generator<string | Buffer, void, undefined> | undefined;
-  /** What is to be done when all of it is written. */
+  /** Callbacks for when everything is written. */
   readonly #behind: (() => void)[] = [];
   #listener = () => {};
   readonly #reuses: boolean;
   #spare = Buffer.alloc(0);
 
   /**
-   * `write` is that of one of the process's own streams, for one whose `write` has been taken away from everybody
-   * else. When it calls back the system has the bytes, and their memory is free.
+   * `write` is that of one of the process's own streams, if its public `write` was replaced. When it calls back the
+   * system has the bytes, and their memory is free.
    */
   constructor(stream: Writable, onGone: () => void, write?: Writable["write"]) {
     this.#stream = stream;
@@ -62,12 +61,12 @@ export class MessageWriter {
     }
   }
 
-  /** Calls back when the stream has taken what was waiting. */
+  /** Calls back when the stream has taken all pending bytes. */
   onDrain(listener: () => void): void {
     this.#listener = listener;
   }
 
-  /** Settles when everything is written, or nobody is there to read it. */
+  /** Resolves when everything is written, or the reader is gone. */
   async finished(): Promise<void> {
     this.#flush();
     if (this.#gone) return;
@@ -79,7 +78,7 @@ export class MessageWriter {
     });
   }
 
-  /** Writes the next piece of what is waiting; again when the stream has taken it. */
+  /** Writes the next pending piece; again when the stream has taken it. */
   #pump(): void {
     if (this.#pieces === undefined || this.#gone) return;
     const { done, value } = this.#pieces.next();
@@ -92,7 +91,7 @@ export class MessageWriter {
     this.#listener();
   }
 
-  /** A piece in memory of its own: the same memory each time, where the stream is known to have let go of the last. */
+  /** A piece in its own memory: reused if the stream is known to be done with the previous one. */
   #copied(piece: Buffer): Buffer {
     if (piece.length > longestBorrowed) return piece;
     if (!this.#reuses) return Buffer.from(piece);
@@ -116,7 +115,7 @@ export class MessageWriter {
   }
 }
 
-/** The messages of a list that may grow meanwhile, in pieces. */
+/** The messages of a list, in pieces; the list may grow in between. */
 function* pieces(waiting: Frame[]): Generator<string | Buffer, void, undefined> {
   for (let frame = waiting[0]; frame !== undefined; frame = waiting[0]) {
     if (lengthOf(frame) < large) yield wholeText(frame);

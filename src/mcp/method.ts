@@ -1,4 +1,4 @@
-// What a method of the server is: who calls it and with what, and what comes back; and what a server is made from.
+// A method of the server: its caller, parameters and result; and the options of a server.
 import type { Dialect } from "../contract/dialect.ts";
 import type { Session } from "../contract/session.ts";
 import type { Settings } from "../contract/settings.ts";
@@ -8,7 +8,7 @@ import type { Activity } from "../review/activity.ts";
 import type { Id } from "./jsonrpc.ts";
 import type { Era, ProtocolRevision } from "./revision.ts";
 
-/** Who we say we are. It goes out with every result of the modern era, so it is short. */
+/** The server's identity. It is sent with every result of the modern era, so it is short. */
 export interface ServerIdentity {
   readonly name: string;
   readonly title?: string;
@@ -20,27 +20,27 @@ export interface ServerOptions {
   readonly engine: Engine;
   readonly settings: Settings;
   readonly info: ServerIdentity;
-  /** Whether changes can be told between requests; that takes a connection that lasts. */
+  /** Whether changes can be notified between requests; that takes a lasting connection. */
   readonly subscriptions?: boolean;
-  /** Whether the list of tools can change while a client is connected, who is told then. */
+  /** Whether the list of tools can change while a client is connected. */
   readonly changingTools?: boolean;
   /** Tells review pages what is called, and asks the person there. */
   readonly activity?: Activity;
 }
 
-/** Who asks, and how to reach them while the request runs. */
+/** The caller of a request, and how to reach it while the request runs. */
 export interface Caller {
   /** The id of the request, where the transport is ours. */
   readonly id?: Id;
   readonly session: Session;
   readonly revision: ProtocolRevision;
   readonly signal: AbortSignal;
-  /** Why the call failed, where it did: for the record. */
+  /** Why the call failed, for the record. */
   fault?: string;
-  /** What this caller may reach, where that is less than the engine's workspace. */
+  /** What this caller may reach, if that is less than the engine's workspace. */
   readonly workspace?: Workspace;
   readonly notify: (method: string, params: Readonly<Record<string, unknown>>) => void;
-  /** What the client says it can do. */
+  /** The client's capabilities. */
   readonly capabilities?: Readonly<Record<string, unknown>>;
   /** Asks the client something while the request runs; only where the era and the transport have a way. */
   readonly ask?: (method: string, params: Readonly<Record<string, unknown>>) => Promise<unknown>;
@@ -50,7 +50,7 @@ export type Params = Readonly<Record<string, unknown>>;
 
 export type MethodResult = Readonly<Record<string, unknown>>;
 
-/** A result, with its JSON where that was made beforehand. */
+/** A result, with its JSON if that was encoded before. */
 export interface MethodAnswer {
   readonly result: MethodResult;
   readonly json?: string;

@@ -19,9 +19,9 @@ import {
 interface Admitted {
   readonly method: Method;
   readonly revision: ProtocolRevision;
-  /** The client's name, where the request tells it. */
+  /** The client's name, if the request has it. */
   readonly client?: string;
-  /** What the client says it can do, where the request tells it. */
+  /** The client's capabilities, if the request has them. */
   readonly capabilities?: Readonly<Record<string, unknown>>;
 }
 

@@ -17,7 +17,7 @@ export class Outgoing {
     this.#send = send;
   }
 
-  /** Asks the client. Rejects with what it says is wrong, after the time limit, and when it is gone. */
+  /** Sends a request to the client. Rejects with its error, on timeout, and when it disconnects. */
   request(method: string, params: unknown, timeoutMs: number): Promise<unknown> {
     if (this.#closed) return Promise.reject(new Error("the client is gone"));
     const id = String(++this.#count);
@@ -28,7 +28,7 @@ export class Outgoing {
     });
   }
 
-  /** Takes an answer; one that nobody waits for (late, or to no question) is dropped. */
+  /** Takes an answer; a late or unexpected one is dropped. */
   answered(id: Id, result: unknown, error: unknown): void {
     const waiting = this.#take(id);
     if (error === undefined) waiting?.resolve(result);

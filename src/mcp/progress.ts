@@ -1,5 +1,5 @@
-// Progress of a running call, for a client that asked for it by a token: never more than ten a second, always
-// growing, and nothing once the call has ended, as the protocol asks.
+// Progress of a running call, for a client that sent a token: at most ten notifications a second, always increasing,
+// and none after the end, as the protocol requires.
 import { clock } from "../engine/clock.ts";
 import type { Caller } from "./method.ts";
 

@@ -1,4 +1,4 @@
-// Which requests are calls, for turns, audit and figures: those that touch files.
+// Which requests count as calls for scheduling, audit and metrics: those that touch files.
 import type { Effect, Tool } from "../contract/tool.ts";
 import { isRecord } from "./jsonrpc.ts";
 import type { Params } from "./method.ts";
@@ -36,7 +36,7 @@ export function recordedCall(
   };
 }
 
-/** What the rules said, for the record. */
+/** The policy decision, for the record. */
 export function decisionOf(fault: string | undefined): "denied" | "allowed" {
   return fault === "denied" || fault === "forbidden" || fault === "irrevocable" ? "denied" : "allowed";
 }

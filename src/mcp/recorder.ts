@@ -1,5 +1,5 @@
-// What is remembered of a call: a line in the audit log, and the counters. Which changes a call made is known from the
-// commits that happen while it runs, whatever the tool; never from what it says about itself.
+// Records calls: a line in the audit log, and counters. The changes of a call are taken from the commits that happen
+// while it runs, never from what the tool reports.
 import { AsyncLocalStorage } from "node:async_hooks";
 import { clock } from "../engine/clock.ts";
 import type { Workspace } from "../engine/workspace/workspace.ts";
@@ -13,7 +13,7 @@ export type Audit = (entry: Readonly<Record<string, unknown>>) => void;
 
 export interface Figures {
   readonly dialect: string;
-  /** Absent where there is no such tool. */
+  /** Absent if there is no such tool. */
   readonly tool?: string;
   readonly outcome: string;
   readonly ms: number;
@@ -21,9 +21,9 @@ export interface Figures {
   readonly bytesOut: number;
 }
 
-/** Who calls, from where, and whom. */
+/** The origin of a call, and its dialect. */
 export interface CallOrigin {
-  /** By its token; absent where callers are not told apart. */
+  /** The name of its token; absent if callers are not identified. */
   readonly caller?: string;
   readonly address?: string;
   readonly dialect: string;
@@ -49,7 +49,7 @@ export class Recorder implements Disposable {
   constructor(workspace: Workspace, options: RecorderOptions) {
     this.#options = options;
     const note = (id: string) => void this.#running.getStore()?.push(id);
-    // Following a call costs something on every promise: only where somebody wants to know.
+    // Tracking a call costs something on every promise: only if an audit log needs it.
     this.#stop = options.audit ? [workspace.onCommit(({ id }) => note(id)), workspace.onRecord(note)] : [];
   }
 

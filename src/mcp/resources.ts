@@ -108,7 +108,7 @@ async function contentOf(
   return { uri, mimeType: named ?? "text/plain", text: shown(raw) };
 }
 
-/** What is not there has a code of its own in the legacy era. */
+/** A missing resource has its own code in the legacy era. */
 function resourceError(error: unknown, uri: string, revision: ProtocolRevision, wording: Wording): unknown {
   if (!(error instanceof Fault)) return error;
   const missing = Fault.is(error, "not_found") || Fault.is(error, "outside_roots");

@@ -11,7 +11,7 @@ export type Era = "legacy" | "modern";
 
 /** What `initialize` agrees on with a client that asks for none that we know. */
 export const defaultRevision: ProtocolRevision = "2025-11-25";
-/** What a caller that never agreed on one is taken to speak, as the protocol has it for HTTP. */
+/** The revision of a caller that never negotiated one, as the protocol specifies for HTTP. */
 export const unnamedRevision: ProtocolRevision = "2025-03-26";
 
 const UnsupportedProtocolVersion = -32022;
@@ -34,14 +34,14 @@ export function negotiate(requested: string): ProtocolRevision {
   return legacyRevisions.find(revision => revision === requested) ?? defaultRevision;
 }
 
-/** What a request of the modern era says about itself. */
+/** The metadata of a request of the modern era. */
 interface Envelope {
   readonly revision: ProtocolRevision;
   readonly client?: string;
   readonly capabilities: Readonly<Record<string, unknown>>;
 }
 
-/** The envelope of a request; undefined where it claims none. A claim that is wrong is an error, never ignored. */
+/** The envelope of a request; undefined if it claims none. An invalid claim is an error, never ignored. */
 export function readEnvelope(params: unknown): Envelope | undefined {
   const meta = metaOf(params);
   if (meta === undefined || !Object.hasOwn(meta, versionKey)) return undefined;
@@ -75,7 +75,7 @@ export function missingEnvelope(): RpcError {
   );
 }
 
-/** `requested` is what the client asked for, where it said so. */
+/** `requested` is the version that the client asked for, if any. */
 export function unsupportedVersion(requested?: string): RpcError {
   const supported = [...modernRevisions];
   return requested === undefined

@@ -20,7 +20,7 @@ export class ClientRoots {
   readonly #log: Log;
   /** Whether the client has said that it can be asked. */
   supported = false;
-  /** Settles when the latest question is answered and taken in; undefined where none is open. */
+  /** Resolves when the latest answer has been applied; undefined if no request is open. */
   known: Promise<void> | undefined;
 
   constructor(outgoing: Outgoing, listener: RootsListener | undefined, log: Log) {
@@ -32,7 +32,7 @@ export class ClientRoots {
   ask(): void {
     const listener = this.#listener;
     if (!this.supported || listener === undefined) return;
-    // One after the other, so that the list that was asked for last is the one that stays.
+    // One at a time, so that the latest list wins.
     const known = (this.known ?? Promise.resolve())
       .then(() => this.#outgoing.request("roots/list", undefined, timeoutMs))
       .then(result => listener(readRoots(result)))

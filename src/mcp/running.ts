@@ -1,5 +1,5 @@
-// A request that is being answered, and as such the caller. Its signal is made when somebody first asks for it:
-// making one costs a third of a small call, and a tool that never waits has no use for it.
+// A request in progress, and as such the caller. Its signal is created on first access: creating one costs a third of
+// a small call, and a tool that never waits does not need it.
 import type { Session } from "../contract/session.ts";
 import type { Id } from "./jsonrpc.ts";
 import type { Caller } from "./method.ts";

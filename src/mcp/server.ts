@@ -1,6 +1,6 @@
-// What the server answers, whatever the transport: a table of methods made once from (dialect, engine, settings).
-// The stdio core runs the whole table; the HTTP side registers the same methods with the SDK's server, which keeps
-// the stamps of the modern era that are put on here.
+// The server's methods for every transport: a table made once from (dialect, engine, settings). The stdio core runs
+// the whole table; the HTTP side registers the same methods with the SDK's server, which keeps the modern era's
+// fields that are added here.
 import { offeredTools } from "../contract/call.ts";
 import { InvalidParams, isRecord, RpcError } from "./jsonrpc.ts";
 import type {
@@ -24,7 +24,7 @@ export interface Server {
   readonly methods: ReadonlyMap<string, Method>;
   /** The names of the tools that are offered now, one in a line. */
   offered(): string;
-  /** The answer to a request, as it goes on the wire of the caller's revision. Throws `RpcError`. */
+  /** The answer to a request, in the wire format of the caller's revision. Throws `RpcError`. */
   answer(method: Method, params: Params, caller: Caller): Promise<MethodAnswer>;
 }
 
@@ -80,14 +80,16 @@ export function createServer(options: ServerOptions): Server {
 
 const stamped = new WeakMap<MethodResult, MethodAnswer>();
 
-/** What revision 2026-07-28 asks of every result: its type, how long it keeps, and who answered. */
+/**
+ * The fields that revision 2026-07-28 requires of every result: its type, how long it can be cached, and the server.
+ */
 function stamp({ result, json }: MethodAnswer, { ttlMs }: Method, info: ServerIdentity): MethodAnswer {
   const known = stamped.get(result);
   if (known !== undefined) return known;
   const meta = { ...(isRecord(result._meta) ? result._meta : {}), [serverInfoKey]: info };
   const cache = ttlMs === undefined ? {} : { ttlMs, cacheScope: "private" };
   const whole = { resultType: "complete", ...result, ...cache, _meta: meta };
-  // Only what was encoded beforehand is worth keeping: it is the same object each time.
+  // Only results that were encoded before are worth caching: they are the same object each time.
   if (json === undefined) return { result: whole };
   const answer = { result: whole, json: JSON.stringify(whole) };
   stamped.set(result, answer);

@@ -1,5 +1,5 @@
-// MCP over standard input and output: newline-delimited JSON, requests answered as they finish. The end of input
-// is how a client says goodbye and how a piped script ends: what is running is finished and answered first.
+// MCP over standard input and output: newline-delimited JSON, requests answered as they finish. Clients and piped
+// scripts end by closing the input: running requests are finished and answered first.
 import type { Readable, Writable } from "node:stream";
 import { Connection, type ConnectionOptions } from "./connection.ts";
 import { LineSplitter } from "./line-splitter.ts";
@@ -27,7 +27,7 @@ const maxLineBytes = 64 * 1024 * 1024;
 /** Above these the next requests are not read: a client that does not read its answers waits for itself. */
 const maxPendingBytes = 64 * 1024 * 1024;
 const maxRunning = 1024;
-/** How long calls have to stop once there is nobody to answer, or a signal says so. */
+/** How long calls have to stop after a disconnect or a signal. */
 const graceMs = 2000;
 
 interface StreamServer {
@@ -132,7 +132,7 @@ function recording({ engine, dialect, audit, tracing }: StdioOptions): Connectio
   };
 }
 
-/** Serves this process's client until it leaves. The caller then lets go of the engine and ends the process. */
+/** Serves this process's client until it disconnects. The caller then disposes of the engine and ends the process. */
 export async function serveStdio(options: StdioOptions): Promise<void> {
   const { log } = options;
   const { stdin, stdout } = process;
@@ -170,14 +170,16 @@ export async function serveStdio(options: StdioOptions): Promise<void> {
   process.off("unhandledRejection", survive);
 }
 
-/** Only the protocol may write to standard output: what anybody else prints goes to standard error. */
+/** Only the protocol may write to standard output: other output goes to standard error. */
 function guardOutput(): void {
   process.stdout.write = process.stderr.write.bind(process.stderr);
   for (const method of ["log", "info", "debug", "dir", "table"] as const) console[method] = console.error;
 }
 
-/** A client that was killed leaves its end of input, but no way to see that nobody reads the answers: while calls
- *  are being finished, a parent that is not ours any more tells. */
+/**
+ * A killed client closes the input, but leaves no sign that the answers are not read: while calls finish, a changed
+ * parent process shows it.
+ */
 function watchParent(input: Readable, onGone: () => void): NodeJS.Timeout {
   const parent = process.ppid;
   const check = () => {

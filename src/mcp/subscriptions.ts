@@ -1,4 +1,4 @@
-// Changes of resources, told to who asked: in the legacy era by `resources/subscribe`, for as long as the connection
+// Notifies subscribers about changed resources: in the legacy era by `resources/subscribe`, while the connection
 // lasts; in the modern one by `subscriptions/listen`, a request that stays open and is answered when it ends.
 import type { Session, Slot } from "../contract/session.ts";
 import { Watch } from "../engine/workspace/watch.ts";

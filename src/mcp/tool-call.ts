@@ -1,5 +1,5 @@
-// What a running tool has at hand, from what the server has and who calls. A class, so that the caller's signal is
-// asked for only when the tool asks (see running.ts).
+// The context of a running tool, from the server and the caller. A class, so that the caller's signal is created only
+// if the tool uses it (running.ts).
 import type { CallContext } from "../contract/context.ts";
 import type { Session } from "../contract/session.ts";
 import type { Settings } from "../contract/settings.ts";

@@ -1,5 +1,5 @@
-// `polyfs call TOOL JSON`: one call from the shell, through the same `call()` as every transport. People get the
-// text of the answer, programs the result as the protocol has it.
+// `polyfs call TOOL JSON`: one call from the shell, through the same `call()` as every transport. A terminal gets the
+// text of the answer, a pipe the protocol's result.
 import { call } from "../../contract/call.ts";
 import type { Dialect, Outcome } from "../../contract/dialect.ts";
 import { Session } from "../../contract/session.ts";

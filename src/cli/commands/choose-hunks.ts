@@ -50,7 +50,7 @@ export async function chooseHunks(
   }
 }
 
-/** The end of the input keeps the rest. */
+/** End of input keeps the rest. */
 async function answerTo(question: string, lines: AsyncIterator<string>): Promise<"y" | "n" | "a" | "q"> {
   for (;;) {
     await print(process.stderr, question);

@@ -1,5 +1,5 @@
-// What a subcommand is: its own words and options, its --help with examples, and what it does. `command` makes
-// the function that the program calls from it.
+// A subcommand: its own words and options, its --help with examples, and its action. `command` turns it into the
+// function that the program calls.
 import { plainWording, printable, say } from "../../contract/wording.ts";
 import { Fault } from "../../engine/fault.ts";
 import { columns, lineWidth, wrap } from "../columns.ts";
@@ -19,7 +19,7 @@ export interface OwnOption {
 
 export interface CommandHelp {
   readonly name: string;
-  /** What stands behind the name in --help: `[CHANGE] [PATH]`. */
+  /** The operands in --help: `[CHANGE] [PATH]`. */
   readonly operands: string;
   readonly description: string;
   readonly own: Readonly<Record<string, OwnOption>>;
@@ -28,7 +28,7 @@ export interface CommandHelp {
   readonly examples: readonly (readonly [line: string, what: string])[];
 }
 
-/** What the command line, the environment and the file say. */
+/** Values from the command line, the environment and the file. */
 export interface Given {
   readonly operands: readonly string[];
   /** The values of the command's own options; "" for flags. */
@@ -36,7 +36,7 @@ export interface Given {
   /** Every value of an option that can be repeated, in order. */
   each(option: string): readonly string[];
   readonly config: Config;
-  /** What the command line alone says. */
+  /** Values from the command line alone. */
   readonly line: OptionLayer;
 }
 
@@ -93,7 +93,7 @@ export function command({ most, run, ...about }: Spec): RunCommand {
   );
 }
 
-/** What the engine refuses is told in one line, and is not a defect of ours. */
+/** A fault of the engine is reported in one line; it is not a bug. */
 async function refusalsTold(run: () => Promise<number>): Promise<number> {
   try {
     return await run();

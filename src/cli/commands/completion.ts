@@ -1,5 +1,5 @@
-// `polyfs completion SHELL`: a script for the shell, made from the tables of commands, options, dialects, clients and
-// tools. These words are in the script; only the ids of changes are asked for when Tab is pressed.
+// `polyfs completion SHELL`: a shell script, generated from the tables of commands, options, dialects, clients and
+// tools. These words are in the script; only the ids of changes are queried when Tab is pressed.
 import { dialects } from "../../dialects/index.ts";
 import { commands } from "../commands.ts";
 import type { Option } from "../option.ts";
@@ -34,14 +34,14 @@ export const completion = command({
 
 interface Words {
   readonly name: string;
-  /** What can stand first behind the command, where there are words for that. */
+  /** The words that can follow the command, if they are fixed. */
   readonly operands: readonly string[];
   readonly summary: string;
   /** Options with their sentences, spelled in full. */
   readonly options: readonly (readonly [spelling: string, help: string])[];
 }
 
-/** What can be written after each command; "" is serving. */
+/** The words after each command; "" is serving. */
 async function wordsOfAll(): Promise<Words[]> {
   const first = await operandsOf();
   const all: Words[] = [{ name: "", summary: "", operands: [], options: optionNames.flatMap(spellings) }];
@@ -91,7 +91,7 @@ function values(): [spelling: string, values: readonly string[]][] {
   return [["--dialect", Object.keys(dialects)], ["--scope", ["user", "project"]], ...choices];
 }
 
-/** Commands behind which no path stands. */
+/** Commands that take no path. */
 const closed = ["tools", "call", "help", "completion"];
 
 function takesValue(spelling: string): boolean {

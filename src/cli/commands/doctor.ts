@@ -81,7 +81,7 @@ function node(): Finding {
   };
 }
 
-/** What a path is held by decides what is promised; SECURITY.md has the table. */
+/** The way of holding a path decides which guarantees hold; SECURITY.md has the table. */
 function handles(): Finding {
   return byDescriptor
     ? { what: "Containment", is: "fine", found: "by handles, also while others swap directories" }
@@ -178,7 +178,7 @@ async function secrets(config: Config): Promise<Finding[]> {
   }
 }
 
-/** Linux has limits on how much can be watched for changes; they are shared with editors and build tools. */
+/** Linux limits the number of watched files; editors and build tools share the limit. */
 function watching(): Finding[] {
   if (process.platform !== "linux") return [];
   try {

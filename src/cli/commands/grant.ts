@@ -1,4 +1,4 @@
-// `polyfs grant`, `polyfs grants` and `polyfs revoke`: what a person allows for a while of what the policy asks about.
+// `polyfs grant`, `polyfs grants` and `polyfs revoke`: temporary approvals of what the policy asks about.
 import { randomBytes } from "node:crypto";
 import { resolve } from "node:path";
 import type { AskedAction } from "../../engine/policy/rule.ts";

@@ -1,5 +1,5 @@
-// `polyfs history`: what was changed below a path, whoever did it, newest first. It only reads what was recorded, so
-// it needs no grant: the changes are those of the user who asks.
+// `polyfs history`: the changes below a path, by any author, newest first. It only reads records, so it needs no
+// grant: they belong to the user who asks.
 import { parse, resolve } from "node:path";
 import { listChanges } from "../../engine/history/changes.ts";
 import type { ChangeRecord } from "../../engine/workspace/archive/log.ts";
@@ -32,7 +32,7 @@ export const history = command({
   most: 1,
   async run({ operands: [named = "."], own, config }) {
     const at = resolve(fromHome(named));
-    // Writable, so that what a killed server left is brought to its end and shown.
+    // Writable, so that the commits of a killed server are recovered and shown.
     using workspace = Workspace.open([{ path: parse(at).root, access: "read-write" }], {
       state: config["state-dir"],
     });

@@ -5,7 +5,7 @@ export interface Parameter {
   readonly name: string;
   readonly required: boolean;
   readonly type: string;
-  /** On one line; "" where there is none. */
+  /** On one line; "" if there is none. */
   readonly description: string;
   /** The default, as JSON. */
   readonly standard?: string;
@@ -55,7 +55,7 @@ function typeNamed(type: string, schema: Schema): string {
   return `{ ${members.join(", ")} }`;
 }
 
-/** About what a definition costs: tokenizers differ, and make a token of about four bytes of JSON and English. */
+/** The approximate cost of a definition: a token is about four bytes of JSON and English. */
 export function tokensOf(definition: unknown): number {
   return Math.ceil(Buffer.byteLength(JSON.stringify(definition)) / 4);
 }

@@ -46,7 +46,7 @@ export async function fileLine(file: RecordedFile, objects: Objects, { green, re
   return line.filter(part => part !== "").join(" ");
 }
 
-/** What a change did to a file, as a diff; "" where there is none to show. */
+/** The diff of a change to a file; "" if there is none to show. */
 export async function diffOf(file: RecordedFile, objects: Objects, style: Style): Promise<string> {
   const texts = await textsOf(file, objects);
   if (texts === undefined) return "";
@@ -77,7 +77,7 @@ async function textsOf(
   return from === undefined || to === undefined ? undefined : [from, to];
 }
 
-/** Nothing there is an empty file to a diff; what is no file, or is not kept, cannot be compared. */
+/** A missing file counts as empty; anything but a file, or content that is not kept, cannot be compared. */
 function bytesOf(snapshot: Snapshot | undefined, objects: Objects): Buffer | undefined {
   if (snapshot === undefined) return Buffer.alloc(0);
   return snapshot.kind === "file" && snapshot.hash !== undefined ? objects.get(snapshot.hash) : undefined;
@@ -88,7 +88,7 @@ async function textOf(at: string, bytes: Buffer): Promise<string | undefined> {
   return (await decode(at, bytes, { legacy: true })).raw;
 }
 
-/** Relative where it lies below, like `git status` does it. */
+/** Relative to the current directory if it lies below, like `git status`. */
 export function shownFrom(directory: string, path: string): string {
   if (!isWithin(path, directory) || path === directory) return path;
   return path.slice(directory.length).replace(/^[/\\]/, "");

@@ -4,7 +4,7 @@ export interface ProgressLine extends Disposable {
   readonly tell: (done: number, total: number) => void;
 }
 
-/** Short work ends before anybody could read it. */
+/** Short work ends before the line could be read. */
 const few = 3;
 
 export function progressOn(stream: NodeJS.WriteStream, what: string): ProgressLine {

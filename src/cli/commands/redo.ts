@@ -1,4 +1,4 @@
-// `polyfs redo`: does again what the last undo took back.
+// `polyfs redo`: reverts the last undo.
 import { nextRedo } from "../../engine/history/standing.ts";
 import { undo } from "../../engine/history/undo.ts";
 import { openDirectories } from "../directories.ts";

@@ -1,5 +1,5 @@
-// `polyfs setup`: writes polyfs into the configuration of MCP clients, or takes it out. It shows each change as a diff
-// and asks; what it cannot edit safely it leaves alone, and says what to write by hand.
+// `polyfs setup`: adds polyfs to the configuration of MCP clients, or removes it. Shows each change as a diff and
+// asks; a file that it cannot edit safely stays, with instructions for editing by hand.
 import { join, resolve } from "node:path";
 import { createInterface } from "node:readline/promises";
 import { plainWording, say } from "../../contract/wording.ts";
@@ -116,7 +116,7 @@ function inScope(clients: readonly Client[], scope: string, directory: string): 
 
 type EntryFor = (client: Client, name: string) => ServerEntry;
 
-/** What is written for each client: a server to start, or the address of one that runs. */
+/** The entry for each client: a server to start, or the URL of a running one. */
 async function entries(given: Given, directories: readonly string[]): Promise<EntryFor> {
   const { own, line } = given;
   const [url, token] = [own.get("url"), own.get("token")];
@@ -137,7 +137,7 @@ async function entries(given: Given, directories: readonly string[]): Promise<En
   };
 }
 
-/** A mistake is told now, not by a client that only says that a server does not start. */
+/** Report a mistake now: a client would only say that the server does not start. */
 async function check({ config }: Given, directories: readonly string[]): Promise<void> {
   if (config.dialect !== undefined) await chooseDialect(config.dialect);
   const access = config["read-only"] ? "read-only" : "read-write";
@@ -199,7 +199,7 @@ async function setUp(client: Client, entryFor: EntryFor, { own, config, operands
   }
 }
 
-/** The name that the entry would get; what is only printed may also go into a file that cannot be read. */
+/** The name of the entry; with --print, also for a file that cannot be read. */
 function printedName({ file, format }: Client, wish: NameRequest, otherwise: string): string {
   try {
     return nameFor(format.servers(readConfiguration(file).text), wish);

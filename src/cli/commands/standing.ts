@@ -1,4 +1,4 @@
-// Where a command works that names no directory: where its user stands.
+// The directory of a command that names none: the current one.
 import type { Config } from "../config.ts";
 
 export function whereTheUserStands(config: Config): Config {

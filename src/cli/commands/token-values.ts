@@ -29,7 +29,7 @@ export function grantsIn(
   return grants.length === 0 ? undefined : grants;
 }
 
-/** A directory that is not there would be refused when the token is used, long after somebody could correct it. */
+/** A missing directory would be refused only when the token is used, too late to correct it. */
 function refuseMissing(path: string, access: Grant["access"]): void {
   try {
     new Root(path, access)[Symbol.dispose]();

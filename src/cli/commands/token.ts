@@ -146,7 +146,7 @@ async function list(records: readonly TokenRecord[]): Promise<number> {
   return 0;
 }
 
-/** `absent` is what a file that is not there holds; without it, it has to be there. */
+/** `absent` is the content of a missing file; without it, the file must exist. */
 function tokensIn(file: string, absent?: readonly TokenRecord[]): readonly TokenRecord[] {
   try {
     return parsed(readNamedFile(file), file);

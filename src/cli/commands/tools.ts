@@ -1,4 +1,4 @@
-// `polyfs tools`: what a dialect offers, for people: names, parameters, and what the definitions cost a model.
+// `polyfs tools`: the tools of a dialect, with parameters and the cost of their definitions.
 import { advertisedName, offeredTools } from "../../contract/call.ts";
 import type { Dialect } from "../../contract/dialect.ts";
 import type { Tool } from "../../contract/tool.ts";

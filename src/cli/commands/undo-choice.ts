@@ -67,7 +67,7 @@ async function isLeft(
     const { restored } = await undo(workspace, { change: record.id, path, dryRun: true });
     return restored.some(({ before, after }) => !(before && after && before.equals(after)));
   } catch (error) {
-    // It stands in its own way: what it removed is there again, or what it made is gone.
+    // The undo conflicts with itself: what it removed exists again, or what it created is gone.
     if (Fault.is(error, "exists") || Fault.is(error, "not_found")) return false;
     throw error;
   }

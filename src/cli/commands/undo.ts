@@ -92,7 +92,7 @@ function wanted(
   return isId ? { change: first } : { path: first };
 }
 
-/** Says what helps, where a change is there but not to be seen from here. */
+/** Suggests what to do if a change exists but is not visible from here. */
 function refusal(workspace: Workspace, id: string | undefined): (error: unknown) => Promise<never> {
   return async error => {
     if (!Fault.is(error, "unknown_change")) throw error;

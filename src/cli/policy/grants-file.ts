@@ -1,5 +1,5 @@
-// Grants: what a person has allowed, for a while, of what the policy asks about. One JSON file in the configuration
-// directory, beside the policy; servers read it again when it changes, so a grant holds from the next call on.
+// Grants: temporary approvals of what the policy asks about. One JSON file in the configuration directory, beside the
+// policy; servers reread it when it changes, so a grant takes effect with the next call.
 import { clock } from "../../engine/clock.ts";
 import { Fault } from "../../engine/fault.ts";
 import type { ApprovalGrant } from "../../engine/policy/approval.ts";
@@ -17,7 +17,7 @@ export interface NamedGrant extends ApprovalGrant {
 const questions: readonly AskedAction[] = ["write", "delete", "run"];
 const recheckMs = 100;
 
-/** The grants of a file; none where it is not there. Throws a UsageError where it is not one of ours. */
+/** The grants of a file; none if it does not exist. Throws a UsageError if it is malformed. */
 export function readGrants(file: string): NamedGrant[] {
   try {
     return parse(readNamedFile(file));
@@ -34,7 +34,7 @@ export function writeGrants(file: string, grants: readonly NamedGrant[]): void {
   writeNamedFile(file, `${JSON.stringify({ grants: kept }, undefined, 2)}\n`);
 }
 
-/** What is granted now. A file that cannot be read grants nothing. */
+/** The current grants. A file that cannot be read grants nothing. */
 export function watchGrants(file: string, log: Log): () => readonly ApprovalGrant[] {
   const watched = new WatchedFile(file);
   let grants: readonly ApprovalGrant[] = [];

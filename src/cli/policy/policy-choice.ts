@@ -1,5 +1,5 @@
-// Which policy holds: what --policy names, else policy.json in the configuration directory, else the dialect's own
-// default. A file is read again when it changes; one that is broken or gone by then leaves the old rules in force.
+// Which policy applies: the one of --policy, else policy.json in the configuration directory, else the dialect's
+// default. A file is reread when it changes; if it is broken or gone by then, the old rules stay in force.
 import { join, resolve } from "node:path";
 import type { Dialect } from "../../contract/dialect.ts";
 import { clock } from "../../engine/clock.ts";
@@ -20,7 +20,7 @@ import { parsePolicy } from "./policy-file.ts";
 export interface ChosenPolicy extends PolicySource {
   /** For people: `default`, `none`, or the file. */
   readonly name: string;
-  /** The file, where there is one. */
+  /** The file, if there is one. */
   readonly file?: string;
 }
 

@@ -1,5 +1,5 @@
-// The policy file: a JSON object with rules, and examples that `polyfs policy test` checks. Its schema is published as
-// docs/policy.schema.json; what the schema cannot say (a glob that matches nothing) is checked here too.
+// The policy file: a JSON object with rules, and examples that `polyfs policy test` checks. Its schema is published
+// as docs/policy.schema.json; what the schema cannot express (a glob that matches nothing) is checked here too.
 import type { Infer, ObjectSchema } from "../../contract/schema.ts";
 import { tool } from "../../contract/tool.ts";
 import { validate } from "../../contract/validate.ts";
@@ -81,7 +81,7 @@ const problems: { readonly [problem in GlobProblem]: string } = {
   matches_nothing: "can match nothing: a path has no empty, . or .. component",
 };
 
-/** The rules that a text holds, or what is wrong with it, one sentence each. */
+/** The rules of a text, or its errors, one sentence each. */
 export function parsePolicy(
   text: string,
 ): { readonly document: PolicyDocument } | { readonly wrong: readonly string[] } {

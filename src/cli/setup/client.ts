@@ -1,4 +1,4 @@
-// What `polyfs setup` knows about an MCP client: where it keeps its configuration, and how a server is written there.
+// An MCP client as `polyfs setup` knows it: the location of its configuration, and the format of an entry.
 import { isAbsolute } from "node:path";
 import { userHome } from "../../engine/workspace/system/user.ts";
 import { UsageError } from "../usage-error.ts";
@@ -9,14 +9,14 @@ export interface Client {
   readonly file: string;
   /** The configuration file inside a project, where the client reads one. */
   readonly project?: string;
-  /** What is there when the client is; the file itself may not be yet. */
+  /** Exists if the client is installed; the file itself may not exist yet. */
   readonly trace: string;
   readonly format: Format;
   /** The fields of a server that the client starts. */
   entry(command: string, args: readonly string[], name: string): ServerEntry;
   /** The fields of a server that is reached over HTTP; absent where the file cannot hold one. */
   remote?(url: string, headers: Readonly<Record<string, string>>, name: string): ServerEntry;
-  /** What the user does for the client to see it. */
+  /** What the user does for the client to pick it up. */
   readonly afterwards: string;
 }
 
@@ -31,7 +31,7 @@ const directoryVariables =
 
 export function surroundings(environment: NodeJS.ProcessEnv): HostEnvironment {
   const home = userHome();
-  // A relative place would lie in the working directory, which is somebody's project.
+  // A relative path would be in the working directory, which is a project.
   if (home === undefined)
     throw new UsageError("there is no home directory to configure clients in: set HOME");
   const absolute = Object.entries(environment).filter(

@@ -1,5 +1,5 @@
-// A client's configuration file on the disk: read, and written back through a workspace of its own directory, so that
-// the change is atomic, recorded and refused where somebody else wrote meanwhile. The file as it was stays beside it.
+// A client's configuration file: read, and written back through a workspace of its own directory, so that the change
+// is atomic, recorded, and refused if the file changed in between. A backup stays beside it.
 import { isUtf8 } from "node:buffer";
 import { basename, dirname, join, resolve } from "node:path";
 import { Fault } from "../../engine/fault.ts";
@@ -12,15 +12,15 @@ const maxBytes = 64 * 1024 * 1024;
 const mostBackups = 5;
 
 export interface Configuration {
-  /** Where it really is, links followed. */
+  /** The canonical path. */
   readonly path: string;
-  /** Undefined where there is no such file yet. */
+  /** Undefined if there is no such file yet. */
   readonly bytes?: Buffer;
-  /** What stands in it, without a byte-order mark. */
+  /** Its content, without a byte-order mark. */
   readonly text: string;
 }
 
-/** Faults, and `Unfit` where it is no text or must not be written. */
+/** Faults, and `Unfit` if it is not text or must not be written. */
 export function readConfiguration(file: string, state?: string): Configuration {
   const path = behindLinks(file, state);
   using workspace = openAbove(path, "read-only", state);
@@ -37,7 +37,7 @@ export function readConfiguration(file: string, state?: string): Configuration {
   }
 }
 
-/** Writes it, with what it was beside it; answers where that is. */
+/** Writes it and keeps a backup beside it; returns the backup's path. */
 export async function writeConfiguration(
   { path, bytes }: Configuration,
   text: string,
@@ -82,7 +82,7 @@ function oldBackups(workspace: Workspace, path: string): string[] {
   return backups.slice(0, Math.max(0, backups.length + 1 - mostBackups)).map(name => join(directory, name));
 }
 
-/** People keep their settings elsewhere and link to them: the link stays, what it leads to is written. */
+/** People keep their settings elsewhere and link to them: the link stays, its target is written. */
 function behindLinks(file: string, state: string | undefined): string {
   let path = resolve(file);
   for (let steps = 0; steps < 16; steps++) {
@@ -103,7 +103,7 @@ function linkAt(workspace: Workspace, path: string): string | undefined {
   }
 }
 
-/** The nearest directory above a file that is there. */
+/** The nearest existing directory above a file. */
 function openAbove(path: string, access: Grant["access"], state: string | undefined): Workspace {
   for (let directory = dirname(path); ; directory = dirname(directory)) {
     try {

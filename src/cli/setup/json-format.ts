@@ -1,5 +1,5 @@
-// Configurations in JSON: a server is a member of an object somewhere in the file. After each edit the text is read
-// again and must mean what it meant before but for that member; anything else would be a defect, and nothing is written.
+// Configurations in JSON: a server is a member of an object somewhere in the file. After each edit the text is parsed
+// again and must be equal but for that member; otherwise nothing is written.
 import { isDeepStrictEqual } from "node:util";
 import { type JsonExtensions, type JsonNode, type Member, parseJson, restOfLine } from "./json-text.ts";
 import { type Format, lineEnding, type ServerEntry, splice, Unfit } from "./unfit.ts";
@@ -140,7 +140,7 @@ function withoutMember(text: string, object: JsonNode, members: readonly Member[
   const without = alone
     ? splice(text, lineStart, end + rest.length, "")
     : splice(text, member.start, end + rest.replace(/\r?\n$/, "").length, "");
-  // What was before it is the last one now: its comma goes, unless the owner ends lists with one.
+  // The member before it is the last one now: its comma is removed, unless the file uses trailing commas.
   const isLast = index === members.length - 1;
   if (!isLast || member.comma !== undefined || previous?.comma === undefined) return without;
   return splice(without, previous.comma, previous.comma + 1, "");

@@ -1,6 +1,6 @@
-// JSON as a text with places: what stands where, comments and commas included, so that one member can be put in,
-// changed or taken out without touching anything else. Comments and trailing commas are accepted only where the
-// program that owns the file accepts them.
+// JSON with positions, comments and commas included, so that one member can be added, changed or removed without
+// touching anything else. Comments and trailing commas are accepted only if the program that owns the file accepts
+// them.
 import { Unfit } from "./unfit.ts";
 
 export interface JsonExtensions {
@@ -19,7 +19,7 @@ export interface Member {
 export interface JsonNode {
   readonly start: number;
   readonly end: number;
-  /** What it means. Objects have no prototype, so that no key is special. */
+  /** Its value. Objects have no prototype, so that no key is special. */
   readonly meaning: unknown;
   /** Of an object. */
   readonly members?: readonly Member[];
@@ -113,7 +113,7 @@ class JsonReader {
     return { start, end: this.at, meaning };
   }
 
-  /** Whether something follows; steps over the closing bracket where nothing does. */
+  /** Whether another item follows; otherwise skips the closing bracket. */
   #more(close: string, comma: number | undefined, count: number): boolean {
     this.blank();
     if (this.#text[this.at] === close) {

@@ -1,5 +1,5 @@
-// What a client runs to start polyfs: the program that is running now, or npx where this is only npx's copy, and the
-// options and directories that were given.
+// The command that a client runs to start polyfs: the current program, or npx if this is npx's copy, with the given
+// options and directories.
 import { sep } from "node:path";
 import type { OptionLayer } from "../layer.ts";
 import type { Option } from "../option.ts";

@@ -1,12 +1,12 @@
-// What a server is called in a client's configuration. Several projects stand side by side: an entry that serves other
-// directories is never replaced unless that is asked for.
+// The name of a server in a client's configuration. Several projects coexist: an entry that serves other directories
+// is replaced only on request.
 import { basename, isAbsolute } from "node:path";
 import { Unfit } from "./unfit.ts";
 
 export interface NameRequest {
   /** As given by --name. */
   readonly name?: string | undefined;
-  /** What our entry serves, as `servedBy` tells it. */
+  /** What our entry serves, as `servedBy` returns it. */
   readonly served: ReadonlySet<string>;
   readonly replace: boolean;
 }
@@ -37,7 +37,7 @@ export function nameFor(
   }
 }
 
-/** The name of the entry to take out; undefined where there is none. */
+/** The name of the entry to remove; undefined if there is none. */
 export function nameToRemove(
   servers: ReadonlyMap<string, string>,
   { name, served }: NameRequest,
@@ -57,7 +57,7 @@ function oursIn(servers: ReadonlyMap<string, string>): [name: string, text: stri
   return [...servers].filter(([name]) => name === standard || name.startsWith(`${standard}-`));
 }
 
-/** The directories and addresses in the text of an entry, in whatever format: what comes behind the program. */
+/** The directories and URLs in the text of an entry, in any format: everything after the program. */
 export function servedBy(text: string): ReadonlySet<string> {
   const words = [...text.matchAll(/"((?:[^"\\]|\\.)*)"|'([^']*)'|^\s*-\s+([^"'\s].*)$/gm)].map(
     ([, double, single, bare]) => (double === undefined ? (single ?? bare ?? "") : unescaped(double)),

@@ -1,12 +1,12 @@
-// Configurations in TOML: a server is a table of its own, `[mcp_servers.name]`. It is found by reading the file's
-// statements, strings and nested values included; where it is written in another of TOML's ways, it is left alone.
+// Configurations in TOML: a server is a table, `[mcp_servers.name]`. It is found by parsing the file's statements,
+// including strings and nested values; if it is written in another way, it is left alone.
 import { type Format, isList, lineEnding, type ServerEntry, splice, Unfit } from "./unfit.ts";
 
 interface Statement {
   readonly kind: "table" | "tables" | "pair";
   /** From the top of the file down. */
   readonly path: readonly string[];
-  /** Which table it stands in: the place of its header in the list. */
+  /** Its table: the index of the header in the list. */
   readonly header: number;
   readonly start: number;
   readonly valueStart: number;

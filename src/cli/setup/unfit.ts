@@ -7,9 +7,9 @@ export class Unfit extends Error {
 
 /** How a server is put into a kind of configuration file and taken out. Everything else in the text stays. */
 export interface Format {
-  /** The text with this server in it; fields that somebody added to it stay. Throws `Unfit`. */
+  /** The text with this server in it; fields that a user added stay. Throws `Unfit`. */
   put(text: string, name: string, entry: ServerEntry): string;
-  /** The text without it; the same text where it is not there. Throws `Unfit`. */
+  /** The text without it; the same text if it is not there. Throws `Unfit`. */
   remove(text: string, name: string): string;
   /** The servers in it, each with its text. Throws `Unfit`. */
   servers(text: string): ReadonlyMap<string, string>;

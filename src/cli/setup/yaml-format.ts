@@ -8,7 +8,7 @@ interface YamlBlock {
   readonly to: number;
   readonly indent: number;
   readonly key: string;
-  /** What stands behind the colon, without a comment. */
+  /** The value after the colon, without a comment. */
   readonly value: string;
 }
 
@@ -113,7 +113,7 @@ function topOf(lines: readonly string[], key: string): YamlBlock | undefined {
   return top;
 }
 
-/** The keys that stand at the outermost indentation of these lines. */
+/** The keys at the outermost indentation of these lines. */
 function blocksIn(lines: readonly string[], from: number, to: number): YamlBlock[] {
   const depth = (line: string) => /^ */.exec(line)?.[0].length ?? 0;
   const first = lines.slice(from, to).find(line => /^ *[^\s#]/.test(line) && !/^---/.test(line));
@@ -128,7 +128,7 @@ function blocksIn(lines: readonly string[], from: number, to: number): YamlBlock
     for (let j = i + 1; j < to; j++) {
       const next = lines[j] ?? "";
       if (next.trim() === "") continue;
-      // A list may stand at the depth of its key.
+      // A list may have the indentation of its key.
       if (depth(next) <= indent && !(depth(next) === indent && /^ *-(\s|$)/.test(next))) break;
       end = j + 1;
     }
@@ -148,7 +148,7 @@ function plain(key: string): string {
   }
 }
 
-/** A word as it is where that is safe, otherwise in JSON's quotes, which are YAML's too. */
+/** A plain word if that is safe, otherwise in JSON's quotes, which are YAML's too. */
 function plainText(word: string): string {
   const safe = /^[A-Za-z_][A-Za-z0-9_-]*$/.test(word) && !/^(y|n|yes|no|on|off|true|false|null)$/i.test(word);
   return safe ? word : JSON.stringify(word);

@@ -1,6 +1,6 @@
 // Cutting texts to a length without cutting a character in two.
 
-/** The beginning of a text that fits into so many bytes of UTF-8. */
+/** The start of a text that fits into this many bytes of UTF-8. */
 export function firstBytes(body: string, most: number): string {
   const bytes = Buffer.from(body.slice(0, most));
   let end = Math.min(most, bytes.length);
@@ -8,7 +8,7 @@ export function firstBytes(body: string, most: number): string {
   return bytes.toString("utf8", 0, end);
 }
 
-/** The beginning of a line, and how much of it was left out. */
+/** The start of a line, and the number of characters left out. */
 export function firstCharacters(
   line: string,
   most: number,

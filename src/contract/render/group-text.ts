@@ -3,7 +3,10 @@
 import type { BatchText } from "../../engine/search/directory-plan.ts";
 import type { Group } from "../../engine/search/walker.ts";
 
-/** `form` tells what the text depends on besides the group; `make` looks at nothing else, and of entries at name and kind. */
+/**
+ * `form` identifies everything that the text depends on besides the group; `make` uses nothing else, and of entries
+ * only name and kind.
+ */
 export function groupText(
   group: Group,
   form: string,

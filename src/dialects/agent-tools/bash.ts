@@ -1,5 +1,4 @@
-// `bash`: a command by `sh -c`, run to its end. Only the command itself is waited for: what it leaves in the
-// background goes on.
+// `bash`: runs a command by `sh -c`. Waits only for the command itself: background processes continue.
 import { constants } from "node:os";
 import type { CallContext } from "../../contract/context.ts";
 import { text, tool } from "../../contract/tool.ts";

@@ -30,7 +30,7 @@ export interface ReplacementParams {
 /** From strict to loose; the first that fits somewhere decides. */
 const tolerances: readonly Tolerance[] = ["dedented", "trimmed_lines", "collapsed", "trimmed"];
 
-/** What is much more than was asked for is not what was meant. */
+/** A match much larger than the old text is not the intended one. */
 const stretch: RegionLimit = { lines: 2, characters: 500 };
 
 /** What became of each edit, or which one failed. */
@@ -38,7 +38,7 @@ export type FileEdits =
   | { readonly applied: readonly Applied[]; readonly note: string }
   | { readonly fault: Fault; readonly index: number };
 
-/** Applies all edits in order, each to what the one before has made; if one fails, the file stays as it is. */
+/** Applies all edits in order, each to the result of the previous one; if one fails, the file stays. */
 export async function editFile(
   path: WorkspacePath,
   edits: readonly ReplacementParams[],
@@ -70,7 +70,7 @@ export async function editFile(
 
 const options = { order: "sequence", newLines: "dominant", failing: "skip" } as const;
 
-/** Before it is read: an edit needs the whole file in memory. Also refuses what is no file. */
+/** Before it is read: an edit needs the whole file in memory. Also refuses anything but a file. */
 function refuseLarge({ workspace, settings }: CallContext, path: WorkspacePath): void {
   using file = workspace.file(path);
   const limit = settings.maxFileBytes;

@@ -27,7 +27,7 @@ export function refusal(error: AgentErrorCode, message: string, fields: Fields =
   return { content: [{ type: "text", text: JSON.stringify({ error, message, ...fields }) }], isError: true };
 }
 
-/** A fault as the contract tells it; `edit` is the place in a batch of the edit that failed. */
+/** A fault in the contract's form; `edit` is the index of the failed edit in a batch. */
 export function failed(fault: Fault, edit?: number): Reply {
   const message = say(wording, fault);
   const code = codes[fault.code] ?? otherwise;
@@ -42,7 +42,7 @@ function fieldsOf(fault: Fault): Fields {
   return {};
 }
 
-/** What is listed nowhere is the system's or somebody else's doing. */
+/** Codes that are not listed are system errors. */
 const otherwise: AgentErrorCode = "io_error";
 
 const codes: { readonly [C in FaultCode]?: AgentErrorCode } = {

@@ -1,5 +1,5 @@
-// One page of search results: those from `offset` on, as many as were asked for and fit into an answer. What else
-// the search gives is counted, so that the footer can say where the page stands.
+// One page of search results: from `offset` on, up to the limit and the size of an answer. Further results are
+// counted, so that the footer can say where the page is.
 import { firstBytes } from "../../contract/render/cut.ts";
 import type { FoundLine, GrepReport } from "../../engine/search/grep-terms.ts";
 import { shownLine, truncation } from "./output.ts";
@@ -7,7 +7,7 @@ import { shownLine, truncation } from "./output.ts";
 export interface GrepPageOptions {
   readonly offset: number;
   readonly limit: number | undefined;
-  /** Lines of context; groups of lines are set apart where there is any. */
+  /** Lines of context; groups of lines are separated if there is any. */
   readonly before: number;
   readonly after: number;
   /** Bytes of an answer. */
@@ -28,7 +28,7 @@ function lastOf({ number, text }: FoundLine): number {
   return number + text.split("\n").length - 1;
 }
 
-/** What the footer may need. */
+/** Space for the footer. */
 const reserve = 100;
 
 export class GrepPage {
@@ -73,7 +73,10 @@ export class GrepPage {
     }
   }
 
-  /** Everything together. `stopped` says why the search itself was not completed; `total` counts what it did not give. */
+  /**
+   * The whole answer. `stopped` says why the search was incomplete; `total` counts the results that were not
+   * returned.
+   */
   print(stopped?: GrepReport["stopped"], total = this.#count): string {
     const { offset } = this.#options;
     const end = offset + this.#shown;
@@ -87,7 +90,7 @@ export class GrepPage {
     return lines.join("\n");
   }
 
-  /** Counts a result, and tells whether it belongs to the page. */
+  /** Counts a result, and returns whether it belongs to the page. */
   #takes(): boolean {
     const taken = this.#wants(this.#count);
     this.#count++;

@@ -12,7 +12,7 @@ import { covering } from "./scope.ts";
 import { binary } from "./text-file.ts";
 
 const maxContext = 1000;
-const timeoutMs = 120_000; // the contract names none, but nobody waits for ever
+const timeoutMs = 120_000; // the contract names none
 const maxLineBytes = 8192; // more than is shown of a line
 const given = { files_with_matches: "files", content: "lines", count: "counts" } as const;
 const contextSchema = { type: "integer", minimum: 0 } as const;
@@ -133,7 +133,7 @@ function placeOf({ path = ".", glob }: { path?: string; glob?: string }, call: C
 
 /** The directory in which a file really lies, and its name there: searches follow no links. */
 function fileAt(workspace: Workspace, at: WorkspacePath) {
-  workspace.file(at).close(); // refuses what is no regular file
+  workspace.file(at).close(); // refuses anything but a regular file
   const real = workspace.at(workspace.locate(at).path);
   return { directory: real.parent, name: real.name };
 }

@@ -1,4 +1,4 @@
-// `list_dir`: what is in a directory, directories first.
+// `list_dir`: the entries of a directory, directories first.
 import { text, tool } from "../../contract/tool.ts";
 import { printable } from "../../contract/wording.ts";
 import { Fault } from "../../engine/fault.ts";
@@ -45,7 +45,7 @@ export const listDir = tool({
   },
 });
 
-/** What a link leads to; undefined where that is outside, or there is nothing. */
+/** The kind of a link's target; undefined if that is outside or missing. */
 function target(link: WorkspacePath, workspace: Workspace): Stat | undefined {
   try {
     return workspace.stat(link);
@@ -55,7 +55,7 @@ function target(link: WorkspacePath, workspace: Workspace): Stat | undefined {
   }
 }
 
-/** A line for what is no directory; none where it is gone by now. */
+/** A line for a non-directory; none if it is gone. */
 function described(directory: Directory, entry: DirectoryEntry): string | undefined {
   const stat = directory.stat(entry);
   if (stat === undefined) return undefined;

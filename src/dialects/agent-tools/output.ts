@@ -1,4 +1,4 @@
-// The cap on an answer. What is behind it is left out, and the answer says how much that was.
+// The size limit of an answer. The answer says how much was left out.
 import { firstBytes, firstCharacters } from "../../contract/render/cut.ts";
 import { type Reply, text } from "../../contract/tool.ts";
 

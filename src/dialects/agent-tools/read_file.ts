@@ -44,7 +44,7 @@ export const readFile = tool({
     if (offset > total) throw new Fault("past_end", { path: at.given, line: offset, lines: total });
     const first = offset < 0 ? Math.max(1, total + 1 + offset) : offset;
     const last = Math.min(total, first + limit - 1);
-    // Nothing is counted where there is room for it in any case.
+    // No counting if it fits in any case.
     const most =
       mostBytesOfUnit * (index.start(last + 1) - index.start(first)) + besideLine * (last - first + 2);
     const roomy = most < maxOutputBytes;
@@ -64,7 +64,7 @@ export const readFile = tool({
     const more = next <= total ? `\n${footer(next - first, total, next)}` : "";
     if (next > first + 1 || Buffer.byteLength(page.toString() + more) <= maxOutputBytes)
       return text(page.toString() + more);
-    // One line alone is more than fits; how to go on is told all the same.
+    // A single line exceeds the limit; the answer still says how to continue.
     return text(cut(page.toString(), maxOutputBytes - Buffer.byteLength(more)) + more);
   },
 });

@@ -1,5 +1,5 @@
-// What a command wrote, within what an answer may hold. Both streams share the room; what does not fit is saved
-// whole in a spill file, which the cut text names.
+// The output of a command, within the size of an answer. Both streams share the space; output that does not fit is
+// saved in a spill file, which the text names.
 import { randomBytes } from "node:crypto";
 import type { CallContext } from "../../contract/context.ts";
 import { say } from "../../contract/wording.ts";
@@ -46,7 +46,7 @@ async function shown(bytes: Buffer, room: number, name: string, call: CallContex
   return `${first.toString("utf8")}\n${truncation(first.length, bytes.length, `; ${saved}`)}`;
 }
 
-/** Saves a stream in the workspace, out of git's sight, and tells where. The command has run in any case. */
+/** Saves a stream in the workspace, ignored by git, and returns its path. The command has run in any case. */
 async function spill(bytes: Buffer, name: string, call: CallContext): Promise<string> {
   const { workspace } = call;
   const path = `${folder}/${name}`;

@@ -22,7 +22,7 @@ export async function readText(
 
 function textOf(path: string, bytes: Buffer): Promise<Text> {
   if (isBinary(bytes, { first: sample, last: sample })) throw new Fault("binary", { path });
-  // Without a mark it is UTF-8, whatever it looks like; bytes that are none are kept through an edit.
+  // Without a mark it is UTF-8; invalid bytes survive an edit.
   return decode(path, bytes, isMarkedUtf16(bytes) ? {} : { encoding: "utf-8" });
 }
 

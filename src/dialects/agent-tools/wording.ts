@@ -1,5 +1,5 @@
-// The contract's sentences. What the contract leaves open says what to do next: the reader is an agent that can
-// repeat the call as it should have been.
+// The contract's sentences. Where the contract leaves it open, they say what to do next: the reader is an agent that
+// can correct the call.
 import { plainWording, sayIssue, type Wording } from "../../contract/wording.ts";
 import type { Faults, NearMiss, NumberedLine } from "../../engine/fault.ts";
 
@@ -57,7 +57,7 @@ function ambiguous({ path, count, tolerance, lines }: Faults["ambiguous"]): stri
     : `old_string does not match exactly, and with whitespace overlooked it matches ${count} places in ${path} (${where}). Copy the text exactly, with enough lines to make it unique.`;
 }
 
-/** The sentence in what the search engine prints about a pattern, without its drawings and its own options. */
+/** The message in ripgrep's output about a pattern, without its drawings and option names. */
 function complaint(reason: string): string {
   return /^error: (.*)$/m.exec(reason)?.[1] ?? reason;
 }

@@ -12,7 +12,7 @@ export function writing({ settings, signal }: CallContext): CommitOptions {
   };
 }
 
-/** A sentence about files that have other names (hard links); "" where none has. */
+/** A sentence about hard links of the files; "" if there are none. */
 export function otherNames({ files }: Commit, { hardLinks }: Settings): string {
   const touched = files.filter(file => file.effect === "modified" && file.otherNames > 0);
   if (touched.length === 0) return "";

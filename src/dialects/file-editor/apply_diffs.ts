@@ -1,5 +1,5 @@
-// `apply_diffs`: replaces blocks of lines that must stand where they are said to stand. Line numbers are those of
-// the original file, whatever the diffs before have added or removed.
+// `apply_diffs`: replaces blocks of lines that must be at their stated positions. Line numbers are those of the
+// original file, whatever the previous diffs added or removed.
 import { text } from "../../contract/tool.ts";
 import { applyEdits } from "../../engine/edit/apply.ts";
 import type { AnchoredEdit } from "../../engine/edit/edits.ts";

@@ -42,7 +42,7 @@ export function choose(session: Session, workspace: Workspace): void {
   session.set(choice, new ChosenWorkspace(workspace));
 }
 
-/** Runs `action` in what the caller has chosen. Where that is nothing, it is refused. */
+/** Runs `action` in the caller's chosen workspace. Refuses if there is none. */
 export async function inChosen<T>(
   { session }: Pick<CallContext, "session">,
   action: (workspace: Workspace) => Promise<T>,

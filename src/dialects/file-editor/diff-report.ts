@@ -18,7 +18,7 @@ interface DiffBatch {
   readonly diffs: readonly { readonly edit: AnchoredEdit; readonly outcome: Applied | Fault | undefined }[];
 }
 
-/** `applied` is false where nothing was changed because diffs failed. */
+/** `applied` is false if nothing was changed because diffs failed. */
 export function batchReport({ path, atomic, lines, diffs }: DiffBatch): { text: string; applied: boolean } {
   const fitting = diffs.filter(({ outcome }) => !(outcome instanceof Fault)).length;
   const applied = atomic ? fitting === diffs.length : fitting > 0;

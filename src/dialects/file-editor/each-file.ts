@@ -1,4 +1,4 @@
-// Many files in one call, each with its own outcome: one that fails does not stop the others.
+// Many files in one call, each with its own result: a failure does not stop the others.
 import { say } from "../../contract/wording.ts";
 import { Fault } from "../../engine/fault.ts";
 import { wording } from "./wording.ts";

@@ -1,4 +1,4 @@
-// `insert_contents`: new lines at a position of one file or of several, each file by itself.
+// `insert_contents`: new lines at a position of one or several files, each file independently.
 import { text } from "../../contract/tool.ts";
 import { applyEdits } from "../../engine/edit/apply.ts";
 import { Fault } from "../../engine/fault.ts";
@@ -92,12 +92,12 @@ async function insert(
   );
 }
 
-/** How many lines stand before the new ones. */
+/** The number of lines before the new ones. */
 function linesBefore(line: number, path: string, body: string): number {
   const lines = countLines(body, "split");
   if (line > lines + 1) throw new Fault("past_end", { path, line, lines });
   if (line > 0) return line - 1;
-  // Behind a final break nothing stands yet: what is put there ends with a break, as the file did.
+  // Text inserted after the final break ends with a break, as the file did.
   if (line === 0) return body === "" || body.endsWith("\n") ? lines - 1 : lines;
   if (-line <= lines) return lines + line;
   const message = `Negative line number ${line} is out of range for file with ${lines} lines`;

@@ -1,4 +1,4 @@
-// `list_files`: what a directory holds, or the tree below it.
+// `list_files`: the entries of a directory, or the tree below it.
 import { text } from "../../contract/tool.ts";
 import { printable } from "../../contract/wording.ts";
 import { walk } from "../../engine/search/walk.ts";

@@ -1,5 +1,5 @@
-// `set_workspace`: chooses the directory that all other tools work in. The directories of the command line bound
-// the choice; where it names none, any directory will do but the whole filesystem.
+// `set_workspace`: chooses the directory for all other tools. The directories of the command line bound the choice;
+// without any, every directory is allowed except the root of the file system.
 import { isAbsolute, parse } from "node:path";
 import type { CallContext } from "../../contract/context.ts";
 import { text, tool } from "../../contract/tool.ts";

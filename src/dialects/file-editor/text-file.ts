@@ -9,7 +9,7 @@ import type { WorkspaceCall } from "./workspace-tool.ts";
 /** How far to look for a NUL. */
 export const sample = 8000;
 
-/** A file's bytes as text, in whatever encoding it has. */
+/** Decodes a file's bytes in its own encoding. */
 export async function textOf(path: string, bytes: Buffer): Promise<Text> {
   const binary = isBinary(bytes, { first: sample }) && !detect(bytes).encoding.startsWith("utf-16");
   if (binary) throw new Fault("binary", { path });
@@ -17,8 +17,8 @@ export async function textOf(path: string, bytes: Buffer): Promise<Text> {
 }
 
 /**
- * Changes a file: `change` gives the text that is to be written, or the same one where nothing is, and whatever
- * else is to be told. It may be called again when somebody else changes the file meanwhile.
+ * Changes a file: `change` returns the new text, or the same one if nothing changes, and data for the answer. It may
+ * be called again if the file changes in between.
  */
 export async function editText<R extends { readonly text: Text }>(
   action: string,
@@ -45,7 +45,7 @@ export async function editText<R extends { readonly text: Text }>(
   return { ...result, note: otherNames(commit, call) };
 }
 
-/** Before it is read: an edit needs the whole file in memory. Also refuses what is no file. */
+/** Before it is read: an edit needs the whole file in memory. Also refuses anything but a file. */
 function refuseLarge(path: string, workspace: Workspace, { settings }: WorkspaceCall): void {
   using file = workspace.file(workspace.at(path));
   const limit = settings.maxFileBytes;
@@ -60,7 +60,7 @@ export function writing(action: string, { settings, session, signal }: Workspace
   };
 }
 
-/** A sentence about files that have other names (hard links); "" where none has. */
+/** A sentence about hard links of the files; "" if there are none. */
 export function otherNames({ files }: Commit, { settings }: WorkspaceCall): string {
   const names = files.reduce((sum, file) => sum + (file.effect === "modified" ? file.otherNames : 0), 0);
   if (names === 0) return "";

@@ -1,4 +1,4 @@
-// The contract's sentences. Paths stand in them as the caller wrote them.
+// The contract's sentences. Paths appear as the caller wrote them.
 import { plainWording, type Wording } from "../../contract/wording.ts";
 import type { Faults } from "../../engine/fault.ts";
 

@@ -6,7 +6,7 @@ import { type Reply, type Tool, tool } from "../../contract/tool.ts";
 import type { Workspace } from "../../engine/workspace/workspace.ts";
 import { inChosen } from "./chosen.ts";
 
-/** What else a tool may know of its call. */
+/** The rest of the call's context. */
 export type WorkspaceCall = Pick<CallContext, "settings" | "session" | "signal">;
 
 interface WorkspaceTool<S extends ObjectSchema> extends Omit<Tool<S>, "run"> {

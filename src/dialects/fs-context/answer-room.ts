@@ -2,11 +2,11 @@
 // longer than a string can be is refused as too large, instead of failing when it is sent.
 import { Fault } from "../../engine/fault.ts";
 
-const room = 2 ** 28 - 2 ** 21; // half of the longest string, less what stands around the contents
+const room = 2 ** 28 - 2 ** 21; // half of the longest string, minus the text around the contents
 const piece = 2 ** 20;
 
 export class AnswerRoom {
-  /** What is taken at most, and whose length as JSON is not known exactly. */
+  /** Content whose length as JSON is not known exactly counts with its maximum. */
   #bound = 0;
   #uncounted: string[] = [];
   #counted = 0;

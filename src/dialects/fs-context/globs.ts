@@ -26,7 +26,7 @@ const builtInExcludes = namesAnywhere(builtIn.split(" "));
 interface GlobFilter {
   /** What to give; everything where left out. `!…` means everything else. */
   readonly pattern?: string | undefined;
-  /** What to leave out; the built-in list where it is left out itself. */
+  /** Globs to exclude; by default the built-in list. */
   readonly excludes?: readonly string[] | undefined;
   readonly hidden: boolean;
   /** Patterns without a slash are matched with base names at any depth. */

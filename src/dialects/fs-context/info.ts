@@ -1,4 +1,4 @@
-// What is known about a file or directory without reading it.
+// The attributes of a file or directory, without reading it.
 import type { CallContext } from "../../contract/context.ts";
 import { mimeType } from "../../engine/text/mime.ts";
 import { humanSize } from "../../engine/text/size.ts";
@@ -38,7 +38,7 @@ export const infoSchema = {
   required: ["name", "path", "type", "size"],
 } as const;
 
-/** Of a link, its own name and target; the rest is about what it leads to, which lies in the allowed directories. */
+/** For a link, its own name and target; the rest is about the target, if it lies in the allowed directories. */
 export function infoOf(written: string, call: CallContext, { mime }: { readonly mime: boolean }): Info {
   const path = pathOf(written, call);
   const stat = call.workspace.stat(path);

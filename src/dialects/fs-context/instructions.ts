@@ -1,4 +1,4 @@
-// The contract as it is published, which is what the model is told about the server.
+// The published contract, used as the instructions for the model.
 
 export const instructions = `# Filesystem Context MCP Server
 

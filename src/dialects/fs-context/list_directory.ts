@@ -1,4 +1,4 @@
-// `list_directory`: what is in a directory, and below it when asked.
+// `list_directory`: the entries of a directory, optionally recursive.
 import { text, tool } from "../../contract/tool.ts";
 import { comparison, First } from "../../engine/search/sort.ts";
 import { walk } from "../../engine/search/walk.ts";
@@ -17,7 +17,7 @@ import {
 import { output } from "./output.ts";
 import { pathOf } from "./paths.ts";
 
-// The first of a listing by size are known only when all of it was looked at, so a bound above the largest limit.
+// Sorting by size needs all entries, so the bound is above the largest limit.
 const maxLookedAt = 100_000;
 
 export const listDirectory = tool({

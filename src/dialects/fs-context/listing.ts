@@ -16,12 +16,12 @@ export function typeOf(kind: Kind): EntryType {
   return kind === "file" || kind === "directory" || kind === "symlink" ? kind : "other";
 }
 
-/** About entries of directories that may be read but not entered, and of what went away meanwhile. */
+/** For entries of directories that can be read but not entered, and for entries that are gone. */
 export function namesNote(count: number): string {
   return `Skipped: ${plural(count, "entry", "entries")} of which nothing but the name could be seen.`;
 }
 
-/** What the walk stands at, with what the disk says about it; undefined where it is gone, or only its name is seen. */
+/** The walk's current entry with its attributes; undefined if it is gone, or only its name is visible. */
 export function listed(entry: WalkEntry, { target = false } = {}): ListedItem | undefined {
   const stat = entry.stat();
   if (stat === undefined) return undefined;

@@ -22,7 +22,7 @@ export function output(properties: { readonly [name: string]: Schema }): ObjectS
   };
 }
 
-/** What a batch says about each of its paths. */
+/** The result of a batch for each path. */
 export function results(properties: { readonly [name: string]: Schema }): Schema {
   return {
     type: "array",

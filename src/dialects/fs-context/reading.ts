@@ -1,5 +1,4 @@
-// What `read_file` and `read_multiple_files` share: encodings, limits, which lines are meant, and what is too
-// binary to be shown as text.
+// Shared by `read_file` and `read_multiple_files`: encodings, limits, line selection, and the binary check.
 import { Fault } from "../../engine/fault.ts";
 import { isBinaryName } from "../../engine/text/binary-name.ts";
 import { isBinary } from "../../engine/text/detect.ts";
@@ -53,7 +52,7 @@ interface LineParams {
   readonly lineEnd?: number;
 }
 
-/** `path` is for the refusal, where there is one file. */
+/** `path` is for the refusal, if there is one file. */
 export function choiceOf({ head, tail, lineStart, lineEnd }: LineParams, path?: string): LineChoice {
   const refuse = (message: string): never => {
     throw new Fault("invalid_argument", path === undefined ? { message } : { message, path });
@@ -80,7 +79,7 @@ export function structuredContent({ text, more, lines }: FileContent) {
   return { content: text, truncated: more, ...(lines !== undefined && { totalLines: lines }) };
 }
 
-/** What stands behind the content: which part it is. */
+/** A note after the content: which part it is. */
 export function note(choice: LineChoice, { text, more, cut, lines }: FileContent, maxSize: number): string {
   const cutNote = cut ? ` (cut at maxSize, ${maxSize} bytes)` : more ? "" : " (the whole file)";
   switch (choice.of) {

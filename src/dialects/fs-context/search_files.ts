@@ -112,7 +112,7 @@ export const searchFiles = tool({
       const file = listed(entry);
       if (file !== undefined) first.add(file);
       else nameOnly++;
-      // The walk goes by path, so what comes now is behind everything that is kept.
+      // The walk is in path order, so this entry sorts after all that are kept.
       return sortBy !== "path" || first.count <= maxResults;
     });
     const results = first.sorted();

@@ -1,4 +1,4 @@
-// What can go wrong, in the contract's words: a sentence, one of its codes, and what to do about it.
+// Failures in the contract's words: a sentence, one of its codes, and a suggestion.
 import { plainWording, printable, say, type Wording } from "../../contract/wording.ts";
 import { Fault, type FaultCode } from "../../engine/fault.ts";
 
@@ -38,7 +38,7 @@ const suggestions = {
   E_UNKNOWN: "Try again; if it stays, check the file with `get_file_info`",
 } as const;
 
-/** What is not here is `E_UNKNOWN`. */
+/** Codes that are not listed are `E_UNKNOWN`. */
 const codes: { readonly [C in FaultCode]?: ContextErrorCode } = {
   outside_roots: "E_ACCESS_DENIED",
   denied: "E_ACCESS_DENIED",

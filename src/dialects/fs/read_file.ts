@@ -6,7 +6,7 @@ import { jsonText } from "../../engine/text/json-pieces.ts";
 import type { OpenFile } from "../../engine/workspace/file.ts";
 import { linesFrom } from "../../engine/workspace/lines.ts";
 
-// The contract has no cap on a window; an answer needs one. `is_truncated` then says that the file goes on.
+// The contract has no limit on a window; an answer needs one. `is_truncated` then says that the file continues.
 const maxWindowBytes = 16 * 1024 * 1024;
 
 export const readFile = tool({
@@ -97,7 +97,7 @@ function decode(bytes: Buffer, file: OpenFile): string {
   return bytes.toString("utf8");
 }
 
-/** Leaves out the rest of a character that began before the window, and the beginning of one that goes on behind it. */
+/** Drops incomplete characters at both ends of the window. */
 function withoutCutCharacters(bytes: Buffer, before: boolean, behind: boolean): Buffer {
   let from = 0;
   let to = bytes.length;

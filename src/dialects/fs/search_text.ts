@@ -87,8 +87,8 @@ export const searchText = tool({
         ms: timeoutMs,
         what: "nothing was found by then; narrow it with root or include_globs",
       });
-    // A search that had to stop early knows of no further hit, but there may be some. An empty page is the last one
-    // all the same: whoever goes on while there is more would never end.
+    // A search that stopped early may have missed hits. An empty page is still the last one: otherwise a caller that
+    // continues while there is more would never end.
     const mayHaveMore = stopped !== undefined && hits.length > 0;
     return text(JSON.stringify({ hits, has_more: more || mayHaveMore }));
   },

@@ -1,5 +1,5 @@
-// How much one answer holds, and what is printed on its lines. An answer ends at a whole line before the limit and
-// says how to go on: a client that has to cut it would cut what matters.
+// The size of an answer, and the text of its lines. An answer ends at a whole line before the limit and says how to
+// continue: a client that truncates it would cut what matters.
 import { firstCharacters } from "../../contract/render/cut.ts";
 import type { Settings } from "../../contract/settings.ts";
 
@@ -7,7 +7,7 @@ import type { Settings } from "../../contract/settings.ts";
 const mostBytes = 64_000;
 const longestLine = 2000;
 
-/** Tells clients that know it how large an answer may get, so that they do not cut one that is mostly digits or Chinese. */
+/** Tells clients how large an answer may get, so that they do not truncate one that is mostly digits or Chinese. */
 export const sizeHint = { "anthropic/maxResultSizeChars": mostBytes };
 
 export function answerBytes({ maxOutputBytes }: Settings): number {
@@ -40,7 +40,7 @@ export class AnswerLines {
     return true;
   }
 
-  /** Adds to the end of an earlier line, where there is room. */
+  /** Appends to an earlier line, if there is space. */
   extend(index: number, text: string): boolean {
     const bytes = Buffer.byteLength(text);
     if (bytes > this.#room || this.#lines[index] === undefined) return false;
@@ -49,7 +49,7 @@ export class AnswerLines {
     return true;
   }
 
-  /** Adds a line in any case: one that says what is missing. */
+  /** Adds a line regardless of the limit: one that says what is missing. */
   note(line: string): void {
     this.#room -= Buffer.byteLength(line) + 1;
     this.#lines.push(line);

@@ -41,7 +41,7 @@ export const applyPatch = polyfsTool({
         changes = await patchChanges(blocks, files);
         found = new Map(files.flatMap(({ path, bytes }) => (bytes ? [[path.absolute, bytes]] : [])));
         if (!dry_run) return changes;
-        for (const { to } of blocks) call.workspace.locate(to); // what the commit would refuse is refused now
+        for (const { to } of blocks) call.workspace.locate(to); // refuse now what the commit would refuse
         return [];
       },
       writing(call),

@@ -1,5 +1,5 @@
-// A change of the past as answers show it: a line that begins with its id, then its files with what was added and
-// removed.
+// A change record in an answer: a line that begins with its id, then its files with the numbers of added and removed
+// lines.
 import { printable } from "../../contract/wording.ts";
 import { isNoText } from "../../engine/text/detect.ts";
 import { diffCounts } from "../../engine/text/diff.ts";
@@ -13,7 +13,7 @@ const mostFiles = 10;
 /** Counting lines of larger files is not worth the time. */
 const maxCountedBytes = 1024 * 1024;
 
-/** `own` is the connection that is told "you". */
+/** `own` is the connection that is called "you". */
 export function changeLines(record: ChangeRecord, workspace: Workspace, own: string): string[] {
   const { id, action, client, connection, undoes, partial, files, kept, uncertain } = record;
   const other = `${printable(client) || "?"}${connection === undefined ? "" : ` (${printable(connection)})`}`;

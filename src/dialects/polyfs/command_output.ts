@@ -1,4 +1,4 @@
-// `command_output`: what a background command has written, and whether it still runs.
+// `command_output`: the output of a background command, and whether it still runs.
 import { text } from "../../contract/tool.ts";
 import { answerBytes, number } from "./answer.ts";
 import { howEnded, jobs } from "./commands.ts";

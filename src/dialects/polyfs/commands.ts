@@ -1,4 +1,4 @@
-// What the tools that run commands share: the sandbox, the jobs of a caller, and words for how a command ended.
+// Shared by the tools that run commands: the sandbox, the caller's jobs, and the wording of how a command ended.
 import type { CallContext } from "../../contract/context.ts";
 import type { Slot } from "../../contract/session.ts";
 import { Fault } from "../../engine/fault.ts";

@@ -15,7 +15,7 @@ export const copyPath = polyfsTool({
   paths: ["from", "to"],
   async run({ from: source, to: destination, overwrite }, call) {
     const [from, to] = [pathAt(call, source), pathAt(call, destination)];
-    call.workspace.lstat(from); // a missing source is told before anything about the destination
+    call.workspace.lstat(from); // report a missing source before anything about the destination
     const commit = await call.workspace.commit([{ kind: "copy", from, to, overwrite }], writing(call));
     const done = `copied ${printable(from.given)} -> ${printable(to.given)}`;
     return text([done, ...notes(commit, call)].join("\n"));

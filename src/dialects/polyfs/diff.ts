@@ -1,4 +1,4 @@
-// Changes as answers show them: a small unified diff without file names, cut where it gets long.
+// Changes in an answer: a small unified diff without file names, truncated if long.
 import { textJob } from "../../engine/edit/thread/thread.ts";
 import { type ChangedPart, changedPart } from "../../engine/text/changed-part.ts";
 import type { Text } from "../../engine/text/text.ts";
@@ -7,7 +7,7 @@ import { AnswerLines, counted, shownLine } from "./answer.ts";
 const footing = 60;
 const context = 2;
 
-/** What a diff of two texts has to look at. */
+/** The input of a diff. */
 export function changeOf(before: Text, after: Text): ChangedPart {
   return changedPart(before, after, context);
 }
@@ -19,7 +19,7 @@ export interface ShownDiff {
   readonly removed: number;
 }
 
-/** The hunks of a change, within so many bytes. */
+/** The hunks of a change, within this many bytes. */
 export async function diffOf({ before, after, skipped }: ChangedPart, bytes: number): Promise<ShownDiff> {
   const room = Math.max(bytes - footing, 400);
   // Endings are the file's business: a diff that shows them would make every line of a CRLF file look changed.

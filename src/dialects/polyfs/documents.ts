@@ -6,7 +6,7 @@ import { decode, rewrite, type Text } from "../../engine/text/text.ts";
 import { refused } from "./failure.ts";
 import { textOf } from "./text-file.ts";
 
-/** The text that a caller reads, and whether it stands for something else. */
+/** The text that a caller reads, and whether it represents another format. */
 export async function readableText(
   path: string,
   bytes: Buffer,
@@ -37,8 +37,8 @@ function asText(path: string, body: string): Promise<Text> {
 }
 
 /**
- * Applies edits to what a caller has read: of a notebook, to the text of its cells. An edit that fits only the JSON
- * is an edit of the JSON.
+ * Applies edits to the text that a caller has read: for a notebook, that of its cells. An edit that matches only the
+ * JSON is applied to the JSON.
  */
 export async function editReadable<A extends { readonly text: Text }>(
   file: Text,

@@ -34,12 +34,12 @@ export function failure(fault: Fault, { tool }: Site): Outcome {
   return refusal(told(fault));
 }
 
-/** A fault in two lines or more, as it stands in an answer. */
+/** A fault in two lines or more, inside an answer. */
 export function told(fault: Fault): string {
   return `${codes[fault.code]}: ${say(wording, fault)}`;
 }
 
-/** A fault inside an answer about several files; anything else goes on. */
+/** A fault inside an answer about several files; anything else is rethrown. */
 export function toldInline(error: unknown): string {
   if (!(error instanceof Fault) || Fault.is(error, "cancelled")) throw error;
   return told(error);

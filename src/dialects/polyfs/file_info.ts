@@ -1,4 +1,4 @@
-// `file_info`: what is known about paths, of text also its encoding, line endings, lines and version.
+// `file_info`: the attributes of paths; for text also encoding, line endings, lines and version.
 import type { CallContext } from "../../contract/context.ts";
 import { text } from "../../contract/tool.ts";
 import { printable } from "../../contract/wording.ts";

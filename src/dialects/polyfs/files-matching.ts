@@ -7,7 +7,7 @@ import type { WorkspacePath } from "../../engine/workspace/path.ts";
 import { pathAt } from "./paths.ts";
 import { globsOf, isGlob, scopeOf } from "./scope.ts";
 
-/** More are hardly what was meant, and would take long. */
+/** More are hardly intended, and would take long. */
 const maxFiles = 20_000;
 
 export async function filesMatching(paths: readonly string[], call: CallContext): Promise<WorkspacePath[]> {

@@ -68,7 +68,7 @@ const never = new Date(0);
 /** No part of a name, but a glob of another notation: refused as such, with what to write instead. */
 const foreignGroup = /[@+!]\([^()/]*\|/;
 
-/** A part of the name, whatever its case; with a slash, of the path. */
+/** A substring of the name, ignoring case; with a slash, of the path. */
 function namesWith(part: string): Globs {
   const wanted = part.normalize("NFC").toLowerCase();
   const whole = wanted.includes("/");

@@ -1,5 +1,5 @@
-// What a command changed, in a few lines: trees that came or went are one. An editor may have been at work, too, so it
-// says "changed while it ran".
+// The changes of a command, in a few lines: a created or removed tree is one. Other programs may have written, too,
+// so the answer says "changed while it ran".
 import type { Footprint } from "../../engine/history/footprint.ts";
 import type { ChangeRecord } from "../../engine/workspace/archive/log.ts";
 import { isWithin } from "../../engine/workspace/root.ts";

@@ -1,4 +1,4 @@
-// The `polyfs` dialect: our own tool set, and the one that is served when nobody chooses.
+// The `polyfs` dialect: our own tool set, and the default.
 import type { Dialect } from "../../contract/dialect.ts";
 import { applyPatch } from "./apply_patch.ts";
 import { commandOutput } from "./command_output.ts";

@@ -1,4 +1,4 @@
-// What the model is told about the server before its first call: what it cannot guess from the tools' own words.
+// Instructions for the model: what it cannot guess from the tools' descriptions.
 
 export const instructions = `Files in the served directories (list_roots). Paths: absolute, relative to the first root, ~/… or file://….
 

@@ -1,4 +1,4 @@
-// `list_changes`: what was changed here, by whom and when, the newest first, and what it comes to.
+// `list_changes`: the changes here with author and time, newest first, and their net effect.
 import { text } from "../../contract/tool.ts";
 import { listChanges as changesOf } from "../../engine/history/changes.ts";
 import { AnswerLines, answerBytes } from "./answer.ts";
@@ -37,7 +37,7 @@ export const listChanges = polyfsTool({
     const unread = unreadNotes(call).filter(note => lines.add(noteLine(call, note)));
     call.notes?.delivered(unread);
     if (found.length === 0) {
-      if (at !== undefined) workspace.lstat(at); // what neither is nor was there is told as that
+      if (at !== undefined) workspace.lstat(at); // report a path that neither exists nor existed
       lines.note("[no changes]");
       return text(lines.toString());
     }

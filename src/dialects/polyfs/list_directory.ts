@@ -9,7 +9,7 @@ import { pathAt } from "./paths.ts";
 import { polyfsTool } from "./polyfs-tool.ts";
 import { scopeOf, scopeProperties } from "./scope.ts";
 
-/** What is looked at to count what is not shown. */
+/** The most entries to examine for counting what is not shown. */
 const maxEntries = 100_000;
 const maxMs = 5000;
 

@@ -1,4 +1,4 @@
-// `list_roots`: what is served.
+// `list_roots`: the served directories.
 import { text } from "../../contract/tool.ts";
 import { nativeForm } from "../../engine/workspace/windows-path.ts";
 import { polyfsTool } from "./polyfs-tool.ts";

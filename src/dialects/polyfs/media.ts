@@ -1,4 +1,4 @@
-// Pictures and sound, as items that a client can show. What is too large for that is refused before it is read.
+// Images and audio, as items that a client can show. A file that is too large is refused before it is read.
 import type { CallContext } from "../../contract/context.ts";
 import type { Content } from "../../contract/tool.ts";
 import { printable } from "../../contract/wording.ts";

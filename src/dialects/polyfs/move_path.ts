@@ -20,7 +20,7 @@ export const movePath = polyfsTool({
   async run({ from: source, to: destination, overwrite, if_version }, call) {
     const [from, to] = [pathAt(call, source), pathAt(call, destination)];
     const { workspace } = call;
-    workspace.lstat(from); // a missing source is told before anything about the destination
+    workspace.lstat(from); // report a missing source before anything about the destination
     const change = { kind: "move", from, to, overwrite } as const;
     const commit =
       if_version === undefined

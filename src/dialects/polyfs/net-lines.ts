@@ -1,4 +1,4 @@
-// What changes come to, as a diff by file. Hunks have numbers, by which undo takes single ones back.
+// The net effect of changes, as a diff by file. Hunks are numbered, so that undo can revert single ones.
 import type { CallContext } from "../../contract/context.ts";
 import { textJob } from "../../engine/edit/thread/thread.ts";
 import { hunkContext, netTexts } from "../../engine/history/hunks.ts";

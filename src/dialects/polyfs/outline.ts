@@ -1,5 +1,5 @@
-// A tree for people: built as a walk goes through it, then cut to what an answer holds. Directories are opened level
-// by level while their entries fit; one that does not fit stays closed and tells how much it holds.
+// A tree for display: built during a walk, then cut to the size of an answer. Directories are expanded level by level
+// while their entries fit; one that does not fit stays collapsed and shows its number of entries.
 import { printable } from "../../contract/wording.ts";
 import type { Kind } from "../../engine/fault.ts";
 import { compareBytes } from "../../engine/search/order.ts";
@@ -63,7 +63,7 @@ export class Outline {
     } else this.others++;
   }
 
-  /** What is shown of it. `cut` entries of the start itself are not, and so are those of closed directories. */
+  /** The visible part. `cut` entries of the start itself are hidden, and so are those of collapsed directories. */
   choose(
     limit: number,
     room: number,

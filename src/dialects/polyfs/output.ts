@@ -1,5 +1,5 @@
-// What a command wrote, within what an answer holds: its beginning and its end. The whole is then saved in a file
-// below `.polyfs`, out of Git's sight.
+// The output of a command, within the size of an answer: its beginning and its end. The whole is saved in a file
+// below `.polyfs`, ignored by Git.
 import { randomBytes } from "node:crypto";
 import type { CallContext } from "../../contract/context.ts";
 import { Fault } from "../../engine/fault.ts";
@@ -17,7 +17,7 @@ export class CommandOutput {
     this.#chunks.push(chunk);
   }
 
-  /** As text of about so many bytes: a third of them from the beginning, the rest from the end, at whole lines. */
+  /** As text of about this many bytes: a third from the beginning, the rest from the end, at whole lines. */
   async within(room: number, call: CallContext): Promise<string> {
     const bytes = Buffer.concat(this.#chunks);
     if (bytes.length === 0) return "[no output]";
@@ -31,7 +31,7 @@ export class CommandOutput {
   }
 }
 
-/** Up to the last line end; where there is none, up to the last whole character. */
+/** Up to the last line end or, without one, the last whole character. */
 function wholeLines(bytes: Buffer): Buffer {
   return bytes.subarray(0, bytes.lastIndexOf(10) + 1 || wholeCharacters(bytes));
 }

@@ -1,5 +1,5 @@
-// What a caller may write for a part of a file: `file:10-40` for lines, `file#Class.method` for a symbol. A file that
-// has this very name wins.
+// Notations for a part of a file: `file:10-40` for lines, `file#Class.method` for a symbol. An existing file with
+// this exact name wins.
 import type { CallContext } from "../../contract/context.ts";
 import { Fault } from "../../engine/fault.ts";
 import { pathAt } from "./paths.ts";
@@ -22,7 +22,7 @@ export function partOf(written: string, call: CallContext): PathPart {
     const to = last !== undefined ? Number(last) : /-$/.test(written) ? Number.MAX_SAFE_INTEGER : from;
     return { written, file, lines: { from, to } };
   }
-  // A name may have the sign in it, too: the longest file that is there is meant.
+  // A name may contain the sign, too: the longest existing file wins.
   for (let at = written.lastIndexOf("#"); at > 0; at = written.lastIndexOf("#", at - 1)) {
     const file = written.slice(0, at);
     if (at < written.length - 1 && exists(file, call))
@@ -42,7 +42,7 @@ function exists(written: string, call: CallContext): boolean {
   }
 }
 
-/** Parts of the same file together, where the first of them is. A whole file stands alone. */
+/** Parts of the same file are grouped at the first of them. A whole file stands alone. */
 export function grouped(parts: readonly PathPart[]): PathPart[][] {
   const groups = new Map<string, PathPart[]>();
   for (const [i, part] of parts.entries()) {

@@ -17,7 +17,7 @@ export function pathAt(
   return asShown(workspace, path);
 }
 
-/** A canonical path, which a commit or the archive tells, as it is printed. */
+/** A canonical path, from a commit or the archive, as it is printed. */
 export function shownAt(workspace: Workspace, absolute: string): string {
   try {
     return printable(shownPath(workspace, workspace.at(absolute)));
@@ -27,7 +27,7 @@ export function shownAt(workspace: Workspace, absolute: string): string {
   }
 }
 
-/** What was thrown; where something is not there, with the names that may have been meant. */
+/** The error; for a missing path, with similar names. */
 export async function withNearest(error: unknown, call: CallContext): Promise<unknown> {
   if (!Fault.is(error, "not_found") || error.data.nearest !== undefined) return error;
   try {

@@ -1,4 +1,4 @@
-// A tool of this dialect: parameters that it does not know are refused, and what it does not find, it tells with the names that may have been meant.
+// A tool of this dialect: refuses unknown parameters, and suggests similar names for a missing path.
 import type { ObjectSchema } from "../../contract/schema.ts";
 import { type Tool, tool } from "../../contract/tool.ts";
 import { withNearest } from "./paths.ts";

@@ -1,5 +1,5 @@
-// A window of the lines of a file that is too large to be read whole. Only the window is read and kept; such a file
-// cannot be edited, so its version is not worth the time that it takes.
+// A window of lines of a file that is too large to be read whole. Only the window is read; such a file cannot be
+// edited, so its version is not worth computing.
 import type { CallContext } from "../../contract/context.ts";
 import { printable } from "../../contract/wording.ts";
 import { Fault } from "../../engine/fault.ts";

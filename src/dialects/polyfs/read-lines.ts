@@ -17,7 +17,7 @@ import type { PathPart } from "./parts.ts";
 import type { ReadParams } from "./read_file.ts";
 import { headLine } from "./text-file.ts";
 
-/** What the line that says how to go on may need. */
+/** Space for the line that says how to continue. */
 const footing = 100;
 
 export async function readLines(
@@ -108,7 +108,7 @@ class Parts {
     return { text: lines.toString(), cut: last < total };
   }
 
-  /** Prints lines as far as there is room; the last one that was. */
+  /** Prints lines while there is space; returns the last one printed. */
   #print(lines: AnswerLines, from: number, to: number): number {
     const { body } = this.#text;
     let next = from;

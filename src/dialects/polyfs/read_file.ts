@@ -30,7 +30,7 @@ const input = {
   },
 } as const;
 
-/** What was asked about each file. */
+/** The parameters that apply to each file. */
 export type ReadParams = Omit<Infer<typeof input>, "path" | "paths">;
 
 export const readFile = polyfsTool({
@@ -123,7 +123,7 @@ function readText(
   return readLines(file, parts, reading, call, room);
 }
 
-/** Of a file that is too large to be parsed, lines can be had. */
+/** A file that is too large to parse can still be read by lines. */
 async function largeParts(
   file: OpenFile,
   parts: readonly PathPart[],

@@ -1,4 +1,4 @@
-// `match: name`: renames one thing over many files, and tells the places of its name that may be something else.
+// `match: name`: renames one symbol across files, and lists occurrences of the name that may be something else.
 import { Fault } from "../../engine/fault.ts";
 import { type NamedUses, usesInFiles } from "../../engine/syntax/rename.ts";
 import { LineIndex } from "../../engine/text/lines.ts";
@@ -16,7 +16,7 @@ export interface NameInFile {
 }
 
 export interface Renamed {
-  /** In the order of the files; undefined where nothing is certain. */
+  /** In the order of the files; undefined if nothing is certain. */
   readonly after: readonly ({ readonly text: Text; readonly count: number } | undefined)[];
   readonly notes: readonly string[];
 }
@@ -79,7 +79,7 @@ function unsureLines(files: readonly NameInFile[], { unsure }: NamedUses): strin
   return lines;
 }
 
-/** Files that use the new name already: what was two things would be one. */
+/** Files that already use the new name: two symbols would become one. */
 function taken(files: readonly NameInFile[], after: Renamed["after"], added: string): string[] {
   const word = new RegExp(`(?<![\\p{L}\\p{N}_$])${added.replaceAll("$", "\\$")}(?![\\p{L}\\p{N}_$])`, "u");
   const names = files.filter(({ text }, i) => after[i] !== undefined && word.test(text.body));

@@ -23,7 +23,7 @@ import { syntaxNotesOf } from "./syntax-notes.ts";
 import { decoding } from "./text-file.ts";
 import { dryRunProperty, notes, writing } from "./writing.ts";
 
-/** What is shown of changed lines. */
+/** The most to show of changed lines. */
 const changedBytes = 12_000;
 
 export const replaceInFiles = polyfsTool({
@@ -158,7 +158,7 @@ async function isHolding(
   return holds(file.body, likeBody(file, edit.old), edit.ignoreCase ?? false);
 }
 
-/** What becomes of a file; undefined where there is nothing to replace, or it is no text. */
+/** The result for a file; undefined if there is nothing to replace, or it is not text. */
 async function replacedIn(
   path: WorkspacePath,
   bytes: Buffer,
@@ -180,7 +180,7 @@ async function replacedIn(
   }
 }
 
-/** What becomes of files in which one thing gets another name. */
+/** The results of renaming a symbol. */
 async function renamedIn(
   found: readonly { readonly path: WorkspacePath; readonly bytes: Buffer }[],
   old: string,

@@ -1,5 +1,5 @@
-// What list_directory, find_files, search_text and replace_in_files cover: one policy for all. Ignored files are
-// left out unless asked for, hidden ones are in unless not wanted, `.git` is always out.
+// The scope of list_directory, find_files, search_text and replace_in_files. Ignored files are excluded by default,
+// hidden ones included, `.git` is always excluded.
 import { Fault } from "../../engine/fault.ts";
 import { excludeGlobs, type GlobRules, type Globs, includeGlobs } from "../../engine/search/globs.ts";
 import type { Scope } from "../../engine/search/walker.ts";
@@ -19,7 +19,7 @@ export function scopeOf({ ignored, hidden }: HiddenParams): Scope {
   return { ignore: { rules: false, hidden }, exclude: excludeGlobs(["**/.git"]) };
 }
 
-/** Without a slash a glob matches names at any depth; one that begins with `/` is an absolute path. */
+/** A glob without a slash matches names at any depth; one that begins with `/` is an absolute path. */
 export function globsOf(
   patterns: readonly string[],
   rules: Pick<GlobRules, "absolute" | "slashless"> = {},

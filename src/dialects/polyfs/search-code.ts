@@ -102,7 +102,7 @@ function extend(page: SearchPage, structure: Structure, hits: readonly ShownHit[
   }
 }
 
-/** The symbol that a line is in, without one that begins there. */
+/** The symbol around a line, without one that begins there. */
 function symbolAround({ declared }: Structure, line: number): Declared | undefined {
   return declared.findLast(({ kind, from, to, local }) => {
     const isSmall = kind === "variable" && (local || from === to);

@@ -1,4 +1,4 @@
-// Which of the lines that match are definitions or references of a name: what the grammars know by name, not by type.
+// Which matching lines are definitions or references of a name: by grammar, not by type.
 import type { CallContext } from "../../contract/context.ts";
 import { Fault } from "../../engine/fault.ts";
 import type { FileHits, FoundLine } from "../../engine/search/grep-terms.ts";
@@ -31,7 +31,7 @@ export class KindFilter {
     this.#call = call;
   }
 
-  /** A file's hits without the others; undefined where none is left. */
+  /** The hits of the requested kind; undefined if none is left. */
   async of(path: WorkspacePath, found: FileHits): Promise<FileHits | undefined> {
     const body = await this.#bodyOf(path, found.whole);
     if (body === undefined) return undefined;
@@ -90,8 +90,8 @@ class NamedHits {
   }
 
   /**
-   * The lines, of those that match, on which something of the name is declared, or used in code. `known` is false
-   * where the language is not: then every line counts as a reference, and the heads of blocks as definitions.
+   * The matching lines on which the name is declared, or used in code. `known` is false for an unknown language: then
+   * every line counts as a reference, and the heads of blocks as definitions.
    */
   async of(
     kind: "definition" | "reference",

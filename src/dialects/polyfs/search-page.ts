@@ -1,5 +1,5 @@
-// One page of results. Those before `offset` are counted and not printed; the page ends at `limit` results, or where
-// an answer is full, and the last line says how to go on.
+// One page of results. Those before `offset` are counted and not printed; the page ends at `limit` results, or when
+// the answer is full, and the last line says how to continue.
 import type { GrepReport } from "../../engine/search/grep-terms.ts";
 import { AnswerLines, counted, number } from "./answer.ts";
 
@@ -28,7 +28,7 @@ export class SearchPage {
     this.#limit = limit;
   }
 
-  /** Meets the next result: true where it belongs to the page. */
+  /** Takes the next result: true if it belongs to the page. */
   takes(): boolean {
     const reached = this.#met++ >= this.#offset;
     if (!reached || this.full) return false;
@@ -46,7 +46,7 @@ export class SearchPage {
     return false;
   }
 
-  /** Where the next part will be; `extend` adds to the end of one that was printed. */
+  /** The index of the next part; `extend` appends to a printed one. */
   get next(): number {
     return this.#lines.count;
   }
@@ -59,7 +59,7 @@ export class SearchPage {
     return this.#taken;
   }
 
-  /** Everything together; `total` is what the last line says in the first place. */
+  /** The whole answer; `total` comes first in the last line. */
   end(total: string, { stopped, inaccessible }: GrepReport): string {
     const lines = this.#lines;
     const next = this.#offset + this.#taken;

@@ -1,4 +1,4 @@
-// What a search found, as answers show it: lines under the head line of their file, or files, or counts.
+// Search results in an answer: lines below the head line of their file, or files, or counts.
 import type { CallContext } from "../../contract/context.ts";
 import { Fault } from "../../engine/fault.ts";
 import { remember } from "../../engine/history/versions.ts";
@@ -12,7 +12,7 @@ import { type ShownHit, SymbolsAround } from "./search-code.ts";
 import { SearchPage, type SearchPageOptions } from "./search-page.ts";
 
 export interface Results {
-  /** Takes a file's hits; false where nothing more is needed. */
+  /** Takes a file's hits; false if nothing more is needed. */
   add(path: WorkspacePath, hits: FileHits): Promise<boolean>;
   print(report: GrepReport): Promise<string>;
 }
@@ -93,7 +93,7 @@ export class LineResults implements Results {
     if (source !== undefined) this.#symbols.add(source, shown);
   }
 
-  /** The hits with the context that is theirs: not the hits that are left for another page, and what is theirs. */
+  /** The hits with their own context: without the hits left for another page, and their context. */
   #near(lines: readonly FoundLine[], hits: readonly FoundLine[]): FoundLine[] {
     const taken = new Set(hits);
     const numbers = hits.map(hit => hit.number);

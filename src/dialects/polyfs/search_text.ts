@@ -90,7 +90,7 @@ function placeOf(written: string, glob: string | undefined, call: CallContext) {
   const { workspace } = call;
   const at = pathAt(call, written);
   const isDirectory = workspace.stat(at).kind === "directory";
-  if (!isDirectory) workspace.file(at).close(); // refuses what is no regular file
+  if (!isDirectory) workspace.file(at).close(); // refuses anything but a regular file
   const real = isDirectory ? at : workspace.at(workspace.locate(at).path);
   const directory = workspace.directory(isDirectory ? at : real.parent);
   const globs = glob === undefined ? undefined : globsOf([glob], { absolute: directory.path });

@@ -43,7 +43,7 @@ function linesFor({ symbol, new: added }: SymbolEdit, file: Text, structure: Str
   return { kind: "lines", from, to, new: text };
 }
 
-/** Where the part begins that the new text stands for. */
+/** The start of the part that the new text replaces. */
 function startOf({ topStart, start, bare }: Declared, added: string, body: string): number {
   const opening = added.trimStart();
   if (/^(\/\/|\/\*|#(?!\[|include|define|if|pragma|!)|--|"""|'''|;)/.test(opening)) return topStart;
@@ -57,7 +57,7 @@ function indentAt(body: string, at: number): string {
   return /^[ \t]*/.exec(body.slice(at, at + 500))?.[0] ?? "";
 }
 
-/** The new text at the indentation of its place: all of it where it has none, the first line where only that lacks it. */
+/** The new text at the indentation of its place: all of it if it has none, the first line if only that lacks it. */
 function indentedLike(indent: string, added: string): string {
   const lines = added.replace(/\n+$/, "").split("\n");
   const [first = "", ...rest] = lines;

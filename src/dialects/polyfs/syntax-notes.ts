@@ -9,7 +9,7 @@ import { decoding } from "./text-file.ts";
 
 /** More errors of one file are rarely more faults. */
 const mostPerFile = 3;
-/** Files beyond these are not looked at, and answers say so. */
+/** Further files are not parsed, and answers say so. */
 const mostFiles = 50;
 
 export interface EditedText {

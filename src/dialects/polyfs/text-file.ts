@@ -1,5 +1,5 @@
-// What counts as text in this contract, and what is said about a file before its content: its lines, its size, what
-// is unusual about it, and its version.
+// What counts as text in this contract, and the head line of a file: its lines, its size, anything unusual, and its
+// version.
 import type { CallContext } from "../../contract/context.ts";
 import { printable } from "../../contract/wording.ts";
 import { Fault } from "../../engine/fault.ts";
@@ -20,13 +20,13 @@ export function textOf(path: string, bytes: Buffer, encoding?: string): Promise<
 /** How every tool of this contract decodes a file. */
 export const decoding = { legacy: true, strict: true } as const;
 
-/** A caller who names an encoding says that it is text. UTF-32 is refused in any case. */
+/** Naming an encoding declares a file to be text. UTF-32 is refused in any case. */
 export function refuseBinary(path: string, bytes: Buffer, encoding?: string): void {
   if (isMarkedUtf32(bytes)) throw new Fault("binary", { path, encoding: "utf-32" });
   if (encoding === undefined && isNoText(bytes)) throw new Fault("binary", { path });
 }
 
-/** Before a file is read: an edit needs all of it in memory. Also refuses what is no file. */
+/** Before a file is read: an edit needs all of it in memory. Also refuses anything but a file. */
 export function refuseLarge({ workspace, settings }: CallContext, path: WorkspacePath): void {
   using file = workspace.file(path);
   const limit = settings.maxFileBytes;
@@ -47,7 +47,7 @@ export function headLine(path: string, text: Text, version: string, as?: string)
   ].join(" · ");
 }
 
-/** What is not as usual: the encoding, a byte-order mark, the line endings. */
+/** Anything unusual: the encoding, a byte-order mark, the line endings. */
 function peculiarities(text: Text): string[] {
   const found: string[] = [];
   if (text.codec.name !== "utf-8") found.push(text.codec.name);

@@ -1,5 +1,5 @@
-// `undo`: takes changes back, or a part of them: one path, or single hunks. Later edits elsewhere in the same files
-// stay. Without a word it goes back one step of this connection's own changes.
+// `undo`: undoes changes, or a part of them: one path, or single hunks. Later edits elsewhere in the same files stay.
+// Without arguments it undoes the last change of this connection.
 import type { CallContext } from "../../contract/context.ts";
 import { type Reply, text } from "../../contract/tool.ts";
 import { Fault } from "../../engine/fault.ts";

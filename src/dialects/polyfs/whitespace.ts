@@ -1,5 +1,5 @@
-// In which whitespace a text differs from the lines that it nearly matches, in words: an agent that knows what is
-// different sends the right text the next time.
+// How the whitespace of a text differs from the lines that it nearly matches, in words: an agent that knows the
+// difference can send the right text.
 import type { NumberedLine } from "../../engine/fault.ts";
 
 export function whitespaceOf(old: string, current: readonly NumberedLine[]): string {

@@ -1,5 +1,5 @@
-// What can go wrong: the first line says what happened, the second what to do about it, and where it helps the
-// lines of the file follow. The reader is an agent that can repeat the call as it should have been.
+// Failures: the first line says what happened, the second what to do about it, and where it helps the lines of the
+// file follow. The reader is an agent that can correct the call.
 import { sayConflicts } from "../../contract/conflict-wording.ts";
 import {
   allowIrrevocable,
@@ -305,13 +305,13 @@ function inDoubt(likely: readonly string[]): string {
   return `its encoding is not certain (likely: ${likely.join(", ")})`;
 }
 
-/** Of what a program says about a pattern, the line that tells what is wrong. */
+/** The line in a program's output about a pattern that says what is wrong. */
 function essence(reason: string): string {
   const lines = reason.split("\n").filter(line => line.trim() !== "");
   return (lines.find(line => line.startsWith("error: ")) ?? lines[0] ?? "").replace(/^error: /, "");
 }
 
-/** `edits[0].old`; where there is only one, `old`. */
+/** `edits[0].old`; with only one edit, `old`. */
 function oldOf(edit: number): string {
   return edit < 0 ? "old" : `edits[${edit}].old`;
 }
@@ -325,7 +325,7 @@ function noMatch({ path, old, edit, near }: Faults["no_match"]): string {
   return `${what}\n${nearly(old, near)}:\n${lines}${cut ? "\n[the first 12 lines; read_file shows the rest]" : ""}`;
 }
 
-/** Where it nearly stands and what differs; the lines that follow are what to send. */
+/** The nearest region and the difference; the lines that follow are what to send. */
 function nearly(old: string, { line, difference, current }: NearMiss): string {
   const send = "Send what stands there";
   switch (difference) {

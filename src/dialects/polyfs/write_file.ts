@@ -58,7 +58,7 @@ interface WriteParams {
 interface Written {
   readonly commit: Commit;
   readonly written: Text;
-  /** What the answer says about changes since the version that the caller had read. */
+  /** The note about changes since the version that the caller had read. */
   readonly came?: readonly string[];
 }
 
@@ -92,14 +92,14 @@ async function overwrite(path: WorkspacePath, wanted: WriteParams, call: CallCon
 function append(path: WorkspacePath, wanted: WriteParams, call: CallContext): Promise<Written> {
   return edited(path, wanted, call, async text => {
     const end = text.body.length;
-    // Added lines end as those that are there; a file without any line break takes them as they come.
+    // Added lines take the file's line ending; a file without line breaks takes them as they are.
     const added = endingsIn(text) === "none" ? wanted.content : likeBody(text, wanted.content);
     const splice = { start: end, end, text: added, edits: [0] };
     return { text: rewrite(text, [splice]), hunks: lineHunks(text, [splice], "neighbour", () => false) };
   });
 }
 
-/** Changes what is there by `edit`, and what was changed since the version that the caller read stays. */
+/** Changes the existing content by `edit`; changes since the version that the caller read stay. */
 async function edited(
   path: WorkspacePath,
   wanted: WriteParams,
@@ -140,7 +140,7 @@ async function edited(
   return { commit, ...result };
 }
 
-/** New content in the form of what is there: its byte-order mark, and its encoding unless another one is named. */
+/** New content in the existing file's form: its byte-order mark, and its encoding unless another is named. */
 async function contentLike(old: Text, { content, encoding: named }: WriteParams): Promise<Text> {
   const { path, raw } = old;
   if (old.doubt !== undefined && named === undefined)
@@ -150,7 +150,7 @@ async function contentLike(old: Text, { content, encoding: named }: WriteParams)
   return decode(path, await encode(path, content, { encoding, mark }), { encoding });
 }
 
-/** The text that new content replaces; undefined where nothing is there, or no text. */
+/** The text that new content replaces; undefined if the file does not exist or is not text. */
 async function replacedText(
   path: WorkspacePath,
   { content }: WriteParams,
@@ -172,7 +172,7 @@ function isAscii(content: string): boolean {
   return Buffer.byteLength(content) === content.length;
 }
 
-/** What is there, to compare; undefined where that is nothing, or not worth the time. */
+/** The existing content for a comparison; undefined if there is none, or it is too large. */
 async function textThere(path: WorkspacePath, { workspace }: CallContext): Promise<Text | undefined> {
   try {
     using file = workspace.file(path);
@@ -187,7 +187,7 @@ async function textThere(path: WorkspacePath, { workspace }: CallContext): Promi
 
 const maxCompared = 2_000_000;
 
-/** The first bytes of what is there; undefined where nothing is. */
+/** The first bytes of the existing file; undefined if there is none. */
 function headOf(path: WorkspacePath, { workspace }: CallContext): Buffer | undefined {
   try {
     using file = workspace.file(path);

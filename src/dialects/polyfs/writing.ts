@@ -1,5 +1,4 @@
-// What all tools that change files have in common: how they commit, and what they say about a commit besides what
-// was asked for.
+// Shared by all tools that change files: the options of a commit, and the notes about it.
 import type { CallContext } from "../../contract/context.ts";
 import { Fault } from "../../engine/fault.ts";
 import { type Rebased, sameVersion } from "../../engine/history/versions.ts";
@@ -18,7 +17,7 @@ export function writing({ settings, signal }: CallContext): CommitOptions {
   return { parents: true, hardLinks: settings.hardLinks, signal };
 }
 
-/** Lines that an answer has about a commit: its id, other names of the files, and what cannot be undone. */
+/** The lines of an answer about a commit: its id, hard links, and what cannot be undone. */
 export function notes({ id, files, recorded }: Commit, { settings }: CallContext): string[] {
   const names = files.reduce((sum, file) => sum + (file.effect === "modified" ? file.otherNames : 0), 0);
   const others = counted(names, "other hard link");
@@ -36,7 +35,7 @@ export function notes({ id, files, recorded }: Commit, { settings }: CallContext
   ];
 }
 
-/** One line about what came in since the version that the caller had read; none where nothing was merged. */
+/** One line about changes since the version that the caller had read; none if nothing was merged. */
 export function mergedNote({ merged, incoming }: Pick<Rebased, "merged" | "incoming">): string[] {
   if (!merged) return [];
   const added = incoming.reduce((sum, { bStart, bEnd }) => sum + bEnd - bStart, 0);
@@ -55,7 +54,7 @@ export function undoHint({ id }: Pick<Commit, "id">): string {
   return `change ${id} (undo takes it back)`;
 }
 
-/** For changes that cannot be merged: the file must be what the caller has read. */
+/** For changes that cannot be merged: the file must be unchanged since the caller read it. */
 export function refuseStale(path: WorkspacePath, bytes: Buffer | undefined, wanted: string): void {
   if (bytes === undefined) throw new Fault("not_found", { path: path.given });
   const is = version(bytes);

@@ -1,5 +1,5 @@
-// The text in a file's bytes. UTF-8 is taken as it is, with its byte-order mark, so that what is read can be written
-// back; other encodings are found out, so that what is read can also be given to an edit.
+// Decodes a file's bytes. UTF-8 is taken as it is, with its byte-order mark, so that it can be written back; other
+// encodings are detected, so that the text can be used in an edit.
 import { codecNamed } from "../../engine/text/codec.ts";
 import { detect } from "../../engine/text/detect.ts";
 import { shown } from "../../engine/text/escape.ts";
@@ -24,8 +24,8 @@ export async function decoderFor(bytes: Buffer): Promise<Decoder> {
 }
 
 /**
- * Whether ASCII in this file stands for itself, which a few bytes tell: no UTF-16, by its mark or by NULs near the
- * start. Every other encoding that is found out here has ASCII in it.
+ * Whether ASCII in this file stands for itself, judging by a few bytes: no UTF-16, by its mark or by NULs near the
+ * start. Every other supported encoding contains ASCII.
  */
 export function isPlain(file: OpenFile): boolean {
   const start = file.readNow(0, 4096);

@@ -84,7 +84,7 @@ async function treeOf(
   return root.children;
 }
 
-/** What is in a directory, sorted. One that is gone or may not be read does not stop the others. */
+/** The entries of a directory, sorted. One that is gone or unreadable does not stop the others. */
 function entriesOf(
   start: WorkspacePath,
   { prefix, children }: Branch,

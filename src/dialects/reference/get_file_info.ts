@@ -1,4 +1,4 @@
-// `get_file_info`: what the system knows about a file or directory. Of a link, about what it leads to.
+// `get_file_info`: the attributes of a file or directory. For a link, those of its target.
 import { pathAt } from "./paths.ts";
 import { textTool } from "./reference-tool.ts";
 

@@ -1,6 +1,6 @@
-// The `reference` dialect: the tools of `@modelcontextprotocol/server-filesystem`, so that polyfs can stand in its
-// place. Answers are what that server answers; where it is wrong they are better, and docs/dialects/reference.md
-// lists how. Every failure is a result with `isError` and one sentence.
+// The `reference` dialect: the tools of `@modelcontextprotocol/server-filesystem`, as a drop-in replacement. Answers
+// are the same; where that server is wrong they are better, and docs/dialects/reference.md lists how. Every failure
+// is a result with `isError` and one sentence.
 import type { Dialect } from "../../contract/dialect.ts";
 import { text } from "../../contract/tool.ts";
 import { say } from "../../contract/wording.ts";

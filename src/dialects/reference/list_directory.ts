@@ -1,4 +1,4 @@
-// `list_directory`: the names in one directory. A link is a file here, whatever it leads to.
+// `list_directory`: the names in one directory. A link is a file here, whatever its target.
 import { sortByName } from "../../engine/search/order.ts";
 import { pathAt } from "./paths.ts";
 import { textTool } from "./reference-tool.ts";

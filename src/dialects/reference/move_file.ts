@@ -21,7 +21,7 @@ export const moveFile = textTool({
     const [from, to] = [pathAt(source, call), pathAt(destination, call)];
     try {
       const { files } = await call.workspace.commit([{ kind: "move", from, to }], { signal: call.signal });
-      // Onto itself nothing is moved, and the destination was there.
+      // Moving a path onto itself is refused: the destination exists.
       if (files[0]?.effect === "none") throw new Fault("exists", { path: to.given });
     } catch (error) {
       throw aboutBoth(error, from.given, to.given);

@@ -22,7 +22,7 @@ export function pathAt(given: string, { workspace, settings }: CallContext): Wor
   return workspace.at(inside ?? candidates[0] ?? resolve(settings.workingDirectory, written));
 }
 
-/** Each allowed directory as it was named and, where that differs, as it really is. */
+/** Each allowed directory as it was named and, if that differs, its canonical path. */
 export function allowedDirectories(workspace: Workspace): string[] {
   return workspace.roots.flatMap(({ spelling, path }) => (spelling === path ? [path] : [spelling, path]));
 }

@@ -1,6 +1,6 @@
-// The content of a file: all of it, its first lines, or its last. Only what is asked for is read and kept, up to
-// what an answer may hold. Lines are what stands between line feeds, so behind a final one there is an empty line
-// that counts as the last; the last lines come with plain line feeds, the first with the endings they have.
+// The content of a file: all of it, its first lines, or its last. Reads only what is requested, up to the size of an
+// answer. Lines are separated by line feeds, so a final one is followed by an empty last line; the last lines have
+// plain line feeds, the first their own endings.
 import { isAscii, isUtf8 } from "node:buffer";
 import type { CallContext } from "../../contract/context.ts";
 import { humanSize } from "../../engine/text/size.ts";

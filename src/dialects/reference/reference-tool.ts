@@ -1,6 +1,5 @@
-// A tool of this dialect. Its answer is one text, which goes out as content and, the same again, as structured
-// content; what goes wrong is told at once, because the contract's sentences name the call to the system that
-// failed and the allowed directories.
+// A tool of this dialect. Its answer is one text, as content and again as structured content; failures are worded at
+// once, because the contract's sentences name the failed system call and the allowed directories.
 import type { CallContext } from "../../contract/context.ts";
 import type { Infer, ObjectSchema } from "../../contract/schema.ts";
 import { type Reply, type Tool, text, tool } from "../../contract/tool.ts";
@@ -17,7 +16,7 @@ const textOutput = {
 } as const;
 
 interface TextTool<S extends ObjectSchema> extends Omit<Tool<S>, "run" | "output"> {
-  /** What fails where it fails, as it is named in messages. */
+  /** The operation, as it is named in messages. */
   readonly call: SystemCall;
   run(params: Infer<S>, call: CallContext): Promise<string> | string;
 }

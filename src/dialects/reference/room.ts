@@ -1,5 +1,5 @@
-// How much one answer may hold. The contract has no limits; models and clients do, and memory does. What is left
-// out is said in the answer itself, because there is nowhere else that every client shows.
+// The size of an answer. The contract has no limits; models, clients and memory do. The answer itself says what was
+// left out, because that is what every client shows.
 
 export const maxAnswerBytes = 1024 * 1024;
 
@@ -20,7 +20,7 @@ export class BoundedLines {
     return true;
   }
 
-  /** What is said about the rest. */
+  /** The note about the rest. */
   note(note: string): void {
     this.#lines.push("", `[${note}]`);
   }

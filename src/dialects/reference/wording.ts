@@ -1,6 +1,6 @@
-// What can go wrong, in the words of the server that this one replaces. It hands on what Node says about a failed
-// call to the system, so prompts and programs look for `ENOENT` and its like; the call is the one that it would
-// have made. What it never says is in plain words.
+// Failures in the words of the server that this one replaces. It passes on Node's message about a failed system call,
+// so prompts and programs look for `ENOENT` and the like; the call is the one that it would have made. Other failures
+// are in plain words.
 import { plainWording, sayIssue, type Wording } from "../../contract/wording.ts";
 import { isWithin } from "../../engine/workspace/root.ts";
 

@@ -1,4 +1,4 @@
-// `create_directory`: a directory, with those above it. One that is there already is fine.
+// `create_directory`: creates a directory and its parents. An existing one is fine.
 import { text, tool } from "../../contract/tool.ts";
 import { writable } from "./paths.ts";
 

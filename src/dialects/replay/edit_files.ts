@@ -1,5 +1,5 @@
-// `edit_files`: the same edits in many files. All paths are resolved and allowed before the first is changed; from
-// then on each file stands for itself, and what goes wrong with one is said in its place.
+// `edit_files`: the same edits in many files. All paths are resolved and checked before the first change; from then
+// on each file is independent, and failures are reported in their place.
 import type { CallContext } from "../../contract/context.ts";
 import { tool } from "../../contract/tool.ts";
 import { Fault } from "../../engine/fault.ts";
@@ -70,7 +70,7 @@ async function edited(
   }
 }
 
-/** The files that are meant, each once: an edit made twice may not be the edit that was asked for. */
+/** The files, each once: an edit applied twice may not be the requested one. */
 async function resolved(
   paths: readonly string[],
   allowed: typeof readable,
@@ -94,7 +94,7 @@ async function matching(glob: string, { workspace, signal }: CallContext): Promi
   for (const { directory, include } of selected.trees) {
     const start = workspace.at(directory.path);
     for await (const { kind, path } of walk(directory, { include, signal })) {
-      // A link counts as what it leads to; one that leads out is refused with the rest of the call.
+      // A link counts as its target; one that leads outside is refused with the rest of the call.
       const leads = kind === "symlink" ? leadsTo(workspace, start.below(path)) : kind;
       if (leads === "file" || leads === "outside") found.push(`${directory.path}/${path}`);
     }

@@ -1,5 +1,5 @@
-// What `edit_file` and `edit_files` share: the schema of an edit, what it asks of the engine, and how its failures
-// are said. Which modes exist, and what each tolerates, stands in the contract's matching strategy.
+// Shared by `edit_file` and `edit_files`: the schema of an edit, its translation for the engine, and its failures.
+// The modes, and what each tolerates, follow the contract's matching strategy.
 import type { CallContext } from "../../contract/context.ts";
 import type { Infer } from "../../contract/schema.ts";
 import { applyEdits } from "../../engine/edit/apply.ts";
@@ -67,7 +67,7 @@ export async function editFile(
   );
 }
 
-/** What the edits would change, as a unified diff; of a file that is not there, what they would ask for. */
+/** The changes of the edits as a unified diff; for a missing file, the requested edits. */
 export async function preview(
   { path, at }: AllowedPath,
   edits: readonly ReplayEditParams[],

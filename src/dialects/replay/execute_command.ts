@@ -1,5 +1,5 @@
-// `execute_command`: a shell command, run to its end or its time-out. It runs without a sandbox, as its contract
-// has it, unless whoever starts the server asks for one, or leaves the tool out.
+// `execute_command`: a shell command, run to its end or its timeout. It runs without a sandbox, as its contract
+// specifies, unless the server is started with one, or without the tool.
 import { constants } from "node:os";
 import type { CallContext } from "../../contract/context.ts";
 import { type Content, tool } from "../../contract/tool.ts";

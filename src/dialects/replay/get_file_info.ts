@@ -1,4 +1,4 @@
-// `get_file_info`: what the system knows about a file or directory.
+// `get_file_info`: the attributes of a file or directory.
 import { text, tool } from "../../contract/tool.ts";
 import { readable } from "./paths.ts";
 

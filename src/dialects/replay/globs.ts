@@ -103,7 +103,7 @@ export class Trees implements Disposable {
   }
 }
 
-/** The directory before the first wildcard of an absolute glob; of a plain path, the one that it lies in. */
+/** The directory before the first wildcard of an absolute glob; for a plain path, its parent. */
 function startOf(glob: string): string {
   const segments = glob.split("/");
   const wild = segments.findIndex(segment => /[*?[\\]/.test(segment));

@@ -72,7 +72,7 @@ export const grepFiles = tool({
           include,
           exclude: excluded(directory, excludeGlobs, places.base),
           context,
-          // Where trees overlap, what is found twice must not count.
+          // Where trees overlap, a file must not count twice.
           limit: places.trees.length > 1 ? undefined : answer.left + 1,
           binary: isBinary,
           signal: call.signal,
@@ -117,7 +117,7 @@ function placesOf({ workspace }: CallContext, given?: string, globs?: readonly s
   return { trees, outside, base: root.at, [Symbol.dispose]: () => selected[Symbol.dispose]() };
 }
 
-/** Whether there is a file to search at all; asked only where nothing was found. */
+/** Whether there is a file to search at all; checked only if nothing was found. */
 async function anyFile(
   trees: GrepScope["trees"],
   exclude: readonly string[] | undefined,
@@ -131,7 +131,7 @@ async function anyFile(
   return false;
 }
 
-/** The lines of the answer, up to as many matches as were asked for and as much text as an answer holds. */
+/** The lines of the answer, up to the requested number of matches and the size of an answer. */
 class GrepAnswer {
   readonly #context: number;
   readonly #most: number;

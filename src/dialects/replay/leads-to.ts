@@ -1,9 +1,9 @@
-// What a link leads to, as far as the allowed directories go. Of what lies outside nothing is told.
+// The target of a link, within the allowed directories. Nothing is revealed about the outside.
 import { Fault, type Kind } from "../../engine/fault.ts";
 import type { WorkspacePath } from "../../engine/workspace/path.ts";
 import type { Workspace } from "../../engine/workspace/workspace.ts";
 
-/** Undefined where it leads nowhere. */
+/** Undefined if it is dangling. */
 export function leadsTo(workspace: Workspace, path: WorkspacePath): Kind | "outside" | undefined {
   try {
     return workspace.stat(path).kind;

@@ -1,4 +1,4 @@
-// `move_file`: moves or renames a file or directory. A link is moved itself, not what it leads to.
+// `move_file`: moves or renames a file or directory. A link itself is moved, not its target.
 import { text, tool } from "../../contract/tool.ts";
 import { writable } from "./paths.ts";
 
@@ -20,7 +20,7 @@ export const moveFile = tool({
   paths: ["source", "destination"],
   async run({ source, destination }, { workspace, signal }) {
     const [from, to] = [writable(workspace, source), writable(workspace, destination)];
-    workspace.lstat(from.path); // a missing source is told before anything about the destination
+    workspace.lstat(from.path); // report a missing source before anything about the destination
     const { files } = await workspace.commit(
       [{ kind: "move", from: from.path, to: to.path, overwrite: true }],
       { parents: true, signal },

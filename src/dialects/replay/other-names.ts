@@ -1,5 +1,4 @@
-// The contract's sentence says that a file was written. That the file has other names (hard links), and what became
-// of them, is told in an item behind it.
+// The contract's sentence says that a file was written. A second item says what happened to its hard links.
 import { type Reply, text } from "../../contract/tool.ts";
 import type { Commit } from "../../engine/workspace/commit/change.ts";
 

@@ -1,4 +1,4 @@
-// `read_file`: a whole file, as text where it is text, else as base64.
+// `read_file`: a whole file, as text or, if it is binary, as base64.
 import { isUtf8 } from "node:buffer";
 import { pathToFileURL } from "node:url";
 import { type Content, text, tool } from "../../contract/tool.ts";

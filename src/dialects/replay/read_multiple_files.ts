@@ -62,7 +62,7 @@ async function read(workspace: Workspace, given: string, room: number): Promise<
   }
 }
 
-/** Where the file is, or would be; as it was written where nobody may know. */
+/** The canonical path of the file, existing or not; as written if it is not allowed. */
 function place(workspace: Workspace, given: string): string {
   try {
     return readable(workspace, given).at;

@@ -1,5 +1,5 @@
-// How much one answer may hold. The contract promises whole files and all matches; a string has an end, and so has
-// memory. What would not fit is refused with what to do instead, never cut without a word.
+// The size of an answer. The contract promises whole files and all matches; strings and memory are finite. What does
+// not fit is refused with a suggestion, never cut silently.
 import { Fault } from "../../engine/fault.ts";
 
 export const maxAnswerBytes = 64 * 1024 * 1024;

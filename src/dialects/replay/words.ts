@@ -1,4 +1,4 @@
-// What can go wrong, in the contract's words and with its codes.
+// Failures in the contract's words and with its codes.
 import type { Outcome, Site } from "../../contract/dialect.ts";
 import { plainWording, say, type Wording } from "../../contract/wording.ts";
 import { Fault, type FaultCode, type ParameterIssue } from "../../engine/fault.ts";
@@ -39,7 +39,7 @@ export const wording: Wording = {
     `Timed out after ${Math.round(ms / 1000)} s; simplify the regex, or narrow what it is applied to`,
 };
 
-/** A parameter of the wrong type counts as missing. Where it could have been left out, more has to be said. */
+/** A parameter of the wrong type counts as missing. If it is optional, the message says more. */
 function sayIssue({ at, rule, expected, got }: ParameterIssue, required: readonly string[] = []): string {
   const missing = `Missing required param: ${at || "arguments"}`;
   if (at === "regex" && /^(true|false)$/.test(got)) {
@@ -56,13 +56,13 @@ function told(fault: Fault): { readonly code: number; readonly message: string }
   return { code: isLoop ? Failed : (codes[fault.code] ?? Failed), message: say(wording, fault) };
 }
 
-/** A fault inside an answer about several files; anything else goes on. */
+/** A fault inside an answer about several files; anything else is rethrown. */
 export function toldInline(error: unknown): { readonly code: number; readonly message: string } {
   if (!(error instanceof Fault) || Fault.is(error, "cancelled")) throw error;
   return told(error);
 }
 
-/** Failures are protocol errors. Revision 2026-07-28 keeps -32002 for itself: there such a one is a result. */
+/** Failures are protocol errors. Revision 2026-07-28 reserves -32002: there such a failure is a result. */
 export function failure(fault: Fault, { revision, tool }: Site): Outcome {
   const [issue] = Fault.is(fault, "invalid_params") ? fault.data.issues : [];
   if (issue !== undefined) {

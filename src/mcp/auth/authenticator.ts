@@ -1,4 +1,5 @@
-// How callers are told apart: nobody (this machine only), tokens of a file, tokens of an authorization server.
+// How callers are identified: not at all (this machine only), by tokens of a file, or by tokens of an authorization
+// server.
 import type { Workspace } from "../../engine/workspace/workspace.ts";
 import { Refusal } from "../http/refusal.ts";
 import { Principal } from "./principal.ts";
@@ -8,11 +9,11 @@ export interface Authenticator extends Disposable {
   identify(authorization: string | undefined): Principal | Promise<Principal>;
   /** Looks whether the grants have changed. */
   refresh?(): void;
-  /** Documents that anybody may read, by path. */
+  /** Public documents, by path. */
   readonly documents: ReadonlyMap<string, string>;
 }
 
-/** Everybody who reaches us may do everything that is served. */
+/** Every caller may do everything that is served. */
 export function openAccess(workspace: Workspace): Authenticator {
   const everybody = new Principal({
     owner: "",

@@ -1,5 +1,5 @@
-// An authorization server, as far as we need it: its keys, found by the metadata that it publishes. It is asked
-// when the first token comes, and again when that failed; never by a plain connection to another machine.
+// An authorization server: its keys, found through its published metadata. Fetched with the first token, and again
+// after a failure; never over plain HTTP to another machine.
 import { createRemoteJWKSet, type JWTVerifyGetKey } from "jose";
 import { isLoopback } from "../http/listen-address.ts";
 import { isRecord } from "../jsonrpc.ts";
@@ -48,7 +48,7 @@ export class Issuer {
   }
 }
 
-/** Undefined where there is nothing at this place. */
+/** Undefined if there is nothing at this URL. */
 async function fetchJson(url: string): Promise<Record<string, unknown> | undefined> {
   const response = await fetch(url, {
     headers: { accept: "application/json" },

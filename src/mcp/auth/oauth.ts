@@ -133,7 +133,7 @@ export class OAuth implements Authenticator {
     const { sub: subject } = claims;
     if (typeof subject !== "string" || subject === "")
       throw this.#invalid('the token\'s "sub" is not a name');
-    // A claim that is there and null is not a claim that is not there.
+    // A claim that is null is present.
     const roots = Object.hasOwn(claims, rootsClaim) ? [claims[rootsClaim]] : [];
     const key = JSON.stringify([subject, granted, roots]);
     const known = this.#principals.get(key);
@@ -157,7 +157,7 @@ export class OAuth implements Authenticator {
     return principal;
   }
 
-  /** `claims` holds the claim that names directories, where there is one. */
+  /** `claims` holds the claim that names directories, if there is one. */
   #reach(claims: readonly unknown[], granted: readonly Effect[]): Reach {
     const { workspace, log } = this.#options;
     try {

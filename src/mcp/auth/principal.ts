@@ -1,5 +1,5 @@
-// Who calls over HTTP, and what they may do. Made once for each grant (a line of the token file, a set of claims)
-// and shared by its requests; what it holds open is let go of when it has been retired and nobody uses it.
+// A caller over HTTP, and what it may do. Created once for each grant (a line of the token file, a set of claims) and
+// shared by its requests; its resources are released when it has been retired and no request uses it.
 import type { Tool } from "../../contract/tool.ts";
 import type { Workspace } from "../../engine/workspace/workspace.ts";
 import type { Refusal } from "../http/refusal.ts";
@@ -10,14 +10,14 @@ const longestMs = 2 ** 31 - 1;
 export interface PrincipalOptions {
   /** The same for all that one caller sends: sessions belong to it, and limits count by it. */
   readonly owner: string;
-  /** For history, audit and logs; absent where callers are not told apart. */
+  /** For history, audit and logs; absent if callers are not identified. */
   readonly name?: string;
   readonly workspace: Workspace;
   /** Whether the workspace is this caller's alone: less than is served, and closed with the caller. */
   readonly narrowed: boolean;
   /** The only dialect that is served to it. */
   readonly dialect?: string;
-  /** When it ends by itself, in milliseconds since 1970. */
+  /** Its expiry, in milliseconds since 1970. */
   readonly expires?: number;
   /** Calls at once, and in a minute; absent: no limit of its own. */
   readonly concurrency?: number;
@@ -25,7 +25,7 @@ export interface PrincipalOptions {
   /** Whether it may read files otherwise than by tools: as resources. */
   readonly browses: boolean;
   permits(tool: Tool): boolean;
-  /** What is answered to a call of a tool that is not permitted. */
+  /** The answer to a call of a tool that is not permitted. */
   refuse(tool: Tool): Refusal;
 }
 
@@ -53,7 +53,7 @@ export class Principal {
     this.#expiry = left > longestMs ? undefined : setTimeout(() => this.end(), Math.max(0, left)).unref();
   }
 
-  /** Keeps what it may reach open until the result is disposed of. */
+  /** Keeps its workspace open until the result is disposed of. */
   use(): Disposable {
     this.#uses++;
     let used = true;

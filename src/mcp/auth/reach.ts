@@ -1,5 +1,5 @@
-// What a caller may reach, as a workspace. Where directories are served, a grant can only narrow them, whoever
-// wrote it; where none are, the token file itself names them.
+// What a caller may reach, as a workspace. If directories are served, a grant can only narrow them; if none are, the
+// token file names them.
 import { parse } from "node:path";
 import type { Effect, Tool } from "../../contract/tool.ts";
 import type { Grant, Workspace } from "../../engine/workspace/workspace.ts";

@@ -1,4 +1,4 @@
-// The most recently used values, by name; the others are let go of.
+// A small LRU cache: the most recently used values by name.
 
 export class Recent<T> {
   readonly #values = new Map<string, T>();

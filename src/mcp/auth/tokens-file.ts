@@ -1,5 +1,5 @@
-// The file of tokens: who may call and what they may do. Tokens are in it as hashes only; each is 256 random bits,
-// so that a plain hash is enough. A key that we do not know is refused: it may have been meant to forbid something.
+// The token file: who may call, and with which rights. It holds only hashes of tokens; each token is 256 random bits,
+// so a plain hash is enough. An unknown key is refused: it may have been meant as a restriction.
 import { createHash, randomBytes } from "node:crypto";
 import { dirname, resolve } from "node:path";
 import type { Effect } from "../../contract/tool.ts";
@@ -42,7 +42,7 @@ export function hashText(token: string): string {
 
 const effects: readonly string[] = ["reads", "writes", "runs"];
 
-/** What each key must be, in words for whoever wrote the file. */
+/** The expected value of each key, for error messages. */
 const keys: Readonly<Record<keyof TokenRecord, readonly [(value: unknown) => boolean, string]>> = {
   name: [value => typeof value === "string" && /^[\w.@-]{1,100}$/.test(value), "letters, digits and . _ - @"],
   hash: [value => typeof value === "string" && /^sha256:[\w-]{43}$/.test(value), "sha256: and a hash"],
@@ -56,7 +56,7 @@ const keys: Readonly<Record<keyof TokenRecord, readonly [(value: unknown) => boo
   policy: [value => typeof value === "string" && value !== "", "the path of a policy file"],
 };
 
-/** The records in the text of a file; relative directories start at its own. Throws with what is wrong. */
+/** Parses the file; relative directories start at its own. Throws an error that says what is wrong. */
 export function parseTokens(text: string, path: string): TokenRecord[] {
   const content: unknown = JSON.parse(text.replace(/^\uFEFF/, ""));
   if (!isRecord(content) || !Array.isArray(content.tokens)) throw new Error('it must be {"tokens": [...]}');

@@ -1,5 +1,5 @@
-// Access by tokens of a file. The file is looked at with every request and every second: a token that is taken out is
-// of no use from then on, and what still runs for it is stopped.
+// Authentication by a token file. The file is checked with every request and every second: a removed token stops
+// working, and the server stops whatever runs for it.
 import { timingSafeEqual } from "node:crypto";
 import { plainWording, say } from "../../contract/wording.ts";
 import { Fault } from "../../engine/fault.ts";
@@ -20,11 +20,11 @@ export interface TokensOptions {
   /** Where a token does not say. */
   readonly perMinute?: number;
   readonly concurrency?: number;
-  /** The rules in a policy file. Throws where it cannot be used. */
+  /** The rules of a policy file. Throws if it cannot be used. */
   policy?(file: string): PolicySource;
 }
 
-/** How long what runs for a token that was taken out may go on while nobody asks for anything. */
+/** How long calls of a removed token may continue while no request arrives. */
 const lookMs = 1000;
 
 interface KnownToken {
@@ -39,7 +39,7 @@ export class Tokens implements Authenticator {
   readonly #options: TokensOptions;
   readonly #file: WatchedFile;
   readonly #timer: NodeJS.Timeout;
-  /** By everything that their record says: one that has changed is another. */
+  /** By the whole record: a changed one is a different principal. */
   #known = new Map<string, KnownToken>();
 
   /** Throws where the file cannot be read, and says why. */
@@ -58,7 +58,7 @@ export class Tokens implements Authenticator {
     if (token === undefined) throw unauthorized("Unauthorized: send a token (Authorization: Bearer ...)");
     const presented = digest(token);
     let found: KnownToken | undefined;
-    // All of them are compared, and each in constant time: how long it takes tells nothing.
+    // All tokens are compared, each in constant time, so timing reveals nothing.
     for (const known of this.#known.values()) if (timingSafeEqual(known.hash, presented)) found = known;
     if (found === undefined) throw unauthorized("Unauthorized: unknown token", "invalid_token");
     const { expires } = found.record;

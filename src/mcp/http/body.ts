@@ -1,5 +1,5 @@
-// The body of a request: bounded, for each request and for all of them together, and parsed once. What is over
-// the limit is refused as soon as that is known.
+// The body of a request: bounded per request and in total, and parsed once. A body over the limit is refused as soon
+// as that is known.
 import { isUtf8 } from "node:buffer";
 import type { IncomingMessage } from "node:http";
 import { JsonShape } from "../json-shape.ts";

@@ -1,5 +1,5 @@
-// Every request that a method answers passes here: calls of tools wait for their turn, and are counted and
-// recorded. It holds what the caller may reach open for as long as the call runs, also when nobody waits for it.
+// Runs every request that a method answers: tool calls wait for their turn, and are counted and recorded. Keeps the
+// caller's workspace open while the call runs, even if the client has disconnected.
 import type { Effect } from "../../contract/tool.ts";
 import type { Caller, Method, MethodAnswer, Params } from "../method.ts";
 import { type RecordedCall, recordedCall } from "../recorded-call.ts";
@@ -10,12 +10,11 @@ import { FairQueue } from "./fair-queue.ts";
 import type { RequestContext } from "./request-context.ts";
 
 /**
- * How many run at once, of all callers. More reads would only wait for the same disk and the same processors. Writes
- * wait for each other where they are about one file, and must not take turns from reads meanwhile; nor may commands,
- * which take minutes.
+ * How many run at once, over all callers. More reads would only compete for the same disk and processors. Writes to
+ * one file wait for each other, and must not take slots from reads; nor may commands, which take minutes.
  */
 const slots: Readonly<Record<Effect, number>> = { reads: 64, writes: 256, runs: 64 };
-/** What one caller may have running, where nothing else is said. */
+/** The default number of concurrent calls per caller. */
 const defaultConcurrency = 4;
 
 export class CallScheduler {

@@ -1,5 +1,5 @@
-// /mcp: a request that has been let in, answered in the era that it is in. Requests of 2026-07-28 stand alone;
-// those of 2025 belong to a session, or where the server is to keep nothing, stand alone too.
+// /mcp: answers an accepted request in its era. Requests of 2026-07-28 are stateless; those of 2025 belong to a
+// session, or are stateless too if the server keeps none.
 import {
   classifyInboundRequest,
   createMcpHandler,
@@ -29,7 +29,7 @@ export class Endpoint {
       ({ era, requestInfo }) => {
         const { table, method } = options.contexts.of(requestInfo);
         const server = new TableServer(era, table.server, options);
-        // What nobody answers is left to the SDK, which has a status for that.
+        // Unknown methods are left to the SDK, which has a status for them.
         if (method !== undefined && !table.server.methods.has(method))
           server.fallbackRequestHandler = undefined;
         return server;
@@ -42,7 +42,7 @@ export class Endpoint {
     );
   }
 
-  /** `message` is the parsed body, where there is one. */
+  /** `message` is the parsed body, if there is one. */
   async fetch(request: Request, requestContext: RequestContext, message: unknown): Promise<Response> {
     this.#options.contexts.set(request, requestContext);
     const listening = await this.#listen(request, requestContext, message);
@@ -55,8 +55,8 @@ export class Endpoint {
   }
 
   /**
-   * The SDK answers `subscriptions/listen` itself, with events that are the same for all callers. Ours are about
-   * what the caller may reach, so a request that is in order goes to our table; the others are refused by the SDK.
+   * The SDK answers `subscriptions/listen` itself, with the same events for all callers. Ours depend on what the
+   * caller may reach, so a valid request goes to our table; the SDK refuses the others.
    */
   async #listen(
     request: Request,

@@ -1,5 +1,5 @@
-// The front door: every request from its first byte to its last. It is refused as early as can be, and each
-// refusal says by its status what was wrong: where it came from, who sent it, how much, or what it asks for.
+// The entry point: every request from its first byte to its last. Refuses as early as possible, and the status of a
+// refusal says what was wrong: the origin, the caller, the size, or the request itself.
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Authenticator } from "../auth/authenticator.ts";
 import type { Principal } from "../auth/principal.ts";
@@ -57,7 +57,7 @@ export class Front {
 
   async handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const { host, origin } = request.headers;
-    // A page that is not let in does not get to read why.
+    // A page from a foreign origin does not get to read the reason.
     let headers: Record<string, string> = {};
     try {
       const path = pathOf(request);
@@ -189,7 +189,7 @@ export class Front {
     this.#refused(request, refusal.status, refusal.message, this.#callers.get(request));
     this.#options.log.debug(`${refusal.status} ${request.method}: ${refusal.message}`, undefined, fields);
     if (response.headersSent) return void response.destroy();
-    // What the client is still sending is thrown away: closing on it at once would take the answer away too.
+    // The rest of the request is discarded: closing at once would lose the answer, too.
     request.resume();
     send(response, refusal.status, { ...json, ...headers, ...refusal.headers }, refusal.body);
   }
@@ -204,7 +204,7 @@ function send(
   response.writeHead(status, { "x-content-type-options": "nosniff", ...headers }).end(body);
 }
 
-/** A request whose client has gone has no socket any more, whatever the types say. */
+/** A request whose client has gone has no socket, whatever the types say. */
 function addressOf({ socket }: { socket: IncomingMessage["socket"] | null }): string | undefined {
   return socket?.remoteAddress;
 }
@@ -213,14 +213,14 @@ function pathOf({ url = "/" }: IncomingMessage): string {
   return url.replace(/[?#].*$/s, "");
 }
 
-/** Callers have their turns; where they are not told apart, their sessions or connections have. */
+/** Calls are scheduled by caller or, if callers are not identified, by session or connection. */
 function lineOf({ headers, socket }: IncomingMessage, { is: { name, owner } }: Principal): string {
   if (name !== undefined) return `caller ${owner}`;
   const session = headers["mcp-session-id"];
   return session === undefined ? `${socket.remoteAddress} ${socket.remotePort}` : `session ${session}`;
 }
 
-/** A stream that is there to be listened to: the server does not wait for its end. */
+/** A stream for listening: shutdown does not wait for it. */
 function isEndless({ method }: IncomingMessage, message: unknown): boolean {
   return method === "GET" || (isRecord(message) && message.method === "subscriptions/listen");
 }

@@ -1,5 +1,5 @@
-// Who may talk to us at all, by what browsers cannot forge: the name under which we are addressed (a page whose
-// name was made to point at this machine still sends its own), and the page that asks. Both are exact lists.
+// Who may talk to us at all, by headers that browsers do not let pages forge: the Host (a page whose name was pointed
+// at this machine still sends its own) and the Origin. Both are exact lists.
 import { networkInterfaces } from "node:os";
 import { inUrl, isLoopback, isWildcard, type ListenAddress } from "./listen-address.ts";
 import { Refusal } from "./refusal.ts";

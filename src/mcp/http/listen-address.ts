@@ -24,7 +24,7 @@ export function isWildcard(host: string): boolean {
   return host === "0.0.0.0" || host === "::";
 }
 
-/** As it stands in a URL. */
+/** In the form used in URLs. */
 export function inUrl(host: string): string {
   return host.includes(":") ? `[${host}]` : host;
 }

@@ -1,5 +1,5 @@
-// Counters in the format of Prometheus. Labels are few and ours (dialect, tool, outcome), so that nobody can make
-// the numbers grow without bound, and no name of a caller or a file is among them.
+// Counters in Prometheus format. Labels are few and ours (dialect, tool, outcome), so that no caller can make them
+// grow without bound, and none names a caller or a file.
 import type { Figures } from "../recorder.ts";
 
 const buckets = [0.001, 0.005, 0.025, 0.1, 0.5, 2, 10, 60, 600];
@@ -10,7 +10,7 @@ interface MetricSeries {
   readonly within: number[];
 }
 
-/** A value that is asked for when somebody looks. */
+/** A gauge: its value is read on each scrape. */
 export interface Gauge {
   readonly name: string;
   readonly help: string;

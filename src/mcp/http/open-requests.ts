@@ -1,4 +1,4 @@
-// The requests that are being answered, and their clients: who goes away, whose grant ends, and who has too many.
+// The requests in progress: tracks disconnects, ended grants, and the number per caller.
 import type { ServerResponse } from "node:http";
 import type { Principal } from "../auth/principal.ts";
 import { Refusal } from "./refusal.ts";
@@ -11,18 +11,18 @@ interface OpenRequest {
   readonly signal: AbortSignal;
   /** It ends when its client does not want it any more. */
   endless(): void;
-  /** Calls `listener` when the answer is out, or nobody wants it any more. */
+  /** Calls `listener` when the answer is sent or the client is gone. */
   onEnd(listener: () => void): void;
 }
 
 export class OpenRequests {
   readonly #open = new Set<AbortController>();
-  /** Those that come to an end by themselves. */
+  /** Those that end by themselves. */
   readonly #finite = new Set<AbortController>();
   readonly #lines = new Map<string, number>();
   #idle: (() => void)[] = [];
 
-  /** Counts a request until its answer is out. Throws where there are too many. */
+  /** Counts a request until its answer is sent. Throws if there are too many. */
   enter(response: ServerResponse, principal: Principal, line: string): OpenRequest {
     const before = this.#lines.get(line) ?? 0;
     if (before >= mostOfOne) {
@@ -38,7 +38,7 @@ export class OpenRequests {
     this.#finite.add(gone);
     response.once("close", () => {
       unwatch();
-      // Not after an answer: stopping what has ended costs more than a small call.
+      // Not after an answer: aborting a finished call costs more than a small call.
       if (!response.writableFinished) abort();
       const now = (this.#lines.get(line) ?? 1) - 1;
       if (now === 0) this.#lines.delete(line);
@@ -61,7 +61,7 @@ export class OpenRequests {
     return this.#open.size;
   }
 
-  /** Settles when all that come to an end have done so. */
+  /** Resolves when all finite requests have ended. */
   async idle(): Promise<void> {
     if (this.#finite.size > 0) await new Promise<void>(resolve => this.#idle.push(resolve));
   }

@@ -1,4 +1,4 @@
-// How often a caller may ask: so many requests in a minute, which may come all at once and then come back evenly.
+// Rate limit per caller: a token bucket of so many requests per minute.
 import { clock } from "../../engine/clock.ts";
 import { Refusal } from "./refusal.ts";
 
@@ -17,7 +17,7 @@ export class Rates {
     const bucket = this.#buckets.get(caller) ?? { left: perMinute, at: now };
     bucket.left = Math.min(perMinute, bucket.left + ((now - bucket.at) / minuteMs) * perMinute);
     bucket.at = now;
-    // The latest is last, so that those who have not asked for a minute, and have all of it again, are first.
+    // The latest is last, so that full buckets come first and can be dropped.
     this.#buckets.delete(caller);
     this.#buckets.set(caller, bucket);
     this.#forget(now);

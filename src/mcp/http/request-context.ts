@@ -1,4 +1,4 @@
-// A request over HTTP that has been let in: whose it is, what answers it, and whether the client is still there.
+// An accepted HTTP request: its principal, its methods, and whether the client is still connected.
 import type { Session } from "../../contract/session.ts";
 import type { Principal } from "../auth/principal.ts";
 import type { TraceHeaders } from "../trace-context.ts";
@@ -7,11 +7,11 @@ import type { MethodTable } from "./tables.ts";
 export interface RequestContext {
   readonly principal: Principal;
   readonly table: MethodTable;
-  /** Who shares turns: the caller, or where callers are not told apart, the connection. */
+  /** The scheduling key: the caller or, if callers are not identified, the connection. */
   readonly line: string;
   /** Aborted when the client goes away, or the server ends. */
   readonly signal: AbortSignal;
-  /** Calls `listener` when the answer is out, or nobody wants it any more. */
+  /** Calls `listener` when the answer is sent or the client is gone. */
   onEnd(listener: () => void): void;
   /** The method that a single message asks for. */
   readonly method?: string;
@@ -20,13 +20,13 @@ export interface RequestContext {
   readonly traceHeaders?: TraceHeaders;
   /** The size of the request. */
   readonly bytes: number;
-  /** What is kept for the client between its requests; absent where nothing is. */
+  /** The client's session; absent if there is none. */
   session?: Session;
   /** Keeps that alive while a call runs. */
   hold?: () => Disposable;
 }
 
-/** The SDK hands the request through to where it is answered; this is what we know about it. */
+/** Maps the SDK's request objects to their contexts. */
 export class RequestContexts {
   readonly #contexts = new WeakMap<Request, RequestContext>();
 

@@ -1,5 +1,5 @@
-// Writes an answer of the SDK to the client: no faster than it is read, and with a sign of life where it takes
-// long. A client that does not read for a minute is let go.
+// Writes the SDK's response to the client, with backpressure, and with keep-alive comments if it takes long. A client
+// that does not read for a minute is disconnected.
 import type { ServerResponse } from "node:http";
 
 const stalledMs = 60_000;

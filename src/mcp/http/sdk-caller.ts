@@ -1,4 +1,4 @@
-// Who asks, from what the SDK knows about a request.
+// The caller of a request, from what the SDK provides.
 import type { ServerContext } from "@modelcontextprotocol/server";
 import type { Session } from "../../contract/session.ts";
 import type { Workspace } from "../../engine/workspace/workspace.ts";
@@ -17,7 +17,7 @@ interface SdkCallerOptions {
   readonly asks: boolean;
   /** Whether it wants log messages. */
   readonly logs: boolean;
-  /** Tells the client something when the request has been answered; nobody is told where it has no session. */
+  /** Notifies the client between requests; does nothing without a session. */
   readonly tellLater: Caller["notify"];
 }
 
@@ -61,7 +61,7 @@ export class SdkCaller implements Caller, Disposable {
     return this.#context.mcpReq.send({ method, params }, { "~standard": answer }, { signal: this.signal });
   }
 
-  /** The request is answered: what is kept for nobody is let go of. */
+  /** The request is answered: a session of its own ends with it. */
   [Symbol.dispose](): void {
     this.#answered = true;
     if (!this.session.lasting) this.session[Symbol.dispose]();

@@ -1,5 +1,5 @@
-// MCP over HTTP for many clients. It listens until it is told to end; then it takes nothing new, lets what is
-// running finish for a while, and stops the rest.
+// MCP over HTTP for many clients. Listens until shutdown; then accepts nothing new, lets running calls finish for a
+// while, and stops the rest.
 import { createServer as createHttpServer } from "node:http";
 import type { AddressInfo, Server } from "node:net";
 import type { Log } from "../log.ts";
@@ -7,13 +7,13 @@ import { inUrl, isLoopback, type ListenAddress } from "./listen-address.ts";
 import { createService, lastMs, type ServiceOptions, within } from "./service.ts";
 
 export interface HttpOptions extends Omit<ServiceOptions, "separateFigures"> {
-  /** Whether callers are told apart. Where they are not, the address must be this machine alone. */
+  /** Whether callers are identified. If not, the address must be a loopback address. */
   readonly authenticated: boolean;
   /** HTTPS with this certificate and key. */
   readonly tls?: Certificate;
-  /** Where the figures are served instead of beside the rest, without authentication. */
+  /** A separate address for metrics, without authentication. */
   readonly metricsAddress?: ListenAddress;
-  /** How long calls may go on once the server is to end. */
+  /** How long calls may continue after shutdown begins. */
   readonly graceMs?: number;
 }
 
@@ -24,10 +24,10 @@ export interface Certificate {
 }
 
 export interface HttpService {
-  /** Where it listens, as a URL without a path. */
+  /** Its URL without a path. */
   readonly url: string;
   readonly metricsUrl?: string;
-  /** Takes a new certificate for the connections to come. Throws where it cannot be used. */
+  /** Uses a new certificate for new connections. Throws if it is invalid. */
   renew(certificate: Certificate): void;
   /** Takes nothing new, finishes what runs, and ends. Called again, it ends at once. */
   close(): Promise<void>;

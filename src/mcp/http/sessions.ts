@@ -1,6 +1,6 @@
-// Clients of the 2025 revisions have a session: a server and a transport of their own, and what is kept for them.
-// A session belongs to whoever opened it; for anybody else it is not there. They are bounded in number, and end
-// when nobody has used them for a while.
+// Clients of the 2025 revisions have a session: their own server and transport, and their state. A session belongs to
+// the caller that opened it; for others it does not exist. Sessions are bounded in number, and end after some idle
+// time.
 import { randomUUID } from "node:crypto";
 import { WebStandardStreamableHTTPServerTransport } from "@modelcontextprotocol/server";
 import { Session } from "../../contract/session.ts";
@@ -11,7 +11,7 @@ import type { RequestContext } from "./request-context.ts";
 import { TableServer, type TableServerOptions } from "./table-server.ts";
 
 export interface SessionLimits {
-  /** Of all callers together, and of one where callers are told apart. */
+  /** Over all callers, and per caller if callers are identified. */
   readonly sessions: number;
   readonly sessionsPerCaller: number;
   readonly idleMs: number;
@@ -32,7 +32,7 @@ interface OpenSession {
   closed: boolean;
 }
 
-/** When there are too many, those that nobody has used for this long make room. */
+/** At the limit, sessions that were idle for this long are closed. */
 const spareMs = 60_000;
 
 export class Sessions {
@@ -72,7 +72,7 @@ export class Sessions {
     return response;
   }
 
-  /** Ends all of them: their streams are closed, and what was kept is let go of. */
+  /** Ends all of them: closes their streams and releases their state. */
   async close(): Promise<void> {
     clearInterval(this.#timer);
     await Promise.all([...this.#open.values()].map(({ transport }) => transport.close()));
@@ -80,7 +80,7 @@ export class Sessions {
 
   #find(id: string, { principal, table }: RequestContext): OpenSession {
     const open = this.#open.get(id);
-    // Another reach is another caller: what is kept may hold on to directories that are not granted any more.
+    // Other rights mean another caller: the state may hold directories that are not granted any more.
     const own =
       open?.principal.is.owner === principal.is.owner &&
       open.principal.is.workspace === principal.is.workspace;
@@ -112,7 +112,7 @@ export class Sessions {
     this.#open.set(id, open);
     await server.connect(transport);
     const onclose = transport.onclose;
-    // What was kept for it, background commands included, ends with its grant.
+    // Its state, including background commands, ends with its grant.
     const unwatch = principal.onEnd(() => void transport.close());
     transport.onclose = () => {
       onclose?.();
@@ -148,7 +148,7 @@ export class Sessions {
   }
 }
 
-/** Somebody uses the session: it is not idle, and what is kept stays. */
+/** Marks the session as in use: it is not idle, and its state stays. */
 function use(open: OpenSession): Disposable {
   open.busy++;
   let used = true;

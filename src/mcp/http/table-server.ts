@@ -72,7 +72,7 @@ export class TableServer extends SdkServer {
       const { result } = await calls.answer(requestContext, request.method, method, params, caller);
       return result;
     } catch (error) {
-      // Nobody waits for what was stopped, not even for the reason.
+      // A cancelled request gets no answer, not even an error.
       if (context.mcpReq.signal.aborted) throw error;
       const known = this.#asRpcError(error, request);
       this.#codes.set(request.id, known.code);
@@ -87,13 +87,13 @@ export class TableServer extends SdkServer {
     const client = clientName(modern ? envelope[CLIENT_INFO_META_KEY] : this.getClientVersion());
     const session = requestContext.session ?? new Session({ lasting: false });
     const { name } = requestContext.principal.is;
-    // Whoever has a token is known by its name; what a client says of itself comes second.
+    // A caller with a token is known by its name; the client's own name comes second.
     session.client = name === undefined ? (client ?? "unknown") : client ? `${name} (${client})` : name;
     return new SdkCaller(context, {
       session,
       revision: this.#revision(context),
       workspace: requestContext.principal.is.workspace,
-      // A session outlives its requests; what stands alone is closed with its request.
+      // A session outlives its requests; a stateless server is closed with its request.
       gone: requestContext.session === undefined ? undefined : requestContext.signal,
       capabilities: modern ? (isRecord(stated) ? stated : undefined) : this.getClientCapabilities(),
       asks: !modern && requestContext.session !== undefined,

@@ -13,12 +13,12 @@ import { Refusal } from "./refusal.ts";
 export interface TablesOptions {
   readonly engine: Engine;
   readonly info: ServerIdentity;
-  /** What can be served below /mcp/. */
+  /** The dialects below /mcp/. */
   readonly dialects: Readonly<Record<string, () => Promise<Dialect>>>;
-  /** What is served at /mcp; absent where nobody chose: then the caller's own, or none. */
+  /** The dialect at /mcp; absent if none was chosen: then the caller's own, or none. */
   readonly dialect?: string;
   settings(dialect: Dialect): Settings;
-  /** Whether changes can be told to a client between its requests. */
+  /** Whether the client can be notified between its requests. */
   readonly subscriptions: boolean;
   /** Tells review pages what is called, and asks the person there. */
   readonly activity?: Activity;
@@ -41,7 +41,7 @@ export class Tables {
     this.#options = options;
   }
 
-  /** `named` is the dialect in the path, where there is one. Throws a `Refusal`. */
+  /** `named` is the dialect in the path, if there is one. Throws a `Refusal`. */
   async for(principal: Principal, named: string | undefined): Promise<MethodTable> {
     const { dialects } = this.#options;
     const own = principal.is.dialect;
@@ -65,7 +65,7 @@ export class Tables {
     const { engine, info, create, subscriptions, activity } = this.#options;
     const dialect = await load();
     const given = this.#options.settings(dialect);
-    // Outside of a sandbox a command reaches everything, whatever its caller may reach.
+    // Without a sandbox a command reaches everything, whatever its caller may reach.
     const loose = principal.is.narrowed && given.commands !== "sandboxed";
     const settings: Settings = {
       ...given,
