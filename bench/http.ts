@@ -4,11 +4,11 @@
 // `npm run bench:http -- [clients] [calls]`
 import { spawn } from "node:child_process";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { Agent, request } from "node:http";
 import { loadavg, tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { hashText, newToken, printTokens } from "../src/mcp/auth/tokens-file.ts";
+import { HttpClient } from "./http-client.ts";
 import { GeneratedTree } from "./tree.ts";
 
 const program = fileURLToPath(new URL("../../dist/polyfs.cjs", import.meta.url)); // from where run.mjs bundles to
@@ -17,91 +17,6 @@ const calls = Number(process.argv[3] ?? 20_000);
 const each = Math.ceil(calls / clients);
 const kinds = ["read", "search", "own edit", "shared edit"] as const;
 type Kind = (typeof kinds)[number];
-
-const envelope = {
-  "io.modelcontextprotocol/protocolVersion": "2026-07-28",
-  "io.modelcontextprotocol/clientInfo": { name: "bench", version: "1" },
-  "io.modelcontextprotocol/clientCapabilities": {},
-};
-
-class HttpClient {
-  readonly #url: string;
-  readonly #headers: Record<string, string>;
-  readonly #agent = new Agent({ keepAlive: true, maxSockets: 400 });
-  readonly #modern: boolean;
-  #ids = 0;
-
-  constructor(url: string, token: string, modern: boolean) {
-    this.#url = url;
-    this.#modern = modern;
-    this.#headers = {
-      authorization: `Bearer ${token}`,
-      "content-type": "application/json",
-      accept: "application/json, text/event-stream",
-    };
-  }
-
-  async open(): Promise<void> {
-    if (this.#modern) {
-      this.#headers["mcp-protocol-version"] = "2026-07-28";
-      return;
-    }
-    const params = {
-      protocolVersion: "2025-11-25",
-      capabilities: {},
-      clientInfo: { name: "bench", version: "1" },
-    };
-    const { session } = await this.#post("initialize", params);
-    this.#headers["mcp-session-id"] = session;
-    this.#headers["mcp-protocol-version"] = "2025-11-25";
-  }
-
-  /** Resolves to what went wrong, or undefined. */
-  async call(name: string, args: unknown): Promise<string | undefined> {
-    const { status, body } = await this.#post("tools/call", { name, arguments: args });
-    const data = /^data: (.*)$/m.exec(body)?.[1] ?? body;
-    if (status !== 200) return `${status} ${body.slice(0, 200)}`;
-    const { result, error } = JSON.parse(data) as { result?: { isError?: boolean }; error?: unknown };
-    return error !== undefined || result?.isError === true ? data.slice(0, 300) : undefined;
-  }
-
-  close(): void {
-    this.#agent.destroy();
-  }
-
-  #post(
-    method: string,
-    params: Record<string, unknown>,
-  ): Promise<{ status: number; body: string; session: string }> {
-    const modern = this.#modern
-      ? { "mcp-method": method, ...(typeof params.name === "string" ? { "mcp-name": params.name } : {}) }
-      : {};
-    const sent = this.#modern ? { ...params, _meta: envelope } : params;
-    return new Promise((resolve, reject) => {
-      const headers = { ...this.#headers, ...modern };
-      const outgoing = request(
-        this.#url,
-        { method: "POST", headers, agent: this.#agent, timeout: 120_000 },
-        response => {
-          const chunks: Buffer[] = [];
-          response.on("data", (chunk: Buffer) => chunks.push(chunk));
-          response.on("error", reject);
-          response.on("end", () =>
-            resolve({
-              status: response.statusCode ?? 0,
-              body: Buffer.concat(chunks).toString(),
-              session: String(response.headers["mcp-session-id"]),
-            }),
-          );
-        },
-      );
-      outgoing
-        .on("error", reject)
-        .on("timeout", () => outgoing.destroy(new Error("no answer in two minutes")));
-      outgoing.end(JSON.stringify({ jsonrpc: "2.0", id: ++this.#ids, method, params: sent }));
-    });
-  }
-}
 
 const tree = new GeneratedTree(2000);
 const scratch = mkdtempSync(join(tmpdir(), "polyfs-bench-http-"));

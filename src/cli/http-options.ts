@@ -5,7 +5,7 @@ export const httpOptions = {
   http: {
     kind: "text",
     value: "[HOST:]PORT",
-    help: "Serve many clients over HTTP, at /mcp and /mcp/DIALECT, instead of one on stdin and stdout",
+    help: "Serve many clients over HTTP, at /mcp and /mcp/DIALECT, instead of one on stdin and stdout; systemd: on the socket that it hands over",
   },
   stateless: {
     kind: "flag",

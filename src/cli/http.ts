@@ -1,6 +1,6 @@
 // `polyfs --http`: opens what is served, sets up authentication, and serves until a signal.
 import { defaultDialect, dialects } from "../dialects/index.ts";
-import { isLoopback, parseAddress } from "../mcp/http/listen-address.ts";
+import { handedOver, isLoopback, parseAddress } from "../mcp/http/listen-address.ts";
 import { type HttpService, serveHttp } from "../mcp/http/serve.ts";
 import type { Log } from "../mcp/log.ts";
 import { Activity } from "../review/activity.ts";
@@ -24,14 +24,19 @@ import { warnOfVolatileState } from "./volatile-state.ts";
 const renewalMs = 10_000;
 
 export async function serveOverHttp(config: Config, log: Log): Promise<void> {
-  const address = parseAddress(config.http ?? "");
+  const activated = config.http === "systemd";
+  const address = activated ? handedOver(process.env) : parseAddress(config.http ?? "");
   if (address === undefined)
-    throw new UsageError(`--http needs [HOST:]PORT, not ${JSON.stringify(config.http)}`);
+    throw new UsageError(
+      activated
+        ? "--http systemd needs a socket that systemd hands over: start the .socket unit, or name [HOST:]PORT"
+        : `--http needs [HOST:]PORT, not ${JSON.stringify(config.http)}`,
+    );
   const dialect = await chooseDialect(config.dialect);
   const authenticated = config.tokens !== undefined || config["oauth-issuer"] !== undefined;
   if (!authenticated && !isLoopback(address.host)) {
     throw new UsageError(
-      `${address.host} can be reached from other machines: add --tokens FILE or --oauth-issuer URL, or serve 127.0.0.1`,
+      `${activated ? "the socket of systemd" : address.host} can be reached from other machines: add --tokens FILE or --oauth-issuer URL, or serve 127.0.0.1`,
     );
   }
   // The client's roots are ignored here: they are on another machine.

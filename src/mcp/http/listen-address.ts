@@ -5,6 +5,17 @@ export interface ListenAddress {
   /** Without brackets. */
   readonly host: string;
   readonly port: number;
+  /** A socket that listens already, and was handed over: host and port are its own. */
+  readonly descriptor?: number;
+}
+
+/** The first descriptor that systemd hands over. */
+const firstHandedOver = 3;
+
+/** The socket that systemd hands over to this process (`man sd_listen_fds`); undefined where it does not. */
+export function handedOver({ LISTEN_PID, LISTEN_FDS }: NodeJS.ProcessEnv): ListenAddress | undefined {
+  if (LISTEN_PID !== String(process.pid) || !(Number(LISTEN_FDS) >= 1)) return undefined;
+  return { host: "0.0.0.0", port: 0, descriptor: firstHandedOver };
 }
 
 /** Undefined where the text is no address. */

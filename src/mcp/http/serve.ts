@@ -100,10 +100,10 @@ function limited<S extends Server>(server: S): S {
   return server;
 }
 
-async function listen(server: Server, { host, port }: ListenAddress, log: Log): Promise<void> {
+async function listen(server: Server, { host, port, descriptor }: ListenAddress, log: Log): Promise<void> {
   await new Promise<void>((resolve, reject) => {
     server.once("error", reject);
-    server.listen(port, host, () => {
+    server.listen(descriptor === undefined ? { port, host } : { fd: descriptor }, () => {
       server.off("error", reject);
       resolve();
     });
@@ -111,6 +111,7 @@ async function listen(server: Server, { host, port }: ListenAddress, log: Log): 
   server.on("error", error => log.error("http", error));
 }
 
-function urlOf(server: Server, { host }: ListenAddress, scheme: string): string {
-  return `${scheme}://${inUrl(host)}:${(server.address() as AddressInfo).port}`;
+function urlOf(server: Server, { host, descriptor }: ListenAddress, scheme: string): string {
+  const bound = server.address() as AddressInfo;
+  return `${scheme}://${inUrl(descriptor === undefined ? host : bound.address)}:${bound.port}`;
 }
