@@ -5,7 +5,7 @@ import { createServer, type Server } from "node:net";
 import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
 import { polyfs, repository } from "../cli/program.ts";
-import { tree } from "./ground.ts";
+import { tree } from "./fixture.ts";
 import { modern } from "./wire.ts";
 
 /** Starts polyfs as systemd would, and tells what it said first. */
