@@ -4,6 +4,7 @@ import type { Suite } from "./suite.ts";
 export const suites: { readonly [name: string]: () => Promise<Suite> } = {
   agents: async () => (await import("./agents/suite.ts")).agents,
   attack: async () => (await import("./attack/suite.ts")).attack,
+  "attack-without-proc": async () => (await import("./attack/without-proc.ts")).attackWithoutProc,
   encodings: async () => (await import("./encodings/suite.ts")).encodingsSuite,
   fault: async () => (await import("./fault/suite.ts")).fault,
   fuzz: async () => (await import("./fuzz/suite.ts")).fuzz,

@@ -90,13 +90,22 @@ export function failed({ error, result }: Message): boolean {
   return error !== undefined || result?.isError === true;
 }
 
+/** What servers over stdio are started through. */
+let launcher: readonly string[] = [];
+
+/** From now on servers are started with an empty /proc. Only root can do that, on Linux. */
+export function hideProc(): void {
+  launcher = ["unshare", "-m", "sh", "-c", 'mount -t tmpfs -o size=4k,ro none /proc && exec "$@"', "sh"];
+}
+
 /** A server of its own for a dialect, over stdio. */
 export async function overStdio(
   dialect: Dialect,
   args: readonly string[] = [],
   arena = new Arena(),
 ): Promise<Target & { readonly wire: ProcessWire }> {
-  const wire = await start({ dialect: dialect.name, roots: [arena.root], ...surroundings(arena, args) });
+  const around = surroundings(arena, args);
+  const wire = await start({ dialect: dialect.name, roots: [arena.root], ...around, through: launcher });
   await wire.initialize();
   const target = new Target(dialect, arena, {
     request: (method, params) => wire.request(method, params),

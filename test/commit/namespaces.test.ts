@@ -4,6 +4,7 @@ import { spawn, spawnSync } from "node:child_process";
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { hasProc } from "../setup/proc.ts";
 import { bundle } from "./bundle.ts";
 import { Fixture } from "./fixture.ts";
 import { scenarios } from "./scenarios.ts";
@@ -62,7 +63,7 @@ describe("a process killed in another namespace, in the middle of a patch", () =
     expect(versions(await read(fixture))).toBe(1);
   });
 
-  it("has left one for a process in a third namespace, and no lock", context => {
+  it.runIf(hasProc)("has left one for a process in a third namespace, and no lock", context => {
     if (needs !== undefined) return context.skip(needs);
     using fixture = new Fixture(scenarios[2]?.files);
     torn(fixture);

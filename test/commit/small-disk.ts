@@ -6,6 +6,9 @@ import { mkdirSync } from "node:fs";
 export function mountSmall(directory: string): { mounted: boolean; [Symbol.dispose](): void } {
   mkdirSync(directory, { recursive: true });
   const { status } = spawnSync("mount", ["-t", "tmpfs", "-o", "size=2m", "tmpfs", directory]);
-  const unmount = () => void (status === 0 && spawnSync("umount", ["-l", directory]));
+  const unmount = () => {
+    if (status !== 0 || spawnSync("umount", ["-l", directory]).status === 0) return;
+    spawnSync("umount", [directory]); // without /proc, there is only this way
+  };
   return { mounted: status === 0, [Symbol.dispose]: unmount };
 }

@@ -2,11 +2,13 @@
 // of a Fixture, and a number.
 import { existsSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { takeWorkingDirectory } from "../../src/engine/workspace/system/working-directory.ts";
 import { Workspace } from "../../src/engine/workspace/workspace.ts";
 import { watching } from "./failing.ts";
 import { Fixture } from "./fixture.ts";
 import { scenarios } from "./scenarios.ts";
 
+takeWorkingDirectory(); // as the program does, where /proc is hidden
 const [, , task = "", base = "", given = "0"] = process.argv;
 const number = Number(given);
 const workspace = Workspace.open([{ path: join(base, "inside"), access: "read-write" }], {

@@ -31,6 +31,8 @@ export interface StartOptions {
   readonly cwd?: string;
   /** The user and group that it runs as. Only root can choose. */
   readonly user?: number | undefined;
+  /** A command that starts what follows it in other surroundings. */
+  readonly through?: readonly string[] | undefined;
 }
 
 /** Starts polyfs from dist/, as `npx polyfs` would. */
@@ -41,19 +43,31 @@ export async function start({
   env,
   cwd,
   user,
+  through,
 }: StartOptions = {}): Promise<ProcessWire> {
   const named = dialect === undefined ? [] : ["--dialect", dialect];
-  return startProgram(join(root, "dist/polyfs.cjs"), { args: [...named, ...args, ...roots], env, cwd, user });
+  return startProgram(join(root, "dist/polyfs.cjs"), {
+    args: [...named, ...args, ...roots],
+    env,
+    cwd,
+    user,
+    through,
+  });
 }
 
 export function startProgram(
   file: string,
-  { args = [], env, cwd, user }: Pick<StartOptions, "args" | "env" | "cwd" | "user"> = {},
+  {
+    args = [],
+    env,
+    cwd,
+    user,
+    through = [],
+  }: Pick<StartOptions, "args" | "env" | "cwd" | "user" | "through"> = {},
 ): ProcessWire {
   const as = user === undefined ? {} : { uid: user, gid: user };
-  return new ProcessWire(
-    spawn(process.execPath, [file, ...args], { cwd, env: { ...process.env, ...env }, ...as }),
-  );
+  const [command = "", ...line] = [...through, process.execPath, file, ...args];
+  return new ProcessWire(spawn(command, line, { cwd, env: { ...process.env, ...env }, ...as }));
 }
 
 /** Bundles a test's own program, and returns where it stands. */

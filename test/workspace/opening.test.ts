@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { Fault, type FaultCode } from "../../src/engine/fault.ts";
 import { type Grant, Workspace } from "../../src/engine/workspace/workspace.ts";
+import { hasProc } from "../setup/proc.ts";
 
 let base: string;
 beforeEach(() => {
@@ -167,7 +168,7 @@ describe("a path is refused", () => {
     await new Promise(resolve => server.close(resolve));
   });
 
-  it("when it lies in /proc, even where the root is the whole file system", () => {
+  it.runIf(hasProc)("when it lies in /proc, even where the root is the whole file system", () => {
     using workspace = Workspace.open([{ path: "/", access: "read-only" }]);
     expect(faultOf(() => workspace.file(workspace.at("/proc/uptime")))).toBe("not_a_file");
     expect(faultOf(() => workspace.file(workspace.at("/proc/self/environ")))).toBe("outside_roots");

@@ -60,9 +60,12 @@ export class Handle implements Disposable {
     return this.#held.whereabouts();
   }
 
-  /** Whether a rename from this directory to another is race-free. */
-  reaches(other: Handle): boolean {
-    return byDescriptor || isWithinReach(this.#held, other.#held);
+  /**
+   * Whether a rename can take something from this directory into another, or with `deeper` into one below that, without
+   * anybody getting in between. Only without /proc is there a difference.
+   */
+  reaches(other: Handle, deeper: boolean): boolean {
+    return byDescriptor || isWithinReach(this.#held, other.#held, deeper);
   }
 
   stat(): Stats {

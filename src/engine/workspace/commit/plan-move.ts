@@ -185,13 +185,15 @@ function refuseIntoItself(plan: CommitPlan, from: string, target: Target): void 
   }
 }
 
-/** Whether a rename takes something to its target: on one device, and in one mount of it. */
+/** Whether a rename takes something to its target: on one device, in one mount of it, and from where it stands. */
 function canRename(plan: CommitPlan, source: Target, target: Target, stat: Stats): boolean {
-  if (plan.copyDirectories && stat.isDirectory()) return false;
   const { places } = plan;
+  if (plan.copyDirectories && (stat.isDirectory() || source.entry.place !== target.entry.place)) return false;
   const from = places.handle(source.entry.place);
   const to = places.handle(places.existing(target.entry.place));
-  return to.stat().dev === stat.dev && (from === to || mountOf(from) === mountOf(to));
+  const isNew = places.isNew(target.entry.place);
+  if (to.stat().dev !== stat.dev) return false;
+  return from === to || (from.reaches(to, isNew) && mountOf(from) === mountOf(to));
 }
 
 /** Two spellings of one entry, on a file system that does not tell case or Unicode forms apart. */

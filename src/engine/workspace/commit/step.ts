@@ -169,12 +169,15 @@ function moveToFree(from: Address, to: Address, step: MoveStep, places: HeldDire
   rename(from, to, step);
 }
 
-/** Some file systems rename only files: on overlayfs, a directory of a lower layer cannot be renamed. */
-function rename(from: Address, to: Address, { kind, given }: MoveStep): void {
+/**
+ * Some file systems rename files only: on overlayfs, a directory of a lower layer stays where it is. And not every
+ * system tells beforehand where one mount ends and another begins.
+ */
+function rename(from: Address, to: Address, { given }: MoveStep): void {
   try {
     sys.rename(from, to);
   } catch (error) {
-    if (kind === "directory" && errnoOf(error) === "EXDEV") throw new NotRenamable(given);
+    if (errnoOf(error) === "EXDEV") throw new NotRenamable(given);
     throw error;
   }
 }

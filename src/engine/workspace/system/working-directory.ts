@@ -8,7 +8,7 @@
 // which no link can divert. Where neither lies above the other, the call fails with EXDEV.
 //
 // It changes the working directory of the whole process, so only a process of our own may use it (`take`). The calls
-// are synchronous; in the next turn of the event loop the process is back where it was started.
+// are synchronous; when the code that makes them has run, the process is back where it was started.
 import {
   type BigIntStats,
   closeSync,
@@ -93,7 +93,7 @@ let home = "/";
 let away = false;
 
 function change(path: string): void {
-  if (!away) setImmediate(goHome);
+  if (!away) queueMicrotask(goHome);
   away = true;
   current = undefined;
   for (const part of parts(path)) process.chdir(part);
@@ -119,7 +119,7 @@ function* parts(path: string): Generator<string> {
   let rest = path;
   while (Buffer.byteLength(rest) > mostPathBytes) {
     const cut = rest.lastIndexOf("/", mostPathBytes / 4);
-    if (cut <= 0) break;
+    if (cut <= 1) break; // a name that is too long itself
     yield rest.slice(0, cut);
     rest = `./${rest.slice(cut + 1)}`;
   }
@@ -249,17 +249,12 @@ export function bothLocated(from: Address, to: Address): [Address, Address] {
   throw failure("EXDEV", String(from));
 }
 
-/** Whether something can be renamed from one held directory to another (the call itself may still fail). */
-export function isWithinReach(from: Held, to: Held): boolean {
+/** Whether something can be renamed from one held directory into another, or with `deeper` into one below that. */
+export function isWithinReach(from: Held, to: Held, deeper: boolean): boolean {
   if (!(from instanceof HeldByWorkingDirectory && to instanceof HeldByWorkingDirectory)) return true;
   const [a, b] = [from.place, to.place];
-  return (
-    a === b ||
-    a.is({ dev: b.device, ino: b.inode }) ||
-    a.own ||
-    b.own ||
-    (steps(a, b) ?? steps(b, a)) !== undefined
-  );
+  if (a.own || b.own || steps(a, b) !== undefined) return true;
+  return !deeper && steps(b, a) !== undefined;
 }
 
 function absolute({ held, rest }: Parsed): Address {
