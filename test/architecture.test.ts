@@ -36,8 +36,8 @@ const chain = [
 ];
 
 const modulesOfSomeAreas: readonly (readonly [RegExp, ...string[]])[] = [
-  [/^(node:)?fs(\/promises)?$/, "workspace", "host"],
-  [/^(node:)?child_process$/, "shell"],
+  [/^(node:)?fs(\/promises)?$/, "workspace", "host", "selftest"],
+  [/^(node:)?child_process$/, "shell", "selftest"],
   [/^(node:)?(https?|http2|tls|dgram)$/, "mcp", "host", "review"], // the host sends traces, where they are asked for
   [/^@opentelemetry\/api$/, "mcp", "host"],
   [/^(node:)?net$/, "mcp", "workspace"], // the workspace has sockets in its state directory, and none elsewhere

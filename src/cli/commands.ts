@@ -69,6 +69,10 @@ export const commands: { readonly [name: string]: Subcommand } = {
     summary: "Check what this machine offers: sandbox, search, file systems",
     load: async () => (await import("./commands/doctor.ts")).doctor,
   },
+  selftest: {
+    summary: "Test polyfs on this machine, and print a report to send",
+    load: async () => (await import("./commands/selftest.ts")).selftest,
+  },
   completion: {
     summary: "Print a completion script for bash, zsh or fish",
     load: async () => (await import("./commands/completion.ts")).completion,

@@ -6,7 +6,7 @@ import { Fault } from "../../engine/fault.ts";
 import { ripgrepVersion } from "../../engine/search/ripgrep-version.ts";
 import { findSandbox } from "../../engine/shell/sandbox.ts";
 import { isUsable, statePath, temporaryState } from "../../engine/workspace/commit/state-path.ts";
-import { byDescriptor } from "../../engine/workspace/system/descriptors.ts";
+import { heldBy, isRaceFree } from "../../engine/workspace/handle.ts";
 import { fileSystemOf, isVolatile } from "../../engine/workspace/system/file-system.ts";
 import { readNamedFile } from "../../engine/workspace/system/named-file.ts";
 import { type Grant, Workspace } from "../../engine/workspace/workspace.ts";
@@ -83,12 +83,15 @@ function node(): Finding {
 
 /** The way of holding a path decides which guarantees hold; SECURITY.md has the table. */
 function handles(): Finding {
-  return byDescriptor
-    ? { what: "Containment", is: "fine", found: "by handles, also while others swap directories" }
+  const way = { descriptor: "descriptors in /proc", "working directory": "the working directory", path: "" }[
+    heldBy()
+  ];
+  return isRaceFree()
+    ? { what: "Containment", is: "fine", found: `by ${way}, also while others swap directories` }
     : {
         what: "Containment",
         is: "notable",
-        found: "by paths that are verified when they are opened: /proc/self/fd is not there",
+        found: "by paths that are verified when they are opened: this system offers nothing better",
         advice:
           "Not promised while another program swaps directories inside a root. SECURITY.md says what each platform promises.",
       };

@@ -94,6 +94,11 @@ export function isRaceFree(): boolean {
   return byDescriptor || byWorkingDirectory();
 }
 
+/** How objects are held here, for people. */
+export function heldBy(): "descriptor" | "working directory" | "path" {
+  return byDescriptor ? "descriptor" : byWorkingDirectory() ? "working directory" : "path";
+}
+
 /** The written form (name.ts) of a path of `whereabouts`. */
 export function display(whereabouts: string): string {
   return isSimple(whereabouts) ? whereabouts : written(Buffer.from(whereabouts, "latin1"));

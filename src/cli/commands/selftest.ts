@@ -1,0 +1,65 @@
+// `polyfs selftest`: whether polyfs does on this machine what it promises, as a report to send.
+import { tmpdir } from "node:os";
+import { resolve } from "node:path";
+import { heldBy, isRaceFree } from "../../engine/workspace/handle.ts";
+import { fileSystemOf } from "../../engine/workspace/system/file-system.ts";
+import type { Report } from "../../selftest/selftest.ts";
+import { version } from "../../version.ts";
+import { fromHome } from "../layer.ts";
+import { print } from "../print.ts";
+import { UsageError } from "../usage-error.ts";
+import { command } from "./command.ts";
+
+const usualSeconds = 10;
+
+export const selftest = command({
+  name: "selftest",
+  operands: "[DIR]",
+  description:
+    "Tests polyfs on this machine: reading, writing and undoing; getting out of a root by paths, links and in a race; two servers on one file; servers that are killed in the middle of changes. It works in a temporary directory, in DIR where one is given, so that its file system is what is tested. Nothing else is touched. It takes about a minute and prints a report to send. Exit code 1 where something failed.",
+  own: {
+    json: { help: "Print the report as JSON" },
+    seconds: {
+      value: "N",
+      help: `How long the race takes; the rest is in proportion (default ${usualSeconds})`,
+    },
+  },
+  options: [],
+  examples: [
+    ["polyfs selftest", "does it hold what it promises here?"],
+    ["polyfs selftest /Volumes/Stick", "and on this volume?"],
+  ],
+  most: 1,
+  async run({ operands, own }) {
+    const seconds = Number(own.get("seconds") ?? usualSeconds);
+    if (!(seconds > 0)) throw new UsageError("--seconds takes a number greater than 0");
+    const within = resolve(fromHome(operands[0] ?? tmpdir()));
+    const { selftest: test } = await import("../../selftest/selftest.ts");
+    const program = process.argv[1] ?? "";
+    const asked = { program, within, seconds, method: heldBy(), isRaceFree: isRaceFree() };
+    const { facts, sections } = await test(asked, name => void process.stderr.write(`${name} ...\n`));
+    const report = {
+      facts: { polyfs: version, ...facts, "file system": fileSystemOf(within).kind },
+      sections,
+    };
+    await print(
+      process.stdout,
+      own.has("json") ? `${JSON.stringify(report, undefined, 2)}\n` : shown(report),
+    );
+    return sections.some(({ failures }) => failures.length > 0) ? 1 : 0;
+  },
+});
+
+function shown({ facts, sections }: Report): string {
+  const lines = Object.entries(facts).map(([name, value]) => `${name}: ${value}`);
+  for (const { name, tried, failures, notes } of sections) {
+    lines.push(
+      `${failures.length === 0 ? "ok  " : "FAIL"}  ${name}: ${tried} tried, ${failures.length} failed`,
+    );
+    for (const note of notes) lines.push(`      ${note}`);
+    for (const failure of failures.slice(0, 20)) lines.push(`      - ${failure}`);
+  }
+  const failed = sections.reduce((sum, { failures }) => sum + failures.length, 0);
+  const tried = sections.reduce((sum, section) => sum + section.tried, 0);
+  return `${lines.join("\n")}\nselftest: ${tried} tried, ${failed} failed\n`;
+}

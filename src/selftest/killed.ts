@@ -1,0 +1,62 @@
+// Kills servers in the middle of changes to several files: afterwards all files are old or all are new, nothing
+// temporary is left, and undo takes back everything.
+import { setTimeout as pause } from "node:timers/promises";
+import type { Ground } from "./ground.ts";
+import type { Section } from "./section.ts";
+import type { Server } from "./server.ts";
+
+const files = Array.from({ length: 6 }, (_, i) => `many/f${i}.txt`);
+const original = "version 0\n";
+
+export async function killed(
+  section: Section,
+  ground: Ground,
+  start: () => Promise<Server>,
+  rounds: number,
+): Promise<void> {
+  for (const file of files) ground.write(file, original);
+  for (let round = 1; round <= rounds; round++) {
+    const victim = await start();
+    let version = round * 1000;
+    const going = (async () => {
+      for (;;) {
+        const now = ground.text(files[0] ?? "").trim();
+        const change = { paths: ["many"], old: now, new: `version ${++version}` };
+        await victim.call("replace_in_files", change);
+      }
+    })();
+    going.catch(() => {});
+    await pause(50 + Math.random() * 400);
+    await victim.kill();
+    const next = await start();
+    await next.call("read_file", { path: files[0] }); // whoever comes next settles what was left
+    await settled(ground);
+    const found = new Set(files.map(file => ground.text(file)));
+    section.holds(`kill ${round}: all files are of one version`, found.size === 1, [...found].join(""));
+    section.holds(`kill ${round}: the version is whole`, /^version \d+\n$/.test([...found][0] ?? ""));
+    const left = Object.keys(ground.tree()).filter(name => name.includes(".polyfs-"));
+    section.holds(`kill ${round}: nothing temporary is left`, left.length === 0, left.join(", "));
+    await next.end();
+  }
+  const last = await start();
+  for (let i = 0; i < 10_000 && ground.text(files[0] ?? "") !== original; i++) {
+    const told = await last.call("undo", { path: "many" });
+    if (!/^(undid|restored)/.test(told)) {
+      section.holds("every change can be undone", false, told);
+      break;
+    }
+  }
+  section.holds(
+    "undo brings back the original",
+    files.every(file => ground.text(file) === original),
+  );
+  await last.end();
+}
+
+/** Temporary files are removed in the background. */
+async function settled(ground: Ground): Promise<void> {
+  for (let i = 0; i < 50; i++) {
+    if (!Object.keys(ground.tree()).some(name => name.includes(".polyfs-"))) return;
+    await pause(100);
+  }
+}

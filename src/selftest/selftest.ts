@@ -1,0 +1,87 @@
+// The self-test: short forms of the attack, fault and round-trip suites that need nothing but this program. It is for
+// machines that the suites of the repository never see, and its report is made to be sent.
+import { closeSync, lstatSync, openSync } from "node:fs";
+import { release } from "node:os";
+import { join } from "node:path";
+import { escapeByPaths, escapeInRace } from "./escape.ts";
+import { Ground } from "./ground.ts";
+import { killed } from "./killed.ts";
+import { roundTrip } from "./round-trip.ts";
+import { Section } from "./section.ts";
+import { Server } from "./server.ts";
+import { together } from "./together.ts";
+
+export interface SelftestOptions {
+  /** The program's own entry, which servers are started from. */
+  readonly program: string;
+  /** Where temporary directories are made: the file system that is tested. */
+  readonly within: string;
+  /** How long the race takes; the rest is in proportion. */
+  readonly seconds: number;
+  /** How objects are held here (system/held.ts), and whether that holds against a race. */
+  readonly method: string;
+  readonly isRaceFree: boolean;
+}
+
+export interface Report {
+  readonly facts: Readonly<Record<string, string>>;
+  readonly sections: readonly Section[];
+}
+
+export async function selftest(options: SelftestOptions, say: (line: string) => void): Promise<Report> {
+  const { program, within, seconds, isRaceFree } = options;
+  const sections: Section[] = [];
+  using ground = new Ground(within);
+  const start = () => Server.start(program, ground);
+  const facts = factsOf(options, ground);
+  const part = async (name: string, action: (section: Section) => Promise<void>) => {
+    const section = new Section(name);
+    sections.push(section);
+    say(name);
+    try {
+      await action(section);
+    } catch (error) {
+      section.failures.push(`it broke off: ${error instanceof Error ? error.message : error}`);
+    }
+  };
+  const served = (action: (section: Section, ground: Ground, server: Server) => Promise<void>) => {
+    return async (section: Section) => {
+      const server = await start();
+      await action(section, ground, server);
+      await server.end();
+    };
+  };
+  await part("round trip", served(roundTrip));
+  await part("escape by paths and links", served(escapeByPaths));
+  await part(
+    "escape in a race",
+    served((section, _, server) => escapeInRace(section, ground, server, seconds, isRaceFree)),
+  );
+  await part("two servers on one file", async section => {
+    const servers = [await start(), await start()];
+    await together(section, ground, servers, Math.ceil(seconds * 10));
+    for (const server of servers) await server.end();
+  });
+  await part("killed in the middle of changes", section =>
+    killed(section, ground, start, Math.ceil(seconds / 2)),
+  );
+  return { facts, sections };
+}
+
+/** What somebody who reads the report elsewhere has to know about the machine. */
+function factsOf({ within, method }: SelftestOptions, ground: Ground): Record<string, string> {
+  return {
+    platform: `${process.platform} ${release()} ${process.arch}`,
+    node: process.versions.node,
+    directory: within,
+    "objects are held by": method,
+    "names differ by case": isSame(ground, "case-a", "CASE-A") ? "no" : "yes",
+    "names differ by Unicode form": isSame(ground, "form-\u00e4", "form-a\u0308") ? "no" : "yes",
+  };
+}
+
+/** Whether two names lead to one file. */
+function isSame(ground: Ground, name: string, other: string): boolean {
+  closeSync(openSync(join(ground.base, name), "w"));
+  return lstatSync(join(ground.base, other), { throwIfNoEntry: false }) !== undefined;
+}

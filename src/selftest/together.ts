@@ -1,0 +1,24 @@
+// Two servers edit the lines of one file at the same time. No edit is lost, and none is refused.
+import type { Ground } from "./ground.ts";
+import type { Section } from "./section.ts";
+import type { Server } from "./server.ts";
+
+export async function together(
+  section: Section,
+  ground: Ground,
+  servers: readonly Server[],
+  edits: number,
+): Promise<void> {
+  const lines = Array.from({ length: edits }, (_, i) => `line ${i} old\n`);
+  ground.write("shared.txt", lines.join(""));
+  await Promise.all(
+    servers.map(async (server, turn) => {
+      for (let i = turn; i < edits; i += servers.length) {
+        const change = [{ old: `line ${i} old`, new: `line ${i} new` }];
+        const told = await server.call("edit_file", { path: "shared.txt", edits: change });
+        section.holds(`edit ${i}`, told.startsWith("edited"), told);
+      }
+    }),
+  );
+  section.holds("no edit is lost", ground.text("shared.txt") === lines.join("").replaceAll("old", "new"));
+}
