@@ -6,7 +6,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type Ground, secret } from "./ground.ts";
 import type { Section } from "./section.ts";
-import type { Server } from "./server.ts";
+import type { ServedProgram } from "./served-program.ts";
 
 const patch = (path: string) => `*** Begin Patch\n*** Add File: ${path}\n+x\n*** End Patch\n`;
 
@@ -30,7 +30,7 @@ function calls(at: (name: string) => string, round: number): (readonly [tool: st
   ];
 }
 
-export async function escapeByPaths(section: Section, ground: Ground, server: Server): Promise<void> {
+export async function escapeByPaths(section: Section, ground: Ground, server: ServedProgram): Promise<void> {
   const links = [
     ground.link("out", ground.outside),
     ground.link("out.txt", join(ground.outside, "secret.txt")),
@@ -81,7 +81,7 @@ const mostSeconds = 30;
 export async function escapeInRace(
   section: Section,
   ground: Ground,
-  server: Server,
+  server: ServedProgram,
   seconds: number,
   isPromised: boolean,
 ): Promise<void> {

@@ -3,7 +3,7 @@
 import { setTimeout as pause } from "node:timers/promises";
 import type { Ground } from "./ground.ts";
 import type { Section } from "./section.ts";
-import type { Server } from "./server.ts";
+import type { ServedProgram } from "./served-program.ts";
 
 const files = Array.from({ length: 6 }, (_, i) => `many/f${i}.txt`);
 const original = "version 0\n";
@@ -11,7 +11,7 @@ const original = "version 0\n";
 export async function killed(
   section: Section,
   ground: Ground,
-  start: () => Promise<Server>,
+  start: () => Promise<ServedProgram>,
   rounds: number,
 ): Promise<void> {
   for (const file of files) ground.write(file, original);

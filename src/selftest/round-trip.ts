@@ -3,11 +3,11 @@
 import { join } from "node:path";
 import type { Ground } from "./ground.ts";
 import type { Section } from "./section.ts";
-import type { Server } from "./server.ts";
+import type { ServedProgram } from "./served-program.ts";
 
 const onWindows = process.platform === "win32";
 
-export async function roundTrip(section: Section, ground: Ground, server: Server): Promise<void> {
+export async function roundTrip(section: Section, ground: Ground, server: ServedProgram): Promise<void> {
   ground.write("crlf.txt", "one\r\ntwo\r\nthree\r\n");
   ground.write("sub/deep/code.js", "const x = 1; // needle\n");
   ground.write(".gitignore", "ignored/\n");

@@ -8,7 +8,7 @@ import { Ground } from "./ground.ts";
 import { killed } from "./killed.ts";
 import { roundTrip } from "./round-trip.ts";
 import { Section } from "./section.ts";
-import { Server } from "./server.ts";
+import { ServedProgram } from "./served-program.ts";
 import { together } from "./together.ts";
 
 export interface SelftestOptions {
@@ -32,7 +32,7 @@ export async function selftest(options: SelftestOptions, say: (line: string) => 
   const { program, within, seconds, isRaceFree } = options;
   const sections: Section[] = [];
   using ground = new Ground(within);
-  const start = () => Server.start(program, ground);
+  const start = () => ServedProgram.start(program, ground);
   const facts = factsOf(options, ground);
   const part = async (name: string, action: (section: Section) => Promise<void>) => {
     const section = new Section(name);
@@ -44,7 +44,7 @@ export async function selftest(options: SelftestOptions, say: (line: string) => 
       section.failures.push(`it broke off: ${error instanceof Error ? error.message : error}`);
     }
   };
-  const served = (action: (section: Section, ground: Ground, server: Server) => Promise<void>) => {
+  const served = (action: (section: Section, ground: Ground, server: ServedProgram) => Promise<void>) => {
     return async (section: Section) => {
       const server = await start();
       await action(section, ground, server);

@@ -1,12 +1,12 @@
 // Two servers edit the lines of one file at the same time. No edit is lost, and none is refused.
 import type { Ground } from "./ground.ts";
 import type { Section } from "./section.ts";
-import type { Server } from "./server.ts";
+import type { ServedProgram } from "./served-program.ts";
 
 export async function together(
   section: Section,
   ground: Ground,
-  servers: readonly Server[],
+  servers: readonly ServedProgram[],
   edits: number,
 ): Promise<void> {
   const lines = Array.from({ length: edits }, (_, i) => `line ${i} old\n`);

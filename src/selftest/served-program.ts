@@ -11,7 +11,7 @@ interface Answer {
   readonly error?: { readonly message: string };
 }
 
-export class Server {
+export class ServedProgram {
   readonly #child: ChildProcessWithoutNullStreams;
   readonly #waiting = new Map<number, (answer: Answer) => void>();
   readonly #ended: Promise<unknown>;
@@ -30,9 +30,9 @@ export class Server {
   }
 
   /** Serves the ground's root. `more`: further options. */
-  static async start(program: string, ground: Ground, more: readonly string[] = []): Promise<Server> {
+  static async start(program: string, ground: Ground, more: readonly string[] = []): Promise<ServedProgram> {
     const env = { ...process.env, ...ground.environment };
-    const server = new Server(
+    const server = new ServedProgram(
       spawn(process.execPath, [program, ...more, ground.root], { env, windowsHide: true }),
     );
     await server.request("initialize", {
