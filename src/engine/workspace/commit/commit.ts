@@ -91,7 +91,7 @@ export class Committer {
       using draft = await this.#draft(changes, options);
       using _ = await this.#lock(draft.keys, options);
       draft.confirm();
-      applyRules(draft, options);
+      await applyRules(draft, options);
       return await this.#carryOut(draft, options, way);
     });
   }
@@ -133,7 +133,7 @@ export class Committer {
         throw new ConcurrentChange("");
       draft.confirm();
       for (const [i, one] of draft.changes.entries()) draft.changes[i] = withBase(one, bases);
-      applyRules(draft, options);
+      await applyRules(draft, options);
       return await this.#carryOut(draft, options, found);
     });
   }

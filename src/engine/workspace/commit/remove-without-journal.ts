@@ -24,7 +24,7 @@ export async function removeWithoutRoom(
 ): Promise<Commit> {
   using draft = await ResolvedChanges.of(roots, state, changes, options);
   draft.confirm();
-  applyRules(draft, options);
+  await applyRules(draft, options);
   const plan = await planCommit(draft, options, { limits: archive.limits });
   const { places, steps } = plan;
   const inodes = steps.map(step =>

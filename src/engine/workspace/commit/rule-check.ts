@@ -4,6 +4,7 @@ import { constants } from "node:fs";
 import { Fault } from "../../fault.ts";
 import { isAllowed, type Need } from "../../policy/approval.ts";
 import { errnoOf } from "../errno.ts";
+import { TimeSlice } from "../footprint/time-slice.ts";
 import { display, Handle } from "../handle.ts";
 import type { Rules } from "../rules.ts";
 import type { Address } from "../system/held.ts";
@@ -12,15 +13,21 @@ import type { EntryRef, HeldDirectories } from "./held-directories.ts";
 import type { ResolvedChange, ResolvedChanges } from "./resolved-changes.ts";
 import { readAll, sys } from "./syscalls.ts";
 
-/** Checks and completes the changes of a draft, under its locks. */
-export function applyRules(draft: ResolvedChanges, { unmasked, by, approved = [] }: CommitOptions): void {
+/** Checks and completes the changes of a draft, under its locks. Pauses now and then: trees may be large. */
+export async function applyRules(
+  draft: ResolvedChanges,
+  { unmasked, by, approved = [] }: CommitOptions,
+): Promise<void> {
   const needs: Need[] = [];
+  const slice = new TimeSlice();
   for (const [i, one] of draft.changes.entries()) {
     const path = one.source?.path ?? one.target?.path;
     if (path === undefined || !path.root.rules.restrict) continue;
     const { rules } = path.root;
-    checkRelocation(one, draft.places, rules);
-    needs.push(...openNeeds(one, draft.places, rules, by?.client ?? ""));
+    for (const need of openNeeds(one, draft.places, rules, by?.client ?? "")) {
+      if (need !== undefined) needs.push(need);
+      if (slice.isOver) await slice.turn();
+    }
     if (!unmasked) draft.changes[i] = withHiddenValues(one, draft.places, rules);
   }
   const missing = needs.filter(need => !isAllowed(need, approved));
@@ -46,74 +53,83 @@ function proposal({ change, source, target }: ResolvedChange) {
   ];
 }
 
-/** What needs a person's approval: every removed file, and every written one. */
-function openNeeds(
-  { change, source, target }: ResolvedChange,
+/**
+ * Refuses what the rules forbid, and tells what a person has to be asked about: every file that goes, and what is
+ * written. Yields after each entry of a tree.
+ */
+function* openNeeds(
+  { change, source, target, original }: ResolvedChange,
   places: HeldDirectories,
   rules: Rules,
   client: string,
-): Need[] {
-  if (target === undefined || change.kind === "mkdir") return [];
-  const needs: (Need | undefined)[] = [];
-  if (change.kind !== "remove") needs.push(rules.open(target.at, "write", client));
+): Generator<Need | undefined> {
+  if (target === undefined || change.kind === "mkdir") return;
+  if (change.kind !== "remove") yield rules.open(target.at, "write", client);
+  const given = (source ?? target).path.given;
   const leaving = change.kind === "remove" ? target : source;
-  const question = change.kind === "remove" ? "delete" : "write";
-  if (leaving !== undefined)
-    for (const at of pathsIn(places.address(leaving.entry), leaving.at))
-      needs.push(rules.open(at, question, client));
-  return needs.filter(need => need !== undefined);
-}
-
-function* pathsIn(address: Address, at: string): Generator<string> {
-  yield at;
-  const directory = directoryAt(address);
-  if (directory === undefined) return;
-  using _ = directory;
-  for (const name of sys.names(directory.address))
-    yield* pathsIn(directory.below(name), `${at}/${display(name.toString("latin1"))}`);
+  if (leaving !== undefined) {
+    const question = change.kind === "remove" ? "delete" : "write";
+    const to = change.kind === "move" ? target.at : undefined;
+    const isChecked = change.kind === "remove" || change.kind === "move";
+    for (const below of treeAt(places.address(leaving.entry))) {
+      const at = leaving.at + below;
+      if (isChecked) checkEntry(at, to === undefined ? undefined : to + below, rules, given, true);
+      yield rules.open(at, question, client);
+    }
+  } else if (change.kind === "copy" && original !== undefined)
+    for (const below of treeAt(`${original.handle.address}/.`)) {
+      checkEntry(original.at + below, target.at + below, rules, given, false);
+      yield undefined;
+    }
 }
 
 const rank = { none: 0, masked: 1, full: 2 } as const;
 
-function checkRelocation(
-  { change, source, target, original }: ResolvedChange,
-  places: HeldDirectories,
-  rules: Rules,
-): void {
-  const given = (source ?? target)?.path.given ?? "";
-  if (change.kind === "move" && source !== undefined && target !== undefined)
-    checkTree(places.address(source.entry), source.at, target.at, rules, given, true);
-  else if (change.kind === "copy" && original !== undefined && target !== undefined)
-    checkTree(`${original.handle.address}/.`, original.at, target.at, rules, given, false);
-  else if (change.kind === "remove" && target !== undefined)
-    checkTree(places.address(target.entry), target.at, undefined, rules, given, true);
-}
-
-/** Checks everything below `at` against the rules for its current and its new path. */
-function checkTree(
-  address: Address,
-  at: string,
-  to: string | undefined,
-  rules: Rules,
-  given: string,
-  leaves: boolean,
-): void {
+/** What the rules say about a path, and about where it would be. */
+function checkEntry(at: string, to: string | undefined, rules: Rules, given: string, leaves: boolean): void {
   const here = rules.decide(at);
   if (leaves ? !here.changes : here.contents === "none")
     throw new Fault("forbidden", { path: given, rule: here.rule ?? "", to: leaves ? "change" : "open" });
   if (to !== undefined && rank[rules.decide(to).contents] > rank[here.contents])
     throw new Fault("forbidden", { path: given, rule: here.rule ?? "", to: "mask" });
-  const directory = directoryAt(address);
-  if (directory === undefined) return;
-  using _ = directory;
-  for (const name of sys.names(directory.address)) {
-    const shown = display(name.toString("latin1"));
-    checkTree(directory.below(name), `${at}/${shown}`, to && `${to}/${shown}`, rules, given, leaves);
+}
+
+interface OpenLevel {
+  readonly handle: Handle;
+  readonly path: string;
+  readonly left: Buffer[];
+}
+
+/** The paths of a tree below its top, which is "". A loop: a recursive generator takes longer the deeper it is. */
+function* treeAt(top: Address): Generator<string> {
+  const open: OpenLevel[] = [];
+  const enter = (address: Address, path: string) => {
+    const handle = directoryAt(address);
+    if (handle === undefined) return;
+    const level = { handle, path, left: [] as Buffer[] };
+    open.push(level); // first, so that it is closed where its names cannot be read
+    for (const name of sys.names(handle.address).reverse()) level.left.push(name);
+  };
+  try {
+    yield "";
+    enter(top, "");
+    for (let level = open.at(-1); level !== undefined; level = open.at(-1)) {
+      const name = level.left.pop();
+      if (name === undefined) open.pop()?.handle.close();
+      else {
+        const path = `${level.path}/${display(name.toString("latin1"))}`;
+        yield path;
+        enter(level.handle.below(name), path);
+      }
+    }
+  } finally {
+    for (const { handle } of open) handle.close();
   }
 }
 
 function directoryAt(address: Address): Handle | undefined {
   try {
+    if (!sys.lstat(address)?.isDirectory()) return undefined;
     const handle = Handle.open(address, { follow: false });
     if (handle.stat().isDirectory()) return handle;
     handle.close();

@@ -1,14 +1,12 @@
 // Stages new content beside its target under a temporary name: created exclusively, never through a link, and
 // unreadable to others until it has the mode of the file that it replaces.
 import { constants } from "node:fs";
-import { Fault } from "../../fault.ts";
-import { isConcealed } from "../concealed.ts";
 import { errnoOf, faultOf } from "../errno.ts";
 import { TimeSlice } from "../footprint/time-slice.ts";
 import { Handle } from "../handle.ts";
 import { bytesWritten } from "../name.ts";
-import { kindOf } from "../stat.ts";
 import { onWindows } from "../windows-path.ts";
+import { copyTree } from "./copy-tree.ts";
 import type { EntryRef, HeldDirectories } from "./held-directories.ts";
 import { type StagedAttributes, setModified } from "./step.ts";
 import { sys, writeAll } from "./syscalls.ts";
@@ -215,124 +213,10 @@ async function stageCopy(
     one.from instanceof Handle ? one.from : Handle.open(places.address(one.from), { follow: false });
   try {
     using into = Handle.open(places.handle(one.entry.place).address);
-    await copyAny(original, into, one.entry.name, one, copyAttributes);
+    await copyTree(original, into, one.entry.name, one, copyAttributes);
   } finally {
     if (original !== one.from) original.close();
   }
-}
-
-type Copying = Pick<Extract<StagedContent, { kind: "copy" }>, "given" | "verify" | "partial">;
-
-/** Copies a file or a tree under `name` into a held directory, by loops on handles. */
-async function copyAny(
-  original: Handle,
-  into: Handle,
-  name: string | Buffer,
-  how: Copying,
-  attributes?: CopyAttributes,
-): Promise<void> {
-  const stat = original.stat();
-  const address = into.below(name);
-  if (stat.isFile()) return copyFile(original, into, name, how, attributes);
-  if (!stat.isDirectory()) throw new Fault("not_a_file", { path: how.given, kind: kindOf(stat) });
-  const names = sys.names(original.address);
-  sys.mkdir(address, 0o700);
-  using copy = Handle.open(address, { follow: false });
-  for (const inner of names) {
-    using child = Handle.open(original.below(inner), { follow: false });
-    if (isConcealed(child.stat())) continue;
-    if (how.partial && !isCopied(child)) continue;
-    if (child.stat().isSymbolicLink()) sys.symlink(sys.readlink(original.below(inner)), copy.below(inner));
-    else await copyAny(child, copy, inner, how, attributes);
-  }
-  if (onWindows) return; // a directory cannot be opened as a file there, and has no mode
-  const fd = sys.open(copy.address, O_RDONLY | O_DIRECTORY);
-  try {
-    if (how.verify) keepOwner(fd, stat);
-    sys.chmod(fd, stat.mode & 0o7777);
-    sys.times(fd, stat.atime, stat.mtime);
-    await sys.flushLater(fd);
-  } finally {
-    sys.close(fd);
-  }
-}
-
-/** Whether something can be copied: not pipes and sockets, and not what may not be read. */
-function isCopied(handle: Handle): boolean {
-  const stat = handle.stat();
-  if (stat.isSymbolicLink()) return true;
-  if (!stat.isFile() && !stat.isDirectory()) return false;
-  try {
-    sys.close(sys.open(handle.address, O_RDONLY | O_NONBLOCK));
-    return true;
-  } catch (error) {
-    if (errnoOf(error) === "EACCES") return false;
-    throw error;
-  }
-}
-
-async function copyFile(
-  original: Handle,
-  into: Handle,
-  name: string | Buffer,
-  how: Copying,
-  attributes?: CopyAttributes,
-): Promise<void> {
-  const stat = original.stat();
-  const address = into.below(name);
-  const from = sys.open(original.address, O_RDONLY | O_NONBLOCK);
-  try {
-    const to = sys.open(address, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0o600);
-    try {
-      await copyBytes(from, to);
-      await attributes?.(from, to);
-      if (how.verify) keepOwner(to, stat);
-      sys.chmod(to, stat.mode & 0o7777);
-      if (how.verify) sys.times(to, stat.atime, stat.mtime);
-      await sys.flushLater(to);
-    } finally {
-      sys.close(to);
-    }
-    if (how.verify) await verifyCopy(from, address, how.given);
-  } finally {
-    sys.close(from);
-  }
-}
-
-async function copyBytes(from: number, to: number): Promise<void> {
-  const piece = Buffer.allocUnsafe(Math.min(pieceBytes, Math.max(4096, sys.stat(from).size)));
-  for (let at = 0; ; ) {
-    const count = sys.read(from, piece, 0, piece.length, at);
-    if (count === 0) return;
-    writeAll(to, piece.subarray(0, count), at);
-    at += count;
-    if (at % pieceBytes === 0) await new Promise(resolve => setImmediate(resolve));
-  }
-}
-
-async function verifyCopy(from: number, address: string | Buffer, given: string): Promise<void> {
-  const fd = sys.open(address, O_RDONLY | O_NOFOLLOW);
-  try {
-    const size = sys.stat(from).size;
-    if (sys.stat(fd).size !== size) throw new Fault("changed_meanwhile", { path: given });
-    const [a, b] = [Buffer.allocUnsafe(pieceBytes), Buffer.allocUnsafe(pieceBytes)];
-    for (let at = 0; at < size; ) {
-      const count = sys.read(from, a, 0, a.length, at);
-      sys.read(fd, b, 0, count, at);
-      if (count === 0 || !a.subarray(0, count).equals(b.subarray(0, count))) {
-        throw new Fault("changed_meanwhile", { path: given });
-      }
-      at += count;
-      await new Promise(resolve => setImmediate(resolve));
-    }
-  } finally {
-    sys.close(fd);
-  }
-}
-
-/** A moved file keeps its owner if we may set it; a copy belongs to its maker. */
-function keepOwner(fd: number, stat: { uid: number; gid: number }): void {
-  if (process.geteuid?.() === 0) sys.chown(fd, stat.uid, stat.gid);
 }
 
 async function withFile(
