@@ -1,5 +1,6 @@
 // The round trip of names: what lies under any bytes can be created, listed, read, found, edited, moved, deleted and
 // restored, under the names that answers print. The model is a map from the bytes of a name to the content.
+import { isUtf8 } from "node:buffer";
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type Client, call } from "../client/client.ts";
@@ -47,7 +48,7 @@ class Trip {
     mkdirSync(join(this.#root, this.#directory));
     await this.#create();
     let printed = await this.#printed();
-    for (const [name, key] of printed) await this.#isFound(name, this.#files.get(key) ?? "");
+    await this.#areFound(printed);
     const start = new Map(this.#files);
     const changes: string[] = [];
     for (const [name, key] of printed) changes.push(await this.#edit(name, key));
@@ -79,9 +80,33 @@ class Trip {
       this.#files.set(key, content);
       const told = i % 2 === 0 ? toldAs(name) : undefined;
       if (told === undefined) writeFileSync(this.#onDisk(name), content);
-      else await this.#say("write_file", { path: this.#at(told), content, mode: "create" });
+      else await this.#make(name, told, content);
     }
     this.#stands("creating");
+  }
+
+  /** A name whose other Unicode form is there means that one: nothing is created beside it but by others. */
+  async #make(name: Buffer, told: string, content: string): Promise<void> {
+    const args = { path: this.#at(told), content, mode: "create" };
+    if (this.#twinsOf(name).length !== 1) {
+      await this.#say("write_file", args);
+      return;
+    }
+    this.calls++;
+    const { text, failed } = await call(this.#client, "write_file", args);
+    if (!failed || !text.startsWith("exists"))
+      throw new Error(`write_file ${JSON.stringify(args)} beside its other form: ${text}`);
+    writeFileSync(this.#onDisk(name), content);
+  }
+
+  /** The other files whose names are the same text in another Unicode form. */
+  #twinsOf(name: Buffer): string[] {
+    const key = name.toString("latin1");
+    const form = textOf(name)?.normalize("NFC");
+    if (form === undefined) return [];
+    return [...this.#files.keys()].filter(
+      other => other !== key && textOf(Buffer.from(other, "latin1"))?.normalize("NFC") === form,
+    );
   }
 
   /** The names that a listing prints, each with the bytes that it stands for: what is read there tells. */
@@ -102,17 +127,25 @@ class Trip {
     return found;
   }
 
-  async #isFound(name: string, content: string): Promise<void> {
+  /** One search finds them all, each under its name. */
+  async #areFound(printed: ReadonlyMap<string, string>): Promise<void> {
     const scope = { path: this.#directory, ignored: true, hidden: true };
-    const text = await this.#say("search_text", { pattern: content.trim(), literal: true, ...scope });
-    if (!text.includes(this.#at(name))) throw new Error(`${JSON.stringify(name)} is found as ${text}`);
+    const pattern = `tag-${this.#directory}-`;
+    const text = await this.#say("search_text", { pattern, literal: true, ...scope });
+    const hits = new Set(text.split(/\n\n?/));
+    const heads = [...hits].filter(line => line.startsWith(`${this.#directory}/`));
+    for (const [name, key] of printed) {
+      const isHead = (line: string) => line === this.#at(name) || line.startsWith(`${this.#at(name)} · `);
+      if (!heads.some(isHead) || !hits.has(`1: ${this.#files.get(key)?.trim()}`))
+        throw new Error(`${JSON.stringify(name)} is found as ${text}`);
+    }
   }
 
   async #edit(name: string, key: string): Promise<string> {
     const old = this.#files.get(key)?.trim() ?? "";
-    await this.#say("edit_file", { path: this.#at(name), edits: [{ old, new: `new ${old}` }] });
+    const text = await this.#say("edit_file", { path: this.#at(name), edits: [{ old, new: `new ${old}` }] });
     this.#files.set(key, `new ${old}\n`);
-    return idIn(await this.#say("list_changes", { path: this.#at(name), limit: 1 }));
+    return idIn(text);
   }
 
   async #move(name: string, key: string): Promise<string> {
@@ -120,7 +153,7 @@ class Trip {
     for (;;) {
       const to = byteName(this.#chance, this.#files);
       const told = toldAs(to);
-      if (told === undefined) continue;
+      if (told === undefined || this.#twinsOf(to).some(other => other !== key)) continue;
       const text = await this.#say("move_path", { from: this.#at(name), to: this.#at(told) });
       this.#files.delete(key);
       this.#files.set(to.toString("latin1"), content);
@@ -170,6 +203,11 @@ class Trip {
     if (failed) throw new Error(`${tool} ${JSON.stringify(args)}: ${text}`);
     return text;
   }
+}
+
+/** Undefined for bytes that are no text. */
+function textOf(name: Buffer): string | undefined {
+  return isUtf8(name) ? name.toString("utf8") : undefined;
 }
 
 function idIn(answer: string): string {

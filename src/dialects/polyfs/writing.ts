@@ -14,7 +14,7 @@ export const dryRunProperty = { type: "boolean" } as const;
 export const versionProperty = { type: "string" } as const;
 
 export function writing({ settings, signal }: CallContext): CommitOptions {
-  return { parents: true, hardLinks: settings.hardLinks, signal };
+  return { parents: true, unicodeForms: "either", hardLinks: settings.hardLinks, signal };
 }
 
 /** The lines of an answer about a commit: its id, hard links, and what cannot be undone. */

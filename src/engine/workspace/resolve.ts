@@ -10,6 +10,7 @@
 // this fails, for whatever reason (a link on the way, a missing file), `PathWalk` decides. It also finds names that
 // are stored in another Unicode form, and handles paths longer than the system's limit. Everything outside gets the
 // same fault, so callers learn nothing about it.
+import { isUtf8 } from "node:buffer";
 import type { Stats } from "node:fs";
 import { isAbsolute, parse, resolve } from "node:path";
 import { Fault } from "../fault.ts";
@@ -347,20 +348,27 @@ function namesIn(path: string): string[] {
 }
 
 /**
+ * Whether a name means itself and no other; `"form"`: or the same text in another Unicode normal form, which is what
+ * people mean who write to a name that they see.
+ */
+export type Exactness = boolean | "form";
+
+/**
  * The stored name for `name`, or `name` itself if none fits. They differ if the file system holds another Unicode
  * normal form (macOS stores NFD, people type NFC), bytes that are not UTF-8 and were shown as U+FFFD, or the text of
  * an escape (name.ts). The exact name wins; two other candidates are ambiguous and count as none.
  */
-export function storedName(directory: Handle, name: string, exact: boolean): Address {
-  if (exact || (!/[^\x20-\x7e]/.test(name) && !isEscaped(name))) return name;
+export function storedName(directory: Handle, name: string, exact: Exactness): Address {
+  if (exact === true || (!/[^\x20-\x7e]/.test(name) && !isEscaped(name))) return name;
   if (lstatSync(directory.below(name), { throwIfNoEntry: false }) !== undefined) return name;
   if (isEscaped(name)) {
+    if (exact !== false) return name;
     const literal = Buffer.from(name);
     return lstatSync(directory.below(literal), { throwIfNoEntry: false }) === undefined ? name : literal;
   }
   const wanted = name.normalize("NFC");
   const fits = readdirSync(directory.address, { encoding: "buffer" }).filter(
-    entry => entry.toString("utf8").normalize("NFC") === wanted,
+    entry => entry.toString("utf8").normalize("NFC") === wanted && (exact === false || isUtf8(entry)),
   );
   return fits.length === 1 ? (fits[0] as Buffer) : name;
 }

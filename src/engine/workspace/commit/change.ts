@@ -76,6 +76,11 @@ export interface CommitOptions {
   readonly by?: By;
   /** Create missing parent directories. Default false: `parent_not_found`. */
   readonly parents?: boolean;
+  /**
+   * A name under which something may be created: exactly that one (default), or an existing one that is the same text
+   * in another Unicode normal form.
+   */
+  readonly unicodeForms?: "exact" | "either";
   /** A write to a symbolic link: change its target (default), or refuse (`is_a_link`). */
   readonly links?: "follow" | "refuse";
   /** A write to a file with other names: this name only (default), or all of them, by rewriting it in place. */

@@ -4,7 +4,7 @@ import { system } from "../errno.ts";
 import { inSlices } from "../footprint/time-slice.ts";
 import type { Handle } from "../handle.ts";
 import type { WorkspacePath } from "../path.ts";
-import { resolvePath } from "../resolve.ts";
+import { type Exactness, resolvePath } from "../resolve.ts";
 import type { Root } from "../root.ts";
 import type { Change, CommitOptions } from "./change.ts";
 import { ConcurrentChange } from "./concurrent-change.ts";
@@ -102,8 +102,8 @@ export class ResolvedChanges implements Disposable {
 const makes: ReadonlySet<Change["kind"]> = new Set(["write", "mkdir", "symlink"]);
 
 /**
- * A new entry gets the name as given, even beside one in another Unicode form. A file that was read before (`edited`,
- * or with an expectation) is found under the name that it was read by.
+ * A new entry gets the name as given, even beside one in another Unicode form, unless the caller means either form. A
+ * file that was read before (`edited`, or with an expectation) is found under the name that it was read by.
  */
 function resolveChange(
   change: Change,
@@ -113,13 +113,16 @@ function resolveChange(
 ): ResolvedChange {
   const missing = options.parents ? ("make" as const) : ("parent_not_found" as const);
   const there = { ...base, missing: "not_found" as const };
-  const anew = { ...base, missing, exact: true };
+  const anew = (path: WorkspacePath) => {
+    const exact: Exactness = options.unicodeForms === "either" && !path.exact ? "form" : true;
+    return { ...base, missing, exact };
+  };
   switch (change.kind) {
     case "write": {
       const wasRead = edited || (change.expect !== undefined && change.expect !== "absent");
-      const exact = wasRead ? {} : { exact: true };
+      const how = wasRead ? { ...base, missing } : anew(change.path);
       const links = options.links ?? "follow";
-      return { change, target: resolveTarget(change.path, { ...base, missing, links, ...exact }) };
+      return { change, target: resolveTarget(change.path, { ...how, links }) };
     }
     case "remove": {
       const target = resolveTarget(change.path, there);
@@ -129,14 +132,14 @@ function resolveChange(
     case "mode":
       return { change, target: resolveTarget(change.path, there) };
     case "move":
-      return { change, source: resolveTarget(change.from, there), target: resolveTarget(change.to, anew) };
+      return { change, ...resolveMove(change, there, anew(change.to)) };
     case "copy": {
       const resolved = resolvePath(base.roots, change.from);
       try {
         return {
           change,
           original: { handle: resolved.handle, at: resolved.path },
-          target: resolveTarget(change.to, anew),
+          target: resolveTarget(change.to, anew(change.to)),
         };
       } catch (error) {
         resolved.handle.close();
@@ -144,13 +147,25 @@ function resolveChange(
       }
     }
     case "mkdir": {
-      const target = change.path.isRoot ? undefined : resolveTarget(change.path, anew);
+      const target = change.path.isRoot ? undefined : resolveTarget(change.path, anew(change.path));
       if (target !== undefined && isFree(target, base.places)) makesDirectory(target, base);
       return { change, target };
     }
     case "symlink":
-      return { change, target: resolveTarget(change.path, anew) };
+      return { change, target: resolveTarget(change.path, anew(change.path)) };
   }
+}
+
+/** A move to another form of the same name gives it that form. */
+function resolveMove(
+  { from, to }: Extract<Change, { kind: "move" }>,
+  there: TargetOptions,
+  anew: TargetOptions,
+): { readonly source: Target; readonly target: Target } {
+  const source = resolveTarget(from, there);
+  const target = resolveTarget(to, anew);
+  const isItself = entryKey(target.entry) === entryKey(source.entry);
+  return { source, target: isItself ? resolveTarget(to, { ...anew, exact: true }) : target };
 }
 
 /** Whether no entry exists at a target. */

@@ -5,7 +5,7 @@ import { Fault } from "../../fault.ts";
 import { display } from "../handle.ts";
 import { bytesWritten, written } from "../name.ts";
 import { parsePath, type WorkspacePath } from "../path.ts";
-import { type NearestExisting, resolveNearest, resolvePath, storedName } from "../resolve.ts";
+import { type Exactness, type NearestExisting, resolveNearest, resolvePath, storedName } from "../resolve.ts";
 import { isWithin, type Root, under } from "../root.ts";
 import { ownForm } from "../windows-path.ts";
 import {
@@ -45,7 +45,7 @@ export interface TargetOptions {
   /** What to do where the name is a symbolic link. Default: the link itself is meant. */
   readonly links?: "follow" | "refuse";
   /** Whether the last name is meant as it is written, because something may be created under it. */
-  readonly exact?: boolean;
+  readonly exact?: Exactness;
 }
 
 export function resolveTarget(path: WorkspacePath, options: TargetOptions): Target {
