@@ -75,7 +75,7 @@ function Header() {
         <span>polyfs</span>
         {first !== undefined && (
           <span class="place clip" title={roots.map(({ path }) => path).join("\n")}>
-            {first.name}
+            {first.name.split("/").at(-1) || first.name}
             {roots.length > 1 && ` and ${roots.length - 1} more`}
           </span>
         )}

@@ -75,7 +75,7 @@ function withWords(lines: readonly DiffLine[]): readonly DiffLine[] {
       for (let j = i; j < i + Math.min(removed, added); j++) {
         const [before, after] = [marked[j], marked[j + removed]];
         if (before === undefined || after === undefined) continue;
-        const [start, tail] = commonEnds(before.text, after.text);
+        const [start, tail] = wholeWords(before.text, after.text, commonEnds(before.text, after.text));
         const shared = start + tail;
         if (shared * 3 < Math.max(before.text.length, after.text.length)) continue;
         marked[j] = { ...before, word: [start, before.text.length - tail] };
@@ -93,6 +93,16 @@ function commonEnds(a: string, b: string): [start: number, tail: number] {
   while (start < most && a[start] === b[start]) start++;
   let tail = 0;
   while (tail < most - start && a[a.length - 1 - tail] === b[b.length - 1 - tail]) tail++;
+  return [start, tail];
+}
+
+/** Moved back to where words begin and end: half a word tells nobody anything. */
+function wholeWords(a: string, b: string, [start, tail]: [number, number]): [start: number, tail: number] {
+  const isWord = (text: string, at: number) => /\w/.test(text[at] ?? "");
+  while (start > 0 && isWord(a, start - 1) && (isWord(a, start) || isWord(b, start))) start--;
+  const ends = () => [a.length - tail, b.length - tail] as const;
+  const cuts = (text: string, at: number) => isWord(text, at - 1) && isWord(text, at);
+  while (tail > 0 && (cuts(a, ends()[0]) || cuts(b, ends()[1]))) tail--;
   return [start, tail];
 }
 

@@ -26,10 +26,14 @@ export function hostTheme(chosen: "light" | "dark"): void {
   theme.value = chosen;
 }
 
+const system = matchMedia("(prefers-color-scheme: dark)");
+const isSystemDark = signal(system.matches);
+system.addEventListener("change", ({ matches }) => {
+  isSystemDark.value = matches;
+});
+
 export function isDark(): boolean {
-  return (
-    theme.value === "dark" || (theme.value === "system" && matchMedia("(prefers-color-scheme: dark)").matches)
-  );
+  return theme.value === "dark" || (theme.value === "system" && isSystemDark.value);
 }
 
 function stored(): Theme {
