@@ -6,6 +6,7 @@ import { findChromium, launch } from "./chromium.ts";
 import { tryEmbedded } from "./embedded.ts";
 import { tryHostileText } from "./hostile-text.ts";
 import { tryKeys } from "./keys.ts";
+import { tryLive } from "./live.ts";
 
 export const reviewSuite: Suite = {
   name: "review",
@@ -18,7 +19,7 @@ export const reviewSuite: Suite = {
     }
     const browser = await launch(executable);
     try {
-      for (const part of [tryChanges, tryHostileText, tryKeys, tryAccessibility, tryEmbedded])
+      for (const part of [tryChanges, tryLive, tryHostileText, tryKeys, tryAccessibility, tryEmbedded])
         await part(browser, trial);
     } finally {
       await browser.close();
