@@ -23,7 +23,7 @@ await build({
   format: "esm",
   platform: "node",
   target: "node20.19",
-  external: ["@vscode/ripgrep"],
+  external: ["@vscode/ripgrep", "playwright-core"],
   banner: { js: "const require=process.getBuiltinModule;" },
   logLevel: "warning",
 });

@@ -46,7 +46,7 @@ export class Ground implements AsyncDisposable {
     const { root, state } = this;
     const started = await StdioClient.start({ dialect: "polyfs", root, state, client, args });
     this.#clients.push(started);
-    return new Agent(started);
+    return new Agent(started, started.pid);
   }
 
   /** An agent over a connection that is there already. */
@@ -118,9 +118,12 @@ export interface Served {
 /** Calls that have to succeed. */
 export class Agent {
   readonly #client: Client;
+  /** The process of its own server, where it has one. */
+  readonly pid: number;
 
-  constructor(client: Client) {
+  constructor(client: Client, pid = 0) {
     this.#client = client;
+    this.pid = pid;
   }
 
   /** Whatever the answer is. */

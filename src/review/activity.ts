@@ -53,6 +53,9 @@ const longestPath = 300;
 /** After the first call: later than what its client asks next, as a rule. */
 const quietMs = 30;
 
+/** Calls are told in groups: a busy agent makes hundreds in a second, and each message wakes the page's server. */
+const groupMs = 25;
+
 const refusals = ["denied", "forbidden", "irrevocable", "approval_needed", "read_only"];
 
 export class Activity implements Disposable {
@@ -61,6 +64,8 @@ export class Activity implements Disposable {
   readonly #running = new Set<RunningCall>();
   readonly #stop: readonly (() => void)[];
   #calls: WireCall[] = [];
+  /** Calls that no page was told of yet. */
+  readonly #untold: WireCall[] = [];
   #number = 0;
   #station: Station | undefined;
   #opening: Promise<Station | undefined> | undefined;
@@ -100,8 +105,15 @@ export class Activity implements Disposable {
     };
     this.#calls.push(ended);
     if (this.#calls.length > mostCalls * 2) this.#calls = this.#calls.slice(-mostCalls);
-    if (this.#station !== undefined) this.#station.tell({ is: "call", call: ended });
+    if (this.#station !== undefined) this.#tell(ended);
     else this.#timer ??= setTimeout(() => void this.#open(), quietMs).unref();
+  }
+
+  #tell(call: WireCall): void {
+    if (this.#untold.push(call) > 1) return;
+    setTimeout(() => {
+      for (const one of this.#untold.splice(0)) this.#station?.tell({ is: "call", call: one });
+    }, groupMs).unref();
   }
 
   /** Asks the person at a review page. Undefined where nobody looks at one, or the page goes away. */

@@ -17,14 +17,26 @@ export function loadCalls(): Promise<void> {
   });
 }
 
+/** Calls that came since the last time the list was drawn. A busy agent makes hundreds in a second. */
+let fresh: Call[] = [];
+const drawEveryMs = 100;
+
 export function addCall(call: Call): void {
+  if (fresh.length === 0) setTimeout(take, drawEveryMs);
+  fresh.unshift(call);
+}
+
+function take(): void {
+  const latest = fresh;
+  fresh = [];
   if (held.value !== undefined) {
-    held.value = [call, ...held.value].slice(0, most);
+    held.value = [...latest, ...held.value].slice(0, most);
     return;
   }
   const known = calls.value;
-  if (known !== undefined && !known.some(({ id }) => id === call.id))
-    calls.value = [call, ...known].slice(0, most);
+  if (known === undefined) return;
+  const ids = new Set(known.slice(0, 1_000).map(({ id }) => id));
+  calls.value = [...latest.filter(({ id }) => !ids.has(id)), ...known].slice(0, most);
 }
 
 /** Holds the list still, or lets it run on. */
