@@ -41,6 +41,10 @@ export const commands: { readonly [name: string]: Subcommand } = {
     summary: "Fork a tree, compare and merge forks, drop them",
     load: async () => (await import("./commands/workspace.ts")).workspace,
   },
+  watch: {
+    summary: "Print what agents do as it happens",
+    load: async () => (await import("./commands/watch.ts")).watch,
+  },
   token: {
     summary: "Add, list or remove tokens for --http",
     load: async () => (await import("./commands/token.ts")).token,

@@ -1,6 +1,7 @@
 // `polyfs --http`: opens what is served, sets up authentication, and serves until a signal.
 import { defaultDialect, dialects } from "../dialects/index.ts";
 import { handedOver, isLoopback, parseAddress } from "../mcp/http/listen-address.ts";
+import { ReviewDoor } from "../mcp/http/review-door.ts";
 import { type HttpService, serveHttp } from "../mcp/http/serve.ts";
 import type { Log } from "../mcp/log.ts";
 import { Activity } from "../review/activity.ts";
@@ -64,8 +65,17 @@ export async function serveOverHttp(config: Config, log: Log): Promise<void> {
       `--metrics-listen needs [HOST:]PORT, not ${JSON.stringify(config["metrics-listen"])}`,
     );
   const telemetry = await openTelemetry(log);
+  const review = new ReviewDoor({
+    access,
+    workspace: engine.workspace,
+    state: config["state-dir"],
+    authenticated,
+    secure: certificate !== undefined,
+    log,
+  });
   const service = await serveHttp({
     address,
+    review,
     access,
     tls: certificate?.current,
     metricsAddress,
@@ -102,6 +112,7 @@ export async function serveOverHttp(config: Config, log: Log): Promise<void> {
     sandbox,
     callers: authenticated ? "with a token" : "every user and program of this machine",
     metrics: service.metricsUrl,
+    review: `${service.url}/review/${authenticated ? "" : `?token=${await review.ticket()}`}`,
     telemetry: telemetry?.to,
   });
   const renewal = certificate && setInterval(() => certificate.renew(service), renewalMs).unref();

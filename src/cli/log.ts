@@ -20,6 +20,8 @@ interface Started {
   /** The callers, if there can be more than one client. */
   readonly callers?: string;
   readonly metrics?: string;
+  /** The address of the review page; with a token that works once where callers are not told apart. */
+  readonly review?: string;
   /** Where traces go. */
   readonly telemetry?: string;
 }
@@ -28,7 +30,7 @@ interface Started {
 export function tellStart(log: Log, config: Config, { at, dialect, workspace, ...rest }: Started): void {
   const roots = workspace.roots.map(({ path, access }) => `${path} (${access})`);
   const how = config.run ? (config["allow-run"] ?? "as the dialect has it") : "none";
-  const { policy, sandbox, callers, metrics, telemetry } = rest;
+  const { policy, sandbox, callers, metrics, review, telemetry } = rest;
   log.started(`started at ${at}`, {
     version,
     dialect,
@@ -39,6 +41,7 @@ export function tellStart(log: Log, config: Config, { at, dialect, workspace, ..
     ...(how === "sandboxed" && { network: config["run-network"] ? "allowed" : "none" }),
     ...(callers !== undefined && { callers }),
     ...(metrics !== undefined && { metrics }),
+    ...(review !== undefined && { review }),
     ...(telemetry !== undefined && { telemetry }),
     ...(config.audit !== undefined && { audit: config.audit }),
   });

@@ -17,6 +17,7 @@ import { type FromServer, folders, type WireCall, type WireQuestion } from "./wi
 
 const mostCalls = 1000;
 const mostUnseen = 200;
+const forgetMs = 120_000;
 /** Longer than a server takes to answer. */
 const answerMs = 5000;
 
@@ -44,6 +45,8 @@ export class Review implements ReviewedPast, Disposable {
   readonly #questions = new Map<string, OpenQuestion>();
   readonly #waiting = new Map<string, Waiting>();
   readonly #began = Date.now();
+  /** How many listen who can answer a question. */
+  #answering = 0;
   /** The latest changes that a viewer could not see when they came. */
   #unseen: { readonly viewer: Viewer; readonly id: string }[] = [];
   #calls: { readonly call: Call; readonly roots: readonly string[] }[] = [];
@@ -84,14 +87,25 @@ export class Review implements ReviewedPast, Disposable {
   }
 
   /** Tells `listener` what happens from now on, as the viewer may see it. Returns how to stop it. */
-  listen(viewer: Viewer, listener: Listener, since: string | undefined): () => void {
+  listen(
+    viewer: Viewer,
+    listener: Listener,
+    since: string | undefined,
+    { answers = true }: { readonly answers?: boolean } = {},
+  ): () => void {
     const stream = this.#streams.get(viewer) ?? new EventStream();
     this.#streams.set(viewer, stream);
     const stop = stream.listen(listener, since);
+    if (answers) this.#answering++;
     this.#attend();
     return () => {
       stop();
+      if (answers) this.#answering--;
       this.#attend();
+      // Events are made for a browser that may come back; not for ever.
+      setTimeout(() => {
+        if (this.#streams.get(viewer) === stream && stream.listeners === 0) this.forget(viewer);
+      }, forgetMs).unref();
     };
   }
 
@@ -180,7 +194,7 @@ export class Review implements ReviewedPast, Disposable {
   }
 
   #attend(): void {
-    const attended = [...this.#streams.values()].some(({ listeners }) => listeners > 0);
+    const attended = this.#answering > 0;
     this.#presence.attended = attended;
     this.servers.attended = attended;
   }

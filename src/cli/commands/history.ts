@@ -9,7 +9,8 @@ import { print } from "../print.ts";
 import { styleOf } from "../style.ts";
 import { UsageError } from "../usage-error.ts";
 import { command } from "./command.ts";
-import { diffOf, fileLine, headOf } from "./past.ts";
+import { diffOf, fileLine, headOf, type ShownContents } from "./past.ts";
+import { openPast } from "./shown-past.ts";
 
 export const history = command({
   name: "history",
@@ -23,7 +24,7 @@ export const history = command({
     before: { value: "CHANGE", help: "Only changes before this one" },
     json: { help: "Print the records as JSON, one on each line" },
   },
-  options: [],
+  options: ["policy"],
   examples: [
     ["polyfs history", "the last changes in this directory"],
     ["polyfs history --diff src/main.ts", "what was done to one file"],
@@ -31,6 +32,7 @@ export const history = command({
   ],
   most: 1,
   async run({ operands: [named = "."], own, config }) {
+    const shown = openPast(config, resolve(fromHome(named)));
     const at = resolve(fromHome(named));
     // Writable, so that the commits of a killed server are recovered and shown.
     using workspace = Workspace.open([{ path: parse(at).root, access: "read-write" }], {
@@ -48,7 +50,7 @@ export const history = command({
       await print(process.stdout, records.map(record => `${JSON.stringify(record)}\n`).join(""));
     } else if (records.length === 0) {
       await print(process.stderr, "polyfs: no changes are recorded here\n");
-    } else for (const record of records) await printRecord(record, workspace, own.has("diff"));
+    } else for (const record of records) await printRecord(record, shown, own.has("diff"));
     return 0;
   },
 });
@@ -60,17 +62,16 @@ function limitOf(given = "20"): number {
 
 const mostFiles = 20;
 
-async function printRecord(record: ChangeRecord, workspace: Workspace, withDiff: boolean): Promise<void> {
+async function printRecord(record: ChangeRecord, shown: ShownContents, withDiff: boolean): Promise<void> {
   const style = styleOf(process.stdout);
-  const { objects } = workspace.archive;
   const lines = [headOf(record, style)];
   const files = record.files.filter(({ effect }) => effect !== "none");
-  const shown = withDiff ? files : files.slice(0, mostFiles);
-  for (const file of shown) {
-    lines.push(await fileLine(file, objects, style));
-    const diff = withDiff ? await diffOf(file, objects, style) : "";
+  const listed = withDiff ? files : files.slice(0, mostFiles);
+  for (const file of listed) {
+    lines.push(await fileLine(file, shown, style));
+    const diff = withDiff ? await diffOf(file, shown, style) : "";
     if (diff !== "") lines.push(diff.trimEnd());
   }
-  if (files.length > shown.length) lines.push(`  and ${files.length - shown.length} more`);
+  if (files.length > listed.length) lines.push(`  and ${files.length - listed.length} more`);
   await print(process.stdout, `${lines.join("\n")}\n`);
 }

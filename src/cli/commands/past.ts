@@ -3,10 +3,12 @@ import { isNoText } from "../../engine/text/detect.ts";
 import { diffCounts, unifiedDiff } from "../../engine/text/diff.ts";
 import { decode } from "../../engine/text/text.ts";
 import type { ChangeRecord, RecordedFile } from "../../engine/workspace/archive/log.ts";
-import type { Objects } from "../../engine/workspace/archive/objects.ts";
 import type { Snapshot } from "../../engine/workspace/archive/snapshot.ts";
 import { isWithin } from "../../engine/workspace/root.ts";
 import { colouredDiff, type Style, visible } from "../style.ts";
+
+/** Contents of the past as the policy shows them; undefined where it hides them, or they are not kept. */
+export type ShownContents = (at: string, hash: string) => Buffer | undefined;
 
 const maxDiffBytes = 1024 * 1024;
 
@@ -33,10 +35,14 @@ const signs: Readonly<Record<RecordedFile["effect"], string>> = {
 };
 
 /** A file of a change, with the lines that it gained and lost. */
-export async function fileLine(file: RecordedFile, objects: Objects, { green, red }: Style): Promise<string> {
+export async function fileLine(
+  file: RecordedFile,
+  shown: ShownContents,
+  { green, red }: Style,
+): Promise<string> {
   const name = shownFrom(process.cwd(), file.at);
   const from = file.from === undefined ? "" : `${visible(shownFrom(process.cwd(), file.from))} -> `;
-  const texts = await textsOf(file, objects);
+  const texts = await textsOf(file, shown);
   const { added, removed } = texts === undefined ? { added: 0, removed: 0 } : diffCounts(...texts);
   const counts = [added > 0 ? green(`+${added}`) : "", removed > 0 ? red(`-${removed}`) : ""];
   const line = [
@@ -47,8 +53,8 @@ export async function fileLine(file: RecordedFile, objects: Objects, { green, re
 }
 
 /** The diff of a change to a file; "" if there is none to show. */
-export async function diffOf(file: RecordedFile, objects: Objects, style: Style): Promise<string> {
-  const texts = await textsOf(file, objects);
+export async function diffOf(file: RecordedFile, shown: ShownContents, style: Style): Promise<string> {
+  const texts = await textsOf(file, shown);
   if (texts === undefined) return "";
   const name = shownFrom(process.cwd(), file.at);
   const from = file.effect === "created" ? "/dev/null" : shownFrom(process.cwd(), file.from ?? file.at);
@@ -69,18 +75,18 @@ export async function contentDiff(at: string, before: Buffer, after: Buffer, sty
 
 async function textsOf(
   { at, before, after }: RecordedFile,
-  objects: Objects,
+  shown: ShownContents,
 ): Promise<[before: string, after: string] | undefined> {
-  const [old, made] = [bytesOf(before, objects), bytesOf(after, objects)];
+  const [old, made] = [bytesOf(at, before, shown), bytesOf(at, after, shown)];
   if (old === undefined || made === undefined) return undefined;
   const [from, to] = [await textOf(at, old), await textOf(at, made)];
   return from === undefined || to === undefined ? undefined : [from, to];
 }
 
 /** A missing file counts as empty; anything but a file, or content that is not kept, cannot be compared. */
-function bytesOf(snapshot: Snapshot | undefined, objects: Objects): Buffer | undefined {
+function bytesOf(at: string, snapshot: Snapshot | undefined, shown: ShownContents): Buffer | undefined {
   if (snapshot === undefined) return Buffer.alloc(0);
-  return snapshot.kind === "file" && snapshot.hash !== undefined ? objects.get(snapshot.hash) : undefined;
+  return snapshot.kind === "file" && snapshot.hash !== undefined ? shown(at, snapshot.hash) : undefined;
 }
 
 async function textOf(at: string, bytes: Buffer): Promise<string | undefined> {

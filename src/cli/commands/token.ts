@@ -28,7 +28,10 @@ export const token = command({
       value: "DIR",
       help: "Let it read and write DIR (repeatable); without any DIR, all that is served",
     },
-    effects: { value: "LIST", help: "What its tools may do: reads, writes, runs (default reads,writes)" },
+    effects: {
+      value: "LIST",
+      help: "What it may do: reads, writes, runs, and reviews for the page at /review (default reads,writes)",
+    },
     tools: { value: "LIST", help: "The only tools that it may call" },
     dialect: { value: "NAME", help: "The only dialect that it gets, also at /mcp" },
     expires: {

@@ -2,7 +2,6 @@
 // URL, and not expired. Scopes say what may be done; a claim may name directories, and can only narrow. We issue
 // no tokens and pass none on.
 import { errors, type JWTPayload, jwtVerify } from "jose";
-import type { Effect } from "../../contract/tool.ts";
 import { plainWording, say } from "../../contract/wording.ts";
 import { Fault } from "../../engine/fault.ts";
 import type { Workspace } from "../../engine/workspace/workspace.ts";
@@ -11,7 +10,7 @@ import type { Log } from "../log.ts";
 import { type Authenticator, bearer } from "./authenticator.ts";
 import { Issuer } from "./issuer.ts";
 import { Principal } from "./principal.ts";
-import { permits, type Reach, reachOf } from "./reach.ts";
+import { permits, type Reach, reachOf, type TokenEffect } from "./reach.ts";
 import { Recent } from "./recent.ts";
 import { rootsClaimed } from "./roots-claim.ts";
 import { digest } from "./tokens-file.ts";
@@ -28,12 +27,13 @@ export interface OAuthOptions {
   readonly concurrency?: number;
 }
 
-const scopeOf: Readonly<Record<Effect, string>> = {
+const scopeOf: Readonly<Record<TokenEffect, string>> = {
   reads: "files:read",
   writes: "files:write",
   runs: "commands:run",
+  reviews: "changes:review",
 };
-const effects: readonly Effect[] = ["reads", "writes", "runs"];
+const effects: readonly TokenEffect[] = ["reads", "writes", "runs", "reviews"];
 const algorithms = [
   "RS256",
   "RS384",
@@ -148,6 +148,7 @@ export class OAuth implements Authenticator {
       expires,
       perMinute,
       concurrency,
+      reviews: granted.includes("reviews") ? this.#reviewed(roots) : undefined,
       browses: granted.includes("reads"),
       permits: permits(granted),
       refuse: tool =>
@@ -157,8 +158,14 @@ export class OAuth implements Authenticator {
     return principal;
   }
 
-  /** `claims` holds the claim that names directories, if there is one. */
-  #reach(claims: readonly unknown[], granted: readonly Effect[]): Reach {
+  /** The page undoes what agents did, whatever the token's own tools may do. */
+  #reviewed(claims: readonly unknown[]): Workspace {
+    const { workspace, narrowed } = this.#reach(claims, ["writes"]);
+    return narrowed ? workspace : workspace.under({ current: () => [] });
+  }
+
+  /** `claims` holds the claim that names directories, where there is one. */
+  #reach(claims: readonly unknown[], granted: readonly TokenEffect[]): Reach {
     const { workspace, log } = this.#options;
     try {
       return reachOf(workspace, claims.length === 0 ? undefined : rootsClaimed(claims[0]), granted);
@@ -179,7 +186,7 @@ export class OAuth implements Authenticator {
     );
   }
 
-  #insufficient(message: string, effect: Effect): Refusal {
+  #insufficient(message: string, effect: TokenEffect): Refusal {
     return this.#challenge(403, message, `error="insufficient_scope", scope="${scopeOf[effect]}"`);
   }
 

@@ -24,6 +24,8 @@ export interface PrincipalOptions {
   readonly perMinute?: number;
   /** Whether it may read files otherwise than by tools: as resources. */
   readonly browses: boolean;
+  /** What it may review, and undo changes in; absent where the review page is not for it. Closed with the caller. */
+  readonly reviews?: Workspace | undefined;
   permits(tool: Tool): boolean;
   /** The answer to a call of a tool that is not permitted. */
   refuse(tool: Tool): Refusal;
@@ -87,6 +89,9 @@ export class Principal {
   }
 
   #closeIfUnused(): void {
-    if (this.#retired && this.#uses === 0 && this.is.narrowed) this.is.workspace[Symbol.dispose]();
+    if (!this.#retired || this.#uses > 0) return;
+    const { workspace, narrowed, reviews } = this.is;
+    if (narrowed) workspace[Symbol.dispose]();
+    if (reviews !== workspace) reviews?.[Symbol.dispose]();
   }
 }

@@ -4,6 +4,9 @@ import { parse } from "node:path";
 import type { Effect, Tool } from "../../contract/tool.ts";
 import type { Grant, Workspace } from "../../engine/workspace/workspace.ts";
 
+/** What a token may do: the effects of tools, and the review page, which shows all changes and undoes them. */
+export type TokenEffect = Effect | "reviews";
+
 export interface Reach {
   readonly workspace: Workspace;
   /** Whether it is the caller's own, to be closed with it. */
@@ -14,7 +17,7 @@ export interface Reach {
 export function reachOf(
   served: Workspace,
   roots: readonly Grant[] | undefined,
-  effects: readonly Effect[],
+  effects: readonly TokenEffect[],
 ): Reach {
   const writes = effects.includes("writes");
   if (roots === undefined && writes) return { workspace: served, narrowed: false };
@@ -29,6 +32,6 @@ export function reachOf(
   return { workspace, narrowed: true };
 }
 
-export function permits(effects: readonly Effect[], tools?: readonly string[]): (tool: Tool) => boolean {
+export function permits(effects: readonly TokenEffect[], tools?: readonly string[]): (tool: Tool) => boolean {
   return ({ name, effect }) => effects.includes(effect) && (tools === undefined || tools.includes(name));
 }

@@ -2,9 +2,9 @@
 // so a plain hash is enough. An unknown key is refused: it may have been meant as a restriction.
 import { createHash, randomBytes } from "node:crypto";
 import { dirname, resolve } from "node:path";
-import type { Effect } from "../../contract/tool.ts";
 import type { Grant } from "../../engine/workspace/workspace.ts";
 import { isRecord } from "../jsonrpc.ts";
+import type { TokenEffect } from "./reach.ts";
 
 export interface TokenRecord {
   readonly name: string;
@@ -13,7 +13,7 @@ export interface TokenRecord {
   /** Absent: everything that is served. */
   readonly roots?: readonly Grant[];
   /** Absent: reads and writes. */
-  readonly effects?: readonly Effect[];
+  readonly effects?: readonly TokenEffect[];
   /** Absent: all that the effects permit. */
   readonly tools?: readonly string[];
   readonly dialect?: string;
@@ -40,7 +40,7 @@ export function hashText(token: string): string {
   return `sha256:${digest(token).toString("base64url")}`;
 }
 
-const effects: readonly string[] = ["reads", "writes", "runs"];
+const effects: readonly string[] = ["reads", "writes", "runs", "reviews"];
 
 /** The expected value of each key, for error messages. */
 const keys: Readonly<Record<keyof TokenRecord, readonly [(value: unknown) => boolean, string]>> = {

@@ -104,6 +104,7 @@ export class Tokens implements Authenticator {
       owner: `token ${name} ${record.hash}`,
       name,
       ...this.#reach(record, effects),
+      reviews: effects.includes("reviews") ? this.#reviewed(record) : undefined,
       dialect,
       expires: expires === undefined ? undefined : Date.parse(expires),
       perMinute: record.perMinute ?? this.#options.perMinute,
@@ -112,6 +113,12 @@ export class Tokens implements Authenticator {
       permits: permits(effects, tools),
       refuse: tool => new Refusal(403, `Forbidden: this token does not permit ${tool.name}`),
     });
+  }
+
+  /** The page undoes what agents did, whatever the token's own tools may do. */
+  #reviewed(record: TokenRecord): Workspace {
+    const { workspace, narrowed } = this.#reach(record, ["writes"]);
+    return narrowed ? workspace : workspace.under({ current: () => [] });
   }
 
   #reach({ name, roots, policy }: TokenRecord, effects: NonNullable<TokenRecord["effects"]>): Reach {

@@ -15,6 +15,7 @@ import { Rates } from "./rates.ts";
 import { Refusal } from "./refusal.ts";
 import type { RequestContext } from "./request-context.ts";
 import { respond } from "./respond.ts";
+import type { ReviewDoor } from "./review-door.ts";
 import type { MethodTable, Tables } from "./tables.ts";
 
 interface FrontOptions {
@@ -26,6 +27,8 @@ interface FrontOptions {
   readonly metrics: Metrics;
   readonly recorder: Recorder;
   readonly log: Log;
+  /** What is served at /review; absent where nothing is. */
+  readonly review?: ReviewDoor | undefined;
   readonly keepAliveMs: number;
   /** Whether the figures are served elsewhere. */
   readonly separateFigures: boolean;
@@ -100,7 +103,9 @@ export class Front {
     response: ServerResponse,
     headers: Readonly<Record<string, string>>,
   ): Promise<void> {
-    const { access, tables, endpoint, printMetrics, keepAliveMs, separateFigures } = this.#options;
+    const { access, tables, endpoint, printMetrics, keepAliveMs, separateFigures, review } = this.#options;
+    if (review !== undefined && (path === "/review" || path.startsWith("/review/")))
+      return await review.handle(request, response);
     const document = access.documents.get(path);
     if (document !== undefined) return send(response, 200, { ...json, ...headers }, document);
     const principal = await access.identify(request.headers.authorization);

@@ -16,6 +16,7 @@ import { HostCheck, type HostCheckOptions } from "./host-check.ts";
 import { defaultKeepAliveMs } from "./keep-alive.ts";
 import { Metrics } from "./metrics.ts";
 import { RequestContexts } from "./request-context.ts";
+import type { ReviewDoor } from "./review-door.ts";
 import type { SessionLimits } from "./sessions.ts";
 import { Tables, type TablesOptions } from "./tables.ts";
 
@@ -31,6 +32,8 @@ export interface ServiceOptions
   /** Keep nothing between requests, for use behind a load balancer. */
   readonly stateless?: boolean;
   readonly maxBodyBytes?: number;
+  /** What is served at /review; absent where nothing is. */
+  readonly review?: ReviewDoor | undefined;
   /** Whether /metrics is served at another address. */
   readonly separateFigures?: boolean;
 }
@@ -74,6 +77,7 @@ export function createService(options: ServiceOptions): Service {
     recorder,
     log,
     keepAliveMs,
+    review: options.review,
     separateFigures: options.separateFigures ?? false,
     printMetrics: () =>
       metrics.print([
@@ -100,6 +104,7 @@ export function createService(options: ServiceOptions): Service {
       await within(lastMs, front.openRequests.idle(), now);
     },
     [Symbol.dispose]() {
+      options.review?.[Symbol.dispose]();
       recorder[Symbol.dispose]();
       access[Symbol.dispose]();
     },

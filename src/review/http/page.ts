@@ -75,8 +75,9 @@ export class Page {
   #foreign({ headers }: IncomingMessage): string | undefined {
     const { host = "", origin } = headers;
     if (!this.#options.isOurHost(host.toLowerCase())) return "This page is not addressed by that Host.";
-    const own = `${this.#options.secure ? "https" : "http"}://${host}`.toLowerCase();
-    if (origin !== undefined && origin.toLowerCase() !== own)
+    // Where a proxy ends TLS, the page's scheme is not ours.
+    const own = [`http://${host}`, `https://${host}`].map(one => one.toLowerCase());
+    if (origin !== undefined && !own.includes(origin.toLowerCase()))
       return "Requests from another Origin are not answered.";
     const site = headers["sec-fetch-site"];
     const isNavigation = headers["sec-fetch-mode"] === "navigate" && headers["sec-fetch-dest"] === "document";

@@ -1,0 +1,42 @@
+// Contents of the past as the policy shows them. A rule about `config/*.json` is meant below a directory that is
+// served, so every directory that was served counts, besides the one that the user asks about.
+import { dirname, parse } from "node:path";
+import { Fault } from "../../engine/fault.ts";
+import { type Grant, Workspace } from "../../engine/workspace/workspace.ts";
+import { createLog } from "../../mcp/log.ts";
+import { servedRoots } from "../../review/served-roots.ts";
+import type { Config } from "../config.ts";
+import { choosePolicy } from "../policy/policy-choice.ts";
+import type { ShownContents } from "./past.ts";
+
+export function openPast(config: Config, at: string): ShownContents {
+  const state = config["state-dir"];
+  const rules = choosePolicy(config.policy, true, process.env, createLog(config["log-level"]));
+  const open = (paths: readonly string[]) =>
+    Workspace.open(
+      paths.map((path): Grant => ({ path, access: "read-only" })),
+      { state, rules },
+    );
+  const candidates = [parse(at).root, at, dirname(at), process.cwd(), ...servedRoots(state)];
+  const workspace = open([...new Set(candidates)].filter(path => canOpen(() => open([path]))));
+  return (path, hash) => {
+    const bytes = workspace.archive.objects.get(hash);
+    try {
+      return bytes && workspace.shown(path, bytes);
+    } catch (error) {
+      if (Fault.is(error, "forbidden")) return undefined;
+      throw error;
+    }
+  };
+}
+
+/** A directory may be gone, and what the user asks about may be a file. */
+function canOpen(open: () => Workspace): boolean {
+  try {
+    open()[Symbol.dispose]();
+    return true;
+  } catch (error) {
+    if (error instanceof Fault) return false;
+    throw error;
+  }
+}

@@ -1,0 +1,40 @@
+// Loads the review page with the first request for it, and hands out one-time tokens before that.
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Entrance } from "../../review/http/entrance.ts";
+import type { ReviewPage, ReviewPageOptions } from "./review-page.ts";
+
+export class ReviewDoor implements Disposable {
+  readonly #options: ReviewPageOptions;
+  #entrance: Promise<Entrance> | undefined;
+  #page: Promise<ReviewPage> | undefined;
+
+  constructor(options: ReviewPageOptions) {
+    this.#options = options;
+  }
+
+  /** A token that lets one browser in, once: for servers whose callers are not told apart. */
+  async ticket(): Promise<string> {
+    const { soleViewer } = await import("./review-page.ts");
+    const viewer = soleViewer(this.#options.workspace);
+    return (await this.#opened()).ticket(() => viewer);
+  }
+
+  async handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    this.#page ??= this.#load();
+    await (await this.#page).handle(request, response);
+  }
+
+  [Symbol.dispose](): void {
+    void this.#page?.then(page => page[Symbol.dispose]());
+  }
+
+  #opened(): Promise<Entrance> {
+    this.#entrance ??= import("../../review/http/entrance.ts").then(({ Entrance: made }) => new made());
+    return this.#entrance;
+  }
+
+  async #load(): Promise<ReviewPage> {
+    const { ReviewPage: Loaded } = await import("./review-page.ts");
+    return new Loaded(this.#options, await this.#opened());
+  }
+}
