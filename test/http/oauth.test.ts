@@ -43,7 +43,7 @@ describe("with an authorization server", () => {
       expect(JSON.parse(body)).toMatchObject({
         resource: audience,
         authorization_servers: [issuer.url],
-        scopes_supported: ["files:read", "files:write", "commands:run"],
+        scopes_supported: ["files:read", "files:write", "commands:run", "changes:review"],
       });
     }
   });
