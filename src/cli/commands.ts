@@ -49,6 +49,10 @@ export const commands: { readonly [name: string]: Subcommand } = {
     summary: "Add, list or remove tokens for --http",
     load: async () => (await import("./commands/token.ts")).token,
   },
+  store: {
+    summary: "Set up, check, clean up and copy a shared store",
+    load: async () => (await import("./commands/store.ts")).store,
+  },
   audit: {
     summary: "Check that an audit log is as it was written",
     load: async () => (await import("./commands/audit.ts")).audit,

@@ -46,6 +46,10 @@ export async function serveOverHttp(config: Config, log: Log): Promise<void> {
   const { confine, sandbox } = await confinementOf(config);
   using engine = openDirectories(config, { withoutRoots }, confine, policy);
   for (const { path, access } of engine.workspace.roots) log.info(`serving ${path} (${access})`);
+  await using _shared =
+    config.store === undefined
+      ? undefined
+      : await (await import("./replica.ts")).shareThroughStore(config, engine.workspace, log);
   using audit = openAudit(config, engine.workspace, log);
   if (config.tokens !== undefined) refuseServed("--tokens", config.tokens, engine.workspace);
   using activity = new Activity({

@@ -3,6 +3,7 @@
 import { defaultSettings } from "../contract/settings.ts";
 import { httpOptions } from "./http-options.ts";
 import type { Option } from "./option.ts";
+import { storeOptions } from "./store-options.ts";
 import { workspacesOptions } from "./workspaces-options.ts";
 
 export const options = {
@@ -119,6 +120,7 @@ export const options = {
     published: { "agent-tools": "BASH_TIMEOUT_MAX_MS" },
   },
   ...workspacesOptions,
+  ...storeOptions,
   ...httpOptions,
   "log-level": {
     kind: "choice",

@@ -41,6 +41,10 @@ export async function serve(given: Config): Promise<void> {
   );
   using engine = served;
   for (const { path, access } of engine.workspace.roots) log.info(`serving ${path} (${access})`);
+  await using _shared =
+    config.store === undefined
+      ? undefined
+      : await (await import("./replica.ts")).shareThroughStore(config, engine.workspace, log);
   await warnOfVolatileState(config, engine.workspace);
   using audit = openAudit(config, engine.workspace, log);
   const telemetry = await openTelemetry(log);

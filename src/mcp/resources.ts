@@ -54,6 +54,7 @@ export function resourceMethods({ engine, settings, dialect }: ServerOptions) {
         }
         const path = pathOf(uri, workspace);
         try {
+          await workspace.replication?.refresh("reads");
           return {
             result: { contents: [await contentOf(String(uri), path, workspace, settings.maxFileBytes)] },
           };

@@ -38,7 +38,7 @@ export class Ground implements AsyncDisposable {
     const state = join(this.path, `state-${name}`);
     mkdirSync(state, { recursive: true, mode: 0o700 });
     const workspace = Workspace.open([{ path: root, access: "read-write" }], { state });
-    const replica = await openReplica({ store: line.store, name: "w", workspace, state, ...options });
+    const replica = await openReplica({ store: line.store, name: "w", workspace, ...options });
     const machine = new Machine(root, workspace, replica, line);
     this.#machines.push(machine);
     return machine;

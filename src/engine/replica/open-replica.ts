@@ -5,8 +5,8 @@ import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import { Fault } from "../fault.ts";
 import type { Revision, WorkspaceInfo, WorkspaceStore } from "../store/store.ts";
-import { makeDirectory, openNew } from "../workspace/archive/folder.ts";
-import { contentAt, unlinkIfThere } from "../workspace/commit/if-there.ts";
+import { openNew } from "../workspace/archive/folder.ts";
+import { contentAt, namesIn, unlinkIfThere } from "../workspace/commit/if-there.ts";
 import { sys, writeAll } from "../workspace/commit/syscalls.ts";
 import type { Workspace } from "../workspace/workspace.ts";
 import { bodyOf } from "./entry-body.ts";
@@ -19,8 +19,6 @@ export interface OpenReplicaOptions extends ReplicaOptions {
   readonly name: string;
   /** Has one root that may be written. */
   readonly workspace: Workspace;
-  /** The state directory of this server. */
-  readonly state: string;
 }
 
 /** So many of the last changes are applied one by one on a new replica, so that they are in its history. */
@@ -38,7 +36,8 @@ export async function openReplica(options: OpenReplicaOptions): Promise<Replica>
       detail: "one directory that may be written is needed",
     });
   const copy = new LocalCopy(workspace.withoutRules());
-  const marker = markerIn(options.state, root.path);
+  const folder = workspace.stateFolder("replicas");
+  const marker = join(folder, markerName(root.path));
   for (;;) {
     const found = await ready(store, name);
     const made = found ?? (await store.create({ name }));
@@ -47,6 +46,7 @@ export async function openReplica(options: OpenReplicaOptions): Promise<Replica>
     try {
       if (found === undefined) await replica.import({ action: "import", client: "" });
       else await materialise(replica, copy, store, found, marker);
+      refuseSecond(folder, marker, made.id);
       writeMarker(marker, made.id);
       workspace.replicate(replica);
       return replica;
@@ -104,10 +104,17 @@ async function materialise(
   await replica.refresh("writes");
 }
 
-function markerIn(state: string, root: string): string {
-  const folder = join(state, "replicas");
-  makeDirectory(folder);
-  return join(folder, Buffer.from(root).toString("base64url").slice(-200));
+function markerName(root: string): string {
+  return Buffer.from(root).toString("base64url").slice(-200);
+}
+
+/** Changes have the same ids on every replica, so two of one workspace cannot share a history. */
+function refuseSecond(folder: string, marker: string, id: string): void {
+  for (const name of namesIn(folder)) {
+    if (join(folder, name) === marker || contentAt(join(folder, name))?.toString() !== id) continue;
+    const detail = "another directory with this state directory is a replica of it; use --state-dir for each";
+    throw new Fault("store_unavailable", { reason: "invalid", detail });
+  }
 }
 
 /** Says which workspace a directory is a copy of. Without it, nothing in the directory is ever removed. */

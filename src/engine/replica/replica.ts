@@ -53,6 +53,7 @@ const entryBytes = 8 * 1024 * 1024;
 export class Replica implements Replication, AsyncDisposable {
   readonly id: WorkspaceId;
   readonly state = new TreeState();
+  publishedBytes = 0;
   readonly #store: WorkspaceStore;
   readonly #copy: LocalCopy;
   readonly #options: ReplicaOptions;
@@ -75,6 +76,10 @@ export class Replica implements Replication, AsyncDisposable {
     this.#unsubscribe = store.changed((workspace, revision) => {
       if (workspace === id && revision > this.#revision) this.#question.answered().catch(() => {});
     });
+  }
+
+  get root(): string {
+    return this.#copy.root;
   }
 
   get revision(): Revision {
@@ -181,6 +186,7 @@ export class Replica implements Replication, AsyncDisposable {
     const entry = entryOf(publication, complete);
     const objects = [...publication.contents];
     const { result } = await this.#append(entry, objects);
+    this.publishedBytes += result === "appended" ? entry.bytes : 0;
     if (result === "appended") return;
     if (result === "stale") throw new Behind();
     const details = {

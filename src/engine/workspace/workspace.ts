@@ -6,9 +6,10 @@ import { isAbsolute, resolve } from "node:path";
 import { Fault } from "../fault.ts";
 import { type Allowed, isAllowed } from "../policy/approval.ts";
 import { Archive } from "./archive/archive.ts";
+import { makeDirectory } from "./archive/folder.ts";
 import type { By, Change, Commit, CommitListener, CommitOptions } from "./commit/change.ts";
 import { Committer, type Current } from "./commit/commit.ts";
-import type { Publish, Replication } from "./commit/publication.ts";
+import type { Replication } from "./commit/publication.ts";
 import { removeWithoutRoom } from "./commit/remove-without-journal.ts";
 import type { CopyAttributes } from "./commit/stage.ts";
 import { refuseStateIn } from "./commit/state-in-root.ts";
@@ -17,7 +18,7 @@ import { type Attendance, attendanceAt, openStore } from "./commit/store.ts";
 import { othersRecorded } from "./commit/unrecorded-commits.ts";
 import { isConcealed, liesInConcealed } from "./concealed.ts";
 import { Directory } from "./directory.ts";
-import { system } from "./errno.ts";
+import { stateDirectory, system } from "./errno.ts";
 import { OpenFile } from "./file.ts";
 import { ownDirectories } from "./footprint/own-directories.ts";
 import { announceCommand, type RunningCommand } from "./footprint/running-commands.ts";
@@ -224,6 +225,13 @@ export class Workspace implements Disposable {
     return ownDirectories(openStore(this.#writing.state).state.path);
   }
 
+  /** A folder of the state directory, made where it is missing. */
+  stateFolder(name: string): string {
+    const path = `${openStore(this.#writing.state).state.path}/${name}`;
+    system(stateDirectory, () => makeDirectory(path));
+    return path;
+  }
+
   /** The history. */
   get archive(): Archive {
     try {
@@ -350,9 +358,14 @@ export class Workspace implements Disposable {
   }
 
   /** What others have published is here already, so it is written without being published. */
-  #inTurn<T>(options: CommitOptions, attempt: (publish?: Publish) => Promise<T>): Promise<T> {
+  #inTurn<T>(
+    options: CommitOptions,
+    attempt: (publish?: CommitOptions["publish"]) => Promise<T>,
+  ): Promise<T> {
     const { replication } = this;
-    return replication === undefined || options.id !== undefined ? attempt() : replication.write(attempt);
+    if (replication === undefined || options.id !== undefined) return attempt();
+    const { root } = replication;
+    return replication.write(send => attempt({ root, send }));
   }
 
   /** Shares the workspace with other machines, from now on. */
@@ -362,7 +375,11 @@ export class Workspace implements Disposable {
 
   /** What shares the workspace with other machines; absent where nothing does. */
   get replication(): Replication | undefined {
-    return this.#shared.replication;
+    const { replication } = this.#shared;
+    // Other directories are written to in the same way, and are not shared.
+    return replication !== undefined && this.roots.every(({ path }) => isWithin(path, replication.root))
+      ? replication
+      : undefined;
   }
 
   /** The same directories without rules, for what the server itself does. The caller disposes of it. */

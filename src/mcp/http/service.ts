@@ -91,6 +91,20 @@ export function createService(options: ServiceOptions): Service {
         gauge("polyfs_calls_waiting", "Calls waiting", () => calls.waiting),
         gauge("polyfs_jobs", "Commands running, those in the background included", runningCommands),
         gauge("polyfs_open_files", "Open files of the process", openFiles),
+        gauge("polyfs_store_up", "Whether the shared store can be reached", () => {
+          const { replication } = options.engine.workspace;
+          return replication && (replication.staleMs === undefined ? 1 : 0);
+        }),
+        gauge(
+          "polyfs_store_revision",
+          "The revision of the shared workspace that this server has: its rate is that of changes",
+          () => options.engine.workspace.replication?.revision,
+        ),
+        gauge(
+          "polyfs_store_published_bytes",
+          "Bytes that this server has added to the shared store",
+          () => options.engine.workspace.replication?.publishedBytes,
+        ),
         gauge("process_resident_memory_bytes", "Resident memory", () => process.memoryUsage.rss()),
       ]),
   });

@@ -93,7 +93,7 @@ export interface CommitOptions {
   readonly unmasked?: boolean;
   readonly signal?: AbortSignal;
   /** Called when nothing can refuse the commit any more, and before it happens. */
-  readonly publish?: Publish | undefined;
+  readonly publish?: { readonly root: string; readonly send: Publish } | undefined;
   /** The id of the change, where another machine has made it. */
   readonly id?: string;
 }

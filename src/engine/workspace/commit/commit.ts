@@ -234,8 +234,8 @@ export class Committer {
       }
       await inSlices(plan.preconditions, check => verify(check, places));
       options.signal?.throwIfAborted();
-      const root = this.#roots[0]?.path ?? "/";
-      await options.publish?.(publicationOf(id, account.by, plan.outcomes, plan.parents, root));
+      const { publish } = options;
+      await publish?.send(publicationOf(id, account.by, plan.outcomes, plan.parents, publish.root));
       begun = true;
       journal.append({ is: "commit", id, inodes });
       const directories = [...staged.unflushed].map(place => flushDirectory(places.handle(place)));

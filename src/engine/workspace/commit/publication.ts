@@ -46,12 +46,18 @@ export class Behind extends Error {
 
 /** What shares a workspace with other machines. */
 export interface Replication {
+  /** The directory that is shared, absolute. */
+  readonly root: string;
   /** Runs a write in turn, and again when others were faster. Faults: `store_unavailable`. */
   write<T>(attempt: (publish: Publish) => Promise<T>): Promise<T>;
   /** Finds what was changed without a commit, by a command, and publishes it. The id of the change, if there is one. */
   publishChanges(by: By): Promise<string | undefined>;
   /** Brings what others have published, before somebody looks. */
   refresh(effect: "reads" | "writes"): Promise<void>;
+  /** The number of changes that are here. */
+  readonly revision: number;
+  /** How much this process has added to the store. */
+  readonly publishedBytes: number;
   /** For how long the store has not been reached; undefined where it was at the last question. */
   readonly staleMs: number | undefined;
 }

@@ -1,0 +1,50 @@
+// `--store URL`: what is served becomes a replica of a workspace of the store. Loaded only with that option.
+import { plainWording, say } from "../contract/wording.ts";
+import { Fault } from "../engine/fault.ts";
+import { openReplica } from "../engine/replica/open-replica.ts";
+import type { Replica } from "../engine/replica/replica.ts";
+import { openWorkspaceStore, shownAddress } from "../engine/store/open-store.ts";
+import type { Workspace } from "../engine/workspace/workspace.ts";
+import type { Log } from "../mcp/log.ts";
+import type { Config } from "./config.ts";
+import { UsageError } from "./usage-error.ts";
+
+/** Faults: `store_unavailable`, `not_empty`. The caller disposes of it when nothing is served any more. */
+export async function shareThroughStore(
+  config: Config,
+  workspace: Workspace,
+  log: Log,
+): Promise<AsyncDisposable & { readonly replica: Replica }> {
+  const address = config.store ?? "";
+  const name = config["store-workspace"] ?? "main";
+  const store = await openWorkspaceStore({ store: address }).catch(asUsage);
+  try {
+    const replica = await openReplica({
+      ...{ store, name, workspace },
+      trustMs: config["store-trust-ms"],
+      maxBytes: config["store-max-bytes"],
+      warn: message => log.warn(message),
+    });
+    log.info(`sharing workspace ${name} of ${shownAddress(address)} at revision ${replica.revision}`);
+    return {
+      replica,
+      async [Symbol.asyncDispose]() {
+        await replica[Symbol.asyncDispose]();
+        await store[Symbol.asyncDispose]();
+      },
+    };
+  } catch (error) {
+    await store[Symbol.asyncDispose]();
+    return asUsage(error);
+  }
+}
+
+/** What is wrong with the store is wrong with the start. */
+function asUsage(error: unknown): never {
+  if (Fault.is(error, "not_empty"))
+    throw new UsageError(
+      `${error.data.path} holds files that are not of the workspace; name an empty directory, which becomes a copy of it`,
+    );
+  if (Fault.is(error, "store_unavailable")) throw new UsageError(say(plainWording, error));
+  throw error;
+}

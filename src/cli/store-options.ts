@@ -1,0 +1,25 @@
+// The options that concern the shared store, as further lines of the table of options.
+import type { Option } from "./option.ts";
+
+export const storeOptions = {
+  store: {
+    kind: "text",
+    value: "URL",
+    help: "Share the directory with other servers through this store: postgres://USER@HOST/DATABASE, or a directory; a password is better given in POLYFS_STORE",
+  },
+  "store-workspace": {
+    kind: "text",
+    value: "NAME",
+    help: "With --store: the workspace of the store that the directory is a copy of (main if left out)",
+  },
+  "store-max-bytes": {
+    kind: "number",
+    default: Number.MAX_SAFE_INTEGER,
+    help: "With --store: the most bytes that the workspace may take up in the store",
+  },
+  "store-trust-ms": {
+    kind: "number",
+    default: 1,
+    help: "With --store: reads do not ask the store again if they did this many milliseconds ago",
+  },
+} as const satisfies Record<string, Option>;
