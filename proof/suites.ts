@@ -3,6 +3,7 @@ import type { Suite } from "./suite.ts";
 
 export const suites: { readonly [name: string]: () => Promise<Suite> } = {
   agents: async () => (await import("./agents/suite.ts")).agents,
+  cluster: async () => (await import("./cluster/suite.ts")).clusterSuite,
   attack: async () => (await import("./attack/suite.ts")).attack,
   "attack-without-proc": async () => (await import("./attack/without-proc.ts")).attackWithoutProc,
   encodings: async () => (await import("./encodings/suite.ts")).encodingsSuite,

@@ -1,0 +1,74 @@
+// An agent that works on whichever replica answers. It notes what it was told: done, refused, or nothing.
+import { setTimeout as pause } from "node:timers/promises";
+import type { Chance } from "../chance.ts";
+import { type Answer, NoAnswer } from "../client/client.ts";
+import type { Cluster } from "./cluster.ts";
+
+export interface ClusterDeed {
+  readonly token: string;
+  readonly how: "edit" | "write" | "run" | "move";
+  readonly told: "done" | "refused" | "nothing";
+  readonly said: string;
+  /** How long until the answer. */
+  readonly ms: number;
+}
+
+/** The line of an agent in a shared file: its tokens come right above it. */
+export function anchor(agent: number): string {
+  return `-- agent ${agent} --`;
+}
+
+export async function work(
+  cluster: Cluster,
+  agent: number,
+  files: readonly string[],
+  chance: Chance,
+  until: () => boolean,
+): Promise<ClusterDeed[]> {
+  const deeds: ClusterDeed[] = [];
+  const name = `agent${agent}`;
+  for (let n = 0; !until(); n++) {
+    const token = `<${agent}.${n}>`;
+    const how = chance.pick(["edit", "edit", "edit", "edit", "write", "move", "run"] as const);
+    const began = performance.now();
+    const { told, said } = await tell(async i => {
+      switch (how) {
+        case "edit": {
+          const edits = [{ old: anchor(agent), new: `${token}\n${anchor(agent)}` }];
+          return await cluster.call(i, name, "edit_file", { path: chance.pick(files), edits });
+        }
+        case "write":
+          return await cluster.call(i, name, "write_file", {
+            path: `${name}/w${n}.txt`,
+            content: `${token}\n`,
+          });
+        case "move": {
+          const path = `${name}/m${n}.txt`;
+          const made = await cluster.call(i, name, "write_file", { path, content: `${token}\n` });
+          if (made.failed) return made;
+          return await cluster.call(i, name, "move", { from: path, to: `moved/${name}-${n}.txt` });
+        }
+        case "run": {
+          const command = `mkdir -p ${name} && echo '${token}' >> ${name}/run.txt`;
+          return await cluster.call(i, name, "run_command", { command });
+        }
+      }
+    });
+    deeds.push({ token, how, told, said, ms: performance.now() - began });
+    await pause(chance.below(60));
+  }
+  return deeds;
+
+  async function tell(
+    action: (replica: number) => Promise<Answer>,
+  ): Promise<Pick<ClusterDeed, "told" | "said">> {
+    try {
+      const { text, failed } = await action(chance.below(cluster.count));
+      return { told: failed ? "refused" : "done", said: text };
+    } catch (error) {
+      if (!(error instanceof NoAnswer)) throw error;
+      await pause(20);
+      return { told: "nothing", said: error.message };
+    }
+  }
+}

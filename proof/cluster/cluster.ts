@@ -1,0 +1,105 @@
+// Three replicas of one workspace, each with a directory and a state of its own, as on three machines. A replica can be
+// killed and comes back with what it had, or as a new machine with nothing.
+import { execFileSync } from "node:child_process";
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type PostgresServer, startPostgres } from "../../test/store/postgres-server.ts";
+import { type Answer, NoAnswer } from "../client/client.ts";
+import { HttpServer, messageIn } from "../client/http-client.ts";
+import { program } from "../places.ts";
+
+const both = { "content-type": "application/json", accept: "application/json, text/event-stream" };
+const era = "2026-07-28";
+const meta = {
+  "io.modelcontextprotocol/protocolVersion": era,
+  "io.modelcontextprotocol/clientCapabilities": {},
+};
+
+export class Cluster implements AsyncDisposable {
+  readonly base = realpathSync(mkdtempSync(join(tmpdir(), "polyfs-cluster-")));
+  readonly database: PostgresServer | undefined;
+  readonly #store: string;
+  readonly #servers: HttpServer[] = [];
+
+  private constructor(database: PostgresServer | undefined) {
+    this.database = database;
+    this.#store = database?.url ?? join(this.base, "store");
+  }
+
+  /** Where there is no PostgreSQL, the replicas share a directory. */
+  static async start(count: number, files: Readonly<Record<string, string>>): Promise<Cluster> {
+    const cluster = new Cluster(await startPostgres());
+    cluster.command("store", "migrate");
+    mkdirSync(cluster.root(0));
+    for (const [name, text] of Object.entries(files)) writeFileSync(join(cluster.root(0), name), text);
+    for (let i = 0; i < count; i++) await cluster.startReplica(i);
+    return cluster;
+  }
+
+  /** What `polyfs ARGS` prints. */
+  command(...args: readonly string[]): string {
+    const env = { ...process.env, POLYFS_STORE: this.#store };
+    return execFileSync(process.execPath, [program, ...args], { env, encoding: "utf8" });
+  }
+
+  root(i: number): string {
+    return join(this.base, `root${i}`);
+  }
+
+  get count(): number {
+    return this.#servers.length;
+  }
+
+  async startReplica(i: number): Promise<void> {
+    mkdirSync(this.root(i), { recursive: true });
+    const args = ["--store", this.#store, "--stateless", "--allow-run=unsandboxed", "--log-level", "warn"];
+    const server = new HttpServer(this.root(i), join(this.base, `state${i}`), args);
+    this.#servers[i] = server;
+    await server.url;
+  }
+
+  /** As a machine that loses power; `anew` also loses its disk. */
+  async killReplica(i: number, anew: boolean): Promise<void> {
+    const server = this.#servers[i];
+    server?.kill();
+    await server?.ended;
+    server?.agent.destroy();
+    if (!anew) return;
+    for (const path of [this.root(i), join(this.base, `state${i}`)])
+      rmSync(path, { recursive: true, force: true });
+  }
+
+  async call(i: number, client: string, tool: string, args: object, patienceMs = 20_000): Promise<Answer> {
+    const server = this.#servers[i];
+    if (server === undefined || server.gone) throw new NoAnswer("gone", "the replica is down");
+    const clientInfo = { name: client, version: "1" };
+    const params = {
+      name: tool,
+      arguments: args,
+      _meta: { ...meta, "io.modelcontextprotocol/clientInfo": clientInfo },
+    };
+    const headers = { ...both, "mcp-protocol-version": era, "mcp-method": "tools/call", "mcp-name": tool };
+    const message = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/call", params });
+    const { body, status } = await server.post("/mcp", message, headers, { patienceMs });
+    const found = messageIn(body);
+    if (found?.error !== undefined) return { text: found.error.message, failed: true };
+    if (found?.result === undefined) throw new NoAnswer("gone", `status ${status}: ${body.slice(0, 200)}`);
+    const { content = [], isError } = found.result as { content?: { text?: string }[]; isError?: boolean };
+    return { text: content.map(({ text = "" }) => text).join("\n"), failed: isError === true };
+  }
+
+  said(i: number): string {
+    return this.#servers[i]?.said ?? "";
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    for (const server of this.#servers) {
+      server.kill();
+      await server.ended;
+      server.agent.destroy();
+    }
+    await this.database?.[Symbol.asyncDispose]();
+    rmSync(this.base, { recursive: true, force: true });
+  }
+}
