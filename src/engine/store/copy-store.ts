@@ -4,7 +4,7 @@ import { Fault } from "../fault.ts";
 import { neededBy } from "./lineage.ts";
 import type { LogEntry, StoredObject, WorkspaceInfo, WorkspaceStore } from "./store.ts";
 
-export interface Copied {
+export interface CopiedStore {
   readonly workspaces: number;
   readonly entries: number;
   readonly objects: number;
@@ -19,7 +19,7 @@ export async function copyStore(
   from: WorkspaceStore,
   to: WorkspaceStore,
   tell: (name: string) => void = () => {},
-): Promise<Copied> {
+): Promise<CopiedStore> {
   const live = await from.list();
   const all = [...live, ...(await from.list({ dropped: true }))];
   const needed = neededBy(all, ({ dropped }) => dropped === undefined);
