@@ -69,7 +69,8 @@ export class RequestSpans implements RequestTracing {
       throw error;
     } finally {
       this.#end(span, caller, ended, request.call);
-      this.#operations.record((clock() - started) / 1000, { ...common, ...ended });
+      const attributes = ended["error.type"] === undefined ? common : { ...common, ...ended };
+      this.#operations.record((clock() - started) / 1000, attributes);
     }
   }
 
@@ -86,7 +87,8 @@ export class RequestSpans implements RequestTracing {
       "polyfs.dialect": dialect,
       "polyfs.workspace": rootsOf(workspace),
     };
-    if (id !== undefined) attributes["jsonrpc.request.id"] = id.replace(/^"(.*)"$/s, "$1").slice(0, 100);
+    if (id !== undefined)
+      attributes["jsonrpc.request.id"] = (id.startsWith('"') ? id.slice(1, -1) : id).slice(0, 100);
     // Ours, not the one on the wire: who knows that could use the session.
     if (session.lasting) attributes["mcp.session.id"] = session.connection;
     if (address !== undefined) attributes["client.address"] = address;
@@ -119,25 +121,32 @@ const transportAttributes: Readonly<Record<Transport, Attributes>> = {
   http: { "network.transport": "tcp", "network.protocol.name": "http" },
 };
 
-/** What spans and metrics both have. Names come from our tables, so there are few. */
+const known = new Map<string, Attributes>();
+const mostKnown = 1000;
+
+/** What spans and metrics both have, one object for each set: names come from our tables, so there are few. */
 function commonAttributes({ method, call, transport }: TracedRequest, { revision }: Caller): Attributes {
+  const tool = method === "tools/call" && call?.known ? call.name : undefined;
+  const key = `${transport} ${revision} ${method} ${tool ?? ""}`;
+  const before = known.get(key);
+  if (before !== undefined) return before;
   const attributes: Attributes = {
     "mcp.method.name": method,
     "mcp.protocol.version": revision,
     ...transportAttributes[transport],
+    ...(method === "tools/call" && { "gen_ai.operation.name": "execute_tool" }),
+    ...(tool !== undefined && { "gen_ai.tool.name": tool }),
   };
-  if (method !== "tools/call") return attributes;
-  attributes["gen_ai.operation.name"] = "execute_tool";
-  if (call?.known) attributes["gen_ai.tool.name"] = call.name;
+  if (known.size < mostKnown) known.set(key, attributes);
   return attributes;
 }
 
 const roots = new WeakMap<Workspace, string[]>();
 
 function rootsOf(workspace: Workspace): string[] {
-  const known = roots.get(workspace) ?? workspace.roots.map(({ path }) => path);
-  roots.set(workspace, known);
-  return known;
+  const paths = roots.get(workspace) ?? workspace.roots.map(({ path }) => path);
+  roots.set(workspace, paths);
+  return paths;
 }
 
 function spanContext({ traceId, spanId, flags, state }: RemoteSpan): SpanContext {

@@ -54,6 +54,8 @@ class OwnHistogram implements Histogram {
   readonly #options: MetricOptions;
   readonly #bounds: readonly number[];
   readonly #series = new Map<string, Series>();
+  /** Those who record often do so with the same object. */
+  readonly #keys = new WeakMap<Attributes, string>();
 
   constructor(name: string, options: MetricOptions = {}) {
     this.#name = name;
@@ -62,7 +64,11 @@ class OwnHistogram implements Histogram {
   }
 
   record(value: number, attributes: Attributes = {}): void {
-    const key = JSON.stringify(attributes);
+    let key = this.#keys.get(attributes);
+    if (key === undefined) {
+      key = JSON.stringify(attributes);
+      this.#keys.set(attributes, key);
+    }
     let series = this.#series.get(key);
     if (series === undefined) {
       if (this.#series.size >= mostSeries) return;

@@ -17,6 +17,7 @@ interface Beginning {
   readonly name: string;
   readonly kind?: SpanKind;
   readonly parent?: SpanContext;
+  /** They are this span's from here on. */
   readonly attributes?: Attributes;
   readonly links?: readonly Link[];
 }
@@ -33,7 +34,7 @@ export class RecordedSpan implements Span {
   constructor(beginning: Beginning, onEnd: (span: RecordedSpan) => void) {
     this.#beginning = beginning;
     this.#name = beginning.name;
-    this.#attributes = { ...beginning.attributes };
+    this.#attributes = beginning.attributes ?? {};
     this.#onEnd = onEnd;
   }
 

@@ -1,0 +1,135 @@
+// What tracing and the audit cost: servers that differ in nothing else are called at the same pace, in turns, and the
+// processor time of each is read from the kernel. "off" is there twice: how much the two differ is the noise.
+// `npm run bench:operations -- [rounds] [calls a second]`
+import { type ChildProcess, spawn } from "node:child_process";
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { loadavg, tmpdir } from "node:os";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { setTimeout as sleep } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+
+const program = fileURLToPath(new URL("../../dist/polyfs.cjs", import.meta.url)); // from where run.mjs bundles to
+const [rounds = 10, perSecond = 1000] = process.argv.slice(2).map(Number);
+const callsInRound = perSecond * 2;
+const everyMs = 10;
+
+const scratch = mkdtempSync(join(tmpdir(), "polyfs-operations-"));
+const root = join(scratch, "root");
+mkdirSync(root);
+writeFileSync(join(root, "a.txt"), "a line of text\n".repeat(250));
+
+let spans = 0;
+const collector = createServer((request, response) => {
+  let text = "";
+  request.setEncoding("utf8").on("data", chunk => {
+    text += chunk;
+  });
+  request.on("end", () => {
+    spans += text.split('"spanId"').length - 1;
+    response.end("{}");
+  });
+});
+await new Promise<void>(resolve => collector.listen(0, "127.0.0.1", resolve));
+const endpoint = `http://127.0.0.1:${(collector.address() as AddressInfo).port}`;
+
+class Lane {
+  readonly name: string;
+  readonly micros: number[] = [];
+  readonly #child: ChildProcess;
+  readonly #waiting = new Map<number, () => void>();
+  #ids = 0;
+
+  constructor(name: string, args: readonly string[], env: Readonly<Record<string, string>>) {
+    this.name = name;
+    const state = join(scratch, `state-${name}`);
+    this.#child = spawn(process.execPath, [program, "--state-dir", state, ...args, root], {
+      stdio: ["pipe", "pipe", "ignore"],
+      env: { ...process.env, ...env },
+    });
+    if (this.#child.stdout === null) throw new Error("no output");
+    createInterface({ input: this.#child.stdout }).on("line", line => {
+      const { id } = JSON.parse(line) as { id: number };
+      this.#waiting.get(id)?.();
+      this.#waiting.delete(id);
+    });
+  }
+
+  request(method: string, params: unknown): Promise<void> {
+    const id = ++this.#ids;
+    this.#child.stdin?.write(`${JSON.stringify({ jsonrpc: "2.0", id, method, params })}\n`);
+    return new Promise(resolve => this.#waiting.set(id, resolve));
+  }
+
+  async open(): Promise<void> {
+    const clientInfo = { name: "bench", version: "1" };
+    await this.request("initialize", { protocolVersion: "2025-11-25", capabilities: {}, clientInfo });
+    await this.round();
+    this.micros.length = 0; // compiled now
+  }
+
+  async round(): Promise<void> {
+    const before = this.#processorTime();
+    const answers: Promise<void>[] = [];
+    const call = { name: "read_file", arguments: { path: "a.txt", limit: 100 } };
+    const started = performance.now();
+    while (answers.length < callsInRound) {
+      const due = Math.min(callsInRound, Math.ceil(((performance.now() - started) / 1000) * perSecond));
+      while (answers.length < due) answers.push(this.request("tools/call", call));
+      await sleep(everyMs);
+    }
+    await Promise.all(answers);
+    this.micros.push((this.#processorTime() - before) / 1000 / callsInRound);
+  }
+
+  /** Of all threads, in nanoseconds. */
+  #processorTime(): number {
+    const tasks = `/proc/${this.#child.pid}/task`;
+    return readdirSync(tasks)
+      .map(task => Number(readFileSync(`${tasks}/${task}/schedstat`, "utf8").split(" ")[0]))
+      .reduce((sum, one) => sum + one, 0);
+  }
+
+  close(): void {
+    this.#child.kill("SIGKILL");
+  }
+}
+
+const tracing = { OTEL_EXPORTER_OTLP_ENDPOINT: endpoint };
+const lanes = [
+  new Lane("off", [], {}),
+  new Lane("off again", [], {}),
+  new Lane("tracing", [], tracing),
+  new Lane("sampled off", [], { ...tracing, OTEL_TRACES_SAMPLER: "always_off" }),
+  new Lane("audit", ["--audit", join(scratch, "audit.log")], {}),
+  new Lane("both", ["--audit", join(scratch, "audit-both.log")], tracing),
+];
+process.once("exit", () => {
+  for (const lane of lanes) lane.close();
+  rmSync(scratch, { recursive: true, force: true });
+});
+for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.once(signal, () => process.exit(130));
+
+for (const lane of lanes) await lane.open();
+for (let round = 0; round < rounds; round++) {
+  for (let at = 0; at < lanes.length; at++) await lanes[(at + round) % lanes.length]?.round();
+}
+
+const median = (values: readonly number[]) =>
+  values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN;
+const off = median(lanes[0]?.micros ?? []);
+console.log(
+  `${rounds} rounds of ${callsInRound} calls at ${perSecond} a second, load ${loadavg()[0]?.toFixed(1)}`,
+);
+console.log(`${spans} spans came to the collector`);
+console.log("             µs a call   more than off   of a core");
+for (const { name, micros } of lanes) {
+  const one = median(micros);
+  const more = one - off;
+  console.log(
+    `${name.padEnd(12)}${one.toFixed(1).padStart(10)}${more.toFixed(1).padStart(13)} µs${((more * perSecond) / 1e4).toFixed(1).padStart(10)} %`,
+  );
+}
+process.exit(0);
