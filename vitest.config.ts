@@ -1,14 +1,19 @@
 import { existsSync } from "node:fs";
 import { defineConfig } from "vitest/config";
 
-// Tests work on real temporary trees and real processes, so they get real time; nothing asserts on speed.
+// Tests work on real temporary trees and real processes, so they get real time; nothing asserts on speed. `npm test`
+// leaves out `*.slow.test.ts`, which would double its time; `npm run test:slow` runs them, and .ci/run runs both.
+const slow = "test/**/*.slow.test.ts";
+const isSlow = process.env.POLYFS_TESTS === "slow";
+
 export default defineConfig({
   test: {
-    include: ["test/**/*.test.ts"],
+    include: [isSlow ? slow : "test/**/*.test.ts"],
+    exclude: isSlow ? [] : [slow],
     testTimeout: 60_000,
     hookTimeout: 120_000,
-    maxWorkers: 2,
-    // The parsing thread is a program of its own, which only the build can make.
+    maxWorkers: 3,
+    // The threads for parsing and for long diffs are programs of their own, which only the build can make.
     server: { deps: { external: [/\/dist\/[^/]+\.cjs$/] } },
     globalSetup: ["test/setup/build.ts"],
     // Where /proc is hidden, the engine in the tests works as the program does.
