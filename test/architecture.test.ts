@@ -10,6 +10,7 @@ type Sources = ReadonlyMap<string, string>;
 /** Each may import those before it. Above them stand the dialects and mcp, beside each other, then cli. */
 const chain = [
   "clock",
+  "once",
   "client-name",
   "span",
   "fault",

@@ -219,7 +219,7 @@ describe("what a command did", () => {
       const directory = path.split("/")[0] ?? "";
       const footprint = await footprintOf(() => sh(`rm -r '${directory}'`));
       const made = await record(workspace, footprint, by);
-      await undo(workspace, { change: made?.id });
+      await undo(workspace, { change: made?.record.id });
       const names = () => readdirSync(root, { recursive: true }).map(String).sort();
       expect(names()).toEqual([directory, path]);
       await undo(workspace);
@@ -255,7 +255,7 @@ describe("what a command did", () => {
     expect(footprint.unseen.map(({ path }) => path)).not.toContain(join(root, ".git"));
     expect(told(footprint)).toEqual(["created file file", "removed old directory"]);
     expect(footprint.leftOut).toEqual([join(root, "app"), join(root, "old/node_modules")]);
-    await undo(workspace, { change: (await record(workspace, footprint, by))?.id });
+    await undo(workspace, { change: (await record(workspace, footprint, by))?.record.id });
     expect(readdirSync(root).sort()).toEqual([".git", "app", "node_modules", "old"]);
     expect(readdirSync(join(root, "old"))).toEqual(["c"]);
   });

@@ -1,7 +1,6 @@
 // The changes of a command, in a few lines: a created or removed tree is one. Other programs may have written, too,
 // so the answer says "changed while it ran".
-import type { Footprint } from "../../engine/history/footprint.ts";
-import type { ChangeRecord } from "../../engine/workspace/archive/log.ts";
+import type { Footprint, RecordedFootprint } from "../../engine/history/footprint.ts";
 import { isWithin } from "../../engine/workspace/root.ts";
 import type { Workspace } from "../../engine/workspace/workspace.ts";
 import { counted } from "./answer.ts";
@@ -14,7 +13,7 @@ const letters = { created: "A", modified: "M", deleted: "D", mode: "M", touched:
 
 export function footprintLines(
   { changes, complete, leftOut, unseen, shared, uncertain }: Footprint,
-  recorded: ChangeRecord | undefined,
+  recorded: RecordedFootprint | undefined,
   workspace: Workspace,
 ): string[] {
   const lines: string[] = [];
@@ -32,8 +31,11 @@ export function footprintLines(
     lines.splice(most, lines.length, `[${counted(lines.length - most, "more change")}]`);
   const whose = uncertain ? ", by this command or by another one that ran at the same time" : "";
   if (lines.length > 0) lines.unshift(`changed while it ran${whose}:`);
-  if (recorded !== undefined) lines.push(undoHint(recorded));
-  else if (changes.length > leftOut.length)
+  if (recorded !== undefined) {
+    lines.push(undoHint(recorded.record));
+    if (!recorded.isDurable)
+      lines.push("[its history could not be flushed to the disk: undo works, but not after a power cut]");
+  } else if (changes.length > leftOut.length)
     lines.push("[not all of this could be kept: it cannot be undone]");
   const named = (paths: readonly string[]) => namedIn(paths, workspace);
   if (leftOut.length > 0) lines.push(`[not kept, so undo does not cover it: ${named(leftOut)}]`);

@@ -51,6 +51,12 @@ export interface Footprint {
   readonly began: number;
 }
 
+export interface RecordedFootprint {
+  readonly record: ChangeRecord;
+  /** False if the record could not be flushed: a power cut may lose it. */
+  readonly isDurable: boolean;
+}
+
 /**
  * Records a footprint as a change; undefined if nothing could be undone. No journal holds the effects of a command,
  * so the record and its contents are flushed before the answer.
@@ -59,7 +65,7 @@ export async function record(
   workspace: Workspace,
   { files, uncertain, began }: Footprint,
   by: By,
-): Promise<ChangeRecord | undefined> {
+): Promise<RecordedFootprint | undefined> {
   // Other machines know the change under the same id.
   const id = await workspace.replication?.publishChanges(by);
   if (files === undefined) return undefined;
@@ -76,8 +82,11 @@ export async function record(
   };
   archive.changes.add(made);
   workspace.announceRecord(made.id);
-  await archive.flush().catch(() => {}); // a disk that fails; the next checkpoint tries again
-  return made;
+  const isDurable = await archive.flush().then(
+    () => true,
+    () => false, // a disk that fails; the next checkpoint tries again
+  );
+  return { record: made, isDurable };
 }
 
 /** A look at the roots before a command runs in them. To be disposed of when the command has ended. */

@@ -1,5 +1,6 @@
 // A set of rules over paths. Deny wins regardless of order; otherwise the last rule that applies decides, separately
 // for access and for approval. Paths are canonical, links resolved.
+import { once } from "../once.ts";
 import { EndingIndex } from "./ending-index.ts";
 import { LruMap } from "./lru-map.ts";
 import { type FoldedPath, folded, type PathGlobs, pathGlobs } from "./path-globs.ts";
@@ -107,12 +108,4 @@ function upwards(path: string): string[] {
   for (let end = path.length; end > 0; end = path.lastIndexOf("/", end - 1)) found.push(path.slice(0, end));
   found.push("");
   return found;
-}
-
-function once<T>(make: () => T): () => T {
-  let made: { readonly value: T } | undefined;
-  return () => {
-    made ??= { value: make() };
-    return made.value;
-  };
 }

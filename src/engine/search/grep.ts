@@ -2,7 +2,9 @@
 // there is one runner for each. What ripgrep reports is sorted, and each file is opened again from the held start before
 // its lines are given (reopen.ts, confirm.ts), so that the order is ours, the policy is ours, and nothing leaks from
 // outside.
+
 import { Fault } from "../fault.ts";
+import { once } from "../once.ts";
 import type { Directory } from "../workspace/directory.ts";
 import { EarlyStart } from "./early-start.ts";
 import type { FileHits, GrepOptions, GrepReport } from "./grep-terms.ts";
@@ -101,12 +103,4 @@ function refuseLong({ pattern }: Query): void {
   if (Buffer.byteLength(pattern) <= maxPatternBytes) return;
   const reason = `longer than ${maxPatternBytes} bytes`;
   throw new Fault("invalid_pattern", { pattern: pattern.slice(0, 200), kind: "regex", reason });
-}
-
-function once<T>(make: () => T): () => T {
-  let made: { readonly value: T } | undefined;
-  return () => {
-    made ??= { value: make() };
-    return made.value;
-  };
 }

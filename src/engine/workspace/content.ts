@@ -1,6 +1,7 @@
 // The content of a file, or of some of its lines, as a string: in a text encoding, or as bytes in base64 or
 // hexadecimal. Reads and keeps only what is asked for: the first lines from the start, the last ones from the end,
 // always within a limit in bytes.
+import { isMarkedUtf32 } from "../text/detect.ts";
 import { countLines } from "../text/lines.ts";
 import type { OpenFile } from "./file.ts";
 import type { LineOptions, LineWindow, RawLine } from "./line-window.ts";
@@ -123,7 +124,9 @@ function formOf(file: OpenFile, encoding: ContentEncoding): ContentForm {
       return { ...plain, decode: bytes => bytes.toString("latin1").replace(/[\x80-\xff]/g, "\ufffd") };
     case "utf-8":
   }
-  const [a, b, c] = file.readNow(0, 3);
+  const head = file.readNow(0, 4);
+  if (isMarkedUtf32(head)) return { ...plain, decode: utf8 }; // its little-endian mark begins like that of UTF-16
+  const [a, b, c] = head;
   if (a === 0xef && b === 0xbb && c === 0xbf) return { ...plain, skip: 3, decode: utf8 };
   const wide = a === 0xff && b === 0xfe ? "utf-16le" : a === 0xfe && b === 0xff ? "utf-16be" : undefined;
   if (wide === undefined) return { ...plain, decode: utf8 };

@@ -3,6 +3,7 @@
 // A path does not tell: an object reached through `/proc/PID/root` lies in a mount of another namespace, and its path
 // is the path in that namespace.
 import { closeSync, openSync, readFileSync, readSync } from "node:fs";
+import { join, relative } from "node:path";
 import type { Handle } from "./handle.ts";
 
 const room = Buffer.allocUnsafe(512);
@@ -31,6 +32,39 @@ export function isOwnMount(handle: Handle, held: { readonly mount: number | unde
 }
 
 function mountsOfOurs(): Set<number> {
-  const lines = readFileSync("/proc/self/mountinfo", "latin1").split("\n");
-  return new Set(lines.map(line => Number.parseInt(line, 10)));
+  return new Set(mountLines().map(line => Number.parseInt(line, 10)));
+}
+
+/** A path inside a file system, whatever it is mounted under. */
+export interface InnerPath {
+  /** `major:minor` */
+  readonly device: string;
+  readonly path: string;
+}
+
+/**
+ * The path of a held object inside its file system: two mounts of one directory have different paths, and the same
+ * inner one. Undefined if the system does not tell.
+ */
+export function innerPathOf(handle: Handle): InnerPath | undefined {
+  try {
+    const mount = mountOf(handle);
+    const line = mountLines().find(one => Number.parseInt(one, 10) === mount);
+    const [, , device, top, point] = line?.split(" ") ?? [];
+    if (device === undefined || top === undefined || point === undefined) return undefined;
+    const below = relative(unescaped(point), handle.whereabouts());
+    if (below === ".." || below.startsWith("../")) return undefined;
+    return { device, path: join(unescaped(top), below) };
+  } catch {
+    return undefined;
+  }
+}
+
+function mountLines(): string[] {
+  return readFileSync("/proc/self/mountinfo", "latin1").split("\n");
+}
+
+/** Blanks, tabs, line breaks and backslashes are written in octal there. */
+function unescaped(field: string): string {
+  return field.replace(/\\([0-7]{3})/g, (_, octal) => String.fromCharCode(Number.parseInt(octal, 8)));
 }
