@@ -4,6 +4,7 @@ import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writ
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { openEngine } from "../../src/engine/engine.ts";
 import { undo } from "../../src/engine/history/undo.ts";
 import { Workspace } from "../../src/engine/workspace/workspace.ts";
 
@@ -62,7 +63,7 @@ describe.skipIf(!mayMount())(
       mkdirSync(join(base, "beside"));
       mkdirSync(other);
       const open = (path: string, state: string) =>
-        Workspace.open([{ path, access: "read-write" }], { state })[Symbol.dispose]();
+        openEngine({ roots: [{ path, access: "read-write" }], state })[Symbol.dispose]();
       const refused = expect.objectContaining({ code: "state_in_root" });
       try {
         execFileSync("mount", ["--bind", join(root, "deep"), other]);
