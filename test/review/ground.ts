@@ -51,9 +51,10 @@ export class Ground {
   readonly #children: ChildProcess[] = [];
   readonly #clients: Client[] = [];
 
-  constructor() {
+  /** `cleanUp` registers what is done at the end: of the test, or of all tests of a file. */
+  constructor(cleanUp: (action: () => Promise<void>) => void = onTestFinished) {
     mkdirSync(this.root);
-    onTestFinished(async () => {
+    cleanUp(async () => {
       for (const client of this.#clients) await client.close();
       for (const child of this.#children) {
         const ended = new Promise(resolve => child.once("exit", resolve));
