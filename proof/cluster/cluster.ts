@@ -89,6 +89,10 @@ export class Cluster implements AsyncDisposable {
     return { text: content.map(({ text = "" }) => text).join("\n"), failed: isError === true };
   }
 
+  async url(i: number): Promise<string> {
+    return (await this.#servers[i]?.url) ?? "";
+  }
+
   said(i: number): string {
     return this.#servers[i]?.said ?? "";
   }

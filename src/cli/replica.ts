@@ -17,7 +17,7 @@ export async function shareThroughStore(
 ): Promise<AsyncDisposable & { readonly replica: Replica }> {
   const address = config.store ?? "";
   const name = config["store-workspace"] ?? "main";
-  const store = await openWorkspaceStore({ store: address }).catch(asUsage);
+  const store = await openWorkspaceStore({ store: address, objects: config["store-objects"] }).catch(asUsage);
   try {
     const replica = await openReplica({
       ...{ store, name, workspace },

@@ -5,7 +5,12 @@ export const storeOptions = {
   store: {
     kind: "text",
     value: "URL",
-    help: "Share the directory with other servers through this store: postgres://USER@HOST/DATABASE, or a directory; a password is better given in POLYFS_STORE",
+    help: "Share the directory with other servers through this store: postgres://USER@HOST/DATABASE, s3://BUCKET/PREFIX, or a directory; a password is better given in POLYFS_STORE",
+  },
+  "store-objects": {
+    kind: "text",
+    value: "URL",
+    help: "With --store postgres://: put objects over 1 MB into this bucket, s3://BUCKET/PREFIX, and not into the database",
   },
   "store-workspace": {
     kind: "text",

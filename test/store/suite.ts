@@ -40,7 +40,11 @@ async function created(store: WorkspaceStore, name: string, parent?: WorkspaceIn
 
 const hour = 3_600_000;
 
-export function storeSuite(name: string, place: () => Promise<Place>, { runs = 40 } = {}): void {
+export function storeSuite(
+  name: string,
+  place: () => Promise<Place>,
+  { runs = 40, writers = 24 } = {},
+): void {
   describe(`the store: ${name}`, () => {
     it("keeps what was appended, for whoever opens it next", async () => {
       await using fixture = await place();
@@ -96,7 +100,7 @@ export function storeSuite(name: string, place: () => Promise<Place>, { runs = 4
           expected = (await store.info(id))?.revision ?? 0;
         }
       };
-      const bodies = Array.from({ length: 24 }, (_, i) => `entry ${i}`);
+      const bodies = Array.from({ length: writers }, (_, i) => `entry ${i}`);
       await Promise.all(bodies.map((body, i) => write(stores[i % 3] ?? first, body)));
       const found = await first.entries(id, 0, 100);
       expect(found.map(({ body }) => body).sort()).toEqual([...bodies].sort());

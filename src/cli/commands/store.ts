@@ -1,7 +1,12 @@
 // `polyfs store …`: what people who run a shared store do with it.
 import { resolve } from "node:path";
 import { copyStore } from "../../engine/store/copy-store.ts";
-import { migrateStore, openWorkspaceStore, shownAddress } from "../../engine/store/open-store.ts";
+import {
+  migrateStore,
+  openWorkspaceStore,
+  type StoreAddress,
+  shownAddress,
+} from "../../engine/store/open-store.ts";
 import { humanSize } from "../../engine/text/size.ts";
 import { print } from "../print.ts";
 import { UsageError } from "../usage-error.ts";
@@ -34,7 +39,7 @@ export const store = command({
     "dry-run": { help: "With gc: only say what would be removed" },
     json: { help: "Print JSON" },
   },
-  options: ["store"],
+  options: ["store", "store-objects"],
   examples: [
     ["polyfs store migrate --store postgres://polyfs@db/polyfs", "set up a new store, or update it"],
     ["polyfs store check", "look for damage in the store that POLYFS_STORE names"],
@@ -66,7 +71,7 @@ async function migrate(given: Given): Promise<number> {
 }
 
 async function check(given: Given): Promise<number> {
-  await using opened = await openWorkspaceStore({ store: addressOf(given) });
+  await using opened = await openWorkspaceStore(storeOf(given));
   const found = [];
   for await (const damage of opened.check()) found.push(damage);
   const lines = found.map(
@@ -84,7 +89,7 @@ async function gc(given: Given): Promise<number> {
     throw new UsageError(
       `--grace needs a time such as 2h or 7d, of 10m or more, not ${JSON.stringify(wanted)}`,
     );
-  await using opened = await openWorkspaceStore({ store: addressOf(given) });
+  await using opened = await openWorkspaceStore(storeOf(given));
   const dryRun = given.own.has("dry-run");
   const { workspaces, objects, bytes } = await opened.collect({ graceMs, dryRun });
   const what = `${workspaces} dropped workspaces and ${objects} objects (${humanSize(bytes)})`;
@@ -96,7 +101,7 @@ async function gc(given: Given): Promise<number> {
 }
 
 async function list(given: Given): Promise<number> {
-  await using opened = await openWorkspaceStore({ store: addressOf(given) });
+  await using opened = await openWorkspaceStore(storeOf(given));
   const all = await opened.list();
   const lines = all.map(({ name, revision, bytes }) => `${name}\trevision ${revision}\t${humanSize(bytes)}`);
   return await told(given, { workspaces: all }, lines.length > 0 ? lines.join("\n") : "no workspaces");
@@ -105,12 +110,16 @@ async function list(given: Given): Promise<number> {
 async function copy(given: Given, verb: "export" | "import"): Promise<number> {
   const directory = given.operands[1];
   if (directory === undefined) throw new UsageError(`polyfs store ${verb} needs a DIR`);
-  await using shared = await openWorkspaceStore({ store: addressOf(given) });
+  await using shared = await openWorkspaceStore(storeOf(given));
   await using local = await openWorkspaceStore({ store: resolve(directory) });
   const [from, to] = verb === "export" ? [shared, local] : [local, shared];
   const done = await copyStore(from, to);
   const { workspaces, entries, objects } = done;
   return await told(given, done, `${workspaces} workspaces, ${entries} entries, ${objects} objects copied`);
+}
+
+function storeOf({ config }: Given): StoreAddress {
+  return { store: config.store ?? "", objects: config["store-objects"] };
 }
 
 function addressOf({ config }: Given): string {

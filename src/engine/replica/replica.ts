@@ -330,10 +330,16 @@ export class Replica implements Replication, AsyncDisposable {
   /** Asks for the revision, and applies what is missing. */
   async #catchUp(): Promise<void> {
     const began = clock();
+    const known = this.#revision;
     try {
       const info = await this.#store.info(this.id);
       if (info === undefined || info.dropped !== undefined)
         throw new Fault("store_unavailable", { reason: "invalid", detail: "the workspace was dropped" });
+      if (info.revision < known)
+        throw new Fault("store_unavailable", {
+          reason: "damaged",
+          detail: "the store has lost changes that are here",
+        });
       if (info.revision > this.#revision) await this.#turns.take(() => this.#pull());
       this.#fresh = began;
       this.#isUp();

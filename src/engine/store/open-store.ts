@@ -1,18 +1,28 @@
 // The store that an address names. Each implementation is loaded when it is first named, with the client it needs.
 import { Fault } from "../fault.ts";
+import type { LargeObjects } from "./large-objects.ts";
 import type { WorkspaceStore } from "./store.ts";
 
 export interface StoreAddress {
-  /** `postgres://…`, or an absolute path. */
+  /** `postgres://…`, `s3://…`, or an absolute path. */
   readonly store: string;
+  /** `s3://…`: where a database puts large objects. */
+  readonly objects?: string | undefined;
 }
 
 /** Faults: `store_unavailable`. */
-export async function openWorkspaceStore({ store }: StoreAddress): Promise<WorkspaceStore> {
-  switch (kindOfStore(store)) {
+export async function openWorkspaceStore({ store, objects }: StoreAddress): Promise<WorkspaceStore> {
+  const kind = kindOfStore(store);
+  if (objects !== undefined && kind !== "postgres")
+    throw invalid("--store-objects goes with postgres:// only");
+  switch (kind) {
     case "postgres": {
       const { PostgresStore } = await import("./postgres/postgres-store.ts");
-      return await PostgresStore.open(store);
+      return await PostgresStore.open(store, { large: await largeObjectsAt(objects) });
+    }
+    case "s3": {
+      const { S3Store } = await import("./s3/s3-store.ts");
+      return await S3Store.open(store);
     }
     case "directory": {
       const { DirectoryStore } = await import("./directory/directory-store.ts");
@@ -30,11 +40,22 @@ export async function migrateStore({
   return await PostgresStore.migrate(store);
 }
 
-function kindOfStore(store: string): "postgres" | "directory" {
+async function largeObjectsAt(address: string | undefined): Promise<LargeObjects | undefined> {
+  if (address === undefined) return undefined;
+  if (kindOfStore(address) !== "s3") throw invalid("--store-objects must be s3://BUCKET/PREFIX");
+  const { LargeObjectBucket } = await import("./s3/large-object-bucket.ts");
+  return await LargeObjectBucket.open(address);
+}
+
+function kindOfStore(store: string): "postgres" | "s3" | "directory" {
   if (/^postgres(ql)?:\/\//.test(store) && URL.canParse(store)) return "postgres";
+  if (/^s3:\/\/[^/]/.test(store) && URL.canParse(store)) return "s3";
   if (store.startsWith("/") || /^[A-Za-z]:[\\/]/.test(store)) return "directory";
-  const detail = "it must be postgres://… or the absolute path of a directory";
-  throw new Fault("store_unavailable", { reason: "invalid", detail });
+  throw invalid("it must be postgres://…, s3://… or the absolute path of a directory");
+}
+
+function invalid(detail: string): Fault {
+  return new Fault("store_unavailable", { reason: "invalid", detail });
 }
 
 /** The address without a password, for people and logs. */

@@ -1,0 +1,389 @@
+// The store in a bucket alone, without a database: an append is the creation of the next key of a log, if it is absent.
+//
+//   o/<hash>                          an object
+//   n/<hash of the name>/<number>     who had the name: odd numbers give it to a workspace, even ones free it
+//   w/<id>/about                      what was said at its creation
+//   w/<id>/log/<revision, 12 digits>  its entries
+import { randomBytes } from "node:crypto";
+import { contentHash } from "../../text/version.ts";
+import { neededBy } from "../lineage.ts";
+import { NamedObjects } from "../named-objects.ts";
+import type {
+  Appended,
+  AppendOptions,
+  Collected,
+  CollectOptions,
+  Creation,
+  Damage,
+  Entry,
+  Hash,
+  LogEntry,
+  Origin,
+  Revision,
+  StoredObject,
+  WorkspaceId,
+  WorkspaceInfo,
+  WorkspaceStore,
+} from "../store.ts";
+import { Bucket, unavailable } from "./bucket.ts";
+
+interface AboutWorkspace {
+  readonly id: WorkspaceId;
+  readonly name: string;
+  readonly parent?: Origin;
+  readonly about: Readonly<Record<string, string>>;
+}
+
+interface StoredEntry extends Entry {
+  /** The sum of `bytes` up to this entry. */
+  readonly total: number;
+}
+
+/** What is known of a log: it only grows. */
+interface Head {
+  revision: Revision;
+  total: number;
+}
+
+/** An object that was put longer ago is put again when it is asked for, so that it is not collected meanwhile. */
+const touchMs = 5 * 60_000;
+
+export class S3Store implements WorkspaceStore {
+  readonly #bucket: Bucket;
+  readonly #named: NamedObjects;
+  readonly #heads = new Map<WorkspaceId, Head>();
+  readonly #abouts = new Map<WorkspaceId, AboutWorkspace & { readonly created: number }>();
+  readonly #listeners = new Set<(workspace: WorkspaceId, revision: Revision) => void>();
+
+  private constructor(bucket: Bucket) {
+    this.#bucket = bucket;
+    this.#named = new NamedObjects({
+      entries: (workspace, after, limit) => this.entries(workspace, after, limit),
+      parentOf: async workspace => (await this.#about(workspace))?.parent,
+    });
+  }
+
+  /** Faults: `store_unavailable`, with `conditions` where the bucket lets two create the same key. */
+  static async open(address: string, environment?: NodeJS.ProcessEnv): Promise<S3Store> {
+    const bucket = Bucket.at(address, environment);
+    const key = `probe/${randomBytes(8).toString("hex")}`;
+    try {
+      const first = await bucket.create(key, Buffer.from("first"));
+      const second = await bucket.create(key, Buffer.from("second"));
+      const kept = Buffer.from((await bucket.get(key)) ?? []).toString();
+      if (!first || second || kept !== "first")
+        throw unavailable("conditions", "a key could be created twice");
+    } finally {
+      await bucket.remove(key).catch(() => {});
+    }
+    return new S3Store(bucket);
+  }
+
+  async has(hashes: readonly Hash[]): Promise<ReadonlySet<Hash>> {
+    const there = new Set<Hash>();
+    await each(hashes, async hash => {
+      if (await this.#use(hash)) there.add(hash);
+    });
+    return there;
+  }
+
+  /** Whether an object is there; one that was put long ago is put again. */
+  async #use(hash: Hash): Promise<boolean> {
+    const modified = await this.#bucket.modified(`o/${hash}`);
+    if (modified === undefined) return false;
+    if ((await this.#now()) - modified < touchMs) return true;
+    const bytes = await this.#bucket.get(`o/${hash}`);
+    if (bytes === undefined || contentHash(bytes) !== hash) return false;
+    await this.#bucket.put(`o/${hash}`, bytes);
+    return true;
+  }
+
+  #clock: { readonly apart: number } | undefined;
+
+  /** By the clock of the service, which is asked once. */
+  async #now(): Promise<number> {
+    this.#clock ??= { apart: (await this.#bucket.now()) - Date.now() };
+    return Date.now() + this.#clock.apart;
+  }
+
+  async put(objects: readonly StoredObject[]): Promise<void> {
+    for (const [hash, bytes] of objects)
+      if (contentHash(bytes) !== hash) throw unavailable("invalid", `${hash} is not the hash of its bytes`);
+    await each(objects, async ([hash, bytes]) => {
+      if (!(await this.#use(hash))) await this.#bucket.put(`o/${hash}`, bytes);
+    });
+  }
+
+  async get(workspace: WorkspaceId, hash: Hash): Promise<Uint8Array | undefined> {
+    if (!(await this.#named.reaches(workspace, hash))) return undefined;
+    const bytes = await this.#bucket.get(`o/${hash}`);
+    return bytes !== undefined && contentHash(bytes) === hash ? bytes : undefined;
+  }
+
+  async create({ name, parent, about = {} }: Creation): Promise<WorkspaceInfo | "exists" | "no_parent"> {
+    if (parent !== undefined) {
+      const origin = await this.info(parent.workspace);
+      if (origin === undefined || origin.dropped !== undefined || origin.revision < parent.revision)
+        return "no_parent";
+    }
+    const id = randomBytes(10).toString("hex");
+    const said: AboutWorkspace = { id, name, ...(parent && { parent }), about };
+    await this.#bucket.put(`w/${id}/about`, encoded(said));
+    if (await this.#claim(name, id)) return (await this.info(id)) ?? "exists";
+    await this.#bucket.remove(`w/${id}/about`);
+    return "exists";
+  }
+
+  /** Gives a free name to a workspace. */
+  async #claim(name: string, id: WorkspaceId): Promise<boolean> {
+    const { count } = await this.#holder(name);
+    if (count % 2 === 1) return false;
+    const key = nameKey(name, count + 1);
+    return (await this.#bucket.create(key, Buffer.from(id))) || (await this.#holds(key, id));
+  }
+
+  /** Who has a name, and how often it was given and freed. */
+  async #holder(
+    name: string,
+  ): Promise<{ readonly count: number; readonly id?: WorkspaceId; readonly since?: number }> {
+    let last: { key: string; modified: number } | undefined;
+    let count = 0;
+    for await (const { key, modified } of this.#bucket.list(`n/${contentHash(Buffer.from(name))}/`)) {
+      last = { key, modified };
+      count++;
+    }
+    if (last === undefined) return { count };
+    const id = Buffer.from((await this.#bucket.get(last.key)) ?? []).toString();
+    return { count, id, since: last.modified };
+  }
+
+  async #holds(key: string, content: string): Promise<boolean> {
+    return Buffer.from((await this.#bucket.get(key)) ?? []).toString() === content;
+  }
+
+  async find(name: string): Promise<WorkspaceInfo | undefined> {
+    const { count, id } = await this.#holder(name);
+    return count % 2 === 1 && id !== undefined ? await this.info(id) : undefined;
+  }
+
+  async info(workspace: WorkspaceId): Promise<WorkspaceInfo | undefined> {
+    const said = await this.#about(workspace);
+    if (said === undefined) return undefined;
+    const [{ revision, total }, dropped] = await Promise.all([this.#head(workspace), this.#droppedAt(said)]);
+    return { ...said, revision, bytes: total, ...(dropped !== undefined && { dropped }) };
+  }
+
+  async #about(id: WorkspaceId): Promise<(AboutWorkspace & { readonly created: number }) | undefined> {
+    const known = this.#abouts.get(id);
+    if (known !== undefined && (await this.#bucket.modified(`w/${id}/about`)) !== undefined) return known;
+    this.#abouts.delete(id);
+    const bytes = /^[0-9a-f]+$/.test(id) ? await this.#bucket.get(`w/${id}/about`) : undefined;
+    if (bytes === undefined) return undefined;
+    const created = (await this.#bucket.modified(`w/${id}/about`)) ?? 0;
+    const about = { ...(decoded(bytes) as AboutWorkspace), created };
+    this.#abouts.set(id, about);
+    return about;
+  }
+
+  /** When it was dropped; undefined while it has its name. */
+  async #droppedAt({
+    id,
+    name,
+    created,
+  }: AboutWorkspace & { readonly created: number }): Promise<number | undefined> {
+    const holder = await this.#holder(name);
+    if (holder.count % 2 === 1 && holder.id === id) return undefined;
+    let freed: number | undefined;
+    for await (const { key, modified } of this.#bucket.list(`n/${contentHash(Buffer.from(name))}/`))
+      if (await this.#holds(key, `${id} dropped`)) freed = modified;
+    return freed ?? created;
+  }
+
+  async list({ dropped = false } = {}): Promise<readonly WorkspaceInfo[]> {
+    const ids: WorkspaceId[] = [];
+    for await (const { key } of this.#bucket.list("w/")) {
+      const [, id] = /^w\/([0-9a-f]+)\/about$/.exec(key) ?? [];
+      if (id !== undefined) ids.push(id);
+    }
+    const found: WorkspaceInfo[] = [];
+    await each(ids, async id => {
+      const info = await this.info(id);
+      if (info !== undefined && (info.dropped !== undefined) === dropped) found.push(info);
+    });
+    return found.sort((one, other) => (one.name < other.name ? -1 : one.name > other.name ? 1 : 0));
+  }
+
+  async drop(workspace: WorkspaceId): Promise<boolean> {
+    const said = await this.#about(workspace);
+    if (said === undefined) return false;
+    const { count, id } = await this.#holder(said.name);
+    if (count % 2 === 0 || id !== workspace) return false;
+    const key = nameKey(said.name, count + 1);
+    const mark = `${workspace} dropped`;
+    return (await this.#bucket.create(key, Buffer.from(mark))) || (await this.#holds(key, mark));
+  }
+
+  async restore(workspace: WorkspaceId): Promise<"restored" | "exists" | "gone"> {
+    const said = await this.#about(workspace);
+    if (said === undefined) return "gone";
+    const { count, id } = await this.#holder(said.name);
+    if (count % 2 === 1 && id === workspace) return "restored";
+    return (await this.#claim(said.name, workspace)) ? "restored" : "exists";
+  }
+
+  async append(
+    workspace: WorkspaceId,
+    expected: Revision,
+    entry: Entry,
+    { objects = [], maxBytes = Number.POSITIVE_INFINITY }: AppendOptions = {},
+  ): Promise<Appended> {
+    const info = await this.info(workspace);
+    if (info === undefined || info.dropped !== undefined) return { result: "gone" };
+    const appended: Appended = { result: "appended", revision: expected + 1 };
+    const isThere = async () => (await this.#entry(workspace, expected + 1))?.id === entry.id;
+    if (info.revision !== expected) return (await isThere()) ? appended : { result: "stale" };
+    if (info.bytes + entry.bytes > maxBytes) return { result: "over_quota" };
+    await this.put(objects);
+    const given = new Set(objects.map(([hash]) => hash));
+    const others = entry.objects.filter(hash => !given.has(hash));
+    if ((await this.has(others)).size < new Set(others).size) return { result: "missing_objects" };
+    const { id, body, objects: hashes, bytes } = entry;
+    const stored: StoredEntry = { id, body, objects: hashes, bytes, total: info.bytes + bytes };
+    const made = await this.#bucket.create(entryKey(workspace, expected + 1), encoded(stored));
+    if (!made && !(await isThere())) return { result: "stale" };
+    // A collection that had found one of them old, before it was put again, may have removed it since.
+    for (const [hash, object] of objects)
+      if ((await this.#bucket.modified(`o/${hash}`)) === undefined)
+        await this.#bucket.put(`o/${hash}`, object);
+    for (const listener of this.#listeners) listener(workspace, expected + 1);
+    return appended;
+  }
+
+  async entries(workspace: WorkspaceId, after: Revision, limit: number): Promise<readonly LogEntry[]> {
+    const { revision: last } = await this.#head(workspace);
+    const revisions = Array.from(
+      { length: Math.max(0, Math.min(limit, last - after)) },
+      (_, i) => after + i + 1,
+    );
+    const found = new Map<Revision, LogEntry>();
+    await each(revisions, async revision => {
+      const stored = await this.#entry(workspace, revision);
+      if (stored === undefined) throw unavailable("damaged", `entry ${revision} is missing`);
+      const { total: _, ...entry } = stored;
+      found.set(revision, { ...entry, revision });
+    });
+    return revisions.flatMap(revision => found.get(revision) ?? []);
+  }
+
+  async #entry(workspace: WorkspaceId, revision: Revision): Promise<StoredEntry | undefined> {
+    const bytes = await this.#bucket.get(entryKey(workspace, revision));
+    return bytes === undefined ? undefined : (decoded(bytes) as StoredEntry);
+  }
+
+  /** The last key of the log, from where it was last seen. */
+  async #head(workspace: WorkspaceId): Promise<Head> {
+    const known = this.#heads.get(workspace) ?? { revision: 0, total: 0 };
+    let { revision } = known;
+    for await (const { key } of this.#bucket.list(`w/${workspace}/log/`, entryKey(workspace, revision)))
+      revision = Math.max(revision, Number(key.slice(-12)));
+    if (revision === known.revision) return known;
+    const head = { revision, total: (await this.#entry(workspace, revision))?.total ?? 0 };
+    this.#heads.set(workspace, head);
+    return head;
+  }
+
+  /** Only of this process: a bucket does not tell. */
+  changed(listener: (workspace: WorkspaceId, revision: Revision) => void): () => void {
+    this.#listeners.add(listener);
+    return () => void this.#listeners.delete(listener);
+  }
+
+  async collect({ graceMs, dryRun = false }: CollectOptions): Promise<Collected> {
+    const all = [...(await this.list()), ...(await this.list({ dropped: true }))];
+    const now = await this.#bucket.now();
+    const needed = neededBy(all, ({ dropped }) => dropped === undefined || now - dropped < graceMs);
+    const unneeded = all.filter(({ id }) => !needed.has(id));
+    const old: { key: string; size: number }[] = [];
+    for await (const { key, size, modified } of this.#bucket.list("o/"))
+      if (now - modified >= graceMs) old.push({ key, size });
+    const named = new Set<Hash>();
+    for (const { id, revision } of all.filter(info => needed.has(info.id)))
+      for (const { objects } of await this.entries(id, 0, revision))
+        for (const hash of objects) named.add(hash);
+    const gone = old.filter(({ key }) => !named.has(key.slice(2)));
+    if (!dryRun) {
+      for (const { id } of unneeded.toReversed()) await this.#remove(id);
+      // Somebody may have put it again since it was listed.
+      await each(gone, async ({ key }) => {
+        const modified = await this.#bucket.modified(key);
+        if (modified !== undefined && now - modified >= graceMs) await this.#bucket.remove(key);
+      });
+    }
+    const bytes = gone.reduce((sum, { size }) => sum + size, 0);
+    return { workspaces: unneeded.length, objects: gone.length, bytes };
+  }
+
+  async #remove(id: WorkspaceId): Promise<void> {
+    await this.#bucket.remove(`w/${id}/about`);
+    for await (const { key } of this.#bucket.list(`w/${id}/`)) await this.#bucket.remove(key);
+    this.#heads.delete(id);
+    this.#abouts.delete(id);
+  }
+
+  async *check(): AsyncGenerator<Damage> {
+    const all = [...(await this.list()), ...(await this.list({ dropped: true }))];
+    const ids = new Set(all.map(({ id }) => id));
+    const named = new Map<Hash, Set<string>>();
+    for (const { id, name, parent, revision: last } of all) {
+      if (parent !== undefined && !ids.has(parent.workspace))
+        yield { what: "missing_parent", where: parent.workspace, workspaces: [name] };
+      for (let revision = 1; revision <= last; revision++) {
+        const entry = await this.#entry(id, revision).catch(() => "damaged" as const);
+        const where = `${name}/${revision}`;
+        if (entry === undefined) yield { what: "missing_entry", where, workspaces: [name] };
+        else if (entry === "damaged") yield { what: "damaged_entry", where, workspaces: [name] };
+        else for (const hash of entry.objects) named.set(hash, (named.get(hash) ?? new Set()).add(name));
+      }
+    }
+    for (const [hash, names] of named) {
+      const bytes = await this.#bucket.get(`o/${hash}`);
+      if (bytes !== undefined && contentHash(bytes) === hash) continue;
+      const what = bytes === undefined ? "missing_object" : "damaged_object";
+      yield { what, where: hash, workspaces: [...names].sort() };
+    }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#listeners.clear();
+  }
+}
+
+function nameKey(name: string, count: number): string {
+  return `n/${contentHash(Buffer.from(name))}/${String(count).padStart(12, "0")}`;
+}
+
+function entryKey(workspace: WorkspaceId, revision: Revision): string {
+  return `w/${workspace}/log/${String(revision).padStart(12, "0")}`;
+}
+
+function encoded(value: unknown): Uint8Array {
+  return Buffer.from(JSON.stringify(value));
+}
+
+function decoded(bytes: Uint8Array): unknown {
+  try {
+    return JSON.parse(Buffer.from(bytes).toString());
+  } catch {
+    throw unavailable("damaged", "an entry cannot be read");
+  }
+}
+
+const atOnce = 16;
+
+async function each<T>(items: readonly T[], action: (item: T) => Promise<void>): Promise<void> {
+  const queue = items.values();
+  const work = async () => {
+    for (const item of queue) await action(item);
+  };
+  await Promise.all(Array.from({ length: Math.min(atOnce, items.length) }, work));
+}
