@@ -1,4 +1,4 @@
-// `npm run cluster`: builds the program, and shows three replicas of it (proof/cluster/show.ts).
+// `npm run cluster`: builds the program, and shows three replicas of it (proof/cluster/show-program.ts).
 import { spawn } from "node:child_process";
 import { rmSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -11,7 +11,7 @@ const outfile = join(root, `node_modules/.proof/cluster-${process.pid}.mjs`);
 await buildProgram();
 await build({
   absWorkingDir: root,
-  entryPoints: ["proof/cluster/show.ts"],
+  entryPoints: ["proof/cluster/show-program.ts"],
   outfile,
   bundle: true,
   format: "esm",

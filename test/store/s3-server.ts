@@ -4,7 +4,7 @@ import { createHash } from "node:crypto";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { signed } from "../../src/engine/store/s3/signature.ts";
 
-export const credentials = { accessKey: "key", secretKey: "secret", region: "us-east-1" };
+const credentials = { accessKey: "key", secretKey: "secret", region: "us-east-1" };
 
 export class S3Server implements AsyncDisposable {
   readonly objects = new Map<string, { readonly bytes: Buffer; modified: number }>();

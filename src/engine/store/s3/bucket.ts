@@ -11,7 +11,7 @@ export interface ListedKey {
   readonly size: number;
 }
 
-interface Answer {
+interface S3Response {
   readonly status: number;
   readonly headers: Headers;
   readonly body: Uint8Array;
@@ -20,7 +20,7 @@ interface Answer {
 const pausesMs = [100, 300, 900];
 const patienceMs = 30_000;
 
-export class Bucket {
+export class S3Bucket {
   readonly #base: URL;
   readonly #prefix: string;
   readonly #credentials: Credentials;
@@ -35,7 +35,7 @@ export class Bucket {
    * `s3://BUCKET/PREFIX?endpoint=URL&region=NAME`. Keys are in the environment, under the names that every tool for S3
    * knows. Faults: `store_unavailable`.
    */
-  static at(address: string, environment: NodeJS.ProcessEnv = process.env): Bucket {
+  static at(address: string, environment: NodeJS.ProcessEnv = process.env): S3Bucket {
     const url = new URL(address);
     const region =
       url.searchParams.get("region") ??
@@ -54,7 +54,7 @@ export class Bucket {
     );
     const prefix = url.pathname.replace(/^\/+|\/+$/g, "");
     const credentials = { accessKey, secretKey, region, sessionToken: environment.AWS_SESSION_TOKEN };
-    return new Bucket(base, prefix === "" ? "" : `${prefix}/`, credentials);
+    return new S3Bucket(base, prefix === "" ? "" : `${prefix}/`, credentials);
   }
 
   async put(key: string, bytes: Uint8Array): Promise<void> {
@@ -135,7 +135,7 @@ export class Bucket {
       readonly query?: Readonly<Record<string, string>>;
     },
     expected: readonly number[],
-  ): Promise<Answer> {
+  ): Promise<S3Response> {
     const url = new URL(this.#base);
     if (key !== undefined) url.pathname += (this.#prefix + key).split("/").map(encodeURIComponent).join("/");
     for (const [name, value] of Object.entries(query)) url.searchParams.set(name, value);
@@ -156,7 +156,7 @@ export class Bucket {
     }
   }
 
-  async #send(request: Parameters<typeof signed>[0]): Promise<Answer> {
+  async #send(request: Parameters<typeof signed>[0]): Promise<S3Response> {
     const headers = signed(request, this.#credentials, new Date());
     const response = await fetch(request.url, {
       method: request.method,
@@ -172,7 +172,7 @@ export class Bucket {
   }
 }
 
-function failureOf({ status, body }: Answer): Fault {
+function failureOf({ status, body }: S3Response): Fault {
   const text = Buffer.from(body).toString();
   const code = element(text, "Code");
   const detail = [status, code, element(text, "Message")].filter(part => part !== "").join(" ");

@@ -1,19 +1,19 @@
 // Large objects of a database, in a bucket. Each has a name of its own, so nothing here depends on conditional writes.
 import type { LargeObjects } from "../large-objects.ts";
-import { Bucket } from "./bucket.ts";
+import { S3Bucket } from "./bucket.ts";
 
 const batch = 500;
 
 export class LargeObjectBucket implements LargeObjects {
-  readonly #bucket: Bucket;
+  readonly #bucket: S3Bucket;
 
-  private constructor(bucket: Bucket) {
+  private constructor(bucket: S3Bucket) {
     this.#bucket = bucket;
   }
 
   /** Asks once, so that wrong keys are told at the start. Faults: `store_unavailable`. */
   static async open(address: string, environment?: NodeJS.ProcessEnv): Promise<LargeObjectBucket> {
-    const bucket = Bucket.at(address, environment);
+    const bucket = S3Bucket.at(address, environment);
     await bucket.now();
     return new LargeObjectBucket(bucket);
   }

@@ -25,7 +25,7 @@ import type {
   WorkspaceInfo,
   WorkspaceStore,
 } from "../store.ts";
-import { Bucket, unavailable } from "./bucket.ts";
+import { S3Bucket, unavailable } from "./bucket.ts";
 
 interface AboutWorkspace {
   readonly id: WorkspaceId;
@@ -40,7 +40,7 @@ interface StoredEntry extends Entry {
 }
 
 /** What is known of a log: it only grows. */
-interface Head {
+interface LogHead {
   revision: Revision;
   total: number;
 }
@@ -49,13 +49,13 @@ interface Head {
 const touchMs = 5 * 60_000;
 
 export class S3Store implements WorkspaceStore {
-  readonly #bucket: Bucket;
+  readonly #bucket: S3Bucket;
   readonly #named: NamedObjects;
-  readonly #heads = new Map<WorkspaceId, Head>();
+  readonly #heads = new Map<WorkspaceId, LogHead>();
   readonly #abouts = new Map<WorkspaceId, AboutWorkspace & { readonly created: number }>();
   readonly #listeners = new Set<(workspace: WorkspaceId, revision: Revision) => void>();
 
-  private constructor(bucket: Bucket) {
+  private constructor(bucket: S3Bucket) {
     this.#bucket = bucket;
     this.#named = new NamedObjects({
       entries: (workspace, after, limit) => this.entries(workspace, after, limit),
@@ -65,7 +65,7 @@ export class S3Store implements WorkspaceStore {
 
   /** Faults: `store_unavailable`, with `conditions` where the bucket lets two create the same key. */
   static async open(address: string, environment?: NodeJS.ProcessEnv): Promise<S3Store> {
-    const bucket = Bucket.at(address, environment);
+    const bucket = S3Bucket.at(address, environment);
     const key = `probe/${randomBytes(8).toString("hex")}`;
     try {
       const first = await bucket.create(key, Buffer.from("first"));
@@ -281,7 +281,7 @@ export class S3Store implements WorkspaceStore {
   }
 
   /** The last key of the log, from where it was last seen. */
-  async #head(workspace: WorkspaceId): Promise<Head> {
+  async #head(workspace: WorkspaceId): Promise<LogHead> {
     const known = this.#heads.get(workspace) ?? { revision: 0, total: 0 };
     let { revision } = known;
     for await (const { key } of this.#bucket.list(`w/${workspace}/log/`, entryKey(workspace, revision)))
