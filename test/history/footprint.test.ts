@@ -5,6 +5,7 @@ import {
   mkdirSync,
   mkdtempSync,
   readdirSync,
+  readFileSync,
   readlinkSync,
   realpathSync,
   symlinkSync,
@@ -17,6 +18,7 @@ import { Before, type Footprint, record } from "../../src/engine/history/footpri
 import { undo } from "../../src/engine/history/undo.ts";
 import { listedIn } from "../../src/engine/workspace/archive/snapshot.ts";
 import { Workspace } from "../../src/engine/workspace/workspace.ts";
+import { errno, watching } from "../commit/failing.ts";
 
 let base: string;
 let root: string;
@@ -210,6 +212,19 @@ describe("what a command did", () => {
   it("is kept apart from a neighbour whose name sorts between a directory and what lies in it", async () => {
     const footprint = await footprintOf(() => sh("mkdir d d-x; touch d/a d-x/b"));
     expect(told(footprint)).toEqual(["created d directory", "created d-x directory"]);
+  });
+
+  it("says whether it would survive a power cut, and can be undone in any case", async () => {
+    const durable = await record(workspace, await footprintOf(() => sh("echo one > file")), by);
+    expect(durable?.isDurable).toBe(true);
+    const footprint = await footprintOf(() => sh("echo two > file"));
+    const fail = (_: number, name: string) => {
+      if (name === "flushLater") throw errno("EIO", "fsync");
+    };
+    const made = await watching(fail, () => record(workspace, footprint, by));
+    expect(made?.isDurable).toBe(false);
+    await undo(workspace, { change: made?.record.id });
+    expect(readFileSync(join(root, "file"), "utf8")).toBe("one\n");
   });
 
   it.each(["größe/äöü.txt", "日本/語", "a\nb/\u0301x", `${"n".repeat(255)}/f`])(

@@ -228,10 +228,10 @@ export class Committer {
       const { volatile } = this.#store;
       const stages = volatile ? plan.stages.map(withFlush) : plan.stages;
       const staged = await stageAll(stages, places, this.#copyAttributes);
-      for (const step of steps) {
+      await inSlices(steps, step => {
         const { from } = step.do === "dismantle" ? { from: step.staged } : step.do === "move" ? step : {};
         inodes.push(from ? (staged.inodes.get(from.name) ?? inodeAt(places, from)) : 0);
-      }
+      });
       await inSlices(plan.preconditions, check => verify(check, places));
       options.signal?.throwIfAborted();
       const { publish } = options;

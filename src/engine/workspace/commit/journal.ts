@@ -21,6 +21,8 @@ const allocated = 256 * 1024;
 const start = { is: "start" }; // the first record, from the second generation on
 const startText = JSON.stringify(start);
 const slowMs = 2; // a slower disk is flushed in a thread, so the event loop stays responsive
+/** More bytes are flushed beside other work: a disk takes long for them. */
+const mostFlushedAtOnce = 256 * 1024;
 
 export interface JournalRecord {
   readonly generation: number;
@@ -34,6 +36,8 @@ export class Journal {
   readonly #key: Buffer;
   #generation: number;
   #end = 0;
+  /** Bytes since the last flush. */
+  #appended = 0;
   #flushMs = 0;
   /** Directories above it. The first flush includes them, so that the journal can be found after a power cut. */
   #unflushed: readonly string[];
@@ -76,13 +80,17 @@ export class Journal {
     const record = Buffer.concat([head, json, ...blobs]);
     writeAll(this.#fd, record, this.#end);
     this.#end += record.length;
+    this.#appended += record.length;
   }
 
   async flush(): Promise<void> {
     if (this.#unflushed.length > 0) await this.#flushNames();
     const started = clock();
-    if (this.#flushMs > slowMs) await sys.flushDataLater(this.#fd);
+    const isLarge = this.#appended > mostFlushedAtOnce;
+    this.#appended = 0;
+    if (this.#flushMs > slowMs || isLarge) await sys.flushDataLater(this.#fd);
     else sys.flushData(this.#fd);
+    if (isLarge) return; // it says nothing about small ones
     this.#flushMs = (this.#flushMs * 7 + clock() - started) / 8;
   }
 
