@@ -41,7 +41,7 @@ export const faultSamples = {
   nothing_matches: { glob: "*.md" },
   too_many_files: { limit: 100 },
   search_incomplete: { reason: "memory" },
-  invalid_pattern: { pattern: "(", kind: "regex", reason: "unclosed group" },
+  invalid_pattern: { pattern: "(", kind: "regex", problem: { is: "message", message: "unclosed group" } },
   unknown_symbol: { path: "a.ts", symbol: "Greeter.gret", nearest: ["Greeter.greet"] },
   ambiguous_symbol: {
     path: "a.ts",
@@ -57,7 +57,7 @@ export const faultSamples = {
   missing_group: { path, edit: 0, reference: "$2", groups: 1 },
   edits_overlap: { path, edits: [0, 1], line: 3 },
   stale: { path, current: places, version: "v:3f9a1c2b77d0" },
-  malformed_patch: { line: 4, reason: "a hunk without its header" },
+  malformed_patch: { line: 4, problem: "hunk_without_names" },
   patch_conflict: { path, hunk: 1, reason: "no_match", current: places },
   duplicate_path: { path },
   changed_meanwhile: { path },

@@ -5,6 +5,7 @@ import type { Fault, FaultCode, Faults, ParameterIssue } from "../engine/fault.t
 import { humanSize } from "../engine/text/size.ts";
 import type { TemporaryState } from "../engine/workspace/commit/state-path.ts";
 import { sayConflicts } from "./conflict-wording.ts";
+import { patchProblems, patternProblem } from "./problems.ts";
 
 export type Wording = { readonly [C in FaultCode]: (data: Faults[C]) => string };
 
@@ -135,7 +136,7 @@ export const plainWording: Wording = {
     reason === "memory"
       ? "The search is incomplete: a line in a large file is too long; leave such files out"
       : "The search is incomplete: its process was killed; try again",
-  invalid_pattern: ({ pattern, kind, reason }) => `Invalid ${kind}: ${pattern} (${reason})`,
+  invalid_pattern: ({ pattern, kind, problem }) => `Invalid ${kind}: ${pattern} (${patternProblem(problem)})`,
 
   unknown_symbol: ({ path, symbol }) => `No declaration of ${symbol} in ${path}`,
   ambiguous_symbol: ({ path, symbol, candidates }) =>
@@ -150,7 +151,7 @@ export const plainWording: Wording = {
   edits_overlap: ({ path, edits, line }) =>
     `Edits ${edits[0] + 1} and ${edits[1] + 1} overlap at line ${line} of ${path}`,
   stale: ({ path, version }) => `${path} has changed since it was read; it is now ${version}`,
-  malformed_patch: ({ line, reason }) => `Malformed patch at line ${line}: ${reason}`,
+  malformed_patch: ({ line, problem }) => `Malformed patch at line ${line}: ${patchProblems[problem]}`,
   patch_conflict: ({ path, hunk, reason }) =>
     reason === "ambiguous"
       ? `Hunk ${hunk} fits in several places of ${path}`

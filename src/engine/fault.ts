@@ -18,6 +18,46 @@ export interface NumberedLine {
   readonly text: string;
 }
 
+/** What is wrong with a pattern. */
+export type PatternProblem =
+  | { readonly is: "empty" | "unclosed" | "line_break" }
+  | { readonly is: "too_long"; readonly limit: number; readonly unit: "bytes" | "characters" }
+  | { readonly is: "too_many_alternatives"; readonly limit: number }
+  /** A class such as `[z-a]`, and notations of other tools: `{1..3}`, `@(a|b)`. */
+  | { readonly is: "backwards_range" | "brace_range" | "group"; readonly found: string }
+  /** The message of a regular expression engine, or of a contract. */
+  | { readonly is: "message"; readonly message: string };
+
+/** What is wrong with a patch. */
+export type PatchProblem =
+  | "not_unicode"
+  | "no_file"
+  | "no_name"
+  | "other_names"
+  | "ambiguous_names"
+  | "half_rename"
+  | "binary"
+  | "symlink"
+  | "submodule"
+  | "hunk_without_names"
+  | "hunk_header"
+  | "hunk_too_long"
+  | "hunk_too_short"
+  | "hunk_counts"
+  | "cut_off"
+  | "hunk_without_change"
+  | "file_without_change"
+  | "misplaced_no_newline"
+  | "old_lines_in_new_file"
+  | "new_lines_in_deleted_file"
+  | "several_hunks"
+  | "envelope_begin"
+  | "envelope_end"
+  | "after_envelope"
+  | "envelope_file"
+  | "added_line"
+  | "hunk_line";
+
 export interface Faults {
   // the call
   unknown_tool: { readonly name: string };
@@ -103,7 +143,11 @@ export interface Faults {
   nothing_matches: { readonly glob: string };
   /** ripgrep was killed, or ran out of memory on a line of a large file: the results are incomplete. */
   search_incomplete: { readonly reason: "killed" | "memory" };
-  invalid_pattern: { readonly pattern: string; readonly kind: "glob" | "regex"; readonly reason: string };
+  invalid_pattern: {
+    readonly pattern: string;
+    readonly kind: "glob" | "regex";
+    readonly problem: PatternProblem;
+  };
 
   // symbols
   unknown_symbol: { readonly path: string; readonly symbol: string; readonly nearest: readonly string[] };
@@ -145,7 +189,7 @@ export interface Faults {
     readonly around?: readonly NumberedLine[];
     readonly edits?: readonly number[];
   };
-  malformed_patch: { readonly line: number; readonly reason: string };
+  malformed_patch: { readonly line: number; readonly problem: PatchProblem };
   patch_conflict: {
     readonly path: string;
     readonly hunk: number;

@@ -144,16 +144,16 @@ describe("globs", () => {
   });
 
   it.each([
-    ["src/@(a|b)/*.ts", "@(a|b) is not supported"],
-    ["!(*.test).ts", "!(*.test) is not supported"],
-    ["*(a|b).ts", "*(a|b) is not supported"],
-    ["file{1..3}.txt", "{1..3} is not expanded"],
-    ["{a,{b..d}}", "{b..d} is not expanded"],
-    ["[z-a].ts", "the range z-a in [] runs backwards"],
-    ["[!0-9b-a]", "the range b-a in [] runs backwards"],
-  ])("a strict set refuses %s, which would match nothing, and says why", (pattern, reason) => {
+    ["src/@(a|b)/*.ts", "group", "@(a|b)"],
+    ["!(*.test).ts", "group", "!(*.test)"],
+    ["*(a|b).ts", "group", "*(a|b)"],
+    ["file{1..3}.txt", "brace_range", "{1..3}"],
+    ["{a,{b..d}}", "brace_range", "{b..d}"],
+    ["[z-a].ts", "backwards_range", "z-a"],
+    ["[!0-9b-a]", "backwards_range", "b-a"],
+  ])("a strict set refuses %s, which would match nothing, and says why", (pattern, is, found) => {
     expect(() => includeGlobs([pattern], { strict: true })).toThrow(
-      expect.objectContaining({ data: expect.objectContaining({ reason: expect.stringContaining(reason) }) }),
+      expect.objectContaining({ data: expect.objectContaining({ problem: { is, found } }) }),
     );
   });
 

@@ -1,5 +1,6 @@
 // The contract's sentences. Where the contract leaves it open, they say what to do next: the reader is an agent that
 // can correct the call.
+import { patternProblem } from "../../contract/problems.ts";
 import { plainWording, sayIssue, type Wording } from "../../contract/wording.ts";
 import type { Faults, NearMiss, NumberedLine } from "../../engine/fault.ts";
 
@@ -14,10 +15,10 @@ export const wording: Wording = {
   not_text: ({ path }) => `File appears to be binary: ${path} (UTF-16 can be read but not edited)`,
   past_end: ({ path, line, lines }) =>
     `offset ${line} is past the end of ${path}, which has ${linesOf(lines)}`,
-  invalid_pattern: ({ pattern, kind, reason }) =>
+  invalid_pattern: ({ pattern, kind, problem }) =>
     kind === "glob"
-      ? `Invalid glob: ${pattern} (${reason})`
-      : `Invalid regex: ${pattern} (${complaint(reason)}; Rust syntax: escape special characters with \\ to match them as they are)`,
+      ? `Invalid glob: ${pattern} (${patternProblem(problem)})`
+      : `Invalid regex: ${pattern} (${complaint(patternProblem(problem))}; Rust syntax: escape special characters with \\ to match them as they are)`,
   no_change: ({ path }) => `old_string and new_string are identical, nothing to change in ${path}`,
   no_match: ({ path, near }) => `old_string was not found in ${path}. ${near ? hint(near) : advice}`,
   ambiguous,

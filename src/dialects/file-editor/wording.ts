@@ -1,4 +1,5 @@
 // The contract's sentences. Paths appear as the caller wrote them.
+import { patternProblem } from "../../contract/problems.ts";
 import { plainWording, type Wording } from "../../contract/wording.ts";
 import type { Faults } from "../../engine/fault.ts";
 
@@ -10,7 +11,8 @@ export const wording: Wording = {
   not_found: missingFile,
   parent_not_found: missingFile,
   past_end: ({ line, lines }) => `Line number ${line} exceeds file length (${lines} lines)`,
-  invalid_pattern: ({ pattern, reason }) => `Invalid regular expression: /${pattern}/: ${reason}`,
+  invalid_pattern: ({ pattern, problem }) =>
+    `Invalid regular expression: /${pattern}/: ${patternProblem(problem)}`,
   too_large: ({ path, size, limit }) =>
     `File too large: ${path} has ${size} bytes (limit ${limit}). read_files with line_range reads parts of it.`,
   no_match: mismatch,

@@ -66,8 +66,9 @@ function allBut(globs: Globs): Globs {
 }
 
 function refuseUnsafe(pattern: string): void {
-  const refuse = (reason: string): never => {
-    throw new Fault("invalid_pattern", { pattern: pattern.slice(0, 200), kind: "glob", reason });
+  const refuse = (message: string): never => {
+    const problem = { is: "message", message } as const;
+    throw new Fault("invalid_pattern", { pattern: pattern.slice(0, 200), kind: "glob", problem });
   };
   if (/^(\/|~|[A-Za-z]:[\\/])/.test(pattern)) refuse("a pattern is relative to the base directory");
   if (/(^|[/\\{,])\.\.([/\\},]|$)/.test(pattern)) refuse("a pattern has no '..'");

@@ -1,4 +1,5 @@
 // Failures in the contract's words: a sentence, one of its codes, and a suggestion.
+import { patternProblem } from "../../contract/problems.ts";
 import { plainWording, printable, say, type Wording } from "../../contract/wording.ts";
 import { Fault, type FaultCode } from "../../engine/fault.ts";
 
@@ -15,10 +16,10 @@ export const wording: Wording = {
     `File too large: ${size} bytes (max: ${limit} bytes). Use head, tail, or lineRange for partial reads.`,
   binary,
   timeout: ({ ms, what }) => `Timed out after ${ms} ms: ${what}`,
-  invalid_pattern: ({ pattern, kind, reason }) =>
+  invalid_pattern: ({ pattern, kind, problem }) =>
     kind === "glob"
-      ? `Invalid glob pattern: ${pattern} (${reason})`
-      : `Invalid regular expression: ${pattern} (${reason})`,
+      ? `Invalid glob pattern: ${pattern} (${patternProblem(problem)})`
+      : `Invalid regular expression: ${pattern} (${patternProblem(problem)})`,
 };
 
 type ContextErrorCode = keyof typeof suggestions;

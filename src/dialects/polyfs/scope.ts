@@ -26,8 +26,11 @@ export function globsOf(
 ): Globs {
   for (const pattern of patterns) {
     const leaves = /(^|[/{,])\.\.([/},]|$)/.test(pattern) || pattern.startsWith("~");
-    const reason = "it is relative to path; '..' and '~' lead nowhere";
-    if (leaves) throw new Fault("invalid_pattern", { pattern: pattern.slice(0, 200), kind: "glob", reason });
+    const problem = {
+      is: "message",
+      message: "it is relative to path; '..' and '~' are not allowed",
+    } as const;
+    if (leaves) throw new Fault("invalid_pattern", { pattern: pattern.slice(0, 200), kind: "glob", problem });
   }
   return includeGlobs(patterns, { slashless: "base-name", ...rules, strict: true });
 }

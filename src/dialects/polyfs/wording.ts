@@ -1,6 +1,8 @@
 // Failures: the first line says what happened, the second what to do about it, and where it helps the lines of the
 // file follow. The reader is an agent that can correct the call.
+
 import { sayConflicts } from "../../contract/conflict-wording.ts";
+import { patchProblems, patternProblem } from "../../contract/problems.ts";
 import {
   allowIrrevocable,
   grantCommands,
@@ -163,7 +165,8 @@ export const wording: Wording = {
     ({ reason }) => (reason === "memory" ? "leave large files out" : "try again"),
   ),
   invalid_pattern: say(
-    ({ kind, pattern, reason }) => `${JSON.stringify(pattern)} is no valid ${kind}: ${essence(reason)}`,
+    ({ kind, pattern, problem }) =>
+      `${JSON.stringify(pattern)} is not a valid ${kind}: ${essence(patternProblem(problem))}`,
     ({ kind }) =>
       kind === "regex" ? "Correct it, or search for plain text instead." : "Correct it: * ** ? [abc] {a,b}.",
   ),
@@ -212,7 +215,7 @@ export const wording: Wording = {
     return `${what}\nThe same lines were changed, or adjoining ones${who}. Repeat the edit on what is there now:\n${numbered(around)}`;
   },
   malformed_patch: say(
-    ({ line, reason }) => `line ${line} of the patch: ${reason}`,
+    ({ line, problem }) => `line ${line} of the patch: ${patchProblems[problem]}`,
     "Send a unified diff, or *** Begin Patch … *** End Patch with *** Add|Update|Delete File: path.",
   ),
   patch_conflict: data => {

@@ -59,6 +59,7 @@ function alternatives(pattern: string): string {
   return simple;
 }
 
-function refusal(pattern: string, reason: string): Fault {
-  return new Fault("invalid_pattern", { pattern: pattern.slice(0, 200), kind: "glob", reason });
+function refusal(pattern: string, message: string): Fault {
+  const problem = { is: "message", message } as const;
+  return new Fault("invalid_pattern", { pattern: pattern.slice(0, 200), kind: "glob", problem });
 }

@@ -1,6 +1,8 @@
 // Shared by `edit_file` and `edit_files`: the schema of an edit, its translation for the engine, and its failures.
 // The modes, and what each tolerates, follow the contract's matching strategy.
+
 import type { CallContext } from "../../contract/context.ts";
+import { patternProblem } from "../../contract/problems.ts";
 import type { Infer } from "../../contract/schema.ts";
 import { applyEdits } from "../../engine/edit/apply.ts";
 import type { Edit } from "../../engine/edit/edits.ts";
@@ -128,7 +130,8 @@ function inContractWords(error: unknown, edits: readonly ReplayEditParams[]): un
         "or set limit to 0 (all) or to the number of places.",
     );
   }
-  if (Fault.is(error, "invalid_pattern")) return refusal(`regex compile error: ${error.data.reason}`);
+  if (Fault.is(error, "invalid_pattern"))
+    return refusal(`regex compile error: ${patternProblem(error.data.problem)}`);
   if (Fault.is(error, "missing_group")) {
     const { reference, groups } = error.data;
     return refusal(

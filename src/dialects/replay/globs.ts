@@ -113,6 +113,6 @@ function startOf(glob: string): string {
 function expanded(glob: string): readonly string[] {
   const alternatives = expandBraces(glob, maxAlternatives);
   if (alternatives !== undefined) return alternatives;
-  const reason = `more than ${maxAlternatives} alternatives`;
-  throw new Fault("invalid_pattern", { pattern: glob.slice(0, 200), kind: "glob", reason });
+  const problem = { is: "too_many_alternatives", limit: maxAlternatives } as const;
+  throw new Fault("invalid_pattern", { pattern: glob.slice(0, 200), kind: "glob", problem });
 }

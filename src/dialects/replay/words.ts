@@ -1,5 +1,7 @@
 // Failures in the contract's words and with its codes.
+
 import type { Outcome, Site } from "../../contract/dialect.ts";
+import { patternProblem } from "../../contract/problems.ts";
 import { plainWording, say, type Wording } from "../../contract/wording.ts";
 import { Fault, type FaultCode, type ParameterIssue } from "../../engine/fault.ts";
 
@@ -33,8 +35,10 @@ export const wording: Wording = {
   not_found: missing,
   nothing_matches: ({ glob }) => `Glob matched no files: ${glob}`,
   too_large: ({ path, size, limit }) => `Too large: ${path} has ${size} bytes (limit ${limit})`,
-  invalid_pattern: ({ kind, pattern, reason }) =>
-    kind === "regex" ? `Invalid regex: ${reason}` : `Invalid glob: ${pattern} (${reason})`,
+  invalid_pattern: ({ kind, pattern, problem }) =>
+    kind === "regex"
+      ? `Invalid regex: ${patternProblem(problem)}`
+      : `Invalid glob: ${pattern} (${patternProblem(problem)})`,
   timeout: ({ ms }) =>
     `Timed out after ${Math.round(ms / 1000)} s; simplify the regex, or narrow what it is applied to`,
 };

@@ -9,7 +9,7 @@ import { parseUnified } from "./notation/unified.ts";
 export function parsePatch(patch: string): FilePatch[] {
   if (!patch.isWellFormed()) {
     const line = patch.slice(0, patch.search(/\p{Surrogate}/u)).split("\n").length;
-    throw new Fault("malformed_patch", { line, reason: "not valid Unicode" });
+    throw new Fault("malformed_patch", { line, problem: "not_unicode" });
   }
   const parsed = isEnvelope(patch) ? parseEnvelope(patch) : parseUnified(patch);
   const files = hasCrlfHeader(patch) ? parsed.map(file => ({ ...file, crlf: true })) : parsed;

@@ -5,7 +5,7 @@
 // white space, `{` and `\_` may be literal. Characters are code points (flag `u`); a pattern that is invalid with `u`
 // is read by the old rules. Notations that JavaScript lacks are accepted: `(?i)` at the start, `(?P<name>…)`,
 // `[[:alpha:]]`. Matching is line by line, so a line break is refused.
-import { Fault } from "../fault.ts";
+import { Fault, type PatternProblem } from "../fault.ts";
 
 export interface Expression {
   /** For JavaScript. */
@@ -24,17 +24,19 @@ export interface ExpressionOptions {
   readonly wholeWord?: boolean;
 }
 
+const longest = 4096;
+
 /** Throws `invalid_pattern`. */
 export function readExpression(written: string, options: ExpressionOptions = {}): Expression {
   const [opening = "", letters = ""] = /^\(\?([imsu]+)\)/.exec(written) ?? [];
   const ignoreCase = (options.ignoreCase ?? false) || letters.includes("i");
   const wholeWord = options.wholeWord ?? false;
   const body = written.slice(opening.length);
-  const refuse = (reason: string): never => {
-    throw new Fault("invalid_pattern", { pattern: written.slice(0, 200), kind: "regex", reason });
+  const refuse = (problem: PatternProblem): never => {
+    throw new Fault("invalid_pattern", { pattern: written.slice(0, 200), kind: "regex", problem });
   };
-  if (written.length > 4096) refuse("longer than 4096 characters");
-  let reason = "";
+  if (written.length > longest) refuse({ is: "too_long", limit: longest, unit: "characters" });
+  let message = "";
   for (const unicode of [true, false]) {
     const reading = new ExpressionReader(body, unicode);
     const { js, quick, breaks } = reading;
@@ -42,14 +44,14 @@ export function readExpression(written: string, options: ExpressionOptions = {})
     const source = wholeWord ? asWord(js, unicode) : js;
     const failure = compileFailure(source, flags);
     if (failure !== undefined) {
-      reason = failure;
+      message = failure;
       continue;
     }
-    if (breaks) refuse("a match lies within one line: a line break never matches");
+    if (breaks) refuse({ is: "line_break" });
     const linear = wholeWord && reading.linear !== undefined ? linearWord(reading.linear) : reading.linear;
     return { source, flags, linear, ignoreCase, quick };
   }
-  return refuse(reason);
+  return refuse({ is: "message", message });
 }
 
 function compileFailure(source: string, flags: string): string | undefined {

@@ -99,8 +99,8 @@ function deadline(options: FindOptions): Deadline {
 
 function checked(pattern: string): string {
   if (pattern.length <= longestPattern) return pattern;
-  const reason = `longer than ${longestPattern} characters`;
-  throw new Fault("invalid_pattern", { pattern: `${pattern.slice(0, 80)}…`, kind: "regex", reason });
+  const problem = { is: "too_long", limit: longestPattern, unit: "characters" } as const;
+  throw new Fault("invalid_pattern", { pattern: `${pattern.slice(0, 80)}…`, kind: "regex", problem });
 }
 
 function unpacked(flat: Int32Array, groups: number): Match[] {

@@ -40,7 +40,13 @@ export async function runJob(
     };
     const onMessage = (answer: RegexAnswer) => {
       if ("error" in answer) {
-        finish(new Fault("invalid_pattern", { pattern: job.pattern, kind: "regex", reason: answer.error }));
+        finish(
+          new Fault("invalid_pattern", {
+            pattern: job.pattern,
+            kind: "regex",
+            problem: { is: "message", message: answer.error },
+          }),
+        );
         return;
       }
       onAnswer(answer);

@@ -1,5 +1,6 @@
 // Glob notations of other tools that polyfs does not support. As plain characters they would match nothing, and the
 // caller would take that for an answer; so they are refused with a suggestion.
+import type { PatternProblem } from "../fault.ts";
 import { classEnd } from "../glob/braces.ts";
 
 const range = /^\{(-?\d+|[A-Za-z])\.\.(-?\d+|[A-Za-z])(\.\.-?\d+)?\}/;
@@ -7,7 +8,7 @@ const range = /^\{(-?\d+|[A-Za-z])\.\.(-?\d+|[A-Za-z])(\.\.-?\d+)?\}/;
 const group = /^(?:[@+!]\([^()/]*\)|[*?]\([^()/]*\|[^()/]*\))/;
 
 /** Why the pattern is refused; undefined if it is fine. */
-export function foreignIn(pattern: string): string | undefined {
+export function foreignIn(pattern: string): PatternProblem | undefined {
   for (let i = 0; i < pattern.length; i++) {
     const rest = () => pattern.slice(i);
     switch (pattern[i]) {
@@ -17,13 +18,13 @@ export function foreignIn(pattern: string): string | undefined {
       case "[": {
         const end = classEnd(pattern, i);
         const backwards = end < 0 ? undefined : backwardsIn(pattern.slice(i + 1, end));
-        if (backwards !== undefined) return `the range ${backwards} in [] runs backwards`;
+        if (backwards !== undefined) return { is: "backwards_range", found: backwards };
         i = Math.max(i, end);
         break;
       }
       case "{": {
         const found = range.exec(rest())?.[0];
-        if (found !== undefined) return `${found} is not expanded; write {a,b,c} or [a-c]`;
+        if (found !== undefined) return { is: "brace_range", found };
         break;
       }
       case "@":
@@ -32,7 +33,7 @@ export function foreignIn(pattern: string): string | undefined {
       case "*":
       case "?": {
         const found = group.exec(rest())?.[0];
-        if (found !== undefined) return `${found} is not supported; write {a,b}, or \\( for a parenthesis`;
+        if (found !== undefined) return { is: "group", found };
         break;
       }
     }

@@ -7,7 +7,7 @@
 // - `[id]` is one of two letters, as in ripgrep and git; picomatch also takes the name `[id]` literally.
 // - `**.ts` is `*.ts`: two stars cross slashes only if they are a whole component; picomatch has exceptions.
 // - `+(a|b)` and the like are plain characters.
-import { Fault } from "../fault.ts";
+import { Fault, type PatternProblem } from "../fault.ts";
 import { expandBraces, isBalanced } from "../glob/braces.ts";
 import { Pattern } from "../glob/pattern.ts";
 import { foreignIn } from "./foreign-glob.ts";
@@ -141,16 +141,17 @@ function globs(patterns: readonly string[], rules: GlobRules, forms: (written: s
 }
 
 function compile(written: string, rules: GlobRules, forms: (written: string) => string[]): Alternative[] {
-  const refuse = (reason: string): never => {
-    throw new Fault("invalid_pattern", { pattern: written.slice(0, 200), kind: "glob", reason });
+  const refuse = (problem: PatternProblem): never => {
+    throw new Fault("invalid_pattern", { pattern: written.slice(0, 200), kind: "glob", problem });
   };
-  if (Buffer.byteLength(written) > maxPatternBytes) refuse(`longer than ${maxPatternBytes} bytes`);
-  if (rules.strict && written.trim() === "") refuse("empty pattern");
-  if (rules.strict && !isBalanced(written)) refuse("unclosed '[' or '{'");
+  if (Buffer.byteLength(written) > maxPatternBytes)
+    refuse({ is: "too_long", limit: maxPatternBytes, unit: "bytes" });
+  if (rules.strict && written.trim() === "") refuse({ is: "empty" });
+  if (rules.strict && !isBalanced(written)) refuse({ is: "unclosed" });
   const foreign = rules.strict ? foreignIn(written) : undefined;
   if (foreign !== undefined) refuse(foreign);
   const expanded =
-    expandBraces(written, maxAlternatives) ?? refuse(`more than ${maxAlternatives} alternatives`);
+    expandBraces(written, maxAlternatives) ?? refuse({ is: "too_many_alternatives", limit: maxAlternatives });
   return expanded.flatMap(forms).flatMap(text => {
     const plain = text.replace(/^(\.\/)+/, "");
     const anchor = plain.startsWith("/") && rules.absolute !== undefined ? "absolute" : "path";

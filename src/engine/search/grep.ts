@@ -101,6 +101,6 @@ async function* hits(start: Directory, query: Query, options: GrepOptions, repor
 
 function refuseLong({ pattern }: Query): void {
   if (Buffer.byteLength(pattern) <= maxPatternBytes) return;
-  const reason = `longer than ${maxPatternBytes} bytes`;
-  throw new Fault("invalid_pattern", { pattern: pattern.slice(0, 200), kind: "regex", reason });
+  const problem = { is: "too_long", limit: maxPatternBytes, unit: "bytes" } as const;
+  throw new Fault("invalid_pattern", { pattern: pattern.slice(0, 200), kind: "regex", problem });
 }

@@ -1,7 +1,7 @@
 // Search by JavaScript expressions: a lazy stream of files with the lines that match, in path order. Matching runs
 // in worker threads under a deadline, so no expression can hang anything. Where the expression has a rougher twin
 // that ripgrep understands, only the files that it finds are read; otherwise all are. The answer is the same.
-import { Fault } from "../fault.ts";
+import { Fault, type PatternProblem } from "../fault.ts";
 import { type LineHit, longestPattern, searchLines } from "../regex/find.ts";
 import { shown } from "../text/escape.ts";
 import { LineIndex } from "../text/lines.ts";
@@ -104,15 +104,13 @@ function fileHits(
 
 /** Told before anything is read: an expression may be wrong in a tree without files, too. */
 function refuseInvalid(pattern: string): void {
+  const refusal = (problem: PatternProblem, cause?: unknown) =>
+    new Fault("invalid_pattern", { pattern: pattern.slice(0, 200), kind: "regex", problem }, { cause });
+  if (pattern.length > longestPattern)
+    throw refusal({ is: "too_long", limit: longestPattern, unit: "characters" });
   try {
-    if (pattern.length > longestPattern) throw new Error(`longer than ${longestPattern} characters`);
     new RegExp(pattern);
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
-    throw new Fault(
-      "invalid_pattern",
-      { pattern: pattern.slice(0, 200), kind: "regex", reason },
-      { cause: error },
-    );
+    throw refusal({ is: "message", message: error instanceof Error ? error.message : String(error) }, error);
   }
 }

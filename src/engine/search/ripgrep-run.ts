@@ -117,8 +117,8 @@ function unreadable({ pattern }: Query, errors: string): number {
   const lines = errors.split("\n").filter(line => line !== "");
   const single = lines.filter(line => /\(os error \d+\)$/.test(line)).length;
   if (single > 0 || lines.length === 0) return single;
-  const reason = errors.replace(/^rg: /, "").trim();
-  throw new Fault("invalid_pattern", { pattern, kind: "regex", reason });
+  const message = errors.replace(/^rg: /, "").trim();
+  throw new Fault("invalid_pattern", { pattern, kind: "regex", problem: { is: "message", message } });
 }
 
 /** Whether globs and the rule on hidden names let a path in. Ignore files are another matter. */

@@ -205,7 +205,7 @@ describe("edit_file refuses, and nothing is changed", () => {
     [
       "a broken expression",
       [{ old: "(", new: "", regex: true }],
-      /^invalid_input: "\(" is no valid regex/,
+      /^invalid_input: "\(" is not a valid regex/,
       /./,
     ],
     [

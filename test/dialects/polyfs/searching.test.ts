@@ -116,7 +116,7 @@ describe("search_text", () => {
   it("says that nothing was found, and refuses broken patterns in one line", async () => {
     expect(await server.says("search_text", { pattern: "no such text" })).toBe("[no matches]");
     expect((await server.refuses("search_text", { pattern: "(" }))[0]).toBe(
-      'invalid_input: "(" is no valid regex: unclosed group',
+      'invalid_input: "(" is not a valid regex: unclosed group',
     );
     expect((await server.refuses("search_text", { pattern: "x", path: "nope" }))[0]).toMatch(/^not_found: /);
     expect((await server.refuses("search_text", { pattern: "x", glob: "../*" }))[0]).toMatch(

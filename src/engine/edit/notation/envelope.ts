@@ -13,20 +13,19 @@ export function parseEnvelope(patch: string): FilePatch[] {
   const reader = new EnvelopeReader(patch);
   const files: FilePatch[] = [];
   for (let line = reader.next(); line !== end; line = reader.next()) {
-    if (line === undefined) malformed(reader.number, `"${end}" is missing`);
+    if (line === undefined) malformed(reader.number, "envelope_end");
     if (line.trim() === "") continue;
     const header = /^\*\*\* (Add|Update|Delete) File: (.*\S)\s*$/.exec(line);
     const path = header?.[2];
-    if (path === undefined)
-      malformed(reader.number, `expected "*** Add File: ", "*** Update File: " or "*** Delete File: "`);
+    if (path === undefined) malformed(reader.number, "envelope_file");
     if (header?.[1] === "Add") files.push(addFile(reader, path));
     else if (header?.[1] === "Update") files.push(updateFile(reader, path));
     else files.push(filePatch({ kind: "delete", path, checkRemoved: false }, []));
   }
   for (let line = reader.next(); line !== undefined; line = reader.next()) {
-    if (line.trim() !== "") malformed(reader.number, `text behind "${end}"`);
+    if (line.trim() !== "") malformed(reader.number, "after_envelope");
   }
-  if (files.length === 0) malformed(1, "the patch names no file");
+  if (files.length === 0) malformed(1, "no_file");
   return files;
 }
 
@@ -40,7 +39,7 @@ class EnvelopeReader {
     const start = lines.findIndex(line => line.trim() === begin);
     const crlf = lines[start]?.endsWith("\r") ?? false;
     this.#lines = crlf ? lines.map(line => line.replace(/\r$/, "")) : lines;
-    if (start < 0) malformed(1, `"${begin}" stands on a line of its own`);
+    if (start < 0) malformed(1, "envelope_begin");
     this.number = start + 1;
   }
 
@@ -62,7 +61,7 @@ function addFile(reader: EnvelopeReader, path: string): FilePatch {
     lines.push({ sign: "+", text: (reader.next() ?? "").slice(1), end: true });
   const line = reader.peek;
   if (line !== undefined && line.trim() !== "" && !line.startsWith("*** ")) {
-    malformed(reader.number + 1, 'lines of an added file begin with "+"');
+    malformed(reader.number + 1, "added_line");
   }
   const hunks = lines.length === 0 ? [] : [{ lines, anchors: [], atEnd: false }];
   return filePatch({ kind: "create", path, checkRemoved: false }, hunks);
@@ -81,7 +80,7 @@ function updateFile(reader: EnvelopeReader, path: string): FilePatch {
     hunks.push(hunk);
   }
   if (to !== undefined) return filePatch({ kind: "rename", path, to, checkRemoved: false }, hunks);
-  if (hunks.length === 0) malformed(reader.number, `nothing to change in ${path}`);
+  if (hunks.length === 0) malformed(reader.number, "file_without_change");
   return filePatch({ kind: "modify", path, checkRemoved: false }, hunks);
 }
 
@@ -99,7 +98,7 @@ function readHunk(reader: EnvelopeReader, first: boolean): PatchHunk | undefined
     if (line.startsWith("@@") || line.startsWith("*** ")) break;
     const sign = line === "" ? " " : line[0];
     if (sign !== " " && sign !== "-" && sign !== "+") {
-      malformed(reader.number + 1, 'a line of a hunk begins with " ", "-" or "+"');
+      malformed(reader.number + 1, "hunk_line");
     }
     lines.push({ sign, text: line.slice(1), end: true });
     reader.next();
@@ -107,7 +106,7 @@ function readHunk(reader: EnvelopeReader, first: boolean): PatchHunk | undefined
   if (atEnd) reader.next();
   else dropBlankEnd(lines, reader.peek);
   if (lines.length === 0 && anchors.length === 0 && first) return undefined;
-  if (!lines.some(line => line.sign !== " ")) malformed(start, "the hunk changes nothing");
+  if (!lines.some(line => line.sign !== " ")) malformed(start, "hunk_without_change");
   return { lines, anchors, atEnd };
 }
 

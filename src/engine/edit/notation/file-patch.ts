@@ -1,5 +1,5 @@
 // Small things that both notations need.
-import { Fault } from "../../fault.ts";
+import { Fault, type PatchProblem } from "../../fault.ts";
 
 export interface PatchLine {
   readonly sign: " " | "-" | "+";
@@ -39,8 +39,8 @@ export interface FilePatch {
 }
 
 /** Lines count from 1. */
-export function malformed(line: number, reason: string): never {
-  throw new Fault("malformed_patch", { line, reason });
+export function malformed(line: number, problem: PatchProblem): never {
+  throw new Fault("malformed_patch", { line, problem });
 }
 
 export function filePatch(

@@ -41,8 +41,7 @@ export function parseUnified(patch: string): FilePatch[] {
       const [oldName, newName] = [line.slice(4), (lines[at + 1] ?? "").slice(4)];
       if (!agrees(head, oldName, newName)) {
         // A rename or a change of mode needs no hunks: then these are the names of the next file.
-        if (!head.renamed && head.executable === undefined)
-          malformed(at + 1, "the names are not those of the header above");
+        if (!head.renamed && head.executable === undefined) malformed(at + 1, "other_names");
         finish();
         head = { line: at + 1 };
       }
@@ -50,19 +49,19 @@ export function parseUnified(patch: string): FilePatch[] {
       head.newName = newName;
       at += 1;
     } else if (line.startsWith("@@")) {
-      if (head?.newName === undefined) malformed(at + 1, 'a hunk without "---" and "+++" lines before it');
+      if (head?.newName === undefined) malformed(at + 1, "hunk_without_names");
       const read = readHunk(lines, at);
       hunks.push(read.hunk);
       at = read.last;
     } else if (head?.git !== undefined && hunks.length === 0 && head.newName === undefined)
       extended(head, line, at + 1);
-    else if (/^Binary files .* differ$/.test(line)) malformed(at + 1, "binary files cannot be patched");
+    else if (/^Binary files .* differ$/.test(line)) malformed(at + 1, "binary");
     else if (hunks.length > 0 && /^[-+ ]/.test(line) && line !== "-- " && !isBetween(lines, at)) {
-      malformed(at + 1, "the hunk has more lines than its header says");
+      malformed(at + 1, "hunk_too_long");
     }
   }
   finish();
-  if (files.length === 0) malformed(1, "no file is named in the patch");
+  if (files.length === 0) malformed(1, "no_file");
   return files;
 }
 
@@ -99,8 +98,8 @@ function extended(head: Head, line: string, number: number): void {
       line,
     ) ?? [];
   const mode = what === "index" ? (/ (\d+)$/.exec(value)?.[1] ?? "") : what.endsWith("mode") ? value : "";
-  if (mode.startsWith("120")) malformed(number, "symbolic links cannot be patched");
-  if (mode.startsWith("160")) malformed(number, "submodules cannot be patched");
+  if (mode.startsWith("120")) malformed(number, "symlink");
+  if (mode.startsWith("160")) malformed(number, "submodule");
   if (what === "new mode" || what === "new file mode") head.executable = mode === "100755";
   if (what === "new file mode") head.created = true;
   if (what === "deleted file mode") head.deleted = true;
@@ -114,20 +113,19 @@ function extended(head: Head, line: string, number: number): void {
     head.renamed[move[2] === "from" ? "from" : "to"] = nameIn(value);
   }
   if (line === "GIT binary patch" || /^Binary files .* differ$/.test(line)) {
-    malformed(number, "binary files cannot be patched");
+    malformed(number, "binary");
   }
 }
 
 function readHunk(lines: readonly string[], at: number): { hunk: PatchHunk; last: number } {
   const header = /^@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@/.exec(lines[at] ?? "");
-  if (header === null) malformed(at + 1, 'a hunk header is "@@ -line,count +line,count @@"');
+  if (header === null) malformed(at + 1, "hunk_header");
   let [old, added] = [Number(header[2] ?? 1), Number(header[4] ?? 1)];
   const found: PatchLine[] = [];
   let last = at;
   while (old > 0 || added > 0) {
     const line = lines[last + 1];
-    if (line === undefined)
-      malformed(last + 1, "the patch ends before the hunk has as many lines as its header says");
+    if (line === undefined) malformed(last + 1, "cut_off");
     last += 1;
     // Some programs strip the blank of an empty context line; git accepts that.
     const sign = line === "" ? " " : line[0];
@@ -136,25 +134,25 @@ function readHunk(lines: readonly string[], at: number): { hunk: PatchHunk; last
       continue;
     }
     if (sign !== " " && sign !== "-" && sign !== "+") {
-      malformed(last + 1, "the hunk has fewer lines than its header says");
+      malformed(last + 1, "hunk_too_short");
     }
     if (sign !== "+") old -= 1;
     if (sign !== "-") added -= 1;
-    if (old < 0 || added < 0) malformed(last + 1, "the hunk does not have as many lines as its header says");
+    if (old < 0 || added < 0) malformed(last + 1, "hunk_counts");
     found.push({ sign, text: line.slice(1), end: true });
   }
   if (lines[last + 1]?.startsWith("\\")) {
     last += 1;
     noBreak(found, last);
   }
-  if (!found.some(line => line.sign !== " ")) malformed(at + 1, "the hunk changes nothing");
+  if (!found.some(line => line.sign !== " ")) malformed(at + 1, "hunk_without_change");
   return { hunk: { lines: found, oldStart: Number(header[1]), anchors: [], atEnd: false }, last };
 }
 
 /** "\ No newline at end of file": about the line before it. */
 function noBreak(found: PatchLine[], at: number): void {
   const before = found.at(-1);
-  if (before === undefined) malformed(at + 1, "nothing stands before the mark for a missing line break");
+  if (before === undefined) malformed(at + 1, "misplaced_no_newline");
   found[found.length - 1] = { ...before, end: false };
 }
 
@@ -168,13 +166,12 @@ function fileOf(head: Head, hunks: readonly PatchHunk[]): FilePatch {
     (isEpoch(head.oldName) && only("+") && hunks[0]?.oldStart === 0);
   const deleted = head.deleted || names.to === undefined || (isEpoch(head.newName) && only("-"));
   const path = created ? names.to : names.from;
-  if (path === undefined || path === "" || (created && deleted))
-    malformed(head.line, "the patch does not name its file");
-  if (created && (signs.has("-") || signs.has(" "))) malformed(head.line, "a new file has no old lines");
-  if (deleted && (signs.has("+") || signs.has(" "))) malformed(head.line, "a deleted file has no new lines");
-  if ((created || deleted) && hunks.length > 1) malformed(head.line, "a new or deleted file has one hunk");
+  if (path === undefined || path === "" || (created && deleted)) malformed(head.line, "no_name");
+  if (created && (signs.has("-") || signs.has(" "))) malformed(head.line, "old_lines_in_new_file");
+  if (deleted && (signs.has("+") || signs.has(" "))) malformed(head.line, "new_lines_in_deleted_file");
+  if ((created || deleted) && hunks.length > 1) malformed(head.line, "several_hunks");
   if (!created && !deleted && hunks.length === 0 && !head.renamed && head.executable === undefined) {
-    if (names.to === path) malformed(head.line, "the patch changes nothing in its file");
+    if (names.to === path) malformed(head.line, "file_without_change");
   }
   const executable = head.executable === undefined ? {} : { executable: head.executable };
   const blob = head.blob === undefined ? {} : { blob: head.blob };
@@ -188,13 +185,13 @@ function fileOf(head: Head, hunks: readonly PatchHunk[]): FilePatch {
 function namesOf(head: Head): { from?: string | undefined; to?: string | undefined } {
   if (head.renamed !== undefined) {
     const { from, to } = head.renamed;
-    if (from === undefined || to === undefined) malformed(head.line, "a rename or copy names both files");
+    if (from === undefined || to === undefined) malformed(head.line, "half_rename");
     return { from, to };
   }
   if (head.oldName !== undefined && head.newName !== undefined) {
     return stripPrefixes(nameIn(head.oldName), nameIn(head.newName), head.git);
   }
   const names = head.git === undefined ? undefined : headerNames(head.git);
-  if (names === undefined) malformed(head.line, "the names in the header cannot be told apart");
+  if (names === undefined) malformed(head.line, "ambiguous_names");
   return names;
 }
