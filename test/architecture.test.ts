@@ -86,6 +86,10 @@ const rules: { readonly [rule: string]: (file: string, code: string, sources: So
     /\b(rm|rmdir|mkdir|readdir|opendir|watch)(Sync)?\s*\([^;]*?\brecursive\b/.test(code) ||
     /\.(cp|glob)(Sync)?\s*\(/.test(code) ||
     /\{[^{}]*\b(cp|glob)(Sync)?\b[^{}]*\}\s*from\s*"(node:)?fs\b/.test(code),
+  "imports nothing that imports it": (file, code, sources) =>
+    imports(code).some(
+      ({ from }) => from.startsWith(".") && reaches(posix.join(posix.dirname(file), from), file, sources),
+    ),
   "speaks of no tool, dialect or protocol in the engine": (file, code, sources) =>
     file.startsWith("engine/") && foreignWords(sources).test(code.replaceAll("unknown_tool", "")),
 };
@@ -227,6 +231,7 @@ describe("each rule catches an offence", () => {
       "sys.mkdir(path, {\n  recursive,\n});",
     ],
     ["walks several components by no call of Node's", "engine/workspace/a.ts", "await fs.cp(from, to);"],
+    ["imports nothing that imports it", "engine/text/a.ts", 'import type { A } from "./a.ts";'],
     [
       "speaks of no tool, dialect or protocol in the engine",
       "engine/text/a.ts",
@@ -237,6 +242,17 @@ describe("each rule catches an offence", () => {
   ];
   it.each(offences)("%s: %s", (rule, file, code) => {
     expect(offenders(rule, new Map([[file, code]]))).toEqual([file]);
+  });
+
+  it("a circle is found through several files, types and files that are loaded later included", () => {
+    const sources = new Map([
+      ["cli/a.ts", 'import { b } from "./b.ts";'],
+      ["cli/b.ts", 'const { c } = await import("./c.ts");'],
+      ["cli/c.ts", 'import type { A } from "./a.ts";'],
+      ["cli/d.ts", 'import { a } from "./a.ts";'],
+    ]);
+    const circle = offenders("imports nothing that imports it", sources);
+    expect(circle).toEqual(["cli/a.ts", "cli/b.ts", "cli/c.ts"]);
   });
 
   it("also through files that are loaded on the way", () => {
@@ -332,6 +348,26 @@ function imports(code: string): Import[] {
     ...[...bare].map(([, from = ""]) => ({ from, atOnce: true })),
     ...[...calls].map(([, from = ""]) => ({ from, atOnce: false })),
   ];
+}
+
+/** Whether a chain of imports of any kind leads from one file to another. */
+function reaches(from: string, to: string, sources: Sources, seen = new Set<string>()): boolean {
+  if (from === to) return true;
+  if (seen.has(from)) return false;
+  seen.add(from);
+  return importsOf(from, sources).some(next => reaches(next, to, sources, seen));
+}
+
+const importsByText = new Map<string, readonly string[]>();
+
+function importsOf(file: string, sources: Sources): readonly string[] {
+  const text = sources.get(file) ?? "";
+  let found = importsByText.get(text);
+  if (found === undefined) {
+    found = imports(withoutComments(text)).flatMap(({ from }) => (from.startsWith(".") ? [from] : []));
+    importsByText.set(text, found);
+  }
+  return found.map(from => posix.join(posix.dirname(file), from));
 }
 
 /** Everything that importing `file` loads: our files and the packages. */

@@ -1,14 +1,7 @@
 // The subcommands, by their first word. Each is loaded only when it is called.
-import type { RunCommand } from "./commands/command.ts";
+import type { Subcommands } from "./commands/command.ts";
 
-interface Subcommand {
-  /** One line for --help. */
-  readonly summary: string;
-  /** Loads what runs it: from the arguments after the word to the exit code. */
-  load(): Promise<RunCommand>;
-}
-
-export const commands: { readonly [name: string]: Subcommand } = {
+export const commands: Subcommands = {
   setup: {
     summary: "Write polyfs into the configuration of an MCP client, or take it out",
     load: async () => (await import("./commands/setup.ts")).setup,
@@ -83,11 +76,11 @@ export const commands: { readonly [name: string]: Subcommand } = {
   },
   completion: {
     summary: "Print a completion script for bash, zsh or fish",
-    load: async () => (await import("./commands/completion.ts")).completion,
+    load: async () => (await import("./commands/completion.ts")).completion(commands),
   },
   help: {
     summary: "Explain the program or one command",
-    load: async () => (await import("./commands/help.ts")).help,
+    load: async () => (await import("./commands/help.ts")).helpOn(commands),
   },
   version: {
     summary: "Print the version",

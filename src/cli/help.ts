@@ -1,11 +1,11 @@
 // The text of --help, made from the tables of options, commands and dialects.
 import { defaultDialect, dialects } from "../dialects/index.ts";
 import { columns, lineWidth, wrap } from "./columns.ts";
-import { commands } from "./commands.ts";
+import type { Subcommands } from "./commands/command.ts";
 import { rowOf } from "./option-row.ts";
 import { optionNames } from "./options.ts";
 
-export async function help(): Promise<string> {
+export async function help(commands: Subcommands): Promise<string> {
   const loaded = await Promise.all(Object.values(dialects).map(load => load()));
   const named = loaded.map(
     ({ name, summary }) => [name, name === defaultDialect ? `${summary} (default)` : summary] as const,
@@ -25,6 +25,6 @@ Dialects:
 ${columns(named, "  ")}
 ${paragraph('Each option can also be set in the environment (--allow-read as POLYFS_ALLOW_READ; several directories are joined as in PATH, and those without an option are POLYFS_DIRECTORIES) or in the file of --config ("allowRead" or "allow-read"; "directories"). The command line goes first, then the environment, then the file. Directories all come from the first of these that names any.')}
 
-${paragraph("Each command has its own --help, with examples. Exit codes: 0 done, 1 it failed or was refused, 2 the command line was wrong.")}
+${paragraph("Each command has its own --help, with examples. Exit codes: 0 success, 1 failure or refusal, 2 usage error.")}
 `;
 }

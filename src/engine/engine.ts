@@ -1,8 +1,9 @@
 // Everything that a call may reach: the workspace and, through it, history, commands and versions. One engine serves
 // a process; dialects and transports share it.
+
 import { attributeCopier } from "./shell/attributes.ts";
 import type { Sandbox } from "./shell/launch.ts";
-import { fileIdentity } from "./workspace/commit/stage.ts";
+import { fileIdentity } from "./workspace/commit/copy-attributes.ts";
 import { refuseStateIn } from "./workspace/commit/state-in-root.ts";
 import type { Access } from "./workspace/root.ts";
 import type { PolicySource } from "./workspace/rules.ts";

@@ -1,31 +1,17 @@
 // What a server tells review pages: its latest calls, the changes it makes, and the questions of its policy. Calls are
 // kept in memory; no file is written for them. What costs something (a socket, a file that tells pages where it is) is
 // made after the first call, when the server is quiet.
-import type { Approval, Proposal } from "../contract/context.ts";
+
+import type { Approval } from "../contract/context.ts";
 import type { Session } from "../contract/session.ts";
 import type { Effect } from "../contract/tool.ts";
 import { clock } from "../engine/clock.ts";
-import type { Need } from "../engine/policy/approval.ts";
 import type { Workspace } from "../engine/workspace/workspace.ts";
+import type { ActivityOptions, AskedQuestion } from "./activity-options.ts";
 import { AgentNotes } from "./agent-notes.ts";
 import type { Call } from "./api.ts";
 import type { Station } from "./station.ts";
 import type { WireCall } from "./wire.ts";
-
-export interface ActivityOptions {
-  readonly workspace: Workspace;
-  readonly state: string | undefined;
-  readonly transport: "stdio" | "http";
-  readonly dialect: string;
-  /** The directories that are served now. */
-  roots(): readonly string[];
-  /** Writes into the policy file that these need no question from now on. Absent where there is no such file. */
-  readonly writeRule?:
-    | ((needs: readonly Need[]) => { readonly file: string; readonly text: string })
-    | undefined;
-  /** How long a question waits. */
-  readonly patienceMs?: number;
-}
 
 export interface RunningCall {
   readonly tool: string;
@@ -36,15 +22,6 @@ export interface RunningCall {
   readonly time: number;
   readonly began: number;
   changes?: string[];
-}
-
-export interface AskedQuestion {
-  readonly needs: readonly Need[];
-  readonly tool: string;
-  readonly proposal: Proposal;
-  readonly session: Session;
-  readonly workspace: Workspace;
-  readonly signal: AbortSignal;
 }
 
 const mostCalls = 300;

@@ -5,20 +5,8 @@ import type { Archive } from "../engine/workspace/archive/archive.ts";
 import type { ChangeRecord } from "../engine/workspace/archive/log.ts";
 import { TimeSlice } from "../engine/workspace/footprint/time-slice.ts";
 import type { StateFolder } from "../host/state-folder.ts";
+import type { ChangeEntry } from "./change-entry.ts";
 import { TaskGroups } from "./task-groups.ts";
-
-export interface ChangeEntry {
-  readonly id: string;
-  readonly time: number;
-  readonly tool: string;
-  readonly client: string;
-  readonly connection: string | undefined;
-  readonly trace: string | undefined;
-  readonly undoes: string | undefined;
-  readonly partial: boolean;
-  /** Every path that it touched, sources of moves included. */
-  readonly paths: readonly string[];
-}
 
 export class ChangeIndex implements Disposable {
   readonly #archive: Archive;

@@ -1,10 +1,11 @@
 // Questions of the policy that wait for the person at a review page. Each ends: by an answer, when its time is up
 // (which is a no), when its call is cancelled, or when nobody looks at a page any more.
+
 import { randomBytes } from "node:crypto";
 import type { Approval } from "../contract/context.ts";
 import { Fault } from "../engine/fault.ts";
 import type { Workspace } from "../engine/workspace/workspace.ts";
-import type { ActivityOptions, AskedQuestion } from "./activity.ts";
+import type { ActivityOptions, AskedQuestion } from "./activity-options.ts";
 import type { AnswerRequest, SettledQuestion } from "./api.ts";
 import type { FromServer, WireFile, WireQuestion } from "./wire.ts";
 

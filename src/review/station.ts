@@ -1,10 +1,11 @@
 // Where review pages reach a server: a socket in the state directory, and a file that says where it is and proves to
 // the server that a page can read it. Loaded after the first call.
+
 import { randomBytes, timingSafeEqual } from "node:crypto";
 import type { Approval } from "../contract/context.ts";
 import { type LocalChannel, listenLocally } from "../engine/workspace/system/local-channel.ts";
 import { StateFolder } from "../host/state-folder.ts";
-import type { ActivityOptions, AskedQuestion } from "./activity.ts";
+import type { ActivityOptions, AskedQuestion } from "./activity-options.ts";
 import { OpenQuestions } from "./open-questions.ts";
 import { isSomebodyLooking } from "./presence.ts";
 import { noteRoots } from "./served-roots.ts";

@@ -8,7 +8,8 @@ import { diffCounts } from "../engine/text/diff.ts";
 import type { ChangeRecord, RecordedFile } from "../engine/workspace/archive/log.ts";
 import type { Snapshot } from "../engine/workspace/archive/snapshot.ts";
 import type { Agent, ChangeSummary, FileSummary, TaskSummary } from "./api.ts";
-import type { ChangeEntry, ChangeIndex } from "./change-index.ts";
+import type { ChangeEntry } from "./change-entry.ts";
+import type { ChangeIndex } from "./change-index.ts";
 import type { KeptMarks } from "./kept.ts";
 import { nameOf, reaches, type Viewer, visibleFiles } from "./viewer.ts";
 

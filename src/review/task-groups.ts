@@ -1,6 +1,6 @@
 // Tasks: changes that belong together. The changes of one trace are a task, whichever connections it ran over; else
 // those of one connection without a long pause.
-import type { ChangeEntry } from "./change-index.ts";
+import type { ChangeEntry } from "./change-entry.ts";
 
 /** A longer pause begins a new task. */
 const pauseMs = 30 * 60_000;

@@ -122,3 +122,13 @@ ${examples.map(([line, what]) => `  ${line}\n      ${what}\n`).join("")}
 Exit codes: 0 done, 1 it failed or was refused, 2 the command line was wrong.
 `;
 }
+
+export interface Subcommand {
+  /** One line for --help. */
+  readonly summary: string;
+  /** Loads what runs it: from the arguments after the word to the exit code. */
+  load(): Promise<RunCommand>;
+}
+
+/** By their first word. */
+export type Subcommands = { readonly [name: string]: Subcommand };

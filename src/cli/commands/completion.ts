@@ -1,36 +1,37 @@
 // `polyfs completion SHELL`: a shell script, generated from the tables of commands, options, dialects, clients and
 // tools. These words are in the script; only the ids of changes are queried when Tab is pressed.
 import { dialects } from "../../dialects/index.ts";
-import { commands } from "../commands.ts";
 import type { Option } from "../option.ts";
 import { isOptionName, type OptionName, optionNames, options } from "../options.ts";
 import { print } from "../print.ts";
 import { surroundings } from "../setup/client.ts";
 import { clientsOn } from "../setup/clients.ts";
 import { UsageError } from "../usage-error.ts";
-import { command } from "./command.ts";
+import { command, type RunCommand, type Subcommands } from "./command.ts";
 
 const shells = { bash, zsh, fish };
 
-export const completion = command({
-  name: "completion",
-  operands: "bash|zsh|fish",
-  description: "Prints a script that completes commands, options and their values in your shell.",
-  own: {},
-  options: [],
-  examples: [
-    ['eval "$(polyfs completion bash)"', "in ~/.bashrc"],
-    ["polyfs completion zsh > ~/.zfunc/_polyfs", "with ~/.zfunc in fpath"],
-    ["polyfs completion fish > ~/.config/fish/completions/polyfs.fish", "once"],
-  ],
-  most: 1,
-  async run({ operands: [shell = ""] }) {
-    if (!Object.hasOwn(shells, shell))
-      throw new UsageError(`name a shell: polyfs completion ${Object.keys(shells).join("|")}`);
-    await print(process.stdout, shells[shell as keyof typeof shells](await wordsOfAll()));
-    return 0;
-  },
-});
+export function completion(commands: Subcommands): RunCommand {
+  return command({
+    name: "completion",
+    operands: "bash|zsh|fish",
+    description: "Prints a script that completes commands, options and their values in your shell.",
+    own: {},
+    options: [],
+    examples: [
+      ['eval "$(polyfs completion bash)"', "in ~/.bashrc"],
+      ["polyfs completion zsh > ~/.zfunc/_polyfs", "with ~/.zfunc in fpath"],
+      ["polyfs completion fish > ~/.config/fish/completions/polyfs.fish", "once"],
+    ],
+    most: 1,
+    async run({ operands: [shell = ""] }) {
+      if (!Object.hasOwn(shells, shell))
+        throw new UsageError(`name a shell: polyfs completion ${Object.keys(shells).join("|")}`);
+      await print(process.stdout, shells[shell as keyof typeof shells](await wordsOfAll(commands)));
+      return 0;
+    },
+  });
+}
 
 interface Words {
   readonly name: string;
@@ -42,8 +43,8 @@ interface Words {
 }
 
 /** The words after each command; "" is serving. */
-async function wordsOfAll(): Promise<Words[]> {
-  const first = await operandsOf();
+async function wordsOfAll(commands: Subcommands): Promise<Words[]> {
+  const first = await operandsOf(Object.keys(commands));
   const all: Words[] = [{ name: "", summary: "", operands: [], options: optionNames.flatMap(spellings) }];
   for (const [name, { summary, load }] of Object.entries(commands)) {
     const { about } = await load();
@@ -54,14 +55,14 @@ async function wordsOfAll(): Promise<Words[]> {
   return all;
 }
 
-async function operandsOf(): Promise<Readonly<Record<string, readonly string[]>>> {
+async function operandsOf(commands: readonly string[]): Promise<Readonly<Record<string, readonly string[]>>> {
   const loaded = await Promise.all(Object.values(dialects).map(load => load()));
   const tools = [...new Set(loaded.flatMap(dialect => dialect.tools.map(({ name }) => name)))].sort();
   return {
     setup: Object.keys(clientsOn(surroundings(process.env))),
     tools,
     call: tools,
-    help: Object.keys(commands),
+    help: commands,
     completion: Object.keys(shells),
     token: ["add", "rotate", "list", "remove"],
     audit: ["verify"],

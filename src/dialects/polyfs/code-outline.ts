@@ -1,6 +1,7 @@
 // The outline of a file: a line for each declaration, with the lines that it takes.
+import type { Declared } from "../../engine/syntax/declared.ts";
 import { outlineOf } from "../../engine/syntax/outline.ts";
-import type { Declared, Structure } from "../../engine/syntax/structure.ts";
+import type { Structure } from "../../engine/syntax/structure.ts";
 import { counted } from "./answer.ts";
 
 /** An outline has at most this part of the file's bytes, so that it is worth reading first. */

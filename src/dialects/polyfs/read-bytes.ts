@@ -4,7 +4,7 @@ import { Fault } from "../../engine/fault.ts";
 import { humanSize } from "../../engine/text/size.ts";
 import type { OpenFile } from "../../engine/workspace/file.ts";
 import { AnswerLines, number } from "./answer.ts";
-import type { ReadParams } from "./read_file.ts";
+import type { ReadParams } from "./read-params.ts";
 
 type ByteEncoding = "base64" | "hex";
 

@@ -12,7 +12,7 @@ import type { OpenFile } from "../../engine/workspace/file.ts";
 import { linesFrom } from "../../engine/workspace/lines.ts";
 import { lastLines } from "../../engine/workspace/tail.ts";
 import { AnswerLines, shownLine } from "./answer.ts";
-import type { ReadParams } from "./read_file.ts";
+import type { ReadParams } from "./read-params.ts";
 import { doubtOf, refuseBinary } from "./text-file.ts";
 
 const sample = 64 * 1024;

@@ -14,7 +14,7 @@ import { changeOf, diffOf } from "./diff.ts";
 import { readableText } from "./documents.ts";
 import { refused, toldInline } from "./failure.ts";
 import type { PathPart } from "./parts.ts";
-import type { ReadParams } from "./read_file.ts";
+import type { ReadParams } from "./read-params.ts";
 import { headLine } from "./text-file.ts";
 
 /** Space for the line that says how to continue. */

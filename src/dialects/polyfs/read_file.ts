@@ -1,7 +1,7 @@
 // `read_file`: files or parts of them, as numbered lines, outlines, media, bytes in base64 or hexadecimal, or as
 // what changed since a version.
+
 import type { CallContext } from "../../contract/context.ts";
-import type { Infer } from "../../contract/schema.ts";
 import type { Content } from "../../contract/tool.ts";
 import { printable } from "../../contract/wording.ts";
 import { Fault } from "../../engine/fault.ts";
@@ -15,23 +15,7 @@ import { polyfsTool } from "./polyfs-tool.ts";
 import { byteRows, isByteEncoding } from "./read-bytes.ts";
 import { largeLines } from "./read-large.ts";
 import { readLines } from "./read-lines.ts";
-
-const input = {
-  type: "object",
-  properties: {
-    path: { type: "string", description: "file, file:10-40 or file#Class.method" },
-    paths: { type: "array", items: { type: "string" } },
-    offset: { type: "integer", default: 1, description: "First line; negative counts from the end." },
-    limit: { type: "integer", minimum: 1, default: 2000, description: "Lines." },
-    outline: { type: "boolean", description: "Declarations only." },
-    numbers: { type: "boolean", default: true },
-    encoding: { type: "string", description: "Default: detected. base64 or hex for binary." },
-    since: { type: "string", description: "A version: only what changed." },
-  },
-} as const;
-
-/** The parameters that apply to each file. */
-export type ReadParams = Omit<Infer<typeof input>, "path" | "paths">;
+import { input, type ReadParams } from "./read-params.ts";
 
 export const readFile = polyfsTool({
   name: "read_file",

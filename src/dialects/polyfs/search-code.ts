@@ -2,9 +2,11 @@
 // names the symbols of a few files only: those with the most hits for their size. Files whose structure is known cost
 // nothing. A grammar that is not loaded is loaded at once where hits are in a few files, as when one place is looked for;
 // elsewhere it is loaded after the answer, for the next search.
+
 import { printable } from "../../contract/wording.ts";
+import type { Declared } from "../../engine/syntax/declared.ts";
 import { KnownStructures, type VersionedText } from "../../engine/syntax/known-structures.ts";
-import type { Declared, Structure } from "../../engine/syntax/structure.ts";
+import type { Structure } from "../../engine/syntax/structure.ts";
 import type { Workspace } from "../../engine/workspace/workspace.ts";
 import type { SearchPage } from "./search-page.ts";
 

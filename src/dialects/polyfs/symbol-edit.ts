@@ -1,7 +1,9 @@
 // Replacing a declaration by its name: which lines that means, and how the new text is indented there. Comments and
 // decorators above it stay where the new text brings none of its own.
+
 import type { LinesEdit } from "../../engine/edit/edits.ts";
-import { type Declared, type Structure, structureOf } from "../../engine/syntax/structure.ts";
+import type { Declared } from "../../engine/syntax/declared.ts";
+import { type Structure, structureOf } from "../../engine/syntax/structure.ts";
 import { symbolIn } from "../../engine/syntax/symbols.ts";
 import { LineIndex } from "../../engine/text/lines.ts";
 import type { Text } from "../../engine/text/text.ts";

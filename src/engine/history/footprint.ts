@@ -1,9 +1,8 @@
 // What a command changes in the roots: found by comparing them before and after, and recorded as a change that can be
 // undone. Commits of polyfs servers in between are left out (others-changes.ts). The cost is bounded; if a bound is
 // exceeded, the changes are reported as far as known and not recorded, because half of them cannot be undone.
-import type { ChangeRecord, RecordedFile } from "../workspace/archive/log.ts";
+import type { By, ChangeRecord, RecordedFile } from "../workspace/archive/log.ts";
 import type { Objects } from "../workspace/archive/objects.ts";
-import type { By } from "../workspace/commit/change.ts";
 import {
   compareTrees,
   type SkippedDirectory,

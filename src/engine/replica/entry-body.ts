@@ -1,8 +1,9 @@
 // What the entries of a replicated workspace say: who did what when, as operations.
+
 import { Fault } from "../fault.ts";
 import type { Entry } from "../store/store.ts";
-import type { By } from "../workspace/commit/change.ts";
-import type { Operation, Publication } from "../workspace/commit/publication.ts";
+import type { By } from "../workspace/archive/log.ts";
+import type { Operation, Publication } from "../workspace/commit/publish.ts";
 
 export interface EntryBody {
   readonly format: 1;

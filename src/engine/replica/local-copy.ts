@@ -1,11 +1,13 @@
 // The files of a replica: applies operations from the log as commits, so that history, undo and subscriptions see
 // them as they see the changes of this machine, and finds what was changed on the disk without a commit.
+
 import { merge } from "../edit/merge.ts";
 import { Fault } from "../fault.ts";
 import { decode } from "../text/text.ts";
 import { contentHash } from "../text/version.ts";
-import type { By, Change } from "../workspace/commit/change.ts";
-import type { Operation } from "../workspace/commit/publication.ts";
+import type { By } from "../workspace/archive/log.ts";
+import type { Change } from "../workspace/commit/change.ts";
+import type { Operation } from "../workspace/commit/publish.ts";
 import { type Keeper, snapshotTree, type TreeEntry } from "../workspace/footprint/tree-snapshot.ts";
 import { bytesOf } from "../workspace/handle.ts";
 import type { WorkspacePath } from "../workspace/path.ts";

@@ -7,6 +7,7 @@
 //   command  runs in the copy; what it changed is found afterwards and appended as one entry.
 //
 // While the store cannot be reached, reads go on from the copy and writes are refused.
+
 import { setTimeout } from "node:timers/promises";
 import { clock } from "../clock.ts";
 import { Fault } from "../fault.ts";
@@ -20,14 +21,9 @@ import type {
   WorkspaceId,
   WorkspaceStore,
 } from "../store/store.ts";
-import type { By } from "../workspace/commit/change.ts";
-import {
-  Behind,
-  type Operation,
-  type Publication,
-  type Publish,
-  type Replication,
-} from "../workspace/commit/publication.ts";
+import type { By } from "../workspace/archive/log.ts";
+import { Behind, type Replication } from "../workspace/commit/publication.ts";
+import type { Operation, Publication, Publish } from "../workspace/commit/publish.ts";
 import { bodyOf, entryOf } from "./entry-body.ts";
 import type { LocalCopy } from "./local-copy.ts";
 import { TreeState } from "./tree-state.ts";

@@ -1,6 +1,6 @@
 // What has to be done to one tree to make it like another, where one is on the disk and one is known from the log.
 // Directories that were not looked into (dependencies, caches) belong to no replica but this one, and are left alone.
-import type { Operation } from "../workspace/commit/publication.ts";
+import type { Operation } from "../workspace/commit/publish.ts";
 import type { TreeEntry } from "../workspace/footprint/tree-snapshot.ts";
 import { display } from "../workspace/handle.ts";
 import type { Node } from "./tree-state.ts";

@@ -1,6 +1,6 @@
 // What a workspace holds after a number of entries, without the contents: the operations of its log, applied to a tree
 // of names. Every replica that has applied the same entries has the same tree.
-import type { Operation } from "../workspace/commit/publication.ts";
+import type { Operation } from "../workspace/commit/publish.ts";
 
 export interface FileNode {
   readonly kind: "file";

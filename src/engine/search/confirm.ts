@@ -1,18 +1,19 @@
 // Confirms that lines which a child process reported are in a file that we opened ourselves. ripgrep opens by path,
 // and a path can be swapped for a link while it runs; nothing it read through one may be returned. A file that is not
 // UTF-8 with `\n` or CRLF is decoded here (readable.ts), and its text searched instead of its bytes.
+
 import { isAscii } from "node:buffer";
 import type { Directory } from "../workspace/directory.ts";
 import type { OpenFile } from "../workspace/file.ts";
 import { isEscaped } from "../workspace/name.ts";
 import type { HitBlock } from "./first-blocks.ts";
-import type { FileHits, GrepOptions, GrepReport } from "./grep-terms.ts";
+import type { FileHits, GrepOptions, GrepReport, TextHits } from "./grep-terms.ts";
 import { isWide, mayNeedReading, readable } from "./readable.ts";
 import type { Reopener } from "./reopen.ts";
 import { fileHits, hitsOf } from "./result-form.ts";
 import type { Query } from "./ripgrep.ts";
 import type { GrepLine } from "./ripgrep-output.ts";
-import { mostTexts, searchTexts, type TextHits } from "./search-text.ts";
+import { mostTexts, searchTexts } from "./search-text.ts";
 import type { Widened } from "./widen.ts";
 import type { WorkSlice } from "./work-slice.ts";
 

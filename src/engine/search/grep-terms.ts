@@ -1,6 +1,8 @@
 // Options, results and report of a search.
+
 import type { BinaryTest } from "./binary.ts";
 import type { EncodingPolicy } from "./readable.ts";
+import type { GrepLine } from "./ripgrep-output.ts";
 import type { Scope } from "./walker.ts";
 import type { WorkLimits } from "./work-slice.ts";
 
@@ -73,4 +75,10 @@ export interface GrepReport {
    * were left out. "killed": ripgrep was ended from outside, and so was another one after it.
    */
   stopped: "limit" | "files" | "time" | "output" | "memory" | "killed" | undefined;
+}
+
+export interface TextHits {
+  readonly lines: readonly GrepLine[];
+  /** How many lines match. */
+  readonly count: number;
 }

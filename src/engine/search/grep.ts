@@ -9,35 +9,20 @@ import type { Directory } from "../workspace/directory.ts";
 import { EarlyStart } from "./early-start.ts";
 import type { FileHits, GrepOptions, GrepReport } from "./grep-terms.ts";
 import { everything } from "./ignore.ts";
-import { type IgnoreContext, ignoreContext, rulesForRipgrep } from "./ignore-context.ts";
+import { ignoreContext, rulesForRipgrep } from "./ignore-context.ts";
 import { searchFile, searchInProcess } from "./in-process.ts";
-import type { Finder } from "./lines-with.ts";
 import { literalFinder } from "./literal.ts";
 import { type Query, ripgrepPath } from "./ripgrep.ts";
 import { launch, type RipgrepRun } from "./ripgrep-run.ts";
-import { type Handover, searchByRipgrep } from "./ripgrep-search.ts";
+import { searchByRipgrep } from "./ripgrep-search.ts";
+import type { Handover, SearchContext } from "./search-context.ts";
 import { chooseStrategy, type Strategy } from "./strategy.ts";
 import { rememberSize, wasSearched } from "./tree-size.ts";
-import { type Widened, widened } from "./widen.ts";
+import { widened } from "./widen.ts";
 import { WorkSlice } from "./work-slice.ts";
 
 export interface Search extends AsyncIterable<FileHits> {
   readonly report: Readonly<GrepReport>;
-}
-
-/** A search, with what its runners share. */
-export interface SearchContext {
-  readonly start: Directory;
-  readonly query: Query;
-  /** Finds the query in process; undefined if that is not possible. */
-  readonly find: Finder | undefined;
-  readonly options: GrepOptions;
-  readonly report: GrepReport;
-  readonly pace: WorkSlice;
-  readonly early: EarlyStart;
-  readonly context: () => IgnoreContext;
-  /** The query as ripgrep gets it, where files may have other encodings. */
-  readonly wider: () => Promise<Widened | undefined>;
 }
 
 type Hits = AsyncGenerator<FileHits, void, undefined>;

@@ -1,18 +1,18 @@
 // The beginning of a search, done in this process: the first files in path order are read and searched here. A small
 // tree is through before ripgrep would have started, and the first hits of a common word are found at once. What
 // takes longer is handed over, with the place that was reached.
+
 import { clock } from "../clock.ts";
 import { Fault } from "../fault.ts";
 import type { Directory, DirectoryEntry } from "../workspace/directory.ts";
 import type { OpenFile } from "../workspace/file.ts";
 import type { PathPosition } from "./first-blocks.ts";
-import type { SearchContext } from "./grep.ts";
 import type { FileHits, GrepOptions } from "./grep-terms.ts";
 import { type Finder, linesWith } from "./lines-with.ts";
 import { mayNeedReading, readable } from "./readable.ts";
 import { fileHits, hitsOf, matching, wantedLines } from "./result-form.ts";
 import type { GrepLine } from "./ripgrep-output.ts";
-import type { Handover } from "./ripgrep-search.ts";
+import type { Handover, SearchContext } from "./search-context.ts";
 import { rememberSize, sizeOf } from "./tree-size.ts";
 import { WalkEntry, Walker } from "./walker.ts";
 

@@ -3,11 +3,10 @@
 
 import type { Directory } from "../workspace/directory.ts";
 import { UnnamedFile } from "../workspace/system/unnamed-file.ts";
-import type { GrepOptions } from "./grep-terms.ts";
+import type { GrepOptions, TextHits } from "./grep-terms.ts";
 import { wantedLines } from "./result-form.ts";
 import { fileAddress, type Query, searchArguments, startRipgrep } from "./ripgrep.ts";
 import type { GrepLine } from "./ripgrep-output.ts";
-import type { TextHits } from "./search-text.ts";
 
 /** Bytes of the text. */
 type MatchRange = readonly [start: number, end: number];

@@ -1,24 +1,18 @@
 // Searches a tree or a file with ripgrep: runs it, orders and confirms the results, and runs it again if that leaves
 // too few hits, or if it did not finish.
+
 import { Fault } from "../fault.ts";
 import type { Directory } from "../workspace/directory.ts";
 import { confirmed } from "./confirm.ts";
 import type { HitBlock, PathPosition } from "./first-blocks.ts";
-import type { SearchContext } from "./grep.ts";
 import type { FileHits, GrepOptions, GrepReport } from "./grep-terms.ts";
 import { reopener, rulesForRipgrep } from "./ignore-context.ts";
 import { compareBytes } from "./order.ts";
 import { hitsOf } from "./result-form.ts";
 import { launch, type RipgrepResult, type RipgrepRun } from "./ripgrep-run.ts";
+import type { Handover, SearchContext } from "./search-context.ts";
 import { walk } from "./walk.ts";
 import type { Widened } from "./widen.ts";
-
-/** Where ripgrep takes over: after a position, or from the start. */
-export interface Handover {
-  readonly behind: PathPosition | undefined;
-  /** How many hits were given. */
-  readonly hits: number;
-}
 
 const slack = 1000;
 /** What ripgrep is given when its memory did not suffice for larger files. */

@@ -1,22 +1,17 @@
 // Searches texts in memory instead of files by path: decoded texts, and files that have to be searched again.
 // Literals are found in this process, expressions by ripgrep, which gets the texts as open files without a name.
+
 import type { Directory } from "../workspace/directory.ts";
 import { UnnamedFile } from "../workspace/system/unnamed-file.ts";
-import type { GrepOptions } from "./grep-terms.ts";
+import type { GrepOptions, TextHits } from "./grep-terms.ts";
 import { linesWith } from "./lines-with.ts";
 import { literalFinder } from "./literal.ts";
 import { matchesIn } from "./match-ranges.ts";
 import { matching, wantedLines } from "./result-form.ts";
 import { fileAddress, type Query, searchArguments, startRipgrep } from "./ripgrep.ts";
-import { type FileBlock, type GrepLine, HitParser } from "./ripgrep-output.ts";
+import { type FileBlock, HitParser } from "./ripgrep-output.ts";
 
 export const mostTexts = 16;
-
-export interface TextHits {
-  readonly lines: readonly GrepLine[];
-  /** How many lines match. */
-  readonly count: number;
-}
 
 /** The lines of each text, as many as `options` want. Undefined if the search failed. */
 export async function searchTexts(

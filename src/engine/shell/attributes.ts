@@ -2,8 +2,9 @@
 // inherits, so no name is followed. Copying onto a file in /proc, where attributes cannot be set, fails exactly if
 // there are some. A check takes a process, so all files of a commit are checked in one, and each only once while it
 // is unchanged.
+
 import { type ChildProcess, type StdioOptions, spawn } from "node:child_process";
-import type { CopyAttributes } from "../workspace/commit/stage.ts";
+import type { CopyAttributes } from "../workspace/commit/copy-attributes.ts";
 import { errnoOf } from "../workspace/errno.ts";
 import { byDescriptor } from "../workspace/system/descriptors.ts";
 import { attributesCopied, giveUpShell } from "./attribute-shell.ts";

@@ -1,6 +1,7 @@
 // An outline from the text alone: headings of Markdown, and elsewhere lines that open a more indented block.
+
 import { LineIndex } from "../text/lines.ts";
-import type { Declared } from "./structure.ts";
+import type { Declared } from "./declared.ts";
 
 const most = 5000;
 const deepest = 3;

@@ -1,5 +1,5 @@
 // Which declarations an outline shows: all that fit into its share of the file, the outer ones first.
-import type { Declared } from "./structure.ts";
+import type { Declared } from "./declared.ts";
 
 /** Minor symbols, in the order they are dropped from an outline: locals, then fields, then nested ones. */
 const ranks: readonly ((one: Declared) => boolean)[] = [

@@ -1,32 +1,12 @@
 // The declarations of a file with their lines and full names, from the grammar of its language or, without one, from
 // headings and indentation.
+
 import { LineIndex } from "../text/lines.ts";
 import { blocksOf } from "./blocks.ts";
+import type { Declared } from "./declared.ts";
 import { languageOf } from "./language.ts";
 import { parse } from "./parse.ts";
 import type { RawDeclaration, SymbolKind } from "./thread/messages.ts";
-
-export interface Declared {
-  readonly kind: SymbolKind;
-  /** `Class.method` */
-  readonly name: string;
-  readonly depth: number;
-  /** Lines, from 1: with the comments and decorators above it, and without. */
-  readonly top: number;
-  readonly from: number;
-  readonly to: number;
-  /** Offsets of the same, and of its own name. */
-  readonly topStart: number;
-  readonly start: number;
-  /** Without decorators. */
-  readonly bare: number;
-  readonly end: number;
-  readonly nameStart: number;
-  readonly nameEnd: number;
-  readonly head: string;
-  /** Inside of a function. */
-  readonly local: boolean;
-}
 
 export interface Structure {
   readonly declared: readonly Declared[];

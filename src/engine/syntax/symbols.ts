@@ -1,7 +1,9 @@
 // Looking for a declaration by its name. Two that fit are both named, and none is guessed.
+
 import { Fault } from "../fault.ts";
 import { editDistance } from "../text/distance.ts";
-import type { Declared, Structure } from "./structure.ts";
+import type { Declared } from "./declared.ts";
+import type { Structure } from "./structure.ts";
 
 const mostNamed = 8;
 

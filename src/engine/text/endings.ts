@@ -2,7 +2,6 @@
 // (as for git and ripgrep, so that line numbers agree), except in a file that has no "\n" at all.
 import type { Splice } from "./splice.ts";
 import { trimmed } from "./splice.ts";
-import type { Breaks, Text } from "./text.ts";
 
 export type LineEnding = "\n" | "\r\n" | "\r";
 
@@ -23,25 +22,25 @@ export function breaksOf(raw: string): { readonly body: string; readonly breaks:
 }
 
 /** A text from outside in the form of the body, so that its line breaks match any. */
-export function likeBody(text: Text, given: string): string {
+export function likeBody(text: BrokenText, given: string): string {
   if (!given.includes("\r")) return given;
   const unified = given.replaceAll("\r\n", "\n");
   return text.breaks === "cr" ? unified.replaceAll("\r", "\n") : unified;
 }
 
 /** Where an offset of the body lies in `raw`. */
-function rawOffset(text: Text, offset: number): number {
+function rawOffset(text: BrokenText, offset: number): number {
   return text.breaks === "cr" ? offset : offset + rank(text.breaks, offset);
 }
 
 /** The ending of the break at an offset of the body. */
-function endingAt(text: Text, offset: number): LineEnding {
+function endingAt(text: BrokenText, offset: number): LineEnding {
   if (text.breaks === "cr") return "\r";
   return text.breaks[rank(text.breaks, offset)] === offset ? "\r\n" : "\n";
 }
 
 /** The ending of most lines; on a tie that of the first line; "\n" if there is no line break. */
-export function dominantEnding(text: Text): LineEnding {
+export function dominantEnding(text: BrokenText): LineEnding {
   if (text.breaks === "cr") return "\r";
   if (text.breaks.length === 0) return "\n";
   let total = 0;
@@ -52,7 +51,7 @@ export function dominantEnding(text: Text): LineEnding {
 }
 
 /** The endings in a file: one, several, or none. */
-export function endingsIn(text: Text): "lf" | "crlf" | "cr" | "mixed" | "none" {
+export function endingsIn(text: BrokenText): "lf" | "crlf" | "cr" | "mixed" | "none" {
   if (text.breaks === "cr") return "cr";
   if (!text.body.includes("\n")) return "none";
   if (text.breaks.length === 0) return "lf";
@@ -60,7 +59,7 @@ export function endingsIn(text: Text): "lf" | "crlf" | "cr" | "mixed" | "none" {
 }
 
 /** Splices of the body as splices of `raw`. A break keeps the ending of the break that it replaces. */
-export function rawSplices(text: Text, splices: readonly Splice[], newLines: NewLines): Splice[] {
+export function rawSplices(text: BrokenText, splices: readonly Splice[], newLines: NewLines): Splice[] {
   const { breaks } = text;
   if (breaks !== "cr" && breaks.length === 0) return [...splices];
   let dominant: LineEnding | undefined;
@@ -78,7 +77,7 @@ export function rawSplices(text: Text, splices: readonly Splice[], newLines: New
   });
 }
 
-function endingsBetween(text: Text, start: number, end: number): LineEnding[] {
+function endingsBetween(text: BrokenText, start: number, end: number): LineEnding[] {
   const found: LineEnding[] = [];
   for (let at = text.body.indexOf("\n", start); at >= 0 && at < end; at = text.body.indexOf("\n", at + 1)) {
     found.push(endingAt(text, at));
@@ -87,7 +86,7 @@ function endingsBetween(text: Text, start: number, end: number): LineEnding[] {
 }
 
 /** The ending of the line before where lines are put between lines, else of the line that is split. */
-function neighbour(text: Text, splice: Splice): LineEnding {
+function neighbour(text: BrokenText, splice: Splice): LineEnding {
   const before = splice.start === 0 ? -1 : text.body.lastIndexOf("\n", splice.start - 1);
   const after = text.body.indexOf("\n", splice.end);
   const betweenLines = before === splice.start - 1;
@@ -105,4 +104,13 @@ function rank(offsets: Uint32Array, offset: number): number {
     else high = middle;
   }
   return low;
+}
+
+/** Body offsets of the breaks that are "\r\n"; or "cr" where the file knows only lone "\r". */
+export type Breaks = Uint32Array | "cr";
+
+/** The part of a `Text` that line endings need. */
+interface BrokenText {
+  readonly body: string;
+  readonly breaks: Breaks;
 }

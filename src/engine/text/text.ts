@@ -1,11 +1,13 @@
 // A text file as a value. `raw` is its content, `body` the same with every line break as "\n", in which all matching
 // happens. `rewrite` applies splices of the body to the file: bytes outside them stay, and line breaks inside them
 // take the endings that they replace.
+
 import { isAscii } from "node:buffer";
 import { Fault } from "../fault.ts";
 import { codecNamed, utf8 } from "./codec.ts";
 import type { Codec } from "./coding.ts";
 import { detect } from "./detect.ts";
+import type { Breaks } from "./endings.ts";
 import { breaksOf, type NewLines, rawSplices } from "./endings.ts";
 import { likelyEncodings } from "./likely.ts";
 import { halvedAt, isBetweenHalves, type Splice, spliced, trimmed } from "./splice.ts";
@@ -24,9 +26,6 @@ export interface Text {
   /** Set where the encoding is not certain: the likely ones. New text beyond ASCII is refused then. */
   readonly doubt?: readonly string[] | undefined;
 }
-
-/** Body offsets of the breaks that are "\r\n"; or "cr" where the file knows only lone "\r". */
-export type Breaks = Uint32Array | "cr";
 
 export interface DecodeOptions {
   /** The encoding, where the caller names one; a byte-order mark of it is still seen. */

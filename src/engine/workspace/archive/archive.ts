@@ -1,7 +1,8 @@
 // History: contents that were read or replaced, and the changes that were made. It lies in the user's state
 // directory, never in a workspace, within limits on size and age.
+
 import type { HeldDirectories } from "../commit/held-directories.ts";
-import type { ByteRange } from "../commit/step.ts";
+import type { ByteRange } from "../commit/journal.ts";
 import { TimeSlice } from "../footprint/time-slice.ts";
 import { isClockSteady } from "./clock-mark.ts";
 import { ChangeLog, type ChangeRecord, type RecordedFile, type TemporaryNames } from "./log.ts";

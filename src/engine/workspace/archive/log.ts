@@ -4,7 +4,6 @@ import { randomInt } from "node:crypto";
 import { constants } from "node:fs";
 import { join } from "node:path";
 import type { Kind } from "../../fault.ts";
-import type { ChangeEffect } from "../commit/change.ts";
 import type { FoundDirectory } from "../commit/held-directories.ts";
 import { namesIn, unlinkIfThere } from "../commit/if-there.ts";
 import { readAll, sys, writeAll } from "../commit/syscalls.ts";
@@ -221,3 +220,19 @@ export class ChangeLog {
 function timeIn(id: string): number {
   return Number.parseInt(id.slice(0, -3), 36) || 0;
 }
+
+/** The author of a commit, for history and audit; never used for decisions. */
+export interface By {
+  readonly action: string;
+  readonly client: string;
+  /** Tells connections of one client apart. */
+  readonly connection?: string;
+  /** The trace that the call belongs to, where its client sent one. */
+  readonly trace?: string;
+  /** The change that this one undoes. */
+  readonly undoes?: string;
+  /** Only a part of it. */
+  readonly partial?: boolean;
+}
+
+export type ChangeEffect = "created" | "modified" | "removed" | "moved" | "copied" | "none";

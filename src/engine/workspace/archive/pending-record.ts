@@ -1,12 +1,12 @@
 // The record of a commit before it is in the archive, as plain data that the journal can hold: after a crash,
 // recovery can still record it.
+
 import type { Kind } from "../../fault.ts";
 import { contentHash } from "../../text/version.ts";
-import type { By, ChangeEffect } from "../commit/change.ts";
 import type { EntryRef } from "../commit/held-directories.ts";
+import type { ByteRange } from "../commit/journal.ts";
 import type { ContentSource, PlannedEffect } from "../commit/planned-effect.ts";
-import type { ByteRange } from "../commit/step.ts";
-import type { Identity } from "./log.ts";
+import type { By, ChangeEffect, Identity } from "./log.ts";
 
 /** Content at a directory entry, or whose bytes the journal holds, or both. */
 export interface PendingContent {

@@ -1,10 +1,12 @@
 // Changes as callers ask for them, and the result of a commit. `Workspace.commit` applies a list of changes
 // completely or not at all.
+
 import type { Kind } from "../../fault.ts";
 import type { Allowed } from "../../policy/approval.ts";
+import type { By, ChangeEffect } from "../archive/log.ts";
 import type { Directory } from "../directory.ts";
 import type { WorkspacePath } from "../path.ts";
-import type { Publish } from "./publication.ts";
+import type { Publish } from "./publish.ts";
 
 /**
  * What a change was computed from. Bytes: the file must still hold exactly these. A function: called with the current
@@ -58,20 +60,6 @@ export type Change =
       readonly target: string;
     };
 
-/** The author of a commit, for history and audit; never used for decisions. */
-export interface By {
-  readonly action: string;
-  readonly client: string;
-  /** Tells connections of one client apart. */
-  readonly connection?: string;
-  /** The trace that the call belongs to, where its client sent one. */
-  readonly trace?: string;
-  /** The change that this one undoes. */
-  readonly undoes?: string;
-  /** Only a part of it. */
-  readonly partial?: boolean;
-}
-
 export interface CommitOptions {
   readonly by?: By;
   /** Create missing parent directories. Default false: `parent_not_found`. */
@@ -111,8 +99,6 @@ export interface FileState {
   /** A directory, held open; the caller closes it. */
   directory(): Directory;
 }
-
-export type ChangeEffect = "created" | "modified" | "removed" | "moved" | "copied" | "none";
 
 /** What became of one Change. */
 export interface ChangedFile {

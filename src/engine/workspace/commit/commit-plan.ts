@@ -1,4 +1,5 @@
 // The plan of a commit as plain data: steps, content to stage, preconditions, and old content to remove afterwards.
+
 import { Fault } from "../../fault.ts";
 import { contentHash } from "../../text/version.ts";
 import { mostWaiting } from "../archive/pending-record.ts";
@@ -12,11 +13,12 @@ import type { Expectation } from "./change.ts";
 import { ConcurrentChange } from "./concurrent-change.ts";
 import { type EntryRef, entryKey, type HeldDirectories } from "./held-directories.ts";
 import { contentAt } from "./if-there.ts";
+import type { ByteRange } from "./journal.ts";
 import type { PlannedEffect } from "./planned-effect.ts";
 import type { ResolvedChanges } from "./resolved-changes.ts";
 import type { StagedContent } from "./stage.ts";
 import type { Aside } from "./state.ts";
-import type { ByteRange, FileIdentity, MoveStep, StagedAttributes, Step } from "./step.ts";
+import type { FileIdentity, MoveStep, StagedAttributes, Step } from "./step.ts";
 import { sys } from "./syscalls.ts";
 import type { Target } from "./target.ts";
 import { temporaryName } from "./temporary.ts";

@@ -7,10 +7,12 @@
 //   commit   a flushed mark in the journal: from here on the commit has happened
 //   apply    renames; replaced content is kept aside
 //   done     listeners see old and new content; then the old is removed, and files are flushed in the background
+
 import { Fault } from "../../fault.ts";
 import { traced } from "../../span.ts";
 import { contentHash } from "../../text/version.ts";
 import { gently } from "../archive/archive.ts";
+import type { By } from "../archive/log.ts";
 import {
   canWait,
   isHeld,
@@ -26,11 +28,14 @@ import type { Root } from "../root.ts";
 import { kindOf } from "../stat.ts";
 import { onWindows } from "../windows-path.ts";
 import { unlinkPinned } from "./after-commit.ts";
-import type { By, Change, Commit, CommitListener, CommitOptions, Expectation } from "./change.ts";
+import type { Change, Commit, CommitListener, CommitOptions, Expectation } from "./change.ts";
 import type { CommitPlan, Precondition } from "./commit-plan.ts";
 import { AsideRefused, ConcurrentChange, NotRenamable } from "./concurrent-change.ts";
+import type { CopyAttributes } from "./copy-attributes.ts";
+import { identityOf, mostAsked } from "./copy-attributes.ts";
 import { addressOf, type EntryRef, HeldDirectories } from "./held-directories.ts";
 import { bootId } from "./identity.ts";
+import type { ByteRange } from "./journal.ts";
 import type { JournalState } from "./journal-pair.ts";
 import { type JournalEntry, type JournalledCommit, temporaryNamesOf } from "./journalled-commit.ts";
 import { Locks } from "./lock.ts";
@@ -42,18 +47,9 @@ import { removeAll, takeBack } from "./recover.ts";
 import { type ResolvedChange, ResolvedChanges, resolveTargets } from "./resolved-changes.ts";
 import { retryWhileBusy } from "./retry-busy-file.ts";
 import { applyRules } from "./rule-check.ts";
-import {
-  askAbout,
-  type CopyAttributes,
-  flushDirectory,
-  identityOf,
-  learnAbout,
-  mostAsked,
-  type StagedContent,
-  stageAll,
-  withSpot,
-} from "./stage.ts";
-import { apply, applyAll, type ByteRange, type StepContext } from "./step.ts";
+import { askAbout, flushDirectory, learnAbout, type StagedContent, stageAll, withSpot } from "./stage.ts";
+import { apply, applyAll } from "./step.ts";
+import type { StepContext } from "./step-context.ts";
 import type { Store } from "./store.ts";
 import { hasBytes, readAll, sys } from "./syscalls.ts";
 

@@ -1,5 +1,6 @@
 // Copies a file or a tree by handles. Files are asked about their attributes many at a time, and flushed some at once:
 // a process and a flush for each would take most of the time.
+
 import { constants } from "node:fs";
 import { Fault } from "../../fault.ts";
 import { isConcealed } from "../concealed.ts";
@@ -8,7 +9,8 @@ import { TimeSlice } from "../footprint/time-slice.ts";
 import { Handle } from "../handle.ts";
 import { kindOf } from "../stat.ts";
 import { onWindows } from "../windows-path.ts";
-import { type CopyAttributes, identityOf, mostAsked } from "./stage.ts";
+import type { CopyAttributes } from "./copy-attributes.ts";
+import { identityOf, mostAsked } from "./copy-attributes.ts";
 import { sys, writeAll } from "./syscalls.ts";
 
 const { O_RDONLY, O_WRONLY, O_CREAT, O_EXCL, O_NOFOLLOW, O_NONBLOCK, O_DIRECTORY } = constants;

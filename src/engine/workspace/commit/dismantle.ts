@@ -1,13 +1,14 @@
 // Removes a directory that cannot be renamed, such as one from a lower layer of an overlay file system, entry by
 // entry in place. A copy was made and flushed before, so the step can be rolled back at any point: a marker beside
 // the directory says that the removal has begun.
+
 import { constants } from "node:fs";
 import { Fault } from "../../fault.ts";
 import { errnoOf } from "../errno.ts";
 import { ConcurrentChange } from "./concurrent-change.ts";
 import { addressOf, type EntryRef, type HeldDirectories } from "./held-directories.ts";
 import { purge, purgeLater } from "./purge.ts";
-import type { StepContext } from "./step.ts";
+import type { StepContext } from "./step-context.ts";
 import { sys } from "./syscalls.ts";
 
 export interface DismantleStep {

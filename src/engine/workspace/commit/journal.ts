@@ -181,3 +181,8 @@ function authentication(key: Buffer, head: Buffer, parts: readonly Uint8Array[])
   for (const part of parts) mac.update(part);
   return mac.digest().subarray(0, macBytes);
 }
+
+export interface ByteRange {
+  readonly at: number;
+  readonly length: number;
+}

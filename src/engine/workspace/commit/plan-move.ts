@@ -1,5 +1,6 @@
 // Plans moves and copies. A move replaces a file only if told to, never goes into itself, and across devices is a
 // copy that is verified before the original is removed.
+
 import { Fault } from "../../fault.ts";
 import type { Identity } from "../archive/log.ts";
 import { display, type Handle } from "../handle.ts";
@@ -8,7 +9,7 @@ import { isWithin } from "../root.ts";
 import { kindOf } from "../stat.ts";
 import type { Expectation } from "./change.ts";
 import { addPrecondition, type CommitPlan, describe, type Stats } from "./commit-plan.ts";
-import { identityOf } from "./stage.ts";
+import { identityOf } from "./copy-attributes.ts";
 import { sys } from "./syscalls.ts";
 import type { Target } from "./target.ts";
 

@@ -1,12 +1,13 @@
 // Plans a write: new content beside the file and a rename over it or, if the inode must stay, a rewrite in place that
 // the journal can roll back.
+
 import { constants } from "node:fs";
 import { Fault } from "../../fault.ts";
 import { errnoOf, system } from "../errno.ts";
 import { kindOf } from "../stat.ts";
 import type { CommitOptions, Expectation } from "./change.ts";
 import { addPrecondition, type CommitPlan, describe, type Stats } from "./commit-plan.ts";
-import { identityOf } from "./stage.ts";
+import { identityOf } from "./copy-attributes.ts";
 import { readAll, sys } from "./syscalls.ts";
 import type { Target } from "./target.ts";
 

@@ -1,15 +1,16 @@
 // What became of each change, first as the plan foresees it, then as callers and listeners see it.
+
 import { constants } from "node:fs";
 import { Fault, type Kind } from "../../fault.ts";
-import type { Identity } from "../archive/log.ts";
+import type { ChangeEffect, Identity } from "../archive/log.ts";
 import { Directory } from "../directory.ts";
 import { system } from "../errno.ts";
 import { Handle } from "../handle.ts";
 import type { WorkspacePath } from "../path.ts";
 import type { Root } from "../root.ts";
-import type { ChangedFile, ChangeEffect, FileState } from "./change.ts";
+import type { ChangedFile, FileState } from "./change.ts";
 import type { EntryRef, HeldDirectories } from "./held-directories.ts";
-import type { ByteRange } from "./step.ts";
+import type { ByteRange } from "./journal.ts";
 import { readAll, sys } from "./syscalls.ts";
 import type { Target } from "./target.ts";
 

@@ -1,43 +1,11 @@
 // What a commit is about to do, as other machines can do it too: operations on paths below the root, in order, with
 // contents by their hash. A workspace that has replicas publishes this after everything is staged and compared, and
 // before the commit happens: what could not be published has not happened, here or elsewhere.
+
 import { contentHash } from "../../text/version.ts";
-import type { By } from "./change.ts";
+import type { By } from "../archive/log.ts";
 import type { PlannedEffect } from "./planned-effect.ts";
-
-/** Paths are relative to the root, in written form (name.ts), with "/" between names. */
-export type Operation =
-  | {
-      readonly do: "write";
-      readonly at: string;
-      readonly hash: string;
-      readonly size: number;
-      readonly mode: number;
-    }
-  | { readonly do: "symlink"; readonly at: string; readonly target: string }
-  | { readonly do: "mkdir"; readonly at: string; readonly mode: number }
-  | { readonly do: "mode"; readonly at: string; readonly mode: number }
-  | { readonly do: "remove"; readonly at: string }
-  | { readonly do: "copy"; readonly from: string; readonly at: string }
-  /** With new content on the way, where it has a hash. */
-  | {
-      readonly do: "move";
-      readonly from: string;
-      readonly at: string;
-      readonly hash?: string;
-      readonly size?: number;
-    };
-
-export interface Publication {
-  /** The id of the change. */
-  readonly id: string;
-  readonly by: By;
-  readonly operations: readonly Operation[];
-  readonly contents: ReadonlyMap<string, Uint8Array>;
-}
-
-/** Resolves when it is published. Rejects with `Behind` where others were faster, or with a fault. */
-export type Publish = (publication: Publication) => Promise<void>;
+import type { Operation, Publication, Publish } from "./publish.ts";
 
 /** Others have published first. The commit has not happened, and may start over when their changes are here. */
 export class Behind extends Error {

@@ -4,6 +4,7 @@
 // A journal is untrusted input. Only authentic records are read, and a commit is recovered only if every directory
 // that it works in lies in a root that this process may write to. The others stay in their folder, for a process that
 // has the grants.
+
 import { Fault } from "../../fault.ts";
 import { Archive, atOnce } from "../archive/archive.ts";
 import { errnoOf } from "../errno.ts";
@@ -24,7 +25,8 @@ import { PowerCut } from "./power-cut.ts";
 import { purge } from "./purge.ts";
 import { removeRevived } from "./restored-names.ts";
 import type { StateDirectory } from "./state.ts";
-import { canRedo, redo, type Step, type StepContext, undo } from "./step.ts";
+import { canRedo, redo, type Step, undo } from "./step.ts";
+import type { StepContext } from "./step-context.ts";
 import type { Unflushed } from "./unflushed.ts";
 
 /** The work that a dead process left: recording its commits, and flushing them. */

@@ -12,7 +12,8 @@ import { changedFile } from "./planned-effect.ts";
 import { purgeLater } from "./purge.ts";
 import { ResolvedChanges } from "./resolved-changes.ts";
 import { applyRules } from "./rule-check.ts";
-import { apply, type StepContext, undo } from "./step.ts";
+import { apply, undo } from "./step.ts";
+import type { StepContext } from "./step-context.ts";
 import { sys } from "./syscalls.ts";
 
 export async function removeWithoutRoom(

@@ -1,11 +1,14 @@
 // Stages new content beside its target under a temporary name: created exclusively, never through a link, and
 // unreadable to others until it has the mode of the file that it replaces.
+
 import { constants } from "node:fs";
 import { errnoOf, faultOf } from "../errno.ts";
 import { TimeSlice } from "../footprint/time-slice.ts";
 import { Handle } from "../handle.ts";
 import { bytesWritten } from "../name.ts";
 import { onWindows } from "../windows-path.ts";
+import type { CopyAttributes } from "./copy-attributes.ts";
+import { identityOf, mostAsked } from "./copy-attributes.ts";
 import { copyTree } from "./copy-tree.ts";
 import type { EntryRef, HeldDirectories } from "./held-directories.ts";
 import { type StagedAttributes, setModified } from "./step.ts";
@@ -34,19 +37,6 @@ export type StagedContent =
       readonly partial?: boolean;
     };
 
-/** Copies extended attributes and ACLs from one open file to another. Node has no call for it. */
-export interface CopyAttributes {
-  (from: number, to: number): void | Promise<void>;
-  /** Looks up many files at once. */
-  readonly ask?: (files: readonly number[]) => Promise<void>;
-  /** Whether a file is known to have none. */
-  readonly isWithout?: (identity: string) => boolean;
-  /** Notes a file without attributes: the one that it replaced had none. */
-  readonly learn?: (identity: string) => void;
-}
-
-/** Files per lookup. */
-export const mostAsked = 200;
 /** Files flushed concurrently: each is open while that lasts. */
 const mostFlushing = 16;
 
@@ -113,19 +103,6 @@ export async function askAbout(
       for (const fd of files) sys.close(fd);
     }
   }
-}
-
-/** Identifies an open file by inode and change time: attributes that are set later make it another one. */
-export function fileIdentity(fd: number): string {
-  return identityOf(sys.stat(fd));
-}
-
-export function identityOf(stat: {
-  readonly dev: number;
-  readonly ino: number;
-  readonly ctimeMs: number;
-}): string {
-  return `${stat.dev}:${stat.ino}:${stat.ctimeMs}`;
 }
 
 /** Files that have come into their place, where the ones that they replaced are known to have had no attributes. */

@@ -1,6 +1,7 @@
 // The operations of a commit on a directory. Each can be applied, rolled back, and recognised half done. Replaced or
 // removed content is first kept aside under a temporary name: rollback is a rename, and the old bytes stay readable
 // until the commit is over.
+
 import { constants } from "node:fs";
 import { Fault, type Kind } from "../../fault.ts";
 import { contentHash } from "../../text/version.ts";
@@ -14,6 +15,8 @@ import { AsideRefused, ConcurrentChange, NotRenamable } from "./concurrent-chang
 import { canDismantle, type DismantleStep, dismantle, dismantleLater, reassemble } from "./dismantle.ts";
 import type { EntryRef, HeldDirectories } from "./held-directories.ts";
 import { contentAt } from "./if-there.ts";
+import type { ByteRange } from "./journal.ts";
+import type { StepContext } from "./step-context.ts";
 import { sys, writeAll } from "./syscalls.ts";
 
 /** Tells whether a file is unchanged. */
@@ -21,11 +24,6 @@ export interface FileIdentity {
   readonly inode: number;
   readonly size: number;
   readonly modified: number;
-}
-
-export interface ByteRange {
-  readonly at: number;
-  readonly length: number;
 }
 
 /** New content under a temporary name. With `blob`, the journal holds the bytes too. */
@@ -89,18 +87,6 @@ export interface ModeStep {
 }
 
 export type Step = MoveStep | MakeStep | RewriteStep | ModeStep | DismantleStep;
-
-/** The context that steps run in. */
-export interface StepContext {
-  readonly places: HeldDirectories;
-  /** For each step, the inode of the moved entry, or of the copy of the dismantled one. */
-  readonly inodes: readonly number[];
-  readonly blob: (range: ByteRange) => Uint8Array;
-  /** A single step can be rolled back without content kept aside. */
-  readonly single: boolean;
-  /** Whether the machine may have lost power since: then a file can hold less than was written to it. */
-  readonly powerCut: boolean;
-}
 
 /** Does all steps, and lets everything else run in between. */
 export async function applyAll(steps: readonly Step[], scene: StepContext): Promise<void> {

@@ -1,0 +1,16 @@
+// What the steps of a commit need besides themselves.
+
+import type { HeldDirectories } from "./held-directories.ts";
+import type { ByteRange } from "./journal.ts";
+
+/** The context that steps run in. */
+export interface StepContext {
+  readonly places: HeldDirectories;
+  /** For each step, the inode of the moved entry, or of the copy of the dismantled one. */
+  readonly inodes: readonly number[];
+  readonly blob: (range: ByteRange) => Uint8Array;
+  /** A single step can be rolled back without content kept aside. */
+  readonly single: boolean;
+  /** Whether the machine may have lost power since: then a file can hold less than was written to it. */
+  readonly powerCut: boolean;
+}
