@@ -12,7 +12,6 @@ import type { Change, Commit, CommitListener, CommitOptions } from "./commit/cha
 import { Committer, type Current } from "./commit/commit.ts";
 import type { CopyAttributes } from "./commit/copy-attributes.ts";
 import type { Replication } from "./commit/publication.ts";
-import type { Publish } from "./commit/publish.ts";
 import { removeWithoutRoom } from "./commit/remove-without-journal.ts";
 import { refuseStateIn } from "./commit/state-in-root.ts";
 import { statePath, type TemporaryState, temporaryState } from "./commit/state-path.ts";
