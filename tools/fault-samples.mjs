@@ -1,4 +1,4 @@
-// One example of each fault, with data as it might come, for the error reference. A fault without one fails the check.
+// Example data of faults, for the error reference. A fault without an example is shown with the names of its fields.
 const path = "notes/a.txt";
 const places = [{ line: 3, text: "what stands there now" }];
 

@@ -186,13 +186,14 @@ function dialectTable() {
   return ["| dialect | tools | tokens | |", "|---|---|---|---|", ...rows].join("\n");
 }
 
+/** Stands for the data of a fault without an example: each field is its own name. */
+const namedData = new Proxy({}, { get: (_, name) => (typeof name === "string" ? `<${name}>` : undefined) });
+
 /** Each fault as every dialect tells it, from an example. */
 function errors() {
   const codes = Object.keys(source.plainWording);
-  const missing = codes.filter(code => !Object.hasOwn(faultSamples, code));
-  if (missing.length > 0) throw new Error(`tools/fault-samples.mjs has no example of ${missing.join(", ")}`);
   const parts = codes.map(code => {
-    const data = faultSamples[code];
+    const data = Object.hasOwn(faultSamples, code) ? faultSamples[code] : namedData;
     const rows = loaded.map(
       dialect => `| \`${dialect.name}\` | ${told(dialect, new source.Fault(code, data))} |`,
     );

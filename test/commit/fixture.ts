@@ -1,5 +1,5 @@
 // A temporary tree with a workspace over part of it: `inside` is granted, `outside` is not, `state` is polyfs's own.
-import type { CopyAttributes } from "../../src/engine/workspace/commit/copy-attributes.ts";
+
 import {
   lstatSync,
   mkdirSync,
@@ -13,6 +13,7 @@ import {
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import type { Change, CommitOptions } from "../../src/engine/workspace/commit/change.ts";
+import type { CopyAttributes } from "../../src/engine/workspace/commit/copy-attributes.ts";
 import { Workspace } from "../../src/engine/workspace/workspace.ts";
 
 export class Fixture implements Disposable {

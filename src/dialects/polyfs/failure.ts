@@ -36,7 +36,7 @@ export function failure(fault: Fault, { tool }: Site): Outcome {
 
 /** A fault in two lines or more, inside an answer. */
 export function told(fault: Fault): string {
-  return `${codes[fault.code]}: ${say(wording, fault)}`;
+  return `${codes[fault.code] ?? "io"}: ${say(wording, fault)}`;
 }
 
 /** A fault inside an answer about several files; anything else is rethrown. */
@@ -54,7 +54,8 @@ function refusal(text: string): Outcome {
   return { content: [{ type: "text", text }], isError: true };
 }
 
-const codes: { readonly [C in FaultCode]: PolyfsErrorCode } = {
+/** A fault that is not listed is "io". */
+const codes: { readonly [C in FaultCode]?: PolyfsErrorCode } = {
   unknown_tool: "invalid_input",
   invalid_params: "invalid_input",
   invalid_argument: "invalid_input",

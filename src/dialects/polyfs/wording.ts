@@ -40,7 +40,7 @@ const forbidden = {
 } as const;
 
 export const wording: Wording = {
-  unknown_tool: plainWording.unknown_tool,
+  ...plainWording,
   invalid_params: say(
     ({ issues }) => issues.map(sayIssue).join("; "),
     "Repeat the call with what is expected.",
