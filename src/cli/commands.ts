@@ -3,7 +3,7 @@ import type { Subcommands } from "./commands/command.ts";
 
 export const commands: Subcommands = {
   setup: {
-    summary: "Write polyfs into the configuration of an MCP client, or take it out",
+    summary: "Add polyfs to the configuration of an MCP client, or remove it",
     load: async () => (await import("./commands/setup.ts")).setup,
   },
   tools: {
@@ -23,7 +23,7 @@ export const commands: Subcommands = {
     load: async () => (await import("./commands/undo.ts")).undoChange,
   },
   redo: {
-    summary: "Redo what the last undo took back",
+    summary: "Redo what the last undo reverted",
     load: async () => (await import("./commands/redo.ts")).redo,
   },
   review: {
@@ -63,7 +63,7 @@ export const commands: Subcommands = {
     load: async () => (await import("./commands/grant.ts")).grants,
   },
   revoke: {
-    summary: "Take a grant back",
+    summary: "Revoke a grant",
     load: async () => (await import("./commands/grant.ts")).revoke,
   },
   doctor: {

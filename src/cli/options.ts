@@ -53,12 +53,12 @@ export const options = {
   structured: {
     kind: "flag",
     default: true,
-    help: "Leave structured content and its schemas out: many answers are then half as long",
+    help: "Omit structured content and its schemas, which halves many answers",
   },
   run: {
     kind: "flag",
     default: true,
-    help: "Take out the tools that run commands",
+    help: "Remove the tools that run commands",
   },
   "allow-run": {
     kind: "choice",
@@ -73,22 +73,22 @@ export const options = {
     value: "HOW",
     choices: ["replace", "keep"],
     default: "replace",
-    help: "What writing does to a file with other names: replace it under this one, or keep them together",
+    help: "How to write a file with other hard links: replace this name only, or keep them linked",
   },
   "allow-irrevocable": {
     kind: "flag",
     default: false,
-    help: "Let tools delete what undo could not bring back: large or unreadable files, sockets, pipes, very deep trees",
+    help: "Let tools delete what undo could not restore: large or unreadable files, sockets, pipes, very deep trees",
   },
   policy: {
     kind: "text",
     value: "POLICY",
-    help: "Rules about paths: a file, default (the built-in rules) or none; default: policy.json in the configuration directory, else what the dialect has",
+    help: "Rules about paths: a file, default (the built-in rules) or none; default: policy.json in the configuration directory, else the dialect's rules",
   },
   "policy-is-advisory": {
     kind: "flag",
     default: false,
-    help: "Accept rules together with commands that run without a sandbox and are not bound by them",
+    help: "Accept rules together with unsandboxed commands, which they cannot bind",
   },
   "state-dir": {
     kind: "text",
@@ -110,13 +110,13 @@ export const options = {
   "command-timeout-ms": {
     kind: "number",
     default: defaultSettings.commandTimeoutMs,
-    help: "How long a command may run when the call does not say",
+    help: "Default time limit of a command",
     published: { "agent-tools": "BASH_TIMEOUT_MS" },
   },
   "command-timeout-max-ms": {
     kind: "number",
     default: defaultSettings.commandTimeoutMaxMs,
-    help: "How long a command may run at most",
+    help: "Maximum time limit of a command",
     published: { "agent-tools": "BASH_TIMEOUT_MAX_MS" },
   },
   ...workspacesOptions,
@@ -127,14 +127,14 @@ export const options = {
     value: "LEVEL",
     choices: ["error", "warn", "info", "debug"],
     default: "warn",
-    help: "How much to say on stderr",
+    help: "Log level on stderr",
   },
   "log-format": {
     kind: "choice",
     value: "FORMAT",
     choices: ["text", "json"],
     default: "text",
-    help: "How to say it: lines for people, or JSON lines",
+    help: "Log format: text or JSON lines",
   },
   config: {
     kind: "text",
@@ -146,7 +146,7 @@ export const options = {
     kind: "flag",
     default: false,
     only: "command line",
-    help: "Accepted, and nothing more: a server is what this always is",
+    help: "Accepted and ignored: polyfs is always a server",
   },
   help: { kind: "flag", default: false, short: "h", only: "command line", help: "Print this text" },
   version: { kind: "flag", default: false, short: "v", only: "command line", help: "Print the version" },

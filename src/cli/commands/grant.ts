@@ -18,7 +18,7 @@ export const grant = command({
   name: "grant",
   operands: "PATH",
   description:
-    "Allows what the policy asks about, for PATH and what lies below it. Servers that run see it at once; it ends by itself.",
+    "Allows what the policy asks about, for PATH and what lies below it. Running servers apply it at once; it expires by itself.",
   own: {
     write: { help: "Allow changes (the default)" },
     delete: { help: "Allow deletion" },
@@ -74,8 +74,8 @@ export const grants = command({
 export const revoke = command({
   name: "revoke",
   operands: "ID | PATH",
-  description: "Takes grants back: the one with this name, or all for this path.",
-  own: { all: { help: "Take all of them back" } },
+  description: "Revokes grants: the one with this name, or all for this path.",
+  own: { all: { help: "Revoke all of them" } },
   options: [],
   examples: [["polyfs revoke 3f9a1c2b", "the grant with this name ends now"]],
   most: 1,

@@ -16,7 +16,7 @@ export const history = command({
   name: "history",
   operands: "[PATH]",
   description:
-    "Lists the changes of PATH (default: the working directory), newest first: the change's id, when it was made, by which tool and client, and its files (A added, M modified, D deleted, R moved, C copied). polyfs undo takes one back.",
+    "Lists the changes of PATH (default: the working directory), newest first: the change's id, when it was made, by which tool and client, and its files (A added, M modified, D deleted, R moved, C copied). polyfs undo reverts one.",
   own: {
     all: { help: "Changes anywhere, not only below PATH" },
     diff: { help: "Show what was changed, line by line" },

@@ -12,7 +12,7 @@ export const redo = command({
   name: "redo",
   operands: "",
   description:
-    "Redoes what the last undo in the working directory took back; each further polyfs redo goes one step further. A change that is made after an undo ends this: from then on, polyfs undo ID takes back a single undo.",
+    "Redoes what the last undo in the working directory reverted; each further polyfs redo goes one step further. A change after an undo ends this: from then on, polyfs undo ID reverts a single undo.",
   own: { "dry-run": { help: "Only show what would be done" } },
   options: [...directoryOptions],
   examples: [["polyfs redo", "the change that polyfs undo took back is there again"]],

@@ -21,7 +21,7 @@ type AboutPath = { readonly path: string };
 
 const again = "Try again.";
 const readAgain = ({ path }: AboutPath) =>
-  `Read ${printable(path)} again and repeat the edit on what is there now.`;
+  `Read ${printable(path)} again and repeat the edit on its current content.`;
 
 /** Two lines: what happened, and what to do. */
 function say<D>(what: (data: D) => string, todo: string | ((data: D) => string)): (data: D) => string {
@@ -53,7 +53,7 @@ export const wording: Wording = {
     "Narrow it (a path, a glob, a simpler pattern), or allow more time where there is a parameter for it.",
   ),
   denied: say(({ what }) => what, "Ask the user: only they can allow it."),
-  internal: say(({ message }) => `a defect of the server: ${message}`, again),
+  internal: say(({ message }) => `internal error: ${message}`, again),
 
   invalid_path: say(
     data => plainWording.invalid_path(data).replace(/^P/, "p"),
@@ -61,17 +61,17 @@ export const wording: Wording = {
   ),
   outside_roots: say(
     at("is outside the roots"),
-    "list_roots shows what is served; links that lead out are not followed.",
+    "list_roots shows the served directories; links that lead outside are not followed.",
   ),
   approval_needed: ({ path, needs }) =>
-    `${path}: the policy asks a person first, and nobody could be asked\nThe person who runs the server can allow it: ${grantCommands(needs)}`,
+    `${path}: the policy needs a person's approval, and this client cannot ask for it\nThe person who runs the server can allow it: ${grantCommands(needs)}`,
   forbidden: say(
     ({ path, rule, to }) => `${path}: ${forbidden[to]} by the policy (${rule})`,
     "Only the person who runs the server can allow it: `polyfs grant`, or the policy file.",
   ),
   read_only: say(
     at("lies in a read-only root"),
-    "It can be read, not changed; list_roots shows which roots are writable.",
+    "It can be read but not changed; list_roots shows which roots are writable.",
   ),
   not_found: say(at("does not exist"), ({ nearest = [] }) =>
     nearest.length === 0
@@ -80,7 +80,7 @@ export const wording: Wording = {
   ),
   parent_not_found: say(
     at("has no parent directory"),
-    "create_directory makes it, unless a link above leads nowhere: then remove the link.",
+    "create_directory creates it; if a link above is dangling, remove the link first.",
   ),
   exists: say(at("exists already"), "Use another path, or replace it: mode: overwrite, or overwrite: true."),
   not_a_file: say(
@@ -96,7 +96,7 @@ export const wording: Wording = {
   ),
   not_empty: say(
     at("is a directory with something in it"),
-    "Set recursive: true to delete it with all that it holds.",
+    "Set recursive: true to delete it with its contents.",
   ),
   is_a_link: say(at("is a symbolic link"), "Name the path that it leads to; file_info shows it."),
   state_in_root: say(
@@ -109,11 +109,11 @@ export const wording: Wording = {
   ),
   into_itself: say(at("lies in what is to be moved or copied"), "Choose a destination outside of it."),
   irrevocable: say(
-    data => `${whyIrrevocable(data)}: undo could not bring it back (${allowIrrevocable})`,
+    data => `${whyIrrevocable(data)}: undo could not restore it (${allowIrrevocable})`,
     "Ask the user: only they can allow it.",
   ),
   permission_denied: say(
-    at("may not be accessed: the system refuses"),
+    at("cannot be accessed: permission denied"),
     "Ask the user to change its permissions.",
   ),
   no_space: say(at("cannot be written: the disk is full"), "Nothing was changed. Free some space first."),
@@ -129,7 +129,7 @@ export const wording: Wording = {
         : "Convert it to UTF-8 first, or read it with encoding: base64 or hex.",
   ),
   not_text: say(
-    ({ path, encoding }) => `${printable(path)} is no ${encoding} text`,
+    ({ path, encoding }) => `${printable(path)} is not ${encoding} text`,
     "Name its encoding, or read it with encoding: base64 or hex.",
   ),
   unencodable: say(
@@ -212,7 +212,7 @@ export const wording: Wording = {
     const what = `${printable(path)} has changed since then; it is now ${version}`;
     if (current.length === 0) return `${what}\n${readAgain(data)}`;
     const who = edits.length === 0 ? "" : ` (${edits.map(edit => `edits[${edit}]`).join(", ")})`;
-    return `${what}\nThe same lines were changed, or adjoining ones${who}. Repeat the edit on what is there now:\n${numbered(around)}`;
+    return `${what}\nThe same lines were changed, or adjoining ones${who}. Repeat the edit on the current lines:\n${numbered(around)}`;
   },
   malformed_patch: say(
     ({ line, problem }) => `line ${line} of the patch: ${patchProblems[problem]}`,
@@ -230,14 +230,14 @@ export const wording: Wording = {
     const todo =
       reason === "ambiguous"
         ? "Add lines of context that make it unique."
-        : "Make the hunk from what stands there:";
+        : "Make the hunk from the current lines:";
     return [what, todo, ...(current.length > 0 ? [numbered(current)] : [])].join("\n");
   },
   duplicate_path: say(
     ({ path }) => `${printable(path)} is named twice`,
     "Put all hunks of a file together; rename and edit in one.",
   ),
-  changed_meanwhile: say(at("is being changed by somebody else"), readAgain),
+  changed_meanwhile: say(at("keeps changing while it is edited"), readAgain),
   locked: say(at("is locked by another process"), again),
 
   invalid_command: say(plainWording.invalid_command, "Send a command for sh."),
@@ -320,9 +320,9 @@ function oldOf(edit: number): string {
 }
 
 function noMatch({ path, old, edit, near }: Faults["no_match"]): string {
-  const what = `${oldOf(edit)} does not stand in ${printable(path)}`;
+  const what = `${oldOf(edit)} is not in ${printable(path)}`;
   if (edit < 0) return `${what}\nsearch_text with ignore_case, or with a part of it, shows what is there.`;
-  if (near === undefined) return `${what}\nRead the file again and copy the text exactly as it stands there.`;
+  if (near === undefined) return `${what}\nRead the file again and copy the text exactly.`;
   const lines = near.current.map(({ text }) => text).join("\n");
   const cut = old.split("\n").length > near.current.length && near.current.length === 12;
   return `${what}\n${nearly(old, near)}:\n${lines}${cut ? "\n[the first 12 lines; read_file shows the rest]" : ""}`;
@@ -330,20 +330,20 @@ function noMatch({ path, old, edit, near }: Faults["no_match"]): string {
 
 /** The nearest region and the difference; the lines that follow are what to send. */
 function nearly(old: string, { line, difference, current }: NearMiss): string {
-  const send = "Send what stands there";
+  const send = "Send the current text";
   switch (difference) {
     case "line_numbers":
-      return `Without the line numbers it stands at line ${line}. ${send}`;
+      return `Without the line numbers it is at line ${line}. ${send}`;
     case "whitespace":
-      return `At line ${line} it stands with ${whitespaceOf(old, current)}. ${send}`;
+      return `At line ${line} it occurs with ${whitespaceOf(old, current)}. ${send}`;
     case "line_endings":
-      return `It has \\n written out as two characters; with line breaks it stands at line ${line}. ${send}`;
+      return `It has \\n written out as two characters; with line breaks it is at line ${line}. ${send}`;
     case "quotes":
-      return `At line ${line} it stands with other quotes, dashes or spaces. ${send}`;
+      return `At line ${line} it occurs with other quotes, dashes or spaces. ${send}`;
     case "case":
-      return `At line ${line} it stands in other case. ${send}`;
+      return `At line ${line} it occurs in other case. ${send}`;
     case "text":
-      return `The most similar place is line ${line}; if that is meant, send what stands there`;
+      return `The most similar place is line ${line}; if that is meant, send the current text`;
   }
 }
 

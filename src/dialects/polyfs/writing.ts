@@ -51,7 +51,7 @@ export function mergedNote({ merged, incoming }: Pick<Rebased, "merged" | "incom
 }
 
 export function undoHint({ id }: Pick<Commit, "id">): string {
-  return `change ${id} (undo takes it back)`;
+  return `change ${id} (undo reverts it)`;
 }
 
 /** For changes that cannot be merged: the file must be unchanged since the caller read it. */

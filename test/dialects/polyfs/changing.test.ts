@@ -26,9 +26,7 @@ beforeEach(() => fixture.reset({ "a.txt": "one\ntwo\n" }));
 describe("write_file", () => {
   it("creates, with parents, and tells lines, size and version", async () => {
     const said = await server.says("write_file", { path: "x/y/z.txt", content: "a\nb\n" });
-    expect(said).toMatch(
-      /^created x\/y\/z\.txt · 2 lines · 4 B · v:\w{12}\nchange \w+ \(undo takes it back\)$/,
-    );
+    expect(said).toMatch(/^created x\/y\/z\.txt · 2 lines · 4 B · v:\w{12}\nchange \w+ \(undo reverts it\)$/);
     expect(fixture.read("x/y/z.txt")).toBe("a\nb\n");
     expect(await server.version("x/y/z.txt")).toBe(versionIn(said));
   });
@@ -110,7 +108,7 @@ describe("replace_in_files", () => {
       new: "bar",
     });
     expect(said).toMatch(
-      /^replaced 3 occurrences in 2 files\nsrc\/a\.ts: 2 · v:\w{12}\n {2}1- foo foo\n {2}1\+ bar bar\nsrc\/c\.md: 1 · v:\w{12}\n {2}1- foo\n {2}1\+ bar\nchange \w+ \(undo takes it back\)$/,
+      /^replaced 3 occurrences in 2 files\nsrc\/a\.ts: 2 · v:\w{12}\n {2}1- foo foo\n {2}1\+ bar bar\nsrc\/c\.md: 1 · v:\w{12}\n {2}1- foo\n {2}1\+ bar\nchange \w+ \(undo reverts it\)$/,
     );
     expect([fixture.read("src/a.ts"), fixture.read("src/c.md"), fixture.read("out/d.ts")]).toEqual([
       "bar bar\n",
@@ -160,7 +158,7 @@ describe("replace_in_files", () => {
   it("refuses what matches nothing, and globs that lead out", async () => {
     const first = async (params: Record<string, unknown>) =>
       (await server.refuses("replace_in_files", { paths: ["src"], old: "a", new: "b", ...params }))[0];
-    expect(await first({ old: "nowhere" })).toBe("no_match: old does not stand in src");
+    expect(await first({ old: "nowhere" })).toBe("no_match: old is not in src");
     expect(await first({ paths: ["*.zig"] })).toBe("not_found: no file matches *.zig");
     expect(await first({ paths: ["nope.txt"] })).toMatch(/^not_found: /);
     expect(await first({ paths: ["../*"] })).toMatch(/^outside_roots: /);
@@ -205,7 +203,7 @@ describe("apply_patch", () => {
       expect.stringMatching(/^A new\/n\.txt \+1 -0 · v:\w{12}$/),
       "D b.txt",
       expect.stringMatching(/^R c\.txt -> d\.txt \+0 -0/),
-      expect.stringMatching(/^change \w+ \(undo takes it back\)$/),
+      expect.stringMatching(/^change \w+ \(undo reverts it\)$/),
     ]);
     expect(fixture.read("a.txt")).toBe("one\nTWO\nthree\n");
     expect(fixture.read("new/n.txt")).toBe("fresh\n");
@@ -239,7 +237,7 @@ describe("apply_patch", () => {
     const patch = unified.replace("-two", "-TOO");
     expect(await server.refuses("apply_patch", { patch })).toEqual([
       "conflict: hunk 1 does not apply to a.txt; nothing was changed",
-      "Make the hunk from what stands there:",
+      "Make the hunk from the current lines:",
       "1: one",
       "2: two",
       "3: three",
@@ -339,7 +337,7 @@ describe("delete_path and create_directory", () => {
 
   it("delete files, and directories with all that they hold only where asked", async () => {
     expect(await server.says("delete_path", { path: "a.txt" })).toMatch(
-      /^deleted a\.txt\nchange \w+ \(undo takes it back\)$/,
+      /^deleted a\.txt\nchange \w+ \(undo reverts it\)$/,
     );
     expect((await server.refuses("delete_path", { path: "dir" }))[1]).toContain("recursive: true");
     const said = await server.says("delete_path", { path: "dir", recursive: true });
@@ -408,7 +406,7 @@ describe("delete_path and create_directory", () => {
     const allowed = await fixture.serve({ args: ["--allow-irrevocable"] });
     for (const path of ["pipe", "deep"]) {
       const said = await allowed.says("delete_path", { path, recursive: true });
-      expect(said).not.toContain("undo takes it back");
+      expect(said).not.toContain("undo reverts it");
       expect(fixture.has(path)).toBe(false);
     }
   });

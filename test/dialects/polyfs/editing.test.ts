@@ -24,7 +24,7 @@ describe("edit_file applies", () => {
   it("an exact, unique text, and answers a small diff with the new version", async () => {
     const said = await edit([{ old: "return 1;", new: "return 11;" }]);
     expect(said).toMatch(
-      /^edited a\.ts · \+1 -1 · v:\w{12}\nchange \w+ \(undo takes it back\)\n@@ -1,4 \+1,4 @@\n function one\(\) \{\n-\treturn 1;\n\+\treturn 11;\n \}\n $/,
+      /^edited a\.ts · \+1 -1 · v:\w{12}\nchange \w+ \(undo reverts it\)\n@@ -1,4 \+1,4 @@\n function one\(\) \{\n-\treturn 1;\n\+\treturn 11;\n \}\n $/,
     );
     expect(fixture.read("a.ts")).toBe(code.replace("return 1;", "return 11;"));
     expect(await server.version("a.ts")).toBe(versionIn(said));
@@ -156,7 +156,7 @@ describe("edit_file refuses, and nothing is changed", () => {
     [
       "a text that is not there",
       [{ old: "return 3", new: "" }],
-      /^no_match: edits\[0\]\.old does not stand in a\.ts$/,
+      /^no_match: edits\[0\]\.old is not in a\.ts$/,
       /most similar place is line \d/,
     ],
     [
@@ -252,7 +252,7 @@ describe("edit_file refuses, and nothing is changed", () => {
   it("line numbers that were copied along", async () => {
     const lines = await refusal([{ old: "1: function one() {\n2: \treturn 1;", new: "x" }]);
     expect(lines.slice(1)).toEqual([
-      "Without the line numbers it stands at line 1. Send what stands there:",
+      "Without the line numbers it is at line 1. Send the current text:",
       "function one() {",
       "\treturn 1;",
     ]);
@@ -260,7 +260,7 @@ describe("edit_file refuses, and nothing is changed", () => {
 
   it("other case, and line breaks written out", async () => {
     expect((await refusal([{ old: "Function One()", new: "x" }]))[1]).toMatch(
-      /^At line 1 it stands in other case/,
+      /^At line 1 it occurs in other case/,
     );
     expect((await refusal([{ old: "one() {\\n\treturn 1;", new: "x" }]))[1]).toMatch(
       /^It has \\n written out as two characters/,
