@@ -1,7 +1,7 @@
 // Changes and tasks in short, as lists show them, and the filters of those lists.
 
 import { Fault } from "../engine/fault.ts";
-import { netOf } from "../engine/history/net.ts";
+import { type NetFile, netOf } from "../engine/history/net.ts";
 import { folded, pathGlobs } from "../engine/policy/path-globs.ts";
 import { isNoText } from "../engine/text/detect.ts";
 import { diffCounts } from "../engine/text/diff.ts";
@@ -144,6 +144,34 @@ function countsOf(
   }
 }
 
+interface KnownNet {
+  /** The changes that it is made of. */
+  readonly of: string;
+  readonly files: readonly NetFile[];
+}
+
+/** A list asks for each of its tasks again whenever something happens, and reading hundreds of records takes time. */
+const nets = new WeakMap<ChangeIndex, Map<string, KnownNet>>();
+const mostNets = 300;
+
+/** What changes of a task come to. `ids` are oldest first. */
+function netOfTask(past: ReviewedPast, task: string, ids: readonly string[]): readonly NetFile[] {
+  const known = nets.get(past.index) ?? new Map<string, KnownNet>();
+  nets.set(past.index, known);
+  const of = ids.join(" ");
+  const found = known.get(task);
+  if (found?.of === of) return found.files;
+  const records = ids.map(id => past.record(id)).filter(record => record !== undefined);
+  const files = netOf(records.toReversed());
+  known.delete(task);
+  known.set(task, { of, files });
+  for (const oldest of known.keys()) {
+    if (known.size <= mostNets) break;
+    known.delete(oldest);
+  }
+  return files;
+}
+
 /** `ids` are the changes of a task that the viewer may see, oldest first. */
 export function taskSummary(
   past: ReviewedPast,
@@ -155,11 +183,9 @@ export function taskSummary(
   const entries = ids.map(id => index.get(id)).filter(entry => entry !== undefined);
   const [first] = entries;
   const standing = ids.filter(id => index.stateOf(id) !== "undone");
-  const records = standing
-    .slice(-mostChanges)
-    .map(id => past.record(id))
-    .filter(record => record !== undefined);
-  const net = netOf(records.toReversed()).filter(({ at }) => !viewer.workspace.isHidden(at));
+  const net = netOfTask(past, task, standing.slice(-mostChanges)).filter(
+    ({ at }) => !viewer.workspace.isHidden(at),
+  );
   return {
     id: task,
     agent: agentOf(first ?? { client: "" }),

@@ -21,7 +21,7 @@ export const grouping = signal<Grouping>("tasks");
 export const expanded = signal<ReadonlySet<string>>(new Set());
 
 export const tasks = new Pages<TaskSummary>(async (before, signal) => {
-  const answer = await get<TaskList>(`api/tasks${query({ ...parameters(), before, limit: 100 })}`, signal);
+  const answer = await get<TaskList>(`api/tasks${query({ ...parameters(), before, limit: 40 })}`, signal);
   return { items: answer.tasks, next: answer.next };
 });
 
@@ -70,15 +70,31 @@ export function reloadLists(): void {
 }
 
 let refresh: ReturnType<typeof setTimeout> | undefined;
+const touchedTasks = new Set<string>();
+/** A busy agent makes many changes; their sums may come a little later than they do. */
+const refreshMs = 1_500;
+
+async function refreshTasks(): Promise<void> {
+  const touched = [...touchedTasks];
+  touchedTasks.clear();
+  refresh = undefined;
+  for (const task of touched) {
+    const answer = await get<TaskList>(`api/tasks${query({ ...parameters(), task, limit: 1 })}`).catch(
+      () => undefined,
+    );
+    const [summary] = answer?.tasks ?? [];
+    if (summary !== undefined) tasks.update(known => (known.id === task ? summary : known));
+  }
+}
 
 /** A change was made: it is put into the lists at once, and the server's sums follow. */
 export function addChange(change: ChangeSummary): void {
   if (!matches(change)) return;
   changes.put(change);
   const known = tasks.items.find(({ id }) => id === change.task);
-  tasks.put(known === undefined ? taskOf(change) : grown(known, change));
-  clearTimeout(refresh);
-  refresh = setTimeout(() => void tasks.reload({ keep: true }), 1_000);
+  tasks.promote(known === undefined ? taskOf(change) : grown(known, change));
+  touchedTasks.add(change.task);
+  if (refresh === undefined) refresh = setTimeout(refreshTasks, refreshMs);
 }
 
 export function markKept({ changes: ids, path, kept }: Kept): void {

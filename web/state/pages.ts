@@ -49,6 +49,13 @@ export class Pages<T extends { readonly id: string }> {
     this.current.value = { state: "ready", value: next };
   }
 
+  /** Puts an item at the head, wherever it was. */
+  promote(item: T): void {
+    const { value } = this.current;
+    if (value.state !== "ready") return;
+    this.current.value = { state: "ready", value: [item, ...value.value.filter(({ id }) => id !== item.id)] };
+  }
+
   update(change: (item: T) => T): void {
     const { value } = this.current;
     if (value.state === "ready") this.current.value = { state: "ready", value: value.value.map(change) };
