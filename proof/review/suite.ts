@@ -7,6 +7,7 @@ import { tryEmbedded } from "./embedded.ts";
 import { tryHostileText } from "./hostile-text.ts";
 import { tryKeys } from "./keys.ts";
 import { tryLive } from "./live.ts";
+import { tryOverHttp } from "./over-http.ts";
 
 export const reviewSuite: Suite = {
   name: "review",
@@ -19,7 +20,15 @@ export const reviewSuite: Suite = {
     }
     const browser = await launch(executable);
     try {
-      for (const part of [tryChanges, tryLive, tryHostileText, tryKeys, tryAccessibility, tryEmbedded])
+      for (const part of [
+        tryChanges,
+        tryLive,
+        tryOverHttp,
+        tryHostileText,
+        tryKeys,
+        tryAccessibility,
+        tryEmbedded,
+      ])
         await part(browser, trial);
     } finally {
       await browser.close();

@@ -1,8 +1,8 @@
 // The few pages that are served without the bundle: before somebody is signed in, and where it was not built. They have
-// no script and no style, which the content security policy would refuse anyway.
+// no script, and share the style of the page.
 
 function page(title: string, body: string): string {
-  return `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><meta name="color-scheme" content="light dark"><title>${title}</title></head><body><main><h1>${title}</h1>${body}</main></body></html>\n`;
+  return `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><meta name="color-scheme" content="light dark"><link rel="stylesheet" href="/review/app.css"><title>${title}</title></head><body><main class="gate"><h1>${title}</h1>${body}</main></body></html>\n`;
 }
 
 export const notSignedIn = page(
@@ -20,6 +20,6 @@ export function signIn(problem = ""): string {
   const told = problem === "" ? "" : `<p role="alert">${problem}</p>`;
   return page(
     "Sign in to polyfs review",
-    `${told}<form method="post" action="signin"><p><label>Token with the effect <code>reviews</code>: <input type="password" name="token" autocomplete="off" required autofocus></label> <button>Sign in</button></p></form>`,
+    `${told}<form method="post" action="signin"><label>Token with the effect <code>reviews</code><input class="field" type="password" name="token" autocomplete="off" required autofocus></label><button class="button primary">Sign in</button></form>`,
   );
 }
