@@ -146,7 +146,7 @@ export class Routes {
     const { index } = this.#review;
     const start = before === undefined ? undefined : index.inTask(before).at(-1);
     const found = new Set<string>();
-    for (const { id } of matching(this.#review, viewer, { ...filter, before: start })) {
+    for (const { id } of matching(this.#review, viewer, { ...filter, before: start, except: found })) {
       const task = index.taskOf(id);
       // A page goes by the last change of each task; those of earlier pages go on behind it.
       if (found.has(task) || (start !== undefined && (index.inTask(task).at(-1) ?? "") >= start)) continue;

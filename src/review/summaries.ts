@@ -1,5 +1,6 @@
 // Changes and tasks in short, as lists show them, and the filters of those lists.
 
+import { clock } from "../engine/clock.ts";
 import { Fault } from "../engine/fault.ts";
 import { type NetFile, netOf } from "../engine/history/net.ts";
 import { folded, pathGlobs } from "../engine/policy/path-globs.ts";
@@ -25,6 +26,8 @@ export interface Filter {
   readonly since?: number | undefined;
   readonly until?: number | undefined;
   readonly task?: string | undefined;
+  /** Tasks that need no looking at. It may grow meanwhile. */
+  readonly except?: ReadonlySet<string>;
 }
 
 export interface ReviewedPast {
@@ -44,15 +47,30 @@ export function* matching({ index }: ReviewedPast, viewer: Viewer, filter: Filte
     if (filter.agent !== undefined && entry.client !== filter.agent) continue;
     if (filter.tool !== undefined && entry.tool !== filter.tool) continue;
     if (filter.task !== undefined && index.taskOf(entry.id) !== filter.task) continue;
+    if (filter.except?.has(index.taskOf(entry.id))) continue;
     if (!isSeen(viewer, entry) || !entry.paths.some(isWanted)) continue;
     yield entry;
   }
 }
 
 /** Whether a viewer may know about a change: all of it is in reach, and not all of it is hidden. */
-export function isSeen(viewer: Viewer, { paths }: ChangeEntry): boolean {
-  return reaches(viewer, paths) && paths.some(path => !viewer.workspace.isHidden(path));
+export function isSeen(viewer: Viewer, entry: ChangeEntry): boolean {
+  let known = seen.get(viewer);
+  if (known === undefined || known.until < clock()) {
+    known = { until: clock() + seenMs, entries: new WeakSet() };
+    seen.set(viewer, known);
+  }
+  if (known.entries.has(entry)) return true;
+  const { paths } = entry;
+  const isIt = reaches(viewer, paths) && paths.some(path => !viewer.workspace.isHidden(path));
+  if (isIt) known.entries.add(entry);
+  return isIt;
 }
+
+/** A page that loads asks about every change several times. Only a yes is kept, and not for long: rules may change, and
+ *  directories come into reach when a server starts. */
+const seenMs = 3_000;
+const seen = new WeakMap<Viewer, { until: number; entries: WeakSet<ChangeEntry> }>();
 
 function pathFilter(viewer: Viewer, wanted: string | undefined): (path: string) => boolean {
   if (wanted === undefined || wanted === "") return () => true;
