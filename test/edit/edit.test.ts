@@ -44,7 +44,7 @@ const tolerant = (old: string, text: string, ...tolerances: Tolerance[]) => [
 ];
 
 describe("replacing a text", () => {
-  it("happens where it stands once, verbatim", async () => {
+  it("applies to a single exact match", async () => {
     const result = await run("a b c", [replace("b", "$& $1 \\1")]);
     expect(result.text.bytes.toString()).toBe("a $& $1 \\1 c");
     expect([result.count, result.outcomes]).toEqual([1, [{ count: 1 }]]);
@@ -269,7 +269,7 @@ describe("edits by line", () => {
     );
   });
 
-  it("may demand what stands there, at lines of the original", async () => {
+  it("may require the current lines, at line numbers of the original", async () => {
     const edits: Edit[] = [
       { kind: "anchored", line: 2, old: "b", new: "b1\nb2", compare: "exact" },
       { kind: "anchored", line: 3, old: "c\nd", new: "cd", compare: "exact" },

@@ -42,7 +42,7 @@ describe("merging two changes of one file", () => {
     expect(await merged("a\nb\nc\n", "a\nX\nc\nY\n", "0\na\nX\nc\n")).toBe("0\na\nX\nc\nY\n");
   });
 
-  it("refuses where both changed the same lines, with what stands there now and around it", async () => {
+  it("refuses if both changed the same lines, and shows the current lines with context", async () => {
     const base = "1\n2\n3\na\nb\nc\n4\n5\n6\n";
     expect(await merged(base, base.replace("b", "ours"), `0\n${base.replace("b", "theirs")}`)).toEqual([
       {

@@ -202,7 +202,7 @@ describe("a unified diff", () => {
     });
   });
 
-  it("takes the place that it names though the same lines stand elsewhere", async () => {
+  it("takes the named place even if the same lines occur elsewhere", async () => {
     expect(await patched("a\nb\na\nb\n", hunk("@@ -3,2 +3,2 @@", "-a", "+A", " b"))).toBe("a\nb\nA\nb\n");
   });
 

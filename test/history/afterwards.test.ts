@@ -84,7 +84,7 @@ describe("a change that has just been answered", () => {
 });
 
 describe("old content", () => {
-  it("is what it was also where somebody writes to another name of the file at once", async () => {
+  it("is the old content even if another hard link is written at once", async () => {
     using fixture = new Fixture({ a: "old" });
     linkSync(join(fixture.inside, "a"), join(fixture.inside, "b"));
     const { id } = await fixture.commit([fixture.write("a", "new")]);
@@ -114,7 +114,7 @@ describe("old content", () => {
     expect(fixture.tree()).toEqual({ a: "old a", b: "old b" });
   });
 
-  it("on another disk than the state directory can be taken back too", async context => {
+  it("on another disk than the state directory can be undone too", async context => {
     if (!existsSync("/dev/shm") || statSync("/dev/shm").dev === statSync(tmpdir()).dev)
       return context.skip("there is no other disk");
     using fixture = new Fixture({ a: "old" });
@@ -158,7 +158,7 @@ describe("a state directory that is cleared away while a process runs", () => {
 });
 
 describe("a directory that may be written to and not read", () => {
-  it("takes large files too, and does not keep a journal from starting anew", async () => {
+  it("includes large files, and does not keep a journal from restarting", async () => {
     using fixture = new Fixture({ "box/a": "old", b: "old" });
     const box = statSync(join(fixture.inside, "box")).ino;
     const { open } = sys;

@@ -110,7 +110,7 @@ describe("what others commit while a command runs", () => {
     expect(contents).toEqual(["after | theirs\n | theirs\nmine\n", "before | 0\n | mine\n"]);
   });
 
-  it("is told where neither's part can be told apart", async () => {
+  it("is reported if the parts cannot be told apart", async () => {
     write("both", "0");
     const footprint = await footprintOf(async () => {
       sh("echo 1 > both");
@@ -256,7 +256,7 @@ describe("what a command did", () => {
     expect(moved.changes).toEqual([]);
   });
 
-  it("in directories that are not looked into is told, and the rest can be undone", async () => {
+  it("in skipped directories is reported, and the rest can be undone", async () => {
     write("node_modules/a/index.js");
     write("old/node_modules/b");
     write("old/c");
@@ -284,7 +284,7 @@ describe("what a command did", () => {
     expect(turns).toBeGreaterThan(2);
   });
 
-  it("in a directory that nobody may read is not promised to come back", async () => {
+  it("in an unreadable directory is not promised to be restored", async () => {
     write("closed/a");
     chmodSync(join(root, "closed"), 0o755);
     sh("mkfifo pipe");

@@ -69,7 +69,7 @@ function tree(): Record<string, string> {
 }
 
 describe("an undo leaves alone", () => {
-  it("a file that somebody else wrote where a move had ended", async () => {
+  it("a file that another program wrote at the destination of a move", async () => {
     writeFileSync(at("a"), "mine");
     await commit({ kind: "move", from: workspace.at("a"), to: workspace.at("b") });
     rmSync(at("b"));
@@ -79,7 +79,7 @@ describe("an undo leaves alone", () => {
     expect(existsSync(at("a"))).toBe(false);
   });
 
-  it("but takes back a move of a file that was edited since", async () => {
+  it("but reverts a move of a file that was edited since", async () => {
     writeFileSync(at("a"), "one\n");
     const { id } = await commit({ kind: "move", from: workspace.at("a"), to: workspace.at("b") });
     await commit(write("b", "one\ntwo\n"));
@@ -154,7 +154,7 @@ describe("what a command did is taken back", () => {
     expect(existsSync(at("d"))).toBe(false);
   });
 
-  it("and nothing where somebody else has put something else there", async () => {
+  it("and nothing if another program has put something else there", async () => {
     prepare();
     await run("rm f; ln -s d f");
     rmSync(at("f"));

@@ -61,7 +61,7 @@ describe("what is kept of the past", () => {
     expect(there).toEqual([false, false, true, true]);
   });
 
-  it("stays where somebody begins to use it just when it is cleared", () => {
+  it("stays if another process starts to use it while it is being removed", () => {
     using fixture = new Fixture();
     mkdirSync(fixture.state, { mode: 0o700 });
     const clearing = new Archive(fixture.state, limits);

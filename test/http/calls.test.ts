@@ -174,7 +174,7 @@ describe("turns", () => {
     expect(seen.started).toBe(4);
   });
 
-  it("a caller with too much on its way is told so, and when to come back", async () => {
+  it("a caller with too many requests gets 429 and a time to retry", async () => {
     const { seen, dialect } = hanging();
     const { url } = await serveFixture({
       dialects: { fixture: async () => dialect },
@@ -212,7 +212,7 @@ describe("a server that is to end", () => {
     await expect(modern(`${url}/mcp`, "tools/list")).rejects.toThrow();
   });
 
-  it("stops what does not finish, at once when it is told twice", async () => {
+  it("stops what does not finish, at once on a second signal", async () => {
     const { seen, dialect } = hanging();
     const service = await serveFixture({ dialects: { fixture: async () => dialect }, graceMs: 600_000 });
     const stuck = modern(`${service.url}/mcp`, "tools/call", call("wait")).catch(() => "cut off");
@@ -294,7 +294,7 @@ describe("answers", () => {
 });
 
 describe("a session", () => {
-  it("that nobody uses ends after a while; one that is listened to does not", async () => {
+  it("that is idle ends after a while; one with a listener does not", async () => {
     const { url } = await serveFixture({ idleMs: 100 });
     const [idle, busy] = await Promise.all([initialize(`${url}/mcp`), initialize(`${url}/mcp`)]);
     const leave = new AbortController();

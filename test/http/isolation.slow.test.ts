@@ -189,7 +189,7 @@ describe("what is kept for a caller", () => {
         }
   });
 
-  it("changes in directories of another can be neither seen nor taken back", async () => {
+  it("changes in another caller's directories can be neither seen nor undone", async () => {
     const root = tree({ "a/x.txt": "old of ann\n", "b/x.txt": "old of bob\n" });
     const tokens = tokenFile();
     const { ann, bob } = tokens.write(

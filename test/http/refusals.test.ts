@@ -118,7 +118,7 @@ describe("a request that is not one", () => {
     socket.destroy();
   });
 
-  it("to another path, by another method, or for no such dialect is told so", async () => {
+  it("to another path, by another method, or for an unknown dialect gets its own status", async () => {
     const { url } = await serve([tree()]);
     expect((await send(`${url}/`)).status).toBe(404);
     expect((await send(`${url}/mcp/fs/more`)).status).toBe(404);
@@ -323,7 +323,7 @@ describe("a token file that changes", () => {
     expect((await modern(`${url}/mcp/fs`, "tools/list", {}, ann)).status).toBe(401);
   });
 
-  it("that cannot be read any more changes nothing; one that is gone lets nobody in", async () => {
+  it("that cannot be read any more changes nothing; a missing one admits no caller", async () => {
     const tokens = tokenFile();
     const { ann } = tokens.write({ name: "ann" });
     const { url, logged } = await serve([tree()], { access: byTokens(tokens) });

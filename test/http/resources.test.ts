@@ -85,7 +85,7 @@ describe("files as resources", () => {
 });
 
 describe("a change of a file", () => {
-  it("is told to a 2025 client that subscribed, by the stream that it listens to", async () => {
+  it("is sent to a 2025 client that subscribed, on its stream", async () => {
     const root = tree({ "x.txt": "old" });
     const { url } = await serve([root], { dialect: "polyfs" });
     const session = await initialize(`${url}/mcp`);
@@ -102,7 +102,7 @@ describe("a change of a file", () => {
     stream.stop();
   });
 
-  it("is told to a client of 2026-07-28 that listens, and of its own directories only", async () => {
+  it("is sent to a client of 2026-07-28 that listens, for its own directories only", async () => {
     const root = tree({ "a/x.txt": "old", "b/x.txt": "old" });
     const tokens = tokenFile();
     const { ann } = tokens.write({ name: "ann", roots: [{ path: join(root, "a"), access: "read-only" }] });

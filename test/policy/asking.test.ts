@@ -89,7 +89,7 @@ describe("a change that a rule asks about", () => {
     expect(text).toMatch(/^denied: /);
     expect(now()).toBe("one\n");
   });
-  it("is refused with the command that would allow it where nobody can be asked; that command allows it", async () => {
+  it("is refused with the command that would allow it if no one can be asked; that command allows it", async () => {
     const client = await connect();
     const { isError, text } = await write(client);
     expect(isError).toBe(true);

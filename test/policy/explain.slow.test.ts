@@ -145,7 +145,7 @@ it("a rule that never decides is named", () => {
   expect(status).toBe(0);
 });
 
-it("a policy that is deleted or broken while the server runs leaves the old rules, and is told", async () => {
+it("a policy that is deleted or broken while the server runs leaves the old rules in force, and is logged", async () => {
   writeFileSync(join(root, "a.txt"), "CANARY\n");
   const file = policyFile([{ name: "no text", paths: ["*.txt"], access: "deny" }]);
   await using wire = await start({ roots: [root], args: ["--policy", file], env: { HOME: base } });

@@ -221,7 +221,7 @@ describe("edit_file", () => {
       expect(fixture.read("t.txt")).toBe("call(x);\n");
     });
 
-    it("but not where it stands twice", async () => {
+    it("but not if it occurs twice", async () => {
       fixture.write("t.txt", "f(alpha) g(alpha)\n");
       expect(await refused("t.txt", " alpha ", "x")).toMatchObject({ error: "ambiguous_match" });
     });
@@ -239,7 +239,7 @@ describe("edit_file", () => {
       expect(fixture.read("t.txt")).toBe(content);
     });
 
-    it("says that line numbers were pasted, or where the text stands otherwise", async () => {
+    it("says that line numbers were pasted, or where the text differs", async () => {
       fixture.write("t.txt", "alpha\nbeta gamma\n");
       expect(await refused("t.txt", "     1\talpha\n     2\tbeta gamma", "x")).toMatchObject({
         error: "no_match",

@@ -32,7 +32,7 @@ describe("io_error", () => {
 });
 
 describe("internal", () => {
-  it("is what a defect of ours is told as, in the same envelope", () => {
+  it("reports an internal error in the same envelope", () => {
     expect(
       agentTools.failure(new Fault("internal", { message: "oops" }), { revision: "2025-11-25" }),
     ).toEqual({

@@ -127,7 +127,7 @@ describe("read_file", () => {
     }
   });
 
-  it("reads a file with a byte that is no UTF-8 all the same", async () => {
+  it("reads a file with a byte that is not UTF-8", async () => {
     expect(await read({ path: "latin.txt" })).toBe("     1\tcaf\ufffd\n     2\tok");
   });
 

@@ -231,7 +231,7 @@ describe("grep", () => {
     expect(await grep({ ...here, pattern: "-e" })).toEqual(["(no matches)"]);
   });
 
-  it("pages over files and over matching lines, and says where it stands", async () => {
+  it("pages over files and over matching lines, and says where the page is", async () => {
     expect(await grep({ head_limit: 2 })).toEqual([
       ...everywhere.slice(0, 2),
       "[... showing 0..2 of 6; call again with offset=2 for more ...]",
@@ -252,7 +252,7 @@ describe("grep", () => {
     });
   });
 
-  it("shows the next page's match as context where it stands near, and never twice", async () => {
+  it("shows a nearby match of the next page as context, and never twice", async () => {
     const here = { output_mode: "content", path: "new.ts", context: 1 };
     expect(await grep({ ...here, head_limit: 1 })).toEqual([
       "new.ts:1:needle",

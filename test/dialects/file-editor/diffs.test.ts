@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { Fixture, lines } from "./fixture.ts";
 
 describe("a diff", () => {
-  it("that does not match shows what was expected and what stands there", async () => {
+  it("that does not match shows the expected and the current lines", async () => {
     await using fixture = await Fixture.open({ "a.txt": "one\n  two\nthree\n" });
     const diff = { path: "a.txt", search_content: "two\n3", replace_content: "x", start_line: 2 };
     expect(await fixture.refuses("apply_diffs", diff)).toBe(

@@ -32,7 +32,7 @@ describe("before a workspace is set", () => {
     expect(fixture.bytes("a.txt")).toBe("one\ntwo");
   });
 
-  it("a tool that does not exist is told so", async () => {
+  it("an unknown tool is refused by name", async () => {
     await using fixture = await Fixture.open({}, { workspace: false });
     expect(await fixture.refuses("delete_files", {})).toBe("Unknown tool: delete_files");
   });
@@ -173,7 +173,7 @@ describe("the workspace", () => {
     expect(() => workspace.at(join(fixture.path, "top.txt"))).toThrow("outside_roots");
   });
 
-  it("may be changed while calls run in the old one, and is let go of when they are done", async () => {
+  it("may be changed while calls run in the old one, which is closed when they are done", async () => {
     await using fixture = await Fixture.open({ "in/a.txt": "one" }, { workspace: false });
     mkdirSync(join(fixture.path, "out"));
     using engine = openEngine({ roots: [{ path: fixture.path, access: "read-write" }] });

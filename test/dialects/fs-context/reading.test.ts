@@ -99,7 +99,7 @@ describe("a part of a file", () => {
     expect(await fixture.text("read_file", { path: "a.txt", ...choice })).toBe(`${content}\n\n${note}`);
   });
 
-  it("keeps the line endings that stand in the file", async () => {
+  it("keeps the file's line endings", async () => {
     expect(await read({ path: "crlf.txt", head: 2 })).toMatchObject({ content: "one\r\ntwo" });
     expect(await read({ path: "crlf.txt", tail: 2 })).toMatchObject({ content: "two\r\nthree" });
   });

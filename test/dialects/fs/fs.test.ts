@@ -276,7 +276,7 @@ describe("fs.list_files", () => {
     expect(await failure("fs.list_files", { root: "Cargo.toml" })).toMatchObject({ code: -32603 });
   });
 
-  it("refuses a glob that is none, and one that would explode", async () => {
+  it("refuses an invalid glob, and one that would explode", async () => {
     expect(await failure("fs.list_files", { include_globs: ["src/[a"] })).toMatchObject({
       code: -32603,
       message: "list_files_failed: invalid glob pattern: src/[a",

@@ -233,7 +233,7 @@ describe("apply_patch", () => {
     ]);
   });
 
-  it("refuses a hunk that does not apply with what stands there, and changes nothing at all", async () => {
+  it("refuses a hunk that does not apply, shows the current lines, and changes nothing", async () => {
     const patch = unified.replace("-two", "-TOO");
     expect(await server.refuses("apply_patch", { patch })).toEqual([
       "conflict: hunk 1 does not apply to a.txt; nothing was changed",
@@ -380,7 +380,7 @@ describe("delete_path and create_directory", () => {
     expect(fixture.has("dir/huge.bin")).toBe(true);
   });
 
-  it("refuse to delete what undo could not bring back, unless the server was started for it", async () => {
+  it("refuse to delete what undo could not restore, unless the server was started with the option", async () => {
     const half = Array(12).fill("n".repeat(200)).join("/");
     const prepare = () => {
       fixture.reset({ "pipe/a": "a\n", "deep/a": "a\n" });

@@ -87,7 +87,7 @@ describe("a notebook", () => {
     );
   });
 
-  it("heads and outputs are no text of it; its JSON can be edited by what stands in it", async () => {
+  it("heads and outputs are not part of its text; its JSON can be edited as text", async () => {
     const said = await server.refuses("edit_file", {
       path: "n.ipynb",
       edits: [{ old: "[out] one", new: "x" }],

@@ -101,7 +101,7 @@ describe("edit_file applies", () => {
     expect(fixture.read("a.ts")).toBe(code);
   });
 
-  it("nothing in a dry run, which shows the diff all the same", async () => {
+  it("nothing in a dry run, which still shows the diff", async () => {
     const said = await edit([{ old: "return 1", new: "return 9" }], { dry_run: true });
     expect(said).toMatch(/^would edit a\.ts · \+1 -1 · v:\w+\n\[dry run: nothing was written\]\n@@/);
     expect(fixture.read("a.ts")).toBe(code);

@@ -235,7 +235,7 @@ describe("file_info", () => {
   });
 });
 
-describe("what is not there is told with what may have been meant", () => {
+describe("a missing path is reported with similar names", () => {
   it("a name that is mistyped, and a name in another directory", async () => {
     expect(await server.refuses("read_file", { path: "src/deep/iner.ts" })).toEqual([
       "not_found: src/deep/iner.ts does not exist",

@@ -86,7 +86,7 @@ describe("resources", () => {
     expect((await complete("etc/pass")).values).toEqual([]);
   });
 
-  it("are told to a legacy client that subscribed, until it unsubscribes", async () => {
+  it("are sent to a legacy client that subscribed, until it unsubscribes", async () => {
     const updated = () => server.wire.next(message => message.method === "notifications/resources/updated");
     expect(await ask("resources/subscribe", { uri: uri("a.txt") })).toEqual({});
     writeFileSync(fixture.path("a.txt"), "changed by somebody\n");
@@ -100,7 +100,7 @@ describe("resources", () => {
     expect((await updated()).params).toEqual({ uri: uri("src/main.ts") });
   });
 
-  it("are told to a modern client that listens, stamped with its request, until it leaves", async () => {
+  it("are sent to a modern client that listens, stamped with its request, until it leaves", async () => {
     const wire = await start({ dialect: "polyfs", roots: [fixture.root] });
     const found = await wire.request("server/discover", { _meta: envelope() });
     expect(found.result?.capabilities).toEqual({

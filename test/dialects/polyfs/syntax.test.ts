@@ -48,7 +48,7 @@ beforeEach(() =>
   }),
 );
 
-describe("a change that breaks syntax says so, with line, column and text, and is made all the same", () => {
+describe("a change that breaks syntax is made, and reports line, column and text", () => {
   const broken = "new syntax error at 2:13 (missing `)`): return f(1;";
 
   it("by edit_file, also in a dry run", async () => {
@@ -76,7 +76,7 @@ describe("a change that breaks syntax says so, with line, column and text, and i
     expect(await server.says("undo", { change: changeIn(fixed) })).toMatch(/new syntax error at 6:\d+/);
   });
 
-  it("and only what is new is told", async () => {
+  it("and only new errors are reported", async () => {
     const edits = [{ old: "b = 1", new: "b = 2" }];
     expect(await server.says("edit_file", { path: "half.ts", edits })).not.toContain("syntax");
   });

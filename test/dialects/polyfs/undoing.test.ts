@@ -36,7 +36,7 @@ describe("every change names its id", () => {
 });
 
 describe("undo without arguments", () => {
-  it("goes back one step of one's own each time, and never takes somebody else's", async () => {
+  it("goes back one of its own changes each time, and never undoes another connection's", async () => {
     const other = await fixture.serve();
     await edit("5", "five");
     await edit("15", "fifteen");
@@ -135,7 +135,7 @@ describe("undo of several changes", () => {
     expect((await server.refuses("undo", { change: id, hunks: [2] }))[0]).toMatch(/^stale/);
   });
 
-  it("in many files is told in short", async () => {
+  it("in many files is summarised", async () => {
     const names = Array.from({ length: 60 }, (_, i) => `many/${i}.txt`);
     for (const name of names) fixture.write(name, "old\n");
     await server.says("replace_in_files", { paths: ["many"], old: "old", new: "new" });

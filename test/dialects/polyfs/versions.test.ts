@@ -14,7 +14,7 @@ beforeEach(() => fixture.reset({ "a.txt": numbered(20) }));
 const line = (n: number, text: string) => ({ start_line: n, end_line: n, new: text });
 
 describe("if_version", () => {
-  it("merges an edit onto what somebody else wrote meanwhile", async () => {
+  it("merges an edit into concurrent changes", async () => {
     const version = await server.version("a.txt");
     fixture.write("a.txt", `top\n${numbered(20).replace("18\n", "eighteen\n")}`);
     const said = await server.says("edit_file", {
@@ -43,7 +43,7 @@ describe("if_version", () => {
     expect(fixture.read("a.txt")).toBe(numbered(20).replace("\n5\n", "\nFIVE\n"));
   });
 
-  it("holds for versions that a search or an edit told, with or without its mark", async () => {
+  it("holds for versions from a search or an edit, with or without its prefix", async () => {
     const found = versionIn(await server.says("search_text", { pattern: "^7$" }));
     const edited = versionIn(await server.says("edit_file", { path: "a.txt", edits: [line(1, "eins")] }));
     await server.says("edit_file", { path: "a.txt", if_version: found, edits: [line(10, "zehn")] });

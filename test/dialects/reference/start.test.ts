@@ -95,7 +95,7 @@ describe("a client's roots", () => {
     expect(await editor.says("read_text_file", { path: at("two/c.txt") })).toMatch(/^Access denied/);
   });
 
-  it("narrow them anew when they change", async () => {
+  it("narrow them again when they change", async () => {
     await using editor = await new Editor(at("one/inner")).connect(at("one"), at("two"));
     await editor.change(base);
     expect(await editor.allowed()).toEqual([at("one"), at("two")]);
@@ -130,7 +130,7 @@ describe("a client's roots", () => {
     expect(told).toBe(1);
   });
 
-  it("are written to as directories of the command line are: state where it was told, attributes kept", async () => {
+  it("are written to like directories of the command line: with the configured state directory, keeping attributes", async () => {
     const state = at("state-of-roots");
     setAttribute(at("two/c.txt"));
     await using editor = await new Editor(at("two")).connect("--state-dir", state);

@@ -50,11 +50,11 @@ describe("a literal edit", () => {
     expect(await edited("abc", { oldText: "b" })).toBe("ac");
   });
 
-  it("is refused where the text does not stand", async () => {
+  it("is refused if the text is missing", async () => {
     expect(await refused("abc\n", { oldText: "abd", newText: "x" })).toBe("oldText not found: abd");
   });
 
-  it("is refused where it stands twice", async () => {
+  it("is refused if it occurs twice", async () => {
     expect(await refused("x\nx\n", { oldText: "x", newText: "y" })).toMatch(
       /^oldText is not unique: found 2 occurrences of "x"\. /,
     );
@@ -150,7 +150,7 @@ describe("a case-insensitive literal edit", () => {
     );
   });
 
-  it("is refused where it stands nowhere, or twice", async () => {
+  it("is refused if it occurs nowhere, or twice", async () => {
     expect(await refused("abc", { oldText: "X", caseInsensitive: true })).toBe("oldText not found: X");
     expect(await refused("x X", { oldText: "x", caseInsensitive: true })).toMatch(
       /^oldText is not unique: found 2 occurrences of "x"\. /,

@@ -165,7 +165,7 @@ describe("a start", () => {
     ]);
   });
 
-  it("is refused with a profile that is none", () => {
+  it("is refused with an invalid profile", () => {
     const start = (content: string) => {
       writeFileSync(`${fixture.base}/profile.json`, content);
       return polyfs(["--dialect", "replay", "--sandbox-profile", `${fixture.base}/profile.json`]);

@@ -311,7 +311,7 @@ describe("grep_files", () => {
     });
   });
 
-  it("ends an expression that never ends, and answers others meanwhile", async () => {
+  it("stops an expression that never ends, and answers other calls in the meantime", async () => {
     fixture.write("evil", `${"a".repeat(60)}!\n`);
     const slow = fixture.fails("grep_files", { regex: "^(a+)+$", directory: fixture.root });
     expect(await grep({ regex: "let y", directory: fixture.root })).toContain("[1 match]");
