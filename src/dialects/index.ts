@@ -17,5 +17,4 @@ const named = {
 /** The dialects by name: `await dialects.polyfs()` loads one. */
 export const dialects: Readonly<typeof named> & { readonly [name: string]: Load } = named;
 
-/** The default. */
 export const defaultDialect: string = "polyfs";

@@ -15,7 +15,6 @@ export interface MatchOptions extends Scope, WorkLimits {
   readonly binary?: BinaryTest | undefined;
 }
 
-/** A line that matches. */
 export interface LineMatch {
   /** Counts from 1. */
   readonly number: number;

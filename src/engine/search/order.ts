@@ -17,7 +17,6 @@ function lifted(unit: number): number {
   return unit >= 0xe000 ? unit - 0x800 : unit + 0x2000;
 }
 
-/** Sorts by name. */
 export function sortByName<T extends { readonly name: string }>(items: T[]): T[] {
   const plain = items.every(({ name }) => !beyondUnits.test(name));
   return items.sort(plain ? byUnits : (a, b) => compareBytes(a.name, b.name));

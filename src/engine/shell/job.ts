@@ -15,7 +15,6 @@ export interface JobOptions extends CommandOptions {
 /** What stopped a job, if it did not end by itself. */
 export type Stopped = "timeout" | "request" | "disk_full" | undefined;
 
-/** The state of a job. */
 export interface JobState {
   readonly id: string;
   readonly command: string;

@@ -28,7 +28,6 @@ export type SyntaxKind =
   | "property"
   | "operator";
 
-/** Start, end, kind. */
 export type SyntaxSpan = readonly [start: number, end: number, kind: SyntaxKind];
 
 export type SymbolKind =

@@ -17,7 +17,6 @@ const sliceMs = 10;
 
 let ready: Promise<void> | undefined;
 const languages = new Map<Grammar, Promise<Language>>();
-/** Parsers that are free, by grammar. */
 const free = new Map<Grammar, Parser[]>();
 
 parentPort?.on("message", (request: ParseRequest) => {
