@@ -46,7 +46,7 @@ export async function work(
           const path = `${name}/m${n}.txt`;
           const made = await cluster.call(i, name, "write_file", { path, content: `${token}\n` });
           if (made.failed) return made;
-          return await cluster.call(i, name, "move", { from: path, to: `moved/${name}-${n}.txt` });
+          return await cluster.call(i, name, "move_path", { from: path, to: `moved/${name}-${n}.txt` });
         }
         case "run": {
           const command = `mkdir -p ${name} && echo '${token}' >> ${name}/run.txt`;

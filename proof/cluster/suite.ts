@@ -17,7 +17,7 @@ const shared = ["shared0.txt", "shared1.txt", "shared2.txt"];
 export const clusterSuite: Suite = {
   name: "cluster",
   async run(trial) {
-    const { tally, long, minutes = long ? 5 : 0.35 } = trial;
+    const { tally, long, minutes = long ? 5 : 0.25 } = trial;
     const agents = long ? 200 : 12;
     const start = Array.from({ length: agents }, (_, i) => `${anchor(i)}\n`).join("");
     await using cluster = await Cluster.start(3, Object.fromEntries(shared.map(name => [name, start])));

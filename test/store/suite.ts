@@ -209,20 +209,20 @@ export function storeSuite(
       });
     });
 
-    it("hints that a log has grown", async () => {
+    it("hints that a log has grown, though not every time", async () => {
       await using fixture = await place();
       await using store = await fixture.open();
       const { id } = await created(store, "a");
-      const seen: unknown[] = [];
-      const told = new Promise<void>(resolve => {
-        store.changed((...hint) => {
-          seen.push(hint);
-          resolve();
-        });
-      });
-      await store.append(id, 0, entry("first"));
-      await told;
-      expect(seen[0]).toEqual([id, 1]);
+      const seen: (readonly [string, number])[] = [];
+      store.changed((...hint) => seen.push(hint));
+      let revision = 0;
+      // A hint may be lost, for example before the store has begun to listen.
+      while (seen.length === 0) {
+        await store.append(id, revision++, entry("next"));
+        await new Promise(resolve => setTimeout(resolve, 20));
+      }
+      expect(seen[0]?.[0]).toBe(id);
+      expect(seen[0]?.[1]).toBeLessThanOrEqual(revision);
     });
 
     it("does what the model does, in any order", async () => {

@@ -61,6 +61,7 @@ export class Replica implements Replication, AsyncDisposable {
   #fresh = clock();
   #down = false;
   #closed = false;
+  #appending = false;
   /** A command has changed files while the store could not be reached. */
   #unpublished: By | undefined;
 
@@ -70,7 +71,9 @@ export class Replica implements Replication, AsyncDisposable {
     this.#copy = copy;
     this.#options = options;
     this.#unsubscribe = store.changed((workspace, revision) => {
-      if (workspace === id && revision > this.#revision) this.#question.answered().catch(() => {});
+      // What is being appended here is no news, and is told before the append is answered.
+      const known = this.#revision + (this.#appending ? 1 : 0);
+      if (workspace === id && revision > known) this.#question.answered().catch(() => {});
     });
   }
 
@@ -196,11 +199,14 @@ export class Replica implements Replication, AsyncDisposable {
 
   async #append(entry: Entry, objects: readonly StoredObject[]): Promise<Appended> {
     const options = { objects, maxBytes: this.#options.maxBytes };
+    this.#appending = true;
     try {
       const appended = await this.#store.append(this.id, this.#revision, entry, options);
+      this.#appending = appended.result === "appended"; // until it is done here too
       this.#isUp();
       return appended;
     } catch (error) {
+      this.#appending = false;
       this.#isDown(error);
       throw error;
     }
@@ -209,6 +215,7 @@ export class Replica implements Replication, AsyncDisposable {
   #advance(operations: readonly Operation[]): void {
     for (const operation of operations) this.state.apply(operation);
     this.#revision++;
+    this.#appending = false;
   }
 
   /** Applies what others have appended. In turn. */

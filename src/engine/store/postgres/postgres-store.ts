@@ -5,7 +5,6 @@ import { randomBytes } from "node:crypto";
 import { Fault } from "../../fault.ts";
 import { contentHash } from "../../text/version.ts";
 import type { LargeObjects } from "../large-objects.ts";
-import { neededBy } from "../lineage.ts";
 import type {
   Appended,
   AppendOptions,
@@ -22,6 +21,7 @@ import type {
   WorkspaceInfo,
   WorkspaceStore,
 } from "../store.ts";
+import { collect } from "./collect.ts";
 import { Connections, type SqlConnectionOptions } from "./connection.ts";
 import { migrate, schemaState, schemaVersion } from "./schema.ts";
 import * as statements from "./statements.ts";
@@ -211,38 +211,8 @@ export class PostgresStore implements WorkspaceStore {
     return () => void this.#listeners.delete(listener);
   }
 
-  async collect({ graceMs, dryRun = false }: CollectOptions): Promise<Collected> {
-    const all = [...(await this.list()), ...(await this.list({ dropped: true }))];
-    const [now] = await this.#connections.query<{ now: string }>(
-      "select extract(epoch from now()) * 1000 as now",
-    );
-    const isOld = (time: number) => Number(now?.now) - time >= graceMs;
-    const needed = neededBy(all, ({ dropped }) => dropped === undefined || !isOld(dropped));
-    const unneeded = all.filter(({ id }) => !needed.has(id)).map(({ id }) => id);
-    const old = `used <= now() - make_interval(secs => $1::float8 / 1000) and not exists (
-      select from polyfs_reference r where r.hash = polyfs_object.hash and r.workspace <> all ($2::text[]))`;
-    if (dryRun) {
-      const [row] = await this.#connections.query<{ objects: string; bytes: string }>(
-        `select count(*) as objects, coalesce(sum(size), 0) as bytes from polyfs_object where ${old}`,
-        [graceMs, unneeded],
-      );
-      return { workspaces: unneeded.length, objects: Number(row?.objects), bytes: Number(row?.bytes) };
-    }
-    // One statement, so that no fork is left without its origin; restored meanwhile means kept.
-    const workspaces = await this.#connections.query(
-      "delete from polyfs_workspace where id = any ($1::text[]) and dropped is not null returning id",
-      [unneeded],
-    );
-    const removed = await this.#connections.query<{ size: string; location: string | null }>(
-      `delete from polyfs_object where ${old} returning size, location`,
-      [graceMs, []],
-    );
-    await this.#collectLarge(
-      removed.flatMap(({ location }) => location ?? []),
-      graceMs,
-    );
-    const bytes = removed.reduce((sum, { size }) => sum + Number(size), 0);
-    return { workspaces: workspaces.length, objects: removed.length, bytes };
+  collect(options: CollectOptions): Promise<Collected> {
+    return collect(this, this.#connections, this.#large, options);
   }
 
   async *check(): AsyncGenerator<Damage> {
@@ -291,20 +261,6 @@ export class PostgresStore implements WorkspaceStore {
       if ((made as { location: string | null }[])[0]?.location !== location) await large.remove(location);
     }
     return objects.filter(([, { length }]) => length <= largeBytes);
-  }
-
-  /** Also what was put by a writer that died before it wrote the row. */
-  async #collectLarge(removed: readonly string[], graceMs: number): Promise<void> {
-    if (this.#large === undefined) return;
-    for (const location of removed) await this.#large.remove(location);
-    for await (const locations of this.#large.olderThan(graceMs)) {
-      const known = await this.#connections.query<{ location: string }>(
-        "select location from polyfs_object where location = any ($1::text[])",
-        [locations],
-      );
-      const named = new Set(known.map(({ location }) => location));
-      for (const location of locations) if (!named.has(location)) await this.#large.remove(location);
-    }
   }
 }
 
