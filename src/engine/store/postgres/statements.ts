@@ -7,13 +7,13 @@ const given = `
     select substring($1::bytea from (n::int - 1) * 32 + 1 for 32) as hash,
            substring($3::bytea from (sum(size) over (order by n) - size)::int + 1 for size) as bytes, size
     from unnest($2::int[]) with ordinality as one (size, n)
-  ),
-  put as (
-    insert into polyfs_object (hash, size, bytes) select hash, size, bytes from given
-    on conflict (hash) do update set used = now() where polyfs_object.used < now() - interval '5 minutes'
   )`;
 
-export const put = `with ${given} select 1`;
+const putting = "insert into polyfs_object (hash, size, bytes) select hash, size, bytes from given";
+const again =
+  "on conflict (hash) do update set used = now() where polyfs_object.used < now() - interval '5 minutes'";
+
+export const put = `with ${given}, put as (${putting} ${again}) select 1`;
 
 /** $4 workspace, $5 expected, $6 id, $7 body, $8 hashes that are named (joined), $9 bytes, $10 limit */
 export const append = `
@@ -31,6 +31,7 @@ export const append = `
           and not exists (select from polyfs_object where polyfs_object.hash = named.hash))
     returning revision
   ),
+  put as (${putting} where exists (select from moved) ${again}),
   written as (
     insert into polyfs_entry (workspace, revision, id, body, objects, bytes)
     select $4::text, revision, $6::text, $7::text, array(select hash from named), $9::bigint from moved
