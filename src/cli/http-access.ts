@@ -21,7 +21,14 @@ export async function accessOf(config: Config, workspace: Workspace, log: Log): 
       : await told(`${tokens} cannot be used`, async () => {
           const { Tokens } = await import("../mcp/auth/tokens.ts");
           const policy = (file: string) => choosePolicy(file, false, process.env, log);
-          return new Tokens({ file: tokens, workspace, log, policy, ...limits });
+          return new Tokens({
+            file: tokens,
+            workspace,
+            log,
+            policy,
+            workspaces: config.workspaces !== undefined,
+            ...limits,
+          });
         });
   const byIssuer =
     issuer === undefined || audience === undefined

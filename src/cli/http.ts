@@ -1,4 +1,5 @@
 // `polyfs --http`: opens what is served, sets up authentication, and serves until a signal.
+import type { Dialect } from "../contract/dialect.ts";
 import { defaultDialect, dialects } from "../dialects/index.ts";
 import { handedOver, isLoopback, parseAddress } from "../mcp/http/listen-address.ts";
 import { ReviewDoor } from "../mcp/http/review-door.ts";
@@ -20,20 +21,22 @@ import { settingsOf } from "./settings.ts";
 import { openTelemetry } from "./telemetry.ts";
 import { UsageError } from "./usage-error.ts";
 import { warnOfVolatileState } from "./volatile-state.ts";
+import type { ServedWorkspace } from "./workspaces.ts";
 
 /** How often it is looked whether the certificate was renewed. */
 const renewalMs = 10_000;
 
-export async function serveOverHttp(config: Config, log: Log): Promise<void> {
-  const activated = config.http === "systemd";
-  const address = activated ? handedOver(process.env) : parseAddress(config.http ?? "");
+export async function serveOverHttp(given: Config, log: Log): Promise<void> {
+  const activated = given.http === "systemd";
+  const address = activated ? handedOver(process.env) : parseAddress(given.http ?? "");
   if (address === undefined)
     throw new UsageError(
       activated
         ? "--http systemd needs a socket that systemd hands over: start the .socket unit, or name [HOST:]PORT"
-        : `--http needs [HOST:]PORT, not ${JSON.stringify(config.http)}`,
+        : `--http needs [HOST:]PORT, not ${JSON.stringify(given.http)}`,
     );
-  const dialect = await chooseDialect(config.dialect);
+  const dialect = await chooseDialect(given.dialect);
+  const { config, workspaces } = await servedBy(given, dialect, log);
   const authenticated = config.tokens !== undefined || config["oauth-issuer"] !== undefined;
   if (!authenticated && !isLoopback(address.host)) {
     throw new UsageError(
@@ -41,10 +44,10 @@ export async function serveOverHttp(config: Config, log: Log): Promise<void> {
     );
   }
   // The client's roots are ignored here: they are on another machine.
-  const withoutRoots = config.tokens === undefined ? "usage" : "none";
+  const withoutRoots = config.tokens === undefined && workspaces === undefined ? "usage" : "none";
   const policy = policyOf(config, dialect, log);
   const { confine, sandbox } = await confinementOf(config);
-  using engine = openDirectories(config, { withoutRoots }, confine, policy);
+  using engine = openDirectories(config, { withoutRoots }, confine, policy, workspaces);
   for (const { path, access } of engine.workspace.roots) log.info(`serving ${path} (${access})`);
   await using _shared =
     config.store === undefined
@@ -98,6 +101,7 @@ export async function serveOverHttp(config: Config, log: Log): Promise<void> {
     audit: audit && (entry => audit.append(entry)),
     tracing: telemetry?.tracing,
     stateless: config.stateless,
+    writesInPlace: (config.run && config["allow-run"] !== undefined) || config["hard-links"] === "keep",
     maxBodyBytes: config["max-body-bytes"],
     sessions: config["max-sessions"],
     hosts: [...listOf(config["allow-host"]), ...ownHost(config["oauth-audience"])],
@@ -128,6 +132,22 @@ export async function serveOverHttp(config: Config, log: Log): Promise<void> {
   await untilSignal(service, log, reread);
   clearInterval(renewal);
   await telemetry?.end();
+}
+
+/** The directories that the start names, or workspaces: those are chosen by the path or the token of a request. */
+async function servedBy(
+  config: Config,
+  dialect: Dialect,
+  log: Log,
+): Promise<Partial<ServedWorkspace> & { config: Config }> {
+  if (config.workspaces === undefined) return { config };
+  const { graceOf, keepInOrder, openWorkspaces, serveWorkspace } = await import("./workspaces.ts");
+  const served =
+    config["workspace-name"] === undefined && config.grants.length === 0
+      ? { config, workspaces: openWorkspaces(config) }
+      : await serveWorkspace(config, dialect);
+  keepInOrder(served.workspaces, graceOf(config), log);
+  return served;
 }
 
 /** Ends in order on the first signal, and at once on the second. SIGHUP ends nothing: files are read again. */

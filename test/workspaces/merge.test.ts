@@ -61,6 +61,19 @@ describe("a fork", () => {
   });
 });
 
+describe("the name of a workspace", () => {
+  it.each(["../x", "a/b", "..", "a..b", "", "a\nb", "a\0b", "x".repeat(65), ".hidden", "-x", "ä", "a b"])(
+    "cannot be %j",
+    async name => {
+      using ground = new Ground("link");
+      await expect(ground.workspaces.create(name, undefined, "")).rejects.toMatchObject({
+        code: "invalid_workspace_name",
+      });
+      expect(await ground.workspaces.list()).toEqual([]);
+    },
+  );
+});
+
 describe("a merge", () => {
   it("brings edits, new files, deletions, modes, links and binaries to the base, beside what changed there", async () => {
     using ground = new Ground("copy");

@@ -33,6 +33,7 @@ export const token = command({
       help: "What it may do: reads, writes, runs, and reviews for the page at /review (default reads,writes)",
     },
     tools: { value: "LIST", help: "The only tools that it may call" },
+    workspace: { value: "NAME", help: "The only workspace that it may enter, with the forks of it" },
     dialect: { value: "NAME", help: "The only dialect that it gets, also at /mcp" },
     expires: {
       value: "WHEN",
@@ -84,6 +85,7 @@ async function add(file: string, name: string, { own, each }: Given): Promise<nu
     effects: own.get("effects")?.split(","),
     tools,
     dialect,
+    workspace: own.get("workspace"),
     expires: momentIn(own.get("expires")),
     perMinute: countIn(own, "per-minute"),
     concurrency: countIn(own, "concurrency"),

@@ -145,6 +145,8 @@ export class OAuth implements Authenticator {
       owner: `subject ${subject}`,
       name: subject,
       ...this.#reach(roots, granted),
+      reach:
+        roots.length > 0 ? undefined : { access: granted.includes("writes") ? "read-write" : "read-only" },
       expires,
       perMinute,
       concurrency,

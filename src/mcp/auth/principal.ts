@@ -1,11 +1,21 @@
 // A caller over HTTP, and what it may do. Created once for each grant (a line of the token file, a set of claims) and
 // shared by its requests; its resources are released when it has been retired and no request uses it.
 import type { Tool } from "../../contract/tool.ts";
+import type { Access } from "../../engine/workspace/root.ts";
+import type { PolicySource } from "../../engine/workspace/rules.ts";
 import type { Workspace } from "../../engine/workspace/workspace.ts";
 import type { Refusal } from "../http/refusal.ts";
 
 /** The longest time that a timer can wait. Nothing runs for so long: a call or a job is stopped by then. */
 const longestMs = 2 ** 31 - 1;
+
+export interface WorkspaceReach {
+  /** The only workspace, with the forks of it; absent: all. */
+  readonly only?: string | undefined;
+  readonly access: Access;
+  /** Rules that hold for it besides those of the server. */
+  readonly rules?: PolicySource | undefined;
+}
 
 export interface PrincipalOptions {
   /** The same for all that one caller sends: sessions belong to it, and limits count by it. */
@@ -15,6 +25,8 @@ export interface PrincipalOptions {
   readonly workspace: Workspace;
   /** Whether the workspace is this caller's alone: less than is served, and closed with the caller. */
   readonly narrowed: boolean;
+  /** Which workspaces it may enter, where those are served; absent: none. */
+  readonly reach?: WorkspaceReach | undefined;
   /** The only dialect that is served to it. */
   readonly dialect?: string;
   /** Its expiry, in milliseconds since 1970. */
@@ -53,6 +65,11 @@ export class Principal {
     clearTimeout(this.#expiry);
     const left = expires - Date.now();
     this.#expiry = left > longestMs ? undefined : setTimeout(() => this.end(), Math.max(0, left)).unref();
+  }
+
+  /** Whether anything runs or is kept for it. */
+  get isUsed(): boolean {
+    return this.#uses > 0;
   }
 
   /** Keeps its workspace open until the result is disposed of. */

@@ -17,6 +17,8 @@ export interface TokenRecord {
   /** Absent: all that the effects permit. */
   readonly tools?: readonly string[];
   readonly dialect?: string;
+  /** The workspace that it is for, with the forks of it. */
+  readonly workspace?: string;
   /** A date and time, as in ISO 8601. */
   readonly expires?: string;
   readonly perMinute?: number;
@@ -50,6 +52,7 @@ const keys: Readonly<Record<keyof TokenRecord, readonly [(value: unknown) => boo
   effects: [value => listOf(value, one => effects.includes(String(one))), `a list of ${effects.join(", ")}`],
   tools: [value => listOf(value, one => typeof one === "string"), "a list of names"],
   dialect: [value => typeof value === "string", "a name"],
+  workspace: [value => typeof value === "string" && /^[A-Za-z0-9][\w.-]{0,63}$/.test(value), "a name"],
   expires: [value => typeof value === "string" && !Number.isNaN(Date.parse(value)), "a date and time"],
   perMinute: [isCount, "a whole number, 1 or more"],
   concurrency: [isCount, "a whole number, 1 or more"],

@@ -9,7 +9,7 @@ import { WatchedFile } from "../../host/watched-file.ts";
 import { Refusal } from "../http/refusal.ts";
 import type { Log } from "../log.ts";
 import { type Authenticator, bearer } from "./authenticator.ts";
-import { Principal } from "./principal.ts";
+import { Principal, type WorkspaceReach } from "./principal.ts";
 import { permits, type Reach, reachOf } from "./reach.ts";
 import { digest, parseTokens, type TokenRecord } from "./tokens-file.ts";
 
@@ -20,6 +20,8 @@ export interface TokensOptions {
   /** Where a token does not say. */
   readonly perMinute?: number;
   readonly concurrency?: number;
+  /** Whether workspaces are served: then a token need not name directories. */
+  readonly workspaces?: boolean;
   /** The rules of a policy file. Throws if it cannot be used. */
   policy?(file: string): PolicySource;
 }
@@ -105,6 +107,7 @@ export class Tokens implements Authenticator {
       name,
       ...this.#reach(record, effects),
       reviews: effects.includes("reviews") ? this.#reviewed(record) : undefined,
+      reach: this.#workspaces(record, effects),
       dialect,
       expires: expires === undefined ? undefined : Date.parse(expires),
       perMinute: record.perMinute ?? this.#options.perMinute,
@@ -121,10 +124,27 @@ export class Tokens implements Authenticator {
     return narrowed ? workspace : workspace.under({ current: () => [] });
   }
 
+  /** A token that names directories is for those. */
+  #workspaces(
+    { roots, workspace, policy }: TokenRecord,
+    effects: NonNullable<TokenRecord["effects"]>,
+  ): WorkspaceReach | undefined {
+    if (roots !== undefined) return undefined;
+    const access = effects.includes("writes") ? "read-write" : "read-only";
+    return {
+      access,
+      only: workspace,
+      rules: policy === undefined ? undefined : this.#options.policy?.(policy),
+    };
+  }
+
   #reach({ name, roots, policy }: TokenRecord, effects: NonNullable<TokenRecord["effects"]>): Reach {
     const { workspace, log } = this.#options;
     try {
-      if (roots === undefined && workspace.roots.length === 0) throw new Error("it names no directory");
+      if (roots === undefined && workspace.roots.length === 0) {
+        if (this.#options.workspaces) return { workspace, narrowed: false };
+        throw new Error("it names no directory");
+      }
       const reach = reachOf(workspace, roots, effects);
       const rules = policy && this.#options.policy?.(policy);
       if (!rules) return reach;

@@ -17,11 +17,13 @@ import type { RequestContext } from "./request-context.ts";
 import { respond } from "./respond.ts";
 import type { ReviewDoor } from "./review-door.ts";
 import type { MethodTable, Tables } from "./tables.ts";
+import type { WorkspacePrincipals } from "./workspace-principals.ts";
 
 interface FrontOptions {
   readonly hostCheck: HostCheck;
   readonly access: Authenticator;
   readonly tables: Tables;
+  readonly places: WorkspacePrincipals;
   readonly bodies: Bodies;
   readonly endpoint: Endpoint;
   readonly metrics: Metrics;
@@ -108,15 +110,16 @@ export class Front {
       return await review.handle(request, response);
     const document = access.documents.get(path);
     if (document !== undefined) return send(response, 200, { ...json, ...headers }, document);
-    const principal = await access.identify(request.headers.authorization);
-    this.#callers.set(request, principal);
-    const { owner, perMinute } = principal.is;
+    const identified = await access.identify(request.headers.authorization);
+    this.#callers.set(request, identified);
+    const { owner, perMinute } = identified.is;
     if (perMinute !== undefined) this.#rates.count(owner, perMinute);
     if (path === "/metrics" && request.method === "GET" && !separateFigures) {
       return send(response, 200, figuresType, printMetrics());
     }
-    const [, named, found] = /^\/mcp(?:\/([^/]+))?(\/?)$/.exec(path) ?? [];
+    const [, place, named, found] = /^\/mcp(?:\/w\/([^/]+))?(?:\/([^/]+))?(\/?)$/.exec(path) ?? [];
     if (found === undefined) throw new Refusal(404, "Not found: the server is at /mcp");
+    const principal = await this.#options.places.for(identified, place);
     const table = await tables.for(principal, named);
     if (this.ending) throw new Refusal(503, "The server is ending", { headers: { connection: "close" } });
     const open = this.openRequests.enter(response, principal, lineOf(request, principal));

@@ -19,6 +19,7 @@ import { RequestContexts } from "./request-context.ts";
 import type { ReviewDoor } from "./review-door.ts";
 import type { SessionLimits } from "./sessions.ts";
 import { Tables, type TablesOptions } from "./tables.ts";
+import { WorkspacePrincipals } from "./workspace-principals.ts";
 
 export interface ServiceOptions
   extends Omit<TablesOptions, "create" | "subscriptions">,
@@ -34,6 +35,8 @@ export interface ServiceOptions
   readonly maxBodyBytes?: number;
   /** What is served at /review; absent where nothing is. */
   readonly review?: ReviewDoor | undefined;
+  /** Whether commands, or the server itself, may write into files without replacing them. Default: true. */
+  readonly writesInPlace?: boolean;
   /** Whether /metrics is served at another address. */
   readonly separateFigures?: boolean;
 }
@@ -67,9 +70,11 @@ export function createService(options: ServiceOptions): Service {
     sessionEnded,
     ...limits,
   });
+  const places = new WorkspacePrincipals(engine, options.writesInPlace ?? true);
   const front = new Front({
     hostCheck: new HostCheck(options),
     access,
+    places,
     tables: new Tables({ ...options, create, subscriptions: !stateless }),
     bodies: new Bodies(options.maxBodyBytes ?? 64 * 1024 * 1024),
     endpoint,
@@ -120,6 +125,7 @@ export function createService(options: ServiceOptions): Service {
     [Symbol.dispose]() {
       options.review?.[Symbol.dispose]();
       recorder[Symbol.dispose]();
+      places[Symbol.dispose]();
       access[Symbol.dispose]();
     },
   };

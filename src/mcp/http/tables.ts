@@ -70,6 +70,7 @@ export class Tables {
     const settings: Settings = {
       ...given,
       commands: loose ? "none" : given.commands,
+      ownWorkspaceOnly: principal.is.reach?.only !== undefined,
       // Where the server was started means nothing to a caller from elsewhere.
       workingDirectory: principal.is.workspace.roots[0]?.path ?? given.workingDirectory,
     };

@@ -1,0 +1,135 @@
+// Which workspace a request is for: the one in its path (/mcp/w/NAME), or the one of its token. A caller in a workspace
+// is a principal of its own, whose files are those of the workspace and nothing else.
+
+import type { Engine } from "../../engine/engine.ts";
+import { Fault } from "../../engine/fault.ts";
+import type { WorkspaceRecord } from "../../engine/workspaces/record.ts";
+import type { Workspaces } from "../../engine/workspaces/workspaces.ts";
+import { Principal } from "../auth/principal.ts";
+import { Refusal } from "./refusal.ts";
+
+interface Entered {
+  readonly principal: Principal;
+  readonly record: WorkspaceRecord;
+  usedAt: number;
+}
+
+/** Workspaces that nobody has used for this long are closed; the next request opens them again. */
+const idleMs = 5 * 60_000;
+/** The last use is noted this often. */
+const touchMs = 60_000;
+
+export class WorkspacePrincipals implements Disposable {
+  readonly #engine: Engine;
+  readonly #inPlace: boolean;
+  readonly #entered = new Map<Principal, Map<string, Promise<Entered>>>();
+  readonly #timer: NodeJS.Timeout | undefined;
+
+  /** `inPlace`: commands may run, or files be written without being replaced. */
+  constructor(engine: Engine, inPlace: boolean) {
+    this.#engine = engine;
+    this.#inPlace = inPlace;
+    this.#timer = engine.workspaces && setInterval(() => void this.#closeIdle(), idleMs).unref();
+  }
+
+  /** `named` is the workspace in the path. Throws a `Refusal`. */
+  async for(principal: Principal, named: string | undefined): Promise<Principal> {
+    const { workspaces } = this.#engine;
+    const { reach, workspace } = principal.is;
+    const name = named ?? reach?.only;
+    if (workspaces === undefined) {
+      if (name === undefined) return principal;
+      throw new Refusal(404, "Not found: no workspaces are served");
+    }
+    if (name === undefined) {
+      if (workspace.roots.length > 0) return principal;
+      throw new Refusal(404, "Not found: name a workspace, /mcp/w/NAME");
+    }
+    if (reach === undefined) throw new Refusal(403, "Forbidden: this token is for directories");
+    const record = await this.#permitted(workspaces, name, reach.only);
+    const entered = await this.#enter(workspaces, principal, record);
+    if (Date.now() - entered.usedAt > touchMs) workspaces.touch(record);
+    entered.usedAt = Date.now();
+    return entered.principal;
+  }
+
+  /** A token for a workspace is for the forks of it, too. */
+  async #permitted(workspaces: Workspaces, name: string, only: string | undefined): Promise<WorkspaceRecord> {
+    const missing = new Refusal(404, `Not found: there is no workspace ${name.slice(0, 100)}`);
+    const [info, own] = await Promise.all([
+      workspaces.find(name).catch(unlessUnknown),
+      only === undefined ? undefined : workspaces.find(only).catch(unlessUnknown),
+    ]);
+    if (only === undefined) {
+      if (info === undefined) throw missing;
+      return info;
+    }
+    // Whether another workspace exists is not for this caller to know.
+    if (info === undefined || own === undefined || !(await workspaces.descends(info, own)))
+      throw new Refusal(403, `Forbidden: this token is for the workspace ${only}`);
+    return info;
+  }
+
+  #enter(workspaces: Workspaces, principal: Principal, record: WorkspaceRecord): Promise<Entered> {
+    const all = this.#entered.get(principal) ?? this.#watched(principal);
+    const known = all.get(record.id);
+    if (known !== undefined) return known;
+    const made = this.#open(workspaces, principal, record);
+    all.set(record.id, made);
+    made.catch(() => all.delete(record.id));
+    return made;
+  }
+
+  async #open(workspaces: Workspaces, principal: Principal, record: WorkspaceRecord): Promise<Entered> {
+    const { is } = principal;
+    await (this.#inPlace ? workspaces.readyForCommands(record) : workspaces.ready(record));
+    workspaces.touch(record);
+    const tree = workspaces.openTree(record, this.#engine.workspace, is.reach?.access ?? "read-only");
+    const workspace = is.reach?.rules ? tree.under(is.reach.rules) : tree;
+    if (workspace !== tree) tree[Symbol.dispose]();
+    const { expires: _, ...options } = is;
+    const inside = new Principal({
+      ...options,
+      owner: `${is.owner} in ${record.id}`,
+      workspace,
+      narrowed: true,
+    });
+    return { principal: inside, record, usedAt: Date.now() };
+  }
+
+  /** What runs for a caller ends with its grant, in every workspace. */
+  #watched(principal: Principal): Map<string, Promise<Entered>> {
+    const all = new Map<string, Promise<Entered>>();
+    this.#entered.set(principal, all);
+    principal.onEnd(() => {
+      this.#entered.delete(principal);
+      for (const one of all.values()) one.then(entered => entered.principal.end()).catch(() => {});
+    });
+    return all;
+  }
+
+  /** Closes what nobody uses, and what was dropped. */
+  async #closeIdle(): Promise<void> {
+    for (const all of this.#entered.values()) {
+      for (const [id, opening] of all) {
+        const entered = await opening.catch(() => undefined);
+        const info = await this.#engine.workspaces?.store.info(id).catch(() => undefined);
+        if (entered === undefined) continue;
+        if (info === undefined || info.dropped !== undefined) entered.principal.end();
+        else if (entered.principal.isUsed || Date.now() - entered.usedAt < idleMs) continue;
+        else entered.principal.retire();
+        all.delete(id);
+      }
+    }
+  }
+
+  [Symbol.dispose](): void {
+    clearInterval(this.#timer);
+    for (const all of this.#entered.values())
+      for (const one of all.values()) one.then(({ principal }) => principal.end()).catch(() => {});
+  }
+}
+
+function unlessUnknown(error: unknown): undefined {
+  if (!Fault.is(error, "unknown_workspace")) throw error;
+}

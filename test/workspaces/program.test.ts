@@ -1,0 +1,221 @@
+// Workspaces as people and clients use them: the commands, stdio with --workspace-name, HTTP by path and by token.
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { polyfs } from "../cli/program.ts";
+import { startWith } from "../http/started-program.ts";
+import { initialize, legacy, modern } from "../http/wire.ts";
+import { Ground, treeOf } from "./ground.ts";
+
+class ProgramGround extends Ground {
+  readonly all = join(this.path, "all");
+  readonly env = { POLYFS_STATE_DIR: join(this.path, "state-of-program") };
+
+  /** Runs `polyfs workspace …`; throws where that fails. */
+  run(...args: string[]): string {
+    const { code, stdout, stderr } = this.attempt(...args);
+    if (code !== 0) throw new Error(`${args.join(" ")}: ${stderr}`);
+    return stdout;
+  }
+
+  attempt(...args: string[]) {
+    return polyfs(["workspace", ...args, "--workspaces", this.all], { env: this.env });
+  }
+
+  /** One call in a workspace, as a server on stdio answers it. */
+  call(name: string, tool: string, params: unknown, ...args: string[]) {
+    const given = ["--workspaces", this.all, "--workspace-name", name, ...args];
+    const ending = polyfs(["call", tool, JSON.stringify(params), "--json", ...given], { env: this.env });
+    if (ending.stdout === "") throw new Error(ending.stderr);
+    const { content, isError = false } = JSON.parse(ending.stdout);
+    return { text: content[0].text as string, isError: isError as boolean };
+  }
+}
+
+describe("polyfs workspace", () => {
+  it("adopts, forks, compares, merges, drops and restores", () => {
+    using ground = new ProgramGround();
+    const base = ground.files("base", { "a.txt": "1\n2\n3\n" });
+    expect(ground.run("adopt", "main", base)).toContain(base);
+    ground.run("fork", "task", "--from", "main");
+    expect(ground.run("list")).toMatch(/^main +adopted[^]*^task +fork of main/m);
+    ground.call("task", "write_file", { path: "b.txt", content: "b\n" });
+    expect(ground.run("diff", "task")).toBe("A b.txt (+1 -0)\n@@ -0,0 +1 @@\n+b\n");
+    expect(existsSync(join(base, "b.txt"))).toBe(false);
+    expect(ground.run("merge", "task")).toMatch(/^A b\.txt\nchange m\w+\n$/);
+    expect(readFileSync(join(base, "b.txt"), "utf8")).toBe("b\n");
+    ground.run("drop", "task");
+    expect(ground.run("list")).not.toContain("task");
+    expect(ground.run("list", "--dropped")).toContain("task");
+    ground.run("restore", "task");
+    expect(ground.call("task", "read_file", { path: "b.txt" }).text).toContain("1: b");
+    ground.run("drop", "task");
+    ground.run("collect", "--workspace-keep-dropped", "0s");
+    expect(treeOf(join(ground.all, "trees"))).toEqual({});
+    expect(ground.attempt("restore", "task")).toMatchObject({ code: 1 });
+  });
+
+  it("creates empty workspaces and copies of directories, and leaves an adopted directory when it is dropped", () => {
+    using ground = new ProgramGround();
+    const from = ground.files("from", { "a/b.txt": "b\n" });
+    ground.run("create", "empty");
+    ground.run("create", "copied", from);
+    expect(ground.call("empty", "list_directory", {}).text).not.toContain("b.txt");
+    ground.call("copied", "write_file", { path: "a/b.txt", content: "changed\n" });
+    expect(treeOf(from)).toEqual({ "a/b.txt": "b\n" });
+    ground.run("adopt", "main", from);
+    ground.run("drop", "main");
+    expect(treeOf(from)).toEqual({ "a/b.txt": "b\n" });
+  });
+
+  it("tells an overlap with both sides, and takes a side when told to", () => {
+    using ground = new ProgramGround();
+    const base = ground.files("base", { "a.txt": "1\n" });
+    ground.run("adopt", "main", base);
+    ground.run("fork", "task", "--from", "main");
+    ground.call("task", "write_file", { path: "a.txt", content: "fork\n" });
+    writeFileSync(join(base, "a.txt"), "base\n");
+    const { code, stderr } = ground.attempt("merge", "task");
+    expect(code).toBe(1);
+    expect(stderr).toMatch(
+      /a\.txt: both changed the same lines\n {2}base:\n {4}1: base\n {2}fork:\n {4}1: fork/,
+    );
+    ground.run("merge", "task", "--prefer", "fork");
+    expect(treeOf(base)).toEqual({ "a.txt": "fork\n" });
+  });
+
+  it("refuses what lies in each other, a second name, a base with forks, and what is no fork", () => {
+    using ground = new ProgramGround();
+    const base = ground.files("base", { "a/b.txt": "b\n" });
+    expect(ground.attempt("adopt", "whole", ground.path).stderr).toContain("lie in each other");
+    ground.run("adopt", "main", base);
+    expect(ground.attempt("adopt", "inner", join(base, "a")).stderr).toContain("lie in each other");
+    ground.run("fork", "task", "--from", "main");
+    expect(ground.attempt("fork", "task", "--from", "main").stderr).toContain("already");
+    expect(ground.attempt("drop", "main").stderr).toContain("has forks: task");
+    expect(ground.attempt("merge", "main").stderr).toContain("no fork");
+    expect(ground.attempt("fork", "other", "--from", "nothing").stderr).toContain("no workspace");
+  });
+});
+
+describe("the tool workspace", () => {
+  it("forks, compares, merges in two steps and drops, and each workspace has its own history", () => {
+    using ground = new ProgramGround();
+    const base = ground.files("base", { "a.txt": "1\n2\n3\n" });
+    ground.run("adopt", "main", base);
+    expect(ground.call("main", "workspace", { action: "fork", name: "task" }).text).toMatch(
+      /^forked main as task/,
+    );
+    ground.call("task", "edit_file", { path: "a.txt", edits: [{ old: "2", new: "fork" }] });
+    ground.call("main", "edit_file", { path: "a.txt", edits: [{ old: "2", new: "base" }] });
+    expect(ground.call("task", "list_changes", {}).text.match(/a\.txt/g)).toHaveLength(1);
+    const refused = ground.call("task", "workspace", { action: "merge" });
+    expect(refused.isError).toBe(true);
+    expect(refused.text).toMatch(/^conflict: nothing was merged[^]*2: base[^]*2: fork/);
+    ground.call("task", "edit_file", { path: "a.txt", edits: [{ old: "fork", new: "fork and base" }] });
+    expect(ground.call("main", "workspace", { action: "merge", name: "task" }).text).toMatch(
+      /^merged task: 1 file, change m/,
+    );
+    expect(treeOf(base)).toEqual({ "a.txt": "1\nfork and base\n3\n" });
+    expect(ground.call("main", "undo", {}).isError).toBe(false);
+    expect(treeOf(base)).toEqual({ "a.txt": "1\nbase\n3\n" });
+    expect(ground.call("main", "workspace", { action: "drop", name: "task" }).text).toMatch(/^dropped task/);
+    expect(ground.call("main", "workspace", { action: "list" }).text).not.toContain("task");
+  });
+
+  it("reaches the workspace that it is in and the forks of it, and no others", () => {
+    using ground = new ProgramGround();
+    ground.run("create", "main");
+    ground.run("fork", "one", "--from", "main");
+    ground.run("fork", "two", "--from", "main");
+    for (const action of ["diff", "merge", "drop"] as const) {
+      for (const name of ["main", "two"])
+        expect(ground.call("one", "workspace", { action, name }).text).toMatch(/^denied: /);
+    }
+    expect(ground.call("one", "workspace", { action: "fork", name: "x", from: "two" }).text).toMatch(
+      /^denied: /,
+    );
+    expect(ground.call("one", "workspace", { action: "fork", name: "x" }).isError).toBe(false);
+    expect(ground.call("main", "workspace", { action: "diff", name: "x" }).isError).toBe(false);
+    const other = join(ground.all, "trees");
+    expect(ground.call("one", "list_directory", { path: other }).text).toMatch(/^outside_roots/);
+    expect(ground.call("one", "read_file", { path: "../../../store" }).text).toMatch(/^outside_roots/);
+  });
+
+  it("is not offered where no workspaces are served, and every dialect works in a fork", () => {
+    using ground = new ProgramGround();
+    const base = ground.files("base", { "a.txt": "a\n" });
+    ground.run("adopt", "main", base);
+    ground.run("fork", "task", "--from", "main");
+    expect(polyfs(["call", "workspace", '{"action":"list"}', base], { env: ground.env }).code).not.toBe(0);
+    for (const dialect of ["fs", "agent-tools"])
+      expect(ground.call("task", "read_file", { path: "a.txt" }, "--dialect", dialect).text).toContain("a");
+  });
+});
+
+describe("over HTTP", () => {
+  const write = (path: string, content: string) => ({ name: "write_file", arguments: { path, content } });
+  const textOf = (reply: { message: { result?: Record<string, unknown> } }) =>
+    (reply.message.result?.content as { text: string }[] | undefined)?.[0]?.text ?? "";
+
+  it("serves each workspace at /mcp/w/NAME, for both eras, and a dialect behind it", async () => {
+    using ground = new ProgramGround();
+    const base = ground.files("base", { "a.txt": "a\n" });
+    ground.run("adopt", "main", base);
+    ground.run("fork", "task", "--from", "main");
+    const { url } = await startWith(ground.env, "--workspaces", ground.all);
+    const listed = await modern(`${url}/mcp/w/task`, "tools/call", {
+      name: "workspace",
+      arguments: { action: "list" },
+    });
+    expect(textOf(listed)).toContain("* task");
+    await modern(`${url}/mcp/w/task`, "tools/call", write("b.txt", "b\n"));
+    const session = await initialize(`${url}/mcp/w/task`);
+    const read = { id: 1, method: "tools/call", params: { name: "read_file", arguments: { path: "b.txt" } } };
+    expect(textOf(await legacy(`${url}/mcp/w/task`, read, session))).toContain("1: b");
+    // A session belongs to its workspace.
+    expect((await legacy(`${url}/mcp/w/main`, read, session)).status).toBe(404);
+    expect(textOf(await modern(`${url}/mcp/w/main`, "tools/call", read.params))).toMatch(/^not_found/);
+    const other = await modern(`${url}/mcp/w/task/fs`, "tools/list");
+    expect(JSON.stringify(other.message.result)).toContain("fs.");
+    expect((await modern(`${url}/mcp`, "tools/list")).status).toBe(404);
+    expect((await modern(`${url}/mcp/w/nothing`, "tools/list")).status).toBe(404);
+    expect((await modern(`${url}/mcp/w/..%2Ftask`, "tools/list")).status).toBe(404);
+    const fork = { name: "workspace", arguments: { action: "fork", name: "next" } };
+    expect(textOf(await modern(`${url}/mcp/w/task`, "tools/call", fork))).toMatch(/^forked task as next/);
+    expect(textOf(await modern(`${url}/mcp/w/next`, "tools/call", read.params))).toContain("1: b");
+  });
+
+  it("lets a token into its workspace and the forks of it, and nowhere else", async () => {
+    using ground = new ProgramGround();
+    ground.run("create", "main");
+    ground.run("fork", "mine", "--from", "main");
+    ground.run("fork", "other", "--from", "main");
+    const file = join(ground.path, "tokens.json");
+    const added = polyfs(["token", "add", "ann", "--tokens", file, "--workspace", "mine"], {
+      env: ground.env,
+    });
+    const secret = added.stdout
+      .trim()
+      .split(/\s+/)
+      .find(word => word.startsWith("pfs_"));
+    const { url } = await startWith(ground.env, "--workspaces", ground.all, "--tokens", file);
+    const headers = { authorization: `Bearer ${secret}` };
+    const ask = (path: string, params: Record<string, unknown>) =>
+      modern(url + path, "tools/call", params, headers);
+    expect(textOf(await ask("/mcp", write("a.txt", "a\n")))).toContain("created a.txt");
+    expect(textOf(await ask("/mcp/w/mine", { name: "read_file", arguments: { path: "a.txt" } }))).toContain(
+      "1: a",
+    );
+    for (const name of ["main", "other", "nothing"])
+      expect((await ask(`/mcp/w/${name}`, write("a.txt", "b\n"))).status).toBe(403);
+    await ask("/mcp", { name: "workspace", arguments: { action: "fork", name: "child" } });
+    expect(textOf(await ask("/mcp/w/child", { name: "read_file", arguments: { path: "a.txt" } }))).toContain(
+      "1: a",
+    );
+    const listed = textOf(await ask("/mcp", { name: "workspace", arguments: { action: "list" } }));
+    expect(listed).toContain("child");
+    expect(listed).not.toContain("other");
+    expect((await modern(`${url}/mcp/w/mine`, "tools/list")).status).toBe(401);
+  });
+});
