@@ -17,6 +17,7 @@ export const suites: { readonly [name: string]: () => Promise<Suite> } = {
   review: async () => (await import("./review/suite.ts")).reviewSuite,
   search: async () => (await import("./search/suite.ts")).search,
   syntax: async () => (await import("./syntax/suite.ts")).syntaxSuite,
+  workspaces: async () => (await import("./workspaces/suite.ts")).workspacesSuite,
   soak: async () => (await import("./soak/suite.ts")).soak,
 };
 

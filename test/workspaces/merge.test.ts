@@ -154,6 +154,41 @@ describe("a merge", () => {
     });
   });
 
+  it("keeps what the base changed elsewhere in a file whose overlap was rewritten", async () => {
+    using ground = new Ground("link");
+    const text = (second: string, last: string) => lines("1", second, "3", "4", "5", "6", "7", "8", last);
+    const { base, fork } = await ground.forked({ "a.txt": text("2", "9") });
+    ground.files(fork.root, { "a.txt": text("fork", "9") });
+    ground.files(base, { "a.txt": text("base", "nine") });
+    await conflictsOf(ground.workspaces.merge(fork, ground.opener));
+    ground.files(fork.root, { "a.txt": text("both", "9") });
+    // What was told has to be what is there: the base changed the line once more.
+    ground.files(base, { "a.txt": text("base again", "nine") });
+    await conflictsOf(ground.workspaces.merge(fork, ground.opener));
+    ground.files(fork.root, { "a.txt": text("all three", "9") });
+    await ground.workspaces.merge(fork, ground.opener);
+    expect(treeOf(base)["a.txt"]).toBe(text("all three", "nine"));
+  });
+
+  it("refuses a rename on one side and a deletion on the other, until the fork decides", async () => {
+    using ground = new Ground("link");
+    const body = lines("1", "2", "3", "4");
+    const other = lines("a", "b", "c", "d");
+    const { base, fork } = await ground.forked({ "a.txt": body, "b.txt": other });
+    renameSync(join(fork.root, "a.txt"), join(fork.root, "moved.txt"));
+    rmSync(join(base, "a.txt"));
+    rmSync(join(fork.root, "b.txt"));
+    renameSync(join(base, "b.txt"), join(base, "other.txt"));
+    const conflicts = await conflictsOf(ground.workspaces.merge(fork, ground.opener));
+    expect(conflicts).toEqual([
+      { path: "moved.txt", reason: "deleted_in_base", moved: { fork: "moved.txt" } },
+      { path: "other.txt", reason: "deleted_in_fork", moved: { base: "other.txt" } },
+    ]);
+    ground.files(fork.root, { "moved.txt": `${body}kept\n`, "other.txt": other });
+    await ground.workspaces.merge(fork, ground.opener);
+    expect(treeOf(base)).toEqual({ "moved.txt": `${body}kept\n`, "other.txt": other });
+  });
+
   it("stays refused while an overlap is as it was, whatever else the fork changes", async () => {
     using ground = new Ground("link");
     const text = (second: string, last: string) => lines("1", second, "3", "4", "5", "6", "7", "8", last);
@@ -196,7 +231,7 @@ describe("a merge", () => {
     ground.files(base, { "x/inside": "a directory\n", y: "a file\n" });
     const conflicts = await conflictsOf(ground.workspaces.merge(fork, ground.opener));
     expect(conflicts.map(({ path, reason }) => `${path} ${reason}`).sort()).toEqual([
-      "a.txt both_renamed",
+      "left.txt both_renamed",
       "x kinds",
       "y kinds",
       "y/inside in_the_way",

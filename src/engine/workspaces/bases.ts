@@ -4,6 +4,7 @@ import { Fault, type Kind } from "../fault.ts";
 import type { WorkspaceId, WorkspaceStore } from "../store/store.ts";
 import { contentHash } from "../text/version.ts";
 import type { SideAtPath } from "./merge-side.ts";
+import type { ToldOverlaps } from "./overlaps.ts";
 
 /** A side as it is recorded. Contents are objects in the store. Null: nothing is there. */
 export type RecordedSide = {
@@ -17,8 +18,8 @@ export type RecordedSide = {
 export interface RefusedPath {
   readonly ours: RecordedSide;
   readonly theirs: RecordedSide;
-  /** Hashes of our lines in each overlap; absent where it was not about lines. */
-  readonly overlaps?: readonly string[];
+  /** Absent where it was not about lines. */
+  readonly overlaps?: ToldOverlaps;
 }
 
 export type ForkEvent =

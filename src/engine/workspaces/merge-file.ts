@@ -6,12 +6,11 @@ import { Fault, type MergeConflict, type NumberedLine } from "../fault.ts";
 import { likeNow } from "../history/versions.ts";
 import { isBinary } from "../text/detect.ts";
 import { decode } from "../text/text.ts";
-import { contentHash } from "../text/version.ts";
 import { isSameSide, type SideAtPath } from "./merge-side.ts";
+import { overlapsOf, type ToldOverlaps } from "./overlaps.ts";
 
 export interface SideConflict extends Omit<MergeConflict, "path"> {
-  /** Hashes of the fork's lines in each overlap. */
-  readonly overlaps?: readonly string[];
+  readonly overlaps?: ToldOverlaps;
 }
 
 export type MergedSide = { readonly side: SideAtPath | undefined } | { readonly conflict: SideConflict };
@@ -77,9 +76,7 @@ async function mergedText(
       reason: "both_changed",
       fork: linesOf(own),
       base: linesOf(merged.overlaps),
-      overlaps: own.map(({ current: lines }) =>
-        contentHash(Buffer.from(lines.map(({ text }) => text).join("\n"))),
-      ),
+      overlaps: overlapsOf(old, mine, current),
     };
   } catch (error) {
     // What is no text can only be taken whole.

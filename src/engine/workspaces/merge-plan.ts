@@ -6,6 +6,7 @@ import type { Bases } from "./bases.ts";
 import type { ForkChange } from "./difference.ts";
 import { type MergedSide, mergeSides, type SideConflict } from "./merge-file.ts";
 import type { LiveView, SideAtPath } from "./merge-side.ts";
+import { isDealtWith, mergedPreferring } from "./overlaps.ts";
 import { type Candidate, renamedTo } from "./renames.ts";
 
 export interface Conflict extends SideConflict {
@@ -81,10 +82,15 @@ class Planning implements MergePlan {
   ): Promise<MergedSide> {
     const result = await mergeSides(path, before, ours, theirs);
     if ("side" in result) return result;
+    const { conflict } = result;
+    const isText = conflict.overlaps !== undefined && before && ours && theirs;
+    if (isText && this.#input.prefer !== undefined)
+      return await preferring(before, ours, theirs, this.#input.prefer === "fork" ? "ours" : "theirs");
     const refused = this.#input.bases.refused(path);
-    if (refused === undefined || !(await isRewritten(refused, ours, result.conflict))) return result;
-    const seen = this.#input.bases.sideOf(refused.theirs);
-    return await mergeSides(path, seen, ours, theirs);
+    if (refused === undefined || !(await isRewritten(refused, ours, conflict))) return result;
+    // Only the overlaps were dealt with: what else the base changed in the file was not, and is merged.
+    if (isText) return await preferring(before, ours, theirs, "ours");
+    return await mergeSides(path, this.#input.bases.sideOf(refused.theirs), ours, theirs);
   }
 
   /** A directory goes if nothing is left in it. That is decided when everything else is. */
@@ -97,15 +103,9 @@ class Planning implements MergePlan {
     const same = theirs !== undefined && "side" in (await mergeSides(path, before, undefined, theirs));
     if (same) return false;
     const to = await this.#forkRename(path, before);
+    if (theirs === undefined) return await this.#movedOrGone(path, before, to);
     if (to === undefined) return false;
-    const ours = this.#input.changes.find(change => change.path === to)?.after;
-    if (theirs === undefined) {
-      const other = await renamedTo({ path, side: before }, await this.#input.appeared());
-      if (other === undefined || other === to) return false;
-      this.#taken.add(to);
-      this.conflicts.push({ path, reason: "both_renamed", moved: { fork: to, base: other } });
-      return true;
-    }
+    const ours = this.#forkSide(to);
     const there = this.#input.theirs.at(to);
     const result =
       there === undefined
@@ -120,6 +120,34 @@ class Planning implements MergePlan {
     this.#put(path, theirs, undefined, false);
     this.#put(to, undefined, result.side, true);
     return true;
+  }
+
+  /** Neither has the file under its old name. True where that is a conflict, and it is told. */
+  async #movedOrGone(path: string, before: SideAtPath, to: string | undefined): Promise<boolean> {
+    const other = await renamedTo({ path, side: before }, await this.#input.appeared());
+    if (other === to) return false;
+    const { prefer } = this.#input;
+    const at = to ?? other ?? path;
+    const refused = this.#input.bases.refused(at);
+    const isSettled =
+      refused !== undefined && (await isRewritten(refused, this.#forkSide(at), { reason: "kinds" }));
+    if (isSettled || (prefer === "base" && to === undefined)) return false;
+    if (prefer !== undefined) {
+      if (prefer === "base" && to !== undefined) this.#taken.add(to);
+      if (prefer === "fork" && other !== undefined)
+        this.#put(other, this.#input.theirs.at(other), undefined, false);
+      return prefer === "base";
+    }
+    if (to !== undefined) this.#taken.add(to);
+    const moved = { ...(to !== undefined && { fork: to }), ...(other !== undefined && { base: other }) };
+    const reason =
+      to === undefined ? "deleted_in_fork" : other === undefined ? "deleted_in_base" : "both_renamed";
+    this.conflicts.push({ path: at, reason, moved });
+    return true;
+  }
+
+  #forkSide(path: string): SideAtPath | undefined {
+    return this.#input.changes.find(change => change.path === path)?.after;
   }
 
   /** The base moved a file that the fork changed: the change follows it. */
@@ -210,6 +238,19 @@ class Planning implements MergePlan {
   }
 }
 
+/** The three texts merged, with one side of each overlap. */
+async function preferring(
+  before: SideAtPath,
+  ours: SideAtPath,
+  theirs: SideAtPath,
+  prefer: "ours" | "theirs",
+): Promise<MergedSide> {
+  const [b, o, t] = [await before.bytes(), await ours.bytes(), await theirs.bytes()];
+  const bytes = mergedPreferring(b, o, t, prefer);
+  const mode = theirs.mode === before.mode ? ours.mode : theirs.mode;
+  return { side: { kind: "file", mode, bytes: async () => bytes } };
+}
+
 /** Whether the fork has dealt with a conflict since it was told: every overlap has other lines than then. */
 async function isRewritten(
   { ours: then, overlaps: told }: NonNullable<ReturnType<Bases["refused"]>>,
@@ -217,7 +258,7 @@ async function isRewritten(
   { overlaps }: SideConflict,
 ): Promise<boolean> {
   if (ours === undefined || then === null) return (ours === undefined) !== (then === null);
-  if (told !== undefined && overlaps !== undefined) return !overlaps.some(hash => told.includes(hash));
+  if (told !== undefined && overlaps !== undefined) return isDealtWith(told, overlaps);
   if (ours.kind !== then.kind || ours.mode !== then.mode || ours.target !== then.target) return true;
   return ours.kind === "file" && contentHash(await ours.bytes()) !== then.hash;
 }

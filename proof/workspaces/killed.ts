@@ -1,0 +1,128 @@
+// Programs that are killed while they fork, merge, drop and collect. Afterwards every workspace is whole or not there,
+// the base has all of a merge or nothing of it, and nothing is left that belongs to nobody.
+import { spawn } from "node:child_process";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { collect, tidy } from "../../src/engine/workspaces/collect.ts";
+import { repository } from "../../test/cli/program.ts";
+import { Ground, treeOf } from "../../test/workspaces/ground.ts";
+import type { Trial } from "../suite.ts";
+
+const files = 400;
+
+export async function killed(trial: Trial, times: number): Promise<void> {
+  const { chance, tally } = trial;
+  using ground = new Ground();
+  const content = Object.fromEntries(
+    Array.from({ length: files }, (_, i) => [`d${i % 20}/f${i}.txt`, `file ${i}\n`.repeat(20)]),
+  );
+  const base = ground.files("base", content);
+  await ground.workspaces.adopt("main", base, "");
+  const slow = await duration(ground, ["fork", "timed", "--from", "main"]);
+  for (let i = 0; i < times; i++) {
+    const name = `fork-${i}`;
+    const record = await ground.workspaces.fork(name, "main", "");
+    const changed = Object.fromEntries(
+      Array.from({ length: 30 }, (_, n) => [`d1/${name}-${n}.txt`, `new ${n}\n`]),
+    );
+    ground.files(record.root, changed);
+    const before = treeOf(base);
+    const after = { ...before, ...changed };
+    const what = chance.pick([
+      ["merge", name],
+      ["drop", name],
+      ["fork", `again-${i}`, "--from", "main"],
+      ["collect", "--workspace-keep-dropped", "0s"],
+    ]);
+    await killedAt(ground, what, slow * 1.3 * chance.next());
+    await tally.attempt(`kill ${what.join(" ")}`, async () => {
+      await tidy(ground.workspaces);
+      await wholeOrGone(ground, base, before, after);
+    });
+    if ((await ground.workspaces.list()).some(one => one.name === name)) {
+      await tally.attempt(`kill ${what.join(" ")}, then merge`, async () => {
+        await ground.workspaces.merge(record, ground.opener);
+        if (JSON.stringify(sorted(treeOf(base))) !== JSON.stringify(sorted(after)))
+          throw new Error("the merge that came later is not whole");
+      });
+      await ground.workspaces.drop(record);
+    }
+    await collect(ground.workspaces, 0);
+  }
+}
+
+function run(ground: Ground, args: readonly string[]) {
+  const words = [
+    join(repository, "dist/polyfs.cjs"),
+    "workspace",
+    ...args,
+    "--workspaces",
+    join(ground.path, "all"),
+  ];
+  return spawn(process.execPath, words, {
+    stdio: "ignore",
+    env: { ...process.env, POLYFS_STATE_DIR: join(ground.path, "state") },
+  });
+}
+
+async function duration(ground: Ground, args: readonly string[]): Promise<number> {
+  const began = Date.now();
+  await new Promise(resolve => run(ground, args).once("close", resolve));
+  return Date.now() - began;
+}
+
+async function killedAt(ground: Ground, args: readonly string[], ms: number): Promise<void> {
+  const child = run(ground, args);
+  const timer = setTimeout(() => child.kill("SIGKILL"), ms);
+  await new Promise(resolve => child.once("close", resolve));
+  clearTimeout(timer);
+}
+
+async function wholeOrGone(
+  ground: Ground,
+  base: string,
+  before: Readonly<Record<string, string>>,
+  after: Readonly<Record<string, string>>,
+): Promise<void> {
+  const { workspaces } = ground;
+  const main = await workspaces.find("main");
+  // Opening it brings a commit that was cut short to its end.
+  using opened = workspaces.openTree(main, ground.opener, "read-write");
+  opened.directory(opened.at(".")).close();
+  const now = JSON.stringify(sorted(treeOf(base)));
+  if (now !== JSON.stringify(sorted(before)) && now !== JSON.stringify(sorted(after)))
+    throw new Error("the base has a part of a merge");
+  const records = [...(await workspaces.list()), ...(await workspaces.list({ dropped: true }))];
+  for (const record of records.filter(({ kind }) => kind === "fork")) {
+    await workspaces.ready(record);
+    const tree = treeOf(record.root);
+    const missing = Object.keys(before).filter(
+      name => !name.includes("fork-") && tree[name] !== before[name],
+    );
+    if (missing.length > 0) throw new Error(`${record.name} lacks ${missing.length} files: ${missing[0]}`);
+  }
+  const known = new Set(records.map(({ tree }) => tree));
+  const strays = readdirSync(workspaces.layout.trees).filter(name => !known.has(name));
+  if (strays.length > 0) throw new Error(`trees of nobody: ${strays.join(", ")}`);
+  const needed = new Set(records.map(({ snapshot }) => snapshot));
+  const latest = readdirSync(workspaces.layout.latest).map(name =>
+    readFileSync(join(workspaces.layout.latest, name), "utf8"),
+  );
+  const loose = readdirSync(workspaces.layout.snapshots).filter(
+    id => !needed.has(id) && !latest.includes(id),
+  );
+  if (loose.length > 0) throw new Error(`snapshots of nobody: ${loose.join(", ")}`);
+  if (readdirSync(workspaces.layout.removing).length > 0) throw new Error("something waits to be removed");
+  if (existsSync("/proc/self/mountinfo")) {
+    const mounts = readFileSync("/proc/self/mountinfo", "utf8")
+      .split("\n")
+      .filter(line => line.includes(workspaces.layout.trees));
+    const of = mounts.map(line => line.split(" ")[4]?.split("/").at(-2));
+    if (of.some(tree => !known.has(tree)) || new Set(of).size !== of.length)
+      throw new Error(`mounts of nobody: ${of.join(", ")}`);
+  }
+}
+
+function sorted(tree: Readonly<Record<string, string>>): [string, string][] {
+  return Object.entries(tree).sort(([a], [b]) => (a < b ? -1 : 1));
+}

@@ -1,0 +1,16 @@
+// Forks of one tree: each changed at random, all merged back in random order, against a model; processes that are killed
+// while they fork, merge, drop and collect.
+import type { Suite, Trial } from "../suite.ts";
+import { killed } from "./killed.ts";
+import { mergedBack } from "./merged-back.ts";
+
+export const workspacesSuite: Suite = {
+  name: "workspaces",
+  async run(trial: Trial) {
+    const until = trial.minutes === undefined ? 0 : Date.now() + trial.minutes * 60_000;
+    do {
+      if (trial.tally.wants("merge")) await mergedBack(trial, trial.long ? 1000 : 60);
+      if (trial.tally.wants("kill")) await killed(trial, trial.long ? 300 : 12);
+    } while (Date.now() < until);
+  },
+};
