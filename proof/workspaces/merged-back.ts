@@ -90,7 +90,7 @@ function write(root: string, from: ModelTree, to: ModelTree): void {
     if (file.gone) continue;
     mkdirSync(dirname(path), { recursive: true });
     if (before !== undefined && before.path !== file.path) renameSync(join(root, before.path), path);
-    if (before !== undefined && before.lines.every((line, i) => line === file.lines[i])) continue;
+    if (before?.lines.every((line, i) => line === file.lines[i])) continue;
     writeFileSync(`${path}.new`, `${file.lines.join("\n")}\n`);
     renameSync(`${path}.new`, path);
   }
