@@ -11,7 +11,7 @@ export interface ModelFile {
 
 export type ModelTree = Map<number, ModelFile>;
 
-export const lineCount = 16;
+const lineCount = 16;
 let counter = 0;
 
 export function newFile(id: number, path: string): ModelFile {

@@ -26,6 +26,7 @@ export function openWorkspaces(config: Config): Workspaces {
     return new Workspaces({
       directory,
       store: path => new DirectoryStore(path),
+      limits: { maxBytes: config["workspace-max-bytes"], maxFiles: config["workspace-max-files"] },
       ...(age !== "never" && { unusedMs: spanOf("workspace-max-age", age) }),
     });
   } catch (error) {

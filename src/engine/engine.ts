@@ -55,6 +55,9 @@ export function openEngine(options: EngineOptions): Engine {
     rules,
     allowIrrevocable,
     anyDirectory,
+    ...(workspaces?.usage.isLimited && {
+      admit: (changed, changes) => workspaces.usage.admit(changed, changes),
+    }),
     opens: path => workspaces?.isOpening(path) ?? false,
     copyAttributes: attributeCopier({ identify: fileIdentity, links: linkFarm }),
   });

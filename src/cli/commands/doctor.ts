@@ -39,7 +39,7 @@ export const doctor = command({
   description:
     "Checks what this machine offers: the Node version, ripgrep, the sandbox for commands and what it confines, the file systems of the directories (default: the working directory), secrets in them that the policy lets agents read, the limits on watching files, and the state directory. Exit code 1 where something keeps polyfs from working.",
   own: { json: { help: "Print the findings as JSON" } },
-  options: ["dialect", "policy", ...directoryOptions],
+  options: ["dialect", "policy", "workspaces", ...directoryOptions],
   examples: [["polyfs doctor ~/project", "is everything ready to serve this directory?"]],
   most: Number.POSITIVE_INFINITY,
   async run({ operands, own, config }) {
@@ -53,6 +53,7 @@ export const doctor = command({
       ...grants.map(directory),
       ...(await secrets({ ...config, grants })),
       ...watching(),
+      ...(config.workspaces === undefined ? [] : [await forks(config)]),
       state(config["state-dir"]),
     ];
     const style = styleOf(process.stdout);
@@ -62,6 +63,25 @@ export const doctor = command({
     return findings.some(({ is }) => is === "broken") ? 1 : 0;
   },
 });
+
+/** How forks get their files, found out by trying. */
+async function forks(config: Config): Promise<Finding> {
+  const { openWorkspaces } = await import("../workspaces.ts");
+  await using workspaces = openWorkspaces(config);
+  const { method, because } = await workspaces.method();
+  const words = {
+    overlay: "by overlay mounts: milliseconds, nothing is copied",
+    reflink: "by reflinks: files share their blocks until one is written",
+    link: "by hard links; every file is copied before a command may run in a fork",
+    copy: "by copying every file",
+  };
+  return {
+    what: "Forks",
+    is: method === "overlay" || method === "reflink" ? "fine" : "notable",
+    found: words[method],
+    ...(because.length > 0 && { advice: because.join("; ") }),
+  };
+}
 
 function row({ what, is, found, advice }: Finding, { green, yellow, red, dim }: Style): string {
   const mark = { fine: green("ok  "), notable: yellow("note"), broken: red("FAIL") }[is];

@@ -49,6 +49,8 @@ export interface WritingOptions {
   readonly allowIrrevocable?: boolean | undefined;
   /** Lets `elsewhere` open any directory with this access. Default: it opens none. */
   readonly anyDirectory?: Access | undefined;
+  /** Refuses changes that would exceed a limit. */
+  readonly admit?: ((workspace: Workspace, changes: readonly Change[]) => Promise<void>) | undefined;
   /** Whether `elsewhere` may open this directory all the same: it is a workspace that is being compared or merged. */
   readonly opens?: ((path: string) => boolean) | undefined;
   /** The policies that hold for every root. */
@@ -349,6 +351,8 @@ export class Workspace implements Disposable {
   /** Does all of the changes, or none: the one way to write. */
   async commit(changes: readonly Change[], options: CommitOptions = {}): Promise<Commit> {
     const all = { ...this.#options, ...options };
+    const { admit } = this.#writing;
+    if (admit !== undefined) await admit(this, changes);
     try {
       return await this.#inTurn(all, publish => this.#writer().commit(changes, { ...all, publish }));
     } catch (error) {
@@ -423,7 +427,14 @@ export class Workspace implements Disposable {
     options: CommitOptions = {},
   ): Promise<Commit> {
     const all = { ...this.#options, ...options };
-    return this.#inTurn(all, publish => this.#writer().edit(paths, transform, { ...all, publish }));
+    const { admit } = this.#writing;
+    const admitted: typeof transform = async files => {
+      const changes = await transform(files);
+      await admit?.(this, changes);
+      return changes;
+    };
+    const made = admit === undefined ? transform : admitted;
+    return this.#inTurn(all, publish => this.#writer().edit(paths, made, { ...all, publish }));
   }
 
   /**

@@ -41,7 +41,8 @@ export async function tidy(workspaces: Workspaces): Promise<void> {
   const known = await everyRecord(workspaces);
   const kept = new Set(known.map(({ tree }) => tree));
   for (const tree of trees) {
-    if (!kept.has(tree) && !claims.has(`tree-${tree}`)) await dismantle(layout, tree);
+    if (!kept.has(tree) && !claims.has(`tree-${tree}`) && (await dismantle(layout, tree)))
+      workspaces.usage.forget(tree);
   }
   await snapshots.retire(async () => {
     const all = await everyRecord(workspaces);

@@ -7,6 +7,7 @@
 //   snapshots/<id>/tree    the files of a base as they were; nobody writes them
 //   snapshots/<id>/entries what the base looked like then; a snapshot without it is not finished
 //   latest/<workspace>     the newest snapshot of a workspace
+//   sizes/<tree>           how much a workspace held of its own when that was last measured
 //   claims/                what living processes are making (workspace/system/claim.ts)
 //   removing/              what is being removed
 import { randomBytes } from "node:crypto";
@@ -19,6 +20,7 @@ export interface Layout {
   readonly trees: string;
   readonly snapshots: string;
   readonly latest: string;
+  readonly sizes: string;
   readonly claims: string;
   readonly removing: string;
 }
@@ -32,6 +34,7 @@ export function layoutAt(path: string): Layout {
     trees: at("trees"),
     snapshots: at("snapshots"),
     latest: at("latest"),
+    sizes: at("sizes"),
     claims: at("claims"),
     removing: at("removing"),
   };

@@ -4,7 +4,7 @@ import { gitChanges } from "../text/git-changes.ts";
 import { type LineChange, linesWithEndings } from "../text/line-diff.ts";
 import { contentHash } from "../text/version.ts";
 
-interface Region {
+interface MergedRegion {
   /** What each side has there. */
   readonly ours: string;
   readonly theirs: string;
@@ -43,11 +43,11 @@ export function mergedPreferring(
   return Buffer.from(parts.join(""), "latin1");
 }
 
-function regions(base: Buffer, ours: Buffer, theirs: Buffer): Region[] {
+function regions(base: Buffer, ours: Buffer, theirs: Buffer): MergedRegion[] {
   const [b, o, t] = [base, ours, theirs].map(bytes => linesWithEndings(bytes.toString("latin1")));
   if (b === undefined || o === undefined || t === undefined) return [];
   const [mine, other] = [gitChanges(b, o), gitChanges(b, t)];
-  const found: Region[] = [];
+  const found: MergedRegion[] = [];
   let [at, oAt, tAt] = [0, 0, 0];
   for (let [i, j] = [0, 0]; i < mine.length || j < other.length; ) {
     const start = Math.min(

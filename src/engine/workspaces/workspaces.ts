@@ -1,6 +1,7 @@
 // Workspaces in a directory: made, forked, compared, merged and dropped. A workspace exists from the moment that the
 // store has its record; files without a record are what a dead process left, and are removed (collect.ts).
 import { resolve } from "node:path";
+import { clock } from "../clock.ts";
 import { Fault } from "../fault.ts";
 import type { WorkspaceStore } from "../store/store.ts";
 import { makeDirectory } from "../workspace/commit/state.ts";
@@ -21,6 +22,7 @@ import { type MergeResult, mergeFork } from "./merge.ts";
 import { aboutOf, type CopyMethod, type CreatorNotes, recordOf, type WorkspaceRecord } from "./record.ts";
 import { Snapshots } from "./snapshots.ts";
 import { undoneChanges } from "./undone.ts";
+import { Usage, type UsageLimits } from "./usage.ts";
 import { checkName } from "./workspace-name.ts";
 
 export interface WorkspacesOptions {
@@ -28,6 +30,8 @@ export interface WorkspacesOptions {
   readonly store: (path: string) => WorkspaceStore;
   /** Forks that nobody has used for this long are dropped; absent: never. */
   readonly unusedMs?: number | undefined;
+  /** How much each workspace may hold of its own; absent: no limit. */
+  readonly limits?: UsageLimits | undefined;
   /** For tests: a method that this machine can do besides the one it would choose. */
   readonly method?: CopyMethod | undefined;
 }
@@ -48,19 +52,27 @@ export type Opener = Pick<Workspace, "elsewhere">;
 export class Workspaces implements AsyncDisposable {
   readonly layout: Layout;
   readonly snapshots: Snapshots;
+  readonly usage: Usage;
   readonly store: WorkspaceStore;
   readonly unusedMs: number | undefined;
   readonly #method: CopyMethod | undefined;
   readonly #opening = new Set<string>();
   #chosen: Promise<Chosen> | undefined;
 
-  constructor({ directory, store, method, unusedMs }: WorkspacesOptions) {
+  constructor({
+    directory,
+    store,
+    method,
+    unusedMs,
+    limits = { maxBytes: 0, maxFiles: 0 },
+  }: WorkspacesOptions) {
     this.unusedMs = unusedMs;
     makeDirectory(directory);
     using handle = system(directory, () => Handle.open(directory, { directory: true }));
     this.layout = layoutAt(display(handle.whereabouts()));
     this.store = store(this.layout.store);
     this.snapshots = new Snapshots(this.layout);
+    this.usage = new Usage(this.layout, limits);
     this.#method = method;
   }
 
@@ -102,16 +114,29 @@ export class Workspaces implements AsyncDisposable {
     const all = await this.list();
     const names = new Map(all.map(({ id, name }) => [id, name]));
     const now = Date.now();
+    const used = new Map(all.map(record => [record, this.lastUsed(record) ?? now]));
+    await this.#measureSome([...all].sort((a, b) => (used.get(b) ?? 0) - (used.get(a) ?? 0)));
     return all.map(record => {
-      const used = this.lastUsed(record) ?? now;
-      const expires = expiryOf(record, used, this.unusedMs, now);
+      const since = used.get(record) ?? now;
+      const expires = expiryOf(record, since, this.unusedMs, now);
+      const size = record.tree === undefined ? undefined : this.usage.last(record.tree);
       return {
         record,
-        used,
+        used: since,
         ...(record.base !== undefined && { baseName: names.get(record.base) ?? record.base }),
+        ...(size !== undefined && { size: size.bytes }),
         ...(expires !== undefined && { expires }),
       };
     });
+  }
+
+  /** Measures forks by mounts, whose own files are few, as long as a list may take. */
+  async #measureSome(records: readonly WorkspaceRecord[]): Promise<void> {
+    const until = clock() + measuringMs;
+    for (const { method, tree } of records) {
+      if (clock() > until) return;
+      if (method === "overlay" && tree !== undefined) await this.usage.measure(tree);
+    }
   }
 
   /** When it was last used; undefined where nobody keeps that. */
@@ -358,6 +383,9 @@ export class Workspaces implements AsyncDisposable {
     await this.store[Symbol.asyncDispose]();
   }
 }
+
+/** How long a list may spend on looking at sizes. */
+const measuringMs = 15;
 
 /** A fork is announced when this share of its time is left. */
 const announced = 0.2;

@@ -1,0 +1,118 @@
+// How much a workspace holds of its own, and whether it may hold more. Measured by looking at what is not shared with
+// its base; the last measurement is kept, because a list of many workspaces cannot look at each.
+import { join } from "node:path";
+import { clock } from "../clock.ts";
+import { Fault } from "../fault.ts";
+import type { Change } from "../workspace/commit/change.ts";
+import { contentAt } from "../workspace/commit/if-there.ts";
+import { sys } from "../workspace/commit/syscalls.ts";
+import { Handle } from "../workspace/handle.ts";
+import { writeNamedFile } from "../workspace/system/named-file.ts";
+import { type TreeSize, treeSize } from "../workspace/tree/tree-size.ts";
+import type { Workspace } from "../workspace/workspace.ts";
+import type { Layout } from "./layout.ts";
+
+/** 0: no limit. */
+export interface UsageLimits {
+  readonly maxBytes: number;
+  readonly maxFiles: number;
+}
+
+interface Measured {
+  bytes: number;
+  files: number;
+  at: number;
+}
+
+/** A measurement is good for this long: commands write without telling. */
+const freshMs = 15_000;
+
+export class Usage {
+  readonly #layout: Layout;
+  readonly #limits: UsageLimits;
+  readonly #known = new Map<string, Measured>();
+
+  constructor(layout: Layout, limits: UsageLimits) {
+    this.#layout = layout;
+    this.#limits = limits;
+  }
+
+  /** Whether there is any limit. */
+  get isLimited(): boolean {
+    return this.#limits.maxBytes > 0 || this.#limits.maxFiles > 0;
+  }
+
+  /** As it was last measured; undefined where it never was. */
+  last(tree: string): TreeSize | undefined {
+    const known = this.#known.get(tree);
+    if (known !== undefined) return known;
+    const text = contentAt(join(this.#layout.sizes, tree), 100)?.toString("utf8") ?? "";
+    const [, bytes, files] = /^(\d+) (\d+)$/.exec(text) ?? [];
+    return bytes === undefined ? undefined : { bytes: Number(bytes), files: Number(files) };
+  }
+
+  async measure(tree: string): Promise<TreeSize> {
+    const place = join(this.#layout.trees, tree);
+    const upper = join(place, "upper");
+    using handle = Handle.open(sys.lstat(upper) === undefined ? join(place, "tree") : upper, {
+      directory: true,
+    });
+    const size = await treeSize(handle);
+    this.#known.set(tree, { ...size, at: clock() });
+    writeNamedFile(join(this.#layout.sizes, tree), `${size.bytes} ${size.files}`);
+    return size;
+  }
+
+  forget(tree: string): void {
+    this.#known.delete(tree);
+    if (sys.lstat(join(this.#layout.sizes, tree)) !== undefined) sys.unlink(join(this.#layout.sizes, tree));
+  }
+
+  /** Refuses changes that would exceed a limit. What only removes is never refused. Faults: `over_quota`. */
+  async admit(workspace: Workspace, changes: readonly Change[]): Promise<void> {
+    const { maxBytes, maxFiles } = this.#limits;
+    const tree = treeServed(workspace, this.#layout);
+    if (tree === undefined || changes.every(({ kind }) => kind === "remove")) return;
+    let known = this.#known.get(tree);
+    if (known === undefined || clock() - known.at > freshMs) {
+      await this.measure(tree);
+      known = this.#known.get(tree);
+    }
+    if (known === undefined) return;
+    const added = additions(workspace, changes);
+    if (maxBytes > 0 && added.bytes > 0 && known.bytes + added.bytes > maxBytes)
+      throw new Fault("over_quota", { what: "bytes", limit: maxBytes, used: known.bytes });
+    if (maxFiles > 0 && added.files > 0 && known.files + added.files > maxFiles)
+      throw new Fault("over_quota", { what: "files", limit: maxFiles, used: known.files });
+    known.bytes += added.bytes;
+    known.files += added.files;
+  }
+}
+
+/** The folder of the tree that is served; undefined where it is a directory of the user's. */
+function treeServed({ roots: [root] }: Workspace, { trees }: Layout): string | undefined {
+  const path = root?.path ?? "";
+  return path.startsWith(`${trees}/`) ? path.slice(trees.length + 1).split("/")[0] : undefined;
+}
+
+/** At most: what is replaced may have been the workspace's own already. */
+function additions(workspace: Workspace, changes: readonly Change[]): TreeSize {
+  let [bytes, files] = [0, 0];
+  for (const change of changes) {
+    if (change.kind === "write") bytes += change.bytes.length;
+    else if (change.kind === "move" && change.bytes !== undefined) bytes += change.bytes.length;
+    else if (change.kind === "copy") bytes += sizeAt(workspace, change.from) ?? 0;
+    if (change.kind === "write" && sizeAt(workspace, change.path) === undefined) files++;
+    if (change.kind === "copy") files++;
+  }
+  return { bytes, files };
+}
+
+function sizeAt(workspace: Workspace, path: Parameters<Workspace["lstat"]>[0]): number | undefined {
+  try {
+    return workspace.lstat(path).size;
+  } catch (error) {
+    if (error instanceof Fault) return undefined;
+    throw error;
+  }
+}

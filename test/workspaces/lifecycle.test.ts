@@ -1,0 +1,159 @@
+// From the first snapshot to the last file removed: what is reused, what is dropped and restored, what limits hold, and
+// what a restart of the machine or a killed process leaves.
+import { execFileSync } from "node:child_process";
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { openEngine } from "../../src/engine/engine.ts";
+import { DirectoryStore } from "../../src/engine/store/directory/directory-store.ts";
+import { collect, dropUnused, expiring, tidy } from "../../src/engine/workspaces/collect.ts";
+import { Workspaces } from "../../src/engine/workspaces/workspaces.ts";
+import { Ground, treeOf } from "./ground.ts";
+
+const isRoot = process.getuid?.() === 0 && process.platform === "linux";
+const day = 86_400_000;
+
+describe("a snapshot", () => {
+  it("is used again until the base changes, and then links what is as it was", async () => {
+    using ground = new Ground("link");
+    const { base, fork } = await ground.forked({ "a.txt": "a\n", "b.txt": "b\n" });
+    const second = await ground.workspaces.fork("second", "main", "");
+    expect(second.snapshot).toBe(fork.snapshot);
+    // In place, with the same size, and the old time put back.
+    const { atimeMs, mtimeMs } = statSync(join(base, "a.txt"));
+    writeFileSync(join(base, "a.txt"), "A\n");
+    utimesSync(join(base, "a.txt"), atimeMs / 1000, mtimeMs / 1000);
+    const third = await ground.workspaces.fork("third", "main", "");
+    expect(third.snapshot).not.toBe(fork.snapshot);
+    expect(readFileSync(join(third.root, "a.txt"), "utf8")).toBe("A\n");
+    const inode = (id = "") => statSync(join(ground.workspaces.snapshots.treeOf(id), "b.txt")).ino;
+    expect(inode(third.snapshot)).toBe(inode(fork.snapshot));
+  });
+
+  it("is one moment of a base that changes while it is taken", async () => {
+    using ground = new Ground("link");
+    const files = Object.fromEntries(Array.from({ length: 300 }, (_, i) => [`f${i}`, "0\n"]));
+    const base = ground.files("base", files);
+    await ground.workspaces.adopt("main", base, "");
+    const script = `for n in 1 2 3; do for i in $(seq 0 299); do echo $n > f$i; done; done`;
+    const writer = new Promise<void>(resolve => {
+      import("node:child_process").then(({ spawn }) =>
+        spawn("sh", ["-c", script], { cwd: base }).once("close", () => resolve()),
+      );
+    });
+    const fork = await ground.workspaces.fork("task", "main", "").catch(error => {
+      expect(error).toMatchObject({ code: "base_changing" });
+      return undefined;
+    });
+    await writer;
+    if (fork === undefined) return;
+    // The writer goes through the files in order: at one moment those before it are one step ahead of those behind.
+    const values = Array.from({ length: 300 }, (_, i) =>
+      Number(readFileSync(join(fork.root, `f${i}`), "utf8")),
+    );
+    expect([...values].sort((a, b) => b - a)).toEqual(values);
+    expect((values[0] ?? 0) - (values.at(-1) ?? 0)).toBeLessThanOrEqual(1);
+  });
+});
+
+describe("a fork that nobody uses", () => {
+  it("is announced, dropped, can be restored, and is then removed with all that it has", async () => {
+    using ground = new Ground();
+    const { fork } = await ground.forked({ "a.txt": "a\n" });
+    const workspaces = new Workspaces({
+      directory: join(ground.path, "all"),
+      store: path => new DirectoryStore(path),
+      unusedMs: 10 * day,
+    });
+    const place = join(workspaces.layout.trees, fork.tree ?? "");
+    const unusedFor = (ms: number) => utimesSync(place, new Date(Date.now() - ms), new Date(Date.now() - ms));
+    expect(await expiring(workspaces)).toEqual([]);
+    unusedFor(9 * day);
+    expect((await expiring(workspaces)).map(({ record }) => record.name)).toEqual(["task"]);
+    expect(await dropUnused(workspaces)).toEqual([]);
+    unusedFor(11 * day);
+    expect((await dropUnused(workspaces)).map(({ name }) => name)).toEqual(["task"]);
+    await collect(workspaces, day);
+    await workspaces.restore("task");
+    expect(treeOf(fork.root)).toEqual({ "a.txt": "a\n" });
+    expect(await expiring(workspaces)).toEqual([]);
+    await workspaces.drop(await workspaces.find("task"));
+    await collect(workspaces, 0);
+    expect(existsSync(place)).toBe(false);
+    await expect(workspaces.restore("task")).rejects.toMatchObject({ code: "unknown_workspace" });
+    expect(readdirSync(workspaces.layout.sizes)).toEqual([]);
+  });
+});
+
+describe("what a dead process left", () => {
+  it("is removed: trees and snapshots without a record, half of a removal, claims", async () => {
+    using ground = new Ground();
+    const { fork } = await ground.forked({ "a.txt": "a\n" });
+    const { layout } = ground.workspaces;
+    mkdirSync(join(layout.trees, "stray-0123456789abcdef/tree"), { recursive: true });
+    mkdirSync(join(layout.snapshots, "0123456789abcdef/tree"), { recursive: true });
+    mkdirSync(join(layout.removing, "tree-x/tree/deep"), { recursive: true });
+    writeFileSync(
+      join(layout.claims, "tree-stray-0123456789abcdef"),
+      '{"pid":4194000,"start":"1","world":"x"}',
+    );
+    utimesSync(join(layout.claims, "tree-stray-0123456789abcdef"), 1, 1);
+    await tidy(ground.workspaces);
+    expect(readdirSync(layout.trees)).toEqual([fork.tree]);
+    expect(readdirSync(layout.snapshots)).toEqual([fork.snapshot]);
+    expect(readdirSync(layout.removing)).toEqual([]);
+    expect(readdirSync(layout.claims)).toEqual([]);
+  });
+
+  it.runIf(isRoot)("a fork by a mount is mounted again after the machine was restarted", async () => {
+    using ground = new Ground("overlay");
+    const { fork } = await ground.forked({ "a.txt": "a\n" });
+    ground.files(fork.root, { "b.txt": "b\n" });
+    execFileSync("umount", [fork.root]);
+    expect(treeOf(fork.root)).toEqual({});
+    const again = ground.open();
+    await Promise.all([again.ready(fork), again.ready(fork), ground.workspaces.ready(fork)]);
+    expect(treeOf(fork.root)).toEqual({ "a.txt": "a\n", "b.txt": "b\n" });
+    execFileSync("umount", [fork.root]);
+    expect(treeOf(fork.root)).toEqual({});
+    await again.ready(fork);
+  });
+});
+
+describe("a limit", () => {
+  it("holds for what a workspace has of its own, in bytes and in files, and lets go of what is deleted", async () => {
+    using ground = new Ground();
+    const base = ground.files("base", { "large.txt": "x".repeat(50_000) });
+    const workspaces = new Workspaces({
+      directory: join(ground.path, "all"),
+      store: path => new DirectoryStore(path),
+      limits: { maxBytes: 10_000, maxFiles: 3 },
+    });
+    await workspaces.adopt("main", base, "");
+    const fork = await workspaces.fork("task", "main", "");
+    using engine = openEngine({ roots: [], state: join(ground.path, "state-2"), workspaces });
+    using tree = workspaces.openTree(fork, engine.workspace, "read-write");
+    const write = (path: string, size: number) =>
+      tree.commit([{ kind: "write", path: tree.at(path), bytes: Buffer.alloc(size, 97) }]);
+    await write("a.txt", 4000);
+    await write("b.txt", 4000);
+    await expect(write("c.txt", 4000)).rejects.toMatchObject({ code: "over_quota", data: { what: "bytes" } });
+    await write("c.txt", 10);
+    await expect(write("d.txt", 10)).rejects.toMatchObject({ code: "over_quota", data: { what: "files" } });
+    await tree.commit([{ kind: "remove", path: tree.at("a.txt") }]);
+    await workspaces.usage.measure(fork.tree ?? "");
+    await write("d.txt", 10);
+    expect(existsSync(join(fork.root, "large.txt"))).toBe(true);
+    expect((await workspaces.described()).find(({ record }) => record.name === "task")?.size).toBeLessThan(
+      10_000,
+    );
+  });
+});
