@@ -38,7 +38,7 @@ describe("polyfs workspace", () => {
     const base = ground.files("base", { "a.txt": "1\n2\n3\n" });
     expect(ground.run("adopt", "main", base)).toContain(base);
     ground.run("fork", "task", "--from", "main");
-    expect(ground.run("list")).toMatch(/^main +adopted[^]*^task +fork of main/m);
+    expect(ground.run("list")).toMatch(/^main +adopted[\s\S]*^task +fork of main/m);
     ground.call("task", "write_file", { path: "b.txt", content: "b\n" });
     expect(ground.run("diff", "task")).toBe("A b.txt (+1 -0)\n@@ -0,0 +1 @@\n+b\n");
     expect(existsSync(join(base, "b.txt"))).toBe(false);
@@ -111,7 +111,7 @@ describe("the tool workspace", () => {
     expect(ground.call("task", "list_changes", {}).text.match(/a\.txt/g)).toHaveLength(1);
     const refused = ground.call("task", "workspace", { action: "merge" });
     expect(refused.isError).toBe(true);
-    expect(refused.text).toMatch(/^conflict: nothing was merged[^]*2: base[^]*2: fork/);
+    expect(refused.text).toMatch(/^conflict: nothing was merged[\s\S]*2: base[\s\S]*2: fork/);
     ground.call("task", "edit_file", { path: "a.txt", edits: [{ old: "fork", new: "fork and base" }] });
     expect(ground.call("main", "workspace", { action: "merge", name: "task" }).text).toMatch(
       /^merged task: 1 file, change m/,
