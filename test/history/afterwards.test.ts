@@ -23,6 +23,7 @@ import { Workspace } from "../../src/engine/workspace/workspace.ts";
 import { bundle } from "../commit/bundle.ts";
 import { errno } from "../commit/failing.ts";
 import { Fixture } from "../commit/fixture.ts";
+import { hasProc } from "../setup/proc.ts";
 
 let worker: Awaited<ReturnType<typeof bundle>>;
 beforeAll(async () => {
@@ -158,7 +159,7 @@ describe("a state directory that is cleared away while a process runs", () => {
 });
 
 describe("a directory that may be written to and not read", () => {
-  it("includes large files, and does not keep a journal from restarting", async () => {
+  it.runIf(hasProc)("includes large files, and does not keep a journal from restarting", async () => {
     using fixture = new Fixture({ "box/a": "old", b: "old" });
     const box = statSync(join(fixture.inside, "box")).ino;
     const { open } = sys;

@@ -19,6 +19,7 @@ import { undo } from "../../src/engine/history/undo.ts";
 import { listedIn } from "../../src/engine/workspace/archive/snapshot.ts";
 import { Workspace } from "../../src/engine/workspace/workspace.ts";
 import { errno, watching } from "../commit/failing.ts";
+import { hasProc } from "../setup/proc.ts";
 
 let base: string;
 let root: string;
@@ -164,22 +165,25 @@ describe("what others commit while a command runs", () => {
     expect((await second.compare()).changes).toEqual([]);
   });
 
-  it("is not claimed as certain where another command runs in the same directories", async () => {
-    const first = await Before.look(workspace);
-    using second = await Before.look(workspace);
-    sh("echo x > made");
-    expect(await first.compare()).toMatchObject({ uncertain: true });
-    first[Symbol.dispose]();
-    expect(await second.compare()).toMatchObject({ uncertain: true });
-    second[Symbol.dispose]();
-    expect(await footprintOf(() => sh("echo y > made"))).toMatchObject({ uncertain: false });
-    // What a killed server left behind says nothing.
-    const [name] = readdirSync(join(base, "state/commands"));
-    expect(name).toBeUndefined();
-    const dead = join(base, "state/commands", `${pidNamespace()}-${process.pid}-1-abc`);
-    writeFileSync(dead, JSON.stringify([root]));
-    expect(await footprintOf(() => sh("echo z > made"))).toMatchObject({ uncertain: false });
-  });
+  it.runIf(hasProc)(
+    "is not claimed as certain where another command runs in the same directories",
+    async () => {
+      const first = await Before.look(workspace);
+      using second = await Before.look(workspace);
+      sh("echo x > made");
+      expect(await first.compare()).toMatchObject({ uncertain: true });
+      first[Symbol.dispose]();
+      expect(await second.compare()).toMatchObject({ uncertain: true });
+      second[Symbol.dispose]();
+      expect(await footprintOf(() => sh("echo y > made"))).toMatchObject({ uncertain: false });
+      // What a killed server left behind says nothing.
+      const [name] = readdirSync(join(base, "state/commands"));
+      expect(name).toBeUndefined();
+      const dead = join(base, "state/commands", `${pidNamespace()}-${process.pid}-1-abc`);
+      writeFileSync(dead, JSON.stringify([root]));
+      expect(await footprintOf(() => sh("echo z > made"))).toMatchObject({ uncertain: false });
+    },
+  );
 });
 
 function contentOf(snapshot: { kind: string; hash?: string } | undefined): string {

@@ -3,12 +3,13 @@ import { readdirSync } from "node:fs";
 import { setTimeout } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import { grep } from "../../src/engine/search/grep.ts";
+import { hasProc } from "../setup/proc.ts";
 import { all, Tree } from "./tree.ts";
 
 const descriptors = "/proc/self/fd";
 
 describe.runIf(process.platform === "linux")("searches that are broken off", () => {
-  it("leave no descriptor open, whenever their caller goes", async () => {
+  it.runIf(hasProc)("leave no descriptor open, whenever their caller goes", async () => {
     const body = "alpha beta gamma\n".repeat(50);
     using tree = new Tree(
       Object.fromEntries(Array.from({ length: 300 }, (_, i) => [`d${i % 9}/f${i}`, body])),

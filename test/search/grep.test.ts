@@ -8,6 +8,7 @@ import { excludeGlobs, type GlobRules, includeGlobs } from "../../src/engine/sea
 import { grep } from "../../src/engine/search/grep.ts";
 import type { GrepOptions } from "../../src/engine/search/grep-terms.ts";
 import type { Query } from "../../src/engine/search/ripgrep.ts";
+import { hasProc } from "../setup/proc.ts";
 import { all, byteSorted, chance, Tree } from "./tree.ts";
 
 const visible = { rules: true, hidden: false };
@@ -353,7 +354,7 @@ describe("search", () => {
     ]);
   });
 
-  it("one line of 100 MB is searched and cut, in bounded memory", async () => {
+  it.runIf(hasProc)("one line of 100 MB is searched and cut, in bounded memory", async () => {
     using tree = new Tree({ "long.txt": "needle " });
     truncateSync(join(tree.path, "long.txt"), 100 * 1024 * 1024);
     using directory = tree.directory();
@@ -367,7 +368,7 @@ describe("search", () => {
     expect(await all(small)).toEqual([]);
   });
 
-  it("cancelling, running out of time and breaking out leave no process behind", async () => {
+  it.runIf(hasProc)("cancelling, running out of time and breaking out leave no process behind", async () => {
     using tree = new Tree({ "long.txt": "x" });
     truncateSync(join(tree.path, "long.txt"), 600 * 1024 * 1024);
     using directory = tree.directory();

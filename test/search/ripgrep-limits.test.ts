@@ -4,44 +4,53 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { grep } from "../../src/engine/search/grep.ts";
 import { start } from "../mcp/wire.ts";
+import { hasProc } from "../setup/proc.ts";
 import { all, Tree } from "./tree.ts";
 
 const megabyte = 1024 * 1024;
 
 describe.runIf(process.platform === "linux")("ripgrep", () => {
-  it("is gone when the server was killed during a search", async () => {
-    using tree = new Tree({});
-    writeFileSync(join(tree.path, "large.txt"), `${"y".repeat(99)}\n`.repeat(1_000_000));
-    await using wire = await start({ dialect: "polyfs", roots: [tree.path] });
-    await wire.initialize();
-    wire
-      .request("tools/call", { name: "search_text", arguments: { pattern: "(y|z)+(q|needle)" } })
-      .catch(() => {});
-    const pids = await until(() => ripgrepsIn(tree.path));
-    // Stopped, it cannot come to its end by itself.
-    for (const pid of pids) process.kill(pid, "SIGSTOP");
-    try {
-      wire.child.kill("SIGKILL");
-      await expect.poll(() => ripgrepsIn(tree.path), { timeout: 20_000 }).toEqual([]);
-    } finally {
-      for (const pid of ripgrepsIn(tree.path)) process.kill(pid, "SIGKILL");
-    }
-  }, 60_000);
+  it.runIf(hasProc)(
+    "is gone when the server was killed during a search",
+    async () => {
+      using tree = new Tree({});
+      writeFileSync(join(tree.path, "large.txt"), `${"y".repeat(99)}\n`.repeat(1_000_000));
+      await using wire = await start({ dialect: "polyfs", roots: [tree.path] });
+      await wire.initialize();
+      wire
+        .request("tools/call", { name: "search_text", arguments: { pattern: "(y|z)+(q|needle)" } })
+        .catch(() => {});
+      const pids = await until(() => ripgrepsIn(tree.path));
+      // Stopped, it cannot come to its end by itself.
+      for (const pid of pids) process.kill(pid, "SIGSTOP");
+      try {
+        wire.child.kill("SIGKILL");
+        await expect.poll(() => ripgrepsIn(tree.path), { timeout: 20_000 }).toEqual([]);
+      } finally {
+        for (const pid of ripgrepsIn(tree.path)) process.kill(pid, "SIGKILL");
+      }
+    },
+    60_000,
+  );
 
-  it("takes no more than a few times the size of a line that is 100 MB of matches", async () => {
-    using tree = new Tree({});
-    writeFileSync(join(tree.path, "large.txt"), Buffer.alloc(100 * megabyte, "x"));
-    using directory = tree.directory();
-    let most = 0;
-    const watch = setInterval(() => {
-      for (const pid of ripgrepsIn(tree.path)) most = Math.max(most, peakOf(pid));
-    }, 1);
-    const search = grep(directory, { pattern: "[x]" }, { limit: 101, maxLineBytes: 8000 });
-    const files = await all(search).finally(() => clearInterval(watch));
-    expect(files.map(({ path }) => path)).toEqual(["large.txt"]);
-    expect(most).toBeGreaterThan(0);
-    expect(most).toBeLessThan(400 * megabyte);
-  }, 60_000);
+  it.runIf(hasProc)(
+    "takes no more than a few times the size of a line that is 100 MB of matches",
+    async () => {
+      using tree = new Tree({});
+      writeFileSync(join(tree.path, "large.txt"), Buffer.alloc(100 * megabyte, "x"));
+      using directory = tree.directory();
+      let most = 0;
+      const watch = setInterval(() => {
+        for (const pid of ripgrepsIn(tree.path)) most = Math.max(most, peakOf(pid));
+      }, 1);
+      const search = grep(directory, { pattern: "[x]" }, { limit: 101, maxLineBytes: 8000 });
+      const files = await all(search).finally(() => clearInterval(watch));
+      expect(files.map(({ path }) => path)).toEqual(["large.txt"]);
+      expect(most).toBeGreaterThan(0);
+      expect(most).toBeLessThan(400 * megabyte);
+    },
+    60_000,
+  );
 });
 
 async function until<T>(look: () => readonly T[]): Promise<readonly T[]> {

@@ -1,41 +1,36 @@
-// The round trip on Linux with an empty /proc: handles are paths there, as on macOS.
+// Linux with an empty /proc, which is how macOS is acted out: `polyfs selftest`, and the suites of the engine and of the
+// own dialect. Tests that are about /proc, or need it themselves, say so (test/setup/proc.ts).
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { client } from "./client.mjs";
-import { roundTrip } from "./round-trip.mjs";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
 
+const root = join(dirname(fileURLToPath(import.meta.url)), "../..");
 const hidden = ["-m", "sh", "-c", 'mount -t tmpfs -o size=4k,ro none /proc && exec "$@"', "sh"];
+const suites = ["workspace", "commit", "history", "search", "dialects/polyfs"].map(name => `test/${name}`);
 
 /** @returns {Promise<string>} What came of it. */
 export async function withoutProc(program) {
   if (process.platform !== "linux" || spawnSync("unshare", [...hidden, "true"]).status !== 0)
     return "not run: /proc cannot be hidden here";
-  const scratch = mkdtempSync(join(tmpdir(), "polyfs-noproc-"));
-  const at = join(scratch, "tree");
-  const env = { ...process.env, POLYFS_STATE_DIR: join(scratch, "state"), POLYFS_CODE_CACHE: "off" };
-  const start = async () => {
-    const stdio = ["pipe", "pipe", "ignore"];
-    const child = spawn("unshare", [...hidden, process.execPath, program, at], { env, stdio });
-    const over = once(child, "exit");
-    const end = async () => {
-      child.stdin.end();
-      await over;
-    };
-    const kill = async () => {
-      child.kill("SIGKILL");
-      await over;
-    };
-    child.stdin.on("error", () => {});
-    const server = client({ input: child.stdin, output: child.stdout, end });
-    await server.start();
-    return { ...server, kill };
-  };
-  try {
-    return `${await roundTrip({ at, served: at, start })} cases hold`;
-  } finally {
-    rmSync(scratch, { recursive: true, force: true });
-  }
+  const report = await output([process.execPath, program, "selftest", "--seconds", "5"]);
+  const vitest = join(root, "node_modules/vitest/vitest.mjs");
+  const tests = await output([process.execPath, vitest, "run", ...suites, "--reporter=dot"]);
+  const passed = /Tests .*/.exec(withoutColours(tests))?.[0] ?? "";
+  return `${report.trim().split("\n").at(-1)}; ${passed}`;
+}
+
+/** What a command prints with /proc hidden; throws it where the command fails. */
+async function output(line) {
+  const child = spawn("unshare", [...hidden, ...line], { cwd: root, stdio: ["ignore", "pipe", "pipe"] });
+  let said = "";
+  for (const stream of [child.stdout, child.stderr])
+    stream.setEncoding("utf8").on("data", text => (said += text));
+  const [code] = await once(child, "close");
+  if (code !== 0) throw new Error(`${line.slice(1, 4).join(" ")} failed:\n${said.slice(-8000)}`);
+  return said;
+}
+
+function withoutColours(text) {
+  return text.replace(/\u001b\[[0-9;]*m/g, "");
 }

@@ -3,6 +3,7 @@ import { spawnSync } from "node:child_process";
 import { chmodSync, existsSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { hasProc } from "../../setup/proc.ts";
 import { changeIn, Fixture, numbered } from "./fixture.ts";
 
 const bubblewrap = "/usr/bin/bwrap";
@@ -117,21 +118,24 @@ describe("a command in the background", () => {
 });
 
 describe.runIf(hasSandbox)("with --allow-run", () => {
-  it("commands see the roots and no network, and ask for it in vain unless it was allowed", async () => {
-    await using fixture = new Fixture({ "a.txt": "inside\n" });
-    const server = await fixture.serve({ args: ["--allow-run"] });
-    const outside = `${fixture.base}/outside.txt`;
-    const said = await server.says("run_command", {
-      command: `cat a.txt; echo x > ${outside}; echo made > b.txt; ls /sys/class/net 2>/dev/null`,
-    });
-    expect(said).toContain("inside");
-    expect(said).toContain("A b.txt");
-    expect(existsSync(outside)).toBe(false);
-    const lines = await server.refuses("run_command", { command: "true", network: true });
-    expect(lines[0]).toMatch(/^denied: .*--run-network/);
-    const allowed = await fixture.serve({ args: ["--allow-run", "--run-network"] });
-    expect(await allowed.says("run_command", { command: "echo yes", network: true })).toContain("yes");
-  });
+  it.runIf(hasProc)(
+    "commands see the roots and no network, and ask for it in vain unless it was allowed",
+    async () => {
+      await using fixture = new Fixture({ "a.txt": "inside\n" });
+      const server = await fixture.serve({ args: ["--allow-run"] });
+      const outside = `${fixture.base}/outside.txt`;
+      const said = await server.says("run_command", {
+        command: `cat a.txt; echo x > ${outside}; echo made > b.txt; ls /sys/class/net 2>/dev/null`,
+      });
+      expect(said).toContain("inside");
+      expect(said).toContain("A b.txt");
+      expect(existsSync(outside)).toBe(false);
+      const lines = await server.refuses("run_command", { command: "true", network: true });
+      expect(lines[0]).toMatch(/^denied: .*--run-network/);
+      const allowed = await fixture.serve({ args: ["--allow-run", "--run-network"] });
+      expect(await allowed.says("run_command", { command: "echo yes", network: true })).toContain("yes");
+    },
+  );
 });
 
 describe("without leave", () => {
@@ -143,7 +147,7 @@ describe("without leave", () => {
     }
   });
 
-  it.runIf(hasSandbox)(
+  it.runIf(hasSandbox && hasProc)(
     "--allow-run refuses to start where there is no sandbox, and says what to install",
     async () => {
       await using fixture = new Fixture();
