@@ -55,7 +55,8 @@ let booted: string | undefined;
 export function isAlive(other: ProcessIdentity, heartbeat: number, around: LivenessChecks): boolean {
   const known = isAliveHere(other);
   if (known !== undefined && (!known || other.start !== "")) return known;
-  if (known) return other.beacon === undefined || around.isLit(other.beacon) !== false;
+  // Its number is in use. A fresh heartbeat says by whom, without a question to its socket, which takes a thread.
+  if (known) return other.beacon === undefined || isFresh(heartbeat) || around.isLit(other.beacon) !== false;
   if (isOtherBoot(other)) return around.isShared() && isFresh(heartbeat);
   const lit = other.beacon === undefined ? undefined : around.isLit(other.beacon);
   return lit ?? isFresh(heartbeat);

@@ -12,6 +12,7 @@ import { sys } from "./syscalls.ts";
 
 const answerMs = 2000;
 const rememberMs = 1000;
+const rememberBrieflyMs = 100; // callers that wait for a lock ask again and again
 
 /** Windows has no sockets in its file system that Node could use, but pipes, whose names lie apart from all files. */
 function socketPath(directory: Handle, name: string): string {
@@ -54,6 +55,8 @@ const lit = new Map<string, number>();
 /** Whether a socket accepts connections; undefined if that cannot be determined. */
 export async function isLit(directory: string, name: string): Promise<boolean | undefined> {
   if (out.has(name)) return false;
+  const since = lit.get(name);
+  if (since !== undefined && clock() - since < rememberBrieflyMs) return true;
   using held = opened(directory);
   if (held === undefined) return undefined;
   const path = socketPath(held, name);

@@ -322,7 +322,11 @@ export async function isDeadSoon(owner: string, beacons: string): Promise<boolea
   const identity = identityAt(owner);
   // A recent answer is reused without starting a thread.
   if (identity === "busy") return false;
-  if (identity?.beacon !== undefined && needsBeacon(identity)) await isLit(beacons, identity.beacon);
+  if (identity?.beacon !== undefined && needsBeacon(identity)) {
+    if (await isLit(beacons, identity.beacon)) return false;
+    // Another process may have taken the lock meanwhile. Asking about that one now would take a thread.
+    if (beaconAt(owner) !== identity.beacon) return false;
+  }
   return isDead(owner, beacons);
 }
 
