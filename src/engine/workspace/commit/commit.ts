@@ -7,7 +7,7 @@
 //   commit   a flushed mark in the journal: from here on the commit has happened
 //   apply    renames; replaced content is kept aside
 //   done     listeners see old and new content; then the old is removed, and files are flushed in the background
-
+import { setTimeout as pause } from "node:timers/promises";
 import { Fault } from "../../fault.ts";
 import { traced } from "../../span.ts";
 import { contentHash } from "../../text/version.ts";
@@ -343,6 +343,7 @@ async function again<T>(
       if (!(error instanceof ConcurrentChange)) throw faultOf(error, path?.given ?? "");
       if (error instanceof NotRenamable) copyDirectories = true;
       if (round >= attempts) throw new Fault("changed_meanwhile", { path: error.path });
+      if (round > 2) await pause(2 * round * Math.random()); // so that one of several gets through
     }
   }
 }

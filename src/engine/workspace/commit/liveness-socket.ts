@@ -107,12 +107,24 @@ function meaningOf(code: string | undefined): boolean | undefined {
   return code === "EAGAIN" ? true : undefined;
 }
 
-function noted(name: string, answer: boolean | undefined): boolean | undefined {
+/** Windows says that there is no pipe also while all of its instances are taken: only what it goes on saying counts. */
+const suspected = new Map<string, number>();
+const suspicionMs = 500;
+
+function noted(name: string, told: boolean | undefined): boolean | undefined {
+  const answer = told === false && onWindows && !isConfirmed(name) ? undefined : told;
+  if (answer) suspected.delete(name);
   if (answer === false) {
     out.add(name);
     lit.delete(name);
   } else if (answer) lit.set(name, clock());
   return answer;
+}
+
+function isConfirmed(name: string): boolean {
+  const since = suspected.get(name) ?? clock();
+  suspected.set(name, since);
+  return clock() - since >= suspicionMs;
 }
 
 /** Whether a beacon is known to have gone out. */

@@ -1,0 +1,171 @@
+// What every way to hold an object has to do (src/engine/workspace/system/held.ts), told once. Whichever one this process
+// uses runs it: by descriptor on Linux, by the working directory where /proc is hidden, by path on Windows. What only a
+// race-free one can do is asked of those alone.
+import { spawnSync } from "node:child_process";
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+  writeSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { display, Handle, heldBy, isRaceFree } from "../../src/engine/workspace/handle.ts";
+import * as calls from "../../src/engine/workspace/system/calls.ts";
+import { onWindows } from "../../src/engine/workspace/windows-path.ts";
+
+const { O_RDONLY, O_WRONLY, O_CREAT, O_EXCL, O_NOFOLLOW = 0 } = constants;
+const errno = (action: () => unknown): string => {
+  try {
+    action();
+    return "";
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code ?? String(error);
+  }
+};
+
+export function holdingSuite(): void {
+  describe(`an object that is held by ${heldBy()}`, () => {
+    let base: string;
+    let root: Handle;
+
+    beforeEach(() => {
+      base = realpathSync.native(mkdtempSync(join(tmpdir(), "polyfs-held-")));
+      for (const name of ["in", "in/sub", "in/other", "out"]) mkdirSync(join(base, name));
+      writeFileSync(join(base, "in/sub/f"), "inside");
+      writeFileSync(join(base, "out/f"), "outside");
+      root = Handle.open(join(base, "in"), { directory: true });
+    });
+
+    afterEach(() => {
+      root.close();
+      rmSync(base, { recursive: true, force: true });
+    });
+
+    const sub = () => Handle.open(root.below("sub"), { follow: false, directory: true });
+    const text = (fd: number) => {
+      try {
+        return readFileSync(fd, "utf8");
+      } finally {
+        closeSync(fd);
+      }
+    };
+
+    it("tells where and what it is", () => {
+      using directory = sub();
+      using file = Handle.open(directory.below("f"), { follow: false });
+      expect(display(file.whereabouts())).toBe(join(base, "in/sub/f").replaceAll("\\", "/"));
+      expect([directory.stat().isDirectory(), file.stat().isFile(), file.stat().size]).toEqual([
+        true,
+        true,
+        6,
+      ]);
+      expect(file.statBig().size).toBe(6n);
+    });
+
+    it("opens, lists, creates, renames, links and removes single names in it", () => {
+      using directory = sub();
+      expect(text(calls.openSync(directory.below("f"), O_RDONLY))).toBe("inside");
+      const fd = calls.openSync(directory.below("new"), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0o600);
+      writeSync(fd, "new");
+      closeSync(fd);
+      calls.renameSync(directory.below("new"), directory.below("newer"));
+      calls.linkSync(directory.below("newer"), directory.below("twin"));
+      calls.mkdirSync(directory.below("made"));
+      expect(calls.readdirSync(directory.address).sort()).toEqual(["f", "made", "newer", "twin"]);
+      calls.rmdirSync(directory.below("made"));
+      calls.unlinkSync(directory.below("twin"));
+      expect(readdirSync(join(base, "in/sub")).sort()).toEqual(["f", "newer"]);
+      expect(readFileSync(join(base, "in/sub/newer"), "utf8")).toBe("new");
+    });
+
+    it("says what is missing, taken or no directory", () => {
+      using directory = sub();
+      expect(errno(() => calls.openSync(directory.below("none"), O_RDONLY))).toBe("ENOENT");
+      expect(errno(() => calls.mkdirSync(root.below("sub")))).toBe("EEXIST");
+      expect(errno(() => Handle.open(directory.below("f"), { follow: false, directory: true }))).toBe(
+        "ENOTDIR",
+      );
+      expect(calls.lstatSync(directory.below("none"), { throwIfNoEntry: false })).toBeUndefined();
+    });
+
+    it("renames between a directory and one below it, both ways", () => {
+      using directory = sub();
+      calls.renameSync(directory.below("f"), root.below("up"));
+      expect(readFileSync(join(base, "in/up"), "utf8")).toBe("inside");
+      calls.renameSync(root.below("up"), directory.below("down"));
+      expect(readdirSync(join(base, "in/sub"))).toEqual(["down"]);
+    });
+
+    it("between two that lie beside each other, renames or refuses, and loses nothing", () => {
+      using from = sub();
+      using to = Handle.open(root.below("other"));
+      const failed = errno(() => calls.renameSync(from.below("f"), to.below("g")));
+      expect(failed).toBe(from.reaches(to, false) ? "" : "EXDEV");
+      expect(readdirSync(join(base, failed === "" ? "in/other" : "in/sub"))).toEqual([
+        failed === "" ? "g" : "f",
+      ]);
+    });
+
+    it("a child process starts in it", () => {
+      using directory = sub();
+      const script = "process.stdout.write(require('node:fs').readFileSync('f', 'utf8'))";
+      const { stdout } = spawnSync(process.execPath, ["-e", script], {
+        cwd: directory.here(),
+        encoding: "utf8",
+      });
+      expect(stdout).toBe("inside");
+    });
+
+    it.skipIf(onWindows)("a link is opened as itself unless it is to be followed", () => {
+      symlinkSync(join(base, "out"), join(base, "in/link"));
+      using link = Handle.open(root.below("link"), { follow: false });
+      expect(link.stat().isSymbolicLink()).toBe(true);
+      expect(calls.readlinkSync(root.below("link"))).toBe(join(base, "out"));
+      using followed = Handle.open(root.below("link"));
+      expect(display(followed.whereabouts())).toBe(join(base, "out"));
+    });
+
+    it.runIf(isRaceFree())("stays the same directory when its name leads elsewhere", () => {
+      using directory = sub();
+      renameSync(join(base, "in/sub"), join(base, "in/moved"));
+      symlinkSync(join(base, "out"), join(base, "in/sub"));
+      expect(text(calls.openSync(directory.below("f"), O_RDONLY))).toBe("inside");
+      calls.mkdirSync(directory.below("made"));
+      expect(readdirSync(join(base, "in/moved")).sort()).toEqual(["f", "made"]);
+      expect(readdirSync(join(base, "out"))).toEqual(["f"]);
+      expect(display(directory.whereabouts())).toBe(join(base, "in/moved"));
+    });
+
+    it.runIf(isRaceFree())(
+      "a file that was opened is the one that is read, whatever has its name by then",
+      () => {
+        using directory = sub();
+        using file = Handle.open(directory.below("f"), { follow: false });
+        const { ino } = file.stat();
+        writeFileSync(join(base, "in/other/f"), "replaced");
+        renameSync(join(base, "in/other/f"), join(base, "in/sub/f"));
+        const fd = calls.openSync(file.address, O_RDONLY);
+        expect(fstatSync(fd).ino).toBe(ino);
+        expect(text(fd)).toBe("inside");
+      },
+    );
+
+    it("leaves the working directory of the process where it was", () => {
+      const before = process.cwd();
+      using directory = sub();
+      calls.readdirSync(directory.address);
+      expect(process.cwd()).toBe(before);
+    });
+  });
+}
