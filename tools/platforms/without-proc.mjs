@@ -7,7 +7,9 @@ import { fileURLToPath } from "node:url";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "../..");
 const hidden = ["-m", "sh", "-c", 'mount -t tmpfs -o size=4k,ro none /proc && exec "$@"', "sh"];
-const suites = ["workspace", "commit", "history", "search", "dialects/polyfs"].map(name => `test/${name}`);
+const suites = ["system", "workspace", "commit", "history", "search", "dialects/polyfs"].map(
+  name => `test/${name}`,
+);
 
 /** @returns {Promise<string>} What came of it. */
 export async function withoutProc(program) {
@@ -15,14 +17,27 @@ export async function withoutProc(program) {
     return "not run: /proc cannot be hidden here";
   const report = await output([process.execPath, program, "selftest", "--seconds", "5"]);
   const vitest = join(root, "node_modules/vitest/vitest.mjs");
-  const tests = await output([process.execPath, vitest, "run", ...suites, "--reporter=dot"]);
+  const tests = await output([
+    process.execPath,
+    vitest,
+    "run",
+    ...suites,
+    "--reporter=dot",
+    "--testTimeout=180000",
+  ]);
+  // A library in somebody else's process holds objects by their paths.
+  await output([process.execPath, vitest, "run", "test/system"], { POLYFS_TEST_AS: "library" });
   const passed = /Tests .*/.exec(withoutColours(tests))?.[0] ?? "";
   return `${report.trim().split("\n").at(-1)}; ${passed}`;
 }
 
 /** What a command prints with /proc hidden; throws it where the command fails. */
-async function output(line) {
-  const child = spawn("unshare", [...hidden, ...line], { cwd: root, stdio: ["ignore", "pipe", "pipe"] });
+async function output(line, env = {}) {
+  const child = spawn("unshare", [...hidden, ...line], {
+    cwd: root,
+    env: { ...process.env, ...env },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
   let said = "";
   for (const stream of [child.stdout, child.stderr])
     stream.setEncoding("utf8").on("data", text => (said += text));
