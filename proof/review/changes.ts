@@ -3,7 +3,7 @@
 import type { Browser } from "playwright-core";
 import { HttpClient, HttpServer } from "../client/http-client.ts";
 import type { Trial } from "../suite.ts";
-import { Agent, becomes, Ground, same } from "./ground.ts";
+import { Agent, becomes, Ground, same, until } from "./ground.ts";
 
 const lines = Array.from({ length: 40 }, (_, i) => `const line${i + 1} = ${i + 1};`);
 const before = `${lines.join("\n")}\n`;
@@ -120,9 +120,10 @@ export async function tryChanges(browser: Browser, { tally }: Trial): Promise<vo
     await page.getByRole("button", { name: "Filters" }).click();
     await page.getByLabel("Agent").selectOption({ index: 1 });
     const chosen = await page.getByLabel("Agent").inputValue();
-    await page.waitForFunction(`[...document.querySelectorAll("[role=treeitem] strong")].every(
-      row => row.textContent === ${JSON.stringify(chosen)})`);
-    await page.getByRole("treeitem").first().waitFor();
+    await until(async () => {
+      const shown = await page.locator("[role=treeitem] strong").allTextContents();
+      return shown.length > 0 && shown.every(client => client === chosen);
+    }, `only tasks of ${chosen}`);
     await page.getByRole("button", { name: "Clear filters" }).click();
   });
 

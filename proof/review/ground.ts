@@ -153,6 +153,15 @@ export function same(found: unknown, wanted: unknown, what: string): void {
     throw new Error(`${what}: ${JSON.stringify(found)} instead of ${JSON.stringify(wanted)}`);
 }
 
+/** Waits for it. The browser's own waiting evaluates text in the page, which the page's policy refuses. */
+export async function until(isSo: () => Promise<boolean>, what: string): Promise<void> {
+  const end = Date.now() + patienceMs;
+  while (!(await isSo())) {
+    if (Date.now() > end) throw new Error(`${what}: not within ${patienceMs} ms`);
+    await new Promise(resolve => setTimeout(resolve, 20));
+  }
+}
+
 /** Waits until what is on the disk is what it has to be. */
 export async function becomes(found: () => unknown, wanted: unknown, what: string): Promise<void> {
   const end = Date.now() + patienceMs;

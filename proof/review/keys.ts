@@ -1,7 +1,7 @@
 // The page by keyboard alone, at a phone's width, and without its server.
 import type { Browser } from "playwright-core";
 import type { Trial } from "../suite.ts";
-import { becomes, Ground, same } from "./ground.ts";
+import { becomes, Ground, same, until } from "./ground.ts";
 
 const before = Array.from({ length: 40 }, (_, i) => `line ${i + 1}\n`).join("");
 
@@ -47,7 +47,7 @@ export async function tryKeys(browser: Browser, { tally }: Trial): Promise<void>
   await tally.attempt("keys: 1 to 4 choose the view", async () => {
     for (const [i, title] of ["Now", "Changes", "Questions", "Notes"].entries()) {
       await page.keyboard.press(String(i + 1));
-      await page.waitForFunction(`document.title.startsWith("${title}")`);
+      await until(async () => (await page.title()).startsWith(title), `the view ${title}`);
     }
   });
 

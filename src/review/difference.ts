@@ -52,7 +52,7 @@ export async function differenceOf(
   return { files: shown, omitted, added, removed };
 }
 
-export function summaryOf(viewer: Viewer, { at, from, before, after }: FileSides): FileSummary {
+function summaryOf(viewer: Viewer, { at, from, before, after }: FileSides): FileSummary {
   const kind = after?.kind ?? before?.kind ?? "file";
   return {
     path: at,

@@ -108,7 +108,7 @@ export function changeSummary(past: ReviewedPast, viewer: Viewer, record: Change
   };
 }
 
-export function agentOf({
+function agentOf({
   client,
   connection,
 }: Pick<ChangeEntry, "client"> & { connection?: string | undefined }): Agent {
