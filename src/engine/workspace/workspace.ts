@@ -210,8 +210,8 @@ export class Workspace implements Disposable {
 
   /** Resolves when the archive has all commits so far, of this process and others. */
   async allRecorded(): Promise<void> {
-    const { ledger } = openStore(this.#writing.state);
-    await Promise.all([ledger.idle(), this.othersRecorded()]);
+    const { journals } = openStore(this.#writing.state);
+    await Promise.all([journals.idle(), this.othersRecorded()]);
   }
 
   /** Tells all servers that a command runs here that may write, until the answer is disposed of. */
@@ -467,7 +467,7 @@ export class Workspace implements Disposable {
 
   /** When commits have cleared away all old content: nothing temporary is left in the roots. */
   async settled(): Promise<void> {
-    if (this.#shared.written) await openStore(this.#writing.state).ledger.settled();
+    if (this.#shared.written) await openStore(this.#writing.state).journals.settled();
   }
 
   get #options(): CommitOptions {

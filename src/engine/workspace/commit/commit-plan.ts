@@ -84,11 +84,11 @@ export class CommitPlan {
   readonly #aside: Aside | undefined;
   #blobBytes = 0;
 
-  constructor(draft: ResolvedChanges, aside: Aside | undefined, copyDirectories: boolean) {
+  constructor(resolvedChanges: ResolvedChanges, aside: Aside | undefined, copyDirectories: boolean) {
     this.copyDirectories = copyDirectories;
-    this.places = draft.places;
+    this.places = resolvedChanges.places;
     this.#aside = aside;
-    this.roots = draft.roots;
+    this.roots = resolvedChanges.roots;
   }
 
   /** Refuses changes in a directory that leaves with another change. */

@@ -84,11 +84,11 @@ export class Committer {
     const first = changes[0];
     const path = first && ("path" in first ? first.path : first.from);
     return attempted(options, path, async way => {
-      using draft = await this.#draft(changes, options);
-      using _ = await this.#lock(draft.keys, options);
-      draft.confirm();
-      await applyRules(draft, options);
-      return await this.#carryOut(draft, options, way);
+      using resolvedChanges = await this.#resolve(changes, options);
+      using _ = await this.#lock(resolvedChanges.keys, options);
+      resolvedChanges.confirm();
+      await applyRules(resolvedChanges, options);
+      return await this.#carryOut(resolvedChanges, options, way);
     });
   }
 
@@ -121,20 +121,21 @@ export class Committer {
       // Runs in parallel with `transform`. Staging asks again and gets the cached answer.
       askAbout(asked.slice(0, mostAsked), places, this.#copyAttributes).catch(() => {});
       const changes = await transform(files);
-      using draft = await this.#draft(changes, options, true);
-      for (const [key, given] of draft.keys) {
+      using resolvedChanges = await this.#resolve(changes, options, true);
+      for (const [key, given] of resolvedChanges.keys) {
         if (!locks.keys.has(key)) also.set(key, given);
       }
       if (also.size > 0 && ![...also.keys()].every(key => locks.keys.has(key)))
         throw new ConcurrentChange("");
-      draft.confirm();
-      for (const [i, one] of draft.changes.entries()) draft.changes[i] = withBase(one, bases);
-      await applyRules(draft, options);
-      return await this.#carryOut(draft, options, found);
+      resolvedChanges.confirm();
+      for (const [i, one] of resolvedChanges.changes.entries())
+        resolvedChanges.changes[i] = withBase(one, bases);
+      await applyRules(resolvedChanges, options);
+      return await this.#carryOut(resolvedChanges, options, found);
     });
   }
 
-  #draft(changes: readonly Change[], options: CommitOptions, edited = false): Promise<ResolvedChanges> {
+  #resolve(changes: readonly Change[], options: CommitOptions, edited = false): Promise<ResolvedChanges> {
     return ResolvedChanges.of(this.#roots, this.#store.state.path, changes, options, edited);
   }
 
@@ -143,16 +144,16 @@ export class Committer {
   }
 
   async #carryOut(
-    draft: ResolvedChanges,
+    resolvedChanges: ResolvedChanges,
     options: CommitOptions,
     { copyDirectories }: Attempt,
   ): Promise<Commit> {
-    const { ledger } = this.#store;
-    if (draft.changes.some(({ change }) => change.kind === "remove" && !change.recursive)) {
-      await ledger.cleared(); // what past commits have yet to clear away must not make a directory look full
+    const { journals } = this.#store;
+    if (resolvedChanges.changes.some(({ change }) => change.kind === "remove" && !change.recursive)) {
+      await journals.cleared(); // what past commits have yet to clear away must not make a directory look full
     }
     const { limits } = this.#store.archive;
-    const plan = await planCommit(draft, options, {
+    const plan = await planCommit(resolvedChanges, options, {
       limits,
       aside: this.#store.state.aside,
       copyDirectories,
@@ -169,11 +170,11 @@ export class Committer {
       recorded: true,
     });
     if (plan.steps.length === 0) return report();
-    const book = await ledger.enter();
+    const journalState = await journals.enter();
     try {
-      const journalled = await this.#write(plan, id, account, book, options);
+      const journalled = await this.#write(plan, id, account, journalState, options);
       if (canWait(account, plan.lasting)) {
-        book.wait({ ...journalled, contents: contentsOf(plan) });
+        journalState.wait({ ...journalled, contents: contentsOf(plan) });
         const commit = report();
         await this.#tell(commit);
         return commit;
@@ -184,11 +185,11 @@ export class Committer {
         await this.#tell(commit);
         return commit;
       } finally {
-        if (await this.#isSafe(account)) await letGo(plan, journalled, book);
-        else book.recorded.push(journalled);
+        if (await this.#isSafe(account)) await letGo(plan, journalled, journalState);
+        else journalState.recorded.push(journalled);
       }
     } finally {
-      ledger.leave(book);
+      journals.leave(journalState);
     }
   }
 
@@ -197,14 +198,14 @@ export class Committer {
     plan: CommitPlan,
     id: string,
     account: PendingRecord,
-    book: JournalState,
+    journalState: JournalState,
     options: CommitOptions,
   ): Promise<JournalledCommit> {
-    const { journal } = book;
-    const { ledger } = this.#store;
+    const { journal } = journalState;
+    const { journals } = this.#store;
     const given = plan.steps[0]?.given ?? "";
     const { places, steps, temps, trash } = plan;
-    const flushed = await ledger.flushBeneath(steps, places);
+    const flushed = await journals.flushBeneath(steps, places);
     const at = { places: places.records, steps, temps, trash };
     const more = flushed.length > 0 ? { flushed } : {};
     const intent: JournalEntry = { is: "intent", id, boot: bootId(), ...at, account, ...more };
@@ -219,7 +220,7 @@ export class Committer {
     };
     let begun = false;
     try {
-      ledger.retry();
+      journals.retry();
       journal.append(intent, plan.blobs);
       const { volatile } = this.#store;
       const stages = volatile ? plan.stages.map(withFlush) : plan.stages;
@@ -239,23 +240,23 @@ export class Committer {
       if (onWindows) for (const step of steps) await retryWhileBusy(step.given, () => apply(step, scene));
       else await applyAll(steps, scene);
       if (this.#copyAttributes) learnAbout(plan.stages, places, staged.inodes, this.#copyAttributes);
-      book.unflushed.note(id, steps, places, ({ blob }) => blob === undefined);
-      if (volatile) await book.unflushed.flush();
+      journalState.unflushed.note(id, steps, places, ({ blob }) => blob === undefined);
+      if (volatile) await journalState.unflushed.flush();
     } catch (error) {
       const journalled: JournalledCommit = { intent, inodes, blob, state: begun ? "abort" : "staged" };
-      if (begun) await noteAbort(id, book);
-      const full = Fault.is(faultOf(error, given), "no_space") && ledger.isClearing;
+      if (begun) await noteAbort(id, journalState);
+      const full = Fault.is(faultOf(error, given), "no_space") && journals.isClearing;
       try {
         if (begun) takeBack(journalled, scene);
         removeAll(temps, places);
-        book.unflushed.noteRemoved(temps, places);
+        journalState.unflushed.noteRemoved(temps, places);
         if (begun) journal.append({ is: "done", id });
       } catch {
-        book.unsettled.push(journalled); // tried again before the next commit, and after a restart
+        journalState.unsettled.push(journalled); // tried again before the next commit, and after a restart
       }
       if (error instanceof AsideRefused) this.#store.state.forgoAside();
       if (!full) throw faultOf(error, given);
-      await ledger.settled(); // removing the old content of past commits frees space
+      await journals.settled(); // removing the old content of past commits frees space
       throw new ConcurrentChange(given);
     }
     try {
@@ -359,10 +360,10 @@ function withFlush(stage: StagedContent): StagedContent {
   return stage.kind === "bytes" ? { ...stage, flush: true } : stage;
 }
 
-async function noteAbort(id: string, book: JournalState): Promise<void> {
+async function noteAbort(id: string, journalState: JournalState): Promise<void> {
   try {
-    book.journal.append({ is: "abort", id });
-    await book.journal.flush();
+    journalState.journal.append({ is: "abort", id });
+    await journalState.journal.flush();
   } catch {
     // The journal fails too; do what works without it.
   }
@@ -424,19 +425,24 @@ const mostFreeing = 64; // each holds a descriptor
  * Removes the content that the commit put aside. The answer waits for it, so that a caller never sees a temporary
  * name in a listing; the journal keeps the names until it is done.
  */
-async function letGo(plan: CommitPlan, journalled: JournalledCommit, book: JournalState): Promise<void> {
+async function letGo(
+  plan: CommitPlan,
+  journalled: JournalledCommit,
+  journalState: JournalState,
+): Promise<void> {
   const purging = async ({ place, name }: EntryRef): Promise<void> => {
     try {
       using directory = Handle.open(plan.places.handle(place).address);
-      const freed = book.freeing.size < mostFreeing ? unlinkPinned(directory, addressOf(name)) : undefined;
+      const freed =
+        journalState.freeing.size < mostFreeing ? unlinkPinned(directory, addressOf(name)) : undefined;
       if (freed === undefined) await purgeLater(directory, addressOf(name));
-      else void track(freed, book.freeing).catch(() => {});
+      else void track(freed, journalState.freeing).catch(() => {});
     } catch {
-      book.unsettled.push(journalled);
+      journalState.unsettled.push(journalled);
     }
   };
-  await Promise.all(plan.trash.map(entry => track(purging(entry), book.purges)));
-  book.unflushed.noteRemoved(plan.trash, plan.places);
+  await Promise.all(plan.trash.map(entry => track(purging(entry), journalState.purges)));
+  journalState.unflushed.noteRemoved(plan.trash, plan.places);
 }
 
 function track(promise: Promise<void>, among: Set<Promise<void>>): Promise<void> {

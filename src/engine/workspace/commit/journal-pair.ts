@@ -104,7 +104,7 @@ export class JournalState {
 export class JournalPair {
   readonly #state: StateDirectory;
   readonly #archive: Archive;
-  readonly #books: [JournalState, JournalState];
+  readonly #states: [JournalState, JournalState];
   #current = 0;
   #generation = 0;
   #timer: NodeJS.Timeout | undefined;
@@ -118,10 +118,10 @@ export class JournalPair {
     this.#state = state;
     this.#archive = archive;
     archive.catchUp = () => this.#catchUp();
-    this.#books = [this.#book(0), this.#book(1)];
+    this.#states = [this.#newState(0), this.#newState(1)];
   }
 
-  #book(index: 0 | 1): JournalState {
+  #newState(index: 0 | 1): JournalState {
     const { own, path: state } = this.#state;
     const path = join(own, `journal-${index}`);
     const folders = [this.#state.owner, own, dirname(own), state, dirname(state)];
@@ -140,14 +140,14 @@ export class JournalPair {
       await new Promise<void>(resolve => this.#eased.push(resolve));
       if (this.#recorded === before) futile++;
     }
-    const book = this.#books[this.#current === 0 ? 0 : 1];
-    book.open++;
-    book.isWritten = true;
-    return book;
+    const journalState = this.#states[this.#current === 0 ? 0 : 1];
+    journalState.open++;
+    journalState.isWritten = true;
+    return journalState;
   }
 
   get #isBehind(): boolean {
-    const [a, b] = this.#books;
+    const [a, b] = this.#states;
     return (
       a.open + b.open + a.waiting.length + b.waiting.length >= mostBehind ||
       a.waitingBytes + b.waitingBytes > mostBytesBehind ||
@@ -170,18 +170,18 @@ export class JournalPair {
       return step.do === "move" && !step.staged ? [step.from, step.to] : [];
     });
     if (moved.length === 0) return [];
-    for (const book of this.#books) {
+    for (const journalState of this.#states) {
       const overlaps = moved.some(({ place, name }) => {
         const record = places.records[place];
-        return record !== undefined && "at" in record && book.unflushed.overlaps(record.at, name);
+        return record !== undefined && "at" in record && journalState.unflushed.overlaps(record.at, name);
       });
-      if (overlaps) await book.unflushed.flush();
+      if (overlaps) await journalState.unflushed.flush();
     }
-    return this.#books.flatMap(book => [...book.unflushed.flushed]);
+    return this.#states.flatMap(journalState => [...journalState.unflushed.flushed]);
   }
 
-  leave(book: JournalState): void {
-    book.open--;
+  leave(journalState: JournalState): void {
+    journalState.open--;
     this.#schedule();
   }
 
@@ -194,7 +194,7 @@ export class JournalPair {
 
   /** Whether old content of past commits is still being removed. */
   get isClearing(): boolean {
-    return this.#books.some(
+    return this.#states.some(
       ({ purges, freeing, waiting, recorded }) =>
         purges.size + freeing.size + waiting.length + recorded.length > 0,
     );
@@ -202,15 +202,15 @@ export class JournalPair {
 
   /** When all old content of past commits is gone from the workspace. */
   async cleared(): Promise<void> {
-    for (const book of this.#books) await Promise.allSettled(book.purges);
+    for (const journalState of this.#states) await Promise.allSettled(journalState.purges);
   }
 
   /** When it takes up no room either, and past commits are recorded. */
   async settled(): Promise<void> {
-    for (const book of this.#inOrder()) {
-      await this.#record(book);
-      await this.#drop(book).catch(() => {}); // the next checkpoint tries again
-      await Promise.allSettled([...book.purges, ...book.freeing]);
+    for (const journalState of this.#inOrder()) {
+      await this.#record(journalState);
+      await this.#drop(journalState).catch(() => {}); // the next checkpoint tries again
+      await Promise.allSettled([...journalState.purges, ...journalState.freeing]);
     }
   }
 
@@ -220,23 +220,23 @@ export class JournalPair {
    */
   async idle(): Promise<void> {
     const until = clock() + patienceMs;
-    while (this.#books.some(book => book.open > 0) && clock() < until)
+    while (this.#states.some(journalState => journalState.open > 0) && clock() < until)
       await new Promise(resolve => setTimeout(resolve, 2));
   }
 
   /** The one with the older commits comes first. */
   #inOrder(): JournalState[] {
-    return this.#current === 0 ? this.#books.toReversed() : [...this.#books];
+    return this.#current === 0 ? this.#states.toReversed() : [...this.#states];
   }
 
   /** Records the backlog before a caller reads the archive. */
   #catchUp(): void {
-    for (const book of this.#inOrder()) {
-      for (const journalled of [...book.waiting]) {
+    for (const journalState of this.#inOrder()) {
+      for (const journalled of [...journalState.waiting]) {
         try {
           recordNow(journalled, this.#archive);
-          this.#done(book, journalled);
-          book.recorded.push(journalled);
+          this.#done(journalState, journalled);
+          journalState.recorded.push(journalled);
         } catch {
           // The next checkpoint tries again.
         }
@@ -245,47 +245,49 @@ export class JournalPair {
   }
 
   /** The same in slices. If the archive fails permanently, the commit stays, and history notes that it happened. */
-  async #record(book: JournalState): Promise<void> {
-    for (const journalled of [...book.waiting]) {
+  async #record(journalState: JournalState): Promise<void> {
+    for (const journalled of [...journalState.waiting]) {
       try {
         await recordLater(journalled, this.#archive);
-        book.recorded.push(journalled);
+        journalState.recorded.push(journalled);
       } catch {
         const tries = (this.#tries.get(journalled) ?? 0) + 1;
         this.#tries.set(journalled, tries);
         if (tries < mostTries) continue;
         this.#archive.recordUnkept(journalled.intent.id, journalled.intent.account);
-        book.unsettled.push(journalled); // its old content still has to be removed
+        journalState.unsettled.push(journalled); // its old content still has to be removed
       }
-      this.#done(book, journalled);
+      this.#done(journalState, journalled);
       await new Promise(resolve => setImmediate(resolve));
     }
   }
 
   /** Flushes the archive, and removes the old content of recorded commits. */
-  async #drop(book: JournalState): Promise<void> {
-    const recorded = book.recorded.slice();
+  async #drop(journalState: JournalState): Promise<void> {
+    const recorded = journalState.recorded.slice();
     await this.#archive.flush();
     for (const journalled of recorded) {
-      book.recorded.splice(book.recorded.indexOf(journalled), 1);
-      await dropLater(journalled, book.unflushed).catch(() => book.unsettled.push(journalled));
+      journalState.recorded.splice(journalState.recorded.indexOf(journalled), 1);
+      await dropLater(journalled, journalState.unflushed).catch(() =>
+        journalState.unsettled.push(journalled),
+      );
     }
   }
 
-  #done(book: JournalState, journalled: JournalledCommit): void {
-    book.done(journalled);
+  #done(journalState: JournalState, journalled: JournalledCommit): void {
+    journalState.done(journalled);
     this.#recorded++;
     this.#ease();
   }
 
   /** Tries again to bring to an end what could not be. */
   retry(): void {
-    for (const book of this.#books) {
-      for (const journalled of book.unsettled.splice(0)) {
+    for (const journalState of this.#states) {
+      for (const journalled of journalState.unsettled.splice(0)) {
         try {
-          settle(journalled, undefined, book.unflushed);
+          settle(journalled, undefined, journalState.unflushed);
         } catch {
-          if (book.unsettled.length < 100) book.unsettled.push(journalled);
+          if (journalState.unsettled.length < 100) journalState.unsettled.push(journalled);
         }
       }
     }
@@ -293,15 +295,15 @@ export class JournalPair {
 
   /** At process exit: flushes what is unflushed, and returns whether nothing is left to do. */
   closeNow(): boolean {
-    if (this.#books.some(({ open, purges, unsettled }) => open + purges.size + unsettled.length > 0))
+    if (this.#states.some(({ open, purges, unsettled }) => open + purges.size + unsettled.length > 0))
       return false;
     this.#catchUp();
     this.#archive.flushNow();
-    for (const book of this.#books) {
-      for (const journalled of book.recorded.splice(0)) dropNow(journalled, book.unflushed);
-      book.unflushed.flushNow();
+    for (const journalState of this.#states) {
+      for (const journalled of journalState.recorded.splice(0)) dropNow(journalled, journalState.unflushed);
+      journalState.unflushed.flushNow();
     }
-    return this.#books.every(book => book.waiting.length === 0);
+    return this.#states.every(journalState => journalState.waiting.length === 0);
   }
 
   /** Flushes and forgets the current journal, while the other one takes over. One at a time. */
@@ -314,27 +316,28 @@ export class JournalPair {
   }
 
   async #checkpoint(): Promise<void> {
-    const [book, other] = this.#current === 0 ? this.#books : this.#books.toReversed();
-    if (book === undefined || other === undefined) return;
+    const [journalState, other] = this.#current === 0 ? this.#states : this.#states.toReversed();
+    if (journalState === undefined || other === undefined) return;
     // A journal that could not be cleared the last time comes first: its records are older.
-    if (other.isWritten && !(await this.#clear(other))) return this.#record(book);
+    if (other.isWritten && !(await this.#clear(other))) return this.#record(journalState);
     this.#current = 1 - this.#current;
-    while (book.open > 0) await new Promise(resolve => setTimeout(resolve, 5));
-    if ((await this.#clear(book)) && other.isWritten) this.#schedule();
+    while (journalState.open > 0) await new Promise(resolve => setTimeout(resolve, 5));
+    if ((await this.#clear(journalState)) && other.isWritten) this.#schedule();
   }
 
   /** Whether everything in the journal is durable elsewhere. If not, the journal keeps its records. */
-  async #clear(book: JournalState): Promise<boolean> {
+  async #clear(journalState: JournalState): Promise<boolean> {
     try {
-      await Promise.allSettled(book.purges);
+      await Promise.allSettled(journalState.purges);
       this.retry();
-      await this.#record(book);
-      await this.#drop(book);
-      await book.unflushed.flush();
-      if (book.unsettled.length + book.waiting.length + book.recorded.length > 0) return false;
-      await book.journal.restart(++this.#generation);
-      book.isWritten = false;
-      book.unflushed.flushed.clear();
+      await this.#record(journalState);
+      await this.#drop(journalState);
+      await journalState.unflushed.flush();
+      if (journalState.unsettled.length + journalState.waiting.length + journalState.recorded.length > 0)
+        return false;
+      await journalState.journal.restart(++this.#generation);
+      journalState.isWritten = false;
+      journalState.unflushed.flushed.clear();
       return true;
     } catch {
       return false;

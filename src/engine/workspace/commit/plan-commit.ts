@@ -20,16 +20,16 @@ interface PlanningOptions {
 }
 
 export async function planCommit(
-  draft: ResolvedChanges,
+  resolvedChanges: ResolvedChanges,
   options: CommitOptions,
   { limits, aside, copyDirectories = false }: PlanningOptions,
 ): Promise<CommitPlan> {
-  const plan = new CommitPlan(draft, aside, copyDirectories);
-  await inSlices(draft.changes, resolved => {
+  const plan = new CommitPlan(resolvedChanges, aside, copyDirectories);
+  await inSlices(resolvedChanges.changes, resolved => {
     plan.base = resolved.base;
     add(plan, resolved, options);
   });
-  for (const target of draft.targets) plan.refuseInside(target);
+  for (const target of resolvedChanges.targets) plan.refuseInside(target);
   await refuseIrrevocable(plan, options.irrevocable === "allow" ? undefined : limits);
   return plan;
 }

@@ -46,14 +46,16 @@ export class ResolvedChanges implements Disposable {
     options: CommitOptions,
     edited = false,
   ): Promise<ResolvedChanges> {
-    const draft = new ResolvedChanges(roots, state);
+    const resolvedChanges = new ResolvedChanges(roots, state);
     try {
-      const base = { roots, places: draft.places, state };
-      await inSlices(changes, change => draft.changes.push(resolveChange(change, base, options, edited)));
-      draft.#refuseDuplicates();
-      return draft;
+      const base = { roots, places: resolvedChanges.places, state };
+      await inSlices(changes, change =>
+        resolvedChanges.changes.push(resolveChange(change, base, options, edited)),
+      );
+      resolvedChanges.#refuseDuplicates();
+      return resolvedChanges;
     } catch (error) {
-      draft[Symbol.dispose]();
+      resolvedChanges[Symbol.dispose]();
       throw error;
     }
   }

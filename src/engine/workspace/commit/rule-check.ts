@@ -13,27 +13,27 @@ import type { EntryRef, HeldDirectories } from "./held-directories.ts";
 import type { ResolvedChange, ResolvedChanges } from "./resolved-changes.ts";
 import { readAll, sys } from "./syscalls.ts";
 
-/** Checks and completes the changes of a draft, under its locks. Pauses now and then: trees may be large. */
+/** Checks and completes resolved changes, under their locks. Yields now and then: trees may be large. */
 export async function applyRules(
-  draft: ResolvedChanges,
+  resolvedChanges: ResolvedChanges,
   { unmasked, by, approved = [] }: CommitOptions,
 ): Promise<void> {
   const needs: Need[] = [];
   const slice = new TimeSlice();
-  for (const [i, one] of draft.changes.entries()) {
+  for (const [i, one] of resolvedChanges.changes.entries()) {
     const path = one.source?.path ?? one.target?.path;
     if (path === undefined || !path.root.rules.restrict) continue;
     const { rules } = path.root;
-    for (const need of openNeeds(one, draft.places, rules, by?.client ?? "")) {
+    for (const need of openNeeds(one, resolvedChanges.places, rules, by?.client ?? "")) {
       if (need !== undefined) needs.push(need);
       if (slice.isOver) await slice.turn();
     }
-    if (!unmasked) draft.changes[i] = withHiddenValues(one, draft.places, rules);
+    if (!unmasked) resolvedChanges.changes[i] = withHiddenValues(one, resolvedChanges.places, rules);
   }
   const missing = needs.filter(need => !isAllowed(need, approved));
   const [first] = missing;
   if (first === undefined) return;
-  const proposed = draft.changes.slice(0, mostProposed).flatMap(proposal);
+  const proposed = resolvedChanges.changes.slice(0, mostProposed).flatMap(proposal);
   throw new Fault("approval_needed", { path: first.at, needs: missing, proposed });
 }
 

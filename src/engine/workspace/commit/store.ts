@@ -13,7 +13,7 @@ import { statePath } from "./state-path.ts";
 
 export interface Store {
   readonly state: StateDirectory;
-  readonly ledger: JournalPair;
+  readonly journals: JournalPair;
   readonly archive: Archive;
   /** Whether it is in memory: then journals do not outlive the machine, and files are flushed before the answer. */
   readonly volatile: boolean;
@@ -43,7 +43,7 @@ export function openStore(wanted?: string): Store {
       settle();
       const archive = new Archive(state.path);
       const volatile = isVolatile(state.path);
-      return { state, ledger: new JournalPair(state, archive), archive, volatile, recover: settle };
+      return { state, journals: new JournalPair(state, archive), archive, volatile, recover: settle };
     } catch (error) {
       state.close();
       throw error;
@@ -114,9 +114,9 @@ function grantsOf(wanted: string | undefined): Grants {
 }
 
 function closeAll(): void {
-  for (const { state, ledger } of stores.values()) {
+  for (const { state, journals } of stores.values()) {
     try {
-      if (ledger.closeNow()) state.close();
+      if (journals.closeNow()) state.close();
     } catch {
       // The next process finds the journal and recovers.
     }
