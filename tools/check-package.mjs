@@ -31,7 +31,8 @@ try {
   const [packed] = JSON.parse(run("npm", ["pack", "--json", "--pack-destination", scratch], root));
   console.log(`${packed.filename}: ${packed.size} bytes packed, ${packed.unpackedSize} unpacked`);
   for (const { path } of packed.files) console.log(`  ${path}`);
-  if (packed.size > 3_000_000) fail("the package has grown beyond 3 MB");
+  // 1.3 MB of it are grammars, 0.5 MB what reads PDFs.
+  if (packed.size > 3_300_000) fail("the package has grown beyond 3.3 MB");
   const tarball = join(scratch, packed.filename);
 
   const lint = await publint({
