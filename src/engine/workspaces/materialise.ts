@@ -10,6 +10,7 @@ import { errnoOf } from "../workspace/errno.ts";
 import { Handle } from "../workspace/handle.ts";
 import { claimed } from "../workspace/system/claim.ts";
 import { cloneTree } from "../workspace/tree/clone-tree.ts";
+import { linkTree } from "../workspace/tree/link-tree.ts";
 import type { Layout } from "./layout.ts";
 import type { CopyMethod } from "./record.ts";
 
@@ -41,6 +42,7 @@ export async function materialise(
   }
   using from = Handle.open(source.directory, { directory: true });
   using to = Handle.open(join(place, "tree"), { directory: true });
+  if (source.method === "link" && source.snapshot !== undefined) return await linkTree(from, to, signal);
   const placing = source.method === "overlay" ? "copy" : source.method;
   await cloneTree(from, to, { placing, signal });
 }

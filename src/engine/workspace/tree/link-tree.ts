@@ -1,0 +1,57 @@
+// A second tree whose files are hard links of the first. The source is a frozen tree that nobody changes meanwhile, so
+// nothing is held or looked at that need not be: one call for each file.
+import { constants, lchownSync, lutimesSync, readdirSync } from "node:fs";
+import { sys } from "../commit/syscalls.ts";
+import { errnoOf, faultOf } from "../errno.ts";
+import { addressOf } from "../footprint/raw-names.ts";
+import { TimeSlice } from "../footprint/time-slice.ts";
+import { display, Handle } from "../handle.ts";
+import type { Address } from "../system/held.ts";
+
+/** `target` is an empty directory. A file that can have no further link is copied. */
+export async function linkTree(source: Handle, target: Handle, signal?: AbortSignal): Promise<void> {
+  const slice = new TimeSlice();
+
+  async function visit(from: Handle, to: Handle): Promise<void> {
+    for (const entry of readdirSync(from.address, { withFileTypes: true, encoding: "latin1" })) {
+      if (slice.isOver) {
+        await slice.turn();
+        signal?.throwIfAborted();
+      }
+      const name = addressOf(entry.name);
+      const [old, made] = [from.below(name), to.below(name)];
+      try {
+        if (!entry.isDirectory()) linkOrCopy(old, made);
+        else {
+          sys.mkdir(made, 0o700);
+          using lower = Handle.open(old, { follow: false, directory: true });
+          using upper = Handle.open(made, { follow: false, directory: true });
+          await visit(lower, upper);
+        }
+      } catch (error) {
+        throw faultOf(error, display(entry.name));
+      }
+    }
+    adopt(from, to);
+  }
+
+  await visit(source, target);
+}
+
+function linkOrCopy(from: Address, to: Address): void {
+  try {
+    sys.link(from, to);
+  } catch (error) {
+    if (errnoOf(error) !== "EMLINK") throw error;
+    sys.copyFile(from, to, constants.COPYFILE_FICLONE);
+  }
+}
+
+/** Mode, owner and times of a directory, when everything is in it. */
+function adopt(from: Handle, to: Handle): void {
+  const { mode, uid, gid, atimeMs, mtimeMs } = from.stat();
+  const own = to.stat();
+  if (own.uid !== uid || own.gid !== gid) lchownSync(to.address, uid, gid);
+  sys.chmodAt(to.address, mode & 0o7777);
+  lutimesSync(to.address, atimeMs / 1000, mtimeMs / 1000);
+}
