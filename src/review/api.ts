@@ -223,7 +223,7 @@ export interface Difference {
 export interface FileDifference extends FileSummary {
   /**
    * What `hunks` hold. `text`: the difference. `masked`: the difference of what the policy shows; its hunks have no
-   * numbers. Without hunks: `binary`, `large` (over 5 MB, or over the limit of lines), `unkept` (contents were not
+   * numbers. Without hunks: `binary`, `large` (over 2 MB), `unkept` (contents were not
    * kept), `moved` (as it was), `entry` (directory, symlink, or mode).
    */
   readonly shows: "text" | "masked" | "binary" | "large" | "unkept" | "moved" | "entry";
