@@ -6,7 +6,11 @@ import type { ChangeRecord } from "../engine/workspace/archive/log.ts";
 import { TimeSlice } from "../engine/workspace/footprint/time-slice.ts";
 import type { StateFolder } from "../host/state-folder.ts";
 import type { ChangeEntry } from "./change-entry.ts";
+import { cachedEntries, cacheEntries } from "./index-cache.ts";
 import { TaskGroups } from "./task-groups.ts";
+
+/** As many are read from their own files at each start, before the cache is written anew. */
+const mostUncached = 500;
 
 export class ChangeIndex implements Disposable {
   readonly #archive: Archive;
@@ -16,14 +20,16 @@ export class ChangeIndex implements Disposable {
   #tasks = new TaskGroups();
   readonly #texts = new Map<string, string>();
   readonly #watch: Disposable;
+  readonly #cache: StateFolder | undefined;
   #undone: { readonly whole: ReadonlySet<string>; readonly partly: ReadonlySet<string> } | undefined;
   /** Settles when all that was there at the start has been read. */
   readonly ready: Promise<void>;
   /** Called with each change that is recorded from now on. */
   onChange: (entry: ChangeEntry, record: ChangeRecord) => void = () => {};
 
-  constructor(archive: Archive, changes: StateFolder | undefined) {
+  constructor(archive: Archive, changes: StateFolder | undefined, cache: StateFolder | undefined) {
     this.#archive = archive;
+    this.#cache = cache;
     this.#watch = changes?.watch(name => this.#changed(name)) ?? { [Symbol.dispose]() {} };
     this.ready = this.#load();
   }
@@ -76,11 +82,18 @@ export class ChangeIndex implements Disposable {
 
   async #load(): Promise<void> {
     const slice = new TimeSlice();
+    const known = cachedEntries(this.#cache);
+    let fresh = 0;
     for (const id of this.#archive.changes.ids()) {
-      const record = this.#entries.has(id) ? undefined : this.#archive.changes.recorded(id);
-      if (record !== undefined) this.#add(record);
       if (slice.isOver) await slice.turn();
+      if (this.#entries.has(id)) continue;
+      const cached = known.get(id);
+      const record = cached === undefined ? this.#archive.changes.recorded(id) : undefined;
+      if (cached !== undefined) this.#insert(cached);
+      else if (record !== undefined) this.#add(record);
+      if (cached === undefined) fresh++;
     }
+    if (fresh > mostUncached) cacheEntries(this.#cache, [...this.#entries.values()]);
   }
 
   #changed(name: string | undefined): void {
@@ -96,16 +109,27 @@ export class ChangeIndex implements Disposable {
 
   #add(record: ChangeRecord): ChangeEntry {
     const { id, time, action, client, connection, trace, undoes, partial = false, files } = record;
-    const entry: ChangeEntry = {
+    return this.#insert({
       id,
       time,
-      tool: this.#shared(action),
-      client: this.#shared(client),
-      connection: connection === undefined ? undefined : this.#shared(connection),
+      tool: action,
+      client,
+      connection,
       trace,
       undoes,
       partial,
       paths: files.flatMap(file => (file.from === undefined ? [file.at] : [file.at, file.from])),
+    });
+  }
+
+  #insert(found: ChangeEntry): ChangeEntry {
+    const { id, connection, undoes } = found;
+    const entry = {
+      ...found,
+      tool: this.#shared(found.tool),
+      client: this.#shared(found.client),
+      connection: connection === undefined ? undefined : this.#shared(connection),
+      paths: found.paths.map(path => this.#shared(path)),
     };
     this.#entries.set(id, entry);
     const last = this.#order.at(-1);

@@ -57,7 +57,11 @@ export class Review implements ReviewedPast, Disposable {
 
   constructor(workspace: Workspace, state: string | undefined) {
     this.#archive = workspace.archive;
-    this.index = new ChangeIndex(workspace.archive, StateFolder.make(state, "changes"));
+    this.index = new ChangeIndex(
+      workspace.archive,
+      StateFolder.make(state, "changes"),
+      StateFolder.make(state, ...folders.marks),
+    );
     this.index.onChange = (_, record) => this.#changed(record);
     this.kept = new KeptMarks(StateFolder.make(state, ...folders.marks));
     const notes = StateFolder.make(state, ...folders.notes);
