@@ -29,6 +29,9 @@ export function openDirectories(
     state: config["state-dir"],
     rules: policy,
     anyDirectory: named.length === 0 ? accessOf(config) : undefined,
+    decidingFiles: [policy?.file, config.tokens, config.audit, config["tls-key"]].filter(
+      file => file !== undefined,
+    ),
     allowIrrevocable: config["allow-irrevocable"],
   });
   const { maxRoots = Number.POSITIVE_INFINITY } = dialect;

@@ -33,6 +33,8 @@ export interface EngineOptions {
   readonly workspaces?: Workspaces | undefined;
   /** Rules that hold for every root, asked at every call. */
   readonly rules?: PolicySource | undefined;
+  /** Files that decide what callers may do, such as the policy. No directory that holds one is opened for writing. */
+  readonly decidingFiles?: readonly string[] | undefined;
   /** Lets dialects whose caller chooses the directory (`file-editor`) open any, with this access. Default: none. */
   readonly anyDirectory?: Access | undefined;
   /** Lets tools remove what undo could not restore. Default: they refuse (`irrevocable`). */
@@ -45,7 +47,7 @@ export interface EngineOptions {
  * served; `state_in_root`.
  */
 export function openEngine(options: EngineOptions): Engine {
-  const { roots, state, confine, workspaces, rules, allowIrrevocable, anyDirectory } = options;
+  const { roots, state, confine, workspaces, rules, allowIrrevocable, anyDirectory, decidingFiles } = options;
   refuseStateIn(
     roots.map(({ path }) => path),
     state,
@@ -55,6 +57,7 @@ export function openEngine(options: EngineOptions): Engine {
     rules,
     allowIrrevocable,
     anyDirectory,
+    decidingFiles,
     ...(workspaces?.usage.isLimited && {
       admit: (changed, changes) => workspaces.usage.admit(changed, changes),
     }),

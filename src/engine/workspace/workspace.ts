@@ -33,6 +33,7 @@ import { type Access, isWithin, Root, under } from "./root.ts";
 import { type PolicySource, Rules } from "./rules.ts";
 import type { Stat } from "./stat.ts";
 import { readlinkSync } from "./system/calls.ts";
+import { canonicalPath } from "./system/named-file.ts";
 
 /** A directory to grant. */
 export interface Grant {
@@ -49,6 +50,8 @@ export interface WritingOptions {
   readonly allowIrrevocable?: boolean | undefined;
   /** Lets `elsewhere` open any directory with this access. Default: it opens none. */
   readonly anyDirectory?: Access | undefined;
+  /** Files that decide what callers may do, such as the policy. No directory that holds one is opened for writing. */
+  readonly decidingFiles?: readonly string[] | undefined;
   /** Refuses changes that would exceed a limit. */
   readonly admit?: ((workspace: Workspace, changes: readonly Change[]) => Promise<void>) | undefined;
   /** Whether `elsewhere` may open this directory all the same: it is a workspace that is being compared or merged. */
@@ -107,6 +110,7 @@ export class Workspace implements Disposable {
     const { handle, root } = resolvePath(this.roots, path);
     const spelling = isAbsolute(path.given) ? resolve(path.given) : path.absolute;
     const own = new Root(spelling, root.access, handle, root.rules);
+    this.#refuseDecidingFiles([own]);
     // A root inside of it still decides about itself.
     const inner = this.roots.filter(
       other => !other.is({ dev: own.device, ino: own.inode }) && own.holds(other.handle.whereabouts()),
@@ -143,10 +147,12 @@ export class Workspace implements Disposable {
 
   /**
    * Other directories, where the engine was opened for any directory; written to in the same way and seen by the same
-   * listeners. The caller disposes of it. Faults: `outside_roots` and `read_only` where
-   * the engine was not, `state_in_root`, and those of `open`.
+   * listeners. The caller disposes of it. Faults: `outside_roots` and `read_only` where the engine was not,
+   * `permission_denied` where one holds a file that decides about callers, `state_in_root`, and those of `open`.
+   *
+   * @param entered only to go on with `within`, which checks again
    */
-  elsewhere(grants: readonly Grant[]): Workspace {
+  elsewhere(grants: readonly Grant[], { entered = false } = {}): Workspace {
     const { anyDirectory } = this.#writing;
     for (const { path, access } of grants) {
       if (this.#writing.opens?.(path)) continue;
@@ -158,11 +164,23 @@ export class Workspace implements Disposable {
       this.#writing.state,
     );
     const roots = openRoots(grants, this.#writing.rules);
+    if (!entered) this.#refuseDecidingFiles(roots);
     this.#shared.attendance.grant(roots);
     const other = new Workspace(roots, this.#confined, roots, this.#shared);
     other.#by = this.#by;
     other.#approved = this.#approved;
     return other;
+  }
+
+  /** Closes the roots and throws where one can be written and holds a file that decides about callers. */
+  #refuseDecidingFiles(roots: readonly Root[]): void {
+    const files = (this.#writing.decidingFiles ?? []).map(canonicalPath);
+    const holds = (root: Root) =>
+      root.access === "read-write" && files.some(file => isWithin(file, root.path));
+    const refused = roots.find(holds);
+    if (refused === undefined) return;
+    for (const root of roots) root[Symbol.dispose]();
+    throw new Fault("permission_denied", { path: refused.spelling });
   }
 
   /** How a part of this workspace writes: the same, but it opens nothing elsewhere. */

@@ -211,3 +211,38 @@ describe("the workspace", () => {
     expect(open()).toBe(0);
   });
 });
+
+it("no directory with the rules in it can be chosen, so that nobody rewrites the rules that bind them", async () => {
+  await using fixture = await Fixture.open(
+    { "rules/policy.json": "{}", "project/a.txt": "one" },
+    { workspace: false },
+  );
+  const at = (path: string) => join(fixture.path, path);
+  using engine = openEngine({
+    roots: [],
+    state: `${fixture.path}-state`,
+    anyDirectory: "read-write",
+    decidingFiles: [at("rules/policy.json")],
+  });
+  using session = new Session();
+  const choose = async (path: string) =>
+    JSON.stringify(
+      await call(
+        fileEditor,
+        "set_workspace",
+        { path },
+        {
+          engine,
+          session,
+          workspace: engine.workspace,
+          settings: { ...defaultSettings, anyDirectory: "read-write" },
+          revision: "2025-11-25",
+          signal: new AbortController().signal,
+          progress: () => {},
+        },
+      ),
+    );
+  expect(await choose(at("rules"))).toContain('"isError":true');
+  expect(await choose(at("."))).toContain('"isError":true');
+  expect(await choose(at("project"))).toContain("Successfully");
+});
