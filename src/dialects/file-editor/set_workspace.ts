@@ -48,7 +48,7 @@ function anywhere(path: string, { workspace, settings }: CallContext): Workspace
     throw new Fault("invalid_argument", { message: `Workspace path must be absolute: ${path}` });
   }
   const access = settings.anyDirectory ?? "read-only";
-  using whole = workspace.elsewhere([{ path: parse(path).root, access }]);
+  using whole = workspace.elsewhere([{ path: parse(path).root, access }], { entered: true });
   const chosen = whole.within(whole.at(path));
   const root = chosen.roots[0]?.path ?? "";
   if (parse(root).root !== root) return chosen;
