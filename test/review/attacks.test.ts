@@ -60,6 +60,17 @@ describe("another page, another user, another name", () => {
     expect(ground.read("a.txt")).toBe("changed\n");
   });
 
+  it("a request target that is no path is answered, not an error of the server", async () => {
+    const { port, host } = new URL(page.base);
+    for (const target of ["//", "http://[", "/\\\\x", "*"]) {
+      const socket = connect(Number(port), "127.0.0.1");
+      socket.write(`GET ${target} HTTP/1.1\r\nhost: ${host}\r\nconnection: close\r\n\r\n`);
+      let said = "";
+      for await (const chunk of socket) said += String(chunk);
+      expect([target, Number(said.slice(9, 12)) < 500]).toEqual([target, true]);
+    }
+  });
+
   it("a cookie that was sent along for a page of another origin is of no use to it", async () => {
     for (const origin of [
       "http://evil.example",

@@ -106,8 +106,12 @@ export class Front {
     headers: Readonly<Record<string, string>>,
   ): Promise<void> {
     const { access, tables, endpoint, printMetrics, keepAliveMs, separateFigures, review } = this.#options;
-    if (review !== undefined && (path === "/review" || path.startsWith("/review/")))
-      return await review.handle(request, response);
+    if (review !== undefined && (path === "/review" || path.startsWith("/review/"))) {
+      await review.handle(request, response);
+      if (response.statusCode >= 400)
+        this.#refused(request, response.statusCode, `${request.method} ${path}`);
+      return;
+    }
     const document = access.documents.get(path);
     if (document !== undefined) return send(response, 200, { ...json, ...headers }, document);
     const identified = await access.identify(request.headers.authorization);

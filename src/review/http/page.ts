@@ -48,7 +48,10 @@ export class Page {
     const { method = "GET" } = request;
     const refusal = this.#foreign(request);
     if (refusal !== undefined) return problem(response, 403, "foreign", refusal);
-    const url = new URL(request.url ?? "/", "http://localhost");
+    // A target such as `//` is no path below a host.
+    const target = `http://localhost/${(request.url ?? "/").replace(/^\/+/, "")}`;
+    if (!URL.canParse(target)) return problem(response, 404, "not_found", "There is nothing here.");
+    const url = new URL(target);
     const path = url.pathname;
     if (path === "/" || path === "/review") return send(response, 303, { location: `/review/${url.search}` });
     if (!path.startsWith("/review/")) return problem(response, 404, "not_found", "There is nothing here.");
