@@ -5,7 +5,7 @@ export const storeOptions = {
   store: {
     kind: "text",
     value: "URL",
-    help: "Share the directory with other servers through this store: postgres://USER@HOST/DATABASE, s3://BUCKET/PREFIX, or a directory; a password is better given in POLYFS_STORE",
+    help: "Share the directory with other servers through this store: postgres://HOST/DATABASE, s3://BUCKET/PREFIX, or a directory; a password is better given in POLYFS_STORE",
   },
   "store-objects": {
     kind: "text",

@@ -50,14 +50,21 @@ export class StateFolder {
 
   /** Changes when files come or go. Undefined where the folder is not there. */
   stamp(): string | undefined {
-    const stat = statSync(this.path, { bigint: true, throwIfNoEntry: false });
-    return stat && `${stat.ino} ${stat.mtimeNs}`;
+    try {
+      const { ino, mtimeNs } = statSync(this.path, { bigint: true });
+      return `${ino} ${mtimeNs}`;
+    } catch {
+      return undefined; // also where the state directory cannot be used: no call fails for it
+    }
   }
 
   /** Whether the last change is so long ago that another one would have another stamp. */
   isSettled(): boolean {
-    const stat = statSync(this.path, { throwIfNoEntry: false });
-    return stat === undefined || Date.now() - stat.mtimeMs > 100;
+    try {
+      return Date.now() - statSync(this.path).mtimeMs > 100;
+    } catch {
+      return true;
+    }
   }
 
   names(): string[] {

@@ -20,6 +20,7 @@ function clone(): string {
   const root = tree();
   for (const name of [
     "src",
+    "web",
     "tools",
     ".npmrc",
     "package.json",

@@ -11,7 +11,7 @@ for (let left = 0; left < 40; left++) {
   try {
     await workspace.edit(workspace.at("file"), () => Buffer.from(`with ${left}`));
   } catch (error) {
-    console.log(error instanceof Error ? error.message : error);
+    console.log(error instanceof Error ? error.code : error);
   }
   for (const fd of held) closeSync(fd);
 }

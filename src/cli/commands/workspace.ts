@@ -32,9 +32,9 @@ const actions: { readonly [word: string]: readonly [operands: number, run: Actio
 
 export const workspace = command({
   name: "workspace",
-  operands: "list|adopt|create|fork|diff|merge|drop|restore|collect [NAME [DIR]]",
+  operands: "ACTION [NAME [DIR]]",
   description:
-    "Works with the workspaces in a directory. adopt makes an existing directory a workspace, where it is; create makes an empty one, or one with a copy of DIR; fork makes one that begins as another; diff shows what a fork changed; merge brings that to its base, all or nothing, as one change that polyfs undo takes back; drop removes a workspace (an adopted directory stays), and restore brings it back until it is collected.",
+    "Works with the workspaces in a directory. list shows them; adopt makes an existing directory a workspace, where it is; create makes an empty one, or one with a copy of DIR; fork makes one that begins as another; diff shows what a fork changed; merge brings that to its base, all or nothing, as one change that polyfs undo takes back; drop removes a workspace (an adopted directory stays), and restore brings it back until it is collected.",
   own: {
     from: { value: "NAME", help: "fork: the workspace to begin as" },
     prefer: {

@@ -30,8 +30,14 @@ function cancels({ undoes }: ChangeRecord, later: readonly ChangeRecord[]): bool
 }
 
 /** Whether a path holds something else after a change, or nothing. */
-function ends({ at: path, from, effect }: RecordedFile, at: string): boolean {
+function ends(file: RecordedFile, at: string): boolean {
+  const { at: path, from, effect } = file;
   if (effect === "removed") return isWithin(at, path);
   if (effect === "moved" && from !== undefined && isWithin(at, from)) return true;
-  return path === at && effect !== "modified";
+  return path === at && effect !== "modified" && !keepsContent(file);
+}
+
+/** Whether a file was replaced by the same content. Undo has nothing to do for such a change, and records nothing. */
+function keepsContent({ before, replaced = before, after }: RecordedFile): boolean {
+  return replaced?.kind === "file" && after?.kind === "file" && replaced.hash === after.hash;
 }
