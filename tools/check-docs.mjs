@@ -121,7 +121,7 @@ function checkJson(page, line, code) {
 
 /** Serves until it is stopped: that it starts is enough. */
 function isService(command) {
-  return /--http\b|polyfs (review|watch)\b/.test(command);
+  return /--http\b|polyfs (review|watch|selftest)\b/.test(command);
 }
 
 function runCommands() {
@@ -139,8 +139,19 @@ function runCommands() {
       }
     }
   } finally {
+    unmountBelow(scratch);
     rmSync(scratch, { recursive: true, force: true });
   }
+}
+
+/** Forks may be mounts. */
+function unmountBelow(directory) {
+  if (!existsSync("/proc/self/mounts")) return;
+  const mounts = readFileSync("/proc/self/mounts", "utf8")
+    .split("\n")
+    .map(line => line.split(" ")[1] ?? "");
+  for (const mount of mounts.filter(path => path.startsWith(directory)).reverse())
+    spawnSync("umount", ["-l", mount]);
 }
 
 /** The lines of a block, comments taken off; continued lines are joined to their first. */
@@ -166,12 +177,8 @@ function checkCommand(page, line, command, world, done) {
   const script = /^npm run ([\w:-]+)/.exec(command)?.[1] ?? /^npm (start|test)\b/.exec(command)?.[1];
   if (script !== undefined && scripts[script] === undefined)
     return fail(page, line, `there is no npm script ${script}`);
-  for (const [, file] of command.matchAll(
-    /(?:^|\s)((?:node )?(?:\.ci|tools|bench|proof|packaging)\/[\w./-]+)/g,
-  )) {
-    const path = file.replace(/^node /, "");
-    if (!existsSync(join(root, path))) fail(page, line, `there is no ${path}`);
-  }
+  const file = /^(?:node )?((?:\.ci|tools|bench|proof|packaging)\/[\w./-]+)(?=\s|$)/.exec(command)?.[1];
+  if (file !== undefined && !existsSync(join(root, file))) fail(page, line, `there is no ${file}`);
   const own = command.replace(/^npm start -- /, "polyfs ").replace(/^npx -y polyfs\b/, "polyfs");
   if (!/^(polyfs|eval "\$\(polyfs)\b/.test(own)) {
     counts["other commands"]++;
@@ -186,13 +193,15 @@ function checkCommand(page, line, command, world, done) {
     .replaceAll("3f9a1c2b", () => world.grant())
     .replaceAll(/\bDIR(\.\.\.|…)?(?=\s|$)/g, world.project)
     .replaceAll(/(--http|--metrics-listen) (\S*:)?\d+/g, "$1 127.0.0.1:0")
-    .replaceAll("/var/log/polyfs/", `${world.home}/`);
+    .replaceAll(/\/(var\/log\/polyfs|etc\/polyfs|backup|srv)\//g, `${world.home}/`);
   const { status, signal, stderr } = spawnSync(
     "timeout",
     ["-s", "TERM", isService(own) ? "2" : "60", "bash", "-c", words],
     {
       cwd: world.project,
-      env: world.env,
+      env: own.startsWith("polyfs store")
+        ? { ...world.env, POLYFS_STORE: join(world.home, "store") }
+        : world.env,
       stdio: ["ignore", "ignore", "pipe"],
       encoding: "utf8",
     },

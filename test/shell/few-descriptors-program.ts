@@ -1,6 +1,7 @@
 // Edits a file again and again with all descriptors of the process in use but so many, and tells what came of it.
 import { closeSync, openSync } from "node:fs";
 import { openEngine } from "../../src/engine/engine.ts";
+import { Fault } from "../../src/engine/fault.ts";
 
 const [root = "", state = ""] = process.argv.slice(2);
 using engine = openEngine({ roots: [{ path: root, access: "read-write" }], state });
@@ -11,7 +12,7 @@ for (let left = 0; left < 40; left++) {
   try {
     await workspace.edit(workspace.at("file"), () => Buffer.from(`with ${left}`));
   } catch (error) {
-    console.log(error instanceof Error ? error.code : error);
+    console.log(error instanceof Fault ? error.code : error);
   }
   for (const fd of held) closeSync(fd);
 }
