@@ -14,8 +14,9 @@ describe("a change of another process", () => {
     await one.says("write_file", { path: "a.txt", content: "last\n" });
     await other.says("undo", { path: "a.txt" });
     expect(fixture.read("a.txt")).toBe("20\n");
+    // It sees the other's undo, and goes one step further back.
     await one.says("undo", { path: "a.txt" });
-    expect(fixture.read("a.txt")).toBe("last\n");
+    expect(fixture.read("a.txt")).toBe("19\n");
   });
 
   it("is listed, too, when its process was killed right after the answer", async () => {

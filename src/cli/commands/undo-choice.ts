@@ -2,9 +2,9 @@
 import { isClientNamed } from "../../engine/client-name.ts";
 import { Fault } from "../../engine/fault.ts";
 import { changeNamed, concerns } from "../../engine/history/changes.ts";
-import { type Standing, standing } from "../../engine/history/standing.ts";
-import { undo } from "../../engine/history/undo.ts";
-import type { ChangeRecord, RecordedFile } from "../../engine/workspace/archive/log.ts";
+import { isLeft } from "../../engine/history/left.ts";
+import { standing } from "../../engine/history/standing.ts";
+import type { ChangeRecord } from "../../engine/workspace/archive/log.ts";
 import type { WorkspacePath } from "../../engine/workspace/path.ts";
 import type { Workspace } from "../../engine/workspace/workspace.ts";
 import { UsageError } from "../usage-error.ts";
@@ -51,33 +51,6 @@ export async function chosenChanges(workspace: Workspace, choice: UndoChoice): P
 
 function isOfTask(record: ChangeRecord, latest: ChangeRecord | undefined): boolean {
   return latest === undefined || (record.connection !== undefined && record.connection === latest.connection);
-}
-
-/** Whether anything is left of a change that was undone in part. */
-async function isLeft(
-  workspace: Workspace,
-  { record, partly }: Standing,
-  path: WorkspacePath | undefined,
-): Promise<boolean> {
-  const at = path && workspace.locate(path).path;
-  const files = record.files.filter(file => at === undefined || concerns(file, at));
-  if (files.every(file => partly.some(undone => undone.files.some(other => restores(other, file)))))
-    return false;
-  try {
-    const { restored } = await undo(workspace, { change: record.id, path, dryRun: true });
-    return restored.some(({ before, after }) => !(before && after && before.equals(after)));
-  } catch (error) {
-    // The undo conflicts with itself: what it removed exists again, or what it created is gone.
-    if (Fault.is(error, "exists") || Fault.is(error, "not_found")) return false;
-    throw error;
-  }
-}
-
-/** Whether the one left a file as it was before the other. */
-function restores(one: RecordedFile, other: RecordedFile): boolean {
-  const [made, was] = [one.after, other.before];
-  if (one.at !== other.at || made?.kind !== was?.kind) return false;
-  return made?.kind === "file" && was?.kind === "file" ? made.hash === was.hash : made === undefined;
 }
 
 async function beginning(workspace: Workspace, text: string): Promise<{ after: string; time: number }> {

@@ -3,8 +3,10 @@
 import type { CallContext } from "../../contract/context.ts";
 import { type Reply, text } from "../../contract/tool.ts";
 import { Fault } from "../../engine/fault.ts";
-import { changeNamed, listChanges } from "../../engine/history/changes.ts";
+import { changeNamed, concerns } from "../../engine/history/changes.ts";
+import { isLeft } from "../../engine/history/left.ts";
 import { standingChanges } from "../../engine/history/own.ts";
+import { standing } from "../../engine/history/standing.ts";
 import type { Restored } from "../../engine/history/undo.ts";
 import { undoHunks } from "../../engine/history/undo-hunks.ts";
 import { undoMany } from "../../engine/history/undo-many.ts";
@@ -87,16 +89,21 @@ async function chosen(
     for (const id of new Set(ids)) records.push(await changeNamed(workspace, id));
     return { records };
   }
+  const at = path && workspace.locate(path).path;
+  const isWanted = ({ files }: ChangeRecord) => at === undefined || files.some(file => concerns(file, at));
   if (since === undefined && path !== undefined) {
-    const records = await listChanges(workspace, { path, limit: 1 });
-    if (records.length === 0) throw new Fault("unknown_change", { id: "" });
-    return { records };
+    for await (const one of standing(workspace)) {
+      if (!isWanted(one.record)) continue;
+      if (one.partly.length === 0 || (await isLeft(workspace, one, path))) return { records: [one.record] };
+    }
+    throw new Fault("unknown_change", { id: "" });
   }
   const { after = "", since: from = 0 } = await sinceOf(since, call);
   const records: ChangeRecord[] = [];
   let note: string | undefined;
   for await (const { record, earlier } of standingChanges(workspace, call.session)) {
     if (since !== undefined && (record.id <= after || record.time < from)) break;
+    if (!isWanted(record)) continue;
     if (earlier && note === undefined) note = `[of an earlier connection, made ${timeOf(record)}]`;
     records.push(record);
     if (since === undefined) break;

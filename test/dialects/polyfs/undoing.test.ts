@@ -145,3 +145,27 @@ describe("undo of several changes", () => {
     for (const name of names) expect(fixture.read(name)).toBe("old\n");
   });
 });
+
+describe("undo with a path", () => {
+  it("goes back one change of that path each time, whoever made it", async () => {
+    const other = await fixture.serve();
+    for (const content of ["1\n", "2\n", "3\n"]) await server.says("write_file", { path: "b.txt", content });
+    await other.says("write_file", { path: "a.txt", content: "a\n" });
+    const seen: string[] = [];
+    for (let i = 0; i < 3; i++) {
+      await other.says("undo", { path: "b.txt" });
+      seen.push(fixture.read("b.txt"));
+    }
+    expect(seen).toEqual(["2\n", "1\n", "b\n"]);
+    expect(await other.refuses("undo", { path: "b.txt" })).toContain("not_found: there is no change to undo");
+    expect(fixture.read("a.txt")).toBe("a\n");
+  });
+
+  it("and since takes back only changes of that path", async () => {
+    await server.says("write_file", { path: "b.txt", content: "1\n" });
+    await server.says("write_file", { path: "a.txt", content: "a\n" });
+    await server.says("write_file", { path: "b.txt", content: "2\n" });
+    await server.says("undo", { since: "start", path: "b.txt" });
+    expect([fixture.read("a.txt"), fixture.read("b.txt")]).toEqual(["a\n", "b\n"]);
+  });
+});
