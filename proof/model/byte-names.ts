@@ -89,12 +89,15 @@ const pieces: readonly (string | readonly number[])[] = [
   [0xdf],
 ]; // prettier-ignore
 
+/** No name of a file, or one that means something to listings: they leave out `.git`, and obey ignore files. */
+const special = new Set([".", "..", ".git", ".gitignore", ".ignore", ".rgignore"]);
+
 /** A name that is not in `taken` yet; every now and then one that looks like one that is. */
 export function byteName(chance: Chance, taken: ReadonlyMap<string, unknown>): Buffer {
   for (;;) {
     const name = candidate(chance, taken);
     const text = name.toString("latin1");
-    if (name.length > 0 && text !== "." && text !== ".." && !taken.has(text)) return name;
+    if (name.length > 0 && !special.has(text) && !taken.has(text)) return name;
   }
 }
 

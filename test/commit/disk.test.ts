@@ -50,7 +50,7 @@ describe("on a disk that is full", () => {
     await workspace.commit([write("f1", Buffer.alloc(400 * 1024, "n"))]);
   });
 
-  it("a state directory without room is told as such", async context => {
+  it.runIf(hasProc)("a state directory without room is told as such", async context => {
     using fixture = new Fixture({ a: "old" });
     using mount = mountSmall(fixture.state, "2m");
     if (mount.reason !== undefined) return context.skip(mount.reason);
