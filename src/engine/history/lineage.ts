@@ -1,6 +1,7 @@
 // Whether a path still holds what a change put there, judging by later changes: an edit replaces a file by another
 // one of the same name, and an undo restores what was removed or moved.
 import type { ChangeRecord, RecordedFile } from "../workspace/archive/log.ts";
+import { listedIn, type Snapshot } from "../workspace/archive/snapshot.ts";
 import { isWithin } from "../workspace/root.ts";
 import type { Workspace } from "../workspace/workspace.ts";
 
@@ -21,8 +22,19 @@ export function lineage(workspace: Workspace, id: string, at: string): RecordedF
   for (const { files } of later) {
     const last = files.findLast(file => file.at === at && file.effect !== "removed");
     if (last !== undefined) return last;
+    const copied = files.findLast(file => file.effect === "copied" && isWithin(at, file.at));
+    const after = copied?.after && within(workspace, copied.after, at.slice(copied.at.length + 1).split("/"));
+    if (copied !== undefined && after !== undefined) return { ...copied, at, after };
   }
   return undefined;
+}
+
+/** What a copied directory held at a path below it, if that is kept. */
+function within(workspace: Workspace, directory: Snapshot, names: readonly string[]): Snapshot | undefined {
+  let found: Snapshot | undefined = directory;
+  for (const name of names)
+    found = found && listedIn(found, workspace.archive.objects)?.find(entry => entry.name === name);
+  return found;
 }
 
 function cancels({ undoes }: ChangeRecord, later: readonly ChangeRecord[]): boolean {
