@@ -35,7 +35,7 @@ export interface EngineOptions {
   readonly rules?: PolicySource | undefined;
   /** Files that decide what callers may do, such as the policy. No directory that holds one is opened for writing. */
   readonly decidingFiles?: readonly string[] | undefined;
-  /** Lets dialects whose caller chooses the directory (`file-editor`) open any, with this access. Default: none. */
+  /** Lets callers that choose their own directory open any, with this access. Default: none. */
   readonly anyDirectory?: Access | undefined;
   /** Lets tools remove what undo could not restore. Default: they refuse (`irrevocable`). */
   readonly allowIrrevocable?: boolean | undefined;

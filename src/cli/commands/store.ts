@@ -30,7 +30,7 @@ export const store = command({
   name: "store",
   operands: `${Object.keys(verbs).join("|")} [DIR]`,
   description:
-    "Looks after a shared store. migrate creates its tables or brings them up to date, while servers run; check looks for damage; gc removes what nobody needs; list shows the workspaces; export and import copy everything to and from a directory, which is a store itself.",
+    "Manages a shared store. migrate creates or upgrades its tables, also while servers run; check reports damage; gc removes unreferenced objects; list prints the workspaces; export and import copy everything to and from a directory, which is itself a store.",
   own: {
     grace: {
       value: "TIME",

@@ -1,4 +1,4 @@
-// How the bytes of a file are read when they are searched: as the dialect's own tools read them, so that a search
+// How the bytes of a file are read when they are searched: as the caller reads them, so that a search
 // finds the words that reading shows, on the lines that it numbers.
 import { isUtf8 } from "node:buffer";
 import { breaksOf } from "../text/endings.ts";
