@@ -1,32 +1,16 @@
 // Gives every file of a tree bytes of its own. A file with other names is copied outside of the tree and moved over
 // itself, so at every moment the tree is whole; done again after a crash, it goes on where it was.
-import { constants, lchownSync, lstatSync, lutimesSync } from "node:fs";
+import { constants, lchownSync, lutimesSync } from "node:fs";
 import { sys } from "../commit/syscalls.ts";
-import { addressOf, rawNamesIn } from "../footprint/raw-names.ts";
-import { TimeSlice } from "../footprint/time-slice.ts";
 import { Handle } from "../handle.ts";
 import type { Address } from "../system/held.ts";
+import { filesBelow } from "./files-below.ts";
 
 /** `scratch` is a path for one file on the same file system, which nobody else uses. */
 export async function privatise(tree: Handle, scratch: string, signal?: AbortSignal): Promise<void> {
-  const slice = new TimeSlice();
-
-  async function visit(directory: Handle): Promise<void> {
-    for (const name of rawNamesIn(directory)) {
-      if (slice.isOver) {
-        await slice.turn();
-        signal?.throwIfAborted();
-      }
-      const address = directory.below(addressOf(name));
-      const stats = lstatSync(address, { throwIfNoEntry: false });
-      if (stats?.isDirectory()) {
-        using below = Handle.open(address, { follow: false, directory: true });
-        await visit(below);
-      } else if (stats?.isFile() && stats.nlink > 1) replace(address, scratch);
-    }
+  for await (const { address, stats } of filesBelow(tree, signal)) {
+    if (stats.nlink > 1) replace(address, scratch);
   }
-
-  await visit(tree);
 }
 
 function replace(address: Address, scratch: string): void {
