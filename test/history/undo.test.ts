@@ -289,3 +289,17 @@ describe("a random sequence of changes", () => {
     );
   });
 });
+
+it("a move is undone after its file was replaced by the same content, which undo has nothing to do for", async () => {
+  for (const name of ["from", "same"]) writeFileSync(join(root, name), "content\n");
+  const moved = await commit({ kind: "move", from: workspace.at("from"), to: workspace.at("to") });
+  const copied = await commit({
+    kind: "copy",
+    from: workspace.at("same"),
+    to: workspace.at("to"),
+    overwrite: true,
+  });
+  await undo(workspace, { change: copied.id });
+  await undo(workspace, { change: moved.id });
+  expect(readdirSync(root).sort()).toEqual(["from", "same"]);
+});
