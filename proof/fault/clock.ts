@@ -1,5 +1,6 @@
 // The clock jumps while servers work: what was done last is taken back first, whatever time it shows; locks are
 // neither broken nor kept for ever; and two servers that disagree about the time do not disturb each other.
+import { spawnSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
@@ -21,6 +22,44 @@ function clockIn(server: ServerUnderTest, name: string) {
   const set = (offset: number) => writeFileSync(file, String(offset));
   set(0);
   return { set, env: { PROOF_CLOCK: file, NODE_OPTIONS: `--import ${script}` } };
+}
+
+/** After each change of a name, a server waits, so that the others act in between. */
+const calls = ["mkdir", "unlink", "rename", "link"].flatMap(name => [`?${name}`, `?${name}at`]).join(",");
+const slowly = [
+  "strace",
+  "-f",
+  "-qq",
+  "-o",
+  "/dev/null",
+  "-e",
+  `trace=${calls}`,
+  "-e",
+  `inject=${calls}:delay_exit=5000`,
+];
+
+/** Servers that start at the same moment all find a state directory in which nothing is recovered yet. */
+export async function startTogether({ tally, long }: Trial): Promise<void> {
+  if (!tally.wants("R112")) return;
+  if (spawnSync("strace", ["-o", "/dev/null", "true"]).status !== 0) {
+    tally.skipped("R112", "needs strace, and leave to trace");
+    return;
+  }
+  const count = 6;
+  for (let round = 0; round < (long ? 100 : 4); round++) {
+    await tally.attempt(`R112 (${count} servers start at the same moment, round ${round})`, async () => {
+      await using server = new ServerUnderTest({ a: "" });
+      const wires = await Promise.all(Array.from({ length: count }, () => server.serve({ before: slowly })));
+      await Promise.all(
+        wires.map((wire, i) =>
+          told(wire, "edit_file", { path: "a", edits: [{ insert_after: 0, new: `line ${i}\n` }] }),
+        ),
+      );
+      const lines = readFileSync(join(server.root, "a"), "utf8").trim().split("\n");
+      if (new Set(lines).size !== count) throw new Error(`of ${count} edits, ${new Set(lines).size} landed`);
+      server.orderly();
+    });
+  }
 }
 
 export async function jumpClocks({ tally }: Trial): Promise<void> {

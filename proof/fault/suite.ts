@@ -1,6 +1,6 @@
 // The fault suite: breaks the machine under the server, and looks whether the files are whole.
 import type { Suite } from "../suite.ts";
-import { jumpClocks } from "./clock.ts";
+import { jumpClocks, startTogether } from "./clock.ts";
 import { failInEachCall, killInEachCall } from "./each-call.ts";
 import { killAtRandom } from "./killed.ts";
 import { restartElsewhere } from "./namespaces.ts";
@@ -20,6 +20,7 @@ export const fault: Suite = {
     await endAtWork(trial);
     await runOutOfHandles(trial);
     await jumpClocks(trial);
+    await startTogether(trial);
     await damageState(trial);
     await fillState(trial);
     await restartElsewhere(trial);

@@ -201,16 +201,16 @@ export class StateDirectory {
     return folders.filter(folder => folder !== this.own);
   }
 
-  /** Notes the boot of the machine in which everything is recovered. */
+  /** Notes the boot of the machine in which everything is recovered. Several processes may do so at the same time. */
   noteBoot(boot: string): void {
-    const path = join(this.path, "boot");
-    unlinkIfThere(path);
-    const fd = sys.open(path, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL, 0o600);
+    const draft = join(this.own, "boot");
+    const fd = sys.open(draft, constants.O_WRONLY | constants.O_CREAT | constants.O_TRUNC, 0o600);
     try {
       writeAll(fd, Buffer.from(boot));
     } finally {
       sys.close(fd);
     }
+    sys.rename(draft, join(this.path, "boot"));
   }
 
   /** How long a dead process's folder has been waiting, in milliseconds. */

@@ -86,7 +86,7 @@ export function makeDirectoryFor(path: string): void {
       if (errno === "EEXIST") return;
       if (errno !== "ENOENT" || directory === path) throw error;
       makeDirectoryFor(directory);
-      mkdirSync(directory, 0o700);
+      mkdirSync(directory, { mode: 0o700, recursive: true }); // another process may have made it meanwhile
     }
   });
 }
