@@ -1,14 +1,13 @@
 // The latest contents that a read-only process has read, in memory and bounded: enough to tell what changed in a file
 // since it was read.
-import { contentHash } from "../text/version.ts";
 
 const maxBytes = 16 * 1024 * 1024;
 const contents = new Map<string, Uint8Array>();
 let total = 0;
 
 /** Keeps the content of the file at `at`; evicts the oldest first. */
-export function keepRecent(at: string, bytes: Uint8Array): void {
-  const key = `${contentHash(bytes).slice(0, 12)} ${at}`;
+export function keepRecent(at: string, bytes: Uint8Array, hash: string): void {
+  const key = `${hash.slice(0, 12)} ${at}`;
   if (bytes.length > maxBytes || contents.has(key)) return;
   contents.set(key, bytes);
   total += bytes.length;

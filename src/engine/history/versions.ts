@@ -7,7 +7,7 @@ import { Fault, type Faults, type NumberedLine } from "../fault.ts";
 import { type Detected, detect, isBinary } from "../text/detect.ts";
 import type { LineChange } from "../text/line-diff.ts";
 import { type DecodeOptions, decode, type Text } from "../text/text.ts";
-import { contentHash, version } from "../text/version.ts";
+import { contentHash, version, versionOf } from "../text/version.ts";
 import type { Archive } from "../workspace/archive/archive.ts";
 import type { Snapshot } from "../workspace/archive/snapshot.ts";
 import type { Workspace } from "../workspace/workspace.ts";
@@ -27,15 +27,18 @@ export interface Past {
  * A read-only server writes nothing to the state directory either: the latest are kept in memory.
  */
 export function remember(workspace: Workspace, at: string, bytes: Uint8Array): string {
-  if (!workspace.roots.some(({ access }) => access === "read-write")) keepRecent(at, bytes);
-  else if (bytes.length <= maxRememberedBytes) setImmediate(keep, workspace, at, bytes);
-  return version(bytes);
+  const hash = contentHash(bytes);
+  if (!workspace.roots.some(({ access }) => access === "read-write")) keepRecent(at, bytes, hash);
+  else if (bytes.length <= maxRememberedBytes) setImmediate(keep, workspace, at, bytes, hash);
+  return versionOf(hash);
 }
 
-function keep(workspace: Workspace, at: string, bytes: Uint8Array): void {
+function keep(workspace: Workspace, at: string, bytes: Uint8Array, hash: string): void {
   try {
     const { archive } = workspace;
-    archive.sightings.add(at, archive.reads.put(bytes));
+    if (archive.sightings.isRecent(at, hash)) return;
+    archive.reads.put(bytes, hash);
+    archive.sightings.add(at, hash);
   } catch {
     // Without a place for it, an edit against this version is refused instead of merged.
   }

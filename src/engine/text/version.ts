@@ -14,5 +14,9 @@ export function contentHash(bytes: Uint8Array): string {
 }
 
 export function version(bytes: Uint8Array): string {
-  return `v:${contentHash(bytes).slice(0, 12)}`;
+  return versionOf(contentHash(bytes));
+}
+
+export function versionOf(hash: string): string {
+  return `v:${hash.slice(0, 12)}`;
 }

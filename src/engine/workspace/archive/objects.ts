@@ -41,8 +41,7 @@ export class Objects {
   }
 
   /** Keeps bytes, and returns their hash. */
-  put(bytes: Uint8Array): string {
-    const hash = contentHash(bytes);
+  put(bytes: Uint8Array, hash = contentHash(bytes)): string {
     if (this.has(hash)) return hash;
     this.#write(hash, isWorthPacking(bytes) ? deflateRawSync(bytes, packing) : bytes, bytes);
     return hash;
