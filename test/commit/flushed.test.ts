@@ -4,6 +4,8 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { describe, expect, it } from "vitest";
 import { contentHash } from "../../src/engine/text/version.ts";
+import { Journal } from "../../src/engine/workspace/commit/journal.ts";
+import { sys } from "../../src/engine/workspace/commit/syscalls.ts";
 import { isTemporaryName } from "../../src/engine/workspace/commit/temporary.ts";
 import { type ProcessWire, start } from "../mcp/wire.ts";
 import { Fixture } from "./fixture.ts";
@@ -159,3 +161,42 @@ function namesUsed(state: string): string[] {
     return temporary.flatMap(({ names }: { names: string[] }) => names);
   });
 }
+
+describe("a journal that many commits write at the same time", () => {
+  const count = 64;
+
+  /** Appends and flushes a record for each commit. The first is large, so that its flush takes place in a thread. */
+  async function flushTogether(flush: (fd: number) => Promise<void>) {
+    using fixture = new Fixture();
+    const journal = new Journal(join(fixture.base, "journal"), 1, Buffer.alloc(32));
+    const original = sys.flushDataLater;
+    sys.flushDataLater = flush;
+    try {
+      return await Promise.allSettled(
+        Array.from({ length: count }, async (_, i) => {
+          journal.append({ is: "commit", id: i }, i === 0 ? [Buffer.alloc(512 * 1024)] : []);
+          await journal.flush();
+        }),
+      );
+    } finally {
+      sys.flushDataLater = original;
+      journal.close();
+    }
+  }
+
+  it("is flushed a few times for all of them", async () => {
+    const original = sys.flushDataLater;
+    let flushes = 0;
+    const results = await flushTogether(fd => {
+      flushes++;
+      return original(fd);
+    });
+    expect(results.every(({ status }) => status === "fulfilled")).toBe(true);
+    expect(flushes).toBeLessThan(4);
+  });
+
+  it("fails them all where the flush under way fails, since the system tells it only once", async () => {
+    const results = await flushTogether(() => Promise.reject(new Error("EIO")));
+    expect(results.every(({ status }) => status === "rejected")).toBe(true);
+  });
+});

@@ -39,6 +39,9 @@ export class Journal {
   /** Bytes since the last flush. */
   #appended = 0;
   #flushMs = 0;
+  #flushing: Promise<void> | undefined;
+  /** Begins when the one under way ends. */
+  #nextFlush: Promise<void> | undefined;
   /** Directories above it. The first flush includes them, so that the journal can be found after a power cut. */
   #unflushed: readonly string[];
 
@@ -83,7 +86,29 @@ export class Journal {
     this.#appended += record.length;
   }
 
-  async flush(): Promise<void> {
+  /**
+   * Flushes what has been appended by now. Callers that come while a flush is under way share the next one. They fail
+   * with the one under way: after a failed flush, the system may call the next one a success.
+   */
+  flush(): Promise<void> {
+    if (this.#flushing === undefined) return this.#beginFlush();
+    this.#nextFlush ??= this.#flushing
+      .finally(() => {
+        this.#nextFlush = undefined;
+      })
+      .then(() => this.#beginFlush());
+    return this.#nextFlush;
+  }
+
+  #beginFlush(): Promise<void> {
+    const flushing = this.#flush().finally(() => {
+      if (this.#flushing === flushing) this.#flushing = undefined;
+    });
+    this.#flushing = flushing;
+    return flushing;
+  }
+
+  async #flush(): Promise<void> {
     if (this.#unflushed.length > 0) await this.#flushNames();
     const started = clock();
     const isLarge = this.#appended > mostFlushedAtOnce;

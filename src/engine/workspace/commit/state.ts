@@ -25,6 +25,7 @@ import {
   heartbeatMs,
   identityIn,
   isAlive,
+  type LivenessChecks,
   needsBeacon,
   type ProcessIdentity,
   thisProcess,
@@ -307,27 +308,29 @@ export function beaconsOf(state: string): string {
 }
 
 /** Whether the process of an owner file is gone. `beacons` is the directory of its liveness socket. */
-export function isDead(owner: string, beacons: string): boolean {
+export function isDead(
+  owner: string,
+  beacons: string,
+  isLit: LivenessChecks["isLit"] = name => isLitNow(beacons, name),
+): boolean {
   const stat = sys.lstat(owner);
   if (stat === undefined) return false;
   const identity = identityAt(owner);
   if (identity === "busy") return false;
   if (identity === undefined || isOut(identity.beacon ?? "")) return true;
   const isShared = () => !isOfOneMachine(beacons);
-  return !isAlive(identity, stat.mtimeMs, { isShared, isLit: name => isLitNow(beacons, name) });
+  return !isAlive(identity, stat.mtimeMs, { isShared, isLit });
 }
 
 /** The same for a caller that can wait. */
 export async function isDeadSoon(owner: string, beacons: string): Promise<boolean> {
   const identity = identityAt(owner);
-  // A recent answer is reused without starting a thread.
   if (identity === "busy") return false;
-  if (identity?.beacon !== undefined && needsBeacon(identity)) {
-    if (await isLit(beacons, identity.beacon)) return false;
-    // Another process may have taken the lock meanwhile. Asking about that one now would take a thread.
-    if (beaconAt(owner) !== identity.beacon) return false;
-  }
-  return isDead(owner, beacons);
+  if (identity?.beacon === undefined || !needsBeacon(identity)) return isDead(owner, beacons);
+  const answer = await isLit(beacons, identity.beacon);
+  // Another process may have taken the lock meanwhile.
+  if (answer || beaconAt(owner) !== identity.beacon) return false;
+  return isDead(owner, beacons, () => answer);
 }
 
 /** Parses the owner file of a process; "busy" if it cannot be read right now. */

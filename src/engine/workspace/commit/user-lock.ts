@@ -15,7 +15,7 @@ import { temporaryDirectory } from "../system/user.ts";
 import { unlinkIfThere } from "./if-there.ts";
 import { LivenessSocket } from "./liveness-socket.ts";
 import { isOpenElsewhere } from "./retry-busy-file.ts";
-import { beaconAt, beaconsOf, isDead, isDeadSoon, makeDirectory, openPrivate, writeOwner } from "./state.ts";
+import { beaconAt, beaconsOf, isDeadSoon, makeDirectory, openPrivate, writeOwner } from "./state.ts";
 import { sys } from "./syscalls.ts";
 
 interface UserLock {
@@ -71,7 +71,6 @@ function build(): UserLock {
   const directory = byDescriptor ? `${held.address}/.` : held.address; // the descriptor's own address is a link
   conceal(directory);
   makeDirectory(beaconsOf(directory));
-  for (const name of sys.names(directory).map(String)) sweepDead(directory, name);
   const id = `${process.pid}-${randomBytes(8).toString("hex")}`;
   using alive = Handle.open(beaconsOf(directory), { follow: false, directory: true });
   const beacon = LivenessSocket.light(alive, id);
@@ -87,19 +86,28 @@ function build(): UserLock {
     sweep(owner);
     sweep(`${beaconsOf(directory)}/${id}`);
   });
+  void sweepDead(directory);
   return { directory, owner, inode: sys.lstat(owner)?.ino ?? -1 };
 }
 
-function sweepDead(directory: string, name: string): void {
-  const file = `${directory}/${name}`;
-  const stat = sys.lstat(file);
-  if (!stat?.isFile()) return;
-  if (name.startsWith(unborn)) {
-    if (Date.now() - stat.mtimeMs > unbornMs) sweep(file);
-  } else if (isDead(file, beaconsOf(directory))) {
-    const beacon = beaconAt(file);
-    if (beacon !== undefined) sweep(`${beaconsOf(directory)}/${beacon}`);
-    sweep(file);
+/** Removes what dead processes left. No commit waits for it: a lock of theirs that is in the way is removed then. */
+async function sweepDead(directory: string): Promise<void> {
+  try {
+    for (const name of sys.names(directory).map(String)) {
+      const file = `${directory}/${name}`;
+      const stat = sys.lstat(file);
+      if (!stat?.isFile()) continue;
+      if (name.startsWith(unborn)) {
+        if (Date.now() - stat.mtimeMs > unbornMs) sweep(file);
+        continue;
+      }
+      const beacon = beaconAt(file);
+      if (!(await isDeadSoon(file, beaconsOf(directory))) || sys.lstat(file)?.ino !== stat.ino) continue;
+      if (beacon !== undefined) sweep(`${beaconsOf(directory)}/${beacon}`);
+      sweep(file);
+    }
+  } catch {
+    // the next process tries again
   }
 }
 
