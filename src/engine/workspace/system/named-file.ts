@@ -79,14 +79,19 @@ export function canonicalPath(path: string): string {
 export function makeDirectoryFor(path: string): void {
   const directory = dirname(path);
   system(directory, () => {
-    try {
-      mkdirSync(directory, 0o700);
-    } catch (error) {
-      const errno = errnoOf(error);
-      if (errno === "EEXIST") return;
-      if (errno !== "ENOENT" || directory === path) throw error;
-      makeDirectoryFor(directory);
-      mkdirSync(directory, { mode: 0o700, recursive: true }); // another process may have made it meanwhile
-    }
+    if (makeOne(directory)) return;
+    makeDirectoryFor(directory);
+    makeOne(directory);
   });
+}
+
+/** False where the directory above it is missing. Another process may make the same one at the same time. */
+function makeOne(directory: string): boolean {
+  try {
+    mkdirSync(directory, 0o700);
+  } catch (error) {
+    if (errnoOf(error) === "ENOENT" && dirname(directory) !== directory) return false;
+    if (errnoOf(error) !== "EEXIST") throw error;
+  }
+  return true;
 }
