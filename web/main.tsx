@@ -3,7 +3,8 @@ import { render } from "preact";
 import { App } from "./app.tsx";
 import { isInClient, startInClient } from "./embedded/start.ts";
 import { followChosen, refreshDetail, touched } from "./state/detail.ts";
-import { addChange, followFilters, markKept, reloadLists } from "./state/history.ts";
+import { addChange, followFilters, reloadLists } from "./state/history.ts";
+import { takeMark } from "./state/keep.ts";
 import { listenToKeys } from "./state/keys.ts";
 import { listen } from "./state/live.ts";
 import { dropNote, loadNotes, putNote } from "./state/notes.ts";
@@ -35,10 +36,7 @@ function start(): void {
     settled: settleQuestion,
     note: putNote,
     unnote: ({ id }) => dropNote(id),
-    kept: kept => {
-      markKept(kept);
-      refreshDetail();
-    },
+    kept: takeMark,
     servers: servers => {
       if (session.value !== undefined) session.value = { ...session.value, servers };
     },

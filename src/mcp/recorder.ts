@@ -3,10 +3,12 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import { clock } from "../engine/clock.ts";
 import type { Workspace } from "../engine/workspace/workspace.ts";
+import type { PageAction } from "../review/http/page-watch.ts";
 import { auditedChange } from "./audited-change.ts";
 import { isRecord, RpcError } from "./jsonrpc.ts";
 import type { Caller, MethodAnswer } from "./method.ts";
 import { decisionOf, type RecordedCall } from "./recorded-call.ts";
+import { reviewEntry } from "./review-audit.ts";
 
 /** Takes an entry of the audit log. */
 export type Audit = (entry: Readonly<Record<string, unknown>>) => void;
@@ -84,6 +86,11 @@ export class Recorder implements Disposable {
   /** A request that was not served. */
   refused(entry: Readonly<Record<string, unknown>>): void {
     this.#options.audit?.({ event: "refused", ...entry });
+  }
+
+  /** What a person did at the review page. */
+  reviewed(action: PageAction): void {
+    this.#options.audit?.(reviewEntry(action));
   }
 
   [Symbol.dispose](): void {

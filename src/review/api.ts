@@ -8,7 +8,8 @@
 //
 // Authentication is a cookie. Every POST carries `Content-Type: application/json` and `X-Polyfs-Review: 1`.
 // A failed request answers with a Problem and a status: 400 wrong input, 401 not signed in, 403 not allowed to,
-// 404 not there, 409 in conflict with the files as they are, 413 too large, 500 a defect.
+// 404 not there, 409 in conflict with the files as they are, 413 too large, 429 too many requests of this token, 500 a
+// defect.
 
 /** The body of every answer that is not 2xx. */
 export interface Problem {
@@ -231,6 +232,8 @@ export interface FileDifference extends FileSummary {
   readonly about?: string;
   readonly language?: string;
   readonly hunks: readonly Hunk[];
+  /** Marked as kept by a person, in every change that touched it. */
+  readonly kept?: boolean;
   /** There are more hunks than are shown. */
   readonly more?: boolean;
 }
@@ -238,6 +241,10 @@ export interface FileDifference extends FileSummary {
 export interface Hunk {
   /** Pass it to api/undo; unique within the answer. Absent where the hunk cannot be undone on its own. */
   readonly number?: number;
+  /** Pass it to api/keep. Absent in questions and previews. */
+  readonly id?: string;
+  /** Marked as kept by a person. */
+  readonly kept?: boolean;
   /**
    * Unified diff: a line `@@ -a,b +c,d @@`, then lines that begin with " ", "-", "+" or "\", separated by \n. Lines
    * over 2,000 characters are cut and end with `… (+N characters)`.
@@ -308,20 +315,24 @@ export interface Collision {
 }
 
 // ---------------------------------------------------------------------------------------------------------------
-// POST api/keep, body KeepRequest, answer Kept: marks as reviewed, or takes the mark back. It changes no file.
+// POST api/keep, body KeepRequest, answer Kept: marks as reviewed, or removes the mark. It changes no file. Marks are
+// stored beside the history: every page of this user, today's and tomorrow's, shows them.
 
 export interface KeepRequest {
   /** Exactly one of these two. */
   readonly changes?: readonly string[];
   readonly task?: string;
-  /** Only this file of them. */
+  /** Only this file; of the changes, those that touched it are marked. */
   readonly path?: string;
+  /** Only these hunks of that file, by their ids; at most 1,000. */
+  readonly hunks?: readonly string[];
   readonly kept: boolean;
 }
 
 export interface Kept {
   readonly changes: readonly string[];
   readonly path?: string;
+  readonly hunks?: readonly string[];
   readonly kept: boolean;
 }
 

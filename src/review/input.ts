@@ -82,6 +82,16 @@ export class BodyFields {
     return value;
   }
 
+  /** Names of hunks, as `withMarks` makes them. */
+  hunkIds(name: string): string[] | undefined {
+    const value = this.#fields[name];
+    if (value === undefined) return undefined;
+    const isList = Array.isArray(value) && value.length > 0 && value.length <= 1000;
+    if (!isList || !value.every(one => typeof one === "string" && /^[0-9a-f]{24}$/.test(one)))
+      throw wrong(`${name} must be a list of ids of hunks`);
+    return value;
+  }
+
   count(name: string): number | undefined {
     const value = this.#fields[name];
     if (value === undefined) return undefined;

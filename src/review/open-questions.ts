@@ -107,6 +107,7 @@ export class OpenQuestions {
       needs: needs.slice(0, mostNeeds),
       files,
       writesRules: this.#options.writeRule !== undefined,
+      roots: workspace.roots.map(({ path }) => path),
     };
   }
 }

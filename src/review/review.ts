@@ -1,13 +1,14 @@
 // What the pages of one process share: the changes, the servers that run, their calls and questions, notes and marks.
 // Each viewer sees the part that its workspace reaches.
+import { resolve } from "node:path";
 import type { ChangeRecord } from "../engine/workspace/archive/log.ts";
 import type { Workspace } from "../engine/workspace/workspace.ts";
 import { StateFolder } from "../host/state-folder.ts";
-import type { AnswerRequest, Call, Note, Question, SettledQuestion } from "./api.ts";
+import type { AnswerRequest, Call, Kept, Note, Question, ServerInfo, SettledQuestion } from "./api.ts";
 import { ChangeIndex } from "./change-index.ts";
 import { differenceOf, overview } from "./difference.ts";
 import { type Event, EventStream, type Listener } from "./events.ts";
-import { KeptMarks } from "./kept.ts";
+import { KeptMarks, keptFile } from "./kept.ts";
 import { NoteFiles, type StoredNote } from "./notes.ts";
 import { Presence } from "./presence.ts";
 import { type ConnectedServer, Servers } from "./servers.ts";
@@ -40,6 +41,7 @@ export class Review implements ReviewedPast, Disposable {
   readonly #archive: Workspace["archive"];
   readonly #notes: NoteFiles | undefined;
   readonly #noteWatch: Disposable | undefined;
+  readonly #markWatch: Disposable | undefined;
   readonly #presence: Presence;
   readonly #streams = new Map<Viewer, EventStream>();
   readonly #questions = new Map<string, OpenQuestion>();
@@ -63,7 +65,12 @@ export class Review implements ReviewedPast, Disposable {
       StateFolder.make(state, ...folders.marks),
     );
     this.index.onChange = (_, record) => this.#changed(record);
-    this.kept = new KeptMarks(StateFolder.make(state, ...folders.marks));
+    const marks = StateFolder.make(state, ...folders.marks);
+    this.kept = new KeptMarks(marks);
+    this.#markWatch = marks?.watch(name => {
+      if (name === undefined || name === keptFile) this.refreshMarks();
+    });
+    this.refreshMarks();
     const notes = StateFolder.make(state, ...folders.notes);
     this.#notes = notes && new NoteFiles(notes);
     this.#noteWatch = notes?.watch(() => this.#readNotes());
@@ -78,6 +85,7 @@ export class Review implements ReviewedPast, Disposable {
   [Symbol.dispose](): void {
     this.#presence[Symbol.dispose]();
     this.#noteWatch?.[Symbol.dispose]();
+    this.#markWatch?.[Symbol.dispose]();
     this.servers[Symbol.dispose]();
     this.index[Symbol.dispose]();
   }
@@ -120,8 +128,8 @@ export class Review implements ReviewedPast, Disposable {
   }
 
   calls(viewer: Viewer, limit: number): Call[] {
-    const seen = this.#calls.filter(({ roots }) => isWithinReach(viewer, roots)).map(({ call }) => call);
-    return seen.slice(-limit).reverse();
+    const seen = this.#calls.filter(({ roots }) => isWithinReach(viewer, roots)).slice(-limit);
+    return seen.map(({ call, roots }) => shownCall(viewer, call, roots)).reverse();
   }
 
   async questions(viewer: Viewer): Promise<Question[]> {
@@ -151,7 +159,7 @@ export class Review implements ReviewedPast, Disposable {
 
   notes(viewer: Viewer): Note[] {
     return this.#knownNotes
-      .filter(({ change }) => this.#isSeen(viewer, change))
+      .filter(note => this.#isNoteSeen(viewer, note))
       .map(note => shownNote(viewer, note));
   }
 
@@ -164,24 +172,44 @@ export class Review implements ReviewedPast, Disposable {
 
   removeNote(viewer: Viewer, id: string): boolean {
     const note = this.#knownNotes.find(one => one.id === id);
-    if (note === undefined || !this.#isSeen(viewer, note.change)) return false;
+    if (note === undefined || !this.#isNoteSeen(viewer, note)) return false;
     const removed = this.#notes?.remove(id) ?? false;
     this.#readNotes();
     return removed;
   }
 
-  mark(changes: readonly string[], path: string | undefined, kept: boolean): void {
-    const mark = { changes, ...(path !== undefined && { path }), kept };
+  mark(mark: Kept): void {
+    this.refreshMarks();
     this.kept.mark(mark);
+    this.#tellMark(mark);
+  }
+
+  /** Reads the marks of other processes, and tells the pages that are open. */
+  refreshMarks(): void {
+    for (const mark of this.kept.refresh(id => this.index.get(id) !== undefined)) this.#tellMark(mark);
+  }
+
+  #tellMark(mark: Kept): void {
+    const { changes, path } = mark;
     this.#send(viewer => {
       const seen = changes.filter(change => this.#isSeen(viewer, change));
-      return seen.length === 0 ? undefined : { name: "kept", data: { ...mark, changes: seen } };
+      const isHidden = path !== undefined && !isPathSeen(viewer, path);
+      return seen.length === 0 || isHidden ? undefined : { name: "kept", data: { ...mark, changes: seen } };
     });
+  }
+
+  runningServers(viewer: Viewer): ServerInfo[] {
+    return this.servers.running.filter(({ roots }) => isWithinReach(viewer, roots));
   }
 
   #isSeen(viewer: Viewer, change: string): boolean {
     const entry = this.index.get(change);
     return entry !== undefined && isSeen(viewer, entry);
+  }
+
+  /** A note on a file that a rule hides from the viewer would tell about that file. */
+  #isNoteSeen(viewer: Viewer, { change, path }: StoredNote): boolean {
+    return this.#isSeen(viewer, change) && (path === undefined || isPathSeen(viewer, path));
   }
 
   #send(happening: Happening): void {
@@ -226,11 +254,7 @@ export class Review implements ReviewedPast, Disposable {
   #serversChanged(gone?: string): void {
     for (const [id, { server }] of gone === undefined ? [] : this.#questions)
       if (server.info.id === gone) this.#settle({ id, outcome: "gone" });
-    const { running } = this.servers;
-    this.#send(viewer => ({
-      name: "servers",
-      data: running.filter(({ roots }) => isWithinReach(viewer, roots)),
-    }));
+    this.#send(viewer => ({ name: "servers", data: this.runningServers(viewer) }));
   }
 
   #told(server: ConnectedServer, message: FromServer): void {
@@ -271,7 +295,9 @@ export class Review implements ReviewedPast, Disposable {
     this.#calls.push({ call, roots });
     if (this.#calls.length > mostCalls * 1.5) this.#calls = this.#calls.slice(-mostCalls);
     if (isNew)
-      this.#send(viewer => (isWithinReach(viewer, roots) ? { name: "call", data: call } : undefined));
+      this.#send(viewer =>
+        isWithinReach(viewer, roots) ? { name: "call", data: shownCall(viewer, call, roots) } : undefined,
+      );
   }
 
   #ask(server: ConnectedServer, question: WireQuestion): void {
@@ -304,11 +330,13 @@ export class Review implements ReviewedPast, Disposable {
       before.delete(note.id);
       if (known !== undefined && known.read === note.read) continue;
       this.#send(viewer =>
-        this.#isSeen(viewer, note.change) ? { name: "note", data: shownNote(viewer, note) } : undefined,
+        this.#isNoteSeen(viewer, note) ? { name: "note", data: shownNote(viewer, note) } : undefined,
       );
     }
-    for (const { id, change } of before.values())
-      this.#send(viewer => (this.#isSeen(viewer, change) ? { name: "unnote", data: { id } } : undefined));
+    for (const note of before.values())
+      this.#send(viewer =>
+        this.#isNoteSeen(viewer, note) ? { name: "unnote", data: { id: note.id } } : undefined,
+      );
   }
 }
 
@@ -317,10 +345,26 @@ function isWithinReach(viewer: Viewer, roots: readonly string[]): boolean {
   return viewer.mode === "local" && roots.length === 0 ? true : reaches(viewer, roots);
 }
 
-/** Only somebody who may see all that a question is about can answer it. */
-function maySettle(viewer: Viewer, { needs }: WireQuestion): boolean {
-  const paths = needs.map(({ at }) => at);
-  return viewer.mayUndo && reaches(viewer, paths) && !paths.some(path => viewer.workspace.isHidden(path));
+function isPathSeen(viewer: Viewer, path: string): boolean {
+  return reaches(viewer, [path]) && !viewer.workspace.isHidden(path);
+}
+
+/**
+ * Only a person who may see what a question is about can answer it. A token must also reach everything that the call
+ * would change, and for a command everything that its caller reaches: the question shows both.
+ */
+function maySettle(viewer: Viewer, { needs, files, command, roots }: WireQuestion): boolean {
+  const asked = needs.map(({ at }) => at);
+  if (!viewer.mayUndo || asked.length === 0 || !asked.every(path => isPathSeen(viewer, path))) return false;
+  if (viewer.mode === "local") return true;
+  const changed = files.flatMap(({ at, from }) => (from === undefined ? [at] : [at, from]));
+  return changed.every(path => isPathSeen(viewer, path)) && (command === undefined || reaches(viewer, roots));
+}
+
+/** Calls name paths as the agent wrote them. Those that a rule hides from the viewer are left out. */
+function shownCall(viewer: Viewer, call: Call, roots: readonly string[]): Call {
+  const isHidden = (path: string) => roots.some(root => viewer.workspace.isHidden(resolve(root, path)));
+  return { ...call, paths: call.paths.map(path => (isHidden(path) ? "(hidden)" : path)) };
 }
 
 async function shownQuestion(viewer: Viewer, { server, question }: OpenQuestion): Promise<Question> {

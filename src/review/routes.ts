@@ -21,12 +21,13 @@ import type {
   UndoResult,
 } from "./api.ts";
 import { differenceToNow, netDifference } from "./details.ts";
+import { withMarks } from "./hunk-marks.ts";
 import { BodyFields, QueryFields, Refused } from "./input.ts";
 import type { Review } from "./review.ts";
 import { changeHolds, PastFinder, searchPast } from "./search.ts";
 import { changeSummary, type Filter, isSeen, matching, taskSummary } from "./summaries.ts";
 import { undoFor } from "./undoing.ts";
-import { nameOf, reaches, type Viewer } from "./viewer.ts";
+import { holdsPath, nameOf, type Viewer } from "./viewer.ts";
 
 export interface RouteRequest {
   readonly method: "GET" | "POST";
@@ -77,7 +78,7 @@ export class Routes {
         const match = pattern.exec(route);
         if (match === null || accepted !== method) continue;
         await this.#review.index.ready;
-        this.#review.kept.refresh(id => this.#review.index.get(id) !== undefined);
+        this.#review.refreshMarks();
         const answer = await run({ query: new QueryFields(query), body, id: match[1] ?? "" }, viewer);
         const isRefused =
           isUndoResult(answer) && method === "POST" && !answer.done && answer.collisions.length > 0;
@@ -102,9 +103,7 @@ export class Routes {
       ...(who !== undefined && { who }),
       roots: workspace.roots.map(({ path, access }) => ({ path, name: nameOf(viewer, path), access })),
       may: { undo: mayUndo, answer: mayUndo, writeRules: mode === "local" && mayUndo, note: true },
-      servers: this.#review.servers.running.filter(
-        ({ roots }) => roots.length === 0 || reaches(viewer, roots),
-      ),
+      servers: this.#review.runningServers(viewer),
       changes,
       now: Date.now(),
     };
@@ -131,9 +130,11 @@ export class Routes {
 
   async #change(id: string, query: QueryFields, viewer: Viewer): Promise<ChangeDetail> {
     const record = this.#named(id, viewer);
+    const { index, kept } = this.#review;
+    const difference = await netDifference(viewer, [record], query.text("file", 4096));
     return {
       change: changeSummary(this.#review, viewer, record),
-      difference: await netDifference(viewer, [record], query.text("file", 4096)),
+      difference: withMarks(difference, index.taskOf(id), [record], kept),
       notes: this.#review.notes(viewer).filter(({ change }) => change === id),
     };
   }
@@ -184,7 +185,7 @@ export class Routes {
     return {
       task: taskSummary(this.#review, viewer, id, ids),
       changes: all.slice(0, 500).map(record => changeSummary(this.#review, viewer, record)),
-      difference,
+      difference: withMarks(difference, id, all, this.#review.kept),
       notes: this.#review.notes(viewer).filter(({ change }) => ids.includes(change)),
     };
   }
@@ -245,17 +246,22 @@ export class Routes {
   }
 
   async #keep(given: unknown, viewer: Viewer): Promise<Kept> {
-    const body = new BodyFields(given, ["changes", "task", "path", "kept"]);
+    const body = new BodyFields(given, ["changes", "task", "path", "hunks", "kept"]);
     body.exactlyOne(["changes", "task"]);
     const kept = body.flag("kept");
     if (kept === undefined) throw new Refused(400, "invalid_input", "kept is required");
     const task = body.id("task");
-    const changes = task === undefined ? (body.ids("changes") ?? []) : this.#seenIn(task, viewer);
-    for (const id of changes) this.#named(id, viewer);
-    if (changes.length === 0) throw new Refused(404, "unknown_task", "There is no such task.");
-    const path = body.text("path", 4096);
-    this.#review.mark(changes, path, kept);
-    return { changes, ...(path !== undefined && { path }), kept };
+    const [path, hunks] = [body.text("path", 4096), body.hunkIds("hunks")];
+    if (hunks !== undefined && path === undefined) throw new Refused(400, "invalid_input", "hunks need path");
+    const named = task === undefined ? (body.ids("changes") ?? []) : this.#seenIn(task, viewer);
+    const records = named.map(id => this.#named(id, viewer));
+    if (records.length === 0) throw new Refused(404, "unknown_task", "There is no such task.");
+    const about = path === undefined ? records : records.filter(record => holdsPath(viewer, record, path));
+    if (about.length === 0) throw new Refused(400, "invalid_input", "path is not a file of these changes");
+    const changes = about.map(({ id }) => id);
+    const mark = { changes, ...(path !== undefined && { path }), ...(hunks && { hunks }), kept };
+    this.#review.mark(mark);
+    return mark;
   }
 
   async #questions(viewer: Viewer): Promise<QuestionList> {
@@ -297,10 +303,7 @@ export class Routes {
     const text = body.text("text", 4000)?.trim() ?? "";
     if (text === "") throw new Refused(400, "invalid_input", "text is required");
     const [path, line] = [body.text("path", 4096), body.count("line")];
-    if (
-      path !== undefined &&
-      !record.files.some(({ at, kind }) => path === at || (kind === "directory" && path.startsWith(`${at}/`)))
-    )
+    if (path !== undefined && !holdsPath(viewer, record, path))
       throw new Refused(400, "invalid_input", "path is not a file of this change");
     if (line !== undefined && path === undefined) throw new Refused(400, "invalid_input", "line needs path");
     return this.#review.addNote(viewer, {

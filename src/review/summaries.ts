@@ -12,7 +12,7 @@ import type { Agent, ChangeSummary, FileSummary, TaskSummary } from "./api.ts";
 import type { ChangeEntry } from "./change-entry.ts";
 import type { ChangeIndex } from "./change-index.ts";
 import type { KeptMarks } from "./kept.ts";
-import { nameOf, reaches, type Viewer, visibleFiles } from "./viewer.ts";
+import { holdsPath, nameOf, reaches, type Viewer, visibleFiles } from "./viewer.ts";
 
 const mostFiles = 20;
 const mostChanges = 500;
@@ -90,7 +90,7 @@ export function changeSummary(past: ReviewedPast, viewer: Viewer, record: Change
   const { index, kept } = past;
   const { id, time, action, undoes } = record;
   const files = visibleFiles(viewer, record);
-  const keptPaths = kept.pathsOf(id);
+  const keptPaths = kept.pathsOf(id).filter(path => holdsPath(viewer, record, path));
   return {
     id,
     time,

@@ -12,6 +12,8 @@ export interface Viewer {
   /** What may be seen now; roots may be added while a page is open. */
   readonly workspace: Workspace;
   readonly mayUndo: boolean;
+  /** How many requests the token may send in a minute; absent: no limit. */
+  readonly rate?: { readonly owner: string; readonly perMinute: number } | undefined;
 }
 
 /** Whether every one of these paths lies in a root of the viewer's. */
@@ -24,6 +26,14 @@ export function visibleFiles({ workspace }: Viewer, { files }: ChangeRecord): Re
   return files.filter(
     ({ at, from, effect }) =>
       effect !== "none" && !workspace.isHidden(at) && (from === undefined || !workspace.isHidden(from)),
+  );
+}
+
+/** Whether a path is a file of a change that the viewer may see, or lies in a directory of it. */
+export function holdsPath(viewer: Viewer, record: ChangeRecord, path: string): boolean {
+  if (!reaches(viewer, [path]) || viewer.workspace.isHidden(path)) return false;
+  return visibleFiles(viewer, record).some(
+    ({ at, kind }) => path === at || (kind === "directory" && path.startsWith(`${at}/`)),
   );
 }
 

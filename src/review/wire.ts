@@ -38,6 +38,8 @@ export interface WireQuestion {
   /** In base64, as the rules show them. `cut`: too large to be sent. */
   readonly files: readonly WireFile[];
   readonly writesRules: boolean;
+  /** The directories that the caller may reach. */
+  readonly roots: readonly string[];
 }
 
 export interface WireFile {

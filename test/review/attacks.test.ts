@@ -1,19 +1,20 @@
 // Attacks on the review page by whoever can reach the port: other pages, other users, names that point here, and what
 // an agent can put into names and files. Nothing is answered that should not be, and nothing in an answer is markup.
-import { readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { spawnSync } from "node:child_process";
+import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { connect } from "node:net";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type Agent, type Answer, ask, Ground, type Page } from "./ground.ts";
+import { type Agent, type Answer, ask, Ground, type Page, startLeashed } from "./ground.ts";
 
-let ground: Ground;
+// A hook that is registered inside another hook never runs.
+const ground = new Ground(afterAll);
 let agent: Agent;
 let page: Page;
 let address: string;
 let change: string;
 
 beforeAll(async () => {
-  ground = new Ground(afterAll);
   ground.write("a.txt", "secret-of-the-file\n");
   agent = await ground.agent();
   change = await agent.change("write_file", { path: "a.txt", content: "changed\n" });
@@ -21,6 +22,14 @@ beforeAll(async () => {
   const { Page: Pages } = await import("./ground.ts");
   page = await Pages.enter(address);
 });
+
+async function raw(port: string, request: string): Promise<string> {
+  const socket = connect(Number(port), "127.0.0.1");
+  socket.write(request);
+  let said = "";
+  for await (const chunk of socket) said += String(chunk);
+  return said;
+}
 
 const leaks = (answer: Answer) => /secret-of-the-file|a\.txt/.test(answer.text);
 const json = { "content-type": "application/json", "x-polyfs-review": "1" };
@@ -63,13 +72,80 @@ describe("another page, another user, another name", () => {
   it("a request target that is no path is answered, not an error of the server", async () => {
     const { port, host } = new URL(page.base);
     for (const target of ["//", "http://[", "/\\\\x", "*"]) {
-      const socket = connect(Number(port), "127.0.0.1");
-      socket.write(`GET ${target} HTTP/1.1\r\nhost: ${host}\r\nconnection: close\r\n\r\n`);
-      let said = "";
-      for await (const chunk of socket) said += String(chunk);
+      const said = await raw(port, `GET ${target} HTTP/1.1\r\nhost: ${host}\r\nconnection: close\r\n\r\n`);
       expect([target, Number(said.slice(9, 12)) < 500]).toEqual([target, true]);
     }
   });
+
+  it("only a single Host that names the page is served, with the cookie or without", async () => {
+    const { port, host } = new URL(page.base);
+    const cases: readonly (readonly [what: string, head: string])[] = [
+      ["absent", ""],
+      ["empty", "host:\r\n"],
+      ["twice, ours first", `host: ${host}\r\nhost: evil.example\r\n`],
+      ["twice, ours last", `host: evil.example\r\nhost: ${host}\r\n`],
+      ["twice ours", `host: ${host}\r\nHost: ${host}\r\n`],
+      ["a list", `host: ${host}, evil.example\r\n`],
+      ["with a user", `host: x@${host}\r\n`],
+      ["with a dot", `host: localhost.:${port}\r\n`],
+      ["without the port", "host: localhost\r\n"],
+      ["folded", `host: ${host}\r\n evil.example\r\n`],
+    ];
+    for (const version of ["1.0", "1.1"])
+      for (const [what, head] of cases) {
+        const cookie = `cookie: ${page.headers.cookie}\r\nconnection: close\r\n`;
+        const said = await raw(port, `GET /review/api/changes HTTP/${version}\r\n${head}${cookie}\r\n`);
+        expect([what, version, ["400", "403"].includes(said.slice(9, 12))]).toEqual([what, version, true]);
+        expect(said).not.toContain("a.txt");
+      }
+    const fine = `GET /review/api/changes HTTP/1.1\r\nhost: ${host}\r\ncookie: ${page.headers.cookie}\r\nconnection: close\r\n\r\n`;
+    expect(await raw(port, fine)).toContain("a.txt");
+  });
+
+  it("a second Origin, an empty one, and one that a browser does not tell are refused", async () => {
+    const { port, host, origin } = new URL(page.base);
+    for (const head of [
+      `origin: ${origin}\r\norigin: http://evil.example\r\n`,
+      "origin:\r\n",
+      "origin: null\r\n",
+    ]) {
+      const request = `GET /review/api/changes HTTP/1.1\r\nhost: ${host}\r\n${head}cookie: ${page.headers.cookie}\r\nconnection: close\r\n\r\n`;
+      const said = await raw(port, request);
+      expect([head, said.slice(9, 12), said.includes("a.txt")]).toEqual([head, "403", false]);
+    }
+  });
+
+  // Only the administrator can start programs as another user.
+  it.runIf(process.platform === "linux" && process.getuid?.() === 0)(
+    "the address that a browser is started with is of no use to another user who reads it from the list of processes",
+    async () => {
+      const opened = join(ground.base, "opened");
+      writeFileSync(join(ground.base, "xdg-open"), `#!/bin/sh\nprintf %s "$1" > "${opened}"\n`, {
+        mode: 0o755,
+      });
+      const env = { ...ground.environment, PATH: `${ground.base}:${process.env.PATH}` };
+      const child = startLeashed(["review", ground.root], { cwd: ground.root, env });
+      try {
+        await expect
+          .poll(() => existsSync(opened) && readFileSync(opened, "utf8"), { timeout: 30_000 })
+          .toBeTruthy();
+        const url = readFileSync(opened, "utf8");
+        const asOther = spawnSync(
+          process.execPath,
+          [
+            "-e",
+            `fetch(${JSON.stringify(url)}, { redirect: "manual" }).then(one => console.log(one.status))`,
+          ],
+          { uid: 65_534, gid: 65_534, cwd: "/", encoding: "utf8" },
+        );
+        expect(asOther.stdout.trim()).toBe("401");
+        expect((await ask(url)).status).toBe(303);
+        expect((await ask(url)).status).toBe(401);
+      } finally {
+        child.kill();
+      }
+    },
+  );
 
   it("a cookie that was sent along for a page of another origin is of no use to it", async () => {
     for (const origin of [
@@ -224,7 +300,14 @@ describe("what an agent can put into names and files", () => {
     ids.push(await agent.change("delete_path", { path: odd }));
     for (const id of ids)
       await expect
-        .poll(async () => (await page.get(`api/changes/${id}`)).status, { timeout: 30_000 })
+        .poll(
+          async () => {
+            const a = await page.get(`api/changes/${id}`);
+            if (a.status !== 200) console.log(a.text);
+            return a.status;
+          },
+          { timeout: 5_000 },
+        )
         .toBe(200);
     const answers = await Promise.all(ids.map(async id => await page.get(`api/changes/${id}`)));
     expect(answers.map(({ text }) => text.length < 400_000)).toEqual([true, true, true, true]);

@@ -15,7 +15,8 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type Agent, Ground, type Page } from "./ground.ts";
 
-let ground: Ground;
+// A hook that is registered inside another hook never runs.
+const ground = new Ground(afterAll);
 let agent: Agent;
 let page: Page;
 
@@ -29,7 +30,6 @@ const git = (...args: string[]) =>
   });
 
 beforeAll(async () => {
-  ground = new Ground(afterAll);
   ground.write(".gitignore", "build/\n*.log\n");
   ground.write("src/main.ts", lines(40));
   git("init", "-q");

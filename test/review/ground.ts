@@ -1,15 +1,25 @@
 // A project, agents that work in it through the built program, and the review page as a browser's HTTP sees it.
-import { type ChildProcess, spawn } from "node:child_process";
+import { type ChildProcess, type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
 import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { request as httpRequest, type IncomingMessage } from "node:http";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
+import { pathToFileURL } from "node:url";
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
 import { onTestFinished } from "vitest";
 import type { Events } from "../../src/review/api.ts";
 
 export const program = join(import.meta.dirname, "../../dist/polyfs.cjs");
+
+/** Starts the program. It ends with this process, whatever happens. */
+export function startLeashed(
+  args: readonly string[],
+  options: { readonly cwd: string; readonly env: NodeJS.ProcessEnv },
+): ChildProcessWithoutNullStreams {
+  const leash = pathToFileURL(join(import.meta.dirname, "leash.mjs")).href;
+  return spawn(process.execPath, ["--import", leash, program, ...args], options);
+}
 
 export interface Answer {
   readonly status: number;
@@ -55,7 +65,7 @@ export class Ground {
   constructor(cleanUp: (action: () => Promise<void>) => void = onTestFinished) {
     mkdirSync(this.root);
     cleanUp(async () => {
-      for (const client of this.#clients) await client.close();
+      await Promise.allSettled(this.#clients.map(async client => await client.close()));
       for (const child of this.#children) {
         const ended = new Promise(resolve => child.once("exit", resolve));
         if (child.exitCode === null && child.signalCode === null && child.kill("SIGTERM")) await ended;
@@ -101,7 +111,7 @@ export class Ground {
 
   /** Starts a program that tells its address on its standard output, or in its log. */
   async start(args: readonly string[], address: RegExp, cwd = this.root): Promise<string> {
-    const child = spawn(process.execPath, [program, ...args], { cwd, env: this.environment });
+    const child = startLeashed(args, { cwd, env: this.environment });
     this.#children.push(child);
     let told = "";
     return await new Promise((resolve, reject) => {

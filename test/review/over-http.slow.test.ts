@@ -1,6 +1,6 @@
 // The same page at /review of a server over HTTP: for tokens with the effect `reviews`, and only what they may see.
 import { spawnSync } from "node:child_process";
-import { mkdirSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
@@ -17,6 +17,14 @@ function newToken(ground: Ground, name: string, ...args: string[]): string {
   });
   if (status !== 0) throw new Error(stderr);
   return stdout.trim();
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: lines of many shapes
+function lines(file: string): any[] {
+  return readFileSync(file, "utf8")
+    .split("\n")
+    .slice(0, -1)
+    .map(line => JSON.parse(line));
 }
 
 async function overHttp(url: string, token?: string): Promise<Agent> {
@@ -90,6 +98,114 @@ describe("with tokens", () => {
     expect((await page.get("api/session")).status).toBe(401);
   });
 
+  it("what a reviewer does is audited like a call, without what was written; a token has its limit", async () => {
+    const ground = new Ground();
+    const agent = newToken(ground, "agent");
+    const reviewer = newToken(ground, "reviewer", "--effects", "reviews");
+    const hasty = newToken(ground, "hasty", "--effects", "reviews", "--per-minute", "3");
+    const audit = join(ground.base, "audit.log");
+    const start = await ground.start(
+      ["--http", "0", "--tokens", tokens(ground), "--audit", audit, "--dialect", "polyfs", ground.root],
+      /http:\/\/127[^/\s]+/,
+    );
+    const remote = await overHttp(start, agent);
+    const change = await remote.change("write_file", { path: "a.txt", content: "tulip\n" });
+    const base = `${start}/review/`;
+    const page = new Page(base, { authorization: `Bearer ${reviewer}` });
+    await expect.poll(async () => (await page.get(`api/changes/${change}`)).status).toBe(200);
+    const path = join(ground.root, "a.txt");
+    await page.post("api/keep", { changes: [change], path, kept: true });
+    await page.post("api/notes", { change, path, line: 1, text: "orchid" });
+    await page.post("api/questions/none-1", { answer: "deny", reason: "orchid" });
+    const undone = (await page.post("api/undo", { change })).json.changes;
+    const quick = new Page(base, { authorization: `Bearer ${hasty}` });
+    const statuses: number[] = [];
+    for (let i = 0; i < 5; i++) statuses.push((await quick.get("api/session")).status);
+    expect(statuses).toEqual([200, 200, 200, 429, 429]);
+    expect(Number((await quick.get("api/session")).headers["retry-after"])).toBeGreaterThan(0);
+    await expect.poll(() => lines(audit).some(({ status }) => status === 429)).toBe(true);
+    const all = lines(audit);
+    const calls = all.filter(({ tool = "" }) => tool.startsWith("review/"));
+    const common = { event: "call", caller: "reviewer", client: "review", workspace: [ground.root] };
+    expect(calls.filter(({ tool }) => !tool.startsWith("review/changes/"))).toMatchObject([
+      {
+        ...common,
+        tool: "review/keep",
+        paths: [path],
+        about: { changes: [change], kept: true },
+        outcome: "ok",
+      },
+      { ...common, tool: "review/notes", paths: [path], about: { change, line: 1 }, outcome: "ok" },
+      {
+        ...common,
+        tool: "review/questions/none-1",
+        about: { answer: "deny" },
+        outcome: "error",
+        fault: "settled",
+      },
+      {
+        ...common,
+        tool: "review/undo",
+        about: { change },
+        outcome: "ok",
+        changes: [{ id: undone[0], undoes: change, files: [{ at: path, effect: "removed" }] }],
+      },
+    ]);
+    expect(
+      calls.some(({ tool, caller }) => tool === `review/changes/${change}` && caller === "reviewer"),
+    ).toBe(true);
+    expect(all.find(({ status }) => status === 429)).toMatchObject({ event: "refused", caller: "hasty" });
+    expect(JSON.stringify(all)).not.toMatch(/tulip|orchid/);
+  });
+
+  it("a narrow token gets no note, no mark and no call that is about what its rules hide", async () => {
+    const ground = new Ground();
+    for (const name of ["open", "deep"]) mkdirSync(join(ground.root, name));
+    const agent = newToken(ground, "agent");
+    const wide = newToken(ground, "wide", "--effects", "reviews");
+    const policy = join(ground.base, "narrow.json");
+    writeFileSync(policy, JSON.stringify({ rules: [{ paths: ["deep"], access: "deny" }] }));
+    const narrow = newToken(ground, "narrow", "--effects", "reviews");
+    const file = JSON.parse(readFileSync(tokens(ground), "utf8"));
+    file.tokens[2].policy = policy;
+    writeFileSync(tokens(ground), JSON.stringify(file));
+    const start = await ground.start(
+      ["--http", "0", "--tokens", tokens(ground), "--dialect", "polyfs", ground.root],
+      /http:\/\/127[^/\s]+/,
+    );
+    const remote = await overHttp(start, agent);
+    const patch =
+      "*** Begin Patch\n*** Add File: open/a.txt\n+a\n*** Add File: deep/b.txt\n+b\n*** End Patch";
+    const change = await remote.change("apply_patch", { patch });
+    const [all, some] = [wide, narrow].map(
+      token => new Page(`${start}/review/`, { authorization: `Bearer ${token}` }),
+    ) as [Page, Page];
+    await expect.poll(async () => (await some.get(`api/changes/${change}`)).status).toBe(200);
+    const stream = await some.events();
+    const [seen, hidden] = [join(ground.root, "open/a.txt"), join(ground.root, "deep/b.txt")];
+    for (const path of [hidden, seen]) {
+      expect((await all.post("api/notes", { change, path, text: `about ${path}` })).status).toBe(200);
+      expect((await all.post("api/keep", { changes: [change], path, kept: true })).status).toBe(200);
+    }
+    expect((await stream.next("kept")).data.path).toBe(seen);
+    expect((await stream.next("note")).data.path).toBe(seen);
+    await remote.call("read_file", { path: "deep/b.txt" });
+    expect((await stream.next("call", ({ tool }) => tool === "read_file")).data.paths).toEqual(["(hidden)"]);
+    const texts = [
+      "api/notes",
+      "api/calls",
+      "api/changes",
+      `api/changes/${change}`,
+      "api/tasks",
+      "api/facets",
+    ];
+    for (const route of texts) expect((await some.get(route)).text).not.toMatch(/deep|b\.txt/);
+    expect((await some.get("api/notes")).json.notes).toHaveLength(1);
+    for (const body of [{ path: hidden, text: "x" }])
+      expect((await some.post("api/notes", { change, ...body })).status).toBe(400);
+    expect((await some.post("api/keep", { changes: [change], path: hidden, kept: true })).status).toBe(400);
+  });
+
   it("what a token's own policy masks, its page masks", async () => {
     const ground = new Ground();
     const agent = newToken(ground, "agent");
@@ -104,7 +220,6 @@ describe("with tokens", () => {
         ],
       }),
     );
-    const { readFileSync } = await import("node:fs");
     const file = JSON.parse(readFileSync(tokens(ground), "utf8"));
     file.tokens[1].policy = policy;
     writeFileSync(tokens(ground), JSON.stringify(file));

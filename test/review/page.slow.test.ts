@@ -1,9 +1,9 @@
 // The review page's API, asked as a browser asks it, while agents work through servers of their own.
-import { mkdirSync, symlinkSync } from "node:fs";
+import { existsSync, mkdirSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import type { ChangeSummary, FileDifference } from "../../src/review/api.ts";
-import { Ground } from "./ground.ts";
+import type { ChangeSummary, FileDifference, Hunk } from "../../src/review/api.ts";
+import { Ground, type Page } from "./ground.ts";
 
 const numbered = (count: number) => Array.from({ length: count }, (_, i) => `line ${i + 1}\n`).join("");
 
@@ -221,6 +221,56 @@ describe("keep and undo", () => {
     expect((await page.get("api/tasks")).json.tasks[0].kept).toBe(true);
     await page.post("api/keep", { changes: [first], kept: false });
     expect((await other.get("api/tasks")).json.tasks[0].kept).toBe(false);
+  });
+
+  it("remembers kept hunks for every page, until the hunk is another one", async () => {
+    const ground = new Ground();
+    const path = ground.write("a.txt", numbered(40));
+    const agent = await ground.agent();
+    const edits = [5, 30].map(line => ({ old: `line ${line}\n`, new: `LINE ${line}\n` }));
+    const change = await agent.change("edit_file", { path: "a.txt", edits });
+    const page = await ground.page(ground.root);
+    const hunksOf = async (of: Page, route: string) =>
+      (await of.get(route)).json.difference.files[0].hunks.map(({ id, kept }: Hunk) => ({ id, kept }));
+    const [first, second] = await hunksOf(page, `api/changes/${change}`);
+    expect(first.id).not.toBe(second.id);
+    const other = await ground.page(ground.root);
+    const stream = await other.events();
+    const mark = { changes: [change], path, hunks: [first.id], kept: true };
+    expect((await page.post("api/keep", mark)).json).toEqual(mark);
+    expect((await stream.next("kept")).data).toEqual(mark);
+    const marked = [{ id: first.id, kept: true }, { id: second.id }];
+    expect(await hunksOf(other, `api/changes/${change}`)).toEqual(marked);
+    await ground.end();
+    const next = await ground.page(ground.root);
+    expect(await hunksOf(next, `api/tasks/${change}`)).toEqual(marked);
+    expect((await next.get(`api/changes/${change}`)).json.change.kept).toBe(false);
+    await agent.change("edit_file", { path: "a.txt", edits: [{ old: "LINE 5\n", new: "LiNE 5\n" }] });
+    await expect
+      .poll(async () => (await hunksOf(next, `api/tasks/${change}`)).map(({ kept }: Hunk) => kept))
+      .toEqual([undefined, undefined]);
+    await next.post("api/keep", { ...mark, kept: false });
+    expect(await hunksOf(next, `api/changes/${change}`)).toEqual([{ id: first.id }, { id: second.id }]);
+  });
+
+  it("marks no path that is not a file of the change, and no hunk without its file", async () => {
+    const ground = new Ground();
+    const agent = await ground.agent();
+    const change = await agent.change("write_file", { path: "a.txt", content: "a\n" });
+    const page = await ground.page(ground.root);
+    await page.get(`api/changes/${change}`);
+    for (const wrong of [
+      { path: "/etc/passwd" },
+      { path: join(ground.root, "b.txt") },
+      { path: `${join(ground.root, "a.txt")}/../a.txt` },
+      { path: "a.txt" },
+      { hunks: ["0".repeat(24)] },
+      { path: join(ground.root, "a.txt"), hunks: ["../../../../../../../.."] },
+    ]) {
+      const answer = await page.post("api/keep", { changes: [change], kept: true, ...wrong });
+      expect([wrong, answer.status]).toEqual([wrong, 400]);
+    }
+    expect(existsSync(join(ground.state, "review/kept.jsonl"))).toBe(false);
   });
 });
 

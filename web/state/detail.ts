@@ -5,6 +5,7 @@ import type {
   ChangeSummary,
   Difference,
   FileDifference,
+  Kept,
   Note,
   TaskDetail,
   TaskSummary,
@@ -66,6 +67,19 @@ export function touched({ task, undoes, files }: ChangeSummary): void {
     (undoes !== undefined && ids.has(undoes)) ||
     (untilNow.value && files.some(({ path }) => paths.has(path)));
   if (isRelated) refreshDetail();
+}
+
+/** Marks hunks of what is shown as kept, or not kept any more. */
+export function markHunks({ hunks = [], kept }: Kept): void {
+  const shown = detail.value;
+  if (shown === undefined) return;
+  const files = shown.difference.files.map(file => ({
+    ...file,
+    hunks: file.hunks.map(hunk =>
+      hunk.id !== undefined && hunks.includes(hunk.id) ? { ...hunk, kept } : hunk,
+    ),
+  }));
+  detail.value = { ...shown, difference: { ...shown.difference, files } };
 }
 
 /** A file in full, put in the place of its shortened form. */

@@ -1,12 +1,12 @@
 // One file of a difference: its hunks, each with keep, undo and note.
 import { useMemo } from "preact/hooks";
-import type { FileDifference, Hunk } from "../../src/review/api.ts";
+import type { FileDifference, Hunk, KeepRequest } from "../../src/review/api.ts";
 import { HunkLines, type LineTools, type Place } from "../parts/diff.tsx";
 import { linesOf } from "../parts/diff-lines.ts";
 import { Check, Comment, Undo } from "../parts/icons.tsx";
 import { type Detail, fetchWhole, untilNow } from "../state/detail.ts";
 import { item } from "../state/items.ts";
-import { hunkKey, keep, keepHunk, keptHunks } from "../state/keep.ts";
+import { keep } from "../state/keep.ts";
 import { isEmbedded, may } from "../state/session.ts";
 import { isUndoing, undo } from "../state/undo.ts";
 import { Counts } from "./change-rows.tsx";
@@ -19,13 +19,10 @@ interface Props {
 
 export function FileView({ file, shown }: Props) {
   const { name, from, effect, shows, about, hunks, more, path } = file;
-  const { changes } = shown;
-  const touching = changes.filter(change => change.files.some(one => one.path === path));
-  const isKept =
-    touching.length > 0 && touching.every(({ kept, keptPaths }) => kept || keptPaths?.includes(path));
+  const isKept = file.kept === true;
   const { canUndo, undoIt } = undoOf(shown, { path }, name);
-  const keepIt = () => void keep({ changes: touching.map(({ id }) => id), path, kept: !isKept }, name);
-  const canKeep = !isEmbedded.value && touching.length > 0;
+  const keepIt = () => void keep({ ...keepable(shown), path, kept: !isKept }, name);
+  const canKeep = !isEmbedded.value;
   return (
     <section class={`file${isKept ? " kept" : ""}`} aria-label={name}>
       <header
@@ -63,7 +60,7 @@ export function FileView({ file, shown }: Props) {
         )}
       </header>
       {!isKept &&
-        hunks.map(hunk => <HunkView key={hunkKey(path, hunk)} hunk={hunk} file={file} shown={shown} />)}
+        hunks.map(hunk => <HunkView key={hunk.id ?? hunk.text} hunk={hunk} file={file} shown={shown} />)}
       {!isKept && hunks.length === 0 && <p class="about">{about ?? nothingToShow[shows]}</p>}
       {!isKept && more && (
         <button type="button" class="button quiet small more" onClick={() => void fetchWhole(file)}>
@@ -86,9 +83,7 @@ const nothingToShow = {
 
 function HunkView({ hunk, file, shown }: Props & { readonly hunk: Hunk }) {
   const { path, name } = file;
-  const { number } = hunk;
-  const key = hunkKey(path, hunk);
-  const isKept = keptHunks.value.has(key);
+  const { number, id, kept: isKept = false } = hunk;
   const { head, lines } = useMemo(() => linesOf(hunk), [hunk]);
   const { canUndo, undoIt } = undoOf(
     shown,
@@ -104,7 +99,10 @@ function HunkView({ hunk, file, shown }: Props & { readonly hunk: Hunk }) {
     may.value.note && change !== undefined && place !== undefined
       ? () => startNote({ change, path, name, ...place })
       : undefined;
-  const keepIt = () => keepHunk(key, !isKept);
+  const keepIt =
+    id === undefined || isEmbedded.value
+      ? undefined
+      : () => void keep({ ...keepable(shown), path, hunks: [id], kept: !isKept }, `a hunk of ${name}`);
   const tools: LineTools = {
     onNote: noteIt && change ? at => startNote({ change, path, name, ...at }) : undefined,
     below: at => LineNotes({ shown, path, at }),
@@ -141,15 +139,17 @@ function HunkView({ hunk, file, shown }: Props & { readonly hunk: Hunk }) {
             <Comment size={14} /> Note
           </button>
         )}
-        <button
-          type="button"
-          class="button quiet small"
-          aria-pressed={isKept}
-          aria-label={`${isKept ? "Show again" : "Keep"}: ${lineWords} of ${name}`}
-          onClick={keepIt}
-        >
-          <Check size={14} /> {isKept ? "Show" : "Keep"}
-        </button>
+        {keepIt && (
+          <button
+            type="button"
+            class="button quiet small"
+            aria-pressed={isKept}
+            aria-label={`${isKept ? "Show again" : "Keep"}: ${lineWords} of ${name}`}
+            onClick={keepIt}
+          >
+            <Check size={14} /> {isKept ? "Show" : "Keep"}
+          </button>
+        )}
         {canUndo && number !== undefined && (
           <button
             type="button"
@@ -184,4 +184,9 @@ function undoOf({ chosen, task, changes }: Detail, part: Part, what: string) {
 /** The newest change of what is shown that touched the file: notes belong to a change. */
 function changeOf({ changes }: Detail, path: string): string | undefined {
   return (changes.find(({ files }) => files.some(file => file.path === path)) ?? changes[0])?.id;
+}
+
+/** Whose mark a mark on a file or a hunk is. */
+function keepable({ chosen: { kind, id } }: Detail): Pick<KeepRequest, "task" | "changes"> {
+  return kind === "task" ? { task: id } : { changes: [id] };
 }

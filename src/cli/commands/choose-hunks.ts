@@ -9,7 +9,7 @@ import { isWithin } from "../../engine/workspace/root.ts";
 import type { Workspace } from "../../engine/workspace/workspace.ts";
 import { print } from "../print.ts";
 import { colouredDiff, styleOf, visible } from "../style.ts";
-import { shownFrom } from "./past.ts";
+import { type ShownPast, shownFrom } from "./past.ts";
 
 const explained = "y: undo this hunk, n: keep it, a: undo this and all that follow, q: keep the rest\n";
 
@@ -18,10 +18,11 @@ export async function chooseHunks(
   workspace: Workspace,
   records: readonly ChangeRecord[],
   path: WorkspacePath | undefined,
+  past: ShownPast,
 ): Promise<number[]> {
   const only = path && workspace.locate(path).path;
   const files = (await netTexts(workspace, records)).filter(({ at }) => !only || isWithin(at, only));
-  const total = files.reduce((sum, { hunks }) => sum + hunks.length, 0);
+  const total = files.reduce((sum, { at, hunks }) => sum + (past.isWhole(at) ? hunks.length : 0), 0);
   const input = createInterface({ input: process.stdin });
   const lines = input[Symbol.asyncIterator]();
   const chosen: number[] = [];
@@ -32,7 +33,11 @@ export async function chooseHunks(
       const name = visible(shownFrom(process.cwd(), file.at));
       if (file.opaque)
         await print(process.stderr, `${name}: moved, or not text; undo the whole change for it\n`);
-      for (const [i, hunk] of hunkTexts(file, name).entries()) {
+      // Hunks of the real text cannot be told apart where values are masked.
+      const isWhole = past.isWhole(file.at);
+      if (!file.opaque && !isWhole)
+        await print(process.stderr, `${name}: the policy masks it; --reveal shows its hunks\n`);
+      for (const [i, hunk] of isWhole ? hunkTexts(file, name).entries() : []) {
         asked++;
         if (!all) {
           await print(process.stdout, hunk);

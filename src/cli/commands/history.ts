@@ -9,8 +9,8 @@ import { print } from "../print.ts";
 import { styleOf } from "../style.ts";
 import { UsageError } from "../usage-error.ts";
 import { command } from "./command.ts";
-import { diffOf, fileLine, headOf, type ShownContents } from "./past.ts";
-import { openPast } from "./shown-past.ts";
+import { diffOf, fileLine, headOf, type ShownPast } from "./past.ts";
+import { openPast, revealOption } from "./shown-past.ts";
 
 export const history = command({
   name: "history",
@@ -22,6 +22,7 @@ export const history = command({
     diff: { help: "Show what was changed, line by line" },
     limit: { value: "N", help: "How many changes (default 20)" },
     before: { value: "CHANGE", help: "Only changes before this one" },
+    reveal: revealOption,
     json: { help: "Print the records as JSON, one on each line" },
   },
   options: ["policy"],
@@ -32,7 +33,7 @@ export const history = command({
   ],
   most: 1,
   async run({ operands: [named = "."], own, config }) {
-    const shown = openPast(config, resolve(fromHome(named)));
+    const shown = openPast(config, resolve(fromHome(named)), { reveal: own.has("reveal") });
     const at = resolve(fromHome(named));
     // Writable, so that the commits of a killed server are recovered and shown.
     using workspace = Workspace.open([{ path: parse(at).root, access: "read-write" }], {
@@ -62,7 +63,7 @@ function limitOf(given = "20"): number {
 
 const mostFiles = 20;
 
-async function printRecord(record: ChangeRecord, shown: ShownContents, withDiff: boolean): Promise<void> {
+async function printRecord(record: ChangeRecord, shown: ShownPast, withDiff: boolean): Promise<void> {
   const style = styleOf(process.stdout);
   const lines = [headOf(record, style)];
   const files = record.files.filter(({ effect }) => effect !== "none");

@@ -7,8 +7,13 @@ import type { Snapshot } from "../../engine/workspace/archive/snapshot.ts";
 import { isWithin } from "../../engine/workspace/root.ts";
 import { colouredDiff, type Style, visible } from "../style.ts";
 
-/** Contents of the past as the policy shows them; undefined where it hides them, or they are not kept. */
-export type ShownContents = (at: string, hash: string) => Buffer | undefined;
+/** Contents as the policy shows them; undefined where it hides them, or they are not kept. */
+export interface ShownPast {
+  recorded(at: string, hash: string): Buffer | undefined;
+  shown(at: string, bytes: Buffer): Buffer | undefined;
+  /** Whether a file is shown with its real bytes. */
+  isWhole(at: string): boolean;
+}
 
 const maxDiffBytes = 1024 * 1024;
 
@@ -35,11 +40,7 @@ const signs: Readonly<Record<RecordedFile["effect"], string>> = {
 };
 
 /** A file of a change, with the lines that it gained and lost. */
-export async function fileLine(
-  file: RecordedFile,
-  shown: ShownContents,
-  { green, red }: Style,
-): Promise<string> {
+export async function fileLine(file: RecordedFile, shown: ShownPast, { green, red }: Style): Promise<string> {
   const name = shownFrom(process.cwd(), file.at);
   const from = file.from === undefined ? "" : `${visible(shownFrom(process.cwd(), file.from))} -> `;
   const texts = await textsOf(file, shown);
@@ -53,7 +54,7 @@ export async function fileLine(
 }
 
 /** The diff of a change to a file; "" if there is none to show. */
-export async function diffOf(file: RecordedFile, shown: ShownContents, style: Style): Promise<string> {
+export async function diffOf(file: RecordedFile, shown: ShownPast, style: Style): Promise<string> {
   const texts = await textsOf(file, shown);
   if (texts === undefined) return "";
   const name = shownFrom(process.cwd(), file.at);
@@ -75,7 +76,7 @@ export async function contentDiff(at: string, before: Buffer, after: Buffer, sty
 
 async function textsOf(
   { at, before, after }: RecordedFile,
-  shown: ShownContents,
+  shown: ShownPast,
 ): Promise<[before: string, after: string] | undefined> {
   const [old, made] = [bytesOf(at, before, shown), bytesOf(at, after, shown)];
   if (old === undefined || made === undefined) return undefined;
@@ -84,9 +85,11 @@ async function textsOf(
 }
 
 /** A missing file counts as empty; anything but a file, or content that is not kept, cannot be compared. */
-function bytesOf(at: string, snapshot: Snapshot | undefined, shown: ShownContents): Buffer | undefined {
+function bytesOf(at: string, snapshot: Snapshot | undefined, past: ShownPast): Buffer | undefined {
   if (snapshot === undefined) return Buffer.alloc(0);
-  return snapshot.kind === "file" && snapshot.hash !== undefined ? shown(at, snapshot.hash) : undefined;
+  return snapshot.kind === "file" && snapshot.hash !== undefined
+    ? past.recorded(at, snapshot.hash)
+    : undefined;
 }
 
 async function textOf(at: string, bytes: Buffer): Promise<string | undefined> {

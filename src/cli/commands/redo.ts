@@ -6,6 +6,7 @@ import { print } from "../print.ts";
 import { styleOf } from "../style.ts";
 import { command, directoryOptions } from "./command.ts";
 import { printOutcome } from "./restored.ts";
+import { openPast, revealOption } from "./shown-past.ts";
 import { whereTheUserStands } from "./standing.ts";
 
 export const redo = command({
@@ -13,8 +14,8 @@ export const redo = command({
   operands: "",
   description:
     "Redoes what the last undo in the working directory reverted; each further polyfs redo goes one step further. A change after an undo ends this: from then on, polyfs undo ID reverts a single undo.",
-  own: { "dry-run": { help: "Only show what would be done" } },
-  options: [...directoryOptions],
+  own: { reveal: revealOption, "dry-run": { help: "Only show what would be done" } },
+  options: [...directoryOptions, "policy"],
   examples: [["polyfs redo", "the change that polyfs undo took back is there again"]],
   most: 0,
   async run({ own, config }) {
@@ -29,7 +30,8 @@ export const redo = command({
     const done = await undo(workspace, { change: record.id, dryRun, client: "polyfs redo" });
     await workspace.settled();
     const commits = done.commit === undefined ? [] : [done.commit];
-    await printOutcome({ parts: [done], commits, dryRun }, "Done again", styleOf(process.stdout));
+    const past = openPast(config, process.cwd(), { reveal: own.has("reveal") });
+    await printOutcome({ parts: [done], commits, dryRun }, "Done again", past, styleOf(process.stdout));
     return 0;
   },
 });

@@ -4,7 +4,7 @@ import type { ChangeRecord } from "../../engine/workspace/archive/log.ts";
 import type { Commit } from "../../engine/workspace/commit/change.ts";
 import { print } from "../print.ts";
 import { type Style, visible } from "../style.ts";
-import { contentDiff, headOf, shownFrom } from "./past.ts";
+import { contentDiff, headOf, type ShownPast, shownFrom } from "./past.ts";
 
 export interface UndoReport {
   readonly parts: readonly { readonly change?: ChangeRecord; readonly restored: readonly Restored[] }[];
@@ -15,11 +15,12 @@ export interface UndoReport {
 export async function printOutcome(
   { parts, commits, dryRun }: UndoReport,
   done: string,
+  past: ShownPast,
   style: Style,
 ): Promise<void> {
   for (const { change, restored } of parts) {
     if (change !== undefined) await print(process.stdout, `${headOf(change, style)}\n`);
-    for (const one of restored) await print(process.stdout, await restoredLine(one, style));
+    for (const one of restored) await print(process.stdout, await restoredLine(one, past, style));
   }
   const ids = commits.map(({ id }) => id);
   const end = dryRun
@@ -30,9 +31,14 @@ export async function printOutcome(
   await print(process.stdout, `${end}\n`);
 }
 
-async function restoredLine({ at, did, from, before, after }: Restored, style: Style): Promise<string> {
+async function restoredLine(
+  { at, did, from, before, after }: Restored,
+  past: ShownPast,
+  style: Style,
+): Promise<string> {
   const name = visible(shownFrom(process.cwd(), at));
   const source = from === undefined ? "" : ` from ${visible(shownFrom(process.cwd(), from))}`;
-  const diff = before && after ? await contentDiff(at, before, after, style) : "";
+  const [old, made] = [before && past.shown(at, before), after && past.shown(at, after)];
+  const diff = old && made ? await contentDiff(at, old, made, style) : "";
   return `  ${did} ${style.bold(name)}${source}\n${diff}`;
 }

@@ -2,7 +2,9 @@
 // shows what every server of this user does, whichever client started it.
 import { openAddress } from "../../engine/shell/open-address.ts";
 import { createLog } from "../../mcp/log.ts";
+import { reviewEntry } from "../../mcp/review-audit.ts";
 import { servePage } from "../../review/http/listen.ts";
+import { openAudit } from "../audit.ts";
 import { print } from "../print.ts";
 import { ReviewScope } from "../review/scope.ts";
 import { untilSignal } from "../review/until-signal.ts";
@@ -19,7 +21,7 @@ export const review = command({
     "no-open": { help: "Only print the address; start no browser" },
     port: { value: "N", help: "Listen on this port (default: a free one)" },
   },
-  options: [...directoryOptions, "policy", "log-level"],
+  options: [...directoryOptions, "policy", "audit", "audit-max-bytes", "log-level"],
   examples: [
     ["polyfs review", "everything that agents did and do on this machine"],
     ["polyfs review ~/project", "only what was changed there"],
@@ -30,8 +32,10 @@ export const review = command({
     const port = portOf(own.get("port"));
     using scope = new ReviewScope(withDirectory(config, directory));
     const log = createLog(config["log-level"]);
+    using audit = openAudit(config, scope.workspace, log);
     const page = await servePage(scope.review, () => scope, {
       port,
+      ...(audit && { watch: { record: action => audit.append(reviewEntry(action)) } }),
       failed: error => log.error("the page failed", error),
     }).catch((error: unknown) => {
       throw new UsageError(
@@ -39,7 +43,7 @@ export const review = command({
       );
     });
     await print(process.stdout, `${page.url}\n`);
-    const opened = !own.has("no-open") && (await openAddress(page.url));
+    const opened = !own.has("no-open") && (await openAddress(page.ownUrl));
     await print(
       process.stderr,
       `${opened ? "The page opens in your browser." : "Open this address in a browser; it works once."} Ctrl-C ends it.\n`,

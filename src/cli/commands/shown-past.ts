@@ -7,11 +7,20 @@ import { createLog } from "../../mcp/log.ts";
 import { servedRoots } from "../../review/served-roots.ts";
 import type { Config } from "../config.ts";
 import { choosePolicy } from "../policy/policy-choice.ts";
-import type { ShownContents } from "./past.ts";
+import type { ShownPast } from "./past.ts";
 
-export function openPast(config: Config, at: string): ShownContents {
+/** For commands that show contents in a terminal. */
+export const revealOption = { help: "Show values that the policy masks, and files that it hides" } as const;
+
+/** With `reveal`, everything is shown as it is. */
+export function openPast(config: Config, at: string, { reveal }: { readonly reveal: boolean }): ShownPast {
   const state = config["state-dir"];
-  const rules = choosePolicy(config.policy, true, process.env, createLog(config["log-level"]));
+  const rules = choosePolicy(
+    reveal ? "none" : config.policy,
+    true,
+    process.env,
+    createLog(config["log-level"]),
+  );
   const open = (paths: readonly string[]) =>
     Workspace.open(
       paths.map((path): Grant => ({ path, access: "read-only" })),
@@ -19,14 +28,21 @@ export function openPast(config: Config, at: string): ShownContents {
     );
   const candidates = [parse(at).root, at, dirname(at), process.cwd(), ...servedRoots(state)];
   const workspace = open([...new Set(candidates)].filter(path => canOpen(() => open([path]))));
-  return (path, hash) => {
-    const bytes = workspace.archive.objects.get(hash);
+  const shown = (path: string, bytes: Buffer) => {
     try {
-      return bytes && workspace.shown(path, bytes);
+      return workspace.shown(path, bytes);
     } catch (error) {
       if (Fault.is(error, "forbidden")) return undefined;
       throw error;
     }
+  };
+  return {
+    isWhole: path => workspace.isShownWhole(path),
+    shown,
+    recorded(path, hash) {
+      const bytes = workspace.archive.objects.get(hash);
+      return bytes && shown(path, bytes);
+    },
   };
 }
 

@@ -16,6 +16,7 @@ import { chooseHunks } from "./choose-hunks.ts";
 import { command, directoryOptions } from "./command.ts";
 import { progressOn } from "./progress.ts";
 import { printOutcome, type UndoReport } from "./restored.ts";
+import { openPast, revealOption } from "./shown-past.ts";
 import { whereTheUserStands } from "./standing.ts";
 import { chosenChanges } from "./undo-choice.ts";
 
@@ -29,9 +30,10 @@ export const undoChange = command({
     task: { help: "All changes of the connection that made the last one" },
     client: { value: "NAME", help: "Only changes of this client; alone, its last one" },
     interactive: { help: "Show the hunks and ask which ones to undo" },
+    reveal: revealOption,
     "dry-run": { help: "Only show what would be done" },
   },
-  options: [...directoryOptions],
+  options: [...directoryOptions, "policy"],
   examples: [
     ["polyfs undo", "undo the last change"],
     ["polyfs undo --dry-run", "see what that would do"],
@@ -58,9 +60,10 @@ export const undoChange = command({
     };
     const records = await chosenChanges(workspace, choice).catch(refusal(workspace, change));
     const options = { path: at, dryRun, client: "polyfs undo" };
+    const past = openPast(config, process.cwd(), { reveal: own.has("reveal") });
     let outcome: UndoReport;
     if (own.has("interactive")) {
-      const hunks = await chooseHunks(workspace, records, at);
+      const hunks = await chooseHunks(workspace, records, at, past);
       if (hunks.length === 0) {
         await print(process.stdout, "Nothing was changed.\n");
         return 0;
@@ -76,7 +79,7 @@ export const undoChange = command({
       outcome = { parts: undone, commits, dryRun };
     }
     await workspace.settled();
-    await printOutcome(outcome, "Taken back", styleOf(process.stdout));
+    await printOutcome(outcome, "Taken back", past, styleOf(process.stdout));
     return 0;
   },
 });

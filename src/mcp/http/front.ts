@@ -1,6 +1,7 @@
 // The entry point: every request from its first byte to its last. Refuses as early as possible, and the status of a
 // refusal says what was wrong: the origin, the caller, the size, or the request itself.
 import type { IncomingMessage, ServerResponse } from "node:http";
+import type { PageWatch } from "../../review/http/page-watch.ts";
 import type { Authenticator } from "../auth/authenticator.ts";
 import type { Principal } from "../auth/principal.ts";
 import { isRecord } from "../jsonrpc.ts";
@@ -53,6 +54,11 @@ export class Front {
   readonly #rates = new Rates();
   /** Whose requests they are, as soon as that is known. */
   readonly #callers = new WeakMap<IncomingMessage, Principal>();
+  /** The review page has its own way to identify people; limits and the audit are the same. */
+  readonly #pageWatch: PageWatch = {
+    waitOf: ({ rate }) => rate && this.#rates.waitOf(rate.owner, rate.perMinute),
+    record: action => this.#options.recorder.reviewed(action),
+  };
   /** Nothing new is taken any more. */
   ending = false;
 
@@ -67,7 +73,9 @@ export class Front {
     try {
       const path = pathOf(request);
       if (this.#isAboutHealth(path, response)) return;
-      this.#options.hostCheck.check(host, origin);
+      // Of several, Node takes the first; a proxy in front may have taken another.
+      const hosts = request.headersDistinct.host ?? [];
+      this.#options.hostCheck.check(hosts.length > 1 ? undefined : host, origin);
       headers = this.#options.hostCheck.headersFor(origin);
       if (request.method === "OPTIONS") {
         return send(response, 204, origin === undefined ? {} : { ...preflight, ...headers });
@@ -107,9 +115,9 @@ export class Front {
   ): Promise<void> {
     const { access, tables, endpoint, printMetrics, keepAliveMs, separateFigures, review } = this.#options;
     if (review !== undefined && (path === "/review" || path.startsWith("/review/"))) {
-      await review.handle(request, response);
-      if (response.statusCode >= 400)
-        this.#refused(request, response.statusCode, `${request.method} ${path}`);
+      const { who, recorded } = await review.handle(request, response, this.#pageWatch);
+      if (response.statusCode >= 400 && !recorded)
+        this.#refused(request, response.statusCode, `${request.method} ${path}`, who);
       return;
     }
     const document = access.documents.get(path);
@@ -145,7 +153,7 @@ export class Front {
     const answer = endpoint
       .fetch(webRequest(request, path, open.signal), requestContext, message)
       .then(given => {
-        if (given.status >= 400) this.#refused(request, given.status, method ?? "", principal);
+        if (given.status >= 400) this.#refused(request, given.status, method ?? "", principal.is.name);
         return given;
       });
     const streams = request.method === "POST" && /text\/event-stream/i.test(request.headers.accept ?? "");
@@ -175,12 +183,12 @@ export class Front {
     return body;
   }
 
-  #refused(request: IncomingMessage, status: number, reason: string, principal?: Principal): void {
+  #refused(request: IncomingMessage, status: number, reason: string, caller?: string): void {
     this.#options.metrics.refused(status);
     this.#options.recorder.refused({
       status,
       reason,
-      caller: principal?.is.name,
+      caller,
       address: addressOf(request),
       method: request.method,
       path: pathOf(request).slice(0, 200),
@@ -198,7 +206,7 @@ export class Front {
     const refusal = error instanceof Refusal ? error : new Refusal(500, "Internal error", { code: -32603 });
     const fields = { address: addressOf(request), caller: this.#callers.get(request)?.is.name };
     if (!response.destroyed && refusal !== error) this.#options.log.error("a request failed", error, fields);
-    this.#refused(request, refusal.status, refusal.message, this.#callers.get(request));
+    this.#refused(request, refusal.status, refusal.message, fields.caller);
     this.#options.log.debug(`${refusal.status} ${request.method}: ${refusal.message}`, undefined, fields);
     if (response.headersSent) return void response.destroy();
     // The rest of the request is discarded: closing at once would lose the answer, too.

@@ -14,6 +14,15 @@ export class Rates {
 
   /** Throws where the caller has asked too often. */
   count(caller: string, perMinute: number, now = clock()): void {
+    const seconds = this.waitOf(caller, perMinute, now);
+    if (seconds === undefined) return;
+    throw new Refusal(429, `Too many requests: up to ${perMinute} in a minute`, {
+      headers: { "retry-after": String(seconds) },
+    });
+  }
+
+  /** Counts a request; where the caller has asked too often, returns how many seconds it must wait. */
+  waitOf(caller: string, perMinute: number, now = clock()): number | undefined {
     const bucket = this.#buckets.get(caller) ?? { left: perMinute, at: now };
     bucket.left = Math.min(perMinute, bucket.left + ((now - bucket.at) / minuteMs) * perMinute);
     bucket.at = now;
@@ -21,13 +30,9 @@ export class Rates {
     this.#buckets.delete(caller);
     this.#buckets.set(caller, bucket);
     this.#forget(now);
-    if (bucket.left < 1) {
-      const seconds = Math.ceil(((1 - bucket.left) / perMinute) * 60);
-      throw new Refusal(429, `Too many requests: up to ${perMinute} in a minute`, {
-        headers: { "retry-after": String(seconds) },
-      });
-    }
+    if (bucket.left < 1) return Math.ceil(((1 - bucket.left) / perMinute) * 60);
     bucket.left--;
+    return undefined;
   }
 
   #forget(now: number): void {

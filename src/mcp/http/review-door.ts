@@ -1,6 +1,8 @@
 // Loads the review page with the first request for it, and hands out one-time tokens before that.
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Entrance } from "../../review/http/entrance.ts";
+import type { Handled } from "../../review/http/page.ts";
+import type { PageWatch } from "../../review/http/page-watch.ts";
 import type { ReviewPage, ReviewPageOptions } from "./review-page.ts";
 
 export class ReviewDoor implements Disposable {
@@ -19,9 +21,9 @@ export class ReviewDoor implements Disposable {
     return (await this.#opened()).ticket(() => viewer);
   }
 
-  async handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    this.#page ??= this.#load();
-    await (await this.#page).handle(request, response);
+  async handle(request: IncomingMessage, response: ServerResponse, watch: PageWatch): Promise<Handled> {
+    this.#page ??= this.#load(watch);
+    return await (await this.#page).handle(request, response);
   }
 
   [Symbol.dispose](): void {
@@ -33,8 +35,8 @@ export class ReviewDoor implements Disposable {
     return this.#entrance;
   }
 
-  async #load(): Promise<ReviewPage> {
+  async #load(watch: PageWatch): Promise<ReviewPage> {
     const { ReviewPage: Loaded } = await import("./review-page.ts");
-    return new Loaded(this.#options, await this.#opened());
+    return new Loaded(this.#options, await this.#opened(), watch);
   }
 }

@@ -4,7 +4,8 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Workspace } from "../../engine/workspace/workspace.ts";
 import type { Entrance, Lookup } from "../../review/http/entrance.ts";
-import { Page } from "../../review/http/page.ts";
+import { type Handled, Page } from "../../review/http/page.ts";
+import type { PageWatch } from "../../review/http/page-watch.ts";
 import { Review } from "../../review/review.ts";
 import type { Viewer } from "../../review/viewer.ts";
 import type { Authenticator } from "../auth/authenticator.ts";
@@ -29,7 +30,7 @@ export class ReviewPage implements Disposable {
   readonly #viewers = new WeakMap<Principal, Viewer>();
 
   /** `entrance` outlives the page: it has given out tokens before. */
-  constructor(options: ReviewPageOptions, entrance: Entrance) {
+  constructor(options: ReviewPageOptions, entrance: Entrance, watch: PageWatch) {
     this.#options = options;
     this.#entrance = entrance;
     this.#review = new Review(options.workspace, options.state);
@@ -43,12 +44,13 @@ export class ReviewPage implements Disposable {
         signIn: byToken,
         byHeader: authorization => this.#byAuthorization(authorization),
       }),
+      watch,
       failed: error => options.log.error("the review page failed", error),
     });
   }
 
-  async handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    await this.#page.handle(request, response);
+  async handle(request: IncomingMessage, response: ServerResponse): Promise<Handled> {
+    return await this.#page.handle(request, response);
   }
 
   [Symbol.dispose](): void {
@@ -69,7 +71,7 @@ export class ReviewPage implements Disposable {
   }
 
   #viewer(principal: Principal): Viewer | undefined {
-    const { reviews, name } = principal.is;
+    const { reviews, name, owner, perMinute } = principal.is;
     if (reviews === undefined || principal.ended) return undefined;
     const known = this.#viewers.get(principal);
     if (known !== undefined) return known;
@@ -78,6 +80,7 @@ export class ReviewPage implements Disposable {
       who: name,
       workspace: reviews,
       mayUndo: reviews.roots.some(({ access }) => access === "read-write"),
+      ...(perMinute !== undefined && { rate: { owner, perMinute } }),
     };
     this.#viewers.set(principal, viewer);
     principal.onEnd(() => this.#review.forget(viewer));

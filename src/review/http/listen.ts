@@ -1,22 +1,36 @@
 // `polyfs review`: the page on the loopback interface, for the user who started it.
 import { createServer } from "node:http";
+import type { Socket } from "node:net";
+import { knowsPeerUser, peerUser } from "../../host/peer-user.ts";
 import type { Review } from "../review.ts";
 import type { Viewer } from "../viewer.ts";
 import { Entrance } from "./entrance.ts";
 import { Page } from "./page.ts";
+import type { PageWatch } from "./page-watch.ts";
 
 export interface LocalPage {
-  /** With a token that works once. */
+  /** With a token that works once, for people to copy. */
   readonly url: string;
+  /**
+   * With a token that works once, for the program that opens a browser. Other users can see the arguments of that
+   * program, so where the system tells whose a connection is, the token is good for this user's only.
+   */
+  readonly ownUrl: string;
   close(): Promise<void>;
 }
 
 const address = "127.0.0.1";
 
+/** The administrator can do everything anyway, and may forward the port. */
+function isOwnUser(socket: Socket): boolean {
+  const user = peerUser(socket);
+  return user !== undefined && (user === 0 || user === process.getuid?.());
+}
+
 export async function servePage(
   review: Review,
   viewer: () => Viewer,
-  options: { readonly port: number; failed(error: unknown): void },
+  options: { readonly port: number; readonly watch?: PageWatch; failed(error: unknown): void },
 ): Promise<LocalPage> {
   const entrance = new Entrance();
   let port = options.port;
@@ -24,7 +38,12 @@ export async function servePage(
     review,
     entrance,
     secure: false,
-    isOurHost: host => [`${address}:${port}`, `localhost:${port}`, `[::1]:${port}`].includes(host),
+    // Browsers leave out the port of the scheme.
+    isOurHost: host =>
+      [address, "localhost", "[::1]"].some(
+        name => host === `${name}:${port}` || (port === 80 && host === name),
+      ),
+    ...(options.watch && { watch: options.watch }),
     failed: options.failed,
   });
   const server = createServer({ headersTimeout: 20_000, requestTimeout: 60_000 }, (request, response) => {
@@ -38,8 +57,10 @@ export async function servePage(
   server.on("error", options.failed);
   const bound = server.address();
   if (typeof bound === "object" && bound !== null) port = bound.port;
+  const at = (token: string) => `http://${address}:${port}/review/?token=${token}`;
   return {
-    url: `http://${address}:${port}/review/?token=${entrance.ticket(viewer)}`,
+    url: at(entrance.ticket(viewer)),
+    ownUrl: at(entrance.ticket(viewer, knowsPeerUser() ? isOwnUser : undefined)),
     async close() {
       const closed = new Promise<void>(resolve => server.close(() => resolve()));
       server.closeAllConnections();

@@ -1,12 +1,14 @@
 // The page and its API over HTTP: who asks, from where, and what they get. Refuses what another page or another host
 // name sends, before it looks at anything else.
 import type { IncomingMessage, ServerResponse } from "node:http";
+import { clock } from "../../engine/clock.ts";
 import { readPageFile } from "../../host/page-files.ts";
 import type { Problem } from "../api.ts";
 import type { Review } from "../review.ts";
 import { Routes } from "../routes.ts";
 import type { Entrance, Lookup } from "./entrance.ts";
 import { fileTypes, guarded } from "./headers.ts";
+import { actionIn, type PageWatch } from "./page-watch.ts";
 import { notSignedIn, placeholder, signIn } from "./plain-pages.ts";
 import { streamTo } from "./stream.ts";
 
@@ -22,7 +24,16 @@ export interface PageOptions {
   readonly signIn?: (token: string) => Promise<Lookup | undefined>;
   /** By a header that no page of another origin can send. */
   readonly byHeader?: (authorization: string | undefined) => Promise<Lookup | undefined>;
+  readonly watch?: PageWatch;
   failed(error: unknown): void;
+}
+
+/** How a request ended, for the record of who called whom. */
+export interface Handled {
+  /** The name of the token. */
+  readonly who?: string | undefined;
+  /** Whether the watch has recorded it. */
+  readonly recorded: boolean;
 }
 
 export class Page {
@@ -34,17 +45,23 @@ export class Page {
     this.#routes = new Routes(options.review);
   }
 
-  async handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  async handle(request: IncomingMessage, response: ServerResponse): Promise<Handled> {
+    const handled: { who?: string | undefined; recorded: boolean } = { recorded: false };
     try {
-      await this.#handle(request, response);
+      await this.#handle(request, response, handled);
     } catch (error) {
       this.#options.failed(error);
       if (response.headersSent) response.destroy();
       else problem(response, 500, "internal", "A defect of the server. Its log says more.");
     }
+    return handled;
   }
 
-  async #handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  async #handle(
+    request: IncomingMessage,
+    response: ServerResponse,
+    handled: { who?: string | undefined; recorded: boolean },
+  ): Promise<void> {
     const { method = "GET" } = request;
     const refusal = this.#foreign(request);
     if (refusal !== undefined) return problem(response, 403, "foreign", refusal);
@@ -53,7 +70,8 @@ export class Page {
     if (!URL.canParse(target)) return problem(response, 404, "not_found", "There is nothing here.");
     const url = new URL(target);
     const path = url.pathname;
-    if (path === "/" || path === "/review") return send(response, 303, { location: `/review/${url.search}` });
+    if (path === "/" || path === "/review")
+      return void send(response, 303, { location: `/review/${url.search}` });
     if (!path.startsWith("/review/")) return problem(response, 404, "not_found", "There is nothing here.");
     const below = path.slice("/review/".length);
     const token = url.searchParams.get("token");
@@ -64,22 +82,43 @@ export class Page {
     const lookup = await this.#lookup(request);
     const viewer = await lookup?.();
     if (lookup === undefined || viewer === undefined) return this.#turnAway(below, response);
+    handled.who = viewer.who;
     if (!below.startsWith("api/")) return await this.#file(below, method, response);
+    const { watch } = this.#options;
+    const wait = watch?.waitOf?.(viewer);
+    if (wait !== undefined) {
+      response.setHeader("retry-after", String(wait));
+      return problem(
+        response,
+        429,
+        "too_many_requests",
+        `Too many requests with this token. Wait ${wait} s.`,
+      );
+    }
     if (below === "api/events" && method === "GET")
       return streamTo(request, response, { review: this.#options.review, viewer, lookup });
     if (method !== "GET" && method !== "POST") return problem(response, 405, "method", "Send GET or POST.");
     const body = method === "POST" ? await bodyOf(request) : undefined;
     if (body !== undefined && "refused" in body)
       return problem(response, body.status, "invalid_input", body.refused);
-    const asked = { method, route: below.slice(4), query: url.searchParams, body: body?.value } as const;
-    const given = await this.#routes.answer(asked, viewer);
-    json(response, given.status, given.body);
+    const [route, query] = [below.slice("api/".length), url.searchParams];
+    const began = clock();
+    const answer = await this.#routes.answer({ method, route, query, body: body?.value }, viewer);
+    const bytesOut = json(response, answer.status, answer.body);
+    const action = answer.status === 404 ? undefined : actionIn(method, route, query, body?.value);
+    const record = action && watch?.record;
+    const { remoteAddress: address } = request.socket;
+    const [bytesIn, ms] = [body?.bytes ?? 0, clock() - began];
+    if (record) record({ ...action, viewer, address, bytesIn, bytesOut, ms, answer });
+    handled.recorded = record !== undefined;
   }
 
   /** Why a request is none of ours. Browsers cannot forge these headers. */
-  #foreign({ headers }: IncomingMessage): string | undefined {
+  #foreign({ headers, headersDistinct }: IncomingMessage): string | undefined {
     const { host = "", origin } = headers;
-    if (!this.#options.isOurHost(host.toLowerCase())) return "This page is not addressed by that Host.";
+    // Of several, Node takes the first; a proxy in front may have taken another.
+    if (headersDistinct.host?.length !== 1 || !this.#options.isOurHost(host.toLowerCase()))
+      return "This page is not addressed by that Host.";
     // Where a proxy ends TLS, the page's scheme is not ours.
     const own = [`http://${host}`, `https://${host}`].map(one => one.toLowerCase());
     if (origin !== undefined && !own.includes(origin.toLowerCase()))
@@ -91,7 +130,7 @@ export class Page {
   }
 
   #enter(token: string, request: IncomingMessage, response: ServerResponse): void {
-    const cookie = this.#options.entrance.redeem(token, this.#cookie(request));
+    const cookie = this.#options.entrance.redeem(token, request.socket, this.#cookie(request));
     if (cookie === undefined) return void html(response, 401, notSignedIn);
     send(response, 303, { location: "/review/", "set-cookie": cookie });
   }
@@ -132,7 +171,9 @@ export class Page {
   }
 }
 
-type ReadBody = { readonly value: unknown } | { readonly refused: string; readonly status: number };
+type ReadBody =
+  | { readonly value: unknown; readonly bytes: number }
+  | { readonly refused: string; readonly status: number };
 
 /** Only what a page of another origin cannot send without being asked first. */
 async function bodyOf(request: IncomingMessage): Promise<ReadBody> {
@@ -143,7 +184,7 @@ async function bodyOf(request: IncomingMessage): Promise<ReadBody> {
   const text = await textOf(request);
   if (text === undefined) return { refused: `A request may have up to ${maxBodyBytes} bytes.`, status: 413 };
   try {
-    return { value: text === "" ? {} : JSON.parse(text) };
+    return { value: text === "" ? {} : JSON.parse(text), bytes: Buffer.byteLength(text) };
   } catch {
     return { refused: "The body is not JSON.", status: 400 };
   }
@@ -165,16 +206,18 @@ function send(
   status: number,
   headers: Readonly<Record<string, string>>,
   body: string | Buffer = "",
-): void {
-  response.writeHead(status, { ...guarded, ...headers, "content-length": Buffer.byteLength(body) }).end(body);
+): number {
+  const bytes = Buffer.byteLength(body);
+  response.writeHead(status, { ...guarded, ...headers, "content-length": bytes }).end(body);
+  return bytes;
 }
 
 function html(response: ServerResponse, status: number, body: string): void {
   send(response, status, { "content-type": fileTypes.html ?? "" }, body);
 }
 
-function json(response: ServerResponse, status: number, body: unknown): void {
-  send(response, status, { "content-type": "application/json; charset=utf-8" }, JSON.stringify(body));
+function json(response: ServerResponse, status: number, body: unknown): number {
+  return send(response, status, { "content-type": "application/json; charset=utf-8" }, JSON.stringify(body));
 }
 
 function problem(response: ServerResponse, status: number, error: string, message: string): void {

@@ -1,0 +1,40 @@
+// What a person does at the review page, as an entry of the audit log: the same fields as a call, with the client
+// `review`.
+import type { PageAction } from "../review/http/page-watch.ts";
+import { auditedChange } from "./audited-change.ts";
+import { isRecord } from "./jsonrpc.ts";
+import { textsIn } from "./recorded-call.ts";
+
+const longestPath = 1024;
+const mostIds = 100;
+
+export function reviewEntry(action: PageAction): Record<string, unknown> {
+  const { viewer, address, route, paths, about, bytesIn, bytesOut, ms, answer } = action;
+  const body = isRecord(answer.body) ? answer.body : {};
+  const isOk = answer.status < 400;
+  // Of what the routes answer, only an undo that was done made changes.
+  const changes = isOk && body.done === true ? textsIn(body.changes) : [];
+  return {
+    event: "call",
+    caller: viewer.who,
+    client: "review",
+    address,
+    tool: `review/${route}`,
+    workspace: viewer.workspace.roots.map(({ path }) => path),
+    paths: paths.map(path => path.slice(0, longestPath)),
+    about: Object.fromEntries(Object.entries(about).map(([name, value]) => [name, bounded(value)])),
+    decision: answer.status === 403 ? "denied" : "allowed",
+    outcome: isOk ? "ok" : "error",
+    fault: isOk ? undefined : (body.error ?? "conflict"),
+    bytesIn,
+    bytesOut,
+    ms: Math.round(ms * 10) / 10,
+    changes: changes.map(id => auditedChange(viewer.workspace, id)),
+  };
+}
+
+function bounded(value: unknown): unknown {
+  if (Array.isArray(value)) return value.slice(0, mostIds).map(bounded);
+  if (typeof value === "string") return value.slice(0, 100);
+  return typeof value === "number" || typeof value === "boolean" ? value : undefined;
+}
