@@ -1,5 +1,5 @@
 // The program under a policy: which one holds, what is refused at the start, and what every dialect shows.
-import { execFile } from "node:child_process";
+import { execFile, spawnSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -43,6 +43,39 @@ function policy(text: string | object): string {
   writeFileSync(file, typeof text === "string" ? text : JSON.stringify(text));
   return file;
 }
+
+describe("where the agent chooses the directory", () => {
+  it("a rule with a slash holds wherever the agent begins", async () => {
+    const file = policy({ rules: [{ paths: ["conf/*.ini"], access: "deny" }] });
+    mkdirSync(join(root, "conf"));
+    writeFileSync(join(root, "conf/a.ini"), "password = hunter4\n");
+    for (const [workspace, path] of [
+      [root, "conf/a.ini"],
+      [join(root, "conf"), "a.ini"],
+    ] as const) {
+      const lines = [
+        [
+          "initialize",
+          { protocolVersion: "2025-06-18", capabilities: {}, clientInfo: { name: "t", version: "1" } },
+        ],
+        ["tools/call", { name: "set_workspace", arguments: { path: workspace } }],
+        ["tools/call", { name: "read_files", arguments: { path } }],
+      ].map(([method, params], id) => JSON.stringify({ jsonrpc: "2.0", id, method, params }));
+      const { stdout } = spawnSync(
+        process.execPath,
+        [program, "--dialect", "file-editor", "--policy", file],
+        {
+          encoding: "utf8",
+          input: `${lines.join("\n")}\n`,
+          env: { ...process.env, HOME: base, XDG_STATE_HOME: join(base, "state") },
+        },
+      );
+      expect(stdout).toContain("Successfully set workspace");
+      expect(stdout).toContain("denied by the policy");
+      expect(stdout).not.toContain("hunter4");
+    }
+  });
+});
 
 describe("the built-in rules", () => {
   it("hold in the polyfs dialect: keys without values, and a key can be added", async () => {

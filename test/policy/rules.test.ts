@@ -34,6 +34,28 @@ describe("the default rules", () => {
 });
 
 describe("a rule", () => {
+  it("with a slash starts at the served directory; where that is the top, it restricts at any depth and widens from there", () => {
+    const rules: PolicyRule[] = [
+      { paths: ["conf/*.ini", "!conf/public.ini"], access: "mask" },
+      { paths: ["keys/**"], access: "deny" },
+      { paths: ["db/**"], ask: ["write"] },
+      { paths: ["src/conf/**"], access: "write" },
+    ];
+    const policy = new Policy(rules);
+    expect(about(rules, "sub/conf/a.ini")).toBe(unrestricted);
+    for (const top of ["", "C:"]) {
+      const at = (path: string) => policy.decide(top, path);
+      expect(at("home/me/project/conf/a.ini").contents).toBe("masked");
+      expect(at("conf/a.ini").contents).toBe("masked");
+      expect(at("home/me/project/conf/public.ini").contents).toBe("full");
+      expect(at("home/keys/a/b").contents).toBe("none");
+      expect(at("home/me/db/x.sql").ask).toEqual(["write"]);
+      expect(at("home/me/src/conf/a.ini").contents).toBe("masked");
+      expect(at("src/conf/a.ini").contents).toBe("full");
+      expect(at("home/me/other.txt")).toBe(unrestricted);
+    }
+  });
+
   it("holds for everything below a directory that it names, and for the directory itself", () => {
     const rules: PolicyRule[] = [{ paths: ["secrets/**"], access: "deny" }];
     expect(["secrets", "secrets/a", "secrets/a/b"].map(path => about(rules, path).contents)).toEqual([

@@ -25,7 +25,7 @@ export const policy = command({
   name: "policy",
   operands: "explain PATH... | test [FILE] | schema",
   description:
-    "explain says what the rules allow for a path, and which rule decides, as a server for the same directories would. test runs the examples that a policy file has beside its rules. schema prints the JSON Schema of the file.",
+    "explain says what the rules allow for a path, and which rule decides, as a server for the same directories would; without an option that names one, for the working directory. test runs the examples that a policy file has beside its rules. schema prints the JSON Schema of the file.",
   own: {
     as: { value: "TOKEN", help: "explain for this token of --tokens, with the rules of its own" },
     json: { help: "Print JSON" },
@@ -129,7 +129,7 @@ async function test(file: string | undefined): Promise<number> {
   const compiled = new Policy(rules);
   const wrong = examples.flatMap(({ path, access }) => {
     const got = accessOf(
-      path.startsWith("/") ? compiled.decide("", path.slice(1)) : compiled.decide("/", path),
+      path.startsWith("/") ? compiled.decide("", path.slice(1)) : compiled.decide("/served", path),
     );
     return got === access ? [] : [`${path}: expected ${access}, got ${got}\n`];
   });

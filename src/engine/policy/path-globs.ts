@@ -2,6 +2,7 @@
 // folds names, `.ENV` opens `.env`, and a rule must not depend on which file system that is.
 import { expandBraces, isBalanced } from "../glob/braces.ts";
 import { Pattern } from "../glob/pattern.ts";
+import { once } from "../once.ts";
 
 const maxPatternBytes = 4096;
 const maxAlternatives = 1024;
@@ -18,8 +19,11 @@ export interface FoldedPath {
 }
 
 export interface PathGlobs {
-  /** Whether they fit a path: itself or a directory above it. */
-  match(path: FoldedPath): boolean;
+  /**
+   * Whether they fit a path: itself or a directory above it. With `anyDepth`, a relative glob with a slash fits below
+   * every directory.
+   */
+  match(path: FoldedPath, options?: { readonly anyDepth: boolean }): boolean;
   /** The suffix of matching names, folded; "" if any. */
   readonly endings: readonly string[];
 }
@@ -30,6 +34,8 @@ interface Glob {
   /** Matched against single names: a glob at any depth costs no more than the length of the path. */
   readonly names: readonly Pattern[];
   readonly paths: readonly Pattern[];
+  /** `paths` below every directory. Compiled on demand. */
+  anyDepth(): readonly Pattern[];
   readonly endings: readonly string[];
   readonly negated: boolean;
   readonly isAbsolute: boolean;
@@ -63,9 +69,10 @@ export function problemOf(glob: string): GlobProblem | undefined {
 export function pathGlobs(globs: readonly string[]): PathGlobs {
   const compiled = globs.map(compile);
   return {
-    match(path) {
+    match(path, { anyDepth = false } = { anyDepth: false }) {
       let fits = false;
-      for (const glob of compiled) if (glob.negated === fits && matches(glob, path)) fits = !glob.negated;
+      for (const glob of compiled)
+        if (glob.negated === fits && matches(glob, path, anyDepth)) fits = !glob.negated;
       return fits;
     },
     endings: compiled.flatMap(({ endings, negated }) => (negated ? [] : endings)),
@@ -84,19 +91,26 @@ function compile(written: string): Glob {
   });
   const all = forms.includes("**/**");
   const [names, paths]: [Pattern[], Pattern[]] = [[], []];
+  const rooted: string[] = [];
   for (const form of forms.filter(form => form !== "" && form !== "**/**")) {
     const name = /^\*\*\/([^/]+)$/.exec(form)?.[1];
     if (name !== undefined && name !== "**") names.push(new Pattern(name));
-    else paths.push(new Pattern(form));
+    else {
+      paths.push(new Pattern(form));
+      rooted.push(form);
+    }
   }
   const suffixes = [...names, ...paths].map(({ suffix }) => suffix.slice(suffix.lastIndexOf("/") + 1));
   const isAbsolute = /^(\/|[a-z]:\/)/i.test(bare);
-  return { all, names, paths, endings: all ? [""] : suffixes, negated, isAbsolute };
+  const anyDepth = once(() => rooted.map(form => new Pattern(`**/${form}`)));
+  return { all, names, paths, anyDepth, endings: all ? [""] : suffixes, negated, isAbsolute };
 }
 
-function matches({ all, names, paths, isAbsolute }: Glob, path: FoldedPath): boolean {
+function matches(glob: Glob, path: FoldedPath, anyDepth: boolean): boolean {
+  const { all, names, paths, isAbsolute } = glob;
   if (all || names.some(pattern => path.names.some(name => pattern.matches(name)))) return true;
   if (paths.length === 0) return false;
   const places = isAbsolute ? path.absolute() : path.relative();
-  return paths.some(pattern => places.some(place => pattern.matches(place)));
+  const patterns = anyDepth && !isAbsolute ? glob.anyDepth() : paths;
+  return patterns.some(pattern => places.some(place => pattern.matches(place)));
 }

@@ -50,7 +50,8 @@ export class Policy {
 
   /**
    * The decision for `relative` (with `/`, "" for the root itself) below a root at `root` (absolute): globs that
-   * begin with `/` match the whole path, others the part below the root.
+   * begin with `/` match the whole path, others the part below the root. Below the top of a file system nobody has
+   * said where a project begins: there a glob with a slash restricts at any depth, and widens only from the top.
    */
   decide(root: string, relative: string): Decision {
     if (this.isEmpty) return unrestricted;
@@ -64,11 +65,12 @@ export class Policy {
 
   #decide(root: string, relative: string): Decision {
     const whole = folded(root) + (relative === "" ? "" : `/${relative}`);
-    const applying = this.#applying(whole, {
+    const path = {
       names: relative.split("/"),
       relative: once(() => upwards(relative)),
       absolute: once(() => upwards(whole)),
-    });
+    };
+    const applying = this.#applying(whole, path, /^(?:[a-z]:)?$/i.test(root));
     const denied = applying.find(({ rule }) => rule.access === "deny");
     if (denied !== undefined) return decisionFor("deny", [], denied.name);
     const access = applying.findLast(({ rule }) => rule.access !== undefined);
@@ -81,7 +83,7 @@ export class Policy {
   }
 
   /** The rules that apply to a path, in order. */
-  #applying(whole: string, path: FoldedPath): CompiledRule[] {
+  #applying(whole: string, path: FoldedPath, isTop: boolean): CompiledRule[] {
     const possible = new Set<number>();
     for (let end = whole.length; end > 0; ) {
       const slash = whole.lastIndexOf("/", end - 1);
@@ -90,7 +92,10 @@ export class Policy {
     }
     this.#index.find("", 0, 0, possible);
     if (possible.size === 0) return [];
-    return this.#compiled.filter(({ globs }, i) => possible.has(i) && globs.match(path));
+    return this.#compiled.filter(
+      ({ rule, globs }, i) =>
+        possible.has(i) && globs.match(path, { anyDepth: isTop && rule.access !== "write" }),
+    );
   }
 }
 
