@@ -1,8 +1,9 @@
 // The review page in a real Chromium: how soon a change is on it, how large it is, how soon it is there with a long
 // history, and what it costs the processes that serve. `npm run bench:review -- [changes] [rounds]`
-import { readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { cpus, loadavg } from "node:os";
 import { join } from "node:path";
+import { pathToFileURL } from "node:url";
 import { gzipSync } from "node:zlib";
 import type { Page } from "playwright-core";
 import { repository } from "../proof/places.ts";
@@ -12,6 +13,7 @@ import { type Agent, Ground } from "../proof/review/ground.ts";
 const changes = Number(process.argv[2] ?? 10_000);
 const rounds = Number(process.argv[3] ?? 100);
 const agents = 10;
+const collector = join(repository, "bench/collect-garbage.mjs");
 
 const executable = findChromium();
 if (executable === undefined) throw new Error("no Chromium on this machine; name one in CHROMIUM");
@@ -29,19 +31,11 @@ async function withFewChanges(): Promise<void> {
   await using ground = new Ground(browser);
   const agent = await ground.agent("bench");
   await agent.do("write_file", { path: "first.txt", content: "first\n" });
-  const alone = await calls(agent);
-  const before = residentOf(agent.pid);
-  const served = await ground.serve();
-  await settle();
-  const serverBefore = residentOf(served.pid);
+  const served = await ground.serve([], ["--import", pathToFileURL(collector).href]);
   const page = await ground.open(served.url);
   await page.getByRole("button", { name: "Changes", exact: true }).click();
   await page.locator("[role=option]").first().waitFor();
-  await settle();
-  const watched = await calls(agent);
-  say(`call (read 4 KB), median: ${alone} ms without a page, ${watched} ms with one open`);
-  say(`the agent's server: ${before} MB, ${residentOf(agent.pid)} MB with a page open`);
-  say(`polyfs review: ${serverBefore} MB, ${residentOf(served.pid)} MB with a page open`);
+  await costOfPage(agent, served.pid, page);
   await watch(page);
   const times: number[] = [];
   for (let i = 0; i < rounds; i++) {
@@ -61,7 +55,7 @@ async function withManyChanges(): Promise<void> {
     for (let j = 0; j < changes / agents; j++)
       await agent.do("write_file", { path: `d${i}/f${j % 500}.txt`, content: `${j}\n` });
   }
-  const served = await ground.serve();
+  const served = await ground.serve([], ["--import", pathToFileURL(collector).href]);
   const first = await ground.open(served.url);
   const address = first.url();
   await first.locator("[role=treeitem]").first().waitFor();
@@ -82,7 +76,43 @@ async function withManyChanges(): Promise<void> {
   await first.locator("[role=option]").first().waitFor();
   say(`frames while ${changes} changes are scrolled through: ${spread(await scrolled(first))}`);
   await settle();
-  say(`polyfs review with ${changes} changes and a page: ${residentOf(served.pid)} MB`);
+  const open = await heldBy(served.pid);
+  await first.goto("about:blank");
+  await settle();
+  const closed = await heldBy(served.pid);
+  say(
+    `polyfs review with ${changes} changes, garbage collected: ${closed.toFixed(1)} MB without a page, ${open.toFixed(1)} MB with one open`,
+  );
+}
+
+/**
+ * What an open page costs the servers, in turns with and without one: processor time of the agent's server for each
+ * call, which no other program of the machine changes, and the memory of both.
+ */
+async function costOfPage(agent: Agent, server: number, page: Page): Promise<void> {
+  const address = page.url();
+  await agent.do("write_file", { path: "4k.txt", content: "x".repeat(4096) });
+  await calls(agent); // warm
+  const turns = { without: [] as number[], open: [] as number[] };
+  const memory = { without: [] as number[], open: [] as number[] };
+  for (let turn = 0; turn < 8; turn++) {
+    const which = turn % 2 === 0 ? "without" : "open";
+    await page.goto(which === "open" ? address : "about:blank");
+    if (which === "open") await page.locator("[role=treeitem]").first().waitFor();
+    await settle();
+    const before = processorTime(agent.pid);
+    await calls(agent);
+    turns[which].push((processorTime(agent.pid) - before) / callCount);
+    memory[which].push(await heldBy(server));
+  }
+  const [without, open] = [at(turns.without, 0.5), at(turns.open, 0.5)];
+  say(
+    `call (read 4 KB), processor time of its server: ${without.toFixed(3)} ms without a page, ${open.toFixed(3)} ms with one open (${(open / without).toFixed(2)} x)`,
+  );
+  const [closed, shown] = [at(memory.without, 0.5), at(memory.open, 0.5)];
+  say(
+    `polyfs review, garbage collected: ${closed.toFixed(1)} MB without a page, ${shown.toFixed(1)} MB with one open (${(shown - closed).toFixed(1)} MB more)`,
+  );
 }
 
 /** Notes when a file's name first is in the page. */
@@ -124,16 +154,25 @@ async function scrolled(page: Page): Promise<number[]> {
   })`);
 }
 
-/** The median of reads, one after the other. */
-async function calls(agent: Agent): Promise<string> {
-  await agent.do("write_file", { path: "4k.txt", content: "x".repeat(4096) });
-  const times: number[] = [];
-  for (let i = 0; i < 500; i++) {
-    const start = performance.now();
-    await agent.do("read_file", { path: "4k.txt" });
-    times.push(performance.now() - start);
-  }
-  return at(times, 0.5).toFixed(2);
+const callCount = 1_000;
+
+/** Reads, one after the other. */
+async function calls(agent: Agent): Promise<void> {
+  for (let i = 0; i < callCount; i++) await agent.do("read_file", { path: "4k.txt" });
+}
+
+/** Of all threads of a process, in milliseconds. */
+function processorTime(pid: number): number {
+  const threads = readdirSync(`/proc/${pid}/task`);
+  const times = threads.map(thread => readFileSync(`/proc/${pid}/task/${thread}/schedstat`, "utf8"));
+  return times.reduce((sum, text) => sum + Number(text.split(" ")[0]) / 1e6, 0);
+}
+
+/** Resident memory after a collection of garbage, in megabytes. */
+async function heldBy(pid: number): Promise<number> {
+  process.kill(pid, "SIGUSR2");
+  await settle();
+  return residentOf(pid);
 }
 
 function pageBytes(): number {
@@ -144,7 +183,7 @@ function pageBytes(): number {
 /** In megabytes. */
 function residentOf(pid: number): number {
   const [, kilobytes] = /^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, "utf8")) ?? [];
-  return Math.round(Number(kilobytes) / 1024);
+  return Number(kilobytes) / 1024;
 }
 
 function spread(times: readonly number[]): string {

@@ -56,9 +56,11 @@ export class Ground implements AsyncDisposable {
   }
 
   /** Starts `polyfs review`; resolves to its address, which works once. */
-  async serve(args: readonly string[] = []): Promise<Served> {
+  async serve(args: readonly string[] = [], node: readonly string[] = []): Promise<Served> {
     const env = { ...process.env, POLYFS_STATE_DIR: this.state, POLYFS_CODE_CACHE: codeCache };
-    const child = spawn(process.execPath, [program, "review", "--no-open", ...args, this.root], { env });
+    const child = spawn(process.execPath, [...node, program, "review", "--no-open", ...args, this.root], {
+      env,
+    });
     living.add(child);
     this.#children.push(child);
     let told = "";

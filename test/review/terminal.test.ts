@@ -101,37 +101,3 @@ describe("polyfs history --diff", () => {
     for (const value of ["-TOKEN=old-tulip", "+TOKEN=new-tulip"]) expect(revealed).toContain(value);
   });
 });
-
-describe("polyfs undo and polyfs redo", () => {
-  it("show masks where the policy masks, restore the real bytes, and show these only with --reveal", async () => {
-    const ground = new Ground();
-    ground.write(".env", "TOKEN=old-tulip\nMODE=dev\n");
-    const agent = await ground.agent("alpha", ["--policy", "none", ground.root]);
-    await agent.change("edit_file", { path: ".env", edits: [{ old: "old-tulip", new: "new-tulip" }] });
-    await agent.client.close();
-    const run = (input: string, ...args: string[]) =>
-      spawnSync(process.execPath, [program, ...args], {
-        cwd: ground.root,
-        encoding: "utf8",
-        env: ground.environment,
-        input,
-      });
-    for (const args of [
-      ["undo", "--dry-run"],
-      ["undo", "--interactive"],
-      ["undo"],
-      ["redo", "--dry-run"],
-      ["redo"],
-    ]) {
-      const { stdout, stderr, status } = run("n\n", ...args);
-      expect([args, status, /tulip/.test(stdout + stderr)]).toEqual([args, 0, false]);
-      expect([args, ground.read(".env").includes("old-tulip")]).toEqual([
-        args,
-        args[0] === "redo" ? args.length > 1 : args.length === 1,
-      ]);
-    }
-    expect(run("", "undo", "--dry-run", "--reveal").stdout).toContain("+TOKEN=old-tulip");
-    expect(run("y\n", "undo", "--interactive", "--reveal").stdout).toContain("+TOKEN=new-tulip");
-    expect(ground.read(".env")).toBe("TOKEN=old-tulip\nMODE=dev\n");
-  });
-});
