@@ -151,7 +151,7 @@ function Connection() {
 function Toast() {
   const { value } = announcement;
   return (
-    <div class={`toast ${value?.tone ?? ""}`} role="status" aria-live="polite">
+    <div class={value?.tone === "bad" ? "toast bad" : "toast"} role="status" aria-live="polite">
       {value !== undefined && (
         <>
           {value.text}{" "}

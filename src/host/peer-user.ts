@@ -1,7 +1,13 @@
 // Which user of this machine is at the other end of a loopback connection. Linux tells it in the table of its TCP
 // sockets, where the client's own socket is listed with the id of its user.
 import { readFileSync } from "node:fs";
-import type { Socket } from "node:net";
+
+/** The ends of a connection, as a socket has them. */
+export interface ConnectionEnds {
+  readonly localPort?: number | undefined;
+  readonly remoteAddress?: string | undefined;
+  readonly remotePort?: number | undefined;
+}
 
 /** Whether this system tells. */
 export function knowsPeerUser(): boolean {
@@ -9,7 +15,11 @@ export function knowsPeerUser(): boolean {
 }
 
 /** Undefined where the system does not tell, or the connection is closed. */
-export function peerUser({ localPort = 0, remoteAddress = "", remotePort = 0 }: Socket): number | undefined {
+export function peerUser({
+  localPort = 0,
+  remoteAddress = "",
+  remotePort = 0,
+}: ConnectionEnds): number | undefined {
   const address = /^(?:::ffff:)?(\d+)\.(\d+)\.(\d+)\.(\d+)$/.exec(remoteAddress)?.slice(1);
   if (address === undefined) return undefined;
   // The kernel prints an address as words of the machine's byte order, and a port as a number.

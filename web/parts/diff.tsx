@@ -4,6 +4,7 @@ import { signal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 import { useMemo, useState } from "preact/hooks";
 import type { Hunk } from "../../src/review/api.ts";
+import { isNarrow } from "../state/narrow.ts";
 import { type DiffLine, type DiffPair, linesOf, pairsOf, segmentsOf, shownLines } from "./diff-lines.ts";
 import { counted } from "./words.ts";
 
@@ -36,7 +37,7 @@ export function HunkLines({ hunk, tools = {} }: { readonly hunk: Hunk; readonly 
   const left = lines.length - some.length;
   return (
     <>
-      {layout.value === "split" ? (
+      {layout.value === "split" && !isNarrow.value ? (
         <Split lines={some} tools={tools} />
       ) : (
         <Unified lines={some} tools={tools} />

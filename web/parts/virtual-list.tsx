@@ -2,6 +2,7 @@
 // row is always rendered, because the list names it as its active descendant: focus stays on the list itself.
 import type { ComponentChildren } from "preact";
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
+import { isNarrow } from "../state/narrow.ts";
 
 interface Props<T> {
   readonly id: string;
@@ -29,7 +30,8 @@ export function VirtualList<T>(props: Props<T>) {
     props;
   const box = useRef<HTMLDivElement>(null);
   const [view, setView] = useState({ top: 0, height: 800 });
-  const offsets = useMemo(() => offsetsOf(rows, heightOf), [rows]);
+  // Heights differ between a phone and a wide window.
+  const offsets = useMemo(() => offsetsOf(rows, heightOf), [rows, isNarrow.value]);
   const total = offsets[rows.length] ?? 0;
 
   useLayoutEffect(() => {

@@ -6,6 +6,7 @@ import { VirtualList } from "../parts/virtual-list.tsx";
 import { filterCount, filters, noFilters, searchText } from "../state/filters.ts";
 import { changes, expanded, found, grouping, isPartial, tasks } from "../state/history.ts";
 import type { Loadable } from "../state/loadable.ts";
+import { isNarrow } from "../state/narrow.ts";
 import { go, route } from "../state/route.ts";
 import { isEmbedded } from "../state/session.ts";
 import { chosenBy, heightOf, type Row, RowView, rowsOfTasks } from "./change-rows.tsx";
@@ -149,10 +150,10 @@ function Rows({ all }: { readonly all: readonly Row[] }) {
           choose(row, false);
           document.getElementById("detail")?.focus();
         } else if (row.kind === "task" && row.key === at) expand(row.task.id, !row.isOpen);
-        else choose(row, matchMedia("(min-width: 761px)").matches);
+        else choose(row, !isNarrow.value);
       }}
       onMove={row => {
-        if (matchMedia("(min-width: 761px)").matches) choose(row, true);
+        if (!isNarrow.value) choose(row, true);
         else active.value = row.key;
       }}
       onExpand={(row, isOpen) => {

@@ -5,6 +5,7 @@ import { Pulse } from "../parts/icons.tsx";
 import { Empty, When } from "../parts/states.tsx";
 import { VirtualList } from "../parts/virtual-list.tsx";
 import { counted, duration, exactTime, timeOfDay } from "../parts/words.ts";
+import { isNarrow } from "../state/narrow.ts";
 import { calls, held, loadCalls, toggleHold } from "../state/now.ts";
 import { go } from "../state/route.ts";
 import { session } from "../state/session.ts";
@@ -116,7 +117,7 @@ function Outcome({ call: { outcome, fault } }: { readonly call: Call }) {
 }
 
 function height(): number {
-  return matchMedia("(max-width: 760px)").matches ? 58 : 36;
+  return isNarrow.value ? 58 : 36;
 }
 
 function servers(): string {

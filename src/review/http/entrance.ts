@@ -1,16 +1,16 @@
 // Who may look at a page, told by a cookie. It is given for a one-time token in the address, or for a token of an HTTP
 // server; it lives in memory, so it ends with the process.
 import { randomBytes, timingSafeEqual } from "node:crypto";
-import type { Socket } from "node:net";
+import type { ConnectionEnds } from "../../host/peer-user.ts";
 import type { Viewer } from "../viewer.ts";
 
 /** Looks a signed-in browser up again; undefined where it may not look any more. */
 export type Lookup = () => Viewer | undefined | Promise<Viewer | undefined>;
 
-interface Ticket {
+interface OneTimeTicket {
   readonly token: Buffer;
   readonly lookup: Lookup;
-  isFor(socket: Socket): boolean;
+  isFor(ends: ConnectionEnds): boolean;
 }
 
 const mostSessions = 1000;
@@ -18,22 +18,22 @@ const cookieName = "polyfs-review";
 
 export class Entrance {
   readonly #sessions = new Map<string, Lookup>();
-  #tickets: Ticket[] = [];
+  #tickets: OneTimeTicket[] = [];
 
   /** A token that lets one browser in, once. `isFor` says whether it is for the program at the other end. */
-  ticket(lookup: Lookup, isFor: Ticket["isFor"] = () => true): string {
+  ticket(lookup: Lookup, isFor: OneTimeTicket["isFor"] = () => true): string {
     const token = randomBytes(32).toString("base64url");
     this.#tickets.push({ token: Buffer.from(token), lookup, isFor });
     return token;
   }
 
   /** The header that signs a browser in, for a one-time token. A token presented by another user stays valid. */
-  redeem(given: string, socket: Socket, options: CookieOptions): string | undefined {
+  redeem(given: string, ends: ConnectionEnds, options: CookieOptions): string | undefined {
     const presented = Buffer.from(given);
     const found = this.#tickets.find(
       ({ token }) => token.length === presented.length && timingSafeEqual(token, presented),
     );
-    if (found === undefined || !found.isFor(socket)) return undefined;
+    if (found === undefined || !found.isFor(ends)) return undefined;
     this.#tickets = this.#tickets.filter(one => one !== found);
     return this.admit(found.lookup, options);
   }

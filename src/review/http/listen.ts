@@ -1,7 +1,6 @@
 // `polyfs review`: the page on the loopback interface, for the user who started it.
 import { createServer } from "node:http";
-import type { Socket } from "node:net";
-import { knowsPeerUser, peerUser } from "../../host/peer-user.ts";
+import { type ConnectionEnds, knowsPeerUser, peerUser } from "../../host/peer-user.ts";
 import type { Review } from "../review.ts";
 import type { Viewer } from "../viewer.ts";
 import { Entrance } from "./entrance.ts";
@@ -22,8 +21,8 @@ export interface LocalPage {
 const address = "127.0.0.1";
 
 /** The administrator can do everything anyway, and may forward the port. */
-function isOwnUser(socket: Socket): boolean {
-  const user = peerUser(socket);
+function isOwnUser(ends: ConnectionEnds): boolean {
+  const user = peerUser(ends);
   return user !== undefined && (user === 0 || user === process.getuid?.());
 }
 
