@@ -74,6 +74,12 @@ const rules: { readonly [rule: string]: (file: string, code: string, sources: So
   // The sandbox hides and protects places of the system, which lie in no root; so do snapshots and trees of workspaces.
   "leaves opening by an address to the workspace and the sandbox": (file, code) =>
     /\bHandle\.open\b/.test(code) && !["workspace", "shell", "workspaces"].includes(areaOf(file)),
+  // Without /proc, an address means something only to the calls of system/calls.ts.
+  "names what a held directory holds by the system's own calls": (file, code) =>
+    !file.startsWith("engine/workspace/system/") && /\.(below\(|address\b)/.test(code) && namesByPath(code),
+  "leaves to workspace/system how this system is asked": (file, code) =>
+    /^engine\/(?!workspace\/(system\/|windows-path\.ts)|shell\/)/.test(file) &&
+    /\bprocess\.platform\b|["'`]\/proc\b/.test(code),
   "loads no SDK to serve stdio": (file, _, sources) =>
     (file === "mcp/stdio.ts" || file === "cli/program.ts") &&
     [...startUp(file, sources)].some(loaded => loaded.startsWith("@modelcontextprotocol/")),
@@ -208,6 +214,21 @@ describe("each rule catches an offence", () => {
       'import _ from "lodash";',
     ],
     ["leaves disk, processes, network, SDK and packages to their own folder", "cli/a.ts", 'import "lodash";'],
+    [
+      "names what a held directory holds by the system's own calls",
+      "engine/workspace/tree/a.ts",
+      '// a\nimport { constants, lstatSync } from "node:fs";\nlstatSync(directory.below(name));',
+    ],
+    [
+      "leaves to workspace/system how this system is asked",
+      "engine/search/a.ts",
+      'if (process.platform === "linux") x();',
+    ],
+    [
+      "leaves to workspace/system how this system is asked",
+      "engine/workspace/a.ts",
+      'readlinkSync("/proc/self/ns/pid")',
+    ],
     ["loads no SDK to serve stdio", "mcp/stdio.ts", 'import { Server } from "@modelcontextprotocol/server";'],
     ["leaves the database to its own room", "engine/store/a.ts", 'const { Pool } = await import("pg");'],
     [
@@ -282,6 +303,15 @@ describe("each rule catches an offence", () => {
     for (const rule in rules) expect(offenders(rule, new Map([["engine/text/a.ts", comment]]))).toEqual([]);
   });
 });
+
+/** Whether a file imports calls of node:fs that take a path. */
+function namesByPath(code: string): boolean {
+  const calls =
+    /\b(access|chmod|l?chown|copyFile|exists|link|l?stat|l?utimes|mkdir|open|opendir|readdir|readFile|readlink|rename|rmdir|statfs|symlink|unlink|writeFile)(Sync)?\b/;
+  return [...code.matchAll(/\{([^{}]*)\}\s*from\s*"node:fs(\/promises)?"/g)].some(([, names = ""]) =>
+    calls.test(names),
+  );
+}
 
 function declaredTwice(all: Sources): string[] {
   const declaration =

@@ -1,6 +1,7 @@
 // Everything that a call may reach: the workspace and, through it, history, commands and versions. One engine serves
 // a process; dialects and transports share it.
 
+import { askProgram } from "./shell/ask-program.ts";
 import { attributeCopier } from "./shell/attributes.ts";
 import type { Sandbox } from "./shell/launch.ts";
 import { fileIdentity } from "./workspace/commit/copy-attributes.ts";
@@ -8,6 +9,7 @@ import { refuseStateIn } from "./workspace/commit/state-in-root.ts";
 import type { Access } from "./workspace/root.ts";
 import type { PolicySource } from "./workspace/rules.ts";
 import { linkFarm } from "./workspace/system/link-farm.ts";
+import { askProgramsBy } from "./workspace/system/this-machine.ts";
 import { type Grant, Workspace } from "./workspace/workspace.ts";
 import type { Workspaces } from "./workspaces/workspaces.ts";
 
@@ -48,6 +50,7 @@ export interface EngineOptions {
  */
 export function openEngine(options: EngineOptions): Engine {
   const { roots, state, confine, workspaces, rules, allowIrrevocable, anyDirectory, decidingFiles } = options;
+  askProgramsBy(askProgram);
   refuseStateIn(
     roots.map(({ path }) => path),
     state,

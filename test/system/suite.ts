@@ -13,6 +13,7 @@ import {
   realpathSync,
   renameSync,
   rmSync,
+  statSync,
   symlinkSync,
   writeFileSync,
   writeSync,
@@ -22,6 +23,8 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { display, Handle, heldBy, isRaceFree } from "../../src/engine/workspace/handle.ts";
 import * as calls from "../../src/engine/workspace/system/calls.ts";
+import { copyFileLater, copyFileSync } from "../../src/engine/workspace/system/copy-file.ts";
+import { connectLocally, listenLocally } from "../../src/engine/workspace/system/local-channel.ts";
 import { onWindows } from "../../src/engine/workspace/windows-path.ts";
 
 const { O_RDONLY, O_WRONLY, O_CREAT, O_EXCL, O_NOFOLLOW = 0 } = constants;
@@ -115,6 +118,37 @@ export function holdingSuite(): void {
       expect(readdirSync(join(base, failed === "" ? "in/other" : "in/sub"))).toEqual([
         failed === "" ? "g" : "f",
       ]);
+    });
+
+    it("copies a file into another directory, whole, with its mode, and through no link", async () => {
+      using from = sub();
+      using to = Handle.open(root.below("other"), { follow: false, directory: true });
+      const large = Buffer.alloc(2_500_000, "polyfs ");
+      writeFileSync(join(base, "in/sub/large"), large, { mode: 0o640 });
+      using file = Handle.open(from.below("large"), { follow: false });
+      copyFileSync(file.address, to.below("copy"), 0);
+      await copyFileLater(from.below("large"), to.below("later"), 0);
+      for (const name of ["copy", "later"]) {
+        expect(readFileSync(join(base, "in/other", name)).equals(large)).toBe(true);
+        if (!onWindows) expect(statSync(join(base, "in/other", name)).mode & 0o777).toBe(0o640);
+      }
+    });
+
+    it("processes talk over a socket in it", async () => {
+      using directory = sub();
+      const said = await new Promise<unknown>(resolve => {
+        const name = `t${process.pid}.sock`;
+        const at = join(base, "in/sub");
+        const listener = listenLocally(at, name, channel => {
+          channel.onMessage = message => {
+            listener?.[Symbol.dispose]();
+            channel.close();
+            resolve(message);
+          };
+        });
+        connectLocally(at, name)?.send({ hello: directory.stat().isDirectory() });
+      });
+      expect(said).toEqual({ hello: true });
     });
 
     it("a child process starts in it", () => {

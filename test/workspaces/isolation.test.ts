@@ -6,9 +6,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import type { CopyMethod } from "../../src/engine/workspaces/record.ts";
+import { hasProc } from "../setup/proc.ts";
 import { Ground, treeOf } from "./ground.ts";
 
-const isRoot = process.getuid?.() === 0 && process.platform === "linux";
+/** mkfs and umount read /proc. */
+const canMount = process.getuid?.() === 0 && process.platform === "linux" && hasProc;
 
 /** A file system in a file, mounted for one test. */
 function mounted(kind: "btrfs" | "xfs"): string {
@@ -30,11 +32,11 @@ const has = (program: string) => spawnSync("which", [program]).status === 0;
 const places: readonly (readonly [string, CopyMethod, () => string])[] = [
   ["a copy", "copy", tmpdir],
   ["hard links", "link", tmpdir],
-  ...(isRoot ? ([["an overlay mount", "overlay", tmpdir]] as const) : []),
-  ...(isRoot && has("mkfs.btrfs")
+  ...(canMount ? ([["an overlay mount", "overlay", tmpdir]] as const) : []),
+  ...(canMount && has("mkfs.btrfs")
     ? ([["reflinks on btrfs", "reflink", () => mounted("btrfs")]] as const)
     : []),
-  ...(isRoot && has("mkfs.xfs") ? ([["reflinks on XFS", "reflink", () => mounted("xfs")]] as const) : []),
+  ...(canMount && has("mkfs.xfs") ? ([["reflinks on XFS", "reflink", () => mounted("xfs")]] as const) : []),
 ];
 
 /** Everything that could reach shared bytes: in place, through maps, links and attributes. */

@@ -7,11 +7,12 @@
 // a slash is always a separator.
 import { Buffer, isUtf8 } from "node:buffer";
 import { decodeBrokenUtf8 } from "../text/escape.ts";
+import { onWindows } from "./windows-path.ts";
 
 const escapes = /\\x(0[1-9a-f]|1[0-9a-f]|7f|5c|[89a-f][0-9a-f])/g;
 const controls = /[\u0001-\u001f\u007f]/g;
 /** Windows names are not bytes, and a backslash separates them. */
-const isPlain = process.platform === "win32";
+const isPlain = onWindows;
 
 /** The written form of one name or of a path. */
 export function written(bytes: Buffer): string {

@@ -4,9 +4,9 @@
 import { resolve } from "node:path";
 import { system } from "./errno.ts";
 import { Handle } from "./handle.ts";
-import { isOwnMount } from "./mounts.ts";
 import { isWithin, Root, rootHolding } from "./root.ts";
 import { byDescriptor } from "./system/descriptors.ts";
+import { isOwnMount } from "./system/mounts.ts";
 
 interface Narrowed {
   readonly roots: readonly Root[];

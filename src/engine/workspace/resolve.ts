@@ -17,7 +17,6 @@ import { Fault } from "../fault.ts";
 import { concealsIn, isConcealed } from "./concealed.ts";
 import { errnoOf, faultOf } from "./errno.ts";
 import { bytesOf, display, Handle, isRaceFree } from "./handle.ts";
-import { isOwnMount } from "./mounts.ts";
 import { isEscaped, written } from "./name.ts";
 import type { WorkspacePath } from "./path.ts";
 import { type Root, rootHolding, rootNamed, under } from "./root.ts";
@@ -25,6 +24,7 @@ import { isProc } from "./synthetic.ts";
 import { lstatSync, readdirSync, readlinkSync } from "./system/calls.ts";
 import { byDescriptor } from "./system/descriptors.ts";
 import type { Address } from "./system/held.ts";
+import { isOwnMount } from "./system/mounts.ts";
 import { ownForm } from "./windows-path.ts";
 
 const maxLinks = 40;

@@ -4,11 +4,11 @@ import { constants } from "node:fs";
 import { Fault } from "../fault.ts";
 import { system } from "./errno.ts";
 import { display, Handle } from "./handle.ts";
-import { mountOf } from "./mounts.ts";
 import { Rules } from "./rules.ts";
 import { accessSync } from "./system/calls.ts";
 import { byDescriptor } from "./system/descriptors.ts";
 import { lstatIfThere } from "./system/identity.ts";
+import { mountOf } from "./system/mounts.ts";
 import { caseless, ownForm } from "./windows-path.ts";
 
 /** The kernel appends this to the path of a deleted object. A file may really be named so. */

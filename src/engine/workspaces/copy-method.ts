@@ -11,7 +11,7 @@ import { mountOverlay, unmount } from "../shell/overlay.ts";
 import { purgeLater } from "../workspace/commit/purge.ts";
 import { makeDirectory } from "../workspace/commit/state.ts";
 import { Handle } from "../workspace/handle.ts";
-
+import { byDescriptor } from "../workspace/system/descriptors.ts";
 import { canLink, canReflink } from "../workspace/tree/try-copy.ts";
 import type { CopyMethod } from "./record.ts";
 
@@ -39,7 +39,7 @@ export async function chooseMethod(directory: string, name: string): Promise<Cho
 }
 
 async function overlayFails(place: string): Promise<string | undefined> {
-  if (process.platform !== "linux") return "only Linux has it";
+  if (!byDescriptor) return "only Linux has it, and mount(8) needs /proc";
   for (const name of ["lower", "upper", "work", "tree"]) makeDirectory(join(place, name));
   const failed = await mountOverlay({
     directory: place,

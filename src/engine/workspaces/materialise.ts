@@ -40,8 +40,8 @@ export async function materialise(
     sys.chmodAt(join(place, "upper"), lower.stat().mode & 0o7777);
     return await mountTree(layout, tree, source.snapshot);
   }
-  using from = Handle.open(source.directory, { directory: true });
-  using to = Handle.open(join(place, "tree"), { directory: true });
+  using from = Handle.open(source.directory, { directory: true, own: source.snapshot !== undefined });
+  using to = Handle.open(join(place, "tree"), { directory: true, own: true }); // nobody is served from it yet
   if (source.method === "link" && source.snapshot !== undefined) return await linkTree(from, to, signal);
   const placing = source.method === "overlay" ? "copy" : source.method;
   await cloneTree(from, to, { placing, signal });

@@ -136,8 +136,8 @@ export class Snapshots {
   ): Promise<TreeEntries> {
     makeDirectory(join(this.#layout.snapshots, id));
     makeDirectory(this.treeOf(id));
-    using target = Handle.open(this.treeOf(id), { directory: true });
-    using tree = previous && Handle.open(this.treeOf(previous.id), { directory: true });
+    using target = Handle.open(this.treeOf(id), { directory: true, own: true });
+    using tree = previous && Handle.open(this.treeOf(previous.id), { directory: true, own: true });
     const before = tree && previous ? { tree, entries: previous.entries } : undefined;
     const { entries } = await cloneTree(root, target, { placing: "copy", previous: before, signal });
     return entries;

@@ -3,12 +3,12 @@
 //   - In the same process namespace, a process is its pid and its start time.
 //   - In another namespace of the same boot (a container), the pid means nothing here. Its liveness socket
 //     decides: the kernel closes it with the process (liveness-socket.ts).
-//   - Where the system does not report start times (macOS, Windows, Linux without /proc), a pid may have been
-//     reused: the liveness socket decides here too.
+//   - Where the system does not report start times (Windows, Linux without /proc), a pid may have been reused: the
+//     liveness socket decides here too.
 //   - In another boot the process is dead, if only one machine can have the file system mounted. On a network
 //     file system it may run on another machine: it counts as alive while its heartbeat is fresh.
-import { readFileSync, readlinkSync } from "node:fs";
 import { hostname, uptime } from "node:os";
+import { thisMachine } from "../system/this-machine.ts";
 
 export interface ProcessIdentity {
   readonly pid: number;
@@ -33,7 +33,7 @@ const silenceMs = 3 * heartbeatMs;
 let own: ProcessIdentity | undefined;
 
 export function thisProcess(): ProcessIdentity {
-  own ??= { pid: process.pid, start: startOf(process.pid) ?? "", world: worldOf() };
+  own ??= { pid: process.pid, start: thisMachine().startOf(process.pid) ?? "", world: worldOf() };
   return own;
 }
 
@@ -53,13 +53,16 @@ export function bootId(): string {
 let booted: string | undefined;
 
 export function isAlive(other: ProcessIdentity, heartbeat: number, around: LivenessChecks): boolean {
-  const known = isAliveHere(other);
-  if (known !== undefined && (!known || other.start !== "")) return known;
+  const start = startHere(other);
+  if (start === undefined) return false;
+  if (start === "elsewhere") {
+    if (isOtherBoot(other)) return around.isShared() && isFresh(heartbeat);
+    const lit = other.beacon === undefined ? undefined : around.isLit(other.beacon);
+    return lit ?? isFresh(heartbeat);
+  }
+  if (start !== "" && other.start !== "") return start === other.start;
   // Its number is in use. A fresh heartbeat says by whom, without a question to its socket, which takes a thread.
-  if (known) return other.beacon === undefined || isFresh(heartbeat) || around.isLit(other.beacon) !== false;
-  if (isOtherBoot(other)) return around.isShared() && isFresh(heartbeat);
-  const lit = other.beacon === undefined ? undefined : around.isLit(other.beacon);
-  return lit ?? isFresh(heartbeat);
+  return other.beacon === undefined || isFresh(heartbeat) || around.isLit(other.beacon) !== false;
 }
 
 /** Whether only its beacon can tell. */
@@ -67,16 +70,9 @@ export function needsBeacon(other: ProcessIdentity): boolean {
   return (other.world !== thisProcess().world && !isOtherBoot(other)) || other.start === "";
 }
 
-/** Undefined where its number means nothing in this process's namespace. */
-function isAliveHere(other: ProcessIdentity): boolean | undefined {
-  if (other.world !== thisProcess().world) return undefined;
-  if (other.start !== "") return startOf(other.pid) === other.start;
-  try {
-    process.kill(other.pid, 0);
-    return true;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === "EPERM";
-  }
+/** The start of the process that has its number now (`Machine.startOf`); "elsewhere" where the number means nothing here. */
+function startHere(other: ProcessIdentity): string | undefined {
+  return other.world === thisProcess().world ? thisMachine().startOf(other.pid) : "elsewhere";
 }
 
 /** Whether it ran in another boot than this one, of this machine or of another. */
@@ -113,26 +109,8 @@ function isBootId(text: string): boolean {
   return /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(text);
 }
 
-/** The start time of the process, in the system's units; undefined if it is gone or a zombie. */
-function startOf(pid: number): string | undefined {
-  if (process.platform !== "linux") return undefined;
-  try {
-    const stat = readFileSync(`/proc/${pid}/stat`, "latin1");
-    const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
-    return fields[0] === "Z" || fields[0] === "X" ? undefined : fields[19];
-  } catch {
-    return undefined;
-  }
-}
-
 function worldOf(): string {
-  if (process.platform !== "linux") return hostname();
-  try {
-    const boot = readFileSync("/proc/sys/kernel/random/boot_id", "latin1").trim();
-    // Where /proc belongs to another namespace, it lists other processes under the numbers of this one.
-    const isOurs = readlinkSync("/proc/self") === String(process.pid);
-    return `${boot} ${isOurs ? readlinkSync("/proc/self/ns/pid") : `${process.pid}?${Date.now()}`}`;
-  } catch {
-    return hostname();
-  }
+  const machine = thisMachine();
+  const boot = machine.boot();
+  return boot === undefined ? hostname() : `${boot} ${machine.namespace()}`;
 }

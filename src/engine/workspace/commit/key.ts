@@ -4,6 +4,7 @@ import { randomBytes } from "node:crypto";
 import { constants } from "node:fs";
 import { errnoOf } from "../errno.ts";
 import { Handle } from "../handle.ts";
+import { onWindows } from "../windows-path.ts";
 import { unlinkIfThere } from "./if-there.ts";
 import { purge } from "./purge.ts";
 import { openToFlush } from "./stage.ts";
@@ -36,7 +37,7 @@ function readKey(directory: Handle): Buffer | undefined {
     if (fd >= 0) {
       const stat = sys.stat(fd);
       const isOurs = stat.uid === (process.getuid?.() ?? stat.uid);
-      const isPrivate = process.platform === "win32" || (stat.mode & 0o077) === 0;
+      const isPrivate = onWindows || (stat.mode & 0o077) === 0;
       if (stat.isFile() && stat.size === keyBytes && isOurs && isPrivate) return readAll(fd, keyBytes);
     }
   } finally {

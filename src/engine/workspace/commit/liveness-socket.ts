@@ -7,17 +7,13 @@ import { connect, createServer, type Server } from "node:net";
 import { Worker } from "node:worker_threads";
 import { clock } from "../../clock.ts";
 import { Handle } from "../handle.ts";
+import { socketPath } from "../system/socket-path.ts";
 import { onWindows } from "../windows-path.ts";
 import { sys } from "./syscalls.ts";
 
 const answerMs = 2000;
 const rememberMs = 1000;
 const rememberBrieflyMs = 100; // callers that wait for a lock ask again and again
-
-/** Windows has no sockets in its file system that Node could use, but pipes, whose names lie apart from all files. */
-function socketPath(directory: Handle, name: string): string {
-  return onWindows ? `\\\\?\\pipe\\polyfs-${name}` : `${directory.here()}/${name}`;
-}
 
 export class LivenessSocket {
   readonly #server: Server;
@@ -28,7 +24,7 @@ export class LivenessSocket {
 
   /** Lights one in a held directory; undefined where the file system has no sockets. */
   static light(directory: Handle, name: string): LivenessSocket | undefined {
-    const path = socketPath(directory, name); // by the handle, because the path of a socket is at most 107 bytes
+    const path = socketPath(directory, name);
     const server = createServer(socket =>
       socket
         .on("error", () => {})
@@ -69,7 +65,7 @@ export async function isLit(directory: string, name: string): Promise<boolean | 
     };
     const timer = setTimeout(() => finish(undefined), answerMs);
     socket.on("connect", () => finish(true));
-    socket.on("error", error => finish(meaningOf((error as NodeJS.ErrnoException).code)));
+    socket.on("error", error => finish(meaningOf((error as NodeJS.ErrnoException).code, onWindows)));
   });
   return noted(name, answer);
 }
@@ -82,7 +78,7 @@ export function isLitNow(directory: string, name: string): boolean | undefined {
   using held = opened(directory);
   if (held === undefined) return undefined;
   const answer = new Int32Array(new SharedArrayBuffer(4));
-  const workerData = { path: socketPath(held, name), answer };
+  const workerData = { path: socketPath(held, name), isPipe: onWindows, answer };
   const worker = new Worker(source, { eval: true, stdin: false, workerData });
   worker.on("error", () => {}).unref();
   Atomics.wait(answer, 0, 0, answerMs);
@@ -90,7 +86,7 @@ export function isLitNow(directory: string, name: string): boolean | undefined {
 }
 
 const source = `
-const { workerData: { path, answer } } = require("node:worker_threads");
+const { workerData: { path, isPipe, answer } } = require("node:worker_threads");
 const meaningOf = ${meaningOf};
 const finish = told => {
   Atomics.store(answer, 0, told ? 1 : told === false ? 2 : 3);
@@ -99,11 +95,11 @@ const finish = told => {
 };
 const socket = require("node:net").connect({ path });
 socket.on("connect", () => finish(true));
-socket.on("error", ({ code }) => finish(meaningOf(code)));`;
+socket.on("error", ({ code }) => finish(meaningOf(code, isPipe)));`;
 
-/** A full backlog means that a live process is listening. */
-function meaningOf(code: string | undefined): boolean | undefined {
-  if (code === "ECONNREFUSED" || (code === "ENOENT" && process.platform === "win32")) return false;
+/** A full backlog means that a live process is listening. The thread has a copy of this function, and nothing else. */
+function meaningOf(code: string | undefined, isPipe: boolean): boolean | undefined {
+  if (code === "ECONNREFUSED" || (code === "ENOENT" && isPipe)) return false;
   return code === "EAGAIN" ? true : undefined;
 }
 
@@ -148,7 +144,7 @@ export function watchBeacon(directory: string, name: string, gone: () => void): 
     gone();
   };
   socket.on("error", error => {
-    noted(name, meaningOf((error as NodeJS.ErrnoException).code));
+    noted(name, meaningOf((error as NodeJS.ErrnoException).code, onWindows));
     tell();
   });
   socket.on("end", tell).on("close", tell).resume().unref();

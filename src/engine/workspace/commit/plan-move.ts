@@ -4,9 +4,9 @@
 import { Fault } from "../../fault.ts";
 import type { Identity } from "../archive/log.ts";
 import { display, type Handle } from "../handle.ts";
-import { mountOf } from "../mounts.ts";
 import { isWithin } from "../root.ts";
 import { kindOf } from "../stat.ts";
+import { mountOf } from "../system/mounts.ts";
 import type { Expectation } from "./change.ts";
 import { addPrecondition, type CommitPlan, describe, type Stats } from "./commit-plan.ts";
 import { identityOf } from "./copy-attributes.ts";

@@ -4,8 +4,8 @@
 import { basename, dirname, join, parse, resolve } from "node:path";
 import { Fault } from "../../fault.ts";
 import { Handle } from "../handle.ts";
-import { type InnerPath, innerPathOf } from "../mounts.ts";
 import { isWithin } from "../root.ts";
+import { type InnerPath, innerPathOf } from "../system/mounts.ts";
 import { namedStatePath } from "./state-path.ts";
 
 /** To be asked before roots are opened. Faults: `state_in_root`. */

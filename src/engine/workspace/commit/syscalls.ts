@@ -3,7 +3,6 @@
 import {
   close,
   closeSync,
-  copyFileSync,
   fchmodSync,
   fchownSync,
   fdatasync,
@@ -31,6 +30,7 @@ import {
   unlinkLater,
   unlinkSync,
 } from "../system/calls.ts";
+import { copyFileSync } from "../system/copy-file.ts";
 import type { Address } from "../system/held.ts";
 import { fstatNow, lstatIfThere } from "../system/identity.ts";
 

@@ -12,6 +12,7 @@ import { errnoOf } from "../errno.ts";
 import { Handle } from "../handle.ts";
 import { byDescriptor } from "../system/descriptors.ts";
 import { temporaryDirectory } from "../system/user.ts";
+import { onWindows } from "../windows-path.ts";
 import { unlinkIfThere } from "./if-there.ts";
 import { LivenessSocket } from "./liveness-socket.ts";
 import { isOpenElsewhere } from "./retry-busy-file.ts";
@@ -65,8 +66,7 @@ function beat(owner: string): void {
 
 function build(): UserLock {
   beaten = -beatMs;
-  const shared =
-    process.platform === "linux" && sys.lstat("/dev/shm")?.isDirectory() ? "/dev/shm" : temporaryDirectory();
+  const shared = !onWindows && sys.lstat("/dev/shm")?.isDirectory() ? "/dev/shm" : temporaryDirectory();
   const held = openPrivate(join(shared, `polyfs-${process.getuid?.() ?? "gate"}`), { follow: false });
   const directory = byDescriptor ? `${held.address}/.` : held.address; // the descriptor's own address is a link
   conceal(directory);

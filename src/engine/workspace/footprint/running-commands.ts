@@ -2,20 +2,12 @@
 // be told apart. Each is a file in the state directory, named after its process, so that the files of a killed server
 // are recognised. Only the wording of answers depends on it, so a failure is harmless.
 import { randomBytes } from "node:crypto";
-import {
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  readlinkSync,
-  statSync,
-  unlinkSync,
-  writeFileSync,
-} from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, statSync, unlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import { clock } from "../../clock.ts";
 import { isWithin } from "../root.ts";
-import { findProcess } from "../system/processes.ts";
+import { isGone, thisMachine } from "../system/this-machine.ts";
 
 /** How long a command of another PID namespace counts, whose process cannot be seen from here. */
 const foreignMs = 10 * 60_000;
@@ -33,7 +25,12 @@ export interface RunningCommand extends Disposable {
 /** Tells all servers that a command runs in some directories, until it is disposed of. */
 export function announceCommand(state: string, roots: readonly string[]): RunningCommand {
   const folder = join(state, "commands");
-  const name = [namespace, process.pid, startOf(process.pid), randomBytes(6).toString("hex")].join("-");
+  const name = [
+    namespace(),
+    process.pid,
+    thisMachine().startOf(process.pid),
+    randomBytes(6).toString("hex"),
+  ].join("-");
   const path = join(folder, name);
   let isAlone = false;
   make(folder);
@@ -69,8 +66,8 @@ function lock(folder: string, name: string): boolean {
   } catch {
     try {
       const owner = readFileSync(path, "utf8");
-      const [where, pid = "", start] = owner.split("-");
-      if (owner !== "" && where === namespace && startOf(Number(pid)) !== start) remove(path);
+      const [where, pid = "", start = ""] = owner.split("-");
+      if (owner !== "" && where === namespace() && isGone(Number(pid), start)) remove(path);
     } catch {
       // released in between
     }
@@ -81,8 +78,8 @@ function lock(folder: string, name: string): boolean {
 function isRunningIn(path: string, name: string, roots: readonly string[]): boolean {
   const [where = "", pid = "", start = ""] = name.split("-");
   try {
-    if (where !== namespace) return Date.now() - statSync(path).mtimeMs < foreignMs;
-    if (startOf(Number(pid)) !== start) {
+    if (where !== namespace()) return Date.now() - statSync(path).mtimeMs < foreignMs;
+    if (isGone(Number(pid), start)) {
       remove(path);
       return false;
     }
@@ -93,19 +90,9 @@ function isRunningIn(path: string, name: string, roots: readonly string[]): bool
   }
 }
 
-const namespace = pidNamespace();
-
-function pidNamespace(): string {
-  try {
-    return readlinkSync("/proc/self/ns/pid").replace(/\D/g, "");
-  } catch {
-    return "0";
-  }
-}
-
-/** Distinguishes a process from a later one with the same pid, where the system reports start times. */
-function startOf(pid: number): string {
-  return String(findProcess(pid)?.start ?? "0");
+/** "0" where there is only one. */
+function namespace(): string {
+  return thisMachine().namespace().replace(/\D/g, "") || "0";
 }
 
 function namesIn(folder: string): string[] {

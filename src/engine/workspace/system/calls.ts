@@ -6,6 +6,7 @@ import {
   closeSync,
   constants,
   fchmodSync,
+  lchownSync as lchown,
   linkSync as link,
   lstatSync as lstat,
   lutimesSync as lutimes,
@@ -25,6 +26,7 @@ import type { Address } from "./held.ts";
 import { bothLocated, byWorkingDirectory, located, openLocated } from "./working-directory.ts";
 
 export const accessSync = named(access);
+export const lchownSync = named(lchown);
 export const lstatSync = byDescriptor ? lstat : (lstatLocated as typeof lstat);
 export const lutimesSync = named(lutimes);
 export const mkdirSync = named(mkdir);

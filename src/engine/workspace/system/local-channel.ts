@@ -1,11 +1,11 @@
 // Messages between processes of one user on one machine: JSON, one message in a line, over a socket in a private
-// directory (a named pipe on Windows). Sockets are addressed by the handle of their directory, because the path of a
-// socket is at most 107 bytes long.
+// directory (a named pipe on Windows).
 import { connect, createServer, type Socket } from "node:net";
 import { unlinkIfThere } from "../commit/if-there.ts";
 import { sys } from "../commit/syscalls.ts";
 import { Handle } from "../handle.ts";
 import { onWindows } from "../windows-path.ts";
+import { socketPath } from "./socket-path.ts";
 
 const maxLineBytes = 16 * 1024 * 1024;
 /** A reader that is this far behind is disconnected; it can connect again and catch up. */
@@ -83,7 +83,7 @@ export function listenLocally(
   const server = createServer(socket => accept(new LocalChannel(socket.unref())));
   server.on("error", () => {}).unref();
   server.listen({ path, exclusive: true }); // binds at once; only a failure is told later
-  if (!onWindows && !sys.lstat(path)?.isSocket()) {
+  if (!onWindows && !sys.lstat(held.below(name))?.isSocket()) {
     server.close();
     return undefined;
   }
@@ -105,10 +105,6 @@ export function connectLocally(directory: string, name: string): LocalChannel | 
   using held = opened(directory);
   if (held === undefined) return undefined;
   return new LocalChannel(connect({ path: socketPath(held, name) })); // resolves the path at once
-}
-
-function socketPath(directory: Handle, name: string): string {
-  return onWindows ? `\\\\?\\pipe\\polyfs-${name}` : String(directory.below(name));
 }
 
 function opened(directory: string): Handle | undefined {

@@ -1,5 +1,6 @@
 // The processes in /proc (Linux), for finding what a command left behind. Empty elsewhere.
 import { readdirSync, readFileSync } from "node:fs";
+import { byDescriptor } from "./descriptors.ts";
 
 export interface ProcessEntry {
   readonly pid: number;
@@ -16,7 +17,7 @@ export interface ProcessEntry {
  * command cheap.
  */
 export function listProcesses(young = 0): ProcessEntry[] {
-  if (process.platform !== "linux") return [];
+  if (!byDescriptor) return [];
   const beyond = lastNumber() >= young ? young : 0;
   return readdirSync("/proc")
     .filter(name => /^\d+$/.test(name) && Number(name) >= beyond)
@@ -37,7 +38,7 @@ export function carriesMark(pid: number, mark: string): boolean {
 
 /** A process that lives, by its number. */
 export function findProcess(pid: number): ProcessEntry | undefined {
-  return process.platform === "linux" ? entryOf(pid) : undefined;
+  return byDescriptor ? entryOf(pid) : undefined;
 }
 
 function entryOf(pid: number): ProcessEntry | undefined {

@@ -1,7 +1,7 @@
 // A file without a name, for handing data to a child process: it can be read there more than once and by its
 // address, unlike a pipe, and it is gone when the last process has closed it. Where a process cannot open its own
 // descriptors by an address (Windows, Linux without /proc), the file keeps a name until it is disposed of.
-import { closeSync, openSync, unlinkSync } from "node:fs";
+import { closeSync, existsSync, openSync, unlinkSync } from "node:fs";
 import { join } from "node:path";
 import { writeAll } from "../commit/syscalls.ts";
 import { temporaryName } from "../commit/temporary.ts";
@@ -9,7 +9,7 @@ import { byDescriptor } from "./descriptors.ts";
 import { temporaryDirectory } from "./user.ts";
 
 /** The directory of a process's own descriptors; undefined if there is none. */
-const descriptors = byDescriptor ? "/proc/self/fd" : process.platform === "darwin" ? "/dev/fd" : undefined;
+const descriptors = byDescriptor ? "/proc/self/fd" : existsSync("/dev/fd/0") ? "/dev/fd" : undefined;
 
 export class UnnamedFile implements Disposable {
   readonly fd: number;

@@ -259,7 +259,16 @@ export function isWithinReach(from: Held, to: Held, deeper: boolean): boolean {
 
 function absolute({ held, rest }: Parsed): Address {
   const base = Buffer.from(`${held.place.path}/`);
-  return Buffer.concat([base, typeof rest === "string" ? Buffer.from(rest) : rest]);
+  const last = held.name ?? rest;
+  return Buffer.concat([base, typeof last === "string" ? Buffer.from(last) : last]);
+}
+
+/** Both as paths that mean the same in another thread. Undefined where somebody could divert one of them. */
+export function safePaths(from: Address, to: Address): [Address, Address] | undefined {
+  if (!taken) return [from, to];
+  const [a, b] = [parse(from), parse(to)];
+  if (![a, b].every(one => one === undefined || one.held.place.own)) return undefined;
+  return [a === undefined ? fromHome(from) : absolute(a), b === undefined ? fromHome(to) : absolute(b)];
 }
 
 /** How many directories `above` lies above `below`; undefined where it does not. */
@@ -383,7 +392,8 @@ export class HeldByWorkingDirectory implements Held {
       if (options.follow && stat.isSymbolicLink())
         return HeldByWorkingDirectory.open(realpathSync.native(at), { ...options, follow: false });
       if (stat.isDirectory()) {
-        const inner = enteredBelow(at, stat, place, name, options.own);
+        // What lies in a directory of polyfs's own is its own too.
+        const inner = enteredBelow(at, stat, place, name, options.own || (place?.own ?? false));
         if (inner !== undefined) return new HeldByWorkingDirectory(inner);
       } else if (options.directory) throw failure("ENOTDIR", String(name));
       const pin = stat.isFile() ? opened(at, O_RDONLY | O_NOFOLLOW | O_NONBLOCK) : -1;

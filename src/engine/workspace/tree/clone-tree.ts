@@ -1,8 +1,7 @@
 // Makes a second copy of a tree. The source may be changing, and a command may replace a directory by a link while it
 // is read, so every name is resolved below a held directory and no link is followed. How a file gets its second copy
 // (a link, a reflink, its bytes) is the caller's choice.
-import { constants, copyFile, lchownSync, lstatSync, lutimesSync, readlinkSync } from "node:fs";
-import { promisify } from "node:util";
+import { constants } from "node:fs";
 import { Fault } from "../../fault.ts";
 import { sys } from "../commit/syscalls.ts";
 import { isTemporaryName } from "../commit/temporary.ts";
@@ -12,6 +11,8 @@ import { TimeSlice } from "../footprint/time-slice.ts";
 import { identityOf, type TreeEntry } from "../footprint/tree-snapshot.ts";
 import { display, Handle } from "../handle.ts";
 import { kindOf } from "../stat.ts";
+import { lchownSync, lstatSync, lutimesSync, readlinkSync } from "../system/calls.ts";
+import { copyFileLater } from "../system/copy-file.ts";
 import type { Address } from "../system/held.ts";
 
 export type TreeEntries = ReadonlyMap<string, TreeEntry>;
@@ -40,7 +41,6 @@ export interface Cloned {
 const maxDepth = 256;
 /** Larger files are copied by another thread. */
 const largeBytes = 512 * 1024;
-const copyLater = promisify(copyFile);
 
 /** `target` is an empty directory. Faults: `too_deep` as `invalid_path`; those of the system. */
 export async function cloneTree(source: Handle, target: Handle, options: CloneOptions): Promise<Cloned> {
@@ -157,7 +157,7 @@ class Clone {
     const mode =
       this.#options.placing === "reflink" ? constants.COPYFILE_FICLONE_FORCE : constants.COPYFILE_FICLONE;
     if (entry.size > largeBytes && this.#options.placing !== "reflink")
-      await copyLater(held.address, to, mode);
+      await copyFileLater(held.address, to, mode);
     else sys.copyFile(held.address, to, mode);
     this.#owner(to, held);
     times(to, held);

@@ -1,9 +1,10 @@
 // Every regular file of a tree, without following links. The walk gives way to other work, and its directory stays
 // open while the caller uses a file's address.
-import { lstatSync, type Stats } from "node:fs";
+import type { Stats } from "node:fs";
 import { addressOf, rawNamesIn } from "../footprint/raw-names.ts";
 import { TimeSlice } from "../footprint/time-slice.ts";
 import { Handle } from "../handle.ts";
+import { lstatSync } from "../system/calls.ts";
 import type { Address } from "../system/held.ts";
 
 export async function* filesBelow(

@@ -1,11 +1,12 @@
 // A second tree whose files are hard links of the first. The source is a frozen tree that nobody changes meanwhile, so
 // nothing is held or looked at that need not be: one call for each file.
-import { constants, lchownSync, lutimesSync, readdirSync } from "node:fs";
+import { constants } from "node:fs";
 import { sys } from "../commit/syscalls.ts";
 import { errnoOf, faultOf } from "../errno.ts";
 import { addressOf } from "../footprint/raw-names.ts";
 import { TimeSlice } from "../footprint/time-slice.ts";
 import { display, Handle } from "../handle.ts";
+import { lchownSync, lutimesSync, readdirSync } from "../system/calls.ts";
 import type { Address } from "../system/held.ts";
 
 /** `target` is an empty directory. A file that can have no further link is copied. */

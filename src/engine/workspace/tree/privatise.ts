@@ -1,8 +1,9 @@
 // Gives every file of a tree bytes of its own. A file with other names is copied outside of the tree and moved over
 // itself, so at every moment the tree is whole; done again after a crash, it goes on where it was.
-import { constants, lchownSync, lutimesSync } from "node:fs";
+import { constants } from "node:fs";
 import { sys } from "../commit/syscalls.ts";
 import { Handle } from "../handle.ts";
+import { lchownSync, lutimesSync } from "../system/calls.ts";
 import type { Address } from "../system/held.ts";
 import { filesBelow } from "./files-below.ts";
 

@@ -1,6 +1,5 @@
 // What differs between a frozen tree and a tree that was copied from it: kinds, contents, modes and link targets. What
 // the two still share need not be read; how they share it is told by `untouched`.
-import { lstatSync, readlinkSync } from "node:fs";
 import type { Kind } from "../../fault.ts";
 import { isTemporaryName } from "../commit/temporary.ts";
 import { faultOf } from "../errno.ts";
@@ -8,6 +7,7 @@ import { addressOf, rawNamesIn } from "../footprint/raw-names.ts";
 import { TimeSlice } from "../footprint/time-slice.ts";
 import { display, Handle } from "../handle.ts";
 import { kindOf } from "../stat.ts";
+import { lstatSync, readlinkSync } from "../system/calls.ts";
 import type { Address } from "../system/held.ts";
 import { hasSameBytes } from "./same-bytes.ts";
 

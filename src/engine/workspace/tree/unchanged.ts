@@ -1,11 +1,11 @@
 // Whether a tree is as it was when its entries were taken: every name, and every inode's time of change.
-import { lstatSync, readlinkSync } from "node:fs";
 import { isTemporaryName } from "../commit/temporary.ts";
 import { addressOf, rawNamesIn } from "../footprint/raw-names.ts";
 import { TimeSlice } from "../footprint/time-slice.ts";
 import { identityOf } from "../footprint/tree-snapshot.ts";
 import { Handle } from "../handle.ts";
 import { kindOf } from "../stat.ts";
+import { lstatSync, readlinkSync } from "../system/calls.ts";
 import type { TreeEntries } from "./clone-tree.ts";
 
 /** `absent` are directories that are left out, by identity. */

@@ -4,7 +4,7 @@
 // is the path in that namespace.
 import { closeSync, openSync, readFileSync, readSync } from "node:fs";
 import { join, relative } from "node:path";
-import type { Handle } from "./handle.ts";
+import type { Handle } from "../handle.ts";
 
 const room = Buffer.allocUnsafe(512);
 
