@@ -8,6 +8,7 @@ export const usage = `npm run proof -- SUITE [options], npm run soak -- [options
   --minutes N    go on for so long; implies --long
   --seed S       repeat the choices of a run that failed
   --case ID      only cases whose ids begin with this
+  --recording F  power: make a cut that failed once more, from the file that its failure names
   --report FILE  soak: the report, as Markdown, also printed
   --http         soak: all clients over HTTP, none over standard input and output
 `;
@@ -24,6 +25,7 @@ export function readOptions(args: readonly string[]): Run & { suite: string; hel
       minutes: text,
       seed: text,
       case: text,
+      recording: text,
       report: text,
       http: flag,
       list: flag,
@@ -39,6 +41,7 @@ export function readOptions(args: readonly string[]): Run & { suite: string; hel
     minutes,
     seed: values.seed === undefined ? undefined : numberOf("--seed", values.seed),
     only: values.case,
+    recording: values.recording,
     report: values.report,
     http: values.http,
   };

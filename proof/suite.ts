@@ -12,6 +12,8 @@ export interface Run {
   readonly seed?: number;
   /** Only cases whose ids begin with this. */
   readonly only?: string;
+  /** For power: a file with a cut that failed, to be made again. */
+  readonly recording?: string;
   /** For a soak: a file for the report, and whether all clients come over HTTP. */
   readonly report?: string;
   readonly http?: boolean;

@@ -91,7 +91,7 @@ async function cutDevice(trial: Trial, kind: string, what: string): Promise<stri
         env: { ...preload, PROOF_POWER_MAP: map, PROOF_POWER_OFF: "1200000" },
       });
       try {
-        await judge(next, server, withChanges(steps, ids), steps.length - 1, () => false, true);
+        await judge(next, server, withChanges(steps, ids), steps.length - 1, () => false);
       } finally {
         await end(next);
       }

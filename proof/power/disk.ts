@@ -1,19 +1,35 @@
 // Puts a disk that a power cut has left where the recorded one was, with a map by which a server sees the inodes and
 // times that files had then.
-import { chmodSync, linkSync, lstatSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  closeSync,
+  linkSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
+import type { Recorded } from "./kept.ts";
 import type { Disk } from "./outage.ts";
-import type { Recording } from "./recording.ts";
 
-/** Returns the map. */
-export function putBack({ base, root }: Recording, { files }: Disk): string {
+export interface PutBack extends Disposable {
+  /** For `PROOF_POWER_MAP`: how files are shown, by their inodes now. */
+  readonly map: string;
+}
+
+/** Until it is disposed of, no inode is given again: one would be shown as that of the file which had it. */
+export function putBack({ base, root }: Recorded, { files }: Disk): PutBack {
   rmSync(base, { recursive: true, force: true });
-  const shown: [number, { ino: number; now: number; mtime: number }][] = [];
+  const shown: [number, { ino: number; now: number; mtime: number; born: number }][] = [];
   const placed = new Map<number, string>();
+  const held: number[] = [];
   const put = (id: number, path: string): void => {
     const file = files.get(id);
     if (file === undefined) return;
-    const { kind, target = "", ino } = file.thing;
+    const { kind, target = "", ino, born } = file.thing;
     if (kind === "directory") {
       if (placed.has(id)) return; // a directory has one name: the move that made the other is on the disk in half
       mkdirSync(path);
@@ -21,11 +37,19 @@ export function putBack({ base, root }: Recording, { files }: Disk): string {
     else if (placed.has(id)) linkSync(placed.get(id) ?? "", path);
     else writeFileSync(path, file.data);
     if (kind !== "symlink") chmodSync(path, file.mode);
-    const stat = lstatSync(path);
-    if (!placed.has(id)) shown.push([stat.ino, { ino, now: stat.mtimeMs, mtime: file.mtime }]);
+    if (!placed.has(id)) {
+      const stat = lstatSync(path);
+      if (kind !== "symlink") held.push(openSync(path, "r"));
+      shown.push([stat.ino, { ino, now: stat.mtimeMs, mtime: file.mtime, born }]);
+    }
     placed.set(id, path);
     for (const [name, inner] of file.entries) put(inner, join(path, Buffer.from(name, "latin1").toString()));
   };
   put(root, base);
-  return JSON.stringify(shown);
+  return {
+    map: JSON.stringify(shown),
+    [Symbol.dispose]() {
+      for (const fd of held) closeSync(fd);
+    },
+  };
 }

@@ -5,7 +5,8 @@
 //   names   of the changes to a directory that was not flushed, the first few are there; those of one directory keep
 //           their order, those of different ones do not; a rename happens as a whole
 import type { Chance } from "../chance.ts";
-import type { Operation, Recording, Thing } from "./recording.ts";
+import type { Recorded } from "./kept.ts";
+import type { Operation, Thing } from "./recording.ts";
 
 const styles = [
   "nothing",
@@ -33,7 +34,7 @@ export interface OnDisk {
 }
 
 /** The disk when the power failed after the first `cut` operations. */
-export function cutPower(recording: Recording, cut: number, chance: Chance): Disk {
+export function cutPower(recording: Recorded, cut: number, chance: Chance): Disk {
   const done = recording.operations.slice(0, cut);
   const forced = flushed(done);
   const style = chance.pick(styles);

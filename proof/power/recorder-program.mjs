@@ -68,7 +68,13 @@ function record(log) {
   };
   const ofFile = fd => {
     const stat = real.fstatSync(fd);
-    return { ino: inode(stat), mode: stat.mode, size: stat.size, mtime: stat.mtimeMs };
+    return {
+      ino: inode(stat),
+      mode: stat.mode,
+      size: stat.size,
+      mtime: stat.mtimeMs,
+      born: stat.birthtimeMs,
+    };
   };
   after("ftruncateSync", fd => ({ op: "truncate", ...ofFile(fd) }));
   after("fchmodSync", fd => ({ op: "mode", ...ofFile(fd) }));
@@ -83,10 +89,11 @@ function record(log) {
   around("rmdirSync", path => ({ op: "unlink", at: spot(path) }));
   after("mkdirSync", path => {
     const stat = real.lstatSync(path);
-    return { op: "mkdir", at: spot(path), ino: inode(stat), mode: stat.mode };
+    return { op: "mkdir", at: spot(path), ino: inode(stat), mode: stat.mode, born: stat.birthtimeMs };
   });
   after("symlinkSync", (target, path) => {
-    return { op: "symlink", at: spot(path), ino: inode(real.lstatSync(path)), target: text(target) };
+    const stat = real.lstatSync(path);
+    return { op: "symlink", at: spot(path), ino: inode(stat), born: stat.birthtimeMs, target: text(target) };
   });
   fs.unlink = (path, done) => {
     let entry;
@@ -105,17 +112,25 @@ function record(log) {
       process.nextTick(done, error);
     }
   };
+  /** A slow disk: more happens while a flush is under way, and flushes end in another order. */
+  const slow = Number(process.env.PROOF_POWER_SLOW ?? 0);
+  const moment = () => Math.random() ** 3 * slow;
   for (const name of ["fsync", "fdatasync"]) {
     fs[`${name}Sync`] = fd => {
       const upto = count;
+      if (slow > 0) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, moment());
       real[`${name}Sync`](fd);
       note({ op: "synced", ino: ofFile(fd).ino, upto });
     };
     fs[name] = (fd, done) => {
       const [upto, { ino }] = [count, ofFile(fd)];
-      real[name](fd, error => {
+      const flushed = error => {
         if (error === null) note({ op: "synced", ino, upto });
         done(error);
+      };
+      real[name](fd, error => {
+        if (slow > 0) setTimeout(flushed, moment(), error);
+        else flushed(error);
       });
     };
   }
@@ -138,13 +153,23 @@ function disguise(shown) {
     }
   };
   const files = new Map(shown);
+  const device = real.statSync(mapPath).dev;
+  // New files must not be shown with a number that one of the old ones had.
+  const fresh = 1 + Math.max(0, ...shown.map(([now, { ino }]) => Math.max(now, ino)));
   const change = stat => {
     if (stat === undefined) return stat;
     const big = typeof stat.ino === "bigint";
     const as = files.get(Number(stat.ino));
-    if (as === undefined) return stat;
+    if (as === undefined) {
+      if (files.size > 0 && Number(stat.dev) === device)
+        stat.ino = big ? BigInt(fresh) + stat.ino : fresh + stat.ino;
+      return stat;
+    }
     stat.ino = big ? BigInt(as.ino) : as.ino;
-    if (!big && stat.mtimeMs === as.now) stat.mtimeMs = as.mtime;
+    if (big) return stat;
+    if (stat.mtimeMs === as.now) stat.mtimeMs = as.mtime;
+    stat.birthtimeMs = as.born;
+    stat.birthtime = new Date(Math.round(as.born));
     return stat;
   };
   for (const name of ["statSync", "lstatSync", "fstatSync"])

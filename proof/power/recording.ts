@@ -13,6 +13,7 @@ type Entry =
       ino: number;
       mode?: number;
       mtime?: number;
+      born: number;
       target?: string;
     }
   | { op: "write"; ino: number; position: number; data: string; mtime: number }
@@ -32,6 +33,8 @@ export interface Thing {
   /** At the start. */
   readonly mode: number;
   readonly mtime: number;
+  /** When it was created. */
+  readonly born: number;
   readonly data: Buffer;
   readonly entries: ReadonlyMap<string, number>;
 }
@@ -74,7 +77,7 @@ export class Recording {
 
   #look(path: string): number {
     const stat = lstatSync(path);
-    const told = { ino: stat.ino, mode: stat.mode & 0o7777, mtime: stat.mtimeMs };
+    const told = { ino: stat.ino, mode: stat.mode & 0o7777, mtime: stat.mtimeMs, born: stat.birthtimeMs };
     const nothing = { data: Buffer.alloc(0), entries: new Map() };
     if (stat.isSymbolicLink())
       return this.#thing({ ...told, ...nothing, kind: "symlink", target: readlinkSync(path) });
@@ -103,7 +106,8 @@ export class Recording {
         const dir = this.#directory(entry.at[0]);
         if (dir === undefined) return none;
         const kind = entry.op === "mkdir" ? "directory" : entry.op === "symlink" ? "symlink" : "file";
-        const told = { ino: entry.ino, mode: (entry.mode ?? 0o777) & 0o7777, mtime: entry.mtime ?? 0 };
+        const { ino, born, mode = 0o777, mtime = 0 } = entry;
+        const told = { ino, mode: mode & 0o7777, mtime, born };
         const more = entry.target === undefined ? {} : { target: entry.target };
         const id = this.#thing({ kind, ...told, data: Buffer.alloc(0), entries: new Map(), ...more });
         return this.#names([{ dir, name: entry.at[1], id }]);

@@ -17,7 +17,7 @@ export interface Step {
   readonly change?: string;
 }
 
-export interface Recorded {
+export interface Worked {
   readonly recording: Recording;
   readonly server: ServerUnderTest;
   /** The first is the beginning. */
@@ -28,7 +28,7 @@ const script = pathToFileURL(join(repository, "proof/power/recorder-program.mjs"
 export const preload = { NODE_OPTIONS: `--import ${script}` };
 
 /** Lets servers work, one after the other: each ends in good order or is killed. */
-export async function recordWork(chance: Chance, calls: number): Promise<Recorded> {
+export async function recordWork(chance: Chance, calls: number): Promise<Worked> {
   const server = new ServerUnderTest(beginning);
   const recording = new Recording(server.base);
   const log = join(mkdtempSync(join(tmpdir(), "polyfs-power-")), "log");
@@ -36,7 +36,13 @@ export async function recordWork(chance: Chance, calls: number): Promise<Recorde
   try {
     while (steps.length <= calls) {
       const lines = existsSync(log) ? readFileSync(log, "utf8").split("\n").length - 1 : 0;
-      const env = { ...preload, PROOF_POWER_LOG: log, PROOF_POWER_FROM: String(lines) };
+      const slow = String(chance.pick([0, 0, 20, 100])); // milliseconds that a flush takes at most
+      const env = {
+        ...preload,
+        PROOF_POWER_LOG: log,
+        PROOF_POWER_FROM: String(lines),
+        PROOF_POWER_SLOW: slow,
+      };
       const wire = await server.serve({ env });
       const last = Math.min(calls, steps.length + 10 + chance.below(30));
       while (steps.length <= last) {

@@ -1,20 +1,23 @@
 // The power suite: cuts the power under servers at work, and looks whether every answered change is there with its
 // history. Most cuts are acted out on a recording of all file system calls, which can lose and reorder everything
 // that was not flushed; some are made on real file systems in loop devices.
-import { writeFileSync } from "node:fs";
-import { end } from "../fault/server-under-test.ts";
+import { rmSync, writeFileSync } from "node:fs";
+import { Chance } from "../chance.ts";
+import { end, ServerUnderTest } from "../fault/server-under-test.ts";
 import type { Suite, Trial } from "../suite.ts";
+import type { Tally } from "../tally.ts";
 import { cutDevices } from "./devices.ts";
 import { putBack } from "./disk.ts";
 import { judge } from "./judge.ts";
+import { type KeptCut, keepCut, type Recorded, readCut } from "./kept.ts";
 import { cutPower } from "./outage.ts";
-import type { Recording } from "./recording.ts";
-import { preload, type Recorded, recordWork } from "./session.ts";
+import { preload, recordWork, type Worked } from "./session.ts";
 
 export const power: Suite = {
   name: "power",
   async run(trial) {
     if (process.platform !== "linux") throw new Error("the recorder needs Linux");
+    if (trial.recording !== undefined) return cutAgain(trial.tally, trial.recording);
     const until = Date.now() + (trial.minutes ?? 0) * 60_000;
     const rounds = trial.long ? 25 : 1;
     await cutDevices(trial, trial.long ? 10 : 1);
@@ -28,37 +31,55 @@ export const power: Suite = {
   },
 };
 
-async function worked({ chance }: Trial, calls: number): Promise<Recorded & AsyncDisposable> {
+async function worked({ chance }: Trial, calls: number): Promise<Worked & AsyncDisposable> {
   const recorded = await recordWork(chance, calls);
   return { ...recorded, [Symbol.asyncDispose]: () => recorded.server[Symbol.asyncDispose]() };
 }
 
-async function cutAtRandom({ tally, chance }: Trial, recorded: Recorded, cuts: number): Promise<void> {
+async function cutAtRandom({ tally, chance }: Trial, recorded: Worked, cuts: number): Promise<void> {
   const { recording, server, steps } = recorded;
-  const answers = answersIn(recording);
   for (let i = 0; i < cuts; i++) {
     const cut = chance.below(recording.operations.length) + 1;
-    const disk = cutPower(recording, cut, chance);
-    const answered = answers.filter(at => at < cut).length;
-    const what = `P001 (${disk.style} of what was not flushed, cut ${cut} of ${recording.operations.length}, ${answered} answered)`;
-    await tally.attempt(what, async () => {
-      const map = `${recording.base}.map`;
-      writeFileSync(map, putBack(recording, disk));
-      const wire = await server.serve({
-        env: { ...preload, PROOF_POWER_MAP: map, PROOF_POWER_OFF: "1200000" },
-      });
-      try {
-        const isMade = (name: string) => isMadeSince(recording, answers[answered - 1] ?? 0, name);
-        await judge(wire, server, steps, answered, isMade, false);
-      } finally {
-        await end(wire);
-      }
-    });
+    const seed = chance.below(2 ** 32);
+    await tryCut(tally, server, { recording, steps, cut, seed });
   }
 }
 
+async function tryCut(tally: Tally, server: ServerUnderTest, kept: KeptCut): Promise<void> {
+  const { recording, steps, cut, seed } = kept;
+  const answers = answersIn(recording);
+  const disk = cutPower(recording, cut, new Chance(seed));
+  const answered = answers.filter(at => at < cut).length;
+  const what = `P001 (${disk.style} of what was not flushed, cut ${cut} of ${recording.operations.length}, ${answered} answered)`;
+  await tally.attempt(what, async () => {
+    const map = `${recording.base}.map`;
+    using back = putBack(recording, disk);
+    writeFileSync(map, back.map);
+    const wire = await server.serve({
+      env: { ...preload, PROOF_POWER_MAP: map, PROOF_POWER_OFF: "1200000" },
+    });
+    try {
+      const isMade = (name: string) => isMadeSince(recording, answers[answered - 1] ?? 0, name);
+      await judge(wire, server, steps, answered, isMade);
+    } catch (error) {
+      const why = error instanceof Error ? error.message : String(error);
+      throw new Error(`${why} (--recording ${keepCut(kept)})`);
+    } finally {
+      await end(wire);
+      rmSync(map);
+    }
+  });
+}
+
+/** Makes a cut that failed before once more. */
+async function cutAgain(tally: Tally, path: string): Promise<void> {
+  const kept = readCut(path);
+  await using server = new ServerUnderTest({}, kept.recording.base);
+  await tryCut(tally, server, kept);
+}
+
 /** Whether a name was first used after an operation. */
-function isMadeSince({ operations }: Recording, since: number, name: string): boolean {
+function isMadeSince({ operations }: Recorded, since: number, name: string): boolean {
   const first = operations.findIndex(
     one => one.is === "names" && one.names.some(entry => entry.name === name),
   );
@@ -66,7 +87,7 @@ function isMadeSince({ operations }: Recording, since: number, name: string): bo
 }
 
 /** Where the answers to calls stand. The first answer of each server is that to its start. */
-function answersIn({ operations }: Recording): number[] {
+function answersIn({ operations }: Recorded): number[] {
   const found: number[] = [];
   for (const [i, operation] of operations.entries()) {
     if (operation.is !== "answer") continue;

@@ -178,3 +178,54 @@ describe("after the power failed, with a file too large for the journal committe
     expect(fixture.tree()).toEqual({ a: "old" });
   });
 });
+
+describe("while a flush is under way", () => {
+  it("a removal in a directory that is done already waits until the commits of the whole batch are", async () => {
+    using fixture = new Fixture({ "one/a": "old", "two/b": "old" });
+    const { workspace } = fixture;
+    const write = (name: string) =>
+      workspace.commit([{ kind: "write", path: workspace.at(name), bytes: Buffer.from("new") }], {});
+    const { flushLater } = sys;
+    const two = statSync(join(fixture.inside, "two")).ino;
+    let release = () => {};
+    const held = new Promise<void>(resolve => {
+      release = resolve;
+    });
+    let reach = () => {};
+    const reached = new Promise<void>(resolve => {
+      reach = resolve;
+    });
+    sys.flushLater = async fd => {
+      if (sys.stat(fd).ino === two) {
+        reach();
+        await held;
+      }
+      await flushLater(fd);
+    };
+    try {
+      const first = await write("one/a");
+      await write("two/b");
+      await reached; // the checkpoint has flushed the first directory and is at the second
+      const removed = workspace.commit([{ kind: "remove", path: workspace.at("one/a") }], {});
+      setTimeout(release, 100);
+      const { id } = await removed;
+      const intents = journalRecords(fixture).filter(({ is }) => is === "intent");
+      // Recovery must not write the file again.
+      expect(intents.find(one => one.id === id)?.flushed).toContain(first.id);
+    } finally {
+      sys.flushLater = flushLater;
+      release();
+    }
+  });
+});
+
+function journalRecords(fixture: Fixture): { is: string; id?: string; flushed?: string[] }[] {
+  const processes = join(fixture.state, "processes");
+  const key = readFileSync(join(fixture.state, "key"));
+  return readdirSync(processes).flatMap(folder =>
+    readdirSync(join(processes, folder))
+      .filter(name => name.startsWith("journal-"))
+      .flatMap(name => readJournal(join(processes, folder, name), key))
+      .map(({ body }) => body as { is: string }),
+  );
+}

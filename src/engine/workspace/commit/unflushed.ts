@@ -87,19 +87,22 @@ export class Unflushed {
     await this.#running;
   }
 
+  /**
+   * A commit counts as flushed when all that it put in place is, and until then every folder of the batch counts as
+   * unflushed: a move or a removal there has to wait. Otherwise its journal entry could not list the earlier commit as
+   * flushed, and recovery would write the old content again at a name that is free by now.
+   */
   async #flush(ids: readonly string[]): Promise<void> {
-    for (const [key, one] of this.#flushing) {
-      try {
-        await flushAll(one);
-        this.#flushing.delete(key);
-      } catch (error) {
-        for (const [again, { names, ...rest }] of this.#flushing) {
-          const since = this.#folders.get(again)?.names ?? [];
-          this.#folders.set(again, { ...rest, names: new Set([...names, ...since]) });
-        }
-        this.#flushing = new Map();
-        throw error;
+    try {
+      for (const one of this.#flushing.values()) await flushAll(one);
+    } catch (error) {
+      for (const [again, { names, ...rest }] of this.#flushing) {
+        const since = this.#folders.get(again)?.names ?? [];
+        this.#folders.set(again, { ...rest, names: new Set([...names, ...since]) });
       }
+      throw error;
+    } finally {
+      this.#flushing = new Map();
     }
     for (const id of ids) {
       this.#ids.delete(id);

@@ -1,0 +1,42 @@
+// A cut that failed, as a file: the recording, the calls that were answered, and the seed of the cut. It can be made
+// again, which a new run with the same seed cannot do, because the moments of flushes differ from run to run.
+import { mkdtempSync, readFileSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { deserialize, serialize } from "node:v8";
+import { gunzipSync, gzipSync } from "node:zlib";
+import type { Recording } from "./recording.ts";
+import type { Step } from "./session.ts";
+
+/** What a cut needs of a recording. */
+export type Recorded = Pick<Recording, "base" | "root" | "things" | "operations">;
+
+export interface KeptCut {
+  readonly recording: Recorded;
+  readonly steps: readonly Step[];
+  readonly cut: number;
+  readonly seed: number;
+}
+
+let folder: string | undefined;
+let count = 0;
+
+/** Returns the name of the file. */
+export function keepCut({ recording, steps, cut, seed }: KeptCut): string {
+  folder ??= mkdtempSync(join(tmpdir(), "polyfs-power-cuts-"));
+  const path = join(folder, `${++count}`);
+  const { base, root, things, operations } = recording;
+  const kept: KeptCut = { recording: { base, root, things, operations }, steps, cut, seed };
+  writeFileSync(path, gzipSync(serialize(kept)));
+  return path;
+}
+
+export function readCut(path: string): KeptCut {
+  const read: KeptCut = deserialize(gunzipSync(readFileSync(path)));
+  const whole = (bytes: Uint8Array) => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
+  const things = read.recording.things.map(thing => ({ ...thing, data: whole(thing.data) }));
+  const operations = read.recording.operations.map(one =>
+    one.is === "write" ? { ...one, data: whole(one.data) } : one,
+  );
+  return { ...read, recording: { ...read.recording, things, operations } };
+}
