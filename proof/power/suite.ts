@@ -74,6 +74,7 @@ async function tryCut(tally: Tally, server: ServerUnderTest, kept: KeptCut): Pro
 /** Makes a cut that failed before once more. */
 async function cutAgain(tally: Tally, path: string): Promise<void> {
   const kept = readCut(path);
+  rmSync(kept.recording.base, { recursive: true, force: true });
   await using server = new ServerUnderTest({}, kept.recording.base);
   await tryCut(tally, server, kept);
 }

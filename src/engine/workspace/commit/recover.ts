@@ -25,7 +25,7 @@ import { PowerCut } from "./power-cut.ts";
 import { purge } from "./purge.ts";
 import { removeRevived } from "./restored-names.ts";
 import type { StateDirectory } from "./state.ts";
-import { canRedo, redo, type Step, undo } from "./step.ts";
+import { canRedo, redo, removeOldName, type Step, undo } from "./step.ts";
 import type { StepContext } from "./step-context.ts";
 import type { Unflushed } from "./unflushed.ts";
 
@@ -172,9 +172,11 @@ function bringForward(journalled: JournalledCommit, scene: StepContext, outage?:
 function redoWhatIsLost(journalled: JournalledCommit, scene: StepContext, outage?: PowerCut): void {
   for (const [i, step] of journalled.intent.steps.entries()) {
     const place = step.do === "move" ? step.to.place : step.at.place;
-    if (!isThere(scene.places, place) || !canRedo(step, i, scene)) continue;
-    outage?.note(step, scene.places);
-    redo(step, i, scene);
+    if (!isThere(scene.places, place)) continue;
+    if (canRedo(step, i, scene)) {
+      outage?.note(step, scene.places);
+      redo(step, i, scene);
+    } else if (placesOf(step).every(one => isThere(scene.places, one))) removeOldName(step, i, scene);
   }
 }
 

@@ -294,6 +294,17 @@ function isLinkedTwice(step: MoveStep, index: number, scene: StepContext): boole
   return sys.lstat(scene.places.address(step.from))?.ino === scene.inodes[index];
 }
 
+/**
+ * Removes the old name of a file whose move is known to have happened, if a power cut has restored that name and the
+ * new one was replaced since. The file got its new name on the disk first, so nothing is lost.
+ */
+export function removeOldName(step: Step, index: number, scene: StepContext): void {
+  if (step.do !== "move" || step.staged !== undefined || step.replaces !== undefined) return;
+  const there = sys.lstat(scene.places.address(step.to));
+  if (there === undefined || there.ino === scene.inodes[index]) return;
+  if (isLinkedTwice(step, index, scene)) sys.unlink(scene.places.address(step.from));
+}
+
 function isDone(step: MoveStep, index: number, scene: StepContext): boolean {
   const to = scene.places.address(step.to);
   const there = sys.lstat(to);
