@@ -119,10 +119,18 @@ function changeMode(step: ModeStep, { places }: StepContext, mode: number): void
   sys.chmodAt(handle.address, mode);
 }
 
-/** An explicit mode is set regardless of the umask. */
-function make({ mode }: MakeStep, address: Address): void {
-  sys.mkdir(address, mode);
-  if (mode !== undefined) sys.chmodAt(address, mode);
+/**
+ * An explicit mode is set regardless of the umask, and on the directory that was opened: another program may have put
+ * a link or a directory of its own under the name since. A new directory is empty.
+ */
+function make({ given, mode }: MakeStep, address: Address): void {
+  if (mode === undefined) return sys.mkdir(address);
+  sys.mkdir(address, mode | 0o700); // its owner has to look into it
+  if (!byDescriptor) return sys.chmodAt(address, mode);
+  using made = Handle.open(address, { follow: false });
+  const stat = made.stat();
+  if (!stat.isDirectory() || sys.names(made.address).length > 0) throw new ConcurrentChange(given);
+  if ((stat.mode & 0o7777) !== mode) sys.chmodAt(made.address, mode);
 }
 
 function move(step: MoveStep, scene: StepContext): void {
