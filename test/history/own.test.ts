@@ -87,6 +87,55 @@ describe("an undo leaves alone", () => {
     expect(readFileSync(at("a"), "utf8")).toBe("one\ntwo\n");
   });
 
+  it("but follows what it moved through moves of directories, deletions and their undos", async () => {
+    mkdirSync(at("d"));
+    writeFileSync(at("a"), "mine");
+    const move = (from: string, to: string) =>
+      commit({ kind: "move", from: workspace.at(from), to: workspace.at(to) });
+    const first = await move("a", "d/a");
+    const whole = await move("d", "e");
+    const inner = await move("e/a", "b");
+    const deleted = await commit({ kind: "remove", path: workspace.at("b") });
+    await undo(workspace, { change: deleted.id }); // as a new file
+    await undo(workspace, { change: inner.id });
+    const tree = await commit({ kind: "remove", path: workspace.at("e"), recursive: true });
+    await undo(workspace, { change: tree.id }); // as a new directory
+    await undo(workspace, { change: whole.id });
+    await undo(workspace, { change: first.id });
+    expect(readFileSync(at("a"), "utf8")).toBe("mine");
+    expect(readdirSync(at("d"))).toEqual([]);
+  });
+
+  it("a file that another program put where an undo had restored the moved one", async () => {
+    writeFileSync(at("a"), "mine");
+    const moved = await commit({ kind: "move", from: workspace.at("a"), to: workspace.at("b") });
+    const deleted = await commit({ kind: "remove", path: workspace.at("b") });
+    await undo(workspace, { change: deleted.id });
+    rmSync(at("b"));
+    writeFileSync(at("b"), "theirs");
+    expect(await codeOf(undo(workspace, { change: moved.id }))).toBe("stale");
+    expect(tree()).toMatchObject({ b: "file 644 theirs" });
+  });
+
+  it("a file that a later change made at the destination after the moved one was deleted", async () => {
+    writeFileSync(at("a"), "mine");
+    const moved = await commit({ kind: "move", from: workspace.at("a"), to: workspace.at("b") });
+    await commit({ kind: "remove", path: workspace.at("b") });
+    await commit(write("b", "another"));
+    expect(await codeOf(undo(workspace, { change: moved.id }))).toBe("stale");
+    expect(tree()).toMatchObject({ b: "file 644 another" });
+  });
+
+  it("a directory that another program made at the destination of a move", async () => {
+    mkdirSync(at("a"));
+    const moved = await commit({ kind: "move", from: workspace.at("a"), to: workspace.at("b") });
+    await commit({ kind: "mode", path: workspace.at("b"), mode: 0o700 });
+    rmSync(at("b"), { recursive: true });
+    mkdirSync(at("b"), { mode: 0o700 });
+    expect(await codeOf(undo(workspace, { change: moved.id }))).toBe("stale");
+    expect(existsSync(at("b"))).toBe(true);
+  });
+
   it("empty directories of others below a directory that the change made", async () => {
     await commit(write("p/f", "mine"));
     mkdirSync(at("p/theirs/inner"), { recursive: true });

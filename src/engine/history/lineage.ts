@@ -1,32 +1,64 @@
-// Whether a path still holds what a change put there, judging by later changes: an edit replaces a file by another
-// one of the same name, and an undo restores what was removed or moved.
+// Follows what a change put at a path through the changes since. Edits replace a file by another one of the same name,
+// moves take it or a directory above it elsewhere, and undos restore what was removed, often as a new file: all of
+// these are still the same thing, because the records say so. Whatever else has its name is not.
 import type { ChangeRecord, RecordedFile } from "../workspace/archive/log.ts";
 import { listedIn, type Snapshot } from "../workspace/archive/snapshot.ts";
 import { isWithin } from "../workspace/root.ts";
 import type { Workspace } from "../workspace/workspace.ts";
 
+/** How to recognise it: the file or directory itself, or what it contains. */
+export type Known = Pick<RecordedFile, "moved" | "after">;
+
+interface Followed {
+  /** Where it is; undefined where it was removed or replaced. */
+  readonly at: string | undefined;
+  readonly known: Known;
+}
+
 /**
- * What the last change since `id` put at `at`, if that continues the earlier content. Undefined if it was removed,
- * replaced or moved away, or if no change has touched it.
+ * What is known of the thing that the change with this id put at `at`, if it is there again or still. Undefined if it
+ * was removed, replaced or moved away.
  */
-export function lineage(workspace: Workspace, id: string, at: string): RecordedFile | undefined {
+export function lineage(workspace: Workspace, id: string, at: string, known: Known): Known | undefined {
   const later: ChangeRecord[] = [];
   for (const record of workspace.archive.changes.newest()) {
     if (record.id <= id) break;
     later.push(record);
   }
-  const undone = new Set(later.flatMap(({ undoes }) => (undoes === undefined ? [] : [undoes])));
-  // A change and its undo cancel out, whatever was between them.
-  const remaining = later.filter(record => !undone.has(record.id) && !cancels(record, later));
-  if (remaining.some(({ files }) => files.some(file => ends(file, at)))) return undefined;
-  for (const { files } of later) {
-    const last = files.findLast(file => file.at === at && file.effect !== "removed");
-    if (last !== undefined) return last;
-    const copied = files.findLast(file => file.effect === "copied" && isWithin(at, file.at));
-    const after = copied?.after && within(workspace, copied.after, at.slice(copied.at.length + 1).split("/"));
-    if (copied !== undefined && after !== undefined) return { ...copied, at, after };
+  let now: Followed = { at, known };
+  /** Of each change: the thing before and after it. */
+  const around = new Map<string, { readonly before: Followed; readonly after: Followed }>();
+  for (const record of later.toReversed()) {
+    const before: Followed = now;
+    now = restored(workspace, record, before, around.get(record.undoes ?? "")) ?? followed(record, before);
+    around.set(record.id, { before, after: now });
   }
-  return undefined;
+  return now.at === at ? now.known : undefined;
+}
+
+/**
+ * An undo puts the thing back where it was before the change that it undoes, unless other changes have moved or
+ * removed it in between. Undefined where it does nothing of the kind.
+ */
+function restored(
+  workspace: Workspace,
+  undo: ChangeRecord,
+  now: Followed,
+  undone: { readonly before: Followed; readonly after: Followed } | undefined,
+): Followed | undefined {
+  const back = undone?.before.at;
+  if (back === undefined || now.at !== undone?.after.at) return undefined;
+  const known = put(workspace, undo, back);
+  return known && { at: back, known };
+}
+
+/** What a change has put at a path, by itself or in a directory that it copied. */
+function put(workspace: Workspace, { files }: ChangeRecord, at: string): Known | undefined {
+  const last = files.findLast(file => file.at === at && file.effect !== "removed");
+  if (last !== undefined) return last;
+  const copied = files.findLast(file => file.effect === "copied" && isWithin(at, file.at));
+  const after = copied?.after && within(workspace, copied.after, at.slice(copied.at.length + 1).split("/"));
+  return after && { after };
 }
 
 /** What a copied directory held at a path below it, if that is kept. */
@@ -37,16 +69,27 @@ function within(workspace: Workspace, directory: Snapshot, names: readonly strin
   return found;
 }
 
-function cancels({ undoes }: ChangeRecord, later: readonly ChangeRecord[]): boolean {
-  return undoes !== undefined && later.some(({ id }) => id === undoes);
-}
-
-/** Whether a path holds something else after a change, or nothing. */
-function ends(file: RecordedFile, at: string): boolean {
-  const { at: path, from, effect } = file;
-  if (effect === "removed") return isWithin(at, path);
-  if (effect === "moved" && from !== undefined && isWithin(at, from)) return true;
-  return path === at && effect !== "modified" && !keepsContent(file);
+function followed({ files }: ChangeRecord, before: Followed): Followed {
+  let { at, known } = before;
+  for (const file of files) {
+    if (at === undefined) break;
+    const { at: path, from, effect } = file;
+    if (effect === "none") continue;
+    if (effect === "removed") {
+      if (isWithin(at, path)) at = undefined;
+    } else if (effect === "moved" && from !== undefined && isWithin(at, from)) {
+      if (at === from)
+        known = file.after === undefined ? { ...known, ...(file.moved && { moved: file.moved }) } : file;
+      at = path + at.slice(from.length);
+    } else if (path === at) {
+      // A directory stays the same one; a file that is written is another.
+      if (effect === "modified" && file.kind === "directory")
+        known = { ...known, ...(file.after && { after: file.after }) };
+      else if (effect === "modified" || keepsContent(file)) known = file;
+      else at = undefined;
+    }
+  }
+  return { at, known };
 }
 
 /** Whether a file was replaced by the same content. Undo has nothing to do for such a change, and records nothing. */

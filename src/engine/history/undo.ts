@@ -272,10 +272,11 @@ class Inverting {
     } else if (moved === undefined) return true; // recorded before identities were
     const found = this.#workspace.lstat(this.#path);
     if (isIdentity(moved, found)) return true;
-    const since = lineage(this.#workspace, this.#record.id, at);
-    if (since === undefined || isIdentity(since.moved, found)) return since !== undefined;
-    if (found.kind === "directory") return since.after?.kind === "directory";
-    return since.after !== undefined && sameTree(this.#workspace, this.#path, since.after, this.#objects);
+    const known = lineage(this.#workspace, this.#record.id, at, { moved, after });
+    if (known === undefined || isIdentity(known.moved, found)) return known !== undefined;
+    // A directory that an undo made again is known by its records alone, since anything may be in it by now.
+    if (found.kind === "directory") return known.moved === undefined && known.after?.kind === "directory";
+    return known.after !== undefined && sameTree(this.#workspace, this.#path, known.after, this.#objects);
   }
 
   async #moveBack(): Promise<Inverse> {
