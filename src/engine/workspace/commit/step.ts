@@ -124,9 +124,13 @@ function changeMode(step: ModeStep, { places }: StepContext, mode: number): void
  * a link or a directory of its own under the name since. A new directory is empty.
  */
 function make({ given, mode }: MakeStep, address: Address): void {
-  if (mode === undefined) return sys.mkdir(address);
-  sys.mkdir(address, mode | 0o700); // its owner has to look into it
-  if (!byDescriptor) return sys.chmodAt(address, mode);
+  // Its owner has to look into it.
+  sys.mkdir(address, mode === undefined ? undefined : mode | 0o700);
+  if (mode === undefined) return;
+  if (!byDescriptor) {
+    sys.chmodAt(address, mode);
+    return;
+  }
   using made = Handle.open(address, { follow: false });
   const stat = made.stat();
   if (!stat.isDirectory() || sys.names(made.address).length > 0) throw new ConcurrentChange(given);
