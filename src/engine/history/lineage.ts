@@ -7,19 +7,24 @@ import { isWithin } from "../workspace/root.ts";
 import type { Workspace } from "../workspace/workspace.ts";
 
 /** How to recognise it: the file or directory itself, or what it contains. */
-export type Known = Pick<RecordedFile, "moved" | "after">;
+export type TrackedIdentity = Pick<RecordedFile, "moved" | "after">;
 
 interface Followed {
   /** Where it is; undefined where it was removed or replaced. */
   readonly at: string | undefined;
-  readonly known: Known;
+  readonly known: TrackedIdentity;
 }
 
 /**
  * What is known of the thing that the change with this id put at `at`, if it is there again or still. Undefined if it
  * was removed, replaced or moved away.
  */
-export function lineage(workspace: Workspace, id: string, at: string, known: Known): Known | undefined {
+export function lineage(
+  workspace: Workspace,
+  id: string,
+  at: string,
+  known: TrackedIdentity,
+): TrackedIdentity | undefined {
   const later: ChangeRecord[] = [];
   for (const record of workspace.archive.changes.newest()) {
     if (record.id <= id) break;
@@ -53,7 +58,7 @@ function restored(
 }
 
 /** What a change has put at a path, by itself or in a directory that it copied. */
-function put(workspace: Workspace, { files }: ChangeRecord, at: string): Known | undefined {
+function put(workspace: Workspace, { files }: ChangeRecord, at: string): TrackedIdentity | undefined {
   const last = files.findLast(file => file.at === at && file.effect !== "removed");
   if (last !== undefined) return last;
   const copied = files.findLast(file => file.effect === "copied" && isWithin(at, file.at));

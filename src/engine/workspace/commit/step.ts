@@ -10,9 +10,9 @@ import { TimeSlice } from "../footprint/time-slice.ts";
 import { Handle } from "../handle.ts";
 import { byDescriptor } from "../system/descriptors.ts";
 import type { Address } from "../system/held.ts";
-import { onWindows } from "../windows-path.ts";
 import { AsideRefused, ConcurrentChange, NotRenamable } from "./concurrent-change.ts";
 import { canDismantle, type DismantleStep, dismantle, dismantleLater, reassemble } from "./dismantle.ts";
+import { makeDurable } from "./durable-directory.ts";
 import type { EntryRef, HeldDirectories } from "./held-directories.ts";
 import { contentAt } from "./if-there.ts";
 import type { ByteRange } from "./journal.ts";
@@ -156,7 +156,7 @@ function moveToFree(from: Address, to: Address, step: MoveStep, places: HeldDire
   if (step.kind === "file") {
     try {
       sys.link(from, to);
-      if (step.staged === undefined && step.from.place !== step.to.place) flushPlace(places, step.to.place);
+      if (isOnlyCopy(step)) makeDurable(places, step.to.place);
       sys.unlink(from);
       return;
     } catch (error) {
@@ -164,7 +164,13 @@ function moveToFree(from: Address, to: Address, step: MoveStep, places: HeldDire
     }
   }
   if (sys.lstat(to) !== undefined) throw new Fault("exists", { path: step.given });
+  if (isOnlyCopy(step)) makeDurable(places, step.to.place);
   rename(from, to, step);
+}
+
+/** Whether a step takes something to another directory that the journal does not hold. */
+function isOnlyCopy({ from, to, staged }: MoveStep): boolean {
+  return staged?.blob === undefined && from.place !== to.place;
 }
 
 /**
@@ -177,23 +183,6 @@ function rename(from: Address, to: Address, { given }: MoveStep): void {
   } catch (error) {
     if (errnoOf(error) === "EXDEV") throw new NotRenamable(given);
     throw error;
-  }
-}
-
-/** Of a file that goes to another directory, a power cut must not keep the loss of the one name without the other. */
-function flushPlace(places: HeldDirectories, place: number): void {
-  if (onWindows) return;
-  let fd: number;
-  try {
-    fd = sys.open(places.handle(place).address, constants.O_RDONLY | constants.O_DIRECTORY);
-  } catch (error) {
-    if (errnoOf(error) === "EACCES") return; // it may be written to and not read
-    throw error;
-  }
-  try {
-    sys.flush(fd);
-  } finally {
-    sys.close(fd);
   }
 }
 
@@ -296,8 +285,10 @@ function redoMove(step: MoveStep, index: number, scene: StepContext): void {
     if (isOthers && !scene.powerCut) throw new ConcurrentChange(step.given); // it was not there a moment ago
     if (aside === undefined && !isOthers && there !== undefined) keepAside(step, scene, to);
     sys.rename(from, to);
-  } else if (scene.powerCut) sys.rename(from, scene.places.address(step.to));
-  else move(step, scene);
+  } else if (scene.powerCut) {
+    if (step.away === undefined && isOnlyCopy(step)) makeDurable(scene.places, step.to.place);
+    sys.rename(from, scene.places.address(step.to));
+  } else move(step, scene);
 }
 
 /** A move without replacement links and unlinks: a crash may come in between. */
