@@ -1,4 +1,4 @@
-// `node bench/run.mjs [name] [arguments]` bundles bench/<name>.ts as the program itself is bundled, and runs it; the
+// `node bench/run.mjs [name] [arguments]` (`--growth` for `growth`) bundles bench/<name>.ts as the program itself is bundled, and runs it; the
 // program is built first, so that what is measured is what the sources say; for a profile, with names that say something.
 import { spawn } from "node:child_process";
 import { mkdirSync } from "node:fs";
@@ -8,9 +8,10 @@ import { build } from "esbuild";
 import { build as buildProgram } from "../tools/build.mjs";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
-const named = /^\w/.test(process.argv[2] ?? "");
-const name = named ? process.argv[2] : "main";
-const rest = process.argv.slice(named ? 3 : 2);
+const [first = ""] = process.argv.slice(2);
+const named = /^\w/.test(first);
+const name = named ? first : first === "--growth" ? "growth" : "main";
+const rest = process.argv.slice(name === "main" ? 2 : 3);
 const outfile = join(root, "node_modules/.bench", `${name}.mjs`);
 mkdirSync(dirname(outfile), { recursive: true });
 if (name !== "profile" && !rest.some(option => option.startsWith("--dist")))
