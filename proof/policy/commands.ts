@@ -2,7 +2,7 @@
 import type { Trial } from "../suite.ts";
 import type { Twins } from "./twins.ts";
 
-const idioms: readonly string[] = [
+export const idioms: readonly string[] = [
   "cat .env vault/key.txt server.pem secrets.yaml config/secrets.json",
   "head -c 100 ./.env; tail -c 100 .//.env; dd if=.env 2>/dev/null; od -c .env | sort -u",
   `python3 -c 'print(open(".env").read())'`,

@@ -1,5 +1,5 @@
 // The policy suite: rules against every tool of every dialect, against commands, and against a race; and edits of
-// files whose values the caller cannot see.
+// files whose values the caller cannot see; over HTTP also what it writes besides answers.
 import { dialects } from "../../src/dialects/index.ts";
 import { findSandbox } from "../../src/engine/shell/sandbox.ts";
 import { abreast } from "../abreast.ts";
@@ -7,6 +7,7 @@ import type { Suite } from "../suite.ts";
 import { tryCommands } from "./commands.ts";
 import { tryEveryTool } from "./every-tool.ts";
 import { editMasked } from "./masked-edits.ts";
+import { tryOverHttp } from "./over-http.ts";
 import { tryResources } from "./resources.ts";
 import { race } from "./swap.ts";
 import { Twins } from "./twins.ts";
@@ -30,6 +31,6 @@ export const policySuite: Suite = {
       },
       () => race(dialect, trial),
     ]);
-    await abreast([() => editMasked(trial), ...jobs]);
+    await abreast([() => editMasked(trial), () => tryOverHttp(all, sandboxed, trial), ...jobs]);
   },
 };

@@ -35,9 +35,11 @@ export function HunkLines({ hunk, tools = {} }: { readonly hunk: Hunk; readonly 
   const [shown, setShown] = useState(shownLines);
   const some = lines.slice(0, shown);
   const left = lines.length - some.length;
+  // Beside a text that is all new or all gone there is nothing to show.
+  const hasBoth = new Set(lines.map(({ sign }) => sign)).size > 1;
   return (
     <>
-      {layout.value === "split" && !isNarrow.value ? (
+      {layout.value === "split" && !isNarrow.value && hasBoth ? (
         <Split lines={some} tools={tools} />
       ) : (
         <Unified lines={some} tools={tools} />

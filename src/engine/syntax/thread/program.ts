@@ -9,6 +9,7 @@ import { errorsIn } from "./errors.ts";
 import type { ParseAnswer, ParseError, ParseRequest } from "./messages.ts";
 import { kindAt } from "./node-kind.ts";
 import { layoutErrors } from "./python-layout.ts";
+import { pythonErrors } from "./python-rules.ts";
 import { scriptErrors } from "./script-rules.ts";
 import { spansIn } from "./spans.ts";
 import { usesOf } from "./uses.ts";
@@ -51,7 +52,7 @@ async function answer(request: ParseRequest): Promise<ParseAnswer["parsed"]> {
 
 /** Code that a language rejects and its grammar accepts. */
 function refusals(root: Node, text: string, grammar: Grammar): ParseError[] {
-  if (grammar === "python") return layoutErrors(root, text);
+  if (grammar === "python") return [...layoutErrors(root, text), ...pythonErrors(root, text)];
   return /script$|^tsx$/.test(grammar) ? scriptErrors(root, text) : [];
 }
 

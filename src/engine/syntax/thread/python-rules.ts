@@ -1,0 +1,79 @@
+// What Python refuses and its grammar accepts, besides layout: `try` without a handler, a parameter without a default
+// after one with a default, prefixes that no string has, keywords as names, and a line break behind a dot.
+import type { Node } from "web-tree-sitter";
+import type { ParseError } from "./messages.ts";
+
+const most = 1000;
+const handlers = ["except_clause", "except_group_clause", "finally_clause"];
+const brackets =
+  /^(parenthesized_expression|argument_list|list|tuple|dictionary|set|subscript|parameters|generator_expression|\w+_comprehension|interpolation)$/;
+
+export function pythonErrors(root: Node, text: string): ParseError[] {
+  return [
+    ...triesWithoutHandler(root, text),
+    ...defaultsBeforeOthers(root, text),
+    ...wrongPrefixes(root, text),
+    ...keywordsAsNames(root, text),
+    ...brokenLines(root, text),
+  ].slice(0, most);
+}
+
+function triesWithoutHandler(root: Node, text: string): ParseError[] {
+  const tries = /\btry\b/.test(text) ? root.descendantsOfType("try_statement") : [];
+  return tries.flatMap(node => {
+    if (node === null || node.hasError) return [];
+    const hasHandler = node.children.some(child => handlers.includes(child?.type ?? ""));
+    return hasHandler ? [] : [{ start: node.startIndex, end: node.startIndex + 3, missing: "except" }];
+  });
+}
+
+function defaultsBeforeOthers(root: Node, text: string): ParseError[] {
+  const found: ParseError[] = [];
+  const lists = text.includes("=") ? root.descendantsOfType(["parameters", "lambda_parameters"]) : [];
+  for (const list of lists) {
+    let hasDefault = false;
+    for (const parameter of list?.namedChildren ?? []) {
+      if (parameter === null) continue;
+      const { type, startIndex: start, endIndex: end } = parameter;
+      // Behind a star, parameters are given by name, in any order.
+      if (/splat|keyword_separator/.test(type) || /^\*/.test(text.slice(start, start + 1))) break;
+      if (/default_parameter$/.test(type)) hasDefault = true;
+      else if (hasDefault && (type === "identifier" || type === "typed_parameter"))
+        found.push({ start, end });
+    }
+  }
+  return found;
+}
+
+function wrongPrefixes(root: Node, text: string): ParseError[] {
+  const found: ParseError[] = [];
+  for (const { 0: match, index: start } of text.matchAll(/(?<!\w)[A-Za-z]{2,}(?=["'])/g)) {
+    if (/^(?:br|rb|fr|rf|tr|rt)$/i.test(match)) continue;
+    const end = start + match.length;
+    if (root.descendantForIndex(start, end)?.type === "string_start") found.push({ start, end });
+  }
+  return found;
+}
+
+function keywordsAsNames(root: Node, text: string): ParseError[] {
+  const found: ParseError[] = [];
+  for (const { 0: match, index: start } of text.matchAll(/\b(?:await|async)\b/g)) {
+    const end = start + match.length;
+    if (root.descendantForIndex(start, end - 1)?.type === "identifier") found.push({ start, end });
+  }
+  return found;
+}
+
+/** Outside of brackets a statement goes on in the next line only behind a backslash. */
+function brokenLines(root: Node, text: string): ParseError[] {
+  const found: ParseError[] = [];
+  for (const { index: start } of text.matchAll(/\.[ \t]*(?:#.*)?\r?\n/g)) {
+    const dot = root.descendantForIndex(start, start);
+    if (dot?.type !== "." || dot.parent?.type !== "attribute") continue;
+    let above: Node | null = dot.parent;
+    while (above !== null && !brackets.test(above.type) && !/_statement$/.test(above.type))
+      above = above.parent;
+    if (above === null || !brackets.test(above.type)) found.push({ start, end: start + 1 });
+  }
+  return found;
+}
