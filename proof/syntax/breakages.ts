@@ -28,12 +28,14 @@ export async function breakages(trial: Trial): Promise<void> {
     const wanted = trial.long ? 1250 : quick ? 60 : 10;
     const count = { both: 0, missed: 0, false: 0, neither: 0 };
     let tried = 0;
-    for (const path of corpus(language, wanted, list => trial.chance.shuffled(list))) {
+    const paths = corpus(language, wanted, list => trial.chance.shuffled(list));
+    const each = Math.max(5, Math.ceil(wanted / Math.max(1, paths.length)));
+    for (const path of paths) {
       const text = textAt(path);
       if (text.includes("\ufffd") || text.includes("\r") || !(await oracle.accepts(text))) continue;
       // A compiler that stops early, at a header that is not there, finds nothing wrong with the rest.
       if (await oracle.accepts(`${text}\n)]}\n`)) continue;
-      for (let i = 0; i < 5 && tried < wanted; i++) {
+      for (let i = 0; i < each && tried < wanted; i++) {
         const broken = mutated(text, trial.chance);
         if (broken === text) continue;
         tried++;

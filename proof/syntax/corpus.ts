@@ -5,7 +5,7 @@ import { repository } from "../places.ts";
 
 const places: Readonly<Record<string, readonly string[]>> = {
   ts: [join(repository, "src"), join(repository, "test"), join(repository, "node_modules/vitest/dist")],
-  tsx: [join(repository, "proof/syntax/samples")],
+  tsx: [join(repository, "web")],
   js: [join(repository, "node_modules")],
   py: ["/usr/lib/python3.13", "/usr/lib/python3.12", "/usr/lib/python3.11", "/usr/lib/python3"],
   go: [

@@ -167,6 +167,30 @@ describe("new syntax errors", () => {
     );
   });
 
+  it("tells what Python refuses though its grammar reads it, and nothing of what Python accepts", async () => {
+    const good = [
+      "def f(a, b=1, /, c=2, *rest, d, e=3, **more): pass",
+      "def g(a=1, *, b, c=2): return lambda x=1, *, y: x",
+      "async def h():\n    await x.run()",
+      "s = [r'a', Rb'b', f'c', fR'd', b'e', u'f', 'x''y']",
+      "t = (a.\n     b)\nu = a. \\\n    b",
+      "try:\n    a()\nexcept* E:\n    pass\ntry:\n    a()\nfinally:\n    pass",
+    ].join("\n");
+    expect(await told("a.py", "", good)).toEqual([]);
+    for (const [wrong, place] of [
+      ["def f(a=1, b): pass", "7:12"],
+      ["f = lambda a=1, b: 2", "7:17"],
+      ["async def h():\n    await .run()", "8:5"],
+      ["s = rr'a'", "7:5"],
+      ["t = a.\n    b", "7:6"],
+      ["try:\n    a()\nb = 1", "7:1"],
+    ] as const) {
+      const before = "x = 1\n".repeat(6);
+      const [first] = await told("a.py", before, `${before}${wrong}\n`);
+      expect([wrong, first?.split(" ")[0]]).toEqual([wrong, place]);
+    }
+  });
+
   it("know what JavaScript refuses and its grammars do not", async () => {
     const good = "f(a, [1, , 2], { b, c });\ntry {\n  g();\n} finally {\n  h();\n}\n";
     expect(await told("a.ts", good, good.replace("f(a, ", "f(, "))).toEqual(["1:3 f(, [1, , 2], { b, c });"]);
