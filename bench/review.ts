@@ -1,6 +1,6 @@
 // The review page in a real Chromium: how soon a change is on it, how large it is, how soon it is there with a long
 // history, and what it costs the processes that serve. `npm run bench:review -- [changes] [rounds]`
-import { readdirSync, readFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { cpus, loadavg } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
@@ -9,6 +9,7 @@ import type { Page } from "playwright-core";
 import { repository } from "../proof/places.ts";
 import { findChromium, launch } from "../proof/review/chromium.ts";
 import { type Agent, Ground } from "../proof/review/ground.ts";
+import { processorTime, residentOf } from "./processor-time.ts";
 
 const changes = Number(process.argv[2] ?? 10_000);
 const rounds = Number(process.argv[3] ?? 100);
@@ -161,13 +162,6 @@ async function calls(agent: Agent): Promise<void> {
   for (let i = 0; i < callCount; i++) await agent.do("read_file", { path: "4k.txt" });
 }
 
-/** Of all threads of a process, in milliseconds. */
-function processorTime(pid: number): number {
-  const threads = readdirSync(`/proc/${pid}/task`);
-  const times = threads.map(thread => readFileSync(`/proc/${pid}/task/${thread}/schedstat`, "utf8"));
-  return times.reduce((sum, text) => sum + Number(text.split(" ")[0]) / 1e6, 0);
-}
-
 /** Resident memory after a collection of garbage, in megabytes. */
 async function heldBy(pid: number): Promise<number> {
   process.kill(pid, "SIGUSR2");
@@ -178,12 +172,6 @@ async function heldBy(pid: number): Promise<number> {
 function pageBytes(): number {
   const files = ["index.html", "app.js", "app.css"].map(name => join(repository, "dist/review", name));
   return files.reduce((sum, file) => sum + gzipSync(readFileSync(file)).length, 0);
-}
-
-/** In megabytes. */
-function residentOf(pid: number): number {
-  const [, kilobytes] = /^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, "utf8")) ?? [];
-  return Number(kilobytes) / 1024;
 }
 
 function spread(times: readonly number[]): string {

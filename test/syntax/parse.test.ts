@@ -191,6 +191,40 @@ describe("new syntax errors", () => {
     }
   });
 
+  it("know what Go refuses and its grammar does not", async () => {
+    const good = [
+      "// Package a.",
+      "package a",
+      'import (\n\t_ "go/ast"\n\t"x.org/a-b/v2"\n)',
+      "const (\n\tb = iota\n\tc\n)",
+      'var d = "\\\\{\\n\\x41\\u00e9\\101"',
+      "func (r *T) m(a, b int, c ...string) (int, error) { return 0, nil }",
+      "func f(int, string)",
+    ].join("\n");
+    expect(await told("a.go", undefined, `${good}\n`)).toEqual([]);
+    for (const [right, wrong] of [
+      ["package a", ""],
+      ["package a", "package a\npackage a"],
+      ["go/ast", "go/[ast"],
+      ["go/ast", ""],
+      ["b = iota", "b"],
+      ["\\n", "\\{n"],
+      ["(r *T)", "(r *T, s int)"],
+      ["c ...string", "string"],
+      ["func f(int, string)", "f"],
+    ] as const)
+      expect([
+        wrong,
+        (
+          await told(
+            "a.go",
+            good,
+            good.replace(right, () => wrong),
+          )
+        ).length > 0,
+      ]).toEqual([wrong, true]);
+  });
+
   it("know what JavaScript refuses and its grammars do not", async () => {
     const good = "f(a, [1, , 2], { b, c });\ntry {\n  g();\n} finally {\n  h();\n}\n";
     expect(await told("a.ts", good, good.replace("f(a, ", "f(, "))).toEqual(["1:3 f(, [1, , 2], { b, c });"]);

@@ -6,6 +6,7 @@ import { unpacked } from "#grammars";
 import type { Grammar } from "../language.ts";
 import { declarationsIn } from "./declarations.ts";
 import { errorsIn } from "./errors.ts";
+import { goErrors } from "./go-rules.ts";
 import type { ParseAnswer, ParseError, ParseRequest } from "./messages.ts";
 import { kindAt } from "./node-kind.ts";
 import { layoutErrors } from "./python-layout.ts";
@@ -53,6 +54,7 @@ async function answer(request: ParseRequest): Promise<ParseAnswer["parsed"]> {
 /** Code that a language rejects and its grammar accepts. */
 function refusals(root: Node, text: string, grammar: Grammar): ParseError[] {
   if (grammar === "python") return [...layoutErrors(root, text), ...pythonErrors(root, text)];
+  if (grammar === "go") return goErrors(root);
   return /script$|^tsx$/.test(grammar) ? scriptErrors(root, text) : [];
 }
 

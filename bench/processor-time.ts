@@ -1,0 +1,19 @@
+// The processor time of a process: what a call costs, whatever else the machine does meanwhile.
+import { readdirSync, readFileSync } from "node:fs";
+
+/** Of all threads of a process, in milliseconds. Linux only. */
+export function processorTime(pid: number): number {
+  const threads = readdirSync(`/proc/${pid}/task`);
+  const times = threads.map(thread => readFileSync(`/proc/${pid}/task/${thread}/schedstat`, "utf8"));
+  return times.reduce((sum, text) => sum + Number(text.split(" ")[0]) / 1e6, 0);
+}
+
+/** Resident, in megabytes. */
+export function residentOf(pid: number): number {
+  const [, kilobytes] = /^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, "utf8")) ?? [];
+  return Number(kilobytes) / 1024;
+}
+
+export function median(all: readonly number[]): number {
+  return [...all].sort((a, b) => a - b)[Math.floor(all.length / 2)] ?? 0;
+}
