@@ -179,6 +179,43 @@ describe("after the power failed, with a file too large for the journal committe
   });
 });
 
+describe("a file that moves to another directory", () => {
+  it("does not come back under its old name where that was on the disk still, and it was edited since", () => {
+    using fixture = new Fixture({ a: "old", "d/other": "" });
+    linkSync(join(fixture.inside, "a"), join(fixture.outside, "a"));
+    spawnSync(process.execPath, [worker.path, "movedAndEdited", fixture.base]);
+    expect(fixture.text("d/a")).toBe("edited");
+    renameSync(join(fixture.outside, "a"), join(fixture.inside, "a")); // the removal of the name was not flushed
+    reboot(fixture);
+    fixture.workspace.at("d");
+    expect(fixture.tree()).toEqual({ "d/": "/", "d/a": "edited", "d/other": "" });
+  });
+
+  it("keeps its old name until the new one and all directories above it are on the disk", async () => {
+    using fixture = new Fixture({ a: "old" });
+    const { workspace, inside } = fixture;
+    const { flush, unlink } = sys;
+    const flushed = new Set<number>();
+    let missing: string[] | undefined;
+    sys.flush = fd => {
+      flush(fd);
+      flushed.add(sys.stat(fd).ino);
+    };
+    sys.unlink = address => {
+      if (String(address).endsWith("/a"))
+        missing = ["", "new", "new/deep"].filter(path => !flushed.has(statSync(join(inside, path)).ino));
+      unlink(address);
+    };
+    try {
+      const change = { kind: "move", from: workspace.at("a"), to: workspace.at("new/deep/a") } as const;
+      await workspace.commit([change], { parents: true });
+    } finally {
+      Object.assign(sys, { flush, unlink });
+    }
+    expect(missing).toEqual([]);
+  });
+});
+
 describe("while a flush is under way", () => {
   it("a removal in a directory that is done already waits until the commits of the whole batch are", async () => {
     using fixture = new Fixture({ "one/a": "old", "two/b": "old" });

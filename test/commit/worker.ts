@@ -108,6 +108,13 @@ const tasks: Record<string, () => Promise<void>> = {
     process.kill(process.pid, "SIGKILL");
   },
 
+  /** Moves `a` to another directory and edits it there, and is gone as soon as it has the answer. */
+  async movedAndEdited() {
+    await workspace.commit([{ kind: "move", from: workspace.at("a"), to: workspace.at("d/a") }]);
+    await workspace.commit([{ kind: "write", path: workspace.at("d/a"), bytes: Buffer.from("edited") }]);
+    process.kill(process.pid, "SIGKILL");
+  },
+
   /** Writes to `a`, and is gone as soon as it has the answer. */
   async answered() {
     await workspace.commit([
