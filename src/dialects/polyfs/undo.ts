@@ -4,6 +4,7 @@ import type { CallContext } from "../../contract/context.ts";
 import { type Reply, text } from "../../contract/tool.ts";
 import { Fault } from "../../engine/fault.ts";
 import { changeNamed, concerns } from "../../engine/history/changes.ts";
+import { chooseOnce } from "../../engine/history/choose-once.ts";
 import { isLeft } from "../../engine/history/left.ts";
 import { standingChanges } from "../../engine/history/own.ts";
 import { standing } from "../../engine/history/standing.ts";
@@ -61,18 +62,22 @@ export const undo = polyfsTool({
         "Send one of them, or none for your last change.",
       );
     const at = path === undefined ? undefined : pathAt(call, path);
-    const { records, note } = await chosen(wanted, at, call);
     const { client, connection } = session;
-    const options = { path: at, dryRun: dry_run ?? false, client, connection, signal };
-    if (hunks !== undefined) {
-      const { restored, commit } = await undoHunks(workspace, records, hunks, options);
-      const what = `${counted(hunks.length, "hunk")} of ${named(records)}`;
-      return answer({ what, note, restored, commits: commit ? [commit] : [], dryRun: dry_run }, call);
-    }
-    const undone = await undoMany(workspace, records, options);
-    const restored = undone.flatMap(one => one.restored);
-    const commits = undone.flatMap(({ commit }) => (commit === undefined ? [] : [commit]));
-    return answer({ what: named(records), note, restored, commits, dryRun: dry_run }, call);
+    const isNamed = wanted.change !== undefined || wanted.changes !== undefined;
+    const undoChosen = async (chosenAfter: string | undefined): Promise<Reply> => {
+      const { records, note } = await chosen(wanted, at, call);
+      const options = { path: at, dryRun: dry_run ?? false, client, connection, signal, chosenAfter };
+      if (hunks !== undefined) {
+        const { restored, commit } = await undoHunks(workspace, records, hunks, options);
+        const what = `${counted(hunks.length, "hunk")} of ${named(records)}`;
+        return answer({ what, note, restored, commits: commit ? [commit] : [], dryRun: dry_run }, call);
+      }
+      const undone = await undoMany(workspace, records, options);
+      const restored = undone.flatMap(one => one.restored);
+      const commits = undone.flatMap(({ commit }) => (commit === undefined ? [] : [commit]));
+      return answer({ what: named(records), note, restored, commits, dryRun: dry_run }, call);
+    };
+    return isNamed ? undoChosen(undefined) : chooseOnce(workspace, undoChosen);
   },
 });
 

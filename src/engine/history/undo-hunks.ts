@@ -5,6 +5,7 @@ import type { Commit } from "../workspace/commit/change.ts";
 import type { WorkspacePath } from "../workspace/path.ts";
 import { isWithin } from "../workspace/root.ts";
 import type { Workspace } from "../workspace/workspace.ts";
+import { confirmNotUndone } from "./choose-once.ts";
 import { netTexts, withoutHunks } from "./hunks.ts";
 import type { Restored, UndoOptions } from "./undo.ts";
 
@@ -51,6 +52,7 @@ export async function undoHunks(
         links: "refuse",
         unmasked: true,
         signal,
+        confirm: () => confirmNotUndone(workspace, records, options.chosenAfter),
       });
       return { restored, commit };
     } catch (error) {

@@ -21,7 +21,7 @@ export async function undoMany(
       progress?.(done.length, records.length);
     }
   } catch (error) {
-    const { path: _, ...again } = options;
+    const { path: _, chosenAfter: __, ...again } = options;
     for (const { commit } of done.toReversed())
       if (commit !== undefined) await undo(workspace, { ...again, change: commit.id });
     throw error;

@@ -14,6 +14,7 @@ import type { WorkspacePath } from "../workspace/path.ts";
 import type { Stat } from "../workspace/stat.ts";
 import type { Workspace } from "../workspace/workspace.ts";
 import { changeNamed, concerns, listChanges } from "./changes.ts";
+import { chooseOnce, confirmNotUndone } from "./choose-once.ts";
 import { lineage } from "./lineage.ts";
 import { withoutEmptied } from "./parents.ts";
 import { restoring, sameTree } from "./restore.ts";
@@ -24,6 +25,8 @@ export interface UndoOptions {
   readonly change?: string | undefined;
   /** Only this file or directory of it. Without `change`: of the last change that touched it. */
   readonly path?: WorkspacePath | undefined;
+  /** The newest change when this one was chosen: if it was undone since, it has to be chosen again. */
+  readonly chosenAfter?: string | undefined;
   /** Only report what it would do. */
   readonly dryRun?: boolean;
   readonly client?: string;
@@ -51,7 +54,31 @@ const attempts = 5;
 
 /** Faults: `unknown_change`, `stale`, `exists`, `not_kept`, and those of a commit. */
 export async function undo(workspace: Workspace, options: UndoOptions = {}): Promise<Undone> {
-  const record = await chosen(workspace, options);
+  if (options.change !== undefined)
+    return undoOne(workspace, await changeNamed(workspace, options.change), options);
+  return chooseOnce(workspace, async chosenAfter =>
+    undoOne(workspace, await latest(workspace, options), { ...options, chosenAfter }),
+  );
+}
+
+async function undoOne(workspace: Workspace, record: ChangeRecord, options: UndoOptions): Promise<Undone> {
+  const confirm = () => confirmNotUndone(workspace, [record], options.chosenAfter);
+  try {
+    const undone = await tryUndo(workspace, record, options, confirm);
+    if (undone.commit === undefined && !options.dryRun) await confirm();
+    return undone;
+  } catch (error) {
+    await confirm(); // then that is why
+    throw error;
+  }
+}
+
+async function tryUndo(
+  workspace: Workspace,
+  record: ChangeRecord,
+  options: UndoOptions,
+  confirm: () => Promise<void>,
+): Promise<Undone> {
   for (let round = 1; ; round++) {
     const { changes, restored: real } = await inverse(workspace, record, options);
     const restored = real.map(one => shown(workspace, one));
@@ -72,6 +99,7 @@ export async function undo(workspace: Workspace, options: UndoOptions = {}): Pro
         unmasked: true,
         irrevocable: "allow", // it removes only what the change is known to have created
         signal: options.signal,
+        confirm,
       });
       return { change: record, restored, commit };
     } catch (error) {
@@ -90,11 +118,10 @@ function shown(workspace: Workspace, one: Restored): Restored {
   };
 }
 
-async function chosen(workspace: Workspace, { change, path }: UndoOptions): Promise<ChangeRecord> {
-  if (change !== undefined) return changeNamed(workspace, change);
-  const [latest] = await listChanges(workspace, { path, limit: 1 });
-  if (latest === undefined) throw new Fault("unknown_change", { id: "" });
-  return latest;
+async function latest(workspace: Workspace, { path }: UndoOptions): Promise<ChangeRecord> {
+  const [newest] = await listChanges(workspace, { path, limit: 1 });
+  if (newest === undefined) throw new Fault("unknown_change", { id: "" });
+  return newest;
 }
 
 interface Inverse {

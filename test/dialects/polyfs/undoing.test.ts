@@ -51,6 +51,23 @@ describe("undo without arguments", () => {
     expect((await server.refuses("undo"))[0]).toBe("not_found: there is no change to undo");
   });
 
+  it.each([
+    ["by path", { path: "a.txt" }],
+    ["by step", {}],
+  ])("several that come at once, %s, each undo another change", async (_, params) => {
+    const numbers = ["5", "15", "25", "35"];
+    for (const number of numbers) await edit(number, `changed ${number}`);
+    const second = await fixture.serve();
+    // Of two servers where both look at the same file: each connection has its own last change otherwise.
+    const on = "path" in params ? [server, second, server] : [server, server, server];
+    const answers = await Promise.all(on.map(one => one.says("undo", params)));
+    const undone = answers.map(answer => /^undid (\w+)/.exec(answer)?.[1]);
+    expect(new Set(undone).size).toBe(3);
+    expect(answers.join("\n")).not.toMatch(/no difference|nothing is left/);
+    expect(fixture.read("a.txt").match(/changed/g)).toHaveLength(1);
+    expect(fixture.read("a.txt")).toContain("changed 5\n");
+  });
+
   it("an undo that is named is done again, and then can be undone", async () => {
     await edit("5", "five");
     const id = changeIn(await server.says("undo"));

@@ -80,6 +80,8 @@ export interface CommitOptions {
   /** The bytes are those that are to be on the disk, also for files that a rule masks: only history has such. */
   readonly unmasked?: boolean;
   readonly signal?: AbortSignal;
+  /** Called under the locks of the commit, before it begins. Throws if the commit must not happen. */
+  readonly confirm?: () => Promise<void>;
   /** Called when nothing can refuse the commit any more, and before it happens. */
   readonly publish?: { readonly root: string; readonly send: Publish } | undefined;
   /** The id of the change, where another machine has made it. */

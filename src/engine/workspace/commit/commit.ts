@@ -149,6 +149,7 @@ export class Committer {
     { copyDirectories }: Attempt,
   ): Promise<Commit> {
     const { journals } = this.#store;
+    await options.confirm?.();
     if (resolvedChanges.changes.some(({ change }) => change.kind === "remove" && !change.recursive)) {
       await journals.cleared(); // what past commits have yet to clear away must not make a directory look full
     }
