@@ -16,6 +16,7 @@ export const suites: { readonly [name: string]: () => Promise<Suite> } = {
   patch: async () => (await import("./patch/suite.ts")).patchSuite,
   review: async () => (await import("./review/suite.ts")).reviewSuite,
   search: async () => (await import("./search/suite.ts")).search,
+  stalls: async () => (await import("./stalls/suite.ts")).stalls,
   syntax: async () => (await import("./syntax/suite.ts")).syntaxSuite,
   workspaces: async () => (await import("./workspaces/suite.ts")).workspacesSuite,
   soak: async () => (await import("./soak/suite.ts")).soak,

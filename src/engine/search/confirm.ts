@@ -78,7 +78,7 @@ export async function* confirmed(
 }
 
 async function candidateOf(
-  { widened, options }: Confirming,
+  { widened, options, pace }: Confirming,
   { path, bytes: raw, lines, proof, count }: HitBlock,
   file: OpenFile,
 ): Promise<Confirmable | undefined> {
@@ -103,7 +103,7 @@ async function candidateOf(
       if (text !== undefined) return { text, toHits };
     }
   }
-  const isThere = bytes === undefined ? await streamHolds(file, claims) : holdsAll(bytes, claims);
+  const isThere = bytes === undefined ? await streamHolds(file, claims, pace) : holdsAll(bytes, claims);
   if (isThere) return named(fileHits(path, whole, lines, count, options));
   // The file changed: its current content decides.
   return bytes && { text: bytes, toHits };
@@ -136,20 +136,26 @@ function claimed(lines: readonly GrepLine[], proof: Buffer | undefined): Buffer[
   return claims;
 }
 
-/** Whether every line is in a large file. */
-async function streamHolds(file: OpenFile, lines: readonly Buffer[]): Promise<boolean> {
+/** Whether a large file holds all lines, which come in file order. Reads it once, and searches each byte once. */
+async function streamHolds(file: OpenFile, lines: readonly Buffer[], pace: WorkSlice): Promise<boolean> {
   const text = asUtf8(file.readNow(0, 2));
-  const missing = new Set(lines.filter(line => line.length > 0));
-  const longest = lines.reduce((most, { length }) => Math.max(most, length), 0);
+  let next = 0;
   let kept = Buffer.alloc(0);
-  for (let at = 0; at < file.size; at += smallBytes) {
-    const piece = text(await file.read(at, smallBytes), at + smallBytes >= file.size);
-    const whole = Buffer.concat([kept, piece]);
-    for (const line of missing) if (whole.includes(line)) missing.delete(line);
-    if (missing.size === 0) return true;
-    kept = whole.subarray(Math.max(0, whole.length - longest));
+  for (let start = 0; start < file.size && next < lines.length; start += smallBytes) {
+    const piece = text(await file.read(start, smallBytes), start + smallBytes >= file.size);
+    const whole = kept.length === 0 ? piece : Buffer.concat([kept, piece]);
+    let at = 0;
+    for (let line = lines[next]; line !== undefined; line = lines[++next]) {
+      if (pace.isDue) await pace.rest();
+      const found = whole.indexOf(line, at);
+      if (found < 0) break;
+      at = found + line.length;
+    }
+    // The next line may begin in this piece and end in the next one.
+    const overlap = Math.max(0, (lines[next]?.length ?? 0) - 1);
+    kept = whole.subarray(Math.max(at, whole.length - overlap));
   }
-  return missing.size === 0;
+  return next >= lines.length;
 }
 
 /** Lines come in file order, so each is searched for after the previous one. */

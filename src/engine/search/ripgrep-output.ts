@@ -34,6 +34,8 @@ export interface ParserOptions {
   readonly maxLineBytes: number;
   /** So many lines of a file are held as a proof, and the others only counted. */
   readonly sample?: number | undefined;
+  /** The most matching lines of a file that are needed. A few more may be held, the others are only counted. */
+  readonly most?: number | undefined;
   /** Whether matching lines come with a column. Without, it is 0. */
   readonly columns?: boolean | undefined;
 }
@@ -43,6 +45,7 @@ export class HitParser {
   readonly #limit: number;
   readonly #done: (block: FileBlock) => void;
   readonly #sample: number | undefined;
+  readonly #most: number;
   readonly #columns: boolean;
   #pending: Buffer[] = [];
   #pendingBytes = 0;
@@ -51,10 +54,12 @@ export class HitParser {
   #blockBytes = 0;
   #proof: Buffer[] = [];
 
-  constructor({ maxLineBytes, sample, columns = false }: ParserOptions, done: (block: FileBlock) => void) {
+  constructor(options: ParserOptions, done: (block: FileBlock) => void) {
+    const { maxLineBytes, sample, most = Number.POSITIVE_INFINITY, columns = false } = options;
     this.#limit = maxLineBytes + maxHeader;
     this.#done = done;
     this.#sample = sample;
+    this.#most = most;
     this.#columns = columns;
   }
 
@@ -131,6 +136,7 @@ export class HitParser {
         at = written;
       }
     }
+    if (block.count > this.#most + 1) return; // one more shows that there are more
     if (this.#sample !== undefined && this.#proof.length >= 2 * this.#sample) return;
     const whole = to > at && bytes[to - 1] === 13 ? to - 1 : to;
     const end = Math.min(whole, at + this.#limit - maxHeader);

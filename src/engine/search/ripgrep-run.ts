@@ -87,7 +87,7 @@ export async function launch(
       if (isTree && !isInScope(path, options)) return;
       first.add({ path, bytes, lines, proof, count, hits: hitsOf(count, options), cut });
     };
-    const parser = new HitParser({ maxLineBytes, sample, columns }, add);
+    const parser = new HitParser({ maxLineBytes, sample, most, columns }, add);
     const { code, signal: killedBy, errors } = await child.read(chunk => parser.push(chunk));
     clearTimeout(timer);
     span?.set("exit_code", code ?? -1);

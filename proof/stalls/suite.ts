@@ -1,0 +1,64 @@
+// Cheap calls beside expensive ones. Each case starts a server, makes one expensive call and reads a small file again
+// and again until that call is answered. The long form prints how long the small reads waited; whether that is short
+// enough depends on the machine, so no case fails for its time. What fails is a server that answers nothing else: the
+// longest wait of a small read must be less than half of an expensive call that took a second or more.
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { StdioClient } from "../client/stdio-client.ts";
+import type { Suite, Trial } from "../suite.ts";
+import { beside, percentile } from "./beside.ts";
+import { type Case, cases } from "./cases.ts";
+
+/** An expensive call that took less shows nothing. */
+const expensiveMs = 1000;
+
+export const stalls: Suite = {
+  name: "stalls",
+  async run(trial) {
+    trial.say(row("expensive call", "size", "took", "reads", "p50", "p99", "max", "end"));
+    for (const one of cases) {
+      const size = trial.long ? one.size : one.short;
+      if (size === undefined || !trial.tally.wants(one.id)) continue;
+      await trial.tally.attempt(one.id, () => run(trial, one, size));
+    }
+  },
+};
+
+async function run(trial: Trial, one: Case, size: number): Promise<void> {
+  const ground = mkdtempSync(join(tmpdir(), "polyfs-stalls-"));
+  const root = join(ground, "root");
+  mkdirSync(root);
+  writeFileSync(join(root, "small.txt"), "small\n");
+  one.make(root, size);
+  const state = join(ground, "state");
+  const client = await StdioClient.start({
+    dialect: "polyfs",
+    root,
+    state,
+    args: ["--allow-run", "--allow-irrevocable"],
+    patienceMs: trial.long ? 300_000 : 60_000,
+  });
+  try {
+    const before = await one.before?.(client, size);
+    if (before?.failed) throw new Error(`the call before it failed: ${before.text.slice(0, 500)}`);
+    const { answer, tookMs, waits } = await beside(client, () => one.run(client, size, before));
+    const ending = Date.now();
+    await client.close();
+    const endMs = Date.now() - ending;
+    const times = [tookMs, waits.length, percentile(waits, 0.5), percentile(waits, 0.99), waits.at(-1) ?? 0];
+    trial.say(row(one.id, size, ...times.map(time => Math.round(time)), endMs));
+    if (answer.failed && !one.mayFail) throw new Error(answer.text.slice(0, 500));
+    const longest = waits.at(-1) ?? 0;
+    if (tookMs > expensiveMs && longest > tookMs / 2)
+      throw new Error(`a small read waited ${Math.round(longest)} ms of ${Math.round(tookMs)} ms`);
+  } finally {
+    client.kill();
+    await client.ended;
+    rmSync(ground, { recursive: true, force: true });
+  }
+}
+
+function row(name: string, ...cells: readonly (string | number)[]): string {
+  return name.padEnd(44) + cells.map(cell => String(cell).padStart(8)).join("");
+}
