@@ -43,18 +43,17 @@ function largeText(path: string, megabytes: number, nth = 0): void {
 }
 
 const nothing = () => undefined;
-const remove = (client: StdioClient) =>
-  call(client, "delete_path", { path: "tree", recursive: true });
+const remove = (client: StdioClient) => call(client, "delete_path", { path: "tree", recursive: true });
 const takeBack = (client: StdioClient) => call(client, "undo", {});
 const deep = (depth: number) => Array.from({ length: depth }, () => "d").join("/");
 const versionIn = ({ text }: Answer) => / v:([0-9a-f]+)/.exec(text)?.[1];
 
 export const cases: readonly Case[] = [
-  { id: "delete a tree", size: 100_000, short: 5_000, make: manyFiles, run: remove },
+  { id: "delete a tree", size: 100_000, short: 2_000, make: manyFiles, run: remove },
   {
     id: "undo the delete of a tree",
     size: 30_000,
-    short: 3_000,
+    short: 1_000,
     make: manyFiles,
     before: remove,
     run: takeBack,
@@ -87,7 +86,10 @@ export const cases: readonly Case[] = [
     short: 2_000,
     make: nothing,
     run: (client, size) =>
-      call(client, "run_command", { command: `seq 1 ${size} | sed 's/^/tree-/' | xargs mkdir`, timeout_ms: 300_000 }),
+      call(client, "run_command", {
+        command: `seq 1 ${size} | sed 's/^/tree-/' | xargs mkdir`,
+        timeout_ms: 300_000,
+      }),
   },
   {
     id: "undo of a command that made files",
@@ -103,11 +105,14 @@ export const cases: readonly Case[] = [
   },
   {
     id: "write a large file",
-    size: 100,
+    size: 48,
     short: 20,
     make: nothing,
     run: (client, size) =>
-      call(client, "write_file", { path: "large.txt", content: "0123456789 abcdef\n".repeat((size * 1e6) / 18) }),
+      call(client, "write_file", {
+        path: "large.txt",
+        content: "0123456789 abcdef\n".repeat((size * 1e6) / 18),
+      }),
   },
   {
     id: "overwrite a large file",
@@ -173,8 +178,7 @@ export const cases: readonly Case[] = [
     size: 40,
     short: 8,
     make: (root, size) => largeText(join(root, "large.txt"), size),
-    run: client =>
-      call(client, "replace_in_files", { paths: ["large.txt"], old: "o", new: "0" }),
+    run: client => call(client, "replace_in_files", { paths: ["large.txt"], old: "o", new: "0" }),
   },
   {
     id: "search with many hits",

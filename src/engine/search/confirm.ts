@@ -140,7 +140,7 @@ function claimed(lines: readonly GrepLine[], proof: Buffer | undefined): Buffer[
 async function streamHolds(file: OpenFile, lines: readonly Buffer[], pace: WorkSlice): Promise<boolean> {
   const text = asUtf8(file.readNow(0, 2));
   let next = 0;
-  let kept = Buffer.alloc(0);
+  let kept: Buffer = Buffer.alloc(0);
   for (let start = 0; start < file.size && next < lines.length; start += smallBytes) {
     const piece = text(await file.read(start, smallBytes), start + smallBytes >= file.size);
     const whole = kept.length === 0 ? piece : Buffer.concat([kept, piece]);

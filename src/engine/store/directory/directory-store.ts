@@ -29,13 +29,14 @@ import { Registry } from "./registry.ts";
 export class DirectoryStore implements WorkspaceStore {
   readonly #registry: Registry;
   readonly #objects: Objects;
-  readonly #unflushed = new UnflushedFiles();
+  readonly #unflushed: UnflushedFiles;
   readonly #named: NamedObjects;
   readonly #listeners = new Set<(workspace: WorkspaceId, revision: Revision) => void>();
 
   /** Makes the directory where it is missing; the one above it must exist. */
   constructor(path: string) {
     this.#registry = guardedNow(() => new Registry(path));
+    this.#unflushed = new UnflushedFiles(path);
     this.#objects = new Objects(path, () => {}, this.#unflushed);
     this.#named = new NamedObjects({
       entries: (workspace, after, limit) => this.entries(workspace, after, limit),

@@ -63,7 +63,7 @@ export class Archive {
   readonly limits: ArchiveLimits;
   /** Records the backlog. Called before any lookup. */
   catchUp = () => {};
-  readonly #unflushed = new UnflushedFiles();
+  readonly #unflushed: UnflushedFiles;
   readonly #state: string;
   #recorded = 0;
   #clearing: Promise<void> | undefined;
@@ -71,6 +71,7 @@ export class Archive {
   constructor(state: string, limits: ArchiveLimits = defaultLimits) {
     const catchUp = () => this.catchUp();
     this.#state = state;
+    this.#unflushed = new UnflushedFiles(state);
     this.objects = new Objects(state, catchUp, this.#unflushed);
     this.reads = new Objects(state, () => {}, { add() {} }, "reads");
     this.changes = new ChangeLog(state, catchUp, this.#unflushed);
@@ -83,9 +84,9 @@ export class Archive {
     return this.#unflushed.flush();
   }
 
-  /** The same, blocking. */
-  flushNow(): void {
-    this.#unflushed.flushNow();
+  /** The same, blocking. Throws instead of flushing more than `most` files one by one. */
+  flushNow(most = Number.POSITIVE_INFINITY): void {
+    this.#unflushed.flushNow(most);
   }
 
   /** Records a commit while the replaced content can still be read; true if all of it could be kept. Idempotent. */

@@ -70,12 +70,15 @@ export function pendingRecord(
 
 /** Bytes that a commit may leave to be recorded later. */
 export const mostWaiting = 16 * 1024 * 1024;
+/** Files likewise: a caller that asks about history records them without a pause. */
+const mostFilesWaiting = 500;
 
 /**
  * Whether recording can wait: all content is in the journal, in memory, or where old content is kept. Waiting costs
  * memory and disk space, so the amount is bounded.
  */
 export function canWait(account: PendingRecord, lasting: number | undefined): boolean {
+  if (account.files.length > mostFilesWaiting) return false;
   const stays = (one: PendingContent | undefined) =>
     one?.spot === undefined || one.hash !== undefined || one.spot.place === lasting;
   const all = account.files.every(

@@ -3,6 +3,7 @@
 import { constants } from "node:fs";
 import { sys } from "../commit/syscalls.ts";
 import { errnoOf } from "../errno.ts";
+import { manyFiles, wholeFlush } from "../system/whole-flush.ts";
 import { forFlushing, onWindows } from "../windows-path.ts";
 
 /** How many files are flushed at once: file systems combine flushes that wait for each other. */
@@ -14,6 +15,11 @@ export class UnflushedFiles {
   /** Flushes in progress: the process may end before they do. */
   #flushing = new Set<string>();
   #running: Promise<void> | undefined;
+  readonly #state: string;
+
+  constructor(state: string) {
+    this.#state = state;
+  }
 
   /** Notes a file that was written, and the directories that name it or each other. */
   add(file: string, folders: readonly string[]): void {
@@ -38,6 +44,7 @@ export class UnflushedFiles {
     const { files, folders } = this.#take();
     this.#flushing = new Set(onWindows ? files : [...files, ...folders]);
     try {
+      if (files.size >= manyFiles && (await wholeFlush.later(this.#state))) return;
       for (const paths of onWindows ? [files] : [files, folders]) await eachOf([...paths], flushOne);
     } catch (error) {
       this.#giveBack(files, folders);
@@ -47,10 +54,13 @@ export class UnflushedFiles {
     }
   }
 
-  /** The same, blocking: at the end of the process, and in recovery. */
-  flushNow(): void {
+  /** The same, blocking: at the end of the process, and in recovery. Throws instead of flushing more than `most`. */
+  flushNow(most: number): void {
     const { files, folders } = this.#take();
     try {
+      const count = files.size + this.#flushing.size;
+      if (count >= manyFiles && wholeFlush.now(this.#state)) return;
+      if (count > most) throw new Error("too many files to flush at once");
       for (const path of new Set([...this.#flushing, ...files, ...(onWindows ? [] : folders)]))
         flushOneNow(path);
     } catch (error) {

@@ -1,6 +1,6 @@
 // Work that follows the answer to a commit: the archive records it and is flushed, then the old content is removed.
 // The journal keeps the commit until then, so another process can finish after a crash (recover.ts).
-import { type Archive, atOnce } from "../archive/archive.ts";
+import { type Archive, atOnce, gently } from "../archive/archive.ts";
 import { Handle } from "../handle.ts";
 import { byDescriptor } from "../system/descriptors.ts";
 import type { Address } from "../system/held.ts";
@@ -16,7 +16,7 @@ const packLater = 64 * 1024; // larger contents are packed in a thread, so the e
 /** Records a commit, at once. */
 export function recordNow(journalled: JournalledCommit, archive: Archive): void {
   using places = HeldDirectories.reopen(journalled.intent.places);
-  record(journalled, archive, places);
+  atOnce(recording(journalled, archive, places));
 }
 
 /** The same, letting others run in between. */
@@ -30,7 +30,7 @@ export async function recordLater(journalled: JournalledCommit, archive: Archive
       if (bytes !== undefined) await archive.objects.putLater(bytes);
     }
   }
-  record(journalled, archive, places);
+  await gently(recording(journalled, archive, places));
 }
 
 /** Removes the content that a commit replaced. The archive was flushed before: it holds the only other copy. */
@@ -47,15 +47,15 @@ export function dropNow({ intent }: JournalledCommit, unflushed: Unflushed): voi
   unflushed.noteRemoved(intent.trash, places);
 }
 
-function record(
+function recording(
   { intent, blob, contents }: JournalledCommit,
   archive: Archive,
   places: HeldDirectories,
-): void {
+): Generator<void, boolean, undefined> {
   const { id, account } = intent;
   const temporary = temporaryNamesOf(intent);
   const within = (range: { at: number; length: number }) => blob.subarray(range.at, range.at + range.length);
-  atOnce(archive.record(id, account, { places, blob: within, contents, temporary }));
+  return archive.record(id, account, { places, blob: within, contents, temporary });
 }
 
 /**

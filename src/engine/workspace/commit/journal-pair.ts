@@ -30,6 +30,8 @@ const mostTries = 20;
 /** Commits in progress or waiting to be recorded, and the bytes of those that wait. */
 const mostBehind = 64;
 const mostBytesBehind = 32 * 1024 * 1024;
+/** Files that the end of the process flushes one by one. More are left to the next process, with their journal. */
+const mostAtEnd = 1000;
 
 /** One of the two journals, and what must happen before it can restart. */
 export class JournalState {
@@ -298,10 +300,10 @@ export class JournalPair {
     if (this.#states.some(({ open, purges, unsettled }) => open + purges.size + unsettled.length > 0))
       return false;
     this.#catchUp();
-    this.#archive.flushNow();
+    this.#archive.flushNow(mostAtEnd);
     for (const journalState of this.#states) {
       for (const journalled of journalState.recorded.splice(0)) dropNow(journalled, journalState.unflushed);
-      journalState.unflushed.flushNow();
+      journalState.unflushed.flushNow(mostAtEnd);
     }
     return this.#states.every(journalState => journalState.waiting.length === 0);
   }

@@ -1,5 +1,6 @@
 // Removes content that a commit moved aside. A tree is removed from its top: non-empty directories are moved up
 // first, so two handles suffice for any depth, and no path has more than one name below a held directory.
+import { clock } from "../../clock.ts";
 import { Fault } from "../../fault.ts";
 import { isConcealed } from "../concealed.ts";
 import { errnoOf } from "../errno.ts";
@@ -9,11 +10,18 @@ import type { Address } from "../system/held.ts";
 import { sys } from "./syscalls.ts";
 import { temporaryName } from "./temporary.ts";
 
+/** A file to remove, in a held directory. The generators below leave that to their caller. */
+interface DoomedFile {
+  readonly directory: Handle;
+  readonly address: Address;
+}
+
+/** A disk that takes longer for one file is asked in a thread, so the event loop stays responsive. */
+const slowMs = 2;
+
 /** Removes `name` from a held directory, whatever it is. A missing entry is fine. */
 export function purge(directory: Handle, name: Address): void {
-  for (const _ of purging(directory, name)) {
-    // all at once
-  }
+  for (const doomed of purging(directory, name)) if (doomed !== undefined) unlinkNow(doomed);
 }
 
 /** The same in pieces, letting others run in between. */
@@ -22,16 +30,37 @@ export async function purgeLater(directory: Handle, name: Address): Promise<void
   if (stat === undefined) return;
   if (!stat.isDirectory()) return sys.unlinkLater(directory.below(name)).catch(unlessGone);
   const slice = new TimeSlice();
-  for (const _ of purging(directory, name)) {
+  let isSlow = false;
+  for (const doomed of purging(directory, name)) {
     if (slice.isOver) await slice.turn();
+    if (doomed === undefined) continue;
+    const began = clock();
+    if (isSlow) await unlinkLater(doomed);
+    else unlinkNow(doomed);
+    isSlow = clock() - began > slowMs;
   }
 }
 
-function* purging(directory: Handle, name: Address): Generator<void> {
+function unlinkNow({ directory, address }: DoomedFile): void {
+  writable(directory, () => attempt(() => sys.unlink(address)));
+}
+
+async function unlinkLater(doomed: DoomedFile): Promise<void> {
+  try {
+    await sys.unlinkLater(doomed.address);
+  } catch (error) {
+    if (errnoOf(error) !== "ENOENT") unlinkNow(doomed); // the directory may have to be made writable
+  }
+}
+
+function* purging(directory: Handle, name: Address): Generator<DoomedFile | undefined> {
   const address = directory.below(name);
   const stat = sys.lstat(address);
   if (stat === undefined) return;
-  if (!stat.isDirectory()) return attempt(() => sys.unlink(address));
+  if (!stat.isDirectory()) {
+    yield { directory, address };
+    return;
+  }
   for (let round = 0; round < 100; round++) {
     using top = Handle.open(address, { follow: false });
     refuseConcealed(top);
@@ -46,27 +75,27 @@ function* purging(directory: Handle, name: Address): Generator<void> {
   }
 }
 
-function* emptying(top: Handle): Generator<void> {
+function* emptying(top: Handle): Generator<DoomedFile | undefined> {
   const names: Address[] = writable(top, () => sys.names(top.address));
   for (let name = names.pop(); name !== undefined; name = names.pop()) {
-    yield;
     const address = top.below(name);
     if (!sys.lstat(address)?.isDirectory()) {
-      writable(top, () => attempt(() => sys.unlink(address)));
+      yield { directory: top, address };
       continue;
     }
     using directory = Handle.open(address, { follow: false });
     refuseConcealed(directory);
     for (const inner of writable(directory, () => sys.names(directory.address))) {
       const below = directory.below(inner);
-      yield;
       if (sys.lstat(below)?.isDirectory()) {
         const lifted = temporaryName();
         if (isLifted(directory, below, top.below(lifted))) names.push(lifted);
         else yield* purging(directory, inner);
-      } else writable(directory, () => attempt(() => sys.unlink(below)));
+        yield undefined;
+      } else yield { directory, address: below };
     }
     writable(top, () => attempt(() => sys.rmdir(address)));
+    yield undefined;
   }
 }
 

@@ -4,6 +4,7 @@ import { traced } from "../../span.ts";
 import { errnoOf } from "../errno.ts";
 import type { Handle } from "../handle.ts";
 import { isWithin, under } from "../root.ts";
+import { manyFiles, wholeFlush } from "../system/whole-flush.ts";
 import { forFlushing, onWindows } from "../windows-path.ts";
 import { addressOf, type EntryRef, type HeldDirectories, openRecorded } from "./held-directories.ts";
 import { flushDirectory, openToFlush } from "./stage.ts";
@@ -94,7 +95,8 @@ export class Unflushed {
    */
   async #flush(ids: readonly string[]): Promise<void> {
     try {
-      for (const one of this.#flushing.values()) await flushAll(one);
+      const whole = await flushWhole([...this.#flushing.values()]);
+      for (const one of this.#flushing.values()) if (!whole.has(one.device)) await flushAll(one);
     } catch (error) {
       for (const [again, { names, ...rest }] of this.#flushing) {
         const since = this.#folders.get(again)?.names ?? [];
@@ -110,10 +112,41 @@ export class Unflushed {
     }
   }
 
-  /** The synchronous form. */
-  flushNow(): void {
-    for (const one of [...this.#flushing.values(), ...this.#folders.values()]) flushAllNow(one);
+  /** The synchronous form. Throws instead of flushing more than `most` files one by one. */
+  flushNow(most = Number.POSITIVE_INFINITY): void {
+    const all = [...this.#flushing.values(), ...this.#folders.values()];
+    const whole = new Set<number>();
+    for (const [device, folder] of deviceWithMany(all)) {
+      using directory = openRecorded(folder, false);
+      if (directory !== undefined && wholeFlush.now(directory.here())) whole.add(device);
+    }
+    const left = all.filter(({ device }) => !whole.has(device));
+    if (left.reduce((sum, { names }) => sum + names.size + 1, 0) > most)
+      throw new Error("too many files to flush at once");
+    for (const one of left) flushAllNow(one);
   }
+}
+
+/** Flushes the file systems with many files to flush as a whole. Returns their devices. */
+async function flushWhole(folders: readonly Folder[]): Promise<Set<number>> {
+  const done = new Set<number>();
+  for (const [device, folder] of deviceWithMany(folders)) {
+    using directory = openRecorded(folder, false);
+    if (directory !== undefined && (await wholeFlush.later(directory.here()))) done.add(device);
+  }
+  return done;
+}
+
+/** Devices on which many files are to be flushed, each with one of the directories. */
+function deviceWithMany(folders: readonly Folder[]): Map<number, Folder> {
+  const counts = new Map<number, number>();
+  const found = new Map<number, Folder>();
+  for (const folder of folders) {
+    const count = (counts.get(folder.device) ?? 0) + folder.names.size + 1;
+    counts.set(folder.device, count);
+    if (count >= manyFiles && !found.has(folder.device)) found.set(folder.device, folder);
+  }
+  return found;
 }
 
 /** The path and identity of a directory, also of one that the commit created. */
