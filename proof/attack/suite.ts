@@ -13,6 +13,7 @@ import { attackByHostileState } from "./hostile-state.ts";
 import { notRun } from "./not-run.ts";
 import { attackByGuessing } from "./oracle.ts";
 import { workAmongAttacks } from "./ordinary.ts";
+import { attackOwnDirectories } from "./own-directories.ts";
 import { attackTheProtocol } from "./protocol.ts";
 import { attackReadOnly } from "./read-only.ts";
 import { attackResources } from "./resources.ts";
@@ -56,6 +57,7 @@ function jobs(dialect: Dialect, trial: Trial, sandboxed: boolean): (() => Promis
       await attackEveryTool(target, trial, { by: "HTTP", part: trial.long ? 1 : 0.1 });
     },
     () => attackReadOnly(dialect, trial, runs),
+    () => attackOwnDirectories(dialect, trial, runs),
     () => attackTheProtocol(dialect, trial),
     () => attackByBurdens(dialect, trial),
     () => attackByDisplacing(dialect, trial),

@@ -6,7 +6,10 @@ import { type Client, clientInfo, type Message, NoAnswer, revision } from "./cli
 export interface StdioOptions {
   readonly dialect: string;
   readonly root: string;
-  readonly state: string;
+  /** Its state directory. Left out: the one of the user in `env`. */
+  readonly state?: string;
+  /** Variables besides those of this process; undefined removes one. */
+  readonly env?: Readonly<Record<string, string | undefined>>;
   readonly args?: readonly string[];
   /** The name by which the history knows it. */
   readonly client?: string;
@@ -37,9 +40,9 @@ export class StdioClient implements Client {
   #ids = 0;
   #gone = false;
 
-  private constructor({ dialect, root, state, args = [], patienceMs = 30_000 }: StdioOptions) {
+  private constructor({ dialect, root, state, env: own, args = [], patienceMs = 30_000 }: StdioOptions) {
     this.#patienceMs = patienceMs;
-    const env = { ...process.env, POLYFS_STATE_DIR: state, POLYFS_CODE_CACHE: codeCache };
+    const env = { ...process.env, POLYFS_STATE_DIR: state, POLYFS_CODE_CACHE: codeCache, ...own };
     this.#child = spawn(process.execPath, [program, "--dialect", dialect, ...args, root], { env });
     living.add(this.#child);
     this.#child.stdin.on("error", () => undefined);

@@ -7,8 +7,8 @@ import { findSandbox, openSandbox } from "../engine/shell/sandbox.ts";
 import { secretsOf } from "../engine/shell/secrets.ts";
 import { statePath } from "../engine/workspace/commit/state-path.ts";
 import { homeDirectory } from "../engine/workspace/system/user.ts";
-import { codeCache } from "./code-cache.ts";
 import type { Config } from "./config.ts";
+import { ownDirectories } from "./own-directories.ts";
 import { UsageError } from "./usage-error.ts";
 
 export interface Confinement {
@@ -26,10 +26,12 @@ export async function confinementOf(config: Config): Promise<Confinement> {
     );
   }
   // Our own code in its compiled form is run outside of the sandbox by the next start.
-  const code = codeCache([], process.env)?.directory ?? [];
-  const hidden = new HiddenPlaces(
-    [...secretsOf(homeDirectory()), statePath(config["state-dir"])].concat(code),
-  );
+  // Configuration decides what the next start allows.
+  const hidden = new HiddenPlaces([
+    ...secretsOf(homeDirectory()),
+    statePath(config["state-dir"]),
+    ...ownDirectories(process.env),
+  ]);
   const identity = await gitIdentity();
   const confine: Engine["confine"] = (workspace, wants) => {
     const network = config["run-network"] && (wants?.network ?? true);

@@ -9,6 +9,7 @@ import { canonicalPath } from "../engine/workspace/system/named-file.ts";
 import type { Grant } from "../engine/workspace/workspace.ts";
 import type { Config } from "./config.ts";
 import { logOf } from "./log.ts";
+import { ownDirectories } from "./own-directories.ts";
 import type { ChosenPolicy } from "./policy/policy-choice.ts";
 import { UsageError } from "./usage-error.ts";
 
@@ -32,6 +33,7 @@ export function openDirectories(
     decidingFiles: [policy?.file, config.tokens, config.audit, config["tls-key"]].filter(
       file => file !== undefined,
     ),
+    own: ownDirectories(process.env),
     allowIrrevocable: config["allow-irrevocable"],
   });
   const { maxRoots = Number.POSITIVE_INFINITY } = dialect;

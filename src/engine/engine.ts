@@ -3,13 +3,17 @@
 
 import { askProgram } from "./shell/ask-program.ts";
 import { attributeCopier } from "./shell/attributes.ts";
+import { wholeFlushes } from "./shell/flush-file-system.ts";
 import type { Sandbox } from "./shell/launch.ts";
 import { fileIdentity } from "./workspace/commit/copy-attributes.ts";
 import { refuseStateIn } from "./workspace/commit/state-in-root.ts";
+import { namedStatePath, statePath } from "./workspace/commit/state-path.ts";
+import { noteOwn } from "./workspace/reserved.ts";
 import type { Access } from "./workspace/root.ts";
 import type { PolicySource } from "./workspace/rules.ts";
 import { linkFarm } from "./workspace/system/link-farm.ts";
 import { askProgramsBy } from "./workspace/system/this-machine.ts";
+import { provideWholeFlush } from "./workspace/system/whole-flush.ts";
 import { type Grant, Workspace } from "./workspace/workspace.ts";
 import type { Workspaces } from "./workspaces/workspaces.ts";
 
@@ -39,6 +43,8 @@ export interface EngineOptions {
   readonly decidingFiles?: readonly string[] | undefined;
   /** Lets callers that choose their own directory open any, with this access. Default: none. */
   readonly anyDirectory?: Access | undefined;
+  /** Directories of the program itself: where they lie in a root, they are made and no caller reaches them. */
+  readonly own?: readonly string[] | undefined;
   /** Lets tools remove what undo could not restore. Default: they refuse (`irrevocable`). */
   readonly allowIrrevocable?: boolean | undefined;
 }
@@ -55,6 +61,8 @@ export function openEngine(options: EngineOptions): Engine {
     roots.map(({ path }) => path),
     state,
   );
+  noteOwn([...(options.own ?? []), ...(namedStatePath(state) === undefined ? [statePath()] : [])]);
+  provideWholeFlush(wholeFlushes);
   const workspace = Workspace.open(roots, {
     state,
     rules,

@@ -28,6 +28,7 @@ import { statShown } from "./masked-file.ts";
 import { written } from "./name.ts";
 import { narrow } from "./narrow.ts";
 import { type PathForms, parsePath, type WorkspacePath } from "./path.ts";
+import { reserveIn } from "./reserved.ts";
 import { resolveEntry, resolvePath } from "./resolve.ts";
 import { type Access, isWithin, Root, under } from "./root.ts";
 import { type PolicySource, Rules } from "./rules.ts";
@@ -509,6 +510,7 @@ export class Workspace implements Disposable {
 function openRoots(grants: readonly Grant[], source?: PolicySource): Root[] {
   const roots: Root[] = [];
   const rules = new Rules(source);
+  reserveIn(grants.map(({ path, access }) => ({ path: resolve(path), access })));
   for (const grant of grants) {
     const root = new Root(resolve(grant.path), grant.access, undefined, rules);
     if (liesInConcealed(root.handle)) {

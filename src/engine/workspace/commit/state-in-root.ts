@@ -28,7 +28,7 @@ interface Location {
 }
 
 /** Where a directory is, existing or not. */
-function locationOf(path: string): Location {
+export function locationOf(path: string): Location {
   try {
     using handle = Handle.open(path);
     return { path: handle.whereabouts(), inner: innerPathOf(handle) };

@@ -5,6 +5,7 @@ import { Fault } from "../../fault.ts";
 import { display } from "../handle.ts";
 import { bytesWritten, written } from "../name.ts";
 import { parsePath, type WorkspacePath } from "../path.ts";
+import { isAboveReserved, isReserved } from "../reserved.ts";
 import { type Exactness, type NearestExisting, resolveNearest, resolvePath, storedName } from "../resolve.ts";
 import { isWithin, type Root, under } from "../root.ts";
 import { ownForm } from "../windows-path.ts";
@@ -53,6 +54,7 @@ export function resolveTarget(path: WorkspacePath, options: TargetOptions): Targ
   for (let from = path, links = 0; links <= maxLinks; links++) {
     const target = targetOf(from, path, options);
     from.root.rules.admitChange(target.at, given);
+    refuseReserved(target, options);
     if (options.links === undefined || options.places.isNew(target.entry.place)) return target;
     if (options.places.vacated.has(entryKey(target.entry))) return target; // the commit removes the entry
     const address = options.places.address(target.entry);
@@ -61,6 +63,16 @@ export function resolveTarget(path: WorkspacePath, options: TargetOptions): Targ
     from = behindLink(from, target, given, options);
   }
   throw new Fault("invalid_path", { path: given, reason: "symlink_loop" });
+}
+
+/** Faults: `protected_root` at a place of the program itself, or for a link that leads to one. */
+function refuseReserved({ at, entry, path }: Target, { places, links }: TargetOptions): void {
+  const isLinkAbove =
+    links !== "follow" &&
+    isAboveReserved(at) &&
+    !places.isNew(entry.place) &&
+    sys.lstat(places.address(entry))?.isSymbolicLink();
+  if (isLinkAbove || isReserved(at)) throw new Fault("protected_root", { path: path.given });
 }
 
 function targetOf(from: WorkspacePath, path: WorkspacePath, options: TargetOptions): Target {
