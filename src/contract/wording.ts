@@ -62,6 +62,8 @@ export function whyIrrevocable({ path, inside, reason, kind, bytes, limits }: Fa
       return `${what} cannot be read`;
     case "too_long":
       return `in ${printable(path)}, a path is longer than a path may be`;
+    case "no_room":
+      return `the state directory's disk is full, so there is no room to keep ${what}; free some space on that disk`;
     case "too_large": {
       const most = limits && [limits.maxFileBytes, limits.maxChangeBytes].map(humanSize);
       return `${what} has ${humanSize(bytes ?? 0)}, more than undo keeps (${most?.[0]} in a file, ${most?.[1]} in all)`;

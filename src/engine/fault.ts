@@ -94,7 +94,7 @@ export interface Faults {
   irrevocable: {
     readonly path: string;
     readonly inside?: string;
-    readonly reason: "special" | "unreadable" | "too_long" | "too_large";
+    readonly reason: "special" | "unreadable" | "too_long" | "too_large" | "no_room";
     /** Of something special. */
     readonly kind?: Kind;
     /** Its size, and the limits of what is kept. */

@@ -1,9 +1,13 @@
 // Progress of a running call, for a client that sent a token: at most ten notifications a second, always increasing,
-// and none after the end, as the protocol requires.
+// and none after the end, as the protocol requires. A call that cannot tell how far it is shows once a second that it
+// goes on.
 import { clock } from "../engine/clock.ts";
 import type { Caller } from "./method.ts";
 
 const intervalMs = 100;
+const beatMs = 1000;
+/** A step so small that it stays below the first that a tool reports itself. */
+const beatStep = 0.0001;
 
 export interface CallProgress {
   readonly report: (done: number, total?: number, message?: string) => void;
@@ -14,11 +18,18 @@ const silent: CallProgress = { report: () => {}, end: () => {} };
 
 export function progressTo(token: unknown, notify: Caller["notify"]): CallProgress {
   if (typeof token !== "string" && typeof token !== "number") return silent;
-  let last = Number.NEGATIVE_INFINITY;
+  let last = 0;
   let lastAt = Number.NEGATIVE_INFINITY;
   let ended = false;
+  let beats = 0;
+  const beat = setInterval(() => {
+    beats++;
+    const message = `running for ${beats} s`;
+    notify("notifications/progress", { progressToken: token, progress: beats * beatStep, message });
+  }, beatMs).unref();
   return {
     report(done, total, message) {
+      clearInterval(beat);
       const now = clock();
       const complete = total !== undefined && done >= total;
       if (ended || done <= last || (now - lastAt < intervalMs && !complete)) return;
@@ -27,6 +38,7 @@ export function progressTo(token: unknown, notify: Caller["notify"]): CallProgre
       notify("notifications/progress", { progressToken: token, progress: done, total, message });
     },
     end() {
+      clearInterval(beat);
       ended = true;
     },
   };

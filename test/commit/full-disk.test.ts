@@ -25,7 +25,7 @@ describe("on a full disk", () => {
     ["that has never been used", false],
     ["that was used before", true],
   ] as const)(
-    "a file and a tree can be deleted with a state directory %s, and the answer says that it is for good",
+    "a file and a tree can be deleted with a state directory %s if the user allowed it, and the answer says that it is for good",
     async ([_, used], { skip }) => {
       using fixture = new Fixture({ a: "a", b: "b", "tree/x/y": "y", "tree/z": "z" });
       using mount = mountSmall(fixture.state);
@@ -37,7 +37,20 @@ describe("on a full disk", () => {
         await before.call("write_file", { path: "c", content: "c" });
       }
       fill(fixture.state);
-      await using wire = await start({ roots: [fixture.inside], args });
+      {
+        await using careful = await start({ roots: [fixture.inside], args });
+        await careful.initialize();
+        for (const path of ["a", "tree"]) {
+          const refused = asText(await careful.call("delete_path", { path, recursive: true }));
+          expect(refused).toContain("no room to keep");
+          expect(refused).toContain("--allow-irrevocable");
+          expect(refused).not.toContain(fixture.state);
+        }
+        expect(fixture.text("a")).toBe("a");
+        expect(fixture.text("tree/x/y")).toBe("y");
+      }
+      const allowed = [...args, "--allow-irrevocable"];
+      await using wire = await start({ roots: [fixture.inside], args: allowed });
       await wire.initialize();
       const refused = asText(await wire.call("write_file", { path: "b", content: "new" }));
       expect(refused).toContain("disk is full");

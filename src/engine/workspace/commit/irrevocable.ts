@@ -1,5 +1,5 @@
 // Refuses to remove or replace what undo could not restore: pipes, sockets and devices, unreadable files, content
-// larger than the archive keeps, and paths longer than the system allows. Checks everything before the commit touches
+// larger than the archive keeps or has room for, and paths longer than the system allows. Checks everything before the commit touches
 // anything.
 import { constants } from "node:fs";
 import { Fault, type Faults } from "../../fault.ts";
@@ -9,6 +9,7 @@ import { TimeSlice } from "../footprint/time-slice.ts";
 import { Handle } from "../handle.ts";
 import { written } from "../name.ts";
 import { kindOf } from "../stat.ts";
+import { freeBelow } from "../system/free-space.ts";
 import type { Address } from "../system/held.ts";
 import type { CommitPlan, Doomed, Stats } from "./commit-plan.ts";
 import { sys } from "./syscalls.ts";
@@ -22,6 +23,7 @@ type Loss = Omit<Faults["irrevocable"], "path" | "inside">;
 export async function refuseIrrevocable(
   plan: CommitPlan,
   limits: RetentionLimits | undefined,
+  state: string,
 ): Promise<void> {
   const slice = new TimeSlice();
   const budget = { limits, bytes: 0 };
@@ -34,6 +36,22 @@ export async function refuseIrrevocable(
       if (loss !== undefined) throw new Fault("irrevocable", { path, ...loss });
     }
   }
+  const first = plan.doomed[0];
+  if (limits !== undefined && first !== undefined && !hasRoom(plan.doomed, budget.bytes, state))
+    throw new Fault("irrevocable", { path: first.target.path.given, reason: "no_room" });
+}
+
+/** For the record of a change, besides its contents. */
+const recordBytes = 64 * 1024;
+
+/**
+ * Whether the archive has room for what goes. Where the archive is on the same disk, that does not count: people
+ * delete to make room, so that must be possible, and the commit says that it cannot be undone.
+ */
+function hasRoom(doomed: readonly Doomed[], bytes: number, state: string): boolean {
+  if (freeBelow(state) >= bytes + recordBytes) return true;
+  const device = sys.lstat(state)?.dev;
+  return device === undefined || doomed.some(({ stat }) => stat.dev === device);
 }
 
 interface Budget {

@@ -30,7 +30,7 @@ export async function planCommit(
     add(plan, resolved, options);
   });
   for (const target of resolvedChanges.targets) plan.refuseInside(target);
-  await refuseIrrevocable(plan, options.irrevocable === "allow" ? undefined : limits);
+  await refuseIrrevocable(plan, options.irrevocable === "allow" ? undefined : limits, resolvedChanges.state);
   return plan;
 }
 

@@ -8,7 +8,8 @@ export function freeSpace(roots: readonly Root[]): number {
   return Math.min(...roots.map(root => freeBelow(root.handle.address)));
 }
 
-function freeBelow(address: string): number {
+/** The free space on the disk of a path, in bytes; infinite if it cannot be determined. */
+export function freeBelow(address: string): number {
   try {
     const { bavail, bsize } = statfsSync(address);
     return bavail * bsize;
