@@ -11,6 +11,7 @@ import { median, processorTime } from "./processor-time.ts";
 
 const rounds = Number(process.argv[2] ?? 15);
 const reads = 1_000;
+const asked = { name: "read_file", arguments: { path: "4k.txt" } };
 const base = mkdtempSync(join(tmpdir(), "polyfs-bench-policy-"));
 const root = join(base, "root");
 try {
@@ -83,8 +84,6 @@ async function readsAndStarts(): Promise<void> {
     `a start: ${bare.toFixed(1)} ms without rules, ${ruled.toFixed(1)} with them (${(ruled - bare).toFixed(1)} ms more)`,
   );
 }
-
-const asked = { name: "read_file", arguments: { path: "4k.txt" } };
 
 function say(line: string): void {
   process.stdout.write(`${line}\n`);

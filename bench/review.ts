@@ -14,6 +14,7 @@ import { processorTime, residentOf } from "./processor-time.ts";
 const changes = Number(process.argv[2] ?? 10_000);
 const rounds = Number(process.argv[3] ?? 100);
 const agents = 10;
+const callCount = 1_000;
 const collector = join(repository, "bench/collect-garbage.mjs");
 
 const executable = findChromium();
@@ -154,8 +155,6 @@ async function scrolled(page: Page): Promise<number[]> {
     requestAnimationFrame(step);
   })`);
 }
-
-const callCount = 1_000;
 
 /** Reads, one after the other. */
 async function calls(agent: Agent): Promise<void> {

@@ -10,7 +10,7 @@ const least = 600;
 
 /** Its lines. Without declarations, one that says so. */
 export function outlineLines({ declared, known }: Structure, fileBytes: number, room: number): string[] {
-  const unknown = known ? [] : ["[no grammar for this file: outlined by headings and indentation]"];
+  const unknown = known ? [] : ["[not parsed as code: outlined by headings and indentation]"];
   if (declared.length === 0) return [...unknown, "[no declarations]"];
   const most = Math.min(Math.max(least, fileBytes * share), room);
   const { shown, left } = outlineOf(declared, most, lineOf);

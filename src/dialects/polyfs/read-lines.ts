@@ -128,7 +128,7 @@ class Parts {
     if (this.#reading.outline && structure !== undefined)
       for (const line of this.#outline(structure, this.#room / 2)) lines.note(line);
     if (structure?.known === false && parts.some(({ symbol }) => symbol !== undefined))
-      lines.note("[no grammar for this file: symbols are found by headings and indentation]");
+      lines.note("[not parsed as code: symbols are found by headings and indentation]");
     for (const part of parts) {
       if (this.#reading.outline && part.symbol === undefined) continue;
       try {

@@ -23,9 +23,16 @@ export interface PathGlobs {
    * Whether they fit a path: itself or a directory above it. With `anyDepth`, a relative glob with a slash fits below
    * every directory.
    */
-  match(path: FoldedPath, options?: { readonly anyDepth: boolean }): boolean;
-  /** The suffix of matching names, folded; "" if any. */
-  readonly endings: readonly string[];
+  match(path: FoldedPath, anyDepth?: boolean): boolean;
+  readonly keys: readonly GlobKey[];
+}
+
+/** What a path must have for a glob to match it, folded. */
+export interface GlobKey {
+  /** What one of its names ends with; "" if any. */
+  readonly ending: string;
+  /** Its first name below the root, for a relative glob that names that but no ending. */
+  readonly first?: string;
 }
 
 interface Glob {
@@ -36,7 +43,7 @@ interface Glob {
   readonly paths: readonly Pattern[];
   /** `paths` below every directory. Compiled on demand. */
   anyDepth(): readonly Pattern[];
-  readonly endings: readonly string[];
+  readonly keys: readonly GlobKey[];
   readonly negated: boolean;
   readonly isAbsolute: boolean;
 }
@@ -69,13 +76,13 @@ export function problemOf(glob: string): GlobProblem | undefined {
 export function pathGlobs(globs: readonly string[]): PathGlobs {
   const compiled = globs.map(compile);
   return {
-    match(path, { anyDepth = false } = { anyDepth: false }) {
+    match(path, anyDepth = false) {
       let fits = false;
       for (const glob of compiled)
         if (glob.negated === fits && matches(glob, path, anyDepth)) fits = !glob.negated;
       return fits;
     },
-    endings: compiled.flatMap(({ endings, negated }) => (negated ? [] : endings)),
+    keys: compiled.flatMap(({ keys, negated }) => (negated ? [] : keys)),
   };
 }
 
@@ -100,10 +107,14 @@ function compile(written: string): Glob {
       rooted.push(form);
     }
   }
-  const suffixes = [...names, ...paths].map(({ suffix }) => suffix.slice(suffix.lastIndexOf("/") + 1));
   const isAbsolute = /^(\/|[a-z]:\/)/i.test(bare);
+  const keys = [...names, ...paths].map(({ suffix, prefix }): GlobKey => {
+    const ending = suffix.slice(suffix.lastIndexOf("/") + 1);
+    const [first = "", rest] = isAbsolute ? [] : prefix.split("/", 2);
+    return ending === "" && rest !== undefined ? { ending, first } : { ending };
+  });
   const anyDepth = once(() => rooted.map(form => new Pattern(`**/${form}`)));
-  return { all, names, paths, anyDepth, endings: all ? [""] : suffixes, negated, isAbsolute };
+  return { all, names, paths, anyDepth, keys: all ? [{ ending: "" }] : keys, negated, isAbsolute };
 }
 
 function matches(glob: Glob, path: FoldedPath, anyDepth: boolean): boolean {
@@ -112,5 +123,9 @@ function matches(glob: Glob, path: FoldedPath, anyDepth: boolean): boolean {
   if (paths.length === 0) return false;
   const places = isAbsolute ? path.absolute() : path.relative();
   const patterns = anyDepth && !isAbsolute ? glob.anyDepth() : paths;
-  return patterns.some(pattern => places.some(place => pattern.matches(place)));
+  // Each place is the beginning of the whole path, which comes first.
+  const [whole = ""] = places;
+  return patterns.some(
+    pattern => whole.startsWith(pattern.prefix) && places.some(place => pattern.matches(place)),
+  );
 }

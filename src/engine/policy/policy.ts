@@ -19,6 +19,8 @@ export class Policy {
   readonly #compiled: readonly CompiledRule[];
   /** Which rules could apply to a name. */
   readonly #index = new EndingIndex();
+  /** Which rules could apply below a directory of the root. */
+  readonly #byFirst = new Map<string, readonly number[]>();
   /** Which of them deny. */
   readonly #denying = new EndingIndex();
   readonly #decisions = new LruMap<string, Decision>(remembered);
@@ -31,8 +33,9 @@ export class Policy {
       name: ruleName(rule, i),
     }));
     for (const [i, { rule, globs }] of this.#compiled.entries()) {
-      for (const ending of globs.endings) {
-        this.#index.add(ending, i);
+      for (const { ending, first } of globs.keys) {
+        if (first === undefined) this.#index.add(ending, i);
+        else this.#byFirst.set(first, [...(this.#byFirst.get(first) ?? []), i]);
         if (rule.access === "deny") this.#denying.add(ending, i);
       }
     }
@@ -91,10 +94,11 @@ export class Policy {
       end = slash;
     }
     this.#index.find("", 0, 0, possible);
+    for (const name of isTop ? path.names : path.names.slice(0, 1))
+      for (const id of this.#byFirst.get(name) ?? []) possible.add(id);
     if (possible.size === 0) return [];
     return this.#compiled.filter(
-      ({ rule, globs }, i) =>
-        possible.has(i) && globs.match(path, { anyDepth: isTop && rule.access !== "write" }),
+      ({ rule, globs }, i) => possible.has(i) && globs.match(path, isTop && rule.access !== "write"),
     );
   }
 }

@@ -19,12 +19,19 @@ export function outlineOf(
   lineOf: (one: Declared) => string,
 ): { readonly shown: readonly Declared[]; readonly left: number } {
   const all = declared.filter(one => !ranks[0]?.(one));
-  const size = (list: readonly Declared[]) =>
-    list.reduce((sum, one) => sum + Buffer.byteLength(lineOf(one)) + 1, 0);
+  const sizeOf = (one: Declared) => Buffer.byteLength(lineOf(one)) + 1;
+  const size = (list: readonly Declared[]) => list.reduce((sum, one) => sum + sizeOf(one), 0);
   let shown = all;
   for (const isSmall of ranks.slice(1)) {
     if (size(shown) <= maxBytes) break;
-    shown = shown.filter(one => !isSmall(one));
+    const larger = shown.filter(one => !isSmall(one));
+    // Of the last rank that is dropped, the first ones stay as far as there is room.
+    let room = maxBytes - size(larger);
+    const fits = (one: Declared) => {
+      room -= sizeOf(one);
+      return room >= 0;
+    };
+    shown = room < 0 ? larger : shown.filter(one => !isSmall(one) || fits(one));
   }
   let bytes = 0;
   const fitting = shown.filter(one => {

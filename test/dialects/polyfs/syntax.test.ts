@@ -135,7 +135,7 @@ describe("read_file reads by structure", () => {
 
   it("text by its headings where there is no grammar, and says so", async () => {
     const said = await server.says("read_file", { path: "notes.md", outline: true });
-    expect(said).toContain("[no grammar for this file");
+    expect(said).toContain("[not parsed as code");
     expect(said).toContain("1-4 # One\n  3-4 ## Two\n5-6 # Three");
     expect(await server.says("read_file", { path: "notes.md#Two" })).toContain("3: ## Two\n4: more");
   });
