@@ -1,6 +1,6 @@
 // The public library: open an engine, choose or make a dialect, call its tools or serve them. What is not named
 // here is free to change.
-export type { CallContext } from "./contract/context.ts";
+export type { Approval, CallContext, Proposal } from "./contract/context.ts";
 export type { Dialect, Outcome, ProtocolError, Site } from "./contract/dialect.ts";
 export {
   callEmbedded as call,
@@ -16,9 +16,10 @@ export { type Content, type Effect, type Reply, type Tool, text, tool } from "./
 export { plainWording, say, type Wording } from "./contract/wording.ts";
 export { defaultDialect, dialects } from "./dialects/index.ts";
 export { type Engine, type EngineOptions, openEngine } from "./engine/engine.ts";
-export { Fault, type FaultCode, type Faults } from "./engine/fault.ts";
+export { Fault, type FaultCode, type Faults, type Kind } from "./engine/fault.ts";
 export { type ChangeQuery, listChanges } from "./engine/history/changes.ts";
-export { type Undone, type UndoOptions, undo } from "./engine/history/undo.ts";
+export { type Restored, type Undone, type UndoOptions, undo } from "./engine/history/undo.ts";
+export type { Need } from "./engine/policy/approval.ts";
 export { defaultRules } from "./engine/policy/default-rules.ts";
 export { Policy } from "./engine/policy/policy.ts";
 export type { Decision, PolicyRule } from "./engine/policy/rule.ts";
@@ -29,7 +30,14 @@ export type { WorkspacePath } from "./engine/workspace/path.ts";
 export type { Access } from "./engine/workspace/root.ts";
 export type { PolicySource } from "./engine/workspace/rules.ts";
 export type { Grant, Workspace } from "./engine/workspace/workspace.ts";
+export { collect as collectDropped } from "./engine/workspaces/collect.ts";
+export type { ForkDifference } from "./engine/workspaces/file-difference.ts";
+export type { MergeResult } from "./engine/workspaces/merge.ts";
+export { openWorkspaces, type WorkspacesOptions } from "./engine/workspaces/open.ts";
+export type { WorkspaceRecord } from "./engine/workspaces/record.ts";
+export type { Workspaces } from "./engine/workspaces/workspaces.ts";
 export { createHandler, type Handler, type HandlerOptions } from "./mcp/http/handler.ts";
-export { createLog, type Log } from "./mcp/log.ts";
-export { serveStdio } from "./mcp/stdio.ts";
+export { createLog, type Log, type LogFormat, type LogLevel } from "./mcp/log.ts";
+export type { ServerIdentity } from "./mcp/method.ts";
+export { type StdioOptions, serveStdio } from "./mcp/stdio.ts";
 export { version } from "./version.ts";

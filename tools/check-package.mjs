@@ -21,6 +21,47 @@ import { bundledPackages, noticesName } from "./notices.mjs";
 import { pageOptions } from "./page.mjs";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
+/** Programs that use the examples, in a directory with a project, and what they print. */
+const exampleRuns = [
+  [
+    `import { ask } from "./agent-loop.mjs";
+    const model = async (tools, said) => said.length > 2 ? { text: said[2] }
+      : { call: { name: tools[0].name, params: { path: "hello.txt" } } };
+    console.log(await ask(model, "What is in hello.txt?", "project"));`,
+    "world",
+  ],
+  [
+    `import { tryInFork } from "./forks.mjs";
+    console.log((await tryInFork("project", "forks")).join("\\n"));`,
+    "added new.txt",
+  ],
+  [
+    `import { writeMigration } from "./rules.mjs"; console.log(await writeMigration("project", false));`,
+    "not today",
+  ],
+  [
+    `import { writeMigration } from "./rules.mjs"; console.log(await writeMigration("project", true));`,
+    "1.sql",
+  ],
+  [
+    `import { undoLastOf } from "./history.mjs"; console.log((await undoLastOf("unknown", "project")).join());`,
+    "1.sql: ",
+  ],
+  [
+    `import { call, openEngine, outcomeText } from "polyfs";
+    import { withStamp } from "./own-tool.mjs";
+    const engine = openEngine({ roots: [{ path: "project", access: "read-write" }] });
+    console.log(outcomeText(await call(await withStamp(), "stamp_file", { path: "stamp" }, { engine })));`,
+    "Stamped stamp",
+  ],
+  [
+    `import "./http-handler.mjs";
+    const answer = await fetch("http://127.0.0.1:8123/mcp", { method: "POST" });
+    console.log(answer.status);
+    process.kill(process.pid, "SIGTERM");`,
+    "415",
+  ],
+];
 const { version, scripts, dependencies } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
 const scratch = mkdtempSync(join(tmpdir(), "polyfs-package-"));
 
@@ -55,7 +96,7 @@ try {
   pageIsSmall(home);
   firstMinutes(home);
   compileAgainst(home);
-  await runExample(home);
+  await runExamples(home);
 } finally {
   rmSync(scratch, { recursive: true, force: true });
 }
@@ -163,17 +204,19 @@ function compileAgainst(home) {
   console.log(`${examples.length} examples compile`);
 }
 
-/** The documented loop, with a model that reads one file. */
-async function runExample(home) {
-  const { transform } = await import("esbuild");
-  const source = readFileSync(join(home, "agent-loop.ts"), "utf8");
-  writeFileSync(join(home, "agent-loop.mjs"), (await transform(source, { loader: "ts" })).code);
-  const program = `import { ask } from "./agent-loop.mjs";
-    const model = async (tools, said) => said.length > 2 ? { text: said[2] }
-      : { call: { name: tools[0].name, params: { path: "hello.txt" } } };
-    console.log(await ask(model, "What is in hello.txt?", "project"));`;
-  const said = run(process.execPath, ["--input-type=module", "--eval", program], home);
-  if (!said.includes("world")) fail(`the example says ${said}`);
+/** Each documented example does what its page says. */
+async function runExamples(home) {
+  const { transformSync } = await import("esbuild");
+  for (const name of readdirSync(join(root, "docs/examples"))) {
+    const source = readFileSync(join(home, name), "utf8").replaceAll(/"(\.\/[\w-]+)\.ts"/g, '"$1.mjs"');
+    const code = transformSync(source, { loader: "ts", target: "node20" }).code;
+    writeFileSync(join(home, name.replace(/\.ts$/, ".mjs")), code);
+  }
+  for (const [program, wanted] of exampleRuns) {
+    const said = run(process.execPath, ["--input-type=module", "--eval", program], home);
+    if (!said.includes(wanted)) fail(`an example says ${said}, not ${wanted}:\n${program}`);
+  }
+  console.log(`${exampleRuns.length} examples run`);
 }
 
 function run(command, args, cwd) {

@@ -24,6 +24,13 @@ const pages = [
   ["docs/guides/embed.md", "serve", example("serve")],
   ["docs/guides/embed.md", "http-handler", example("http-handler")],
   ["docs/guides/embed.md", "history", example("history")],
+  ["docs/guides/embed.md", "forks", example("forks")],
+  ["docs/guides/embed.md", "rules", example("rules")],
+  ...["express", "fastify", "hono"].map(name => [
+    "docs/guides/embed.md",
+    name,
+    codeBlock(`docs/adapters/${name}.ts`),
+  ]),
   ...["ai-sdk", "langchain", "openai-agents", "mastra"].map(name => [
     "docs/guides/frameworks.md",
     name,

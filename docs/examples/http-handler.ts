@@ -1,6 +1,4 @@
-// The MCP endpoint inside an HTTP server of your own. Express takes the handler as it is
-// (`app.all("/mcp", handler)`); with Fastify call `reply.hijack()` and give it `request.raw` and `reply.raw`; with
-// Hono on Node give it `c.env.incoming` and `c.env.outgoing`, and return `RESPONSE_ALREADY_SENT`.
+// The MCP endpoint inside an HTTP server of your own.
 import { createServer } from "node:http";
 import { createHandler, dialects, openEngine } from "polyfs";
 

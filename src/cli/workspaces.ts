@@ -2,10 +2,10 @@
 import type { Dialect } from "../contract/dialect.ts";
 import { plainWording, say } from "../contract/wording.ts";
 import { Fault } from "../engine/fault.ts";
-import { DirectoryStore } from "../engine/store/directory/directory-store.ts";
 import { collect, dropUnused, expiring } from "../engine/workspaces/collect.ts";
+import { openWorkspaces as open } from "../engine/workspaces/open.ts";
 import type { WorkspaceRecord } from "../engine/workspaces/record.ts";
-import { Workspaces } from "../engine/workspaces/workspaces.ts";
+import type { Workspaces } from "../engine/workspaces/workspaces.ts";
 import type { Log } from "../mcp/log.ts";
 import { timeAgo } from "./commands/duration.ts";
 import type { Config } from "./config.ts";
@@ -23,10 +23,10 @@ export function openWorkspaces(config: Config): Workspaces {
   if (directory === undefined) throw new UsageError("name the directory of workspaces: --workspaces DIR");
   const age = config["workspace-max-age"] ?? defaultMaxAge;
   try {
-    return new Workspaces({
+    return open({
       directory,
-      store: path => new DirectoryStore(path),
-      limits: { maxBytes: config["workspace-max-bytes"], maxFiles: config["workspace-max-files"] },
+      maxBytes: config["workspace-max-bytes"],
+      maxFiles: config["workspace-max-files"],
       ...(age !== "never" && { unusedMs: spanOf("workspace-max-age", age) }),
     });
   } catch (error) {

@@ -54,15 +54,15 @@ export interface CallContext {
   readonly revision: string;
   /** Aborted when the call is cancelled. Created on first access: a tool that never waits does not pay for it. */
   readonly signal: AbortSignal;
-  /** Told why the call failed, before that is put into words. */
+  /** Told why the call failed, before that is put into words. @internal */
   failed?(fault: Fault): void;
   /** Asks a person whether something may be done; absent, or without an answer, where nobody can be asked. */
   readonly approve?:
     | ((needs: readonly Need[], tool: string, proposal: Proposal) => Promise<Approval | undefined>)
     | undefined;
-  /** Absent where nobody can leave any. */
+  /** Absent where nobody can leave any. @internal */
   readonly notes?: CallerNotes | undefined;
-  /** The trace that the call belongs to. */
+  /** The trace that the call belongs to. @internal */
   readonly trace?: string | undefined;
   progress(done: number, total?: number, message?: string): void;
 }

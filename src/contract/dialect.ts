@@ -18,6 +18,7 @@ export interface Site {
   readonly revision: string;
 }
 
+/** A set of tools with its words: what a server offers. */
 export interface Dialect {
   readonly name: string;
   readonly title: string;

@@ -34,6 +34,7 @@ export async function callEmbedded(
   const { engine, session, settings } = context;
   using alone = session === undefined ? new Session({ lasting: false }) : undefined;
   return await call(dialect, name, withoutUndefined(params), {
+    ...context,
     engine,
     workspace: context.workspace ?? engine.workspace,
     settings: { ...defaultSettings, ...settings },

@@ -1,6 +1,7 @@
 // The part of JSON Schema that tool contracts use, as types: a tool's input is the literal that goes on the wire, and
 // `Infer` derives the TypeScript types of its parameters, so the two cannot drift apart.
 
+/** The part of JSON Schema that tools use. */
 export type Schema = {
   readonly type?: TypeName | readonly TypeName[];
   readonly title?: string;

@@ -12,6 +12,7 @@ export interface Slot<T> {
   end?(value: T): void;
 }
 
+/** What tools remember between the calls of one conversation. Dispose of it when the conversation ends. */
 export class Session implements Disposable {
   readonly #values = new Map<Slot<unknown>, unknown>();
   /** Whether the session outlives the call. If not, keeping state is pointless. */
@@ -27,12 +28,13 @@ export class Session implements Disposable {
     this.lasting = lasting;
   }
 
-  /** What a person has allowed for as long as the connection lasts. */
+  /** What a person has allowed for as long as the connection lasts. @internal */
   get allowed(): Allowed[] {
     const now = Date.now();
     return this.#allowed.filter(({ until }) => until > now).map(({ what }) => what);
   }
 
+  /** @internal */
   allow(all: readonly Allowed[]): void {
     const until = Date.now() + longestAllowedMs;
     this.#allowed = [...this.#allowed, ...all.map(what => ({ what, until }))];

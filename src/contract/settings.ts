@@ -1,6 +1,7 @@
 // The decisions of the person who starts the server, as plain values with the defaults of the contracts.
 import type { Access } from "../engine/workspace/root.ts";
 
+/** Limits and choices that hold for every call. */
 export interface Settings {
   /** Advertise tools without the dialect's prefix, for clients that refuse dots. */
   readonly plainNames: boolean;

@@ -6,6 +6,7 @@ import type { Infer, ObjectSchema } from "./schema.ts";
 /** What a tool may do. Read-only mode, `--no-run` and tokens decide by this. */
 export type Effect = "reads" | "writes" | "runs";
 
+/** A tool: its published name, description and schema, and what it does. */
 export interface Tool<S extends ObjectSchema = ObjectSchema> {
   readonly name: string;
   readonly title: string;
@@ -38,6 +39,7 @@ export function tool<const S extends ObjectSchema>(spec: Tool<S>): Tool {
   return spec as unknown as Tool;
 }
 
+/** One part of an answer: text, an image, audio or a resource. */
 export type Content =
   | { readonly type: "text"; readonly text: string }
   | { readonly type: "image" | "audio"; readonly data: string; readonly mimeType: string }

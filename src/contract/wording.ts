@@ -7,6 +7,7 @@ import type { TemporaryState } from "../engine/workspace/commit/state-path.ts";
 import { sayConflicts } from "./conflict-wording.ts";
 import { patchProblems, patternProblem } from "./problems.ts";
 
+/** A sentence for each failure. */
 export type Wording = { readonly [C in FaultCode]: (data: Faults[C]) => string };
 
 /** The sentence for a fault. */

@@ -22,6 +22,7 @@ export interface Wants {
   readonly network: boolean;
 }
 
+/** Open directories, and what calls may do in them. */
 export interface Engine extends Disposable {
   readonly workspace: Workspace;
   /** Confines commands to a workspace; absent without a sandbox. */
@@ -30,6 +31,7 @@ export interface Engine extends Disposable {
   readonly workspaces?: Workspaces | undefined;
 }
 
+/** What an engine opens, and under which rules. */
 export interface EngineOptions {
   /** The directories, the most important one first: relative paths start there. */
   readonly roots: readonly Grant[];

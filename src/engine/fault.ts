@@ -58,6 +58,7 @@ export type PatchProblem =
   | "added_line"
   | "hunk_line";
 
+/** The data of each failure, by its code. */
 export interface Faults {
   // the call
   unknown_tool: { readonly name: string };
@@ -284,8 +285,10 @@ export interface NearMiss {
   readonly current: readonly NumberedLine[];
 }
 
+/** The code of a failure. */
 export type FaultCode = keyof Faults;
 
+/** A failure as data: `code` says what happened, `data` has the details. The message is for logs. */
 export class Fault<C extends FaultCode = FaultCode> extends Error {
   override readonly name = "Fault";
   readonly code: C;

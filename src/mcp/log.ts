@@ -8,11 +8,13 @@ export type LogFormat = "text" | "json";
 export type LogFields = Readonly<Record<string, unknown>>;
 
 type Say = (message: string, cause?: unknown, fields?: LogFields) => void;
+/** A log with one method for each level. */
 export interface Log extends Readonly<Record<LogLevel, Say>> {
   /** The one line that each start has, unless only errors are wanted. */
   readonly started: (message: string, fields?: LogFields) => void;
 }
 
+/** A log that writes one line for each message, to stderr by default. */
 export function createLog(
   level: LogLevel,
   write = (line: string): unknown => process.stderr.write(line),

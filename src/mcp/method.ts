@@ -24,7 +24,7 @@ export interface ServerOptions {
   readonly subscriptions?: boolean;
   /** Whether the list of tools can change while a client is connected. */
   readonly changingTools?: boolean;
-  /** Tells review pages what is called, and asks the person there. */
+  /** Tells review pages what is called, and asks the person there. @internal */
   readonly activity?: Activity;
 }
 

@@ -13,13 +13,16 @@ import { createServer } from "./server.ts";
 import { traceContextOf } from "./trace-context.ts";
 import type { RequestTracing } from "./tracing.ts";
 
+/** What is served on standard input and output. */
 export interface StdioOptions extends ServerOptions {
   readonly log: Log;
+  /** @internal */
   readonly audit?: Audit;
+  /** @internal */
   readonly tracing?: RequestTracing;
   /** Rereads what may have changed, on SIGHUP. Without it, SIGHUP ends the server as other signals do. */
   readonly onReload?: () => void;
-  /** Takes the client's roots, and each new list of them. Where absent the client is not asked. */
+  /** Takes the client's roots, and each new list of them. Where absent the client is not asked. @internal */
   readonly onRoots?: RootsListener;
 }
 

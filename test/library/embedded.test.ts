@@ -1,4 +1,5 @@
 // The library as a program uses it that brings its own loop.
+import { spawnSync } from "node:child_process";
 import { existsSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -14,6 +15,7 @@ import {
   dialects,
   listChanges,
   openEngine,
+  openWorkspaces,
   outcomeText,
   Policy,
   Session,
@@ -133,6 +135,16 @@ it("an engine that was disposed of says so", async () => {
   await expect(call(polyfs, "read_file", { path: "a.txt" }, { engine })).rejects.toThrow("disposed of");
 });
 
+it("a workspace of an engine that was disposed of opens nothing, and says so", async () => {
+  const { engine } = project();
+  const { workspace } = engine;
+  const path = workspace.at("a.txt");
+  engine[Symbol.dispose]();
+  expect(() => workspace.file(path)).toThrow("disposed of");
+  expect(() => workspace.stat(path)).toThrow("disposed of");
+  await expect(workspace.commit([{ kind: "remove", path }])).rejects.toThrow("disposed of");
+});
+
 it("history can be read and undone without a tool", async () => {
   const { root, engine } = project();
   const polyfs = await dialects.polyfs();
@@ -161,6 +173,37 @@ it("rules bind an embedded engine, too", async () => {
   expect(read).not.toContain("hunter2");
 });
 
+it("the program is asked where a rule wants a person asked", async () => {
+  const { root } = project();
+  const rules = { current: () => [new Policy([{ name: "ask", paths: ["**"], ask: ["write"] as const }])] };
+  using engine = openEngine({
+    roots: [{ path: root, access: "read-write" }],
+    state: `${root}-state`,
+    rules,
+  });
+  const asked: string[] = [];
+  const write = async (content: string, allowed: boolean) =>
+    outcomeText(
+      await call(
+        await dialects.polyfs(),
+        "write_file",
+        { path: "a.txt", content },
+        {
+          engine,
+          approve: async needs => {
+            asked.push(...needs.map(({ question }) => question));
+            return allowed ? { allowed } : { allowed, reason: "not today" };
+          },
+        },
+      ),
+    );
+  expect(await write("no\n", false)).toContain("not today");
+  expect(readFileSync(join(root, "a.txt"), "utf8")).toBe("one\ntwo\n");
+  await write("yes\n", true);
+  expect(readFileSync(join(root, "a.txt"), "utf8")).toBe("yes\n");
+  expect(asked).toEqual(["write", "write"]);
+});
+
 it("a program's own HTTP server can serve the tools at a path of its own", async () => {
   const { engine } = project();
   const handler = await createHandler({ engine, dialect: await dialects.polyfs() });
@@ -184,4 +227,55 @@ it("a program's own HTTP server can serve the tools at a path of its own", async
   await client.close();
   const foreign = await fetch(url, { method: "POST", headers: { origin: "https://evil.example" } });
   expect(foreign.status).toBe(403);
+});
+
+it("the same endpoint answers by the fetch standard, streams and refusals included", async () => {
+  const { engine } = project();
+  const handler = await createHandler({ engine, dialect: await dialects.polyfs() });
+  onTestFinished(() => handler.close(0));
+  const client = new Client({ name: "test", version: "1" });
+  const url = new URL("http://localhost/mcp");
+  const transport = new StreamableHTTPClientTransport(url, {
+    fetch: (input, init) => handler.fetch(new Request(input, init as RequestInit)),
+  });
+  await client.connect(transport);
+  const read = await client.callTool({ name: "read_file", arguments: { path: "a.txt" } });
+  expect(JSON.stringify(read.content)).toContain("two");
+  // More than any buffer on the way holds, in both directions.
+  const content = "0123456789abcdef".repeat(40_000);
+  await client.callTool({ name: "write_file", arguments: { path: "large.txt", content } });
+  const large = await client.callTool({ name: "read_file", arguments: { path: "large.txt" } });
+  expect(JSON.stringify(large.content)).toContain("0123456789abcdef");
+  await client.close();
+  const post = (headers: Record<string, string>) =>
+    handler.fetch(new Request(url, { method: "POST", headers, body: "{" }));
+  expect((await post({ origin: "https://evil.example" })).status).toBe(403);
+  expect((await post({ "content-type": "application/json" })).status).toBe(400);
+  expect((await handler.fetch(new Request("http://elsewhere.example/mcp"))).status).toBe(403);
+});
+
+it("workspaces are forked, compared and merged without a tool", async () => {
+  const { root } = project();
+  const [forks, state] = [`${root}-forks`, `${root}-fork-state`];
+  await using workspaces = openWorkspaces({ directory: forks });
+  await workspaces.adopt("main", root, "test");
+  const fork = await workspaces.fork("try", "main", "test");
+  const engine = openEngine({ roots: [{ path: fork.root, access: "read-write" }], state, workspaces });
+  onTestFinished(() => {
+    engine[Symbol.dispose]();
+    // A fork may be a mount.
+    spawnSync("umount", ["-l", fork.root]);
+    rmSync(forks, { recursive: true, force: true });
+    rmSync(state, { recursive: true, force: true });
+  });
+  const { workspace } = engine;
+  await workspace.commit([{ kind: "write", path: workspace.at("new.txt"), bytes: Buffer.from("new\n") }]);
+  expect(existsSync(join(root, "new.txt"))).toBe(false);
+  const difference = await workspaces.diff(fork, workspace);
+  expect(difference.map(({ path, effect }) => `${effect} ${path}`)).toEqual(["added new.txt"]);
+  const { files } = await workspaces.merge(fork, workspace);
+  expect(files).toHaveLength(1);
+  expect(readFileSync(join(root, "new.txt"), "utf8")).toBe("new\n");
+  await workspaces.drop(await workspaces.find("try"));
+  expect((await workspaces.list()).map(({ name }) => name)).toEqual(["main"]);
 });

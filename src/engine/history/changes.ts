@@ -5,6 +5,7 @@ import type { WorkspacePath } from "../workspace/path.ts";
 import { isWithin } from "../workspace/root.ts";
 import type { Workspace } from "../workspace/workspace.ts";
 
+/** Which changes to list. */
 export interface ChangeQuery {
   /** Only changes of this file, or of what lies in this directory. */
   readonly path?: WorkspacePath | undefined;
@@ -18,6 +19,7 @@ export interface ChangeQuery {
   readonly limit: number;
 }
 
+/** The recorded changes of a workspace, newest first. */
 export async function listChanges(workspace: Workspace, query: ChangeQuery): Promise<ChangeRecord[]> {
   const { path, before, after = "", since = 0, connection, limit } = query;
   await workspace.othersRecorded();

@@ -20,6 +20,7 @@ import { withoutEmptied } from "./parents.ts";
 import { restoring, sameTree } from "./restore.ts";
 import { collision, likeNow } from "./versions.ts";
 
+/** What to undo. */
 export interface UndoOptions {
   /** Which change; the last one where left out. */
   readonly change?: string | undefined;
@@ -43,6 +44,7 @@ export interface Restored {
   readonly after?: Buffer;
 }
 
+/** What an undo did. */
 export interface Undone {
   readonly change: ChangeRecord;
   readonly restored: readonly Restored[];

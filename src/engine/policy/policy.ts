@@ -14,6 +14,7 @@ interface CompiledRule {
 
 const remembered = 4096;
 
+/** Rules about paths, compiled. A rule that denies wins; otherwise the last one that applies to a path decides. */
 export class Policy {
   readonly rules: readonly PolicyRule[];
   readonly #compiled: readonly CompiledRule[];

@@ -6,6 +6,7 @@ export type AccessLevel = "deny" | "mask" | "read" | "write";
 /** Actions that need a person's approval. */
 export type AskedAction = "write" | "delete" | "run";
 
+/** One rule: which paths, and what may be done with them. */
 export interface PolicyRule {
   /** Globs, `!` excludes; the last one that matches decides whether the rule applies. */
   readonly paths: readonly string[];

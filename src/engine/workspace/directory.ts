@@ -47,6 +47,7 @@ export class Directory implements Disposable {
     this.given = given;
   }
 
+  /** @internal */
   static open(resolved: ResolvedPath, given: string): Directory {
     if (!resolved.handle.stat().isDirectory()) {
       resolved.handle.close();
@@ -55,12 +56,16 @@ export class Directory implements Disposable {
     return new Directory(resolved.handle, resolved.root, resolved.path, given);
   }
 
-  /** The address of this directory for system calls. */
+  /** The address of this directory for system calls. @internal */
   get address(): string {
     return this.#handle.address;
   }
 
-  /** The `cwd` for a child process that is started at once: this directory, whatever its name leads to. */
+  /**
+   * The `cwd` for a child process that is started at once: this directory, whatever its name leads to.
+   *
+   * @internal
+   */
   here(): string {
     return this.#handle.here();
   }
@@ -107,7 +112,11 @@ export class Directory implements Disposable {
     return stat === undefined || Date.now() - stat.ctimeMs < temporaryMs;
   }
 
-  /** The server's own directories below it, which nothing may be read from: relative to it, as they are now. */
+  /**
+   * The server's own directories below it, which nothing may be read from: relative to it, as they are now.
+   *
+   * @internal
+   */
   ownBelow(): string[] {
     if (!this.#conceals) return [];
     const where = this.#handle.whereabouts();
@@ -125,7 +134,11 @@ export class Directory implements Disposable {
     return stat !== undefined && isConcealed(stat);
   }
 
-  /** What its listing can be recognised by later (directory-stamp.ts). To be taken before the entries are read. */
+  /**
+   * What its listing can be recognised by later (directory-stamp.ts). To be taken before the entries are read.
+   *
+   * @internal
+   */
   mark(): DirectoryStamp {
     return this.#handle.stat();
   }
@@ -133,6 +146,8 @@ export class Directory implements Disposable {
   /**
    * The stamp of a directory further down, only for comparing: it is taken by path, so links are followed. It is
    * compared with one that was read from a held directory. Undefined if there is none.
+   *
+   * @internal
    */
   markBelow(path: string): DirectoryStamp | undefined {
     try {
@@ -143,7 +158,7 @@ export class Directory implements Disposable {
     }
   }
 
-  /** Whether marks mean anything here. */
+  /** Whether marks mean anything here. @internal */
   get keepsTimes(): boolean {
     return byDescriptor && keepsTimes(this.address);
   }

@@ -15,6 +15,7 @@ const chunkBytes = 256 * 1024;
 const tinyBytes = 32 * 1024; // up to this size, a part is served from the whole
 const smallBytes = 1024 * 1024; // up to here a synchronous read costs less than handing it to a thread
 
+/** A regular file, open for reading. */
 export class OpenFile implements Disposable {
   readonly #fd: number;
   /** The path as the caller wrote it, for faults. */
@@ -36,6 +37,8 @@ export class OpenFile implements Disposable {
   /**
    * Opens a resolved path if it is a regular file, and closes the resolved handle. Never blocks, never touches a
    * device. If a rule masks the file, the masked text is its content, unless `unmasked` is set.
+   *
+   * @internal
    */
   static open({ handle, root, path, stat }: ResolvedPath, given: string, as?: "unmasked"): OpenFile {
     try {
@@ -83,7 +86,7 @@ export class OpenFile implements Disposable {
     return this.stat.size;
   }
 
-  /** How the file is now, to the nanosecond. */
+  /** How the file is now, to the nanosecond. @internal */
   statBig(): BigIntStats {
     return fstatSync(this.#fd, { bigint: true });
   }
@@ -139,7 +142,11 @@ export class OpenFile implements Disposable {
     }
   }
 
-  /** The content of a very small file, which is read once; undefined for others, and if the size has changed. */
+  /**
+   * The content of a very small file, which is read once; undefined for others, and if the size has changed.
+   *
+   * @internal
+   */
   whole(): Buffer | undefined {
     if (this.#shown !== undefined) return this.#shown;
     const { size } = this.stat;

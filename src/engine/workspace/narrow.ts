@@ -38,7 +38,7 @@ export function narrow(roots: readonly Root[], directories: readonly string[]): 
       for (const root of inside) if (!isFound(root)) found.push(root);
     }
   } catch (error) {
-    for (const root of own) root.handle.close();
+    for (const root of own) root[Symbol.dispose]();
     throw error;
   }
   return { roots: found, own };

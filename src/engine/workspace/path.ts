@@ -12,6 +12,7 @@ const maxNameBytes = 255;
 
 const mint = Symbol("only a Workspace mints paths");
 
+/** A path inside a workspace. `workspace.at()` makes it; nothing else can be opened. */
 export class WorkspacePath {
   readonly #root: Root;
   /** The names from the root down, as they are written (name.ts); none for the root itself. */
@@ -21,6 +22,7 @@ export class WorkspacePath {
   /** Whether it means these names and no others. Otherwise an existing name in another Unicode form may be meant. */
   readonly exact: boolean;
 
+  /** @internal */
   constructor(key: typeof mint, root: Root, segments: readonly string[], given: string, exact: boolean) {
     if (key !== mint) throw new TypeError("A WorkspacePath comes from a Workspace");
     this.#root = root;

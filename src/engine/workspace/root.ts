@@ -14,29 +14,32 @@ import { caseless, ownForm } from "./windows-path.ts";
 /** The kernel appends this to the path of a deleted object. A file may really be named so. */
 const deleted = " (deleted)";
 
+/** Whether a directory may be changed, or only read. */
 export type Access = "read-write" | "read-only";
 
 export class Root implements Disposable {
   /** The canonical path, for people. */
   readonly path: string;
-  /** The same in the form of `whereabouts`. */
+  /** The same in the form of `whereabouts`. @internal */
   readonly bytes: string;
   /** The path as the user wrote it, absolute: callers may use this spelling too. */
   readonly spelling: string;
   readonly access: Access;
-  readonly handle: Handle;
+  #handle: Handle | undefined;
+  /** @internal */
   readonly device: number;
+  /** @internal */
   readonly inode: number;
   #mount: number | undefined;
-  /** The rules about what lies in it. */
+  /** The rules about what lies in it. @internal */
   readonly rules: Rules;
 
-  /** `held` is the directory, if it is already open; the root takes it over. */
+  /** `held` is the directory, if it is already open; the root takes it over. @internal */
   constructor(spelling: string, access: Access, held?: Handle, rules = new Rules()) {
     this.rules = rules;
     this.spelling = ownForm(spelling);
     this.access = access;
-    this.handle = held ?? system(spelling, () => Handle.open(spelling));
+    this.#handle = held ?? system(spelling, () => Handle.open(spelling));
     const stat = this.handle.stat();
     try {
       if (!stat.isDirectory()) throw new Fault("not_a_directory", { path: spelling });
@@ -52,7 +55,18 @@ export class Root implements Disposable {
     this.path = display(this.bytes);
   }
 
-  /** Whether the whereabouts of something (bytes) lie in this root, asking where the root is *now*. */
+  /** The directory itself. @internal */
+  get handle(): Handle {
+    if (this.#handle === undefined)
+      throw new Error(`${this.spelling} was used after its engine had been disposed of: open another engine`);
+    return this.#handle;
+  }
+
+  /**
+   * Whether the whereabouts of something (bytes) lie in this root, asking where the root is *now*.
+   *
+   * @internal
+   */
   holds(whereabouts: string): boolean {
     const own = this.handle.whereabouts();
     // A path-only handle may lead to another directory by now, which was not granted.
@@ -60,7 +74,11 @@ export class Root implements Disposable {
     return isWithin(whereabouts, own) && !(own.endsWith(deleted) && this.#isDeleted(own));
   }
 
-  /** The mount that it lies in, on Linux. The handle keeps it alive, so that its number is not given to another. */
+  /**
+   * The mount that it lies in, on Linux. The handle keeps it alive, so that its number is not given to another.
+   *
+   * @internal
+   */
   get mount(): number | undefined {
     this.#mount ??= mountOf(this.handle);
     return this.#mount;
@@ -72,12 +90,14 @@ export class Root implements Disposable {
     return named === undefined || !this.is(named);
   }
 
+  /** @internal */
   is(stat: { dev: number; ino: number }): boolean {
     return stat.dev === this.device && stat.ino === this.inode;
   }
 
   [Symbol.dispose](): void {
-    this.handle.close();
+    this.#handle?.close();
+    this.#handle = undefined;
   }
 }
 

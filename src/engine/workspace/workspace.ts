@@ -71,6 +71,7 @@ interface Shared {
   recorded: boolean;
 }
 
+/** Open directories: reads, and commits that are all or nothing. It reaches nothing outside of them. */
 export class Workspace implements Disposable {
   readonly roots: readonly Root[];
   /** The roots that it closes; the others belong to the workspace that this is a view of. */
@@ -88,7 +89,7 @@ export class Workspace implements Disposable {
     this.#shared = shared;
   }
 
-  /** Opens the granted directories. The same directory twice is one root; read-write wins. */
+  /** Opens the granted directories. The same directory twice is one root; read-write wins. @internal */
   static open(grants: readonly Grant[], writing: WritingOptions = {}): Workspace {
     const attendance = attendanceAt(writing.state);
     const roots = openRoots(grants, writing.rules);
@@ -189,7 +190,7 @@ export class Workspace implements Disposable {
     return { ...this.#writing, anyDirectory: undefined };
   }
 
-  /** What lies both in it and in these directories; see narrow.ts. The caller disposes of it. */
+  /** What lies both in it and in these directories; see narrow.ts. The caller disposes of it. @internal */
   narrowed(directories: readonly string[]): Workspace {
     const { roots, own } = narrow(this.roots, directories);
     return new Workspace(roots, this.#confined, own, this.#shared);
@@ -200,7 +201,7 @@ export class Workspace implements Disposable {
     return this.#view(by, this.#approved);
   }
 
-  /** The same workspace, in which a person has allowed what rules ask about. */
+  /** The same workspace, in which a person has allowed what rules ask about. @internal */
   approving(needs: readonly Allowed[]): Workspace {
     return this.#view(this.#by, [...(this.#approved ?? []), ...needs]);
   }
@@ -213,7 +214,11 @@ export class Workspace implements Disposable {
     return view;
   }
 
-  /** The directory that a command is to be started in. Faults: `approval_needed` where a rule wants a person asked. */
+  /**
+   * The directory that a command is to be started in. Faults: `approval_needed` where a rule wants a person asked.
+   *
+   * @internal
+   */
   commandDirectory(path: WorkspacePath): Directory {
     const directory = this.directory(path);
     const need = directory.root.rules.open(directory.path, "run", this.#by?.client ?? "");
@@ -222,18 +227,22 @@ export class Workspace implements Disposable {
     throw new Fault("approval_needed", { path: need.at, needs: [need] });
   }
 
-  /** Resolves when the archive has the commits of other processes. */
+  /** Resolves when the archive has the commits of other processes. @internal */
   async othersRecorded(): Promise<void> {
     await othersRecorded(openStore(this.#writing.state));
   }
 
-  /** Resolves when the archive has all commits so far, of this process and others. */
+  /** Resolves when the archive has all commits so far, of this process and others. @internal */
   async allRecorded(): Promise<void> {
     const { journals } = openStore(this.#writing.state);
     await Promise.all([journals.idle(), this.othersRecorded()]);
   }
 
-  /** Tells all servers that a command runs here that may write, until the answer is disposed of. */
+  /**
+   * Tells all servers that a command runs here that may write, until the answer is disposed of.
+   *
+   * @internal
+   */
   announceCommand(): RunningCommand {
     const writable = this.roots.filter(({ access }) => access === "read-write");
     return announceCommand(
@@ -242,19 +251,23 @@ export class Workspace implements Disposable {
     );
   }
 
-  /** The server's own directories, by identity. They may lie in a root, and hold nothing of the user's. */
+  /**
+   * The server's own directories, by identity. They may lie in a root, and hold nothing of the user's.
+   *
+   * @internal
+   */
   ownDirectories(): ReadonlySet<string> {
     return ownDirectories(openStore(this.#writing.state).state.path);
   }
 
-  /** A folder of the state directory, made where it is missing. */
+  /** A folder of the state directory, made where it is missing. @internal */
   stateFolder(name: string): string {
     const path = `${openStore(this.#writing.state).state.path}/${name}`;
     system(stateDirectory, () => makeDirectory(path));
     return path;
   }
 
-  /** The history. */
+  /** The history. @internal */
   get archive(): Archive {
     try {
       return openStore(this.#writing.state).archive;
@@ -270,7 +283,7 @@ export class Workspace implements Disposable {
     return parsePath(this.roots, path, forms);
   }
 
-  /** A path that the server itself recorded: these names exactly. Faults: those of `at`. */
+  /** A path that the server itself recorded: these names exactly. Faults: those of `at`. @internal */
   recorded(path: string): WorkspacePath {
     return parsePath(this.roots, path, { exact: true });
   }
@@ -281,30 +294,38 @@ export class Workspace implements Disposable {
     return OpenFile.open(resolvePath(this.roots, path), path.given);
   }
 
-  /** The same with the bytes that are on the disk, also where a rule masks them: for history, never for answers. */
+  /**
+   * The same with the bytes that are on the disk, also where a rule masks them: for history, never for answers.
+   *
+   * @internal
+   */
   unmaskedFile(path: WorkspacePath): OpenFile {
     return OpenFile.open(resolvePath(this.roots, path), path.given, "unmasked");
   }
 
-  /** Bytes that were at `at` at some time, as the rules let a caller see them. Faults: `forbidden`. */
+  /**
+   * Bytes that were at `at` at some time, as the rules let a caller see them. Faults: `forbidden`.
+   *
+   * @internal
+   */
   shown(at: string, bytes: Buffer): Buffer {
     const root = this.roots.find(one => isWithin(at, one.path)) ?? this.roots[0];
     return root === undefined ? bytes : root.rules.shown(at, bytes);
   }
 
-  /** Whether a rule hides `at` completely. */
+  /** Whether a rule hides `at` completely. @internal */
   isHidden(at: string): boolean {
     const root = this.roots.find(one => isWithin(at, one.path));
     return root !== undefined && root.rules.decide(at).contents === "none";
   }
 
-  /** Whether `at` is shown with its real bytes. */
+  /** Whether `at` is shown with its real bytes. @internal */
   isShownWhole(at: string): boolean {
     const root = this.roots.find(one => isWithin(at, one.path));
     return root === undefined || root.rules.decide(at).contents === "full";
   }
 
-  /** Whether any rules are in force. */
+  /** Whether any rules are in force. @internal */
   get hasRules(): boolean {
     return this.roots.some(({ rules }) => rules.restrict);
   }
@@ -349,7 +370,11 @@ export class Workspace implements Disposable {
     });
   }
 
-  /** Where `path` really is, links resolved, and the root that decides about it. What does not exist yet would be there. */
+  /**
+   * Where `path` really is, links resolved, and the root that decides about it. What does not exist yet would be there.
+   *
+   * @internal
+   */
   locate(path: WorkspacePath): { readonly path: string; readonly root: Root } {
     const missing: string[] = [];
     for (let at = path; ; at = at.parent) {
@@ -392,12 +417,12 @@ export class Workspace implements Disposable {
     return replication.write(send => attempt({ root, send }));
   }
 
-  /** Shares the workspace with other machines, from now on. */
+  /** Shares the workspace with other machines, from now on. @internal */
   replicate(replication: Replication): void {
     this.#shared.replication = replication;
   }
 
-  /** What shares the workspace with other machines; absent where nothing does. */
+  /** What shares the workspace with other machines; absent where nothing does. @internal */
   get replication(): Replication | undefined {
     const { replication } = this.#shared;
     // Other directories are written to in the same way, and are not shared.
@@ -406,7 +431,11 @@ export class Workspace implements Disposable {
       : undefined;
   }
 
-  /** The same directories without rules, for what the server itself does. The caller disposes of it. */
+  /**
+   * The same directories without rules, for what the server itself does. The caller disposes of it.
+   *
+   * @internal
+   */
   withoutRules(): Workspace {
     const roots = this.roots.map(
       root => new Root(root.spelling, root.access, Handle.open(root.handle.address), new Rules(undefined)),
@@ -466,25 +495,33 @@ export class Workspace implements Disposable {
     return () => void listeners.delete(listener);
   }
 
-  /** Calls `listener` with the id of each change that is recorded without a commit. Returns how to stop it. */
+  /**
+   * Calls `listener` with the id of each change that is recorded without a commit. Returns how to stop it.
+   *
+   * @internal
+   */
   onRecord(listener: (id: string) => void): () => void {
     const { recordListeners } = this.#shared;
     recordListeners.add(listener);
     return () => void recordListeners.delete(listener);
   }
 
-  /** Tells that a change was recorded which no commit has made: a command's. */
+  /** Tells that a change was recorded which no commit has made: a command's. @internal */
   announceRecord(id: string): void {
     this.#shared.recorded = true;
     for (const listener of this.#shared.recordListeners) listener(id);
   }
 
-  /** Where history is among the temporary files: since something was changed, that is, and only if so. */
+  /**
+   * Where history is among the temporary files: since something was changed, that is, and only if so.
+   *
+   * @internal
+   */
   get temporaryHistory(): TemporaryState | undefined {
     return this.#shared.written || this.#shared.recorded ? temporaryState(this.#writing.state) : undefined;
   }
 
-  /** When commits have cleared away all old content: nothing temporary is left in the roots. */
+  /** When commits have cleared away all old content: nothing temporary is left in the roots. @internal */
   async settled(): Promise<void> {
     if (this.#shared.written) await openStore(this.#writing.state).journals.settled();
   }
@@ -503,7 +540,7 @@ export class Workspace implements Disposable {
 
   [Symbol.dispose](): void {
     this.#shared.attendance.withdraw(this.#own);
-    for (const root of this.#own) root.handle.close();
+    for (const root of this.#own) root[Symbol.dispose]();
   }
 }
 
@@ -514,15 +551,15 @@ function openRoots(grants: readonly Grant[], source?: PolicySource): Root[] {
   for (const grant of grants) {
     const root = new Root(resolve(grant.path), grant.access, undefined, rules);
     if (liesInConcealed(root.handle)) {
-      for (const { handle } of [root, ...roots]) handle.close();
+      for (const opened of [root, ...roots]) opened[Symbol.dispose]();
       throw new Fault("permission_denied", { path: grant.path }); // it is the server's own
     }
     const same = roots.findIndex(other => other.is({ dev: root.device, ino: root.inode }));
     if (same < 0) roots.push(root);
     else if (root.access === "read-write" && roots[same]?.access === "read-only") {
-      roots[same]?.handle.close();
+      roots[same]?.[Symbol.dispose]();
       roots[same] = root;
-    } else root.handle.close();
+    } else root[Symbol.dispose]();
   }
   for (const { path, handle } of roots)
     rules.addBase({ path, whereabouts: () => display(handle.whereabouts()) });

@@ -7,6 +7,7 @@ import type { Workspace } from "../workspace/workspace.ts";
 import type { ForkChange } from "./difference.ts";
 import { LiveView, type SideAtPath } from "./merge-side.ts";
 
+/** One path that a fork changed. */
 export interface ForkDifference {
   readonly path: string;
   readonly effect: "added" | "changed" | "deleted";

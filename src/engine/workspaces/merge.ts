@@ -21,6 +21,7 @@ export interface MergedFile {
   readonly merged: boolean;
 }
 
+/** What a merge did. */
 export interface MergeResult {
   /** The change of the base; absent where there was nothing to do. */
   readonly change?: string;

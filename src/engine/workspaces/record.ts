@@ -6,6 +6,7 @@ import type { Layout } from "./layout.ts";
 /** How the files of a fork come to be: see copy-method.ts. */
 export type CopyMethod = "overlay" | "reflink" | "link" | "copy";
 
+/** What is known about a workspace. */
 export interface WorkspaceRecord {
   readonly id: WorkspaceId;
   readonly name: string;

@@ -25,7 +25,7 @@ import { undoneChanges } from "./undone.ts";
 import { Usage, type UsageLimits } from "./usage.ts";
 import { checkName } from "./workspace-name.ts";
 
-export interface WorkspacesOptions {
+export interface WorkspacesConfiguration {
   readonly directory: string;
   readonly store: (path: string) => WorkspaceStore;
   /** Forks that nobody has used for this long are dropped; absent: never. */
@@ -49,23 +49,29 @@ export interface ListedWorkspace {
 /** Who opens directories for a merge: what it may change, and in whose name, is this workspace's. */
 export type Opener = Pick<Workspace, "elsewhere">;
 
+/** A directory of workspaces: adopt, create, fork, compare, merge, drop, restore. */
 export class Workspaces implements AsyncDisposable {
+  /** @internal */
   readonly layout: Layout;
+  /** @internal */
   readonly snapshots: Snapshots;
+  /** @internal */
   readonly usage: Usage;
+  /** @internal */
   readonly store: WorkspaceStore;
   readonly unusedMs: number | undefined;
   readonly #method: CopyMethod | undefined;
   readonly #opening = new Set<string>();
   #chosen: Promise<Chosen> | undefined;
 
+  /** @internal */
   constructor({
     directory,
     store,
     method,
     unusedMs,
     limits = { maxBytes: 0, maxFiles: 0 },
-  }: WorkspacesOptions) {
+  }: WorkspacesConfiguration) {
     this.unusedMs = unusedMs;
     makeDirectory(directory);
     using handle = system(directory, () => Handle.open(directory, { directory: true }));
@@ -90,7 +96,7 @@ export class Workspaces implements AsyncDisposable {
     throw new Fault("unknown_workspace", { name, nearest: nearest.length > 0 ? nearest : names.slice(0, 5) });
   }
 
-  /** The workspace that is served from a directory; undefined where none is. */
+  /** The workspace that is served from a directory; undefined where none is. @internal */
   async servedFrom(root: string): Promise<WorkspaceRecord | undefined> {
     // The folder of a tree is named after its workspace.
     const [, name] = /\/([^/]+)-[0-9a-f]{16}\/tree$/.exec(root) ?? [];
@@ -100,7 +106,7 @@ export class Workspaces implements AsyncDisposable {
     return (await this.list()).find(one => one.root === root);
   }
 
-  /** Whether a workspace is another one, or was forked from it, directly or not. */
+  /** Whether a workspace is another one, or was forked from it, directly or not. @internal */
   async descends(record: WorkspaceRecord, from: WorkspaceRecord): Promise<boolean> {
     for (let at: string | undefined = record.id; at !== undefined; ) {
       if (at === from.id) return true;
@@ -144,11 +150,12 @@ export class Workspaces implements AsyncDisposable {
     return tree === undefined ? undefined : lastUsed(this.layout, tree);
   }
 
+  /** @internal */
   touch({ tree }: WorkspaceRecord): void {
     if (tree !== undefined) touchUsed(this.layout, tree);
   }
 
-  /** How forks get their files on this machine. */
+  /** How forks get their files on this machine. @internal */
   method(): Promise<Chosen> {
     this.#chosen ??= this.#choose();
     return this.#chosen;
@@ -259,7 +266,7 @@ export class Workspaces implements AsyncDisposable {
     return recordOf(info, this.layout);
   }
 
-  /** The files of a workspace, in the name of the opener. The caller disposes of it. */
+  /** The files of a workspace, in the name of the opener. The caller disposes of it. @internal */
   openTree({ root }: WorkspaceRecord, opener: Opener, access: Access): Workspace {
     this.#opening.add(root);
     try {
@@ -269,7 +276,7 @@ export class Workspaces implements AsyncDisposable {
     }
   }
 
-  /** Whether a directory is being opened by `openTree`. */
+  /** Whether a directory is being opened by `openTree`. @internal */
   isOpening(path: string): boolean {
     return this.#opening.has(path);
   }

@@ -1,5 +1,6 @@
 // The HTTP endpoint for a program with a server of its own: a function of Node's request and response, which is what
-// Express, Fastify, Hono on Node, and node:http can all call. Routing is the program's; every request is for /mcp.
+// node:http, Express and Fastify can call, and one of the fetch standard, for Hono. Routing is the program's; every
+// request is for /mcp.
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Dialect } from "../../contract/dialect.ts";
 import { defaultSettings, type Settings } from "../../contract/settings.ts";
@@ -8,6 +9,7 @@ import { version } from "../../version.ts";
 import { createLog, type Log } from "../log.ts";
 import type { ServerIdentity } from "../method.ts";
 
+/** What the endpoint serves, and to whom. */
 export interface HandlerOptions {
   readonly engine: Engine;
   readonly dialect: Dialect;
@@ -28,13 +30,19 @@ export interface HandlerOptions {
   readonly log?: Log;
 }
 
+/** The endpoint. Await `close` before disposing of the engine. */
 export interface Handler {
   (request: IncomingMessage, response: ServerResponse): Promise<void>;
+  /** The same by the fetch standard, for Hono and other frameworks that speak it: `app.all("/mcp", c => handler.fetch(c.req.raw))`. */
+  fetch(request: Request): Promise<Response>;
   /** Takes nothing new, lets calls finish for `graceMs`, and stops the rest. The engine stays open. */
   close(graceMs?: number): Promise<void>;
 }
 
-/** Throws where the token file cannot be used. */
+/**
+ * The MCP endpoint as a function of Node's request and response, for a server of your own. Throws where the token file
+ * cannot be used.
+ */
 export async function createHandler(options: HandlerOptions): Promise<Handler> {
   const { engine, dialect, log = createLog("warn"), tokens } = options;
   const { openAccess } = await import("../auth/authenticator.ts");
@@ -64,6 +72,10 @@ export async function createHandler(options: HandlerOptions): Promise<Handler> {
     await service.front.handle(request, response);
   };
   return Object.assign(handle, {
+    async fetch(request: Request) {
+      const { webExchange } = await import("./web-exchange.ts");
+      return await webExchange(request, handle);
+    },
     async close(graceMs = 30_000) {
       await service.drain(graceMs, new Promise<void>(() => {}));
       service[Symbol.dispose]();

@@ -12,6 +12,7 @@ import { openNew } from "./folder.ts";
 import type { Snapshot } from "./snapshot.ts";
 import type { UnflushedFiles } from "./unflushed.ts";
 
+/** One path of a recorded change, before and after. */
 export interface RecordedFile {
   /** Absolute path; for moves and copies the destination. */
   readonly at: string;
@@ -35,6 +36,7 @@ export interface Identity {
   readonly born: number;
 }
 
+/** A change as history keeps it. */
 export interface ChangeRecord {
   readonly id: string;
   /** Milliseconds since 1970. */

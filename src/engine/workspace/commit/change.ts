@@ -14,6 +14,7 @@ import type { Publish } from "./publish.ts";
  */
 export type Expectation = Uint8Array | ((bytes: Buffer) => boolean) | "absent";
 
+/** One change of a commit. Paths come from `workspace.at()`. */
 export type Change =
   | {
       readonly kind: "write";
@@ -60,6 +61,7 @@ export type Change =
       readonly target: string;
     };
 
+/** How a commit treats parents, links and irrevocable changes, and who makes it. */
 export interface CommitOptions {
   readonly by?: By;
   /** Create missing parent directories. Default false: `parent_not_found`. */
@@ -75,16 +77,20 @@ export interface CommitOptions {
   readonly hardLinks?: "replace" | "keep";
   /** "allow": also remove and replace what undo could not restore. Default: refuse with `irrevocable`. */
   readonly irrevocable?: "refuse" | "allow";
-  /** What a person has allowed for this commit. */
+  /** What a person has allowed for this commit. @internal */
   readonly approved?: readonly Allowed[] | undefined;
-  /** The bytes are those that are to be on the disk, also for files that a rule masks: only history has such. */
+  /**
+   * The bytes are those that are to be on the disk, also for files that a rule masks: only history has such.
+   *
+   * @internal
+   */
   readonly unmasked?: boolean;
   readonly signal?: AbortSignal;
-  /** Called under the locks of the commit, before it begins. Throws if the commit must not happen. */
+  /** Called under the locks of the commit, before it begins. Throws if the commit must not happen. @internal */
   readonly confirm?: () => Promise<void>;
-  /** Called when nothing can refuse the commit any more, and before it happens. */
+  /** Called when nothing can refuse the commit any more, and before it happens. @internal */
   readonly publish?: { readonly root: string; readonly send: Publish } | undefined;
-  /** The id of the change, where another machine has made it. */
+  /** The id of the change, where another machine has made it. @internal */
   readonly id?: string;
 }
 
@@ -118,6 +124,7 @@ export interface ChangedFile {
   readonly otherNames: number;
 }
 
+/** A commit that was made: all of its changes, or none would have been. */
 export interface Commit {
   readonly id: string;
   readonly time: Date;

@@ -27,10 +27,15 @@ function hasDescriptorPaths(): boolean {
 const O_PATH = 0o10000000; // the same on every Linux architecture; not in fs.constants
 
 export class HeldByDescriptor implements Held {
-  readonly fd: number;
+  #fd: number;
 
   private constructor(fd: number) {
-    this.fd = fd;
+    this.#fd = fd;
+  }
+
+  /** -1 when it is closed: the system gives the number to the next object that is opened. */
+  get fd(): number {
+    return this.#fd;
   }
 
   static open(address: Address, { follow, directory }: OpenOptions): HeldByDescriptor {
@@ -39,7 +44,7 @@ export class HeldByDescriptor implements Held {
   }
 
   get address(): string {
-    return `/proc/self/fd/${this.fd}`;
+    return `/proc/self/fd/${this.#fd}`;
   }
 
   whereabouts(): string {
@@ -47,11 +52,11 @@ export class HeldByDescriptor implements Held {
   }
 
   stat(): Stats {
-    return fstatSync(this.fd);
+    return fstatSync(this.#fd);
   }
 
   statBig(): BigIntStats {
-    return fstatSync(this.fd, { bigint: true });
+    return fstatSync(this.#fd, { bigint: true });
   }
 
   here(): string {
@@ -59,6 +64,9 @@ export class HeldByDescriptor implements Held {
   }
 
   close(): void {
-    closeSync(this.fd);
+    if (this.#fd < 0) return;
+    const fd = this.#fd;
+    this.#fd = -1;
+    closeSync(fd);
   }
 }
