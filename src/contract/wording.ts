@@ -27,6 +27,7 @@ const invalidPath: Record<Faults["invalid_path"]["reason"], string> = {
   nul: "Path contains a NUL character",
   too_long: "Path or a name in it is too long",
   not_unicode: "Path is not valid Unicode",
+  not_utf8: "This system cannot work with a directory whose name is not UTF-8",
   symlink_loop: "Path runs through too many symbolic links",
   reserved: "Path is not valid on this system",
 };
@@ -92,6 +93,10 @@ export function sayTemporaryHistory({ path, instead }: TemporaryState): string {
   return `Note: ${why}, so history is kept among the temporary files, in ${path}: undo works until they are cleared away. The server can be started with --state-dir DIR.`;
 }
 
+/** What the person can do where macOS refuses a folder. */
+export const sayPrivacy =
+  "If macOS refuses it: in System Settings, Privacy & Security, give the app that starts polyfs access under Files & Folders or Full Disk Access, and start that app again.";
+
 export const plainWording: Wording = {
   unknown_tool: ({ name }) => `Unknown tool: ${name}`,
   invalid_params: ({ issues }) => `Invalid parameters: ${issues.map(sayIssue).join("; ")}`,
@@ -118,7 +123,7 @@ export const plainWording: Wording = {
   protected_root: ({ path }) => `An allowed directory itself cannot be deleted, moved or replaced: ${path}`,
   into_itself: ({ path }) => `A directory cannot be moved or copied into itself: ${path}`,
   irrevocable: data => `Undo could not bring it back: ${whyIrrevocable(data)} (${allowIrrevocable})`,
-  permission_denied: ({ path }) => `Permission denied: ${path}`,
+  permission_denied: ({ path, privacy }) => `Permission denied: ${path}${privacy ? `. ${sayPrivacy}` : ""}`,
   forbidden: ({ path, rule, to }) => `${forbidden[to]} by the policy (${rule}): ${path}`,
   approval_needed: ({ needs }) =>
     `The policy wants a person to be asked first. To allow it: ${grantCommands(needs)}`,

@@ -75,7 +75,7 @@ export interface Faults {
   // paths
   invalid_path: {
     readonly path: string;
-    readonly reason: "empty" | "nul" | "too_long" | "not_unicode" | "symlink_loop" | "reserved";
+    readonly reason: "empty" | "nul" | "too_long" | "not_unicode" | "not_utf8" | "symlink_loop" | "reserved";
   };
   outside_roots: { readonly path: string };
   read_only: { readonly path: string };
@@ -90,7 +90,8 @@ export interface Faults {
   /** The state directory that was named lies in a root. */
   state_in_root: { readonly path: string; readonly root: string };
   into_itself: { readonly path: string };
-  permission_denied: { readonly path: string };
+  /** `privacy`: macOS may have refused because the person has not let the program in. */
+  permission_denied: { readonly path: string; readonly privacy?: true };
   /** Removing or replacing it would lose something that undo cannot restore. `inside`: its path in a tree. */
   irrevocable: {
     readonly path: string;

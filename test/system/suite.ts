@@ -134,6 +134,30 @@ export function holdingSuite(): void {
       }
     });
 
+    it.skipIf(onWindows)(
+      "a name that is not UTF-8 works or is refused as such, and never means another",
+      () => {
+        const name = (last: number) => Buffer.concat([Buffer.from("d"), Buffer.from([last])]);
+        const inRoot = (bytes: Buffer) => Buffer.concat([Buffer.from(`${base}/in/`), bytes]);
+        if (errno(() => mkdirSync(inRoot(name(0xff)))) === "EILSEQ") return; // the file system has no such names
+        writeFileSync(Buffer.concat([inRoot(name(0xff)), Buffer.from("/f")]), "this one");
+        mkdirSync(join(base, "in/d\ufffd"));
+        writeFileSync(join(base, "in/d\ufffd/f"), "another");
+        using directory = Handle.open(root.below(name(0xff)), { follow: false });
+        expect(directory.stat().isDirectory()).toBe(true);
+        const failed = errno(() => {
+          expect(text(calls.openSync(directory.below("f"), O_RDONLY))).toBe("this one");
+        });
+        const made = errno(() => calls.mkdirSync(root.below(name(0xfe))));
+        expect([failed, made]).toEqual(heldBy() === "working directory" ? ["EILSEQ", "EILSEQ"] : ["", ""]);
+        const there = readdirSync(join(base, "in"), { encoding: "latin1" }).filter(one =>
+          one.startsWith("d"),
+        );
+        expect(there.includes("d\xfe")).toBe(made === "");
+        expect(calls.readdirSync(root.address, { encoding: "latin1" })).toContain("d\xff");
+      },
+    );
+
     it("processes talk over a socket in it", async () => {
       using directory = sub();
       const said = await new Promise<unknown>(resolve => {

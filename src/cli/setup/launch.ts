@@ -1,6 +1,7 @@
 // The command that a client runs to start polyfs: the current program, or npx if this is npx's copy, with the given
 // options and directories.
-import { sep } from "node:path";
+import { dirname, sep } from "node:path";
+import { directoryOnPath } from "../../engine/workspace/system/program-on-path.ts";
 import type { OptionLayer } from "../layer.ts";
 import type { Option } from "../option.ts";
 import { optionNames, options } from "../options.ts";
@@ -16,10 +17,33 @@ export function launchOf(line: OptionLayer, directories: readonly string[], npx:
   // npx keeps its copy only for a while, so the client has to ask it again.
   const fleeting = program.split(sep).includes("_npx");
   if (!npx && !fleeting) return { command: process.execPath, args: [program, ...args] };
-  const called = ["npx", "-y", "polyfs", ...args];
-  // Windows starts npx only by its shell.
-  const [command = "npx", ...rest] = process.platform === "win32" ? ["cmd", "/c", ...called] : called;
+  const [command = "npx", ...rest] = [
+    ...npxPrefix(process.platform, process.env),
+    "npx",
+    "-y",
+    "polyfs",
+    ...args,
+  ];
   return { command, args: rest };
+}
+
+/** What every program has on its PATH that was started from a desktop. */
+const desktopPath = ["/usr/bin", "/bin", "/usr/sbin", "/sbin"];
+
+/**
+ * What comes before `npx`. Windows starts it only by its shell. Where it lies in a directory that programs of the
+ * desktop do not search (Homebrew, nvm), that directory is named, and the one of this Node: npx is a script of Node's.
+ */
+export function npxPrefix(
+  platform: NodeJS.Platform,
+  { PATH = "" }: NodeJS.ProcessEnv,
+  node = process.execPath,
+): readonly string[] {
+  if (platform === "win32") return ["cmd", "/c"];
+  const found = directoryOnPath("npx", PATH);
+  if (found !== undefined && desktopPath.includes(found)) return [];
+  const places = new Set([...(found === undefined ? [] : [found]), dirname(node), ...desktopPath]);
+  return ["/usr/bin/env", `PATH=${[...places].join(":")}`];
 }
 
 /** The options of the line, spelled out again. Directories are absolute, because clients start servers anywhere. */

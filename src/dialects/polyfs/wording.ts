@@ -9,6 +9,7 @@ import {
   plainWording,
   printable,
   sayIssue,
+  sayPrivacy,
   type Wording,
   whyIrrevocable,
 } from "../../contract/wording.ts";
@@ -57,7 +58,10 @@ export const wording: Wording = {
 
   invalid_path: say(
     data => plainWording.invalid_path(data).replace(/^P/, "p"),
-    "Paths are absolute inside a root, relative to the first root, ~/… or file://….",
+    ({ reason }) =>
+      reason === "not_utf8"
+        ? "It can be listed, moved and renamed: give it another name first."
+        : "Paths are absolute inside a root, relative to the first root, ~/… or file://….",
   ),
   outside_roots: say(
     at("is outside the roots"),
@@ -112,9 +116,8 @@ export const wording: Wording = {
     data => `${whyIrrevocable(data)}: undo could not restore it (${allowIrrevocable})`,
     "Ask the user: only they can allow it.",
   ),
-  permission_denied: say(
-    at("cannot be accessed: permission denied"),
-    "Ask the user to change its permissions.",
+  permission_denied: say(at("cannot be accessed: permission denied"), ({ privacy }) =>
+    ["Ask the user to change its permissions.", ...(privacy ? [sayPrivacy] : [])].join(" "),
   ),
   no_space: say(at("cannot be written: the disk is full"), "Nothing was changed. Free some space first."),
   too_many_open_files: say(at("cannot be opened: too many files are open"), again),

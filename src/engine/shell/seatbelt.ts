@@ -5,7 +5,7 @@ import { dirname } from "node:path";
 import { type RestrictedPath, restrictedPaths } from "../workspace/restricted-paths.ts";
 import { isWithin } from "../workspace/root.ts";
 import type { Sandbox } from "./launch.ts";
-import { defaultLimits, shellWithLimits } from "./limits.ts";
+import { type CommandLimits, defaultLimits, shellWithLimits } from "./limits.ts";
 import type { SandboxFound, SandboxMissing, SandboxPolicy } from "./policy.ts";
 import { startProcess } from "./process.ts";
 import { nodeDirectories } from "./system-directories.ts";
@@ -14,17 +14,28 @@ const program = "/usr/bin/sandbox-exec";
 
 const readable: readonly string[] = [
   ...["/usr", "/bin", "/sbin", "/opt", "/System", "/Library/Apple", "/Library/Developer", "/private/etc/ssl"],
-  ...["/Applications/Xcode.app", "/private/var/db/timezone", "/private/var/select", "/dev"],
-  ...["/private/etc/hosts", "/private/etc/passwd", "/private/etc/resolv.conf", "/private/etc/localtime"],
+  ...["/Applications/Xcode.app", "/private/var/db/timezone", "/private/var/db/dyld", "/private/var/select"],
+  ...[
+    "/dev",
+    "/private/etc/hosts",
+    "/private/etc/passwd",
+    "/private/etc/resolv.conf",
+    "/private/etc/localtime",
+  ],
 ];
 
-export async function findSeatbelt(): Promise<SandboxFound | SandboxMissing> {
+/** Tries the profile that commands get, and the shell that starts them. `at` is where the program is. */
+export async function findSeatbelt(at = program): Promise<SandboxFound | SandboxMissing> {
   const missing = { missing: "sandbox-exec does not work here", install: "it is a part of macOS" };
   try {
-    const probe = await startProcess(program, ["-p", "(version 1)(allow default)", "/usr/bin/true"], {
-      cwd: "/",
-      env: {},
-    });
+    const probe = await startProcess(
+      at,
+      argumentsFor("exit 0", { ...nothing, network: false }, defaultLimits),
+      {
+        cwd: "/",
+        env: {},
+      },
+    );
     for await (const _ of probe.output);
     if ((await probe.exit).code !== 0) return missing;
   } catch {
@@ -33,11 +44,21 @@ export async function findSeatbelt(): Promise<SandboxFound | SandboxMissing> {
   return {
     kind: "seatbelt",
     version: "1",
-    program,
+    program: at,
     bindsHandles: false,
     forbidsNamespaces: false,
     holdsProcesses: "user limit",
   };
+}
+
+type ProfilePolicy = Pick<SandboxPolicy, "network" | "readable" | "hidden"> & {
+  readonly workspace: Pick<SandboxPolicy["workspace"], "roots">;
+};
+
+const nothing = { workspace: { roots: [] } };
+
+function argumentsFor(command: string, policy: ProfilePolicy, limits: CommandLimits): readonly string[] {
+  return ["-p", profileOf(policy), ...shellWithLimits(command, limits)];
 }
 
 export function openSeatbelt(found: SandboxFound, policy: SandboxPolicy): Sandbox {
@@ -46,14 +67,14 @@ export function openSeatbelt(found: SandboxFound, policy: SandboxPolicy): Sandbo
     launch: (command, _directory, environment) => ({
       program: found.program,
       // Anew for each command: which paths the rules concern changes with the tree.
-      args: ["-p", profileOf(policy), ...shellWithLimits(command, limits)],
+      args: argumentsFor(command, policy, limits),
       environment,
     }),
   };
 }
 
 /** Later rules win: inner roots come after outer ones, then the policy for their parts, secrets last. */
-export function profileOf({ workspace, network, readable: more = [], hidden }: SandboxPolicy): string {
+export function profileOf({ workspace, network, readable: more = [], hidden }: ProfilePolicy): string {
   const scratch = ["/private/tmp", "/private/var/folders"];
   const secrets = hidden?.paths ?? [];
   const roots = workspace.roots.map(root => root.path);
@@ -67,11 +88,13 @@ export function profileOf({ workspace, network, readable: more = [], hidden }: S
   return [
     "(version 1)",
     "(deny default)",
-    "(allow process-fork process-exec process-info* (target same-sandbox))",
+    "(allow process-fork process-exec)", // a target is no filter of these, and would make the profile invalid
+    "(allow process-info* (target same-sandbox))",
     "(allow signal (target same-sandbox))",
     "(allow sysctl-read mach-lookup ipc-posix-shm* ipc-posix-sem*)",
     "(allow file-read-metadata)",
-    allow("file-read*", [...readable, ...nodeDirectories(), ...more, ...scratch, ...roots]),
+    // The loader looks at the root itself.
+    allow("file-read*", [...readable, ...nodeDirectories(), ...more, ...scratch, ...roots], '(literal "/")'),
     allow("file-write*", scratch),
     ...writes,
     ...restricted.map(lineFor),
@@ -99,8 +122,8 @@ function heldInPlace(paths: readonly string[], roots: readonly string[]): string
   return literals.length === 0 ? [] : [`(deny file-write-unlink ${literals.join(" ")})`];
 }
 
-function allow(what: string, paths: readonly string[]): string {
-  return `(allow ${what} ${paths.map(subpath).join(" ")})`;
+function allow(what: string, paths: readonly string[], ...more: readonly string[]): string {
+  return `(allow ${what} ${[...paths.map(subpath), ...more].join(" ")})`;
 }
 
 function subpath(path: string): string {

@@ -1,6 +1,7 @@
 // Maps the operating system's error numbers to faults, in one place, so that the same failure is reported the same
 // way everywhere and no raw `ENOENT: …, open '/proc/self/fd/…'` reaches a caller.
 import { Fault } from "../fault.ts";
+import { isRefusedForPrivacy } from "./system/privacy.ts";
 
 /** Replaces the path in faults about the state directory: callers must not learn where it is. */
 export const stateDirectory = "polyfs's state directory";
@@ -27,11 +28,17 @@ export function faultOf(error: unknown, path: string): unknown {
       return new Fault("not_empty", { path }, cause);
     case "EACCES":
     case "EPERM":
-      return new Fault("permission_denied", { path }, cause);
+      return new Fault(
+        "permission_denied",
+        { path, ...(isRefusedForPrivacy(errno) && { privacy: true }) },
+        cause,
+      );
     case "EROFS":
       return new Fault("read_only", { path }, cause);
     case "ELOOP":
       return new Fault("invalid_path", { path, reason: "symlink_loop" }, cause);
+    case "EILSEQ":
+      return new Fault("invalid_path", { path, reason: "not_utf8" }, cause);
     case "ENAMETOOLONG":
       return new Fault("invalid_path", { path, reason: "too_long" }, cause);
     case "ENOSPC":

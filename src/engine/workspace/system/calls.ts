@@ -10,6 +10,7 @@ import {
   linkSync as link,
   lstatSync as lstat,
   lutimesSync as lutimes,
+  type MakeDirectoryOptions,
   mkdirSync as mkdir,
   openSync as open,
   readdirSync as readdir,
@@ -23,13 +24,17 @@ import {
 } from "node:fs";
 import { byDescriptor } from "./descriptors.ts";
 import type { Address } from "./held.ts";
-import { bothLocated, byWorkingDirectory, located, openLocated } from "./working-directory.ts";
+import { bothLocated, byWorkingDirectory, enterable, located, openLocated } from "./working-directory.ts";
 
 export const accessSync = named(access);
 export const lchownSync = named(lchown);
 export const lstatSync = byDescriptor ? lstat : (lstatLocated as typeof lstat);
 export const lutimesSync = named(lutimes);
-export const mkdirSync = named(mkdir);
+/** No directory is made that could not be entered afterwards. */
+export const mkdirSync: typeof mkdir = byDescriptor
+  ? mkdir
+  : (((address: Address, options: MakeDirectoryOptions) =>
+      mkdir(byWorkingDirectory() ? enterable(located(address)) : address, options)) as typeof mkdir);
 export const readdirSync = named(readdir);
 export const readlinkSync = named(readlink);
 export const rmdirSync = named(rmdir);

@@ -9,6 +9,7 @@
 //
 // It changes the working directory of the whole process, so only a process of our own may use it (`take`). The calls
 // are synchronous; when the code that makes them has run, the process is back where it was started.
+import { isUtf8 } from "node:buffer";
 import {
   type BigIntStats,
   closeSync,
@@ -218,7 +219,7 @@ export function located<A extends Address>(address: A): A | Address {
   const { held, rest } = parsed;
   enter(held.place);
   if (held.name === undefined) return rest.length === 0 ? "." : relative(rest);
-  if (rest.length > 0) throw failure(held.isDirectory ? "EACCES" : "ENOTDIR", String(address));
+  if (rest.length > 0) throw failure(held.whyClosed, String(address));
   return relative(held.name);
 }
 
@@ -337,8 +338,7 @@ function arrive(address: Address): Arrival {
   }
   const { held, rest } = parsed;
   enter(held.place);
-  if (held.name !== undefined && rest.length > 0)
-    throw failure(held.isDirectory ? "EACCES" : "ENOTDIR", String(address));
+  if (held.name !== undefined && rest.length > 0) throw failure(held.whyClosed, String(address));
   if (held.name !== undefined) return { name: held.name, place: held.place };
   const [above, name] = lastOf(rest);
   if (["", "."].includes(String(name)) && above.length === 0) return { name: ".", place: held.place };
@@ -357,11 +357,10 @@ function lastOf(path: Address): [above: Address, name: Address] {
 }
 
 /** Node changes only to directories whose path is UTF-8. */
-function enterable(path: Address): string {
+export function enterable(path: Address): string {
   if (typeof path === "string") return path;
-  const text = path.toString("utf8");
-  if (!Buffer.from(text).equals(path)) throw failure("EILSEQ", text);
-  return text;
+  if (!isUtf8(path)) throw failure("EILSEQ", path.toString("latin1"));
+  return path.toString("utf8");
 }
 
 export class HeldByWorkingDirectory implements Held {
@@ -407,6 +406,12 @@ export class HeldByWorkingDirectory implements Held {
 
   get isDirectory(): boolean {
     return this.name === undefined || (this.#known?.isDirectory() ?? false);
+  }
+
+  /** Why nothing can be named below it. Node enters only directories whose names are UTF-8. */
+  get whyClosed(): "ENOTDIR" | "EILSEQ" | "EACCES" {
+    if (!this.isDirectory) return "ENOTDIR";
+    return typeof this.name === "object" && !isUtf8(this.name) ? "EILSEQ" : "EACCES";
   }
 
   is(stat: Stats): boolean {
