@@ -27,6 +27,8 @@ export async function killed(
     })();
     going.catch(() => {});
     await pause(50 + Math.random() * 400);
+    // On a slow machine nothing has happened yet, and there would be nothing to undo.
+    for (let i = 0; round === 1 && i < 200 && ground.text(files[0] ?? "") === original; i++) await pause(50);
     await victim.kill();
     const next = await start();
     await next.call("read_file", { path: files[0] }); // whoever comes next settles what was left

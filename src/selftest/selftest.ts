@@ -6,10 +6,16 @@ import { join } from "node:path";
 import { escapeByPaths, escapeInRace } from "./escape.ts";
 import { Ground } from "./ground.ts";
 import { killed } from "./killed.ts";
+import { openElsewhere } from "./open-elsewhere.ts";
+import { otherSpellings } from "./other-spellings.ts";
 import { roundTrip } from "./round-trip.ts";
 import { Section } from "./section.ts";
 import { ServedProgram } from "./served-program.ts";
 import { together } from "./together.ts";
+
+const byCase = ["case-a.txt", "CASE-A.txt"] as const;
+const byForm = ["form-\u00e4.txt", "form-a\u0308.txt"] as const;
+const sameNames: readonly (readonly [string, string])[] = [byCase, byForm];
 
 export interface SelftestOptions {
   /** The program's own entry, which servers are started from. */
@@ -52,6 +58,13 @@ export async function selftest(options: SelftestOptions, say: (line: string) => 
     };
   };
   await part("round trip", served(roundTrip));
+  const spellings = sameNames.filter(names => isSame(ground, ...names));
+  await part("other spellings of a name", async section => {
+    if (spellings.length === 0) section.notes.push("not run: names differ by every character here");
+    for (const names of spellings)
+      await served((_, __, server) => otherSpellings(section, ground, server, names))(section);
+  });
+  if (process.platform === "win32") await part("a file that is open elsewhere", served(openElsewhere));
   await part("escape by paths and links", served(escapeByPaths));
   await part(
     "escape in a race",
@@ -75,8 +88,8 @@ function factsOf({ within, method }: SelftestOptions, ground: Ground): Record<st
     node: process.versions.node,
     directory: within,
     "objects are held by": method,
-    "names differ by case": isSame(ground, "case-a", "CASE-A") ? "no" : "yes",
-    "names differ by Unicode form": isSame(ground, "form-\u00e4", "form-a\u0308") ? "no" : "yes",
+    "names differ by case": isSame(ground, ...byCase) ? "no" : "yes",
+    "names differ by Unicode form": isSame(ground, ...byForm) ? "no" : "yes",
   };
 }
 

@@ -16,6 +16,7 @@ import { lineWidth, wrap } from "../columns.ts";
 import type { Config } from "../config.ts";
 import { chooseDialect } from "../dialect.ts";
 import { fromHome } from "../layer.ts";
+import { promisesHere } from "../platform-promises.ts";
 import { policyOf } from "../policy/policy-choice.ts";
 import { print } from "../print.ts";
 import { readableSecrets } from "../readable-secrets.ts";
@@ -47,6 +48,7 @@ export const doctor = command({
     const grants = named.length > 0 ? named : whereTheUserStands(config).grants;
     const findings = [
       node(),
+      promises(),
       handles(),
       await search(),
       ...(await sandbox()),
@@ -98,6 +100,25 @@ function node(): Finding {
     is: recent ? "fine" : "broken",
     found: `${process.versions.node} on ${process.platform} ${process.arch}`,
     ...(!recent && { advice: "Install Node 20.19 or later." }),
+  };
+}
+
+/** The same table as in SECURITY.md, for this platform. */
+function promises(): Finding {
+  const { platform, shown, emulated, notPromised } = promisesHere();
+  const parts = [
+    ["promised and shown", shown],
+    ["promised, tested by emulation only", emulated],
+    ["not promised", notPromised],
+  ] as const;
+  const found = parts
+    .filter(([, what]) => what.length > 0)
+    .map(([how, what]) => `${how}: ${what.join(", ")}`);
+  return {
+    what: `On ${platform}`,
+    is: notPromised.length === 0 ? "fine" : "notable",
+    found: found.join("; "),
+    ...(emulated.length > 0 && { advice: "polyfs selftest tries it on this machine." }),
   };
 }
 

@@ -1,0 +1,63 @@
+// Windows: a file that another program has open and shares with nobody cannot be replaced. The server waits for it
+// without keeping other calls waiting, and then refuses with nothing changed.
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { join } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
+import type { Ground } from "./ground.ts";
+import type { Section } from "./section.ts";
+import type { ServedProgram } from "./served-program.ts";
+
+/** libuv's UV_FS_O_EXLOCK: opened without sharing. */
+const exclusive = 0x10000000;
+
+/** Opens a file, says so, and closes it when its input ends. */
+const holder = `
+const fs = require("node:fs");
+fs.openSync(process.argv[1], fs.constants.O_RDONLY | ${exclusive});
+process.stdout.write("open");
+process.stdin.on("end", () => process.exit(0)).resume();`;
+
+const original = "one\n";
+
+export async function openElsewhere(section: Section, ground: Ground, server: ServedProgram): Promise<void> {
+  ground.write("held.txt", original);
+  ground.write("free.txt", "free\n");
+  const edit = () => server.call("write_file", { path: "held.txt", content: "two\n", mode: "overwrite" });
+  const free = () => server.call("read_file", { path: "free.txt" });
+
+  const first = await held(join(ground.root, "held.txt"));
+  let isOver = false;
+  const waiting = edit().finally(() => {
+    isOver = true;
+  });
+  await pause(200);
+  await section.tells("other calls are answered meanwhile", free(), "free");
+  section.holds("while the change waits", !isOver);
+  await released(first);
+  await section.tells("the change is made when the file is closed", waiting, "overwrote");
+  section.holds("it is in the file", ground.text("held.txt") === "two\n");
+  await section.tells("it is undone", server.call("undo", {}), "undid");
+
+  const second = await held(join(ground.root, "held.txt"));
+  await section.tells("a file that stays open is refused as locked", edit(), "locked by another process");
+  await released(second);
+  section.holds("nothing has changed", ground.text("held.txt") === original);
+  section.holds(
+    "nothing is left over",
+    Object.keys(ground.tree()).every(name => !name.includes(".polyfs-")),
+  );
+  await section.tells("afterwards it can be changed", edit(), "overwrote");
+}
+
+async function held(path: string): Promise<ChildProcess> {
+  const child = spawn(process.execPath, ["-e", holder, path], { stdio: ["pipe", "pipe", "ignore"] });
+  if (child.stdout !== null) await once(child.stdout, "data");
+  return child;
+}
+
+async function released(child: ChildProcess): Promise<void> {
+  const ended = once(child, "exit");
+  child.stdin?.end();
+  await ended;
+}

@@ -1,0 +1,39 @@
+// File systems that take several spellings of a name for one (macOS, Windows): by case, and by the form of Unicode. A
+// file is found by each of them, keeps the spelling that it has, and two spellings in one change are one file.
+import { readdirSync } from "node:fs";
+import { join } from "node:path";
+import type { Ground } from "./ground.ts";
+import type { Section } from "./section.ts";
+import type { ServedProgram } from "./served-program.ts";
+
+/** Two spellings of one name, where the file system here takes them for one. */
+export async function otherSpellings(
+  section: Section,
+  ground: Ground,
+  server: ServedProgram,
+  [first, second]: readonly [string, string],
+): Promise<void> {
+  const names = () => readdirSync(join(ground.root, "spelled")).join();
+  const [one, other] = [`spelled/${first}`, `spelled/${second}`];
+  const original = "alpha\nmiddle\nomega\n";
+  ground.write(one, original);
+  const edit = (path: string, old: string, fresh: string) =>
+    server.call("edit_file", { path, edits: [{ old, new: fresh }] });
+  await section.tells(`${second} is read`, server.call("read_file", { path: other }), "middle");
+  await section.tells(`${second} is edited`, edit(other, "middle", "MIDDLE"), "edited");
+  section.holds("the file keeps the spelling of its name", names() === first, names());
+  section.holds("the edit is in it", ground.text(one) === original.replace("middle", "MIDDLE"));
+  await section.tells("the edit is undone", server.call("undo", {}), "undid");
+  await section.tells("it is renamed", server.call("move_path", { from: one, to: other }), "moved");
+  section.holds("to the other spelling", names() === second, names());
+  section.holds("with its content", ground.text(other) === original);
+  await section.tells("the rename is undone", server.call("undo", {}), "undid");
+  section.holds("to the spelling that it had", names() === first, names());
+  const hunk = (path: string, line: string) =>
+    `*** Update File: ${path}\n@@\n-${line}\n+${line.toUpperCase()}\n`;
+  const patch = `*** Begin Patch\n${hunk(one, "alpha")}${hunk(other, "omega")}*** End Patch\n`;
+  const told = await server.call("apply_patch", { patch });
+  const wanted = /^[a-z_]+: /.test(told) ? original : "ALPHA\nmiddle\nOMEGA\n";
+  section.holds("a patch by both spellings loses neither part", ground.text(one) === wanted, told);
+  section.holds("and makes no second file", names() === first, names());
+}
