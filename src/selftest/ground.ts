@@ -37,7 +37,7 @@ export class Ground implements Disposable {
     return { ...own, POLYFS_STATE_DIR: join(this.base, "state"), POLYFS_CODE_CACHE: "off" };
   }
 
-  write(name: string, text: string): void {
+  write(name: string, text: string | Buffer): void {
     const path = join(this.root, name);
     makeDirectories(dirname(path));
     writeFileSync(path, text);

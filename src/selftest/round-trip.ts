@@ -23,6 +23,9 @@ export async function roundTrip(section: Section, ground: Ground, server: Served
     const hits = server.call("search_text", { pattern });
     await section.tells(`text is found by ${pattern}`, hits, "sub/deep/code.js", "1 match");
   }
+  ground.write("old.txt", Buffer.from("gut\nf\u00e4llt sch\u00f6nes \u00d6l\n", "latin1"));
+  const old = server.call("search_text", { pattern: "f.llt sch" });
+  await section.tells("text in an old encoding is found by f.llt", old, "2: f\u00e4llt sch\u00f6nes \u00d6l");
   if (onWindows) await windowsSpellings(section, ground, read);
   const edit = { path: "crlf.txt", edits: [{ old: "two", new: "TWO" }] };
   await section.tells("a file is edited", server.call("edit_file", edit), "edited");

@@ -62,9 +62,10 @@ async function byRipgrep(
     const paths = there.map(fileAddress);
     const args = searchArguments(query, { before, after, maxPerFile, columns }, ["--no-ignore"], paths);
     const child = await startRipgrep(start, args, { signal, files: held });
+    const printed = paths.map(path => Buffer.from(path).toString("latin1"));
     const hits: TextHits[] = texts.map(() => ({ lines: [], count: 0 }));
     const add = ({ path, lines, count }: FileBlock): void => {
-      const i = paths.indexOf(path.toString("latin1"));
+      const i = printed.indexOf(path.toString("latin1"));
       if (i >= 0) hits[i] = { lines, count };
     };
     const parser = new HitParser({ maxLineBytes, columns }, add);

@@ -5,6 +5,7 @@ import { closeSync, existsSync, openSync, unlinkSync } from "node:fs";
 import { join } from "node:path";
 import { writeAll } from "../commit/syscalls.ts";
 import { temporaryName } from "../commit/temporary.ts";
+import { ownForm } from "../windows-path.ts";
 import { byDescriptor } from "./descriptors.ts";
 import { temporaryDirectory } from "./user.ts";
 
@@ -32,7 +33,7 @@ export class UnnamedFile implements Disposable {
   static of(contents: string | Uint8Array): UnnamedFile | undefined {
     let file: UnnamedFile | undefined;
     try {
-      const path = join(temporaryDirectory(), temporaryName());
+      const path = ownForm(join(temporaryDirectory(), temporaryName()));
       file = new UnnamedFile(openSync(path, "wx+", 0o600), path);
       if (!UnnamedFile.isNamed) unlinkSync(path);
       writeAll(file.fd, typeof contents === "string" ? Buffer.from(contents) : contents);
