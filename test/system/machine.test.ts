@@ -51,7 +51,7 @@ async function ended(): Promise<number> {
 }
 
 const ways: readonly (readonly [string, boolean, () => Machine])[] = [
-  ["by /proc", hasProc, () => machineByProc],
+  ["by /proc", hasProc && !onWindows, () => machineByProc],
   ["by programs", !onWindows, macOS],
   ["by numbers", true, () => machineByNumbers],
   ["as this process does it", true, thisMachine],
