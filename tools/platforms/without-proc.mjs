@@ -7,9 +7,16 @@ import { fileURLToPath } from "node:url";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "../..");
 const hidden = ["-m", "sh", "-c", 'mount -t tmpfs -o size=4k,ro none /proc && exec "$@"', "sh"];
-const suites = ["system", "workspace", "commit", "history", "search", "dialects/polyfs"].map(
-  name => `test/${name}/`,
-);
+const suites = [
+  "system",
+  "workspace",
+  "workspaces",
+  "commit",
+  "history",
+  "search",
+  "review",
+  "dialects/polyfs",
+].map(name => `test/${name}/`);
 
 /** @returns {Promise<string>} What came of it. */
 export async function withoutProc(program) {
