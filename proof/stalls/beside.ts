@@ -19,6 +19,7 @@ export async function beside(client: StdioClient, expensive: () => Promise<Answe
   const answered = expensive().finally(() => {
     isOver = true;
   });
+  answered.catch(() => undefined); // awaited below, when the last small read is answered
   const waits: number[] = [];
   while (!isOver) {
     const sent = performance.now();

@@ -37,7 +37,7 @@ async function run(trial: Trial, one: Case, size: number): Promise<void> {
     root,
     state,
     args: ["--allow-run", "--allow-irrevocable"],
-    patienceMs: trial.long ? 300_000 : 60_000,
+    patienceMs: 300_000,
   });
   try {
     const before = await one.before?.(client, size);
