@@ -182,6 +182,8 @@ describe("new syntax errors", () => {
       ["f = lambda a=1, b: 2", "7:17"],
       ["async def h():\n    await .run()", "8:5"],
       ["s = rr'a'", "7:5"],
+      ["f(a=1, b)", "7:8"],
+      ["f(a, **k, b)", "7:11"],
       ["t = a.\n    b", "7:6"],
       ["try:\n    a()\nb = 1", "7:1"],
     ] as const) {

@@ -1,5 +1,6 @@
 // What Python refuses and its grammar accepts, besides layout: `try` without a handler, a parameter without a default
-// after one with a default, prefixes that no string has, keywords as names, and a line break behind a dot.
+// after one with a default, a positional argument after one with a name, prefixes that no string has, keywords as
+// names, and a line break behind a dot.
 import type { Node } from "web-tree-sitter";
 import type { ParseError } from "./messages.ts";
 
@@ -12,6 +13,7 @@ export function pythonErrors(root: Node, text: string): ParseError[] {
   return [
     ...triesWithoutHandler(root, text),
     ...defaultsBeforeOthers(root, text),
+    ...positionalsBehindNamed(root, text),
     ...wrongPrefixes(root, text),
     ...keywordsAsNames(root, text),
     ...brokenLines(root, text),
@@ -40,6 +42,20 @@ function defaultsBeforeOthers(root: Node, text: string): ParseError[] {
       if (/default_parameter$/.test(type)) hasDefault = true;
       else if (hasDefault && (type === "identifier" || type === "typed_parameter"))
         found.push({ start, end });
+    }
+  }
+  return found;
+}
+
+function positionalsBehindNamed(root: Node, text: string): ParseError[] {
+  const found: ParseError[] = [];
+  for (const list of text.includes("=") ? root.descendantsOfType("argument_list") : []) {
+    let hasNamed = false;
+    for (const argument of list?.namedChildren ?? []) {
+      if (argument === null || argument.hasError || argument.type === "comment") continue;
+      const { type, startIndex: start, endIndex: end } = argument;
+      if (type === "keyword_argument" || type === "dictionary_splat") hasNamed = true;
+      else if (hasNamed && type !== "list_splat") found.push({ start, end });
     }
   }
   return found;
