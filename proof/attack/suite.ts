@@ -19,7 +19,7 @@ import { attackReadOnly } from "./read-only.ts";
 import { attackResources } from "./resources.ts";
 import { attackTheRoot } from "./roots.ts";
 import { attackByStrings } from "./strings.ts";
-import { attackBySwapping } from "./swap.ts";
+import { attackBySwapping, attackNewDirectories } from "./swap.ts";
 import { overHttp, overStdio } from "./target.ts";
 
 export const attack: Suite = {
@@ -63,5 +63,6 @@ function jobs(dialect: Dialect, trial: Trial, sandboxed: boolean): (() => Promis
     () => attackByDisplacing(dialect, trial),
     () => attackFromOtherNamespaces(dialect, trial),
     () => attackBySwapping(dialect, trial, trial.long ? 20 : 1),
+    () => attackNewDirectories(dialect, trial),
   ];
 }

@@ -1,7 +1,7 @@
 // The race: while another process swaps a directory (or a file, or a directory above) for a link that leads out,
 // every tool that takes a path is called through that name. Nothing may leak, and nothing outside may change.
 import { spawn } from "node:child_process";
-import { closeSync, mkdirSync, openSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, closeSync, mkdirSync, openSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Dialect } from "../../src/contract/dialect.ts";
 import type { Tool } from "../../src/contract/tool.ts";
@@ -59,6 +59,43 @@ export async function attackBySwapping(dialect: Dialect, trial: Trial, seconds: 
     await trial.tally.attempt(what, () => race(dialect, flip, trial, seconds));
   }
 }
+
+/**
+ * A directory that undo restores gets its mode after it was made: what the attacker has put under its name by then must
+ * keep its own.
+ */
+export async function attackNewDirectories(dialect: Dialect, { tally, long, say }: Trial): Promise<void> {
+  const names = dialect.tools.map(({ name }) => name);
+  if (!tally.wants("A155") || !["undo", "delete_path"].every(name => names.includes(name))) return;
+  await tally.attempt(`A155 (a directory that undo makes is replaced) ${dialect.name}`, async () => {
+    await using target = await overStdio(dialect);
+    const { root, outside } = target.arena;
+    const [made, taken] = [join(root, "made"), join(root, "taken")];
+    const before = target.arena.fingerprint();
+    let replaced = 0;
+    for (let round = 0; round < (long ? 100 : 4); round++) {
+      for (const path of [made, taken]) mkdirSync(path);
+      for (let i = 0; i < newDirectories; i++) {
+        const path = join(made, String(i).padStart(3, "0"));
+        mkdirSync(path);
+        chmodSync(path, 0o770); // no usual umask leaves that
+      }
+      target.observe(await target.call("delete_path", { path: made, recursive: true }));
+      const linked = join(outside, round % 2 ? "sub" : "secret.txt");
+      const replacer = attacker("replacer-program.mjs", made, String(newDirectories), taken, linked);
+      await replacer.ready;
+      target.observe(await target.call("undo", {}));
+      replaced += await replacer.stop();
+      if (target.arena.fingerprint() !== before) throw new Error("something outside has changed");
+      for (const path of [made, taken]) rmSync(path, { recursive: true, force: true });
+    }
+    say(`A155 ${dialect.name}: ${replaced} replaced`);
+    if (replaced === 0) throw new Error("no race: the attacker never came in time");
+  });
+}
+
+/** So many chances to be in time. */
+const newDirectories = 200;
 
 async function race(
   dialect: Dialect,
@@ -171,8 +208,13 @@ interface Attacker {
 }
 
 function swapper(name: string, link: string, target: string): Attacker {
-  const script = join(repository, "proof/attack/swapper-program.mjs");
-  const child = spawn(process.execPath, [script, name, link, target], { stdio: ["pipe", "pipe", "ignore"] });
+  return attacker("swapper-program.mjs", name, link, target);
+}
+
+/** Starts a program that attacks until it is stopped. */
+function attacker(program: string, ...args: readonly string[]): Attacker {
+  const script = join(repository, "proof/attack", program);
+  const child = spawn(process.execPath, [script, ...args], { stdio: ["pipe", "pipe", "ignore"] });
   let said = "";
   child.stdout.on("data", chunk => {
     said += chunk;
