@@ -9,6 +9,9 @@ import type { Log } from "../mcp/log.ts";
 import type { Config } from "./config.ts";
 import { UsageError } from "./usage-error.ts";
 
+export const localDurabilityRisk =
+  "--store-durability local: a change is answered before the store has it. If this machine is lost, so are the changes of the last moments; where another server changed the same lines meanwhile, its change stays and the one made here is only in the history of this machine";
+
 /** Faults: `store_unavailable`, `not_empty`. The caller disposes of it when nothing is served any more. */
 export async function shareThroughStore(
   config: Config,
@@ -23,8 +26,11 @@ export async function shareThroughStore(
       ...{ store, name, workspace },
       trustMs: config["store-trust-ms"],
       maxBytes: config["store-max-bytes"],
+      durability: config["store-durability"],
+      info: message => log.info(message),
       warn: message => log.warn(message),
     });
+    if (config["store-durability"] === "local") log.warn(localDurabilityRisk);
     log.info(`sharing workspace ${name} of ${shownAddress(address)} at revision ${replica.revision}`);
     return {
       replica,

@@ -17,6 +17,13 @@ export const storeOptions = {
     value: "NAME",
     help: "With --store: the workspace of the store that the directory is a copy of (main if left out)",
   },
+  "store-durability": {
+    kind: "choice",
+    value: "WHERE",
+    choices: ["store", "local"],
+    default: "store",
+    help: "With --store: when a change is answered. store: when the store has it; local: when this machine has it, so that changes can be lost with the machine, and an overlap with a change of another server is decided after the answer",
+  },
   "store-max-bytes": {
     kind: "number",
     default: Number.MAX_SAFE_INTEGER,

@@ -21,7 +21,7 @@ export async function call(
   try {
     if (tool === undefined) throw new Fault("unknown_tool", { name });
     const valid = validate(tool, params) as never;
-    return await inReplica(tool, context, async () =>
+    return await inReplica(tool, valid, context, async () =>
       tool.effect === "reads"
         ? await tool.run(valid, context)
         : withNotice(

@@ -4,13 +4,15 @@ import type { CallContext } from "./context.ts";
 import type { Reply, Tool } from "./tool.ts";
 
 export async function inReplica(
-  { effect, name }: Tool,
+  { effect, name, paths = [] }: Tool,
+  params: Readonly<Record<string, unknown>>,
   { workspace, session }: CallContext,
   run: () => Promise<Reply> | Reply,
 ): Promise<Reply> {
   const { replication } = workspace;
   if (replication === undefined) return await run();
-  await replication.refresh(effect === "reads" ? "reads" : "writes");
+  const named = paths.flatMap(key => params[key]).filter(one => typeof one === "string");
+  await replication.refresh(effect === "reads" ? "reads" : "writes", named);
   if (effect !== "runs") return noted(await run(), replication.staleMs);
   const by = { action: name, client: session.client, connection: session.connection };
   try {

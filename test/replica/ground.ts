@@ -21,12 +21,14 @@ import { Workspace } from "../../src/engine/workspace/workspace.ts";
 
 export class Ground implements AsyncDisposable {
   readonly path = mkdtempSync(join(tmpdir(), "polyfs-replicas-"));
+  readonly store = new DirectoryStore(join(this.path, "store"));
   readonly #machines: Machine[] = [];
 
   async machine(
     name: string,
     files: Record<string, string> = {},
     options: ReplicaOptions = {},
+    prepare: (line: Line) => void = () => {},
   ): Promise<Machine> {
     const root = join(this.path, name);
     mkdirSync(root, { recursive: true });
@@ -35,6 +37,7 @@ export class Ground implements AsyncDisposable {
       writeFileSync(join(root, path), text);
     }
     const line = new Line(new DirectoryStore(join(this.path, "store")));
+    prepare(line);
     const state = join(this.path, `state-${name}`);
     mkdirSync(state, { recursive: true, mode: 0o700 });
     const workspace = Workspace.open([{ path: root, access: "read-write" }], { state });
@@ -60,6 +63,10 @@ export class Line {
   isCut = false;
   /** Lets the next append happen and loses the answer. */
   losesNext = false;
+  /** Appends wait for this. */
+  holds: Promise<void> | undefined;
+  /** How long each object takes, in milliseconds. */
+  slowGets = 0;
 
   constructor(store: WorkspaceStore) {
     const cut = () => new Fault("store_unavailable", { reason: "unreachable", detail: "cut" });
@@ -69,6 +76,9 @@ export class Line {
         if (key === "changed") return method.bind(target);
         return async (...args: unknown[]) => {
           if (this.isCut) throw cut();
+          if (key === "append") await this.holds;
+          if (key === "get" && this.slowGets > 0)
+            await new Promise(resolve => setTimeout(resolve, this.slowGets));
           const result = await method.apply(target, args);
           if (key === "append" && this.losesNext) {
             this.losesNext = false;

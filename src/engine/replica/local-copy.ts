@@ -45,25 +45,35 @@ export class LocalCopy {
     return this.workspace.recorded(under(this.root, at));
   }
 
-  /** Does what an entry says. Where a file was changed here and not published yet, both changes are merged. */
+  /**
+   * Does what an entry says. Where a file was changed here and not published yet, both changes are merged; `overlapped`
+   * is told where that is not possible.
+   */
   async apply(
     id: string,
     by: By,
     operations: readonly Operation[],
     state: TreeState,
     contents: Contents,
+    overlapped: (at: string) => void = () => {},
   ): Promise<void> {
     const changes: Change[] = [];
-    for (const operation of operations) changes.push(...(await this.#changeOf(operation, state, contents)));
+    for (const operation of operations)
+      changes.push(...(await this.#changeOf(operation, state, contents, overlapped)));
     await this.workspace.commit(changes, { id, by, unmasked: true, irrevocable: "allow", links: "refuse" });
   }
 
-  async #changeOf(operation: Operation, state: TreeState, contents: Contents): Promise<Change[]> {
+  async #changeOf(
+    operation: Operation,
+    state: TreeState,
+    contents: Contents,
+    overlapped: (at: string) => void,
+  ): Promise<Change[]> {
     const path = this.path(operation.at);
     switch (operation.do) {
       case "write": {
         const { hash, mode } = operation;
-        const bytes = await this.#merged(operation.at, state, await contents(hash), contents);
+        const bytes = await this.#merged(operation.at, state, await contents(hash), contents, overlapped);
         return [{ kind: "write", path, bytes, mode }];
       }
       case "symlink":
@@ -83,7 +93,13 @@ export class LocalCopy {
   }
 
   /** `theirs`, with what was changed here since the state that the log knows. An overlap is theirs; history has ours. */
-  async #merged(at: string, state: TreeState, theirs: Uint8Array, contents: Contents): Promise<Uint8Array> {
+  async #merged(
+    at: string,
+    state: TreeState,
+    theirs: Uint8Array,
+    contents: Contents,
+    overlapped: (at: string) => void,
+  ): Promise<Uint8Array> {
     const known = state.get(at);
     const ours = this.read(at);
     if (ours === undefined || known?.kind !== "file") return theirs;
@@ -94,9 +110,19 @@ export class LocalCopy {
       const [base, mine, current] = await Promise.all(texts);
       if (base === undefined || mine === undefined || current === undefined) return theirs;
       const merged = await merge(base, { text: mine }, current);
-      return "text" in merged ? merged.text.bytes : theirs;
+      if ("text" in merged) return merged.text.bytes;
     } catch (error) {
-      if (error instanceof Fault && error.code !== "store_unavailable") return theirs; // no text
+      if (!(error instanceof Fault) || error.code === "store_unavailable") throw error; // else: no text
+    }
+    overlapped(at);
+    return theirs;
+  }
+
+  isDirectory(at: string): boolean {
+    try {
+      return this.workspace.lstat(this.path(at)).kind === "directory";
+    } catch (error) {
+      if (error instanceof Fault) return false;
       throw error;
     }
   }

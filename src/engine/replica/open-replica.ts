@@ -1,17 +1,14 @@
 // Makes a directory a replica of a workspace of the store: the first one to come publishes what it holds, the others
 // must be empty, or copies that this program has made before.
 
-import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import { Fault } from "../fault.ts";
 import type { Revision, WorkspaceInfo, WorkspaceStore } from "../store/store.ts";
-import { openNew } from "../workspace/archive/folder.ts";
-import { contentAt, namesIn, unlinkIfThere } from "../workspace/commit/if-there.ts";
-import { sys, writeAll } from "../workspace/commit/syscalls.ts";
 import type { Workspace } from "../workspace/workspace.ts";
 import { bodyOf } from "./entry-body.ts";
 import { LocalCopy } from "./local-copy.ts";
 import { Replica, type ReplicaOptions } from "./replica.ts";
+import { ReplicaNote } from "./replica-note.ts";
 
 export interface OpenReplicaOptions extends ReplicaOptions {
   readonly store: WorkspaceStore;
@@ -19,6 +16,10 @@ export interface OpenReplicaOptions extends ReplicaOptions {
   readonly name: string;
   /** Has one root that may be written. */
   readonly workspace: Workspace;
+  /** The directory was made for this workspace: it may hold anything, and becomes what the log says. */
+  readonly isOwn?: boolean | undefined;
+  /** The workspace, where it was just created and this directory is its first content. */
+  readonly created?: WorkspaceInfo | undefined;
 }
 
 /** So many of the last changes are applied one by one on a new replica, so that they are in its history. */
@@ -28,7 +29,7 @@ const waitMs = 200;
 
 /** Faults: `store_unavailable`, `not_empty` where the directory holds something else. */
 export async function openReplica(options: OpenReplicaOptions): Promise<Replica> {
-  const { store, name, workspace } = options;
+  const { store, name, workspace, created } = options;
   const [root, ...more] = workspace.roots;
   if (root === undefined || more.length > 0 || root.access !== "read-write")
     throw new Fault("store_unavailable", {
@@ -36,22 +37,31 @@ export async function openReplica(options: OpenReplicaOptions): Promise<Replica>
       detail: "one directory that may be written is needed",
     });
   const copy = new LocalCopy(workspace.withoutRules());
-  const folder = workspace.stateFolder("replicas");
-  const marker = join(folder, markerName(root.path));
+  const note = new ReplicaNote(workspace, root.path);
+  const claim = note.claim();
   for (;;) {
-    const found = await ready(store, name);
-    const made = found ?? (await store.create({ name }));
-    if (typeof made === "string") continue; // another replica was faster
-    const replica = new Replica(store, made.id, copy, options);
     try {
-      if (found === undefined) await replica.import({ action: "import", client: "" });
-      else await materialise(replica, copy, store, found, marker);
-      refuseSecond(folder, marker, made.id);
-      writeMarker(marker, made.id);
-      workspace.replicate(replica);
-      return replica;
+      const found = created === undefined ? await ready(store, name) : undefined;
+      const made = created ?? found ?? (await store.create({ name }));
+      if (typeof made === "string") continue; // another replica was faster
+      const replica = new Replica(store, made.id, copy, note, options);
+      try {
+        if (found === undefined) await replica.import({ action: "import", client: "" });
+        else await materialise(replica, copy, note, options, found);
+        note.workspace = made.id;
+        const withdraw = workspace.replicate(replica);
+        replica.onClose(() => {
+          withdraw();
+          claim[Symbol.dispose]();
+          copy.workspace[Symbol.dispose]();
+        });
+        return replica;
+      } catch (error) {
+        await replica[Symbol.asyncDispose]();
+        throw error;
+      }
     } catch (error) {
-      await replica[Symbol.asyncDispose]();
+      claim[Symbol.dispose]();
       throw error;
     }
   }
@@ -89,41 +99,23 @@ async function completeAt(
 async function materialise(
   replica: Replica,
   copy: LocalCopy,
-  store: WorkspaceStore,
+  note: ReplicaNote,
+  { store, isOwn = false }: OpenReplicaOptions,
   info: WorkspaceInfo,
-  marker: string,
 ): Promise<void> {
-  const known = contentAt(marker)?.toString() === replica.id;
-  if (!known && (await copy.unapplied(replica.state)).length > 0)
+  const isKnown = note.workspace === replica.id;
+  if (!isKnown && !isOwn && (await copy.unapplied(replica.state)).length > 0)
     throw new Fault("not_empty", { path: copy.root });
   await replica.replayOrigin(info.parent);
+  const unsentSince = isKnown ? note.unsentSince : undefined;
+  if (unsentSince !== undefined && unsentSince <= info.revision) {
+    await replica.replay(unsentSince);
+    return await replica.recover();
+  }
+  // A directory that is only half filled when the process dies is known at the next start.
+  note.workspace = replica.id;
   // The first content is no change that could be taken back.
   const first = (await completeAt(store, info)) ?? 0;
   await replica.replay(Math.max(first, info.revision - recentChanges));
-  await replica.repair();
-  await replica.refresh("writes");
-}
-
-function markerName(root: string): string {
-  return Buffer.from(root).toString("base64url").slice(-200);
-}
-
-/** Changes have the same ids on every replica, so two of one workspace cannot share a history. */
-function refuseSecond(folder: string, marker: string, id: string): void {
-  for (const name of namesIn(folder)) {
-    if (join(folder, name) === marker || contentAt(join(folder, name))?.toString() !== id) continue;
-    const detail = "another directory with this state directory is a replica of it; use --state-dir for each";
-    throw new Fault("store_unavailable", { reason: "invalid", detail });
-  }
-}
-
-/** Says which workspace a directory is a copy of. Without it, nothing in the directory is ever removed. */
-function writeMarker(marker: string, id: string): void {
-  unlinkIfThere(marker);
-  const fd = openNew(marker, []);
-  try {
-    writeAll(fd, Buffer.from(id));
-  } finally {
-    sys.close(fd);
-  }
+  await replica.fill();
 }

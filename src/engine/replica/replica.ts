@@ -3,6 +3,7 @@
 //   write    staged and compared here, appended to the log, then done here. Refused as stale: what came in between is
 //            applied, and the write is computed again on that, as if it had come later. An answered change is in the
 //            store, and a crash at any moment leaves the copy behind the log, never beside it.
+//            With `durability: "local"` it is done here first and appended behind the answer (unsent-changes.ts).
 //   read     asks for the revision first, and applies what is missing.
 //   command  runs in the copy; what it changed is found afterwards and appended as one entry.
 //
@@ -25,16 +26,25 @@ import type { By } from "../workspace/archive/log.ts";
 import { Behind, type Replication } from "../workspace/commit/publication.ts";
 import type { Operation, Publication, Publish } from "../workspace/commit/publish.ts";
 import { bodyOf, entryOf } from "./entry-body.ts";
+import { entryParts, hashesOf } from "./entry-parts.ts";
+import { Filling } from "./filling.ts";
 import type { LocalCopy } from "./local-copy.ts";
+import type { ReplicaNote } from "./replica-note.ts";
 import { TreeState } from "./tree-state.ts";
 import { SharedQuestion, Turns } from "./turns.ts";
+import { UnsentChanges } from "./unsent-changes.ts";
 
 export interface ReplicaOptions {
   /** A read trusts an answer of the store that is younger than this. Default: every read asks. */
   readonly trustMs?: number | undefined;
   /** The most bytes that the workspace may have in the store. */
   readonly maxBytes?: number | undefined;
+  /** `local`: a change is answered when it is on this machine, and sent to the store afterwards. Default: `store`. */
+  readonly durability?: "store" | "local" | undefined;
+  /** With more files than this to fetch, a new replica serves single files before it has all. Default 500. */
+  readonly waitForFiles?: number | undefined;
   readonly warn?: ((message: string) => void) | undefined;
+  readonly info?: ((message: string) => void) | undefined;
 }
 
 const batch = 200;
@@ -42,9 +52,7 @@ const attempts = 50;
 /** How long a read waits for a store that does not answer. Afterwards reads do not wait until it is back. */
 const patienceMs = 1500;
 const probeMs = 500;
-/** Of one entry, where many files are published at once. */
-const entryFiles = 500;
-const entryBytes = 8 * 1024 * 1024;
+const fetchesAtOnce = 8;
 
 export class Replica implements Replication, AsyncDisposable {
   readonly id: WorkspaceId;
@@ -56,7 +64,12 @@ export class Replica implements Replication, AsyncDisposable {
   readonly #turns = new Turns();
   readonly #question = new SharedQuestion(() => this.#catchUp());
   readonly #unsubscribe: () => void;
+  readonly #unsent: UnsentChanges;
   #revision: Revision = 0;
+  /** Paths that entries touch which are in the log and not applied yet, while files are being fetched. */
+  readonly #touched = new Set<string>();
+  #seen: Revision = 0;
+  #filling: Filling | undefined;
   /** When the store last said that nothing was missing. */
   #fresh = clock();
   #down = false;
@@ -64,12 +77,22 @@ export class Replica implements Replication, AsyncDisposable {
   #appending = false;
   /** A command has changed files while the store could not be reached. */
   #unpublished: By | undefined;
+  #onClose = () => {};
+  /** Why answered changes could not be sent. */
+  #sendFault: Fault | undefined;
 
-  constructor(store: WorkspaceStore, id: WorkspaceId, copy: LocalCopy, options: ReplicaOptions = {}) {
+  constructor(
+    store: WorkspaceStore,
+    id: WorkspaceId,
+    copy: LocalCopy,
+    note: ReplicaNote,
+    options: ReplicaOptions = {},
+  ) {
     this.#store = store;
     this.id = id;
     this.#copy = copy;
     this.#options = options;
+    this.#unsent = new UnsentChanges(note);
     this.#unsubscribe = store.changed((workspace, revision) => {
       // What is being appended here is no news, and is told before the append is answered.
       const known = this.#revision + (this.#appending ? 1 : 0);
@@ -90,31 +113,93 @@ export class Replica implements Replication, AsyncDisposable {
   }
 
   write<T>(attempt: (publish: Publish) => Promise<T>): Promise<T> {
-    return this.#turns.take(async () => {
-      for (let round = 1; ; round++) {
-        let published: Publication | undefined;
-        try {
-          const result = await attempt(async publication => {
-            await this.#publish(publication);
-            published = publication;
-          });
-          if (published !== undefined) this.#advance(published.operations);
-          return result;
-        } catch (error) {
-          // In the log and not here: the next look at the log brings it.
-          if (published !== undefined) this.#question.answered().catch(() => {});
-          if (!(error instanceof Behind)) throw error;
-          if (round >= attempts) throw new Fault("changed_meanwhile", { path: this.#copy.root });
-        }
-        await this.#pull();
-        if (round > 2) await setTimeout(Math.random() * Math.min(200, 10 * round)); // a hot log: do not all hurry
+    return this.#turns.take(() =>
+      this.#options.durability === "local" ? this.#writeHere(attempt) : this.#writeThrough(attempt),
+    );
+  }
+
+  async #writeThrough<T>(attempt: (publish: Publish) => Promise<T>): Promise<T> {
+    for (let round = 1; ; round++) {
+      let published: Publication | undefined;
+      try {
+        const result = await attempt(async publication => {
+          await this.#publish(publication);
+          published = publication;
+        });
+        if (published !== undefined) this.#advance(published.operations);
+        return result;
+      } catch (error) {
+        // In the log and not here: the next look at the log brings it.
+        if (published !== undefined) this.#question.answered().catch(() => {});
+        if (!(error instanceof Behind)) throw error;
+        if (round >= attempts) throw new Fault("changed_meanwhile", { path: this.#copy.root });
       }
+      await this.#pull();
+      if (round > 2) await setTimeout(Math.random() * Math.min(200, 10 * round)); // a hot log: do not all hurry
+    }
+  }
+
+  /** Done when it is on this machine. */
+  async #writeHere<T>(attempt: (publish: Publish) => Promise<T>): Promise<T> {
+    if (this.#sendFault !== undefined || this.#unsent.isFull) await this.#send();
+    let made: Publication | undefined;
+    const result = await attempt(async publication => {
+      this.#unsent.expect(this.#revision);
+      made = publication;
     });
+    if (made !== undefined) {
+      this.#unsent.add(made);
+      this.#sendSoon();
+    }
+    return result;
+  }
+
+  #sendSoon(): void {
+    this.#turns
+      .take(() => this.#send())
+      .catch(error => {
+        if (!this.#closed) this.#options.warn?.(`changes are not in the store yet: ${errorText(error)}`);
+      });
+  }
+
+  /** Sends what was answered and is not in the store. In turn. */
+  async #send(): Promise<void> {
+    if (this.#closed) return;
+    try {
+      for (let round = 1; ; ) {
+        const next = this.#unsent.first;
+        if (next === undefined) break;
+        try {
+          if (this.#unsent.mixed) await this.#sendDifference(next.by);
+          else {
+            await this.#publish(next);
+            this.#advance(next.operations);
+            this.#unsent.sent();
+          }
+        } catch (error) {
+          if (!(error instanceof Behind) || round++ >= attempts) throw error;
+          await this.#pull();
+        }
+      }
+      this.#sendFault = undefined;
+    } catch (error) {
+      if (error instanceof Fault) this.#sendFault = error;
+      if (error instanceof Fault && isPassing(error)) this.#isDown(error);
+      throw error;
+    }
+  }
+
+  async #sendDifference(by: By): Promise<void> {
+    await this.#publishDifference(by);
+    this.#unsent.allSent();
   }
 
   async publishChanges(by: By): Promise<string | undefined> {
     try {
-      const id = await this.#turns.take(() => this.#publishChanges(by));
+      const id = await this.#turns.take(async () => {
+        await this.#send();
+        return await this.#publishChanges(by);
+      });
       this.#unpublished = undefined;
       return id;
     } catch (error) {
@@ -125,24 +210,29 @@ export class Replica implements Replication, AsyncDisposable {
   }
 
   async #publishChanges(by: By, complete?: true): Promise<string | undefined> {
-    let id: string | undefined;
     for (let round = 1; ; round++) {
       await this.#pull();
-      const operations = await this.#copy.unpublished(this.state);
-      if (operations.length === 0 && complete === undefined) return id;
       try {
-        for (const [i, part] of [...this.#parts(operations)].entries()) {
-          const whole = part.last && complete;
-          const publication = this.#publicationOf(by, part.operations);
-          await this.#publish(publication, complete === undefined ? undefined : whole === true);
-          this.#advance(publication.operations);
-          if (i === 0) id = publication.id;
-        }
-        return id;
+        return await this.#publishDifference(by, complete);
       } catch (error) {
         if (!(error instanceof Behind) || round >= attempts) throw error;
       }
     }
+  }
+
+  /** What the directory holds and the log does not. The id of the first entry, if there is one. */
+  async #publishDifference(by: By, complete?: true): Promise<string | undefined> {
+    let id: string | undefined;
+    const operations = await this.#copy.unpublished(this.state);
+    if (operations.length === 0 && complete === undefined) return id;
+    for (const part of entryParts(operations)) {
+      const whole = part.last && complete;
+      const publication = this.#publicationOf(by, part.operations);
+      await this.#publish(publication, complete === undefined ? undefined : whole === true);
+      this.#advance(publication.operations);
+      id ??= publication.id;
+    }
+    return id;
   }
 
   /** Publishes a directory as the first content of the workspace. */
@@ -150,20 +240,12 @@ export class Replica implements Replication, AsyncDisposable {
     await this.#turns.take(() => this.#publishChanges(by, true));
   }
 
-  /** Operations in the order in which they must be done, in entries of bounded size. */
-  *#parts(operations: readonly Operation[]): Generator<{ operations: Operation[]; last: boolean }> {
-    let part: Operation[] = [];
-    let bytes = 0;
-    for (const operation of operations) {
-      const size = operation.do === "write" ? operation.size : 0;
-      if (part.length > 0 && (part.length >= entryFiles || bytes + size > entryBytes)) {
-        yield { operations: part, last: false };
-        [part, bytes] = [[], 0];
-      }
-      part.push(operation);
-      bytes += size;
-    }
-    yield { operations: part, last: true };
+  /** Sends what a process that died has answered and not sent. The log is read up to where that began. */
+  async recover(): Promise<void> {
+    this.#unsent.mixed = true;
+    await this.#turns.take(() => this.#publishChanges({ action: "recover", client: "" }));
+    this.#unsent.allSent();
+    this.#unsent.forget();
   }
 
   /** What is read now is what is published, also where a file has changed once more. */
@@ -232,11 +314,14 @@ export class Replica implements Replication, AsyncDisposable {
     this.#copy.workspace.archive.changes.noteId(entry.id);
     const contents = await this.#contentsOf(operations);
     const get = async (hash: string) => contents.get(hash) ?? (await this.content(hash));
+    const isAhead = !this.#unsent.isEmpty || this.#unsent.mixed;
+    this.#unsent.mixed = isAhead;
     try {
-      await this.#copy.apply(entry.id, by, operations, this.state, get);
+      await this.#copy.apply(entry.id, by, operations, this.state, get, at => this.#tellOverlap(at, entry));
       this.#advance(operations);
     } catch (error) {
       if (Fault.is(error, "store_unavailable") || !(error instanceof Fault)) throw error;
+      if (isAhead) return await this.#takeOver(entry, get);
       // The copy is not what the log says it is. The log decides.
       this.#options.warn?.(
         `revision ${entry.revision} does not apply (${error.code}); comparing the whole copy`,
@@ -246,15 +331,34 @@ export class Replica implements Replication, AsyncDisposable {
     }
   }
 
+  /** The same over changes that are not sent yet: each operation as far as it can be done. */
+  async #takeOver(entry: LogEntry, get: (hash: string) => Promise<Uint8Array>): Promise<void> {
+    const { by, operations } = bodyOf(entry);
+    for (const operation of operations) {
+      const id = this.#copy.workspace.archive.changes.newId();
+      try {
+        await this.#copy.apply(id, by, [operation], this.state, get, at => this.#tellOverlap(at, entry));
+      } catch (error) {
+        if (Fault.is(error, "store_unavailable") || !(error instanceof Fault)) throw error;
+      }
+    }
+    this.#advance(operations);
+  }
+
+  #tellOverlap(at: string, { revision }: LogEntry): void {
+    this.#options.warn?.(
+      `${at} was changed here and by revision ${revision} in the same place: that revision stays, the change made here is in the history`,
+    );
+  }
+
   /** All at once: each is a question to the store. */
   async #contentsOf(operations: readonly Operation[]): Promise<ReadonlyMap<string, Uint8Array>> {
-    const hashes = operations.flatMap(one => ("hash" in one && one.hash !== undefined ? [one.hash] : []));
     const found = new Map<string, Uint8Array>();
-    const queue = new Set(hashes).values();
+    const queue = hashesOf(operations).values();
     const work = async () => {
       for (const hash of queue) found.set(hash, await this.content(hash));
     };
-    await Promise.all(Array.from({ length: 8 }, work));
+    await Promise.all(Array.from({ length: fetchesAtOnce }, work));
     return found;
   }
 
@@ -269,13 +373,79 @@ export class Replica implements Replication, AsyncDisposable {
   /** Makes the copy what the log says, whatever it is now. */
   async repair(): Promise<void> {
     const operations = await this.#copy.unapplied(this.state);
-    for (const part of this.#parts(operations)) {
-      if (part.operations.length === 0) continue;
-      const contents = await this.#contentsOf(part.operations);
-      const get = async (hash: string) => contents.get(hash) ?? (await this.content(hash));
-      const id = this.#copy.workspace.archive.changes.newId();
-      await this.#copy.apply(id, { action: "replicate", client: "" }, part.operations, new TreeState(), get);
+    for (const part of entryParts(operations)) await this.#fetch(part.operations);
+  }
+
+  async #fetch(operations: readonly Operation[]): Promise<void> {
+    if (operations.length === 0) return;
+    const contents = await this.#contentsOf(operations);
+    const get = async (hash: string) => contents.get(hash) ?? (await this.content(hash));
+    const id = this.#copy.workspace.archive.changes.newId();
+    await this.#copy.apply(id, { action: "replicate", client: "" }, operations, new TreeState(), get);
+  }
+
+  /** The same, and what came since. Where that takes long, it goes on behind the answer. */
+  async fill(): Promise<void> {
+    const operations = await this.#copy.unapplied(this.state);
+    const { waitForFiles = 500, info } = this.#options;
+    const { copy, state } = { copy: this.#copy, state: this.state };
+    const filling = new Filling(operations, { copy, state, info, apply: part => this.#fetch(part) });
+    if (operations.length <= waitForFiles) {
+      await filling.done;
+      return await this.refresh("writes");
     }
+    info?.(`fetching ${operations.length} files; single files can be read meanwhile`);
+    this.#filling = filling;
+    this.#seen = this.#revision;
+    // Nothing else is done before: what others have published is applied to a whole copy.
+    this.#turns
+      .take(() => filling.done)
+      .then(
+        () => {
+          this.#filling = undefined;
+          this.#touched.clear();
+        },
+        error => this.#options.warn?.(`the files could not be fetched: ${errorText(error)}`),
+      );
+  }
+
+  /** Whether these files are here, as the log has them now, though others are missing. */
+  async #haveFirst(filling: Filling, paths: readonly string[]): Promise<boolean> {
+    for (;;) {
+      const entries = await this.#store.entries(this.id, this.#seen, batch);
+      for (const { operations } of entries.map(bodyOf))
+        for (const one of operations) {
+          this.#touched.add(one.at);
+          if ("from" in one) this.#touched.add(one.from);
+        }
+      this.#seen += entries.length;
+      if (entries.length < batch) break;
+    }
+    for (const given of paths) {
+      const at = this.#fileAt(given);
+      if (at === undefined || this.#isTouched(at) || !(await filling.first(at))) return false;
+    }
+    return paths.length > 0;
+  }
+
+  /** The file that a caller names, with lines or a symbol behind it or not. */
+  #fileAt(given: string): string | undefined {
+    for (const path of [given, given.replace(/:[-\d,]+$|#.*$/s, "")]) {
+      try {
+        const { absolute } = this.#copy.workspace.at(path);
+        const at = absolute.slice(this.root.length + 1);
+        if (this.state.get(at)?.kind === "file") return at;
+      } catch (error) {
+        if (!(error instanceof Fault)) throw error;
+      }
+    }
+    return undefined;
+  }
+
+  #isTouched(at: string): boolean {
+    for (let end = at.length; end > 0; end = at.lastIndexOf("/", end - 1))
+      if (this.#touched.has(at.slice(0, end))) return true;
+    return false;
   }
 
   /** The same for what it was forked from. */
@@ -312,8 +482,20 @@ export class Replica implements Replication, AsyncDisposable {
     }
   }
 
-  async refresh(effect: "reads" | "writes"): Promise<void> {
-    if (effect === "writes") return this.#question.answered();
+  async refresh(effect: "reads" | "writes", paths: readonly string[] = []): Promise<void> {
+    const filling = this.#filling;
+    if (filling !== undefined) {
+      if (effect === "reads" && (await this.#haveFirst(filling, paths))) return;
+      if (filling.stuck !== undefined) throw filling.stuck;
+      await filling.done;
+    }
+    if (effect === "writes" && this.#options.durability !== "local") return this.#question.answered();
+    await this.#refreshSoon();
+    if (effect === "writes" && this.#down)
+      throw new Fault("store_unavailable", { reason: "unreachable", detail: "it does not answer" });
+  }
+
+  async #refreshSoon(): Promise<void> {
     if (this.#down || clock() - this.#fresh < (this.#options.trustMs ?? 0)) return;
     const late = new AbortController();
     const tooLate = setTimeout(patienceMs, undefined, { signal: late.signal, ref: false }).then(
@@ -356,6 +538,7 @@ export class Replica implements Replication, AsyncDisposable {
     if (this.#down) this.#options.warn?.("the store can be reached again");
     this.#down = false;
     if (this.#unpublished !== undefined) void this.publishChanges(this.#unpublished).catch(() => {});
+    else if (this.#sendFault !== undefined && isPassing(this.#sendFault)) this.#sendSoon();
     this.#unpublished = undefined;
   }
 
@@ -375,9 +558,43 @@ export class Replica implements Replication, AsyncDisposable {
     }
   }
 
-  async [Symbol.asyncDispose](): Promise<void> {
+  /** Calls `action` when everything has ended. */
+  onClose(action: () => void): void {
+    this.#onClose = action;
+  }
+
+  /** Ends as a process that is killed: nothing is sent any more. For tests. */
+  abandon(): void {
     this.#closed = true;
     this.#unsubscribe();
-    await this.#turns.take(async () => {});
+    this.#unsent.abandon();
+    this.#onClose();
   }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    if (this.#closed) return;
+    this.#unsubscribe();
+    try {
+      if (!this.#unsent.isEmpty) await this.#turns.take(() => this.#send());
+      this.#unsent.forget();
+    } catch (error) {
+      this.#options.warn?.(
+        `answered changes are not in the store (${errorText(error)}); the next start with this directory sends them`,
+      );
+    }
+    this.#closed = true;
+    this.#filling?.stop();
+    await this.#turns.take(async () => {});
+    this.#onClose();
+    this.#onClose = () => {};
+  }
+}
+
+function isPassing(fault: Fault): boolean {
+  return Fault.is(fault, "store_unavailable") && fault.data.reason === "unreachable";
+}
+
+function errorText(error: unknown): string {
+  if (Fault.is(error, "store_unavailable")) return `${error.data.reason}: ${error.data.detail}`;
+  return error instanceof Error ? error.message : String(error);
 }

@@ -66,7 +66,7 @@ interface Shared {
   readonly listeners: Set<CommitListener>;
   readonly attendance: Attendance;
   readonly recordListeners: Set<(id: string) => void>;
-  replication?: Replication | undefined;
+  readonly replications: Set<Replication>;
   written: boolean;
   recorded: boolean;
 }
@@ -98,6 +98,7 @@ export class Workspace implements Disposable {
     return new Workspace(roots, writing, roots, {
       listeners: new Set(),
       recordListeners: new Set(),
+      replications: new Set(),
       attendance,
       written: false,
       recorded: false,
@@ -417,18 +418,23 @@ export class Workspace implements Disposable {
     return replication.write(send => attempt({ root, send }));
   }
 
-  /** Shares the workspace with other machines, from now on. @internal */
-  replicate(replication: Replication): void {
-    this.#shared.replication = replication;
+  /** Shares a directory with other machines, from now on. Returns how to stop that. @internal */
+  replicate(replication: Replication): () => void {
+    this.#shared.replications.add(replication);
+    return () => void this.#shared.replications.delete(replication);
   }
 
   /** What shares the workspace with other machines; absent where nothing does. @internal */
   get replication(): Replication | undefined {
-    const { replication } = this.#shared;
     // Other directories are written to in the same way, and are not shared.
-    return replication !== undefined && this.roots.every(({ path }) => isWithin(path, replication.root))
-      ? replication
-      : undefined;
+    for (const one of this.#shared.replications)
+      if (this.roots.length > 0 && this.roots.every(({ path }) => isWithin(path, one.root))) return one;
+    return undefined;
+  }
+
+  /** Every directory that is shared with other machines. @internal */
+  get replications(): ReadonlySet<Replication> {
+    return this.#shared.replications;
   }
 
   /**

@@ -1,0 +1,70 @@
+// What a machine notes about a directory that is a replica, in the state directory: which workspace it is a copy of,
+// and the revision behind which it holds changes that are not in the store yet.
+import { join } from "node:path";
+import { Fault } from "../fault.ts";
+import type { Revision, WorkspaceId } from "../store/store.ts";
+import { contentAt, namesIn, unlinkIfThere } from "../workspace/commit/if-there.ts";
+import { type Claim, claim } from "../workspace/system/claim.ts";
+import { writeNamedFile } from "../workspace/system/named-file.ts";
+import type { Workspace } from "../workspace/workspace.ts";
+
+const unsentSuffix = ".unsent";
+const claimSuffix = ".in-use";
+
+export class ReplicaNote {
+  readonly #folder: string;
+  readonly #name: string;
+
+  constructor(workspace: Workspace, root: string) {
+    this.#folder = workspace.stateFolder("replicas");
+    this.#name = Buffer.from(root).toString("base64url").slice(-200);
+  }
+
+  /** The workspace that the directory is a copy of. Without this note, nothing in the directory is ever removed. */
+  get workspace(): WorkspaceId | undefined {
+    return contentAt(join(this.#folder, this.#name))?.toString();
+  }
+
+  set workspace(id: WorkspaceId) {
+    // Changes have the same ids on every replica, so two of one workspace cannot share a history.
+    for (const name of namesIn(this.#folder)) {
+      if (name === this.#name || name.endsWith(unsentSuffix) || name.endsWith(claimSuffix)) continue;
+      if (contentAt(join(this.#folder, name))?.toString() === id) throw invalid(secondReplica);
+    }
+    writeNamedFile(join(this.#folder, this.#name), id);
+  }
+
+  /** The directory has changes on top of this revision that the store lacks; undefined: it has none. */
+  get unsentSince(): Revision | undefined {
+    const text = contentAt(join(this.#folder, this.#name + unsentSuffix))?.toString();
+    return text !== undefined && /^\d+$/.test(text) ? Number(text) : undefined;
+  }
+
+  set unsentSince(revision: Revision | undefined) {
+    const path = join(this.#folder, this.#name + unsentSuffix);
+    if (revision === undefined) unlinkIfThere(path);
+    else writeNamedFile(path, String(revision));
+  }
+
+  /** Held as long as a process keeps the directory up to date. Faults: `store_unavailable` where another one does. */
+  claim(): Claim {
+    const got = claim(this.#folder, this.#name + claimSuffix);
+    if (got === undefined) throw invalid(inUse);
+    return got;
+  }
+
+  /** Whether a living process keeps the directory up to date. */
+  get isInUse(): boolean {
+    const got = claim(this.#folder, this.#name + claimSuffix);
+    got?.[Symbol.dispose]();
+    return got === undefined;
+  }
+}
+
+const secondReplica =
+  "another directory with this state directory is a replica of it; use --state-dir for each";
+const inUse = "another server keeps this directory up to date; serve one directory with one server";
+
+function invalid(detail: string): Fault {
+  return new Fault("store_unavailable", { reason: "invalid", detail });
+}

@@ -1,0 +1,139 @@
+// Replicas that answer a change before the store has it, and new replicas that answer before they have every file.
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { Ground } from "./ground.ts";
+
+const local = { durability: "local" } as const;
+
+describe("with durability local", () => {
+  it("a change is answered while the store hangs, and is in the store afterwards, with its id", async () => {
+    await using ground = new Ground();
+    const a = await ground.machine("a", { f: "1\n" }, local);
+    const b = await ground.machine("b");
+    let go = () => {};
+    a.line.holds = new Promise<void>(resolve => {
+      go = resolve;
+    });
+    const { id } = await a.write("g", "here\n");
+    await b.replica.refresh("reads");
+    expect(existsSync(join(b.root, "g"))).toBe(false);
+    go();
+    await until(async () => {
+      await b.replica.refresh("reads");
+      return existsSync(join(b.root, "g"));
+    });
+    expect(b.tree()).toEqual(a.tree());
+    expect(b.workspace.archive.changes.get(id)?.id).toBe(id);
+  });
+
+  it("what another machine changed meanwhile is merged, and both come to hold the same", async () => {
+    await using ground = new Ground();
+    const a = await ground.machine("a", { f: "1\n2\n3\n", gone: "x\n" }, local);
+    const b = await ground.machine("b", {}, local);
+    let go = () => {};
+    const held = new Promise<void>(resolve => {
+      go = resolve;
+    });
+    for (const machine of [a, b]) machine.line.holds = held;
+    await a.edit("f", text => text.replace("1", "one"));
+    await a.workspace.commit([{ kind: "remove", path: a.workspace.at("gone") }]);
+    await b.edit("f", text => text.replace("3", "three"));
+    await b.workspace.commit([{ kind: "remove", path: b.workspace.at("gone") }]);
+    go();
+    await until(async () => {
+      for (const machine of [a, b]) await machine.replica.refresh("reads");
+      return a.text("f") === "one\n2\nthree\n" && b.text("f") === a.text("f");
+    });
+    await until(async () => (await ground.store.find("w"))?.revision === a.replica.revision);
+    const c = await ground.machine("c");
+    expect(c.tree()).toEqual({ f: "644 one\n2\nthree\n" });
+  });
+
+  it("while the store is known to be unreachable, writes are refused", async () => {
+    await using ground = new Ground();
+    const a = await ground.machine("a", { f: "1\n" }, local);
+    a.line.isCut = true;
+    await a.write("f", "2\n");
+    await until(() => a.replica.staleMs !== undefined);
+    await expect(a.replica.refresh("writes")).rejects.toMatchObject({ code: "store_unavailable" });
+    a.line.isCut = false;
+    await until(() => a.replica.staleMs === undefined);
+    const b = await ground.machine("b");
+    await until(async () => {
+      await b.replica.refresh("reads");
+      return b.text("f") === "2\n";
+    });
+  });
+
+  it("what a process answered and could not send is sent by the next one", async () => {
+    await using ground = new Ground();
+    const a = await ground.machine("a", { f: "1\n2\n", g: "g\n" }, local);
+    const b = await ground.machine("b");
+    a.line.holds = new Promise(() => {});
+    await a.edit("f", text => text.replace("1", "one"));
+    await a.write("new/h", "h\n");
+    await b.edit("f", text => text.replace("2", "two"));
+    a.replica.abandon();
+    const again = await ground.machine("a", {}, local);
+    await b.replica.refresh("reads");
+    expect(b.text("f")).toBe("one\ntwo\n");
+    expect(b.text("new/h")).toBe("h\n");
+    expect(again.tree()).toEqual(b.tree());
+  });
+
+  it("a quota that is reached stops the next change, and loses nothing that was answered here", async () => {
+    await using ground = new Ground();
+    const a = await ground.machine("a", { f: "1\n" }, { ...local, maxBytes: 3000 });
+    await a.write("big", "x".repeat(4000));
+    await until(async () => {
+      const again = await a.write("f", "2\n").catch((error: unknown) => error);
+      return again instanceof Error;
+    });
+    await expect(a.write("f", "2\n")).rejects.toMatchObject({
+      code: "store_unavailable",
+      data: { reason: "full" },
+    });
+    expect(a.text("big")).toHaveLength(4000);
+  });
+});
+
+describe("a new replica of many files", () => {
+  const files = Object.fromEntries(Array.from({ length: 40 }, (_, i) => [`d${i % 4}/f${i}`, `${i}\n`]));
+
+  it("reads one file before it has the others, and then has all", async () => {
+    await using ground = new Ground();
+    const a = await ground.machine("a", files);
+    await a.edit("d0/f0", text => `${text}edited\n`);
+    const b = await ground.machine("b", {}, { waitForFiles: 5 }, line => {
+      line.slowGets = 20;
+    });
+    await b.replica.refresh("reads", ["d3/f39"]);
+    expect(b.text("d3/f39")).toBe("39\n");
+    expect(Object.keys(b.tree()).length).toBeLessThan(40);
+    // A later change touches this one: it waits for everything.
+    await b.replica.refresh("reads", ["d0/f0"]);
+    expect(b.text("d0/f0")).toBe("0\nedited\n");
+    expect(b.tree()).toEqual(a.tree());
+    await b.write("d3/f39", "by b\n");
+    await a.replica.refresh("reads");
+    expect(a.text("d3/f39")).toBe("by b\n");
+  });
+
+  it("a change made elsewhere while files are fetched is seen by the next read", async () => {
+    await using ground = new Ground();
+    const a = await ground.machine("a", files);
+    const b = await ground.machine("b", {}, { waitForFiles: 5 }, line => {
+      line.slowGets = 20;
+    });
+    await b.replica.refresh("reads", ["d3/f39:1-2"]);
+    await a.write("d3/f39", "newer\n");
+    await b.replica.refresh("reads", ["d3/f39:1-2"]);
+    expect(b.text("d3/f39")).toBe("newer\n");
+    expect(b.tree()).toEqual(a.tree());
+  });
+});
+
+async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
+  while (!(await condition())) await new Promise(resolve => setTimeout(resolve, 20));
+}
