@@ -23,8 +23,18 @@ export class HttpServer {
   gone = false;
   said = "";
 
-  constructor(root: string, state: string, args: readonly string[] = []) {
-    const env = { ...process.env, POLYFS_STATE_DIR: state, POLYFS_CODE_CACHE: codeCache };
+  constructor(
+    root: string,
+    state: string,
+    args: readonly string[] = [],
+    environment: Readonly<Record<string, string>> = {},
+  ) {
+    const env = {
+      ...process.env,
+      POLYFS_STATE_DIR: state,
+      POLYFS_CODE_CACHE: codeCache,
+      ...environment,
+    };
     const child = spawn(process.execPath, [program, "--http", "0", ...args, root], {
       env,
       stdio: ["ignore", "ignore", "pipe"],

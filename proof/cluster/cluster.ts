@@ -1,13 +1,22 @@
 // Three replicas of one workspace, each with a directory and a state of its own, as on three machines. A replica can be
 // killed and comes back with what it had, or as a new machine with nothing.
 import { execFileSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type PostgresServer, startPostgres } from "../../test/store/postgres-server.ts";
 import { type Answer, NoAnswer } from "../client/client.ts";
 import { HttpServer, messageIn } from "../client/http-client.ts";
 import { program } from "../places.ts";
+import { Cable } from "./cable.ts";
 
 const both = { "content-type": "application/json", accept: "application/json, text/event-stream" };
 const era = "2026-07-28";
@@ -21,6 +30,10 @@ export class Cluster implements AsyncDisposable {
   readonly database: PostgresServer | undefined;
   readonly #store: string;
   readonly #servers: HttpServer[] = [];
+  /** The networks of the replicas, where they share a database. */
+  readonly #cables: Cable[] = [];
+  readonly #addresses: string[] = [];
+  readonly #clock = fakeClock();
 
   private constructor(database: PostgresServer | undefined) {
     this.database = database;
@@ -53,10 +66,33 @@ export class Cluster implements AsyncDisposable {
 
   async startReplica(i: number): Promise<void> {
     mkdirSync(this.root(i), { recursive: true });
-    const args = ["--store", this.#store, "--stateless", "--allow-run=unsandboxed", "--log-level", "warn"];
-    const server = new HttpServer(this.root(i), join(this.base, `state${i}`), args);
+    if (this.database !== undefined && this.#cables[i] === undefined) {
+      const { cable, url } = await Cable.lay(this.#store);
+      this.#cables[i] = cable;
+      this.#addresses[i] = url;
+    }
+    const store = this.#addresses[i] ?? this.#store;
+    const args = ["--store", store, "--stateless", "--allow-run=unsandboxed", "--log-level", "warn"];
+    // The second replica's clock is an hour ahead, the third one's an hour behind.
+    const offset = [undefined, "+3600s", "-3600s"][i % 3];
+    const clock = this.#clock && offset ? { ...this.#clock, FAKETIME: offset } : {};
+    const server = new HttpServer(this.root(i), join(this.base, `state${i}`), args, clock);
     this.#servers[i] = server;
     await server.url;
+  }
+
+  get hasClocks(): boolean {
+    return this.#clock !== undefined;
+  }
+
+  /** Cuts a replica off from the database, and connects it again. False where there is nothing to cut. */
+  cut(i: number): boolean {
+    this.#cables[i]?.cut();
+    return this.#cables[i] !== undefined;
+  }
+
+  heal(i: number): void {
+    this.#cables[i]?.heal();
   }
 
   /** As a machine that loses power; `anew` also loses its disk. */
@@ -103,7 +139,17 @@ export class Cluster implements AsyncDisposable {
       await server.ended;
       server.agent.destroy();
     }
+    for (const cable of this.#cables) await cable[Symbol.asyncDispose]();
     await this.database?.[Symbol.asyncDispose]();
     rmSync(this.base, { recursive: true, force: true });
   }
+}
+
+/** What makes a process believe in another time (libfaketime); undefined where it is not installed. */
+function fakeClock(): Readonly<Record<string, string>> | undefined {
+  const folders = ["/usr/lib", "/usr/local/lib"].filter(existsSync);
+  const inner = folders.flatMap(folder => readdirSync(folder).map(name => join(folder, name)));
+  const places = [...folders, ...inner].map(place => join(place, "faketime/libfaketime.so.1"));
+  const found = places.find(existsSync);
+  return found === undefined ? undefined : { LD_PRELOAD: found, FAKETIME_DONT_FAKE_MONOTONIC: "1" };
 }

@@ -1,5 +1,5 @@
-// Agents work through three replicas of one workspace while replicas are killed, replaced by new machines, and the
-// database crashes. Afterwards every answered piece of work must be there, in order, exactly once, on every replica.
+// Agents work through three replicas of one workspace while replicas are killed, replaced by new machines, and cut off
+// from the database, and the database crashes. Their clocks are an hour apart. Afterwards every answered piece of work must be there, in order, exactly once, on every replica.
 //
 //   CL1  what was answered is there, once
 //   CL2  shared files are what their edits add up to: every line is somebody's, none is lost, doubled or misplaced
@@ -17,12 +17,13 @@ const shared = ["shared0.txt", "shared1.txt", "shared2.txt"];
 export const clusterSuite: Suite = {
   name: "cluster",
   async run(trial) {
-    const { tally, long, minutes = long ? 5 : 0.25 } = trial;
+    const { tally, long, minutes = long ? 30 : 0.25 } = trial;
     const agents = long ? 200 : 12;
     const start = Array.from({ length: agents }, (_, i) => `${anchor(i)}\n`).join("");
     await using cluster = await Cluster.start(3, Object.fromEntries(shared.map(name => [name, start])));
     if (cluster.database === undefined)
       tally.skipped("CL0", "PostgreSQL is not installed: the replicas share a directory instead");
+    if (!cluster.hasClocks) tally.skipped("CL0", "libfaketime is not installed: the clocks agree");
     const end = Date.now() + minutes * 60_000;
     const isOver = () => Date.now() > end;
     const [deeds] = await Promise.all([
@@ -46,6 +47,12 @@ async function disturb(cluster: Cluster, { chance, long, say }: Trial, isOver: (
       continue;
     }
     const victim = chance.below(cluster.count);
+    if (round % 3 === 0 && cluster.cut(victim)) {
+      say(`replica ${victim} is cut off`);
+      await pause(1000 + chance.below(long ? 15_000 : 3000));
+      cluster.heal(victim);
+      continue;
+    }
     const anew = chance.below(3) === 0;
     say(`replica ${victim} is killed${anew ? ", and replaced by a new machine" : ""}`);
     await cluster.killReplica(victim, anew);

@@ -36,7 +36,8 @@ export async function accessOf(config: Config, workspace: Workspace, log: Log): 
       : await told("--oauth-issuer and --oauth-audience must be URLs that can be used", async () => {
           const { OAuth } = await import("../mcp/auth/oauth.ts");
           const rootsClaim = config["oauth-roots-claim"] ?? "polyfs_roots";
-          return new OAuth({ issuer, audience, rootsClaim, workspace, log, ...limits });
+          const workspaceClaim = config["oauth-workspace-claim"];
+          return new OAuth({ issuer, audience, rootsClaim, workspaceClaim, workspace, log, ...limits });
         });
   if (byFile !== undefined && byIssuer !== undefined) return either(byFile, byIssuer);
   return byFile ?? byIssuer ?? openAccess(workspace);

@@ -43,6 +43,11 @@ export const httpOptions = {
     value: "NAME",
     help: "The claim of such a token that names the directories it is for (polyfs_roots if left out)",
   },
+  "oauth-workspace-claim": {
+    kind: "text",
+    value: "NAME",
+    help: "The claim of such a token that names the only workspace it is for, with the forks of it (polyfs_workspace if left out)",
+  },
   "allow-host": {
     kind: "text",
     value: "NAMES",

@@ -17,7 +17,9 @@ import { accessOf } from "./http-access.ts";
 import { tellStart } from "./log.ts";
 import { policyOf } from "./policy/policy-choice.ts";
 import { ruleWriter } from "./policy/write-rule.ts";
+import { refuseUnshared } from "./replica-directory.ts";
 import { settingsOf } from "./settings.ts";
+import { sharedThroughStore } from "./shared-directory.ts";
 import { openTelemetry } from "./telemetry.ts";
 import { UsageError } from "./usage-error.ts";
 import { warnOfVolatileState } from "./volatile-state.ts";
@@ -49,10 +51,8 @@ export async function serveOverHttp(given: Config, log: Log): Promise<void> {
   const { confine, sandbox } = await confinementOf(config);
   using engine = openDirectories(config, { withoutRoots }, confine, policy, workspaces);
   for (const { path, access } of engine.workspace.roots) log.info(`serving ${path} (${access})`);
-  await using _shared =
-    config.store === undefined
-      ? undefined
-      : await (await import("./replica.ts")).shareThroughStore(config, engine.workspace, log);
+  refuseUnshared(config, engine.workspace);
+  await using _shared = await sharedThroughStore(config, engine.workspace, workspaces, log);
   using audit = openAudit(config, engine.workspace, log);
   if (config.tokens !== undefined) refuseServed("--tokens", config.tokens, engine.workspace);
   using activity = new Activity({
@@ -144,8 +144,8 @@ async function servedBy(
   const { graceOf, keepInOrder, openWorkspaces, serveWorkspace } = await import("./workspaces.ts");
   const served =
     config["workspace-name"] === undefined && config.grants.length === 0
-      ? { config, workspaces: openWorkspaces(config) }
-      : await serveWorkspace(config, dialect);
+      ? { config, workspaces: await openWorkspaces(config, log) }
+      : await serveWorkspace(config, dialect, log);
   keepInOrder(served.workspaces, graceOf(config), log);
   return served;
 }

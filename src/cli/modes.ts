@@ -10,6 +10,7 @@ const everywhere: ReadonlySet<string> = new Set(["audit", "audit-max-bytes"]);
 const needs: Partial<Record<HttpOptionName, HttpOptionName>> = {
   "audit-max-bytes": "audit",
   "oauth-roots-claim": "oauth-issuer",
+  "oauth-workspace-claim": "oauth-issuer",
   "tls-cert": "tls-key",
   "tls-key": "tls-cert",
 };

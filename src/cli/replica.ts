@@ -2,8 +2,9 @@
 import { plainWording, say } from "../contract/wording.ts";
 import { Fault } from "../engine/fault.ts";
 import { openReplica } from "../engine/replica/open-replica.ts";
-import type { Replica } from "../engine/replica/replica.ts";
+import type { Replica, ReplicaOptions } from "../engine/replica/replica.ts";
 import { openWorkspaceStore, shownAddress } from "../engine/store/open-store.ts";
+import type { WorkspaceId } from "../engine/store/store.ts";
 import type { Workspace } from "../engine/workspace/workspace.ts";
 import type { Log } from "../mcp/log.ts";
 import type { Config } from "./config.ts";
@@ -20,15 +21,13 @@ export async function shareThroughStore(
 ): Promise<AsyncDisposable & { readonly replica: Replica }> {
   const address = config.store ?? "";
   const name = config["store-workspace"] ?? "main";
-  const store = await openWorkspaceStore({ store: address, objects: config["store-objects"] }).catch(asUsage);
+  const store = await openWorkspaceStore({ store: address, objects: config["store-objects"] }).catch(
+    storeProblem,
+  );
   try {
     const replica = await openReplica({
       ...{ store, name, workspace },
-      trustMs: config["store-trust-ms"],
-      maxBytes: config["store-max-bytes"],
-      durability: config["store-durability"],
-      info: message => log.info(message),
-      warn: message => log.warn(message),
+      ...replicaOptions(config, log),
     });
     if (config["store-durability"] === "local") log.warn(localDurabilityRisk);
     log.info(`sharing workspace ${name} of ${shownAddress(address)} at revision ${replica.revision}`);
@@ -41,12 +40,46 @@ export async function shareThroughStore(
     };
   } catch (error) {
     await store[Symbol.asyncDispose]();
-    return asUsage(error);
+    return storeProblem(error);
   }
 }
 
+/** The same for a directory that is known to be a copy of this workspace. */
+export async function shareNoted(
+  config: Config,
+  workspace: Workspace,
+  id: WorkspaceId,
+  log: Log,
+): Promise<AsyncDisposable> {
+  const address = { store: config.store ?? "", objects: config["store-objects"] };
+  const store = await openWorkspaceStore(address).catch(storeProblem);
+  try {
+    const options = { ...replicaOptions(config, log), durability: "store" as const };
+    const replica = await openReplica({ ...options, store, name: "", id, workspace });
+    return {
+      async [Symbol.asyncDispose]() {
+        await replica[Symbol.asyncDispose]();
+        await store[Symbol.asyncDispose]();
+      },
+    };
+  } catch (error) {
+    await store[Symbol.asyncDispose]();
+    return storeProblem(error);
+  }
+}
+
+export function replicaOptions(config: Config, log: Log | undefined): ReplicaOptions {
+  return {
+    trustMs: config["store-trust-ms"],
+    maxBytes: config["store-max-bytes"],
+    durability: config["store-durability"],
+    info: message => log?.info(message),
+    warn: message => log?.warn(message),
+  };
+}
+
 /** What is wrong with the store is wrong with the start. */
-function asUsage(error: unknown): never {
+export function storeProblem(error: unknown): never {
   if (Fault.is(error, "not_empty"))
     throw new UsageError(
       `${error.data.path} holds files that are not of the workspace; name an empty directory, which becomes a copy of it`,

@@ -15,7 +15,9 @@ import { logOf, tellStart } from "./log.ts";
 import { unusedOn } from "./modes.ts";
 import { policyOf } from "./policy/policy-choice.ts";
 import { ruleWriter } from "./policy/write-rule.ts";
+import { refuseUnshared } from "./replica-directory.ts";
 import { settingsOf } from "./settings.ts";
+import { sharedThroughStore } from "./shared-directory.ts";
 import { openTelemetry } from "./telemetry.ts";
 import { explainWaiting } from "./terminal-notice.ts";
 import { warnOfVolatileState } from "./volatile-state.ts";
@@ -41,10 +43,8 @@ export async function serve(given: Config): Promise<void> {
   );
   using engine = served;
   for (const { path, access } of engine.workspace.roots) log.info(`serving ${path} (${access})`);
-  await using _shared =
-    config.store === undefined
-      ? undefined
-      : await (await import("./replica.ts")).shareThroughStore(config, engine.workspace, log);
+  refuseUnshared(config, engine.workspace);
+  await using _shared = await sharedThroughStore(config, engine.workspace, workspaces, log);
   await warnOfVolatileState(config, engine.workspace);
   using audit = openAudit(config, engine.workspace, log);
   const telemetry = await openTelemetry(log);
@@ -86,7 +86,7 @@ async function servedBy(
 ): Promise<Partial<ServedWorkspace> & { config: Config }> {
   if (config.workspaces === undefined) return { config };
   const { graceOf, keepInOrder, serveWorkspace } = await import("./workspaces.ts");
-  const served = await serveWorkspace(config, dialect);
+  const served = await serveWorkspace(config, dialect, log);
   keepInOrder(served.workspaces, graceOf(config), log);
   return served;
 }

@@ -18,9 +18,12 @@ const soonMs = 1000;
 const everyMs = 3_600_000;
 const touchMs = 600_000;
 
-export function openWorkspaces(config: Config): Workspaces {
+/** With --store, the workspaces of the store, of which the directory holds copies. */
+export async function openWorkspaces(config: Config, log?: Log): Promise<Workspaces> {
   const directory = config.workspaces;
   if (directory === undefined) throw new UsageError("name the directory of workspaces: --workspaces DIR");
+  if (config.store !== undefined)
+    return await (await import("./shared-workspaces.ts")).openSharedWorkspaces(config, directory, log);
   const age = config["workspace-max-age"] ?? defaultMaxAge;
   try {
     return open({
@@ -54,12 +57,12 @@ export interface ServedWorkspace {
 }
 
 /** The workspace that `--workspace-name` names. */
-export async function serveWorkspace(config: Config, dialect: Dialect): Promise<ServedWorkspace> {
+export async function serveWorkspace(config: Config, dialect: Dialect, log: Log): Promise<ServedWorkspace> {
   if (config.grants.length > 0)
     throw new UsageError(
       "name a workspace (--workspace-name) or directories, not both; polyfs workspace adopt makes a directory a workspace",
     );
-  const workspaces = openWorkspaces(config);
+  const workspaces = await openWorkspaces(config, log);
   const name = config["workspace-name"];
   if (name === undefined)
     throw new UsageError(`name the workspace to serve: --workspace-name NAME${await names(workspaces)}`);
@@ -67,7 +70,21 @@ export async function serveWorkspace(config: Config, dialect: Dialect): Promise<
   await prepare(workspaces, record, config, dialect);
   setInterval(() => workspaces.touch(record), touchMs).unref();
   const access = config["read-only"] ? "read-only" : "read-write";
-  return { config: { ...config, grants: [{ path: record.root, access }] }, workspaces };
+  const standsFor = await workspaces.originalsOf(record);
+  return { config: { ...config, grants: [{ path: record.root, access, standsFor }] }, workspaces };
+}
+
+/** Once the engine is open: keeps the workspace that --workspace-name names up to date with the store. */
+export async function shareServed(config: Config, workspaces: Workspaces): Promise<void> {
+  const name = config["workspace-name"];
+  if (name === undefined || !workspaces.isShared) return;
+  try {
+    await workspaces.ready(await workspaces.find(name));
+  } catch (error) {
+    if (error instanceof Fault)
+      throw new UsageError(`the workspace ${name} cannot be served: ${say(plainWording, error)}`);
+    throw error;
+  }
 }
 
 async function found(workspaces: Workspaces, name: string): Promise<WorkspaceRecord> {

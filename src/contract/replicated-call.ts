@@ -18,7 +18,7 @@ export async function inReplica(
   try {
     return await run();
   } finally {
-    await replication.publishChanges(by);
+    await replication.publishChanges(by, workspace.maxBytes);
   }
 }
 

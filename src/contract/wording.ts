@@ -185,11 +185,15 @@ export const plainWording: Wording = {
   spawn_failed: ({ command, errno }) => `Could not start the command (${errno}): ${command}`,
   output_limit: ({ limit }) => `The command wrote more than ${limit} bytes and was stopped`,
   no_sandbox: ({ reason }) => `No sandbox for commands: ${reason}`,
-  unknown_job: ({ job }) => `No such job: ${job}`,
+  unknown_job: ({ job, on, here }) =>
+    on === undefined
+      ? `No such job: ${job}`
+      : `The job ${job} runs on the replica ${on}, and this is ${here}: a job can only be reached where it was started`,
   invalid_workspace_name: ({ name, most }) =>
     `${JSON.stringify(name)} cannot be the name of a workspace: letters, digits, . _ and -, at most ${most}, beginning with a letter or digit`,
   unknown_workspace: ({ name, nearest = [] }) =>
     `There is no workspace ${JSON.stringify(name)}${nearest.length > 0 ? `; there is ${nearest.join(", ")}` : ""}`,
+  workspace_dropped: ({ name }) => `The workspace ${name} was dropped: it takes no more changes`,
   workspace_exists: ({ name }) => `There is a workspace ${name} already`,
   not_a_fork: ({ name }) => `${name} is no fork: it has no base`,
   has_forks: ({ name, forks }) => `${name} has forks: ${forks.join(", ")}`,

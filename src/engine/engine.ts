@@ -71,12 +71,14 @@ export function openEngine(options: EngineOptions): Engine {
     allowIrrevocable,
     anyDirectory,
     decidingFiles,
-    ...(workspaces?.usage.isLimited && {
+    ...(workspaces && {
       admit: (changed, changes) => workspaces.usage.admit(changed, changes),
+      refuseUnusable: changed => workspaces.refuseUnusable(changed),
     }),
     opens: path => workspaces?.isOpening(path) ?? false,
     copyAttributes: attributeCopier({ identify: fileIdentity, links: linkFarm }),
   });
+  workspaces?.attach(workspace);
   let disposed = false;
   return {
     get workspace() {

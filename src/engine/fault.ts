@@ -216,6 +216,8 @@ export interface Faults {
 
   // workspaces
   invalid_workspace_name: { readonly name: string; readonly most: number };
+  /** It was dropped while it was in use. */
+  workspace_dropped: { readonly name: string };
   unknown_workspace: { readonly name: string; readonly nearest?: readonly string[] };
   workspace_exists: { readonly name: string };
   not_a_fork: { readonly name: string };
@@ -240,7 +242,8 @@ export interface Faults {
   spawn_failed: { readonly command: string; readonly errno: string };
   output_limit: { readonly limit: number; readonly stdout: string; readonly stderr: string };
   no_sandbox: { readonly reason: string };
-  unknown_job: { readonly job: string };
+  /** `on` is the replica that runs it, where that is another one than this. */
+  unknown_job: { readonly job: string; readonly on?: string; readonly here?: string };
   too_many_jobs: { readonly limit: number };
 }
 

@@ -29,6 +29,13 @@ describe("with an authorization server", () => {
     expect([(await list(token)).status, (await list(token)).status]).toEqual([200, 200]);
   });
 
+  it("a token for a workspace does not reach what is served otherwise", async () => {
+    const { issuer, list } = await fixture();
+    expect((await list(await issuer.token({ polyfs_workspace: "main" }))).status).toBe(404);
+    for (const claim of [7, null, "", "../x", ["main"]])
+      expect((await list(await issuer.token({ polyfs_workspace: claim }))).status).toBe(403);
+  });
+
   it("no token gets 401 and the place of the metadata, which anybody may read", async () => {
     const { url, issuer, list } = await fixture();
     const reply = await list();

@@ -5,6 +5,7 @@ import type { Dialect, Outcome } from "../../contract/dialect.ts";
 import { Session } from "../../contract/session.ts";
 import type { Content } from "../../contract/tool.ts";
 import { printable } from "../../contract/wording.ts";
+import type { Log } from "../../mcp/log.ts";
 import { wireResult } from "../../mcp/tools.ts";
 import type { Config } from "../config.ts";
 import { confinementOf } from "../confinement.ts";
@@ -14,7 +15,9 @@ import { logOf } from "../log.ts";
 import { missingTool } from "../missing-tool.ts";
 import { policyOf } from "../policy/policy-choice.ts";
 import { print } from "../print.ts";
+import { refuseUnshared } from "../replica-directory.ts";
 import { settingsOf } from "../settings.ts";
+import { sharedThroughStore } from "../shared-directory.ts";
 import { standardInput } from "../standard-input.ts";
 import { styleOf, visible } from "../style.ts";
 import { UsageError } from "../usage-error.ts";
@@ -44,6 +47,9 @@ export const callTool = command({
     "policy-is-advisory",
     "workspaces",
     "workspace-name",
+    "store",
+    "store-objects",
+    "store-workspace",
   ],
   examples: [
     [`polyfs call --dialect fs read_file '{"path": "README.md"}'`, "what a model would see of README.md"],
@@ -58,10 +64,12 @@ export const callTool = command({
     if (name === undefined) throw new UsageError("name a tool; see polyfs call --help and polyfs tools");
     const params = parse(json === "-" ? await standardInput() : json);
     const dialect = await chooseDialect(given.dialect);
-    const { config, workspaces } = await servedBy(given, dialect);
+    const { config, workspaces } = await servedBy(given, dialect, logOf(given));
     const policy = policyOf(config, dialect, logOf(config));
     const { confine } = await confinementOf(config);
     using engine = openDirectories(config, dialect, confine, policy, workspaces);
+    refuseUnshared(config, engine.workspace);
+    await using _ = await sharedThroughStore(config, engine.workspace, workspaces, logOf(config));
     using session = new Session();
     session.client = "polyfs call";
     const settings = settingsOf(config, dialect);
@@ -91,9 +99,10 @@ export const callTool = command({
 async function servedBy(
   config: Config,
   dialect: Dialect,
+  log: Log,
 ): Promise<Partial<ServedWorkspace> & { config: Config }> {
   if (config.workspaces === undefined) return { config: whereTheUserStands(config) };
-  return await (await import("../workspaces.ts")).serveWorkspace(config, dialect);
+  return await (await import("../workspaces.ts")).serveWorkspace(config, dialect, log);
 }
 
 function parse(json: string): unknown {

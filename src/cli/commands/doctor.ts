@@ -40,7 +40,7 @@ export const doctor = command({
   description:
     "Checks what this machine offers: the Node version, ripgrep, the sandbox for commands and what it confines, the file systems of the directories (default: the working directory), secrets in them that the policy lets agents read, the limits on watching files, and the state directory. Exit code 1 where something keeps polyfs from working.",
   own: { json: { help: "Print the findings as JSON" } },
-  options: ["dialect", "policy", "workspaces", ...directoryOptions],
+  options: ["dialect", "policy", "workspaces", "store", "store-durability", ...directoryOptions],
   examples: [["polyfs doctor ~/project", "is everything ready to serve this directory?"]],
   most: Number.POSITIVE_INFINITY,
   async run({ operands, own, config }) {
@@ -56,6 +56,7 @@ export const doctor = command({
       ...(await secrets({ ...config, grants })),
       ...watching(),
       ...(config.workspaces === undefined ? [] : [await forks(config)]),
+      ...(config.store === undefined ? [] : [await sharedStore(config)]),
       state(config["state-dir"]),
     ];
     const style = styleOf(process.stdout);
@@ -66,10 +67,28 @@ export const doctor = command({
   },
 });
 
+/** Whether the shared store can be used, and when a change counts as done. */
+async function sharedStore(config: Config): Promise<Finding> {
+  const { openWorkspaceStore, shownAddress } = await import("../../engine/store/open-store.ts");
+  const what = "Shared store";
+  try {
+    await using store = await openWorkspaceStore({ store: config.store ?? "" });
+    const count = (await store.list()).length;
+    const found = `${shownAddress(config.store ?? "")}, ${count} workspaces`;
+    if (config["store-durability"] !== "local")
+      return { what, is: "fine", found: `${found}; a change is answered when the store has it` };
+    const { localDurabilityRisk: advice } = await import("../replica.ts");
+    return { what, is: "notable", found: `${found}; a change is answered before the store has it`, advice };
+  } catch (error) {
+    if (!(error instanceof Fault)) throw error;
+    return { what, is: "broken", found: say(plainWording, error) };
+  }
+}
+
 /** How forks get their files, found out by trying. */
 async function forks(config: Config): Promise<Finding> {
   const { openWorkspaces } = await import("../workspaces.ts");
-  await using workspaces = openWorkspaces(config);
+  await using workspaces = await openWorkspaces({ ...config, store: undefined });
   const { method, because } = await workspaces.method();
   const words = {
     overlay: "by overlay mounts: milliseconds, nothing is copied",

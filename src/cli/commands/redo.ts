@@ -3,6 +3,7 @@ import { nextRedo } from "../../engine/history/standing.ts";
 import { undo } from "../../engine/history/undo.ts";
 import { openDirectories } from "../directories.ts";
 import { print } from "../print.ts";
+import { publishing } from "../replica-directory.ts";
 import { styleOf } from "../style.ts";
 import { command, directoryOptions } from "./command.ts";
 import { printOutcome } from "./restored.ts";
@@ -15,18 +16,20 @@ export const redo = command({
   description:
     "Redoes what the last undo in the working directory reverted; each further polyfs redo goes one step further. A change after an undo ends this: from then on, polyfs undo ID reverts a single undo.",
   own: { reveal: revealOption, "dry-run": { help: "Only show what would be done" } },
-  options: [...directoryOptions, "policy"],
+  options: [...directoryOptions, "policy", "store", "store-objects"],
   examples: [["polyfs redo", "the change that polyfs undo took back is there again"]],
   most: 0,
   async run({ own, config }) {
-    using engine = openDirectories(whereTheUserStands(config), { withoutRoots: "usage" }, undefined);
+    const dryRun = own.has("dry-run");
+    const directories = whereTheUserStands(config);
+    using engine = openDirectories(directories, { withoutRoots: "usage" }, undefined);
     const { workspace } = engine;
+    await using _published = dryRun ? undefined : await publishing(directories, workspace);
     const record = await nextRedo(workspace);
     if (record === undefined) {
       await print(process.stderr, "polyfs: there is nothing to redo: no undo is the last thing done here\n");
       return 1;
     }
-    const dryRun = own.has("dry-run");
     const done = await undo(workspace, { change: record.id, dryRun, client: "polyfs redo" });
     await workspace.settled();
     const commits = done.commit === undefined ? [] : [done.commit];

@@ -41,6 +41,10 @@ export const token = command({
     },
     "per-minute": { value: "N", help: "How many requests it may send in a minute" },
     concurrency: { value: "N", help: "How many of its calls may run at once" },
+    "max-bytes": {
+      value: "N",
+      help: "The most bytes that a workspace may hold, or have in the shared store, after a change of it",
+    },
   },
   options: ["tokens"],
   examples: [
@@ -89,6 +93,7 @@ async function add(file: string, name: string, { own, each }: Given): Promise<nu
     expires: momentIn(own.get("expires")),
     perMinute: countIn(own, "per-minute"),
     concurrency: countIn(own, "concurrency"),
+    maxBytes: countIn(own, "max-bytes"),
   };
   // The same check that the server makes.
   const [checked] = parsed(JSON.stringify({ tokens: [record] }), file);

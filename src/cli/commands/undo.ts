@@ -9,6 +9,7 @@ import type { Workspace } from "../../engine/workspace/workspace.ts";
 import { openDirectories } from "../directories.ts";
 import { fromHome } from "../layer.ts";
 import { print } from "../print.ts";
+import { publishing } from "../replica-directory.ts";
 import { isThere } from "../setup/configuration.ts";
 import { styleOf } from "../style.ts";
 import { UsageError } from "../usage-error.ts";
@@ -33,7 +34,7 @@ export const undoChange = command({
     reveal: revealOption,
     "dry-run": { help: "Only show what would be done" },
   },
-  options: [...directoryOptions, "policy"],
+  options: [...directoryOptions, "policy", "store", "store-objects"],
   examples: [
     ["polyfs undo", "undo the last change"],
     ["polyfs undo --dry-run", "see what that would do"],
@@ -48,8 +49,9 @@ export const undoChange = command({
     const directories = whereTheUserStands(config);
     using engine = openDirectories(directories, { withoutRoots: "usage" }, undefined);
     const { workspace } = engine;
-    const { change, path } = wanted(operands, workspace);
     const dryRun = own.has("dry-run");
+    await using _published = dryRun ? undefined : await publishing(directories, workspace);
+    const { change, path } = wanted(operands, workspace);
     const at = path === undefined ? undefined : workspace.at(resolve(fromHome(path)));
     const choice = {
       change,

@@ -1,10 +1,11 @@
 // `polyfs workspace`: what people do with workspaces: list, adopt, create, fork, compare, merge, drop and restore them.
 import { userInfo } from "node:os";
-import { resolve } from "node:path";
+import { join, resolve } from "node:path";
 import { sayConflicts } from "../../contract/conflict-wording.ts";
 import { openEngine } from "../../engine/engine.ts";
 import { Fault } from "../../engine/fault.ts";
 import { humanSize } from "../../engine/text/size.ts";
+import { temporaryFolder } from "../../engine/workspace/system/temporary-folder.ts";
 import { collect, tidy } from "../../engine/workspaces/collect.ts";
 import type { ForkDifference } from "../../engine/workspaces/file-difference.ts";
 import type { ListedWorkspace, Opener, Workspaces } from "../../engine/workspaces/workspaces.ts";
@@ -34,7 +35,7 @@ export const workspace = command({
   name: "workspace",
   operands: "ACTION [NAME [DIR]]",
   description:
-    "Works with the workspaces in a directory. list shows them; adopt makes an existing directory a workspace, where it is; create makes an empty one, or one with a copy of DIR; fork makes one that begins as another; diff shows what a fork changed; merge brings that to its base, all or nothing, as one change that polyfs undo takes back; drop removes a workspace (an adopted directory stays), and restore brings it back until it is collected.",
+    "Works with the workspaces in a directory. list shows them; adopt makes an existing directory a workspace, where it is; create makes an empty one, or one with a copy of DIR; fork makes one that begins as another; diff shows what a fork changed; merge brings that to its base, all or nothing, as one change that polyfs undo takes back; drop removes a workspace (an adopted directory stays), and restore brings it back until it is collected. With --store it works with the workspaces of a shared store, on any machine.",
   own: {
     from: { value: "NAME", help: "fork: the workspace to begin as" },
     prefer: {
@@ -45,7 +46,7 @@ export const workspace = command({
     stat: { help: "diff: only the names of the files" },
     json: { help: "Print JSON" },
   },
-  options: ["workspaces", "workspace-max-age", "workspace-keep-dropped"],
+  options: ["workspaces", "workspace-max-age", "workspace-keep-dropped", "store", "store-objects"],
   examples: [
     ["polyfs workspace adopt main ~/project --workspaces ~/ws", "a directory becomes the workspace main"],
     ["polyfs workspace fork task-1 --from main --workspaces ~/ws", "a fork to work in"],
@@ -60,10 +61,16 @@ export const workspace = command({
         `polyfs workspace needs one of ${Object.keys(actions).join(", ")}; see polyfs workspace --help`,
       );
     if (operands.length > most) throw new UsageError(`too much: ${JSON.stringify(operands[most])}`);
-    await using workspaces = openWorkspaces(given.config);
-    using engine = openEngine({ roots: [], state: given.config["state-dir"], workspaces });
+    // A server may keep the copies in DIR up to date, so the command has copies of its own.
+    using folder = given.config.store === undefined ? undefined : temporaryFolder();
+    const config = folder
+      ? { ...given.config, workspaces: join(folder.path, "all"), "state-dir": join(folder.path, "state") }
+      : given.config;
+    const workspaces = await openWorkspaces(config);
+    using engine = openEngine({ roots: [], state: config["state-dir"], workspaces });
+    await using _ = workspaces;
     // What a killed process left is not in anybody's way, but nobody else may come by to remove it.
-    await tidy(workspaces);
+    if (folder === undefined) await tidy(workspaces);
     const opener = engine.workspace.as({ action: `workspace ${word}`, client: "polyfs workspace" });
     try {
       await print(process.stdout, await run(workspaces, { ...given, operands }, opener));
@@ -108,12 +115,18 @@ async function list(workspaces: Workspaces, { own }: Given): Promise<string> {
     all.map(({ record, baseName, size, used, expires }) => [
       record.name,
       [
-        baseName === undefined ? record.kind : `fork of ${baseName} (${record.method})`,
+        baseName === undefined
+          ? record.kind
+          : `fork of ${baseName}${workspaces.isShared ? "" : ` (${record.method})`}`,
         `made ${day(record.created)}`,
-        record.dropped === undefined ? `used ${day(used)}` : `dropped ${day(record.dropped)}`,
+        ...(record.dropped !== undefined
+          ? [`dropped ${day(record.dropped)}`]
+          : workspaces.isShared
+            ? []
+            : [`used ${day(used)}`]),
         ...(size === undefined ? [] : [humanSize(size)]),
         ...(record.owner === "" ? [] : [`by ${record.owner}`]),
-        visible(record.root),
+        ...(workspaces.isShared ? [`revision ${record.revision}`] : [visible(record.root)]),
         ...(expires === undefined ? [] : [`dropped on ${day(expires)} unless it is used`]),
       ].join("  "),
     ]),
@@ -136,14 +149,18 @@ async function create(workspaces: Workspaces, given: Given): Promise<string> {
   const [, directory] = given.operands;
   const from = directory === undefined ? undefined : resolve(fromHome(directory));
   const record = await workspaces.create(nameOf(given), from, owner());
-  return `${record.name} is ${visible(record.root)}\n`;
+  return workspaces.isShared
+    ? `${record.name} is in the store\n`
+    : `${record.name} is ${visible(record.root)}\n`;
 }
 
 async function fork(workspaces: Workspaces, given: Given): Promise<string> {
   const from = given.own.get("from");
   if (from === undefined) throw new UsageError("name the workspace to fork: --from NAME");
   const record = await workspaces.fork(nameOf(given), from, owner());
-  return `${record.name} is ${visible(record.root)} (${record.method})\n`;
+  return workspaces.isShared
+    ? `${record.name} is in the store\n`
+    : `${record.name} is ${visible(record.root)} (${record.method})\n`;
 }
 
 const letters = { added: "A", changed: "M", deleted: "D" } as const;
@@ -191,6 +208,7 @@ async function restore(workspaces: Workspaces, given: Given): Promise<string> {
 }
 
 async function collectNow(workspaces: Workspaces, { config }: Given): Promise<string> {
+  if (workspaces.isShared) throw new UsageError("polyfs store gc collects what a shared store need not keep");
   await collect(workspaces, graceOf(config));
   return "";
 }

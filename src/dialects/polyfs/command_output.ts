@@ -1,7 +1,7 @@
 // `command_output`: the output of a background command, and whether it still runs.
 import { text } from "../../contract/tool.ts";
 import { answerBytes, number } from "./answer.ts";
-import { howEnded, jobs } from "./commands.ts";
+import { howEnded, jobIn, jobs } from "./commands.ts";
 import { polyfsTool } from "./polyfs-tool.ts";
 
 const longestWait = 50_000; // clients give up after a minute
@@ -22,11 +22,12 @@ export const commandOutput = polyfsTool({
   effect: "runs",
   destructive: false,
   idempotent: true,
-  async run({ job, offset, wait_ms }, { session, settings, signal }) {
+  async run({ job, offset, wait_ms }, call) {
+    const { session, settings, signal } = call;
     const waitMs = Math.min(wait_ms, longestWait);
     const output = await session
       .get(jobs)
-      .output(job, offset, { waitMs, limit: answerBytes(settings) - 300, signal });
+      .output(jobIn(job, call), offset, { waitMs, limit: answerBytes(settings) - 300, signal });
     const { exit, bytes } = output.state;
     const state =
       exit === undefined

@@ -12,6 +12,22 @@ export const jobs: Slot<Jobs> = {
   end: value => void value[Symbol.asyncDispose](),
 };
 
+/** The name of a job for callers. Where replicas serve the workspace, it says which one runs it. */
+export function jobHandle(id: string, { workspace }: Pick<CallContext, "workspace">): string {
+  const replica = workspace.replication?.replica;
+  return replica === undefined ? id : `${id}@${replica}`;
+}
+
+/** The job that a handle names. Faults: `unknown_job` where another replica runs it. */
+export function jobIn(handle: string, { workspace }: Pick<CallContext, "workspace">): string {
+  const here = workspace.replication?.replica;
+  const at = handle.indexOf("@");
+  if (here === undefined || at < 0) return handle;
+  const on = handle.slice(at + 1);
+  if (on !== here) throw new Fault("unknown_job", { job: handle, on, here });
+  return handle.slice(0, at);
+}
+
 /** Undefined only where the user allowed commands without a sandbox. */
 export function sandboxFor(
   { engine, workspace, settings }: CallContext,

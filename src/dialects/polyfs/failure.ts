@@ -124,6 +124,7 @@ const codes: { readonly [C in FaultCode]?: PolyfsErrorCode } = {
   store_unavailable: "io",
 
   invalid_workspace_name: "invalid_input",
+  workspace_dropped: "denied",
   unknown_workspace: "not_found",
   workspace_exists: "exists",
   not_a_fork: "invalid_input",

@@ -7,7 +7,7 @@ import type { Sandbox } from "../../engine/shell/launch.ts";
 import { type RunResult, run } from "../../engine/shell/run.ts";
 import type { Directory } from "../../engine/workspace/directory.ts";
 import { answerBytes, number } from "./answer.ts";
-import { howEnded, jobs, sandboxFor, seconds } from "./commands.ts";
+import { howEnded, jobHandle, jobs, sandboxFor, seconds } from "./commands.ts";
 import { footprintLines } from "./footprint-lines.ts";
 import { CommandOutput } from "./output.ts";
 import { pathAt } from "./paths.ts";
@@ -57,8 +57,9 @@ async function inBackground(
   command: string,
   start: Start,
   timeoutMs: number | undefined,
-  { session, workspace }: CallContext,
+  call: CallContext,
 ): Promise<Reply> {
+  const { session, workspace } = call;
   if (!session.lasting)
     throw new Fault("denied", { what: "this connection does not last, and background commands end with it" });
   const running = workspace.announceCommand();
@@ -66,7 +67,7 @@ async function inBackground(
   const options = { ...start, onEnd, ...(timeoutMs !== undefined && { timeoutMs }) };
   const { id } = await session.get(jobs).start(command, options);
   return text(
-    `job ${id}\n[started; command_output shows what it writes, stop_command ends it. What it changes is not recorded for undo]`,
+    `job ${jobHandle(id, call)}\n[started; command_output shows what it writes, stop_command ends it. What it changes is not recorded for undo]`,
   );
 }
 

@@ -1,6 +1,6 @@
 // `stop_command`: ends a background command with everything that it started.
 import { text } from "../../contract/tool.ts";
-import { howEnded, jobs } from "./commands.ts";
+import { howEnded, jobIn, jobs } from "./commands.ts";
 import { polyfsTool } from "./polyfs-tool.ts";
 
 export const stopCommand = polyfsTool({
@@ -14,8 +14,8 @@ export const stopCommand = polyfsTool({
   },
   effect: "runs",
   idempotent: true,
-  async run({ job }, { session }) {
-    const { exit } = await session.get(jobs).stop(job);
+  async run({ job }, call) {
+    const { exit } = await call.session.get(jobs).stop(jobIn(job, call));
     return text(`job ${job} · ${exit === undefined ? "still ending" : howEnded(exit)}`);
   },
 });

@@ -254,8 +254,14 @@ export const wording: Wording = {
     "Ask the user to install one (bubblewrap on Linux).",
   ),
   unknown_job: say(
-    ({ job }) => `there is no job ${job}`,
-    "Jobs end with the connection; run_command with background: true starts one.",
+    ({ job, on, here }) =>
+      on === undefined
+        ? `there is no job ${job}`
+        : `job ${job} runs on the replica ${on}, and this is ${here}`,
+    ({ on }) =>
+      on === undefined
+        ? "Jobs end with the connection; run_command with background: true starts one."
+        : "A job can only be reached on the replica and in the connection that started it. Start it again, or without background.",
   ),
   too_many_jobs: say(
     ({ limit }) => `${limit} commands run in the background already`,
@@ -275,6 +281,10 @@ export const wording: Wording = {
     "It cannot be undone here; a backup or version control may have it.",
   ),
   invalid_workspace_name: say(plainWording.invalid_workspace_name, "Choose another name."),
+  workspace_dropped: say(
+    ({ name }) => `the workspace ${name} was dropped, and takes no more changes`,
+    "The user can bring it back: polyfs workspace restore NAME.",
+  ),
   unknown_workspace: say(
     ({ name, nearest = [] }) =>
       `there is no workspace ${JSON.stringify(name)}${nearest.length > 0 ? `; there is ${nearest.join(", ")}` : ""}`,

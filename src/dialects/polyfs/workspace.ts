@@ -35,12 +35,14 @@ export const workspace = polyfsTool({
     if (action === "list") return text(await listed(workspaces, current, call.settings.ownWorkspaceOnly));
     if (action === "fork") {
       if (name === undefined) throw refused("name is missing", "Give the new fork a name.");
-      const base = from === undefined ? current : await reached(workspaces, from, current);
+      const base = from === undefined ? current : await reached(workspaces, from, current, call);
       const fork = await workspaces.fork(name, base.name, call.session.client, call.signal);
       return text(forked(fork, base));
     }
     if (from !== undefined) throw refused(`from has no meaning for ${action}`, "Leave it out.");
-    const target = name === undefined ? current : await reached(workspaces, name, current);
+    if (action === "drop" && name === undefined)
+      throw refused("name is missing", `Name the workspace to drop; you are in ${current.name}.`);
+    const target = name === undefined ? current : await reached(workspaces, name, current, call);
     if (action === "diff") return await difference(workspaces, target, call);
     if (action === "merge") {
       const { change, files } = await workspaces.merge(target, call.workspace, { signal: call.signal });
@@ -67,9 +69,13 @@ async function reached(
   workspaces: Workspaces,
   name: string,
   current: WorkspaceRecord,
+  { settings }: CallContext,
 ): Promise<WorkspaceRecord> {
-  const record = await workspaces.find(name);
-  if (await workspaces.descends(record, current)) return record;
+  const record = await workspaces.find(name).catch(error => {
+    // Which other workspaces there are is not for this caller to know.
+    if (!settings.ownWorkspaceOnly || !Fault.is(error, "unknown_workspace")) throw error;
+  });
+  if (record !== undefined && (await workspaces.descends(record, current))) return record;
   throw new Fault("denied", { what: `${name} is not ${current.name} and was not forked from it` });
 }
 

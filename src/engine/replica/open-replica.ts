@@ -3,7 +3,7 @@
 
 import { setTimeout } from "node:timers/promises";
 import { Fault } from "../fault.ts";
-import type { Revision, WorkspaceInfo, WorkspaceStore } from "../store/store.ts";
+import type { Revision, WorkspaceId, WorkspaceInfo, WorkspaceStore } from "../store/store.ts";
 import type { Workspace } from "../workspace/workspace.ts";
 import { bodyOf } from "./entry-body.ts";
 import { LocalCopy } from "./local-copy.ts";
@@ -12,8 +12,10 @@ import { ReplicaNote } from "./replica-note.ts";
 
 export interface OpenReplicaOptions extends ReplicaOptions {
   readonly store: WorkspaceStore;
-  /** The name of the workspace in the store. */
+  /** The name of the workspace in the store. It is created where there is none. */
   readonly name: string;
+  /** The workspace itself, where it must be there: another one of the same name is not meant. */
+  readonly id?: WorkspaceId | undefined;
   /** Has one root that may be written. */
   readonly workspace: Workspace;
   /** The directory was made for this workspace: it may hold anything, and becomes what the log says. */
@@ -29,7 +31,7 @@ const waitMs = 200;
 
 /** Faults: `store_unavailable`, `not_empty` where the directory holds something else. */
 export async function openReplica(options: OpenReplicaOptions): Promise<Replica> {
-  const { store, name, workspace, created } = options;
+  const { store, name, id, workspace, created } = options;
   const [root, ...more] = workspace.roots;
   if (root === undefined || more.length > 0 || root.access !== "read-write")
     throw new Fault("store_unavailable", {
@@ -37,11 +39,12 @@ export async function openReplica(options: OpenReplicaOptions): Promise<Replica>
       detail: "one directory that may be written is needed",
     });
   const copy = new LocalCopy(workspace.withoutRules());
-  const note = new ReplicaNote(workspace, root.path);
+  const note = ReplicaNote.of(workspace, root.path);
   const claim = note.claim();
   for (;;) {
     try {
-      const found = created === undefined ? await ready(store, name) : undefined;
+      const found = created === undefined ? await ready(store, name, id) : undefined;
+      if (found === undefined && id !== undefined && created === undefined) throw gone();
       const made = created ?? found ?? (await store.create({ name }));
       if (typeof made === "string") continue; // another replica was faster
       const replica = new Replica(store, made.id, copy, note, options);
@@ -68,11 +71,15 @@ export async function openReplica(options: OpenReplicaOptions): Promise<Replica>
 }
 
 /** The workspace, when it is there as a whole. One whose import has come to a standstill is dropped. */
-async function ready(store: WorkspaceStore, name: string): Promise<WorkspaceInfo | undefined> {
+async function ready(
+  store: WorkspaceStore,
+  name: string,
+  id: WorkspaceId | undefined,
+): Promise<WorkspaceInfo | undefined> {
   let seen: WorkspaceInfo | undefined;
   for (let waited = 0; ; waited += waitMs) {
-    const info = await store.find(name);
-    if (info === undefined) return undefined;
+    const info = await (id === undefined ? store.find(name) : store.info(id));
+    if (info === undefined || info.dropped !== undefined) return undefined;
     if ((await completeAt(store, info)) !== undefined) return info;
     if (seen?.id !== info.id || seen.revision !== info.revision) waited = 0;
     seen = info;
@@ -117,5 +124,10 @@ async function materialise(
   // The first content is no change that could be taken back.
   const first = (await completeAt(store, info)) ?? 0;
   await replica.replay(Math.max(first, info.revision - recentChanges));
+  if (isKnown) await replica.replayKnown(info.revision);
   await replica.fill();
+}
+
+function gone(): Fault {
+  return new Fault("store_unavailable", { reason: "invalid", detail: "the workspace was dropped" });
 }

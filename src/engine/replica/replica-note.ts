@@ -1,9 +1,10 @@
 // What a machine notes about a directory that is a replica, in the state directory: which workspace it is a copy of,
 // and the revision behind which it holds changes that are not in the store yet.
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { Fault } from "../fault.ts";
 import type { Revision, WorkspaceId } from "../store/store.ts";
 import { contentAt, namesIn, unlinkIfThere } from "../workspace/commit/if-there.ts";
+import { statePath } from "../workspace/commit/state-path.ts";
 import { type Claim, claim } from "../workspace/system/claim.ts";
 import { writeNamedFile } from "../workspace/system/named-file.ts";
 import type { Workspace } from "../workspace/workspace.ts";
@@ -11,13 +12,31 @@ import type { Workspace } from "../workspace/workspace.ts";
 const unsentSuffix = ".unsent";
 const claimSuffix = ".in-use";
 
+const folderName = "replicas";
+
 export class ReplicaNote {
+  readonly root: string;
   readonly #folder: string;
   readonly #name: string;
 
-  constructor(workspace: Workspace, root: string) {
-    this.#folder = workspace.stateFolder("replicas");
+  private constructor(folder: string, root: string) {
+    this.root = root;
+    this.#folder = folder;
     this.#name = Buffer.from(root).toString("base64url").slice(-200);
+  }
+
+  static of(workspace: Workspace, root: string): ReplicaNote {
+    return new ReplicaNote(workspace.stateFolder(folderName), root);
+  }
+
+  /** The note about the replica that a directory is, or lies in. Undefined where it is none. */
+  static covering(state: string | undefined, directory: string): ReplicaNote | undefined {
+    const folder = join(statePath(state), folderName);
+    for (let at = directory; ; at = dirname(at)) {
+      const note = new ReplicaNote(folder, at);
+      if (note.workspace !== undefined) return note;
+      if (dirname(at) === at) return undefined;
+    }
   }
 
   /** The workspace that the directory is a copy of. Without this note, nothing in the directory is ever removed. */
@@ -40,10 +59,11 @@ export class ReplicaNote {
     return text !== undefined && /^\d+$/.test(text) ? Number(text) : undefined;
   }
 
-  set unsentSince(revision: Revision | undefined) {
+  /** `flush`: that there are such changes must survive a power cut, how far they were sent need not. */
+  noteUnsent(revision: Revision | undefined, { flush = true } = {}): void {
     const path = join(this.#folder, this.#name + unsentSuffix);
     if (revision === undefined) unlinkIfThere(path);
-    else writeNamedFile(path, String(revision));
+    else writeNamedFile(path, String(revision), { flush });
   }
 
   /** Held as long as a process keeps the directory up to date. Faults: `store_unavailable` where another one does. */

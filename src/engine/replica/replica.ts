@@ -9,6 +9,7 @@
 //
 // While the store cannot be reached, reads go on from the copy and writes are refused.
 
+import { hostname } from "node:os";
 import { setTimeout } from "node:timers/promises";
 import { clock } from "../clock.ts";
 import { Fault } from "../fault.ts";
@@ -22,13 +23,16 @@ import type {
   WorkspaceId,
   WorkspaceStore,
 } from "../store/store.ts";
+import { contentHash } from "../text/version.ts";
 import type { By } from "../workspace/archive/log.ts";
 import { Behind, type Replication } from "../workspace/commit/publication.ts";
 import type { Operation, Publication, Publish } from "../workspace/commit/publish.ts";
 import { bodyOf, entryOf } from "./entry-body.ts";
 import { entryParts, hashesOf } from "./entry-parts.ts";
 import { Filling } from "./filling.ts";
+import { Growth } from "./growth.ts";
 import type { LocalCopy } from "./local-copy.ts";
+import { entriesUntil, readOrigin } from "./read-log.ts";
 import type { ReplicaNote } from "./replica-note.ts";
 import { TreeState } from "./tree-state.ts";
 import { SharedQuestion, Turns } from "./turns.ts";
@@ -58,10 +62,13 @@ export class Replica implements Replication, AsyncDisposable {
   readonly id: WorkspaceId;
   readonly state = new TreeState();
   publishedBytes = 0;
+  readonly #growth = new Growth();
   readonly #store: WorkspaceStore;
   readonly #copy: LocalCopy;
   readonly #options: ReplicaOptions;
   readonly #turns = new Turns();
+  /** Answered changes are sent one after the other, beside what happens in turn. */
+  readonly #sending = new Turns();
   readonly #question = new SharedQuestion(() => this.#catchUp());
   readonly #unsubscribe: () => void;
   readonly #unsent: UnsentChanges;
@@ -75,6 +82,8 @@ export class Replica implements Replication, AsyncDisposable {
   #down = false;
   #closed = false;
   #appending = false;
+  /** The log is read, and files are not touched. */
+  #replaying = false;
   /** A command has changed files while the store could not be reached. */
   #unpublished: By | undefined;
   #onClose = () => {};
@@ -104,26 +113,41 @@ export class Replica implements Replication, AsyncDisposable {
     return this.#copy.root;
   }
 
+  /** Of the machine and the directory: a machine may have several. */
+  get replica(): string {
+    return `${hostname()}-${contentHash(Buffer.from(this.root)).slice(0, 4)}`;
+  }
+
   get revision(): Revision {
     return this.#revision;
+  }
+
+  get storedBytes(): number {
+    return this.#growth.now;
+  }
+
+  get bytesPerHour(): number {
+    return this.#growth.perHour;
   }
 
   get staleMs(): number | undefined {
     return this.#down ? clock() - this.#fresh : undefined;
   }
 
-  write<T>(attempt: (publish: Publish) => Promise<T>): Promise<T> {
-    return this.#turns.take(() =>
-      this.#options.durability === "local" ? this.#writeHere(attempt) : this.#writeThrough(attempt),
-    );
+  async write<T>(attempt: (publish: Publish) => Promise<T>, maxBytes?: number): Promise<T> {
+    if (this.#options.durability !== "local")
+      return await this.#turns.take(() => this.#writeThrough(attempt, maxBytes));
+    if (this.#sendFault !== undefined || this.#unsent.isFull) await this.sent();
+    if (maxBytes !== undefined && this.storedBytes >= maxBytes) throw overQuota(maxBytes);
+    return await this.#turns.take(() => this.#writeHere(attempt));
   }
 
-  async #writeThrough<T>(attempt: (publish: Publish) => Promise<T>): Promise<T> {
+  async #writeThrough<T>(attempt: (publish: Publish) => Promise<T>, maxBytes?: number): Promise<T> {
     for (let round = 1; ; round++) {
       let published: Publication | undefined;
       try {
         const result = await attempt(async publication => {
-          await this.#publish(publication);
+          await this.#publish(publication, undefined, maxBytes);
           published = publication;
         });
         if (published !== undefined) this.#advance(published.operations);
@@ -141,7 +165,6 @@ export class Replica implements Replication, AsyncDisposable {
 
   /** Done when it is on this machine. */
   async #writeHere<T>(attempt: (publish: Publish) => Promise<T>): Promise<T> {
-    if (this.#sendFault !== undefined || this.#unsent.isFull) await this.#send();
     let made: Publication | undefined;
     const result = await attempt(async publication => {
       this.#unsent.expect(this.#revision);
@@ -155,30 +178,27 @@ export class Replica implements Replication, AsyncDisposable {
   }
 
   #sendSoon(): void {
-    this.#turns
-      .take(() => this.#send())
-      .catch(error => {
-        if (!this.#closed) this.#options.warn?.(`changes are not in the store yet: ${errorText(error)}`);
-      });
+    this.sent().catch(error => {
+      if (!this.#closed) this.#options.warn?.(`changes are not in the store yet: ${errorText(error)}`);
+    });
   }
 
-  /** Sends what was answered and is not in the store. In turn. */
+  /** Resolves when everything that was answered is in the store. Faults: `store_unavailable`. Not in turn. */
+  sent(): Promise<void> {
+    return this.#unsent.isEmpty ? Promise.resolve() : this.#sending.take(() => this.#send());
+  }
+
   async #send(): Promise<void> {
-    if (this.#closed) return;
     try {
-      for (let round = 1; ; ) {
+      for (let round = 1; !this.#closed; ) {
         const next = this.#unsent.first;
         if (next === undefined) break;
         try {
-          if (this.#unsent.mixed) await this.#sendDifference(next.by);
-          else {
-            await this.#publish(next);
-            this.#advance(next.operations);
-            this.#unsent.sent();
-          }
+          if (this.#unsent.mixed) await this.#turns.take(() => this.#sendDifference(next.by));
+          else await this.#sendNext(next);
         } catch (error) {
           if (!(error instanceof Behind) || round++ >= attempts) throw error;
-          await this.#pull();
+          await this.#turns.take(() => this.#pull());
         }
       }
       this.#sendFault = undefined;
@@ -189,17 +209,26 @@ export class Replica implements Replication, AsyncDisposable {
     }
   }
 
+  /** Writes go on while the store is asked. */
+  async #sendNext(next: Publication): Promise<void> {
+    const revision = this.#revision;
+    await this.#publish(next);
+    await this.#turns.take(async () => {
+      // A look at the log may have found it already.
+      if (this.#revision === revision) this.#advance(next.operations);
+      if (this.#unsent.first === next) this.#unsent.sent();
+    });
+  }
+
   async #sendDifference(by: By): Promise<void> {
     await this.#publishDifference(by);
     this.#unsent.allSent();
   }
 
-  async publishChanges(by: By): Promise<string | undefined> {
+  async publishChanges(by: By, maxBytes?: number): Promise<string | undefined> {
     try {
-      const id = await this.#turns.take(async () => {
-        await this.#send();
-        return await this.#publishChanges(by);
-      });
+      await this.sent();
+      const id = await this.#turns.take(() => this.#publishChanges(by, undefined, maxBytes));
       this.#unpublished = undefined;
       return id;
     } catch (error) {
@@ -209,11 +238,11 @@ export class Replica implements Replication, AsyncDisposable {
     }
   }
 
-  async #publishChanges(by: By, complete?: true): Promise<string | undefined> {
+  async #publishChanges(by: By, complete?: true, maxBytes?: number): Promise<string | undefined> {
     for (let round = 1; ; round++) {
       await this.#pull();
       try {
-        return await this.#publishDifference(by, complete);
+        return await this.#publishDifference(by, complete, maxBytes);
       } catch (error) {
         if (!(error instanceof Behind) || round >= attempts) throw error;
       }
@@ -221,14 +250,14 @@ export class Replica implements Replication, AsyncDisposable {
   }
 
   /** What the directory holds and the log does not. The id of the first entry, if there is one. */
-  async #publishDifference(by: By, complete?: true): Promise<string | undefined> {
+  async #publishDifference(by: By, complete?: true, maxBytes?: number): Promise<string | undefined> {
     let id: string | undefined;
     const operations = await this.#copy.unpublished(this.state);
     if (operations.length === 0 && complete === undefined) return id;
     for (const part of entryParts(operations)) {
       const whole = part.last && complete;
       const publication = this.#publicationOf(by, part.operations);
-      await this.#publish(publication, complete === undefined ? undefined : whole === true);
+      await this.#publish(publication, complete === undefined ? undefined : whole === true, maxBytes);
       this.#advance(publication.operations);
       id ??= publication.id;
     }
@@ -263,24 +292,27 @@ export class Replica implements Replication, AsyncDisposable {
     return { id, by, operations: current, contents };
   }
 
-  async #publish(publication: Publication, complete?: boolean): Promise<void> {
+  async #publish(publication: Publication, complete?: boolean, ownLimit = Infinity): Promise<void> {
+    const maxBytes = Math.min(ownLimit, this.#options.maxBytes ?? Infinity);
     const entry = entryOf(publication, complete);
     const objects = [...publication.contents];
-    const { result } = await this.#append(entry, objects);
-    this.publishedBytes += result === "appended" ? entry.bytes : 0;
-    if (result === "appended") return;
+    const { result } = await this.#append(entry, objects, maxBytes === Infinity ? undefined : maxBytes);
+    if (result === "appended") {
+      this.publishedBytes += entry.bytes;
+      return this.#growth.note(this.storedBytes + entry.bytes);
+    }
     if (result === "stale") throw new Behind();
+    if (result === "over_quota") throw overQuota(maxBytes);
     const details = {
       gone: ["invalid", "the workspace was dropped"],
-      over_quota: ["full", `the workspace may have ${this.#options.maxBytes} bytes`],
       missing_objects: ["damaged", "objects that were put are missing"],
     } as const;
     const [reason, detail] = details[result];
     throw new Fault("store_unavailable", { reason, detail });
   }
 
-  async #append(entry: Entry, objects: readonly StoredObject[]): Promise<Appended> {
-    const options = { objects, maxBytes: this.#options.maxBytes };
+  async #append(entry: Entry, objects: readonly StoredObject[], maxBytes?: number): Promise<Appended> {
+    const options = { objects, maxBytes };
     this.#appending = true;
     try {
       const appended = await this.#store.append(this.id, this.#revision, entry, options);
@@ -298,6 +330,7 @@ export class Replica implements Replication, AsyncDisposable {
     for (const operation of operations) this.state.apply(operation);
     this.#revision++;
     this.#appending = false;
+    if (!this.#replaying) this.#unsent.reached(this.#revision);
   }
 
   /** Applies what others have appended. In turn. */
@@ -312,6 +345,7 @@ export class Replica implements Replication, AsyncDisposable {
   async #take(entry: LogEntry): Promise<void> {
     const { by, operations } = bodyOf(entry);
     this.#copy.workspace.archive.changes.noteId(entry.id);
+    if (entry.id === this.#unsent.first?.id) return this.#advance(operations); // sent, and done here
     const contents = await this.#contentsOf(operations);
     const get = async (hash: string) => contents.get(hash) ?? (await this.content(hash));
     const isAhead = !this.#unsent.isEmpty || this.#unsent.mixed;
@@ -448,37 +482,24 @@ export class Replica implements Replication, AsyncDisposable {
     return false;
   }
 
-  /** The same for what it was forked from. */
+  /** Reads what it was forked from, without touching files. */
   async replayOrigin(origin: Origin | undefined): Promise<void> {
-    if (origin === undefined) return;
-    await this.replayOrigin((await this.#store.info(origin.workspace))?.parent);
-    for (let after = 0; after < origin.revision; ) {
-      const entries = await this.#store.entries(
-        origin.workspace,
-        after,
-        Math.min(1000, origin.revision - after),
-      );
-      if (entries.length === 0)
-        throw new Fault("store_unavailable", {
-          reason: "damaged",
-          detail: "the origin of the workspace is missing",
-        });
-      for (const entry of entries)
-        for (const operation of bodyOf(entry).operations) this.state.apply(operation);
-      after += entries.length;
-    }
+    if (origin !== undefined) await readOrigin(this.#store, origin, this.state);
   }
 
   /** Reads the log up to a revision without touching files. */
   async replay(until: Revision): Promise<void> {
-    while (this.#revision < until) {
-      const entries = await this.#store.entries(
-        this.id,
-        this.#revision,
-        Math.min(1000, until - this.#revision),
-      );
-      if (entries.length === 0) return;
-      for (const entry of entries) this.#advance(bodyOf(entry).operations);
+    this.#replaying = true;
+    for await (const entry of entriesUntil(this.#store, this.id, this.#revision, until))
+      this.#advance(bodyOf(entry).operations);
+    this.#replaying = false;
+  }
+
+  /** The same for entries that are in the history of this machine: the directory has them already. */
+  async replayKnown(until: Revision): Promise<void> {
+    for await (const entry of entriesUntil(this.#store, this.id, this.#revision, until)) {
+      if (this.#copy.workspace.archive.changes.get(entry.id) === undefined) return;
+      this.#advance(bodyOf(entry).operations);
     }
   }
 
@@ -525,6 +546,7 @@ export class Replica implements Replication, AsyncDisposable {
           reason: "damaged",
           detail: "the store has lost changes that are here",
         });
+      this.#growth.note(info.bytes);
       if (info.revision > this.#revision) await this.#turns.take(() => this.#pull());
       this.#fresh = began;
       this.#isUp();
@@ -575,7 +597,7 @@ export class Replica implements Replication, AsyncDisposable {
     if (this.#closed) return;
     this.#unsubscribe();
     try {
-      if (!this.#unsent.isEmpty) await this.#turns.take(() => this.#send());
+      await this.sent();
       this.#unsent.forget();
     } catch (error) {
       this.#options.warn?.(
@@ -588,6 +610,11 @@ export class Replica implements Replication, AsyncDisposable {
     this.#onClose();
     this.#onClose = () => {};
   }
+}
+
+function overQuota(limit: number): Fault {
+  const detail = `the workspace may have ${limit} bytes in the store`;
+  return new Fault("store_unavailable", { reason: "full", detail });
 }
 
 function isPassing(fault: Fault): boolean {

@@ -40,9 +40,15 @@ export class UnsentChanges {
   /** Before a change happens that is built on this revision. */
   expect(revision: Revision): void {
     clearTimeout(this.#forgetting);
-    // An older note is right as well: the comparison then finds what is in the log already, and drops it.
     if (this.#noted !== undefined) return;
-    this.#note.unsentSince = revision;
+    this.#note.noteUnsent(revision);
+    this.#noted = revision;
+  }
+
+  /** The directory has everything up to this revision. Against an older one, what was sent would look unsent. */
+  reached(revision: Revision): void {
+    if (this.#noted === undefined) return;
+    this.#note.noteUnsent(revision, { flush: false });
     this.#noted = revision;
   }
 
@@ -69,7 +75,7 @@ export class UnsentChanges {
     clearTimeout(this.#forgetting);
     if (this.#noted === undefined || !this.isEmpty) return;
     this.#noted = undefined;
-    this.#note.unsentSince = undefined;
+    this.#note.noteUnsent(undefined);
   }
 
   /** Keeps the note, and sends nothing. */

@@ -19,6 +19,8 @@ export interface PolicySource {
 interface Base {
   readonly path: string;
   whereabouts(): string;
+  /** Directories that this one is a copy of: what rules say about those holds here too. */
+  readonly standsFor?: readonly string[] | undefined;
 }
 
 /** The largest file that is masked; a larger one under such a rule cannot be read. */
@@ -68,11 +70,20 @@ export class Rules {
         ? named
         : this.#bases.map(base => base.whereabouts()).filter(path => isBelow(at, path));
     if (bases.length === 0) return decideAll(policies, at, "");
-    return bases.reduce(
-      (decision, base) =>
-        narrower(decision, decideAll(policies, bare(base), at.slice(bare(base).length + 1))),
-      unrestricted,
-    );
+    return bases.reduce((decision, base) => {
+      const relative = at.slice(bare(base).length + 1);
+      return [base, ...this.#originals(base)].reduce(
+        (narrowed, one) => narrower(narrowed, decideAll(policies, bare(one), relative)),
+        decision,
+      );
+    }, unrestricted);
+  }
+
+  /** What the root at this place is a copy of. */
+  #originals(place: string): readonly string[] {
+    const base =
+      this.#bases.find(one => one.path === place) ?? (this.#bases.length === 1 ? this.#bases[0] : undefined);
+    return base?.standsFor ?? [];
   }
 
   /** Which entries of a directory are not listed; undefined where all are. */

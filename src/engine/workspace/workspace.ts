@@ -40,6 +40,8 @@ import { canonicalPath } from "./system/named-file.ts";
 export interface Grant {
   readonly path: string;
   readonly access: Access;
+  /** Directories that it is a copy of: rules about their paths hold for the same paths in it. */
+  readonly standsFor?: readonly string[] | undefined;
 }
 
 export interface WritingOptions {
@@ -55,10 +57,14 @@ export interface WritingOptions {
   readonly decidingFiles?: readonly string[] | undefined;
   /** Refuses changes that would exceed a limit. */
   readonly admit?: ((workspace: Workspace, changes: readonly Change[]) => Promise<void>) | undefined;
+  /** Throws where these directories must not be changed any more. */
+  readonly refuseUnusable?: ((workspace: Workspace) => void) | undefined;
   /** Whether `elsewhere` may open this directory all the same: it is a workspace that is being compared or merged. */
   readonly opens?: ((path: string) => boolean) | undefined;
   /** The policies that hold for every root. */
   readonly rules?: PolicySource | undefined;
+  /** The most bytes that a workspace may hold after a change; absent: no limit of the caller's own. */
+  readonly maxBytes?: number | undefined;
 }
 
 /** State that a workspace shares with its views. */
@@ -197,6 +203,19 @@ export class Workspace implements Disposable {
     return new Workspace(roots, this.#confined, own, this.#shared);
   }
 
+  /** The same workspace for a caller with a limit of its own; it takes the place of this one. */
+  limitedTo(maxBytes: number): Workspace {
+    const limited = new Workspace(this.roots, { ...this.#writing, maxBytes }, this.#own, this.#shared);
+    limited.#by = this.#by;
+    limited.#approved = this.#approved;
+    return limited;
+  }
+
+  /** The most bytes that this caller may make a workspace hold. */
+  get maxBytes(): number | undefined {
+    return this.#writing.maxBytes;
+  }
+
   /** The same workspace, with an author for its changes. */
   as(by: By): Workspace {
     return this.#view(by, this.#approved);
@@ -221,6 +240,7 @@ export class Workspace implements Disposable {
    * @internal
    */
   commandDirectory(path: WorkspacePath): Directory {
+    this.#writing.refuseUnusable?.(this);
     const directory = this.directory(path);
     const need = directory.root.rules.open(directory.path, "run", this.#by?.client ?? "");
     if (need === undefined || isAllowed(need, this.#approved ?? [])) return directory;
@@ -412,10 +432,12 @@ export class Workspace implements Disposable {
     options: CommitOptions,
     attempt: (publish?: CommitOptions["publish"]) => Promise<T>,
   ): Promise<T> {
+    if (options.id !== undefined) return attempt();
+    this.#writing.refuseUnusable?.(this);
     const { replication } = this;
-    if (replication === undefined || options.id !== undefined) return attempt();
+    if (replication === undefined) return attempt();
     const { root } = replication;
-    return replication.write(send => attempt({ root, send }));
+    return replication.write(send => attempt({ root, send }), this.maxBytes);
   }
 
   /** Shares a directory with other machines, from now on. Returns how to stop that. @internal */
@@ -567,7 +589,9 @@ function openRoots(grants: readonly Grant[], source?: PolicySource): Root[] {
       roots[same] = root;
     } else root[Symbol.dispose]();
   }
-  for (const { path, handle } of roots)
-    rules.addBase({ path, whereabouts: () => display(handle.whereabouts()) });
+  for (const { path, handle, spelling } of roots) {
+    const standsFor = grants.find(grant => resolve(grant.path) === spelling)?.standsFor;
+    rules.addBase({ path, whereabouts: () => display(handle.whereabouts()), standsFor });
+  }
   return roots;
 }

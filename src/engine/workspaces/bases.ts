@@ -31,6 +31,18 @@ export type ForkEvent =
     }
   | { readonly type: "refused"; readonly paths: Readonly<Record<string, RefusedPath>> };
 
+/** How events are written in a log. An entry may be something else. */
+export interface ForkLog {
+  print(event: ForkEvent): string;
+  parse(body: string): ForkEvent | undefined;
+}
+
+/** A log that holds nothing else. */
+export const plainForkLog: ForkLog = {
+  print: event => JSON.stringify(event),
+  parse: body => JSON.parse(body) as ForkEvent,
+};
+
 const page = 500;
 
 export class Bases {
@@ -45,6 +57,7 @@ export class Bases {
   /** `isUndone` tells whether a change of the base was taken back: then it was not merged after all. */
   static async of(
     store: WorkspaceStore,
+    log: ForkLog,
     id: WorkspaceId,
     isUndone: (change: string) => Promise<boolean>,
   ): Promise<{ readonly bases: Bases; readonly revision: number }> {
@@ -58,7 +71,8 @@ export class Bases {
       const entries = await store.entries(id, revision, page);
       for (const entry of entries) {
         revision = entry.revision;
-        const event = JSON.parse(entry.body) as ForkEvent;
+        const event = log.parse(entry.body);
+        if (event === undefined) continue;
         if (event.type !== "merged" || !(await isUndone(event.change))) bases.#apply(event);
       }
       if (entries.length < page) return { bases, revision };

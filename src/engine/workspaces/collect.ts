@@ -21,6 +21,7 @@ export async function dropUnused(workspaces: Workspaces, now = Date.now()): Prom
   for (const { record, expires = Number.POSITIVE_INFINITY } of all) {
     if (expires > now || bases.has(record.id)) continue;
     await workspaces.store.drop(record.id);
+    workspaces.markDropped(record);
     dropped.push(record);
   }
   return dropped;

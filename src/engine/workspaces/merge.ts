@@ -3,10 +3,15 @@
 import { Fault } from "../fault.ts";
 import type { WorkspaceStore } from "../store/store.ts";
 import type { Change } from "../workspace/commit/change.ts";
-import { display } from "../workspace/handle.ts";
 import { isWithin } from "../workspace/root.ts";
-import { treeDifference } from "../workspace/tree/tree-difference.ts";
-import { Bases, type ForkEvent, type RecordedSide, type RefusedPath, recorded } from "./bases.ts";
+import {
+  Bases,
+  type ForkEvent,
+  type ForkLog,
+  type RecordedSide,
+  type RefusedPath,
+  recorded,
+} from "./bases.ts";
 import { type ForkChange, type ForkTrees, forkChanges } from "./difference.ts";
 import { newId } from "./layout.ts";
 import { type Conflict, type MergePlan, type PlannedPath, planMerge } from "./merge-plan.ts";
@@ -30,6 +35,8 @@ export interface MergeResult {
 
 export interface MergeOptions {
   readonly store: WorkspaceStore;
+  /** How events are written in the fork's log. */
+  readonly log: ForkLog;
   /** The name of the base, for refusals. */
   readonly baseName: string;
   readonly prefer?: "fork" | "base" | undefined;
@@ -42,20 +49,20 @@ type MergeTrees = Omit<ForkTrees, "bases" | "base"> & { readonly base: NonNullab
 
 /** Faults: `merge_conflict`, and those of a commit. */
 export async function mergeFork(trees: MergeTrees, options: MergeOptions): Promise<MergeResult> {
-  const { store } = options;
+  const { store, log } = options;
   const { id } = trees.record;
   const undone = await undoneChanges(trees.base);
-  const { bases } = await Bases.of(store, id, undone);
+  const { bases } = await Bases.of(store, log, id, undone);
   const changes = await forkChanges({ ...trees, bases });
   for (let round = 1; ; round++) {
     const plan = await planned(trees, bases, changes, options.prefer);
     if (plan.conflicts.length > 0) {
-      await remember(store, id, await refusal(plan.conflicts, changes, trees));
+      await remember(options, id, await refusal(plan.conflicts, changes, trees));
       throw refused(plan.conflicts, trees, options);
     }
     try {
       const change = await commit(plan.outcomes, trees);
-      if (changes.length > 0) await remember(store, id, await merged(change ?? "", changes));
+      if (changes.length > 0) await remember(options, id, await merged(change ?? "", changes));
       const files = plan.outcomes
         .filter(({ theirs, side }) => (side ?? theirs)?.kind !== "directory")
         .map(fileOf);
@@ -67,7 +74,7 @@ export async function mergeFork(trees: MergeTrees, options: MergeOptions): Promi
 }
 
 function planned(
-  { frozen, base, signal }: MergeTrees,
+  { origin, base, signal }: MergeTrees,
   bases: Bases,
   changes: readonly ForkChange[],
   prefer: MergeOptions["prefer"],
@@ -75,16 +82,10 @@ function planned(
   const theirs = new LiveView(base);
   let found: Promise<readonly Candidate[]> | undefined;
   const appeared = async (): Promise<readonly Candidate[]> => {
-    const [root] = base.roots;
-    if (root === undefined) return [];
-    const differences = await treeDifference(frozen, root.handle, {
-      untouched: ({ before, after }) => before.kind !== "directory" || after.kind !== "directory",
-      skip: path => path === ".git" || path.endsWith("/.git") || path.endsWith("node_modules"),
-      signal,
-    });
-    return differences.flatMap(({ path, before }) => {
-      const side = before === undefined ? theirs.at(display(path)) : undefined;
-      return side?.kind === "file" ? [{ path: display(path), side }] : [];
+    const paths = await origin.appearedIn(base, signal);
+    return paths.flatMap(path => {
+      const side = theirs.at(path);
+      return side?.kind === "file" ? [{ path, side }] : [];
     });
   };
   return planMerge({
@@ -121,19 +122,24 @@ async function commit(
     else if (side.kind === "directory")
       made.push(
         theirs?.kind === "directory"
-          ? { kind: "mode", path: at, mode: side.mode }
-          : { kind: "mkdir", path: at, mode: side.mode },
+          ? { kind: "mode", path: at, mode: plainMode(side) }
+          : { kind: "mkdir", path: at, mode: plainMode(side) },
       );
     else {
       const expect = replaces
         ? {}
         : { expect: theirs === undefined ? ("absent" as const) : await theirs.bytes() };
-      made.push({ kind: "write", path: at, bytes: await side.bytes(), mode: side.mode, ...expect });
+      made.push({ kind: "write", path: at, bytes: await side.bytes(), mode: plainMode(side), ...expect });
     }
   }
   if (removed.length + made.length === 0) return undefined;
   const options = { parents: true, links: "refuse" as const, unmasked: true, ...(signal && { signal }) };
   return (await base.commit([...removed, ...made], options)).id;
+}
+
+/** A program that runs with its owner's rights is for the owner to install: a merge does not bring such a mode. */
+function plainMode({ mode }: SideAtPath): number {
+  return mode & 0o777;
 }
 
 /**
@@ -191,8 +197,12 @@ async function refusal(
 }
 
 /** Appends to the fork's log. Nobody else merges this fork, but somebody may have until a moment ago. */
-async function remember(store: WorkspaceStore, id: string, { event, objects }: Recorded): Promise<void> {
-  const entry = { id: newId(), body: JSON.stringify(event), objects: [...objects.keys()], bytes: 0 };
+async function remember(
+  { store, log }: MergeOptions,
+  id: string,
+  { event, objects }: Recorded,
+): Promise<void> {
+  const entry = { id: newId(), body: log.print(event), objects: [...objects.keys()], bytes: 0 };
   for (;;) {
     const info = await store.info(id);
     if (info === undefined) return; // dropped and collected meanwhile

@@ -37,11 +37,6 @@ export class Usage {
     this.#limits = limits;
   }
 
-  /** Whether there is any limit. */
-  get isLimited(): boolean {
-    return this.#limits.maxBytes > 0 || this.#limits.maxFiles > 0;
-  }
-
   /** As it was last measured; undefined where it never was. */
   last(tree: string): TreeSize | undefined {
     const known = this.#known.get(tree);
@@ -70,7 +65,9 @@ export class Usage {
 
   /** Refuses changes that would exceed a limit. What only removes is never refused. Faults: `over_quota`. */
   async admit(workspace: Workspace, changes: readonly Change[]): Promise<void> {
-    const { maxBytes, maxFiles } = this.#limits;
+    const { maxFiles } = this.#limits;
+    const maxBytes = Math.min(this.#limits.maxBytes || Infinity, workspace.maxBytes ?? Infinity);
+    if (maxBytes === Infinity && maxFiles === 0) return;
     const tree = treeServed(workspace, this.#layout);
     if (tree === undefined || changes.every(({ kind }) => kind === "remove")) return;
     let known = this.#known.get(tree);
@@ -80,7 +77,7 @@ export class Usage {
     }
     if (known === undefined) return;
     const added = additions(workspace, changes);
-    if (maxBytes > 0 && added.bytes > 0 && known.bytes + added.bytes > maxBytes)
+    if (added.bytes > 0 && known.bytes + added.bytes > maxBytes)
       throw new Fault("over_quota", { what: "bytes", limit: maxBytes, used: known.bytes });
     if (maxFiles > 0 && added.files > 0 && known.files + added.files > maxFiles)
       throw new Fault("over_quota", { what: "files", limit: maxFiles, used: known.files });

@@ -2,9 +2,15 @@
 import { Fault } from "../fault.ts";
 
 const most = 64;
+/** Devices on Windows, with any extension. */
+const devices = /^(con|prn|aux|nul|com[0-9]|lpt[0-9])(\.|$)/i;
 
 /** Faults: `invalid_workspace_name`. */
 export function checkName(name: string): void {
-  const isValid = name.length <= most && /^[A-Za-z0-9][A-Za-z0-9._-]*$/.test(name) && !name.includes("..");
+  const isValid =
+    name.length <= most &&
+    /^[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9_-])?$/.test(name) &&
+    !name.includes("..") &&
+    !devices.test(name);
   if (!isValid) throw new Fault("invalid_workspace_name", { name: name.slice(0, 200), most });
 }

@@ -1,9 +1,9 @@
 // Workspaces in a directory: made, forked, compared, merged and dropped. A workspace exists from the moment that the
 // store has its record; files without a record are what a dead process left, and are removed (collect.ts).
-import { resolve } from "node:path";
+import { basename, join, resolve } from "node:path";
 import { clock } from "../clock.ts";
 import { Fault } from "../fault.ts";
-import type { WorkspaceStore } from "../store/store.ts";
+import type { WorkspaceId, WorkspaceInfo, WorkspaceStore } from "../store/store.ts";
 import { makeDirectory } from "../workspace/commit/state.ts";
 import { sys } from "../workspace/commit/syscalls.ts";
 import { system } from "../workspace/errno.ts";
@@ -12,10 +12,11 @@ import { type Access, isWithin } from "../workspace/root.ts";
 import { claim, claimed } from "../workspace/system/claim.ts";
 import { privatise } from "../workspace/tree/privatise.ts";
 import type { Workspace } from "../workspace/workspace.ts";
-import { Bases } from "./bases.ts";
+import { Bases, type ForkLog, plainForkLog } from "./bases.ts";
 import { type Chosen, chooseMethod } from "./copy-method.ts";
 import { forkChanges } from "./difference.ts";
 import { type ForkDifference, fileDifferences } from "./file-difference.ts";
+import { type ForkOrigin, SnapshotOrigin } from "./fork-origin.ts";
 import { type Layout, layoutAt, newId } from "./layout.ts";
 import { dismantle, lastUsed, materialise, remount, type Source, touchUsed } from "./materialise.ts";
 import { type MergeResult, mergeFork } from "./merge.ts";
@@ -62,6 +63,8 @@ export class Workspaces implements AsyncDisposable {
   readonly unusedMs: number | undefined;
   readonly #method: CopyMethod | undefined;
   readonly #opening = new Set<string>();
+  /** The directories of the bases that forks descend from, by their own. */
+  readonly #originals = new Map<string, readonly string[]>();
   #chosen: Promise<Chosen> | undefined;
 
   /** @internal */
@@ -82,15 +85,36 @@ export class Workspaces implements AsyncDisposable {
     this.#method = method;
   }
 
+  /** What is known about a workspace on this machine. */
+  protected recordFrom(info: WorkspaceInfo): WorkspaceRecord {
+    return recordOf(info, this.layout);
+  }
+
+  /** Whether other machines serve the same workspaces. */
+  get isShared(): boolean {
+    return false;
+  }
+
+  /** Tells in whose name the server itself writes. */
+  attach(_host: Workspace): void {}
+
+  /** Ends what is kept open for a workspace. */
+  async release(_id: WorkspaceId): Promise<void> {}
+
+  /** How events are written in the log of a fork. */
+  protected get forkLog(): ForkLog {
+    return plainForkLog;
+  }
+
   /** In the order of names. */
   async list({ dropped = false } = {}): Promise<WorkspaceRecord[]> {
-    return (await this.store.list({ dropped })).map(info => recordOf(info, this.layout));
+    return (await this.store.list({ dropped })).map(info => this.recordFrom(info));
   }
 
   /** Faults: `unknown_workspace`. */
   async find(name: string): Promise<WorkspaceRecord> {
     const info = await this.store.find(name);
-    if (info !== undefined) return recordOf(info, this.layout);
+    if (info !== undefined) return this.recordFrom(info);
     const names = (await this.store.list()).map(one => one.name);
     const nearest = names.filter(other => other.includes(name) || name.includes(other)).slice(0, 5);
     throw new Fault("unknown_workspace", { name, nearest: nearest.length > 0 ? nearest : names.slice(0, 5) });
@@ -101,7 +125,7 @@ export class Workspaces implements AsyncDisposable {
     // The folder of a tree is named after its workspace.
     const [, name] = /\/([^/]+)-[0-9a-f]{16}\/tree$/.exec(root) ?? [];
     const info = name === undefined ? undefined : await this.store.find(name);
-    const record = info && recordOf(info, this.layout);
+    const record = info && this.recordFrom(info);
     if (record?.root === root) return record;
     return (await this.list()).find(one => one.root === root);
   }
@@ -263,14 +287,14 @@ export class Workspaces implements AsyncDisposable {
     const info = await this.store.create({ name, about: aboutOf(about), ...parent });
     if (info === "exists") throw new Fault("workspace_exists", { name });
     if (info === "no_parent") throw new Fault("base_gone", { name, base: base?.name ?? "" });
-    return recordOf(info, this.layout);
+    return this.recordFrom(info);
   }
 
   /** The files of a workspace, in the name of the opener. The caller disposes of it. @internal */
   openTree({ root }: WorkspaceRecord, opener: Opener, access: Access): Workspace {
     this.#opening.add(root);
     try {
-      return opener.elsewhere([{ path: root, access }]);
+      return opener.elsewhere([{ path: root, access, standsFor: this.#originals.get(root) }]);
     } finally {
       this.#opening.delete(root);
     }
@@ -284,9 +308,24 @@ export class Workspaces implements AsyncDisposable {
   /** Makes the files of a workspace reachable. Faults: `base_gone` where its directory is not there. */
   async ready(record: WorkspaceRecord): Promise<void> {
     const { method, tree, snapshot, root, name } = record;
+    await this.originalsOf(record);
     if (method === "overlay" && tree !== undefined && snapshot !== undefined)
       await remount(this.layout, tree, snapshot);
     if (sys.lstat(root)?.isDirectory() !== true) throw new Fault("base_gone", { name, base: root });
+  }
+
+  /** The directories that a fork is a copy of, directly or not: rules about them hold for it. */
+  async originalsOf({ root, base }: WorkspaceRecord): Promise<readonly string[]> {
+    const known = this.#originals.get(root);
+    if (known !== undefined) return known;
+    const found: string[] = [];
+    for (let at = base; at !== undefined; ) {
+      const info = await this.store.info(at);
+      if (info !== undefined) found.push(this.recordFrom(info).root);
+      at = info?.parent?.workspace;
+    }
+    this.#originals.set(root, found);
+    return found;
   }
 
   /** The same for a server whose commands, or whose own writes, may go into files in place. */
@@ -314,9 +353,9 @@ export class Workspaces implements AsyncDisposable {
       signal,
     }: { readonly room?: number; readonly signal?: AbortSignal } = {},
   ): Promise<ForkDifference[]> {
-    return await this.#withTrees(record, opener, async trees => {
+    return await this.withTrees(record, opener, async trees => {
       const undone = trees.base ? await undoneChanges(trees.base) : async () => false;
-      const { bases } = await Bases.of(this.store, record.id, undone);
+      const { bases } = await Bases.of(this.store, this.forkLog, record.id, undone);
       return await fileDifferences(await forkChanges({ ...trees, bases, signal }), trees.fork, room);
     });
   }
@@ -331,26 +370,20 @@ export class Workspaces implements AsyncDisposable {
     } = {},
   ): Promise<MergeResult> {
     using _ = await claimed(this.layout.claims, `merge-${record.id}`, options.signal);
-    return await this.#withTrees(record, opener, async ({ base, baseName, ...trees }) => {
+    return await this.withTrees(record, opener, async ({ base, baseName, ...trees }) => {
       if (base === undefined) throw new Fault("base_gone", { name: record.name, base: baseName });
       return await mergeFork(
         { ...trees, base, signal: options.signal },
-        { store: this.store, baseName, prefer: options.prefer },
+        { store: this.store, log: this.forkLog, baseName, prefer: options.prefer },
       );
     });
   }
 
-  async #withTrees<T>(
+  /** Opens what a comparison or a merge needs. Faults: `not_a_fork`, `base_gone`. */
+  protected async withTrees<T>(
     record: WorkspaceRecord,
     opener: Opener,
-    action: (trees: {
-      layout: Layout;
-      record: WorkspaceRecord;
-      frozen: Handle;
-      fork: Workspace;
-      base: Workspace | undefined;
-      baseName: string;
-    }) => Promise<T>,
+    action: (trees: OpenTrees) => Promise<T>,
   ): Promise<T> {
     if (record.base === undefined || record.snapshot === undefined)
       throw new Fault("not_a_fork", { name: record.name });
@@ -358,13 +391,30 @@ export class Workspaces implements AsyncDisposable {
     using held = await this.snapshots.hold(record.snapshot);
     if (held === undefined) throw new Fault("base_gone", { name: record.name, base: record.snapshot });
     using frozen = Handle.open(held.tree, { directory: true });
+    const origin = new SnapshotOrigin(frozen, this.layout, record);
+    return await this.withOrigin(record, opener, origin, action);
+  }
+
+  protected async withOrigin<T>(
+    record: WorkspaceRecord,
+    opener: Opener,
+    origin: ForkOrigin,
+    action: (trees: OpenTrees) => Promise<T>,
+  ): Promise<T> {
     using fork = this.openTree(record, opener, "read-only");
-    const info = await this.store.info(record.base);
-    const base = info?.dropped === undefined && info ? recordOf(info, this.layout) : undefined;
+    const info = record.base === undefined ? undefined : await this.store.info(record.base);
+    const base = info?.dropped === undefined && info ? this.recordFrom(info) : undefined;
     const there = base && (await this.ready(base).then(() => true, unlessGone));
     using live = base && there ? this.openTree(base, opener, "read-write") : undefined;
-    const baseName = info?.name ?? record.base;
-    return await action({ layout: this.layout, record, frozen, fork, base: live, baseName });
+    const baseName = info?.name ?? record.base ?? "";
+    return await action({ record, origin, fork, base: live, baseName });
+  }
+
+  /** Before a change or a command: a server may not know yet that its workspace is gone. Faults: `workspace_dropped`. */
+  refuseUnusable({ roots: [root] }: Workspace): void {
+    const place = root === undefined ? undefined : placeOf(root.path, this.layout);
+    if (place !== undefined && sys.lstat(join(place, droppedMark)) !== undefined)
+      throw new Fault("workspace_dropped", { name: basename(place).replace(/-[0-9a-f]{16}$/, "") });
   }
 
   /** It can be restored until it is collected. Faults: `has_forks`. */
@@ -372,6 +422,13 @@ export class Workspaces implements AsyncDisposable {
     const forks = (await this.list()).filter(({ base }) => base === record.id).map(({ name }) => name);
     if (forks.length > 0) throw new Fault("has_forks", { name: record.name, forks });
     await this.store.drop(record.id);
+    this.markDropped(record);
+  }
+
+  /** Tells every process that serves the files of a workspace. */
+  markDropped({ root }: WorkspaceRecord): void {
+    const place = placeOf(root, this.layout);
+    if (place !== undefined && sys.lstat(place) !== undefined) makeDirectory(join(place, droppedMark));
   }
 
   /** Takes back the latest drop of this name. Faults: `unknown_workspace`, `workspace_exists`. */
@@ -382,6 +439,9 @@ export class Workspaces implements AsyncDisposable {
     const result = await this.store.restore(latest.id);
     if (result === "exists") throw new Fault("workspace_exists", { name });
     if (result === "gone") throw new Fault("unknown_workspace", { name });
+    const place = placeOf(latest.root, this.layout);
+    if (place !== undefined && sys.lstat(join(place, droppedMark)) !== undefined)
+      sys.rmdir(join(place, droppedMark));
     this.touch(latest);
     return await this.find(name);
   }
@@ -389,6 +449,22 @@ export class Workspaces implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     await this.store[Symbol.asyncDispose]();
   }
+}
+
+interface OpenTrees {
+  readonly record: WorkspaceRecord;
+  readonly origin: ForkOrigin;
+  readonly fork: Workspace;
+  readonly base: Workspace | undefined;
+  readonly baseName: string;
+}
+
+/** In the folder of a tree: its workspace was dropped. */
+const droppedMark = "dropped";
+
+/** The folder that holds a tree; undefined for a directory that was adopted. */
+function placeOf(root: string, { trees }: Layout): string | undefined {
+  return isWithin(root, trees) ? join(trees, root.slice(trees.length + 1).split("/")[0] ?? "") : undefined;
 }
 
 /** How long a list may spend on looking at sizes. */

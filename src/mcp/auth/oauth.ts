@@ -21,6 +21,8 @@ export interface OAuthOptions {
   readonly audience: string;
   /** The claim that names directories. */
   readonly rootsClaim: string;
+  /** The claim that names the only workspace. */
+  readonly workspaceClaim?: string | undefined;
   readonly workspace: Workspace;
   readonly log: Log;
   readonly perMinute?: number;
@@ -125,7 +127,7 @@ export class OAuth implements Authenticator {
   }
 
   #principal(claims: JWTPayload, expires: number): Principal {
-    const { rootsClaim, perMinute, concurrency } = this.#options;
+    const { rootsClaim, workspaceClaim = "polyfs_workspace", perMinute, concurrency } = this.#options;
     const scopes = scopesOf(claims);
     const granted = effects.filter(effect => scopes.includes(scopeOf[effect]));
     if (granted.length === 0)
@@ -135,7 +137,8 @@ export class OAuth implements Authenticator {
       throw this.#invalid('the token\'s "sub" is not a name');
     // A claim that is null is present.
     const roots = Object.hasOwn(claims, rootsClaim) ? [claims[rootsClaim]] : [];
-    const key = JSON.stringify([subject, granted, roots]);
+    const only = this.#workspaceClaimed(claims, workspaceClaim);
+    const key = JSON.stringify([subject, granted, roots, only]);
     const known = this.#principals.get(key);
     if (known !== undefined && !known.ended) {
       known.lastUntil(expires);
@@ -146,7 +149,9 @@ export class OAuth implements Authenticator {
       name: subject,
       ...this.#reach(roots, granted),
       reach:
-        roots.length > 0 ? undefined : { access: granted.includes("writes") ? "read-write" : "read-only" },
+        roots.length > 0
+          ? undefined
+          : { access: granted.includes("writes") ? "read-write" : "read-only", only },
       expires,
       perMinute,
       concurrency,
@@ -158,6 +163,14 @@ export class OAuth implements Authenticator {
     });
     this.#principals.set(key, principal);
     return principal;
+  }
+
+  /** A claim that is there and names none is a mistake, not a permission for all. */
+  #workspaceClaimed(claims: JWTPayload, name: string): string | undefined {
+    if (!Object.hasOwn(claims, name)) return undefined;
+    const claimed = claims[name];
+    if (typeof claimed === "string" && /^[A-Za-z0-9][\w.-]{0,63}$/.test(claimed)) return claimed;
+    throw new Refusal(403, `Forbidden: the token's "${name}" is not the name of a workspace`);
   }
 
   /** The page undoes what agents did, whatever the token's own tools may do. */

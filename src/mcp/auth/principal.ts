@@ -34,6 +34,8 @@ export interface PrincipalOptions {
   /** Calls at once, and in a minute; absent: no limit of its own. */
   readonly concurrency?: number;
   readonly perMinute?: number;
+  /** The most bytes that a workspace may hold after a change of it; absent: no limit of its own. */
+  readonly maxBytes?: number | undefined;
   /** Whether it may read files otherwise than by tools: as resources. */
   readonly browses: boolean;
   /** What it may review, and undo changes in; absent where the review page is not for it. Closed with the caller. */

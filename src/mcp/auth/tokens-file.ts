@@ -23,6 +23,8 @@ export interface TokenRecord {
   readonly expires?: string;
   readonly perMinute?: number;
   readonly concurrency?: number;
+  /** The most bytes that a workspace may hold after a change of this token. */
+  readonly maxBytes?: number;
   /** A policy file with rules of its own, which only narrow. */
   readonly policy?: string;
 }
@@ -56,6 +58,7 @@ const keys: Readonly<Record<keyof TokenRecord, readonly [(value: unknown) => boo
   expires: [value => typeof value === "string" && !Number.isNaN(Date.parse(value)), "a date and time"],
   perMinute: [isCount, "a whole number, 1 or more"],
   concurrency: [isCount, "a whole number, 1 or more"],
+  maxBytes: [isCount, "a whole number, 1 or more"],
   policy: [value => typeof value === "string" && value !== "", "the path of a policy file"],
 };
 

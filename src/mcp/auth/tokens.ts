@@ -105,7 +105,8 @@ export class Tokens implements Authenticator {
     return new Principal({
       owner: `token ${name} ${record.hash}`,
       name,
-      ...this.#reach(record, effects),
+      ...this.#limited(record, effects),
+      maxBytes: record.maxBytes,
       reviews: effects.includes("reviews") ? this.#reviewed(record) : undefined,
       reach: this.#workspaces(record, effects),
       dialect,
@@ -116,6 +117,12 @@ export class Tokens implements Authenticator {
       permits: permits(effects, tools),
       refuse: tool => new Refusal(403, `Forbidden: this token does not permit ${tool.name}`),
     });
+  }
+
+  #limited(record: TokenRecord, effects: NonNullable<TokenRecord["effects"]>): Reach {
+    const reach = this.#reach(record, effects);
+    const { maxBytes } = record;
+    return maxBytes === undefined ? reach : { ...reach, workspace: reach.workspace.limitedTo(maxBytes) };
   }
 
   /** The page undoes what agents did, whatever the token's own tools may do. */

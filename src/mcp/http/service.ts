@@ -18,6 +18,7 @@ import { Metrics } from "./metrics.ts";
 import { RequestContexts } from "./request-context.ts";
 import type { ReviewDoor } from "./review-door.ts";
 import type { SessionLimits } from "./sessions.ts";
+import { storeGauges } from "./store-gauges.ts";
 import { Tables, type TablesOptions } from "./tables.ts";
 import { WorkspacePrincipals } from "./workspace-principals.ts";
 
@@ -96,20 +97,7 @@ export function createService(options: ServiceOptions): Service {
         gauge("polyfs_calls_waiting", "Calls waiting", () => calls.waiting),
         gauge("polyfs_jobs", "Commands running, those in the background included", runningCommands),
         gauge("polyfs_open_files", "Open files of the process", openFiles),
-        gauge("polyfs_store_up", "Whether the shared store can be reached", () => {
-          const { replication } = options.engine.workspace;
-          return replication && (replication.staleMs === undefined ? 1 : 0);
-        }),
-        gauge(
-          "polyfs_store_revision",
-          "The revision of the shared workspace that this server has: its rate is that of changes",
-          () => options.engine.workspace.replication?.revision,
-        ),
-        gauge(
-          "polyfs_store_published_bytes",
-          "Bytes that this server has added to the shared store",
-          () => options.engine.workspace.replication?.publishedBytes,
-        ),
+        ...storeGauges(() => [...options.engine.workspace.replications]),
         gauge("process_resident_memory_bytes", "Resident memory", () => process.memoryUsage.rss()),
       ]),
   });

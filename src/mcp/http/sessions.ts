@@ -32,6 +32,10 @@ interface OpenSession {
   closed: boolean;
 }
 
+/** Clients start a new session upon 404. What the old one had read or changed is in the history. */
+const noSession =
+  "Session not found: it has ended, or another server opened it. Send initialize to start a new one";
+
 /** At the limit, sessions that were idle for this long are closed. */
 const spareMs = 60_000;
 
@@ -85,7 +89,7 @@ export class Sessions {
       open?.principal.is.owner === principal.is.owner &&
       open.principal.is.workspace === principal.is.workspace;
     if (open === undefined || !own || open.dialect !== table.dialect.name) {
-      throw new Refusal(404, "Session not found", { code: -32001 });
+      throw new Refusal(404, noSession, { code: -32001 });
     }
     return open;
   }

@@ -48,6 +48,7 @@ export class WorkspacePrincipals implements Disposable {
     if (reach === undefined) throw new Refusal(403, "Forbidden: this token is for directories");
     const record = await this.#permitted(workspaces, name, reach.only);
     const entered = await this.#enter(workspaces, principal, record);
+    if (workspaces.isShared) await workspaces.ready(record);
     if (Date.now() - entered.usedAt > touchMs) workspaces.touch(record);
     entered.usedAt = Date.now();
     return entered.principal;
@@ -84,7 +85,8 @@ export class WorkspacePrincipals implements Disposable {
     const { is } = principal;
     await (this.#inPlace ? workspaces.readyForCommands(record) : workspaces.ready(record));
     workspaces.touch(record);
-    const tree = workspaces.openTree(record, this.#engine.workspace, is.reach?.access ?? "read-only");
+    const opened = workspaces.openTree(record, this.#engine.workspace, is.reach?.access ?? "read-only");
+    const tree = is.maxBytes === undefined ? opened : opened.limitedTo(is.maxBytes);
     const workspace = is.reach?.rules ? tree.under(is.reach.rules) : tree;
     if (workspace !== tree) tree[Symbol.dispose]();
     const { expires: _, ...options } = is;
@@ -115,8 +117,10 @@ export class WorkspacePrincipals implements Disposable {
         const entered = await opening.catch(() => undefined);
         const info = await this.#engine.workspaces?.store.info(id).catch(() => undefined);
         if (entered === undefined) continue;
-        if (info === undefined || info.dropped !== undefined) entered.principal.end();
-        else if (entered.principal.isUsed || Date.now() - entered.usedAt < idleMs) continue;
+        if (info === undefined || info.dropped !== undefined) {
+          entered.principal.end();
+          await this.#engine.workspaces?.release(id);
+        } else if (entered.principal.isUsed || Date.now() - entered.usedAt < idleMs) continue;
         else entered.principal.retire();
         all.delete(id);
       }

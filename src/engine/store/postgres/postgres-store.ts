@@ -78,6 +78,14 @@ export class PostgresStore implements WorkspaceStore {
     return await connections.alone(migrate);
   }
 
+  /** Whether TLS protects the connection. */
+  async isEncrypted(): Promise<boolean> {
+    const [row] = await this.#connections.query<{ ssl: boolean }>(
+      "select ssl from pg_stat_ssl where pid = pg_backend_pid()",
+    );
+    return row?.ssl === true;
+  }
+
   async has(hashes: readonly Hash[]): Promise<ReadonlySet<Hash>> {
     if (hashes.length === 0) return new Set();
     const rows = await this.#connections.query<{ hash: Hash }>(statements.has, [joined(hashes)]);

@@ -16,16 +16,25 @@ export class Behind extends Error {
 export interface Replication {
   /** The directory that is shared, absolute. */
   readonly root: string;
-  /** Runs a write in turn, and again when others were faster. Faults: `store_unavailable`. */
-  write<T>(attempt: (publish: Publish) => Promise<T>): Promise<T>;
+  /** The name of this copy, for people. */
+  readonly replica: string;
+  /**
+   * Runs a write in turn, and again when others were faster. `maxBytes`: what the caller may make the workspace hold in
+   * the store. Faults: `store_unavailable`.
+   */
+  write<T>(attempt: (publish: Publish) => Promise<T>, maxBytes?: number): Promise<T>;
   /** Finds what was changed without a commit, by a command, and publishes it. The id of the change, if there is one. */
-  publishChanges(by: By): Promise<string | undefined>;
+  publishChanges(by: By, maxBytes?: number): Promise<string | undefined>;
   /** Brings what others have published, before somebody looks. `paths`: the only files that will be looked at. */
   refresh(effect: "reads" | "writes", paths?: readonly string[]): Promise<void>;
   /** The number of changes that are here. */
   readonly revision: number;
   /** How much this process has added to the store. */
   readonly publishedBytes: number;
+  /** How much the workspace holds in the store, as far as is known here. */
+  readonly storedBytes: number;
+  /** How fast that grows, over the last hour. */
+  readonly bytesPerHour: number;
   /** For how long the store has not been reached; undefined where it was at the last question. */
   readonly staleMs: number | undefined;
 }

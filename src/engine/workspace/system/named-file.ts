@@ -47,14 +47,14 @@ export function readSmallFile(path: string, most: number): SmallFile | undefined
 }
 
 /** Puts a file in place whole, for its owner alone. Not for files that others may be writing. */
-export function writeNamedFile(path: string, text: string): void {
+export function writeNamedFile(path: string, text: string, { flush = true } = {}): void {
   const temporary = `${path}.${process.pid}.new`;
   system(path, () => {
     try {
       const fd = openSync(temporary, "wx", 0o600);
       try {
         writeFileSync(fd, text);
-        fsyncSync(fd);
+        if (flush) fsyncSync(fd);
       } finally {
         closeSync(fd);
       }

@@ -14,6 +14,7 @@ import { kindOf } from "../stat.ts";
 import { lchownSync, lstatSync, lutimesSync, readlinkSync } from "../system/calls.ts";
 import { copyFileLater } from "../system/copy-file.ts";
 import type { Address } from "../system/held.ts";
+import { copySparse, isSparse } from "./sparse-copy.ts";
 
 export type TreeEntries = ReadonlyMap<string, TreeEntry>;
 
@@ -156,7 +157,9 @@ class Clone {
     this.bytes += entry.size;
     const mode =
       this.#options.placing === "reflink" ? constants.COPYFILE_FICLONE_FORCE : constants.COPYFILE_FICLONE;
-    if (entry.size > largeBytes && this.#options.placing !== "reflink")
+    if (this.#options.placing !== "reflink" && isSparse(held.stat()))
+      await copySparse(held.address, to, entry.mode);
+    else if (entry.size > largeBytes && this.#options.placing !== "reflink")
       await copyFileLater(held.address, to, mode);
     else sys.copyFile(held.address, to, mode);
     this.#owner(to, held);

@@ -1,0 +1,28 @@
+// `--workspaces DIR --store URL`: the workspaces of a shared store, with copies in DIR. Loaded only with both options.
+import { join } from "node:path";
+import { openWorkspaceStore, shownAddress } from "../engine/store/open-store.ts";
+import { contentHash } from "../engine/text/version.ts";
+import { SharedWorkspaces } from "../engine/workspaces/shared-workspaces.ts";
+import type { Log } from "../mcp/log.ts";
+import type { Config } from "./config.ts";
+import { localDurabilityRisk, replicaOptions, storeProblem } from "./replica.ts";
+
+export async function openSharedWorkspaces(
+  config: Config,
+  directory: string,
+  log?: Log,
+): Promise<SharedWorkspaces> {
+  const address = config.store ?? "";
+  const store = await openWorkspaceStore({ store: address, objects: config["store-objects"] }).catch(
+    storeProblem,
+  );
+  if (config["store-durability"] === "local") log?.warn(localDurabilityRisk);
+  const at = shownAddress(address);
+  log?.info(`sharing the workspaces of ${at}`);
+  return new SharedWorkspaces({
+    // What is not in a store is tidied away, so each store has a folder of its own.
+    ...{ directory: join(directory, `shared-${contentHash(Buffer.from(at)).slice(0, 12)}`), store },
+    limits: { maxBytes: config["workspace-max-bytes"], maxFiles: config["workspace-max-files"] },
+    replica: replicaOptions(config, log),
+  });
+}

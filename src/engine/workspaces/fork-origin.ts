@@ -1,0 +1,170 @@
+// What a fork began as: a snapshot on this machine, or a revision of its base in a shared store.
+import { join } from "node:path";
+import type { Kind } from "../fault.ts";
+import type { DirectoryNode, Node, TreeState } from "../replica/tree-state.ts";
+import { sys } from "../workspace/commit/syscalls.ts";
+import { addressOf } from "../workspace/footprint/raw-names.ts";
+import { bytesOf, display, type Handle } from "../workspace/handle.ts";
+import { type Pair, treeDifference } from "../workspace/tree/tree-difference.ts";
+import type { Workspace } from "../workspace/workspace.ts";
+import type { Layout } from "./layout.ts";
+import { FrozenView, type SideAtPath, type TreeView } from "./merge-side.ts";
+import type { WorkspaceRecord } from "./record.ts";
+
+/** What is not looked at: a path with its bytes as Latin-1, and whether it was there before. */
+export type SkipPath = (path: string, kind: Kind, existed: boolean) => boolean;
+
+export interface ForkOrigin {
+  readonly view: TreeView;
+  /** The paths that differ in the fork, in written form. */
+  changedIn(fork: Workspace, skip: SkipPath, signal?: AbortSignal): Promise<readonly string[]>;
+  /** The paths that the base has now and had not, in written form. */
+  appearedIn(base: Workspace, signal?: AbortSignal): Promise<readonly string[]>;
+}
+
+/** A frozen tree, and how the fork was copied from it. */
+export class SnapshotOrigin implements ForkOrigin {
+  readonly view: TreeView;
+  readonly #frozen: Handle;
+  readonly #layout: Layout;
+  readonly #record: WorkspaceRecord;
+
+  constructor(frozen: Handle, layout: Layout, record: WorkspaceRecord) {
+    this.view = new FrozenView(frozen);
+    this.#frozen = frozen;
+    this.#layout = layout;
+    this.#record = record;
+  }
+
+  async changedIn(fork: Workspace, skip: SkipPath, signal?: AbortSignal): Promise<readonly string[]> {
+    const [root] = fork.roots;
+    if (root === undefined) return [];
+    const untouched = untouchedIn(this.#layout, this.#record);
+    const found = await treeDifference(this.#frozen, root.handle, { untouched, skip, signal });
+    return found.map(({ path }) => display(path));
+  }
+
+  async appearedIn(base: Workspace, signal?: AbortSignal): Promise<readonly string[]> {
+    const [root] = base.roots;
+    if (root === undefined) return [];
+    const differences = await treeDifference(this.#frozen, root.handle, {
+      untouched: ({ before, after }) => before.kind !== "directory" || after.kind !== "directory",
+      skip: path => path === ".git" || path.endsWith("/.git") || path.endsWith("node_modules"),
+      signal,
+    });
+    return differences.flatMap(({ path, before }) => (before === undefined ? [display(path)] : []));
+  }
+}
+
+/** How the copy method tells that a file is still the base's, without reading it. */
+function untouchedIn(layout: Layout, record: WorkspaceRecord): (pair: Pair) => boolean {
+  const { method, tree = "", created } = record;
+  switch (method) {
+    case "overlay": {
+      const upper = join(layout.trees, tree, "upper");
+      // What was never written is not in the upper layer, and shows the inode of the lower one.
+      return ({ path, before, after }) =>
+        before.inode === after.inode &&
+        before.kind === after.kind &&
+        sys.lstat(below(upper, path)) === undefined;
+    }
+    case "link":
+      return ({ before, after }) =>
+        after.kind === "file" && before.inode === after.inode && before.device === after.device;
+    case "reflink":
+    case "copy": {
+      // Copies have the times of the base. What was written since the fork was made has a later time of change.
+      const until = BigInt(created - coarseClockMs) * 1_000_000n;
+      return ({ before, after }) =>
+        after.kind === "file" &&
+        before.kind === "file" &&
+        before.size === after.size &&
+        before.mode === after.mode &&
+        before.modified / 1_000_000n === after.modified / 1_000_000n &&
+        after.changed < until;
+    }
+  }
+}
+
+/** File systems take their times from a clock that ticks this slowly. */
+const coarseClockMs = 50;
+
+function below(directory: string, path: string): string | Buffer {
+  const address = addressOf(path);
+  return typeof address === "string"
+    ? `${directory}/${address}`
+    : Buffer.concat([Buffer.from(`${bytesOf(directory)}/`, "latin1"), address]);
+}
+
+/** A revision of the base, known from the log. */
+export class LogOrigin implements ForkOrigin {
+  readonly view: TreeView;
+  readonly #origin: TreeState;
+  readonly #fork: TreeState;
+  readonly #base: TreeState | undefined;
+
+  constructor(
+    states: { readonly origin: TreeState; readonly fork: TreeState; readonly base: TreeState | undefined },
+    content: (hash: string) => Promise<Uint8Array>,
+  ) {
+    this.#origin = states.origin;
+    this.#fork = states.fork;
+    this.#base = states.base;
+    this.view = { at: path => sideOf(states.origin.get(path), content) };
+  }
+
+  async changedIn(_: Workspace, skip: SkipPath): Promise<readonly string[]> {
+    return [...different(this.#origin.root, this.#fork.root, skip)];
+  }
+
+  async appearedIn(): Promise<readonly string[]> {
+    if (this.#base === undefined) return [];
+    const all = [...different(this.#origin.root, this.#base.root, () => false)];
+    return all.filter(path => this.#origin.get(path) === undefined);
+  }
+}
+
+function sideOf(
+  node: Node | undefined,
+  content: (hash: string) => Promise<Uint8Array>,
+): SideAtPath | undefined {
+  switch (node?.kind) {
+    case undefined:
+      return undefined;
+    case "symlink":
+      return { kind: "symlink", mode: 0o777, target: node.target, bytes: async () => Buffer.alloc(0) };
+    case "directory":
+      return { kind: "directory", mode: node.mode, bytes: async () => Buffer.alloc(0) };
+    case "file":
+      return { kind: "file", mode: node.mode, bytes: async () => Buffer.from(await content(node.hash)) };
+  }
+}
+
+/** A directory comes before what lies in it. */
+function* different(
+  before: DirectoryNode | undefined,
+  after: DirectoryNode | undefined,
+  skip: SkipPath,
+  at = "",
+): Generator<string> {
+  for (const name of new Set([...(before?.children.keys() ?? []), ...(after?.children.keys() ?? [])])) {
+    const [old, now] = [before?.children.get(name), after?.children.get(name)];
+    const path = at === "" ? name : `${at}/${name}`;
+    const kind = (now ?? old)?.kind ?? "file";
+    if (isSame(old, now) || skip(bytesOf(path), kind, old !== undefined)) continue;
+    if (old?.kind !== "directory" || now?.kind !== "directory" || old.mode !== now.mode) yield path;
+    if (old?.kind === "directory" || now?.kind === "directory")
+      yield* different(directory(old), directory(now), skip, path);
+  }
+}
+
+function directory(node: Node | undefined): DirectoryNode | undefined {
+  return node?.kind === "directory" ? node : undefined;
+}
+
+/** Without looking into directories. */
+function isSame(a: Node | undefined, b: Node | undefined): boolean {
+  if (a === b) return true;
+  if (a?.kind === "file" && b?.kind === "file") return a.hash === b.hash && a.mode === b.mode;
+  return a?.kind === "symlink" && b?.kind === "symlink" && a.target === b.target;
+}

@@ -1,0 +1,84 @@
+// What holds for a fork while it is used: that it was dropped, whose rules bind it, which modes it may bring to its base,
+// and what names there can be.
+import { chmodSync, lstatSync, readFileSync, statSync, truncateSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { openEngine } from "../../src/engine/engine.ts";
+import { Policy } from "../../src/engine/policy/policy.ts";
+import type { Workspace } from "../../src/engine/workspace/workspace.ts";
+import { Ground } from "./ground.ts";
+
+function write(workspace: Workspace, path: string, text: string) {
+  return workspace.commit([{ kind: "write", path: workspace.at(path), bytes: Buffer.from(text) }]);
+}
+
+describe("a fork in use", () => {
+  it("that another process drops refuses the next change and command, and takes them again when it is restored", async () => {
+    using ground = new Ground("copy");
+    const { fork } = await ground.forked({ "a.txt": "1\n" });
+    using opened = ground.workspaces.openTree(fork, ground.opener, "read-write");
+    await write(opened, "a.txt", "2\n");
+    const other = ground.open("copy");
+    await other.drop(await other.find("task"));
+    await expect(write(opened, "a.txt", "3\n")).rejects.toMatchObject({
+      code: "workspace_dropped",
+      data: { name: "task" },
+    });
+    expect(() => opened.commandDirectory(opened.at("."))).toThrow("workspace_dropped");
+    expect(readFileSync(join(fork.root, "a.txt"), "utf8")).toBe("2\n");
+    await other.restore("task");
+    await write(opened, "a.txt", "3\n");
+  });
+
+  it("is bound by rules about the paths of its base, also through a fork of the fork", async () => {
+    using ground = new Ground("copy");
+    const { base } = await ground.forked({ "secret/key": "precious\n", "open.txt": "1\n" });
+    await ground.workspaces.fork("deeper", "task", "me");
+    const policy = new Policy([{ paths: [`${base}/secret/**`], access: "deny" }]);
+    const rules = { current: () => [policy] };
+    const state = join(ground.path, "state-2");
+    using engine = openEngine({ roots: [], state, rules, workspaces: ground.open("copy") });
+    for (const name of ["main", "task", "deeper"]) {
+      const { workspaces } = engine;
+      if (workspaces === undefined) throw new Error("none");
+      const record = await workspaces.find(name);
+      await workspaces.ready(record);
+      using opened = workspaces.openTree(record, engine.workspace, "read-write");
+      expect(() => opened.file(opened.at("secret/key")), name).toThrow("forbidden");
+      await expect(write(opened, "secret/new", "x"), name).rejects.toMatchObject({ code: "forbidden" });
+      await write(opened, "open.txt", "2\n");
+    }
+  });
+
+  it("brings no mode to its base that runs a program with its owner's rights", async () => {
+    using ground = new Ground("copy");
+    const { base, fork } = await ground.forked({ tool: "#!/bin/sh\n" });
+    chmodSync(join(fork.root, "tool"), 0o6755);
+    writeFileSync(join(fork.root, "new"), "#!/bin/sh\n");
+    chmodSync(join(fork.root, "new"), 0o4755);
+    await ground.workspaces.merge(fork, ground.opener);
+    for (const name of ["tool", "new"]) expect(statSync(join(base, name)).mode & 0o7777).toBe(0o755);
+    expect(await ground.workspaces.diff(fork, ground.opener)).toEqual([]);
+  });
+
+  it("keeps a sparse file sparse", async () => {
+    using ground = new Ground("copy");
+    const base = ground.files("base", { sparse: "head" });
+    truncateSync(join(base, "sparse"), 64 * 1024 * 1024);
+    await ground.workspaces.adopt("main", base, "me");
+    const fork = await ground.workspaces.fork("task", "main", "me");
+    const { size, blocks } = lstatSync(join(fork.root, "sparse"));
+    expect(size).toBe(64 * 1024 * 1024);
+    expect(blocks * 512).toBeLessThan(1024 * 1024);
+  });
+
+  it.each(["con", "NUL", "aux.txt", "com1", "task.", "..", "a..b", "-x", ""])(
+    "%j is no name for a workspace",
+    async name => {
+      using ground = new Ground("copy");
+      await expect(ground.workspaces.create(name, undefined, "me")).rejects.toMatchObject({
+        code: "invalid_workspace_name",
+      });
+    },
+  );
+});
