@@ -74,7 +74,7 @@ describe("with durability local", () => {
     await a.edit("f", text => text.replace("1", "one"));
     await a.write("new/h", "h\n");
     await b.edit("f", text => text.replace("2", "two"));
-    a.replica.abandon();
+    await a.replica.abandon();
     const again = await ground.machine("a", {}, local);
     await b.replica.refresh("reads");
     expect(b.text("f")).toBe("one\ntwo\n");

@@ -62,7 +62,7 @@ export const workspace = command({
       );
     if (operands.length > most) throw new UsageError(`too much: ${JSON.stringify(operands[most])}`);
     // A server may keep the copies in DIR up to date, so the command has copies of its own.
-    using folder = given.config.store === undefined ? undefined : temporaryFolder();
+    await using folder = given.config.store === undefined ? undefined : temporaryFolder();
     const config = folder
       ? { ...given.config, workspaces: join(folder.path, "all"), "state-dir": join(folder.path, "state") }
       : given.config;

@@ -117,6 +117,8 @@ async function materialise(
   const unsentSince = isKnown ? note.unsentSince : undefined;
   if (unsentSince !== undefined && unsentSince <= info.revision) {
     await replica.replay(unsentSince);
+    // Applied, and the process died before it noted that.
+    await replica.replayKnown(info.revision);
     return await replica.recover();
   }
   // A directory that is only half filled when the process dies is known at the next start.

@@ -30,10 +30,12 @@ import type { Operation, Publication, Publish } from "../workspace/commit/publis
 import { bodyOf, entryOf } from "./entry-body.ts";
 import { entryParts, hashesOf } from "./entry-parts.ts";
 import { Filling } from "./filling.ts";
+import { FirstFiles } from "./first-files.ts";
 import { Growth } from "./growth.ts";
 import type { LocalCopy } from "./local-copy.ts";
 import { entriesUntil, readOrigin } from "./read-log.ts";
 import type { ReplicaNote } from "./replica-note.ts";
+import { StoreReach } from "./store-reach.ts";
 import { TreeState } from "./tree-state.ts";
 import { SharedQuestion, Turns } from "./turns.ts";
 import { UnsentChanges } from "./unsent-changes.ts";
@@ -55,7 +57,6 @@ const batch = 200;
 const attempts = 50;
 /** How long a read waits for a store that does not answer. Afterwards reads do not wait until it is back. */
 const patienceMs = 1500;
-const probeMs = 500;
 const fetchesAtOnce = 8;
 
 export class Replica implements Replication, AsyncDisposable {
@@ -73,13 +74,10 @@ export class Replica implements Replication, AsyncDisposable {
   readonly #unsubscribe: () => void;
   readonly #unsent: UnsentChanges;
   #revision: Revision = 0;
-  /** Paths that entries touch which are in the log and not applied yet, while files are being fetched. */
-  readonly #touched = new Set<string>();
-  #seen: Revision = 0;
+  /** While files are being fetched. */
   #filling: Filling | undefined;
-  /** When the store last said that nothing was missing. */
-  #fresh = clock();
-  #down = false;
+  #firstFiles: FirstFiles | undefined;
+  readonly #reach: StoreReach;
   #closed = false;
   #appending = false;
   /** The log is read, and files are not touched. */
@@ -102,6 +100,7 @@ export class Replica implements Replication, AsyncDisposable {
     this.#copy = copy;
     this.#options = options;
     this.#unsent = new UnsentChanges(note);
+    this.#reach = new StoreReach(() => this.#question.answered(), options.warn);
     this.#unsubscribe = store.changed((workspace, revision) => {
       // What is being appended here is no news, and is told before the append is answered.
       const known = this.#revision + (this.#appending ? 1 : 0);
@@ -131,7 +130,7 @@ export class Replica implements Replication, AsyncDisposable {
   }
 
   get staleMs(): number | undefined {
-    return this.#down ? clock() - this.#fresh : undefined;
+    return this.#reach.staleMs;
   }
 
   async write<T>(attempt: (publish: Publish) => Promise<T>, maxBytes?: number): Promise<T> {
@@ -430,56 +429,17 @@ export class Replica implements Replication, AsyncDisposable {
     }
     info?.(`fetching ${operations.length} files; single files can be read meanwhile`);
     this.#filling = filling;
-    this.#seen = this.#revision;
+    this.#firstFiles = new FirstFiles(this.#store, this.id, this.#copy, state, this.#revision);
     // Nothing else is done before: what others have published is applied to a whole copy.
     this.#turns
       .take(() => filling.done)
       .then(
         () => {
           this.#filling = undefined;
-          this.#touched.clear();
+          this.#firstFiles = undefined;
         },
         error => this.#options.warn?.(`the files could not be fetched: ${errorText(error)}`),
       );
-  }
-
-  /** Whether these files are here, as the log has them now, though others are missing. */
-  async #haveFirst(filling: Filling, paths: readonly string[]): Promise<boolean> {
-    for (;;) {
-      const entries = await this.#store.entries(this.id, this.#seen, batch);
-      for (const { operations } of entries.map(bodyOf))
-        for (const one of operations) {
-          this.#touched.add(one.at);
-          if ("from" in one) this.#touched.add(one.from);
-        }
-      this.#seen += entries.length;
-      if (entries.length < batch) break;
-    }
-    for (const given of paths) {
-      const at = this.#fileAt(given);
-      if (at === undefined || this.#isTouched(at) || !(await filling.first(at))) return false;
-    }
-    return paths.length > 0;
-  }
-
-  /** The file that a caller names, with lines or a symbol behind it or not. */
-  #fileAt(given: string): string | undefined {
-    for (const path of [given, given.replace(/:[-\d,]+$|#.*$/s, "")]) {
-      try {
-        const { absolute } = this.#copy.workspace.at(path);
-        const at = absolute.slice(this.root.length + 1);
-        if (this.state.get(at)?.kind === "file") return at;
-      } catch (error) {
-        if (!(error instanceof Fault)) throw error;
-      }
-    }
-    return undefined;
-  }
-
-  #isTouched(at: string): boolean {
-    for (let end = at.length; end > 0; end = at.lastIndexOf("/", end - 1))
-      if (this.#touched.has(at.slice(0, end))) return true;
-    return false;
   }
 
   /** Reads what it was forked from, without touching files. */
@@ -506,18 +466,18 @@ export class Replica implements Replication, AsyncDisposable {
   async refresh(effect: "reads" | "writes", paths: readonly string[] = []): Promise<void> {
     const filling = this.#filling;
     if (filling !== undefined) {
-      if (effect === "reads" && (await this.#haveFirst(filling, paths))) return;
+      if (effect === "reads" && (await this.#firstFiles?.have(filling, paths))) return;
       if (filling.stuck !== undefined) throw filling.stuck;
       await filling.done;
     }
     if (effect === "writes" && this.#options.durability !== "local") return this.#question.answered();
     await this.#refreshSoon();
-    if (effect === "writes" && this.#down)
+    if (effect === "writes" && this.#reach.isLost)
       throw new Fault("store_unavailable", { reason: "unreachable", detail: "it does not answer" });
   }
 
   async #refreshSoon(): Promise<void> {
-    if (this.#down || clock() - this.#fresh < (this.#options.trustMs ?? 0)) return;
+    if (this.#reach.isLost || this.#reach.ageMs < (this.#options.trustMs ?? 0)) return;
     const late = new AbortController();
     const tooLate = setTimeout(patienceMs, undefined, { signal: late.signal, ref: false }).then(
       () => this.#isDown(new Fault("store_unavailable", { reason: "unreachable", detail: "no answer" })),
@@ -548,7 +508,7 @@ export class Replica implements Replication, AsyncDisposable {
         });
       this.#growth.note(info.bytes);
       if (info.revision > this.#revision) await this.#turns.take(() => this.#pull());
-      this.#fresh = began;
+      this.#reach.answered(began);
       this.#isUp();
     } catch (error) {
       this.#isDown(error);
@@ -557,27 +517,14 @@ export class Replica implements Replication, AsyncDisposable {
   }
 
   #isUp(): void {
-    if (this.#down) this.#options.warn?.("the store can be reached again");
-    this.#down = false;
+    this.#reach.isUp();
     if (this.#unpublished !== undefined) void this.publishChanges(this.#unpublished).catch(() => {});
     else if (this.#sendFault !== undefined && isPassing(this.#sendFault)) this.#sendSoon();
     this.#unpublished = undefined;
   }
 
   #isDown(error: unknown): void {
-    if (this.#down || this.#closed || !Fault.is(error, "store_unavailable")) return;
-    this.#down = true;
-    this.#options.warn?.(
-      `the store cannot be used (${error.data.reason}: ${error.data.detail}); reads go on`,
-    );
-    void this.#probe();
-  }
-
-  async #probe(): Promise<void> {
-    while (this.#down && !this.#closed) {
-      await setTimeout(probeMs, undefined, { ref: false });
-      if (!this.#closed) await this.#question.answered().catch(() => {});
-    }
+    if (!this.#closed) this.#reach.isDown(error);
   }
 
   /** Calls `action` when everything has ended. */
@@ -586,10 +533,11 @@ export class Replica implements Replication, AsyncDisposable {
   }
 
   /** Ends as a process that is killed: nothing is sent any more. For tests. */
-  abandon(): void {
+  async abandon(): Promise<void> {
     this.#closed = true;
+    this.#reach.stop();
     this.#unsubscribe();
-    this.#unsent.abandon();
+    await this.#turns.take(async () => this.#unsent.abandon());
     this.#onClose();
   }
 
@@ -605,6 +553,7 @@ export class Replica implements Replication, AsyncDisposable {
       );
     }
     this.#closed = true;
+    this.#reach.stop();
     this.#filling?.stop();
     await this.#turns.take(async () => {});
     this.#onClose();

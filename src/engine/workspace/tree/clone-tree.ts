@@ -135,7 +135,7 @@ class Clone {
     const children = await this.directory(held, made, at, deeper, depth + 1);
     this.#owner(made.address, held);
     sys.chmodAt(made.address, entry.mode);
-    times(made.address, held);
+    times(to, held); // by its name: a descriptor in /proc is a link, whose own times would be set
     return { ...entry, children };
   }
 

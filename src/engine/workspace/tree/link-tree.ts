@@ -28,6 +28,9 @@ export async function linkTree(source: Handle, target: Handle, signal?: AbortSig
           using lower = Handle.open(old, { follow: false, directory: true });
           using upper = Handle.open(made, { follow: false, directory: true });
           await visit(lower, upper);
+          const { atimeMs, mtimeMs } = lower.stat();
+          // By its name: a descriptor in /proc is a link, whose own times would be set.
+          lutimesSync(made, atimeMs / 1000, mtimeMs / 1000);
         }
       } catch (error) {
         throw faultOf(error, display(entry.name));
@@ -48,11 +51,10 @@ function linkOrCopy(from: Address, to: Address): void {
   }
 }
 
-/** Mode, owner and times of a directory, when everything is in it. */
+/** Mode and owner of a directory, when everything is in it. */
 function adopt(from: Handle, to: Handle): void {
-  const { mode, uid, gid, atimeMs, mtimeMs } = from.stat();
+  const { mode, uid, gid } = from.stat();
   const own = to.stat();
   if (own.uid !== uid || own.gid !== gid) lchownSync(to.address, uid, gid);
   sys.chmodAt(to.address, mode & 0o7777);
-  lutimesSync(to.address, atimeMs / 1000, mtimeMs / 1000);
 }

@@ -8,7 +8,8 @@ const zeros = Buffer.alloc(blockBytes);
 
 /** Whether a file takes up less than its length. */
 export function isSparse({ size, blocks }: Pick<Stats, "size" | "blocks">): boolean {
-  return size > blockBytes && blocks * 512 < size - blockBytes;
+  // Elsewhere an address is not always a path that Node can open.
+  return process.platform === "linux" && size > blockBytes && blocks * 512 < size - blockBytes;
 }
 
 /** `to` does not exist yet. It gets this mode. */
