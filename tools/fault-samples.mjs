@@ -73,6 +73,7 @@ export const faultSamples = {
   unknown_job: { job: "7" },
   too_many_jobs: { limit: 16 },
   invalid_workspace_name: { name: "../other", most: 64 },
+  workspace_dropped: { name: "task-1" },
   unknown_workspace: { name: "taks-1", nearest: ["task-1"] },
   workspace_exists: { name: "task-1" },
   not_a_fork: { name: "main" },
