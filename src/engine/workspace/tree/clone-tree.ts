@@ -14,7 +14,7 @@ import { kindOf } from "../stat.ts";
 import { lchownSync, lstatSync, lutimesSync, readlinkSync } from "../system/calls.ts";
 import { copyFileLater } from "../system/copy-file.ts";
 import type { Address } from "../system/held.ts";
-import { copySparse, isSparse } from "./sparse-copy.ts";
+import { copySparse, isSparse } from "../system/sparse-copy.ts";
 
 export type TreeEntries = ReadonlyMap<string, TreeEntry>;
 

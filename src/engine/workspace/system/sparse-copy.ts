@@ -1,7 +1,7 @@
 // Copies a file that has holes without filling them: blocks of zeros are skipped, and the length is set at the end.
 import { constants, type Stats } from "node:fs";
 import { open } from "node:fs/promises";
-import type { Address } from "../system/held.ts";
+import type { Address } from "./held.ts";
 
 const blockBytes = 64 * 1024;
 const zeros = Buffer.alloc(blockBytes);
