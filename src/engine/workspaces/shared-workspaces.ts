@@ -18,9 +18,9 @@ import { newId } from "./layout.ts";
 import { dismantle, materialise, type Source, touchUsed } from "./materialise.ts";
 import { aboutOf, type CopyMethod, recordOf, type WorkspaceRecord } from "./record.ts";
 import { checkName } from "./workspace-name.ts";
-import { type Opener, Workspaces, type WorkspacesOptions } from "./workspaces.ts";
+import { type Opener, Workspaces, type WorkspacesConfiguration } from "./workspaces.ts";
 
-export interface SharedWorkspacesOptions extends Omit<WorkspacesOptions, "store" | "unusedMs"> {
+export interface SharedWorkspacesConfiguration extends Omit<WorkspacesConfiguration, "store" | "unusedMs"> {
   readonly store: WorkspaceStore;
   readonly replica?: ReplicaOptions | undefined;
 }
@@ -38,7 +38,7 @@ export class SharedWorkspaces extends Workspaces {
   readonly #replicaOptions: ReplicaOptions;
   #host: Workspace | undefined;
 
-  constructor({ store, replica = {}, ...options }: SharedWorkspacesOptions) {
+  constructor({ store, replica = {}, ...options }: SharedWorkspacesConfiguration) {
     // When a workspace was last used is known to each machine for itself, so none is dropped for its age.
     super({ ...options, store: () => store, unusedMs: undefined });
     this.#replicaOptions = replica;
