@@ -11,6 +11,7 @@ import { kindOf } from "../stat.ts";
 import { onWindows } from "../windows-path.ts";
 import type { CopyAttributes } from "./copy-attributes.ts";
 import { identityOf, mostAsked } from "./copy-attributes.ts";
+import { giveMode, ownerOf } from "./granted-mode.ts";
 import { sys, writeAll } from "./syscalls.ts";
 
 const { O_RDONLY, O_WRONLY, O_CREAT, O_EXCL, O_NOFOLLOW, O_NONBLOCK, O_DIRECTORY } = constants;
@@ -126,7 +127,7 @@ class TreeCopy {
         await copyBytes(from, to);
         if (!this.#attributes?.isWithout?.(identityOf(stat))) await this.#attributes?.(from, to);
         if (this.#how.verify) keepOwner(to, stat);
-        sys.chmod(to, stat.mode & 0o7777);
+        giveMode(to, stat.mode, ownerOf(stat));
         if (this.#how.verify) sys.times(to, stat.atime, stat.mtime);
       } catch (error) {
         sys.close(to);

@@ -10,6 +10,7 @@ import { mountOf } from "../system/mounts.ts";
 import type { Expectation } from "./change.ts";
 import { addPrecondition, type CommitPlan, describe, type Stats } from "./commit-plan.ts";
 import { identityOf } from "./copy-attributes.ts";
+import { grantedMode, ownerOf, ownOwner } from "./granted-mode.ts";
 import { sys } from "./syscalls.ts";
 import type { Target } from "./target.ts";
 
@@ -88,7 +89,8 @@ function moveEdited(
   const staged = {
     ...pledge,
     mode: stat.mode & 0o7777,
-    owner: { user: stat.uid, group: stat.gid },
+    owner: ownerOf(stat),
+    modeOf: ownerOf(stat),
   };
   plan.stages.push({
     kind: "bytes",
@@ -149,13 +151,17 @@ export function planCopy(
     effect: "copied",
     source: { path: change.from, at: original.at },
     otherNames: there?.isFile() ? there.nlink - 1 : 0,
-    after: { ...describe(stat), entry: target.entry },
+    after: { ...describe(stat), mode: copiedMode(stat), entry: target.entry },
     ...before(there && describe(there, plan, target), trash),
   });
 }
 
 function before(replaced: ReturnType<typeof describe> | undefined, trash: ReturnType<CommitPlan["move"]>) {
   return replaced && trash ? { before: { ...replaced, ...trash } } : {};
+}
+
+function copiedMode(stat: Stats): number {
+  return stat.isFile() ? grantedMode(stat.mode, ownOwner(), ownerOf(stat)) : stat.mode & 0o7777;
 }
 
 /** Only files are replaced, only by files, and only if told to. */

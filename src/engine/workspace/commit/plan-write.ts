@@ -8,6 +8,7 @@ import { kindOf } from "../stat.ts";
 import type { CommitOptions, Expectation } from "./change.ts";
 import { addPrecondition, type CommitPlan, describe, type Stats } from "./commit-plan.ts";
 import { identityOf } from "./copy-attributes.ts";
+import { grantedMode, holderOf, ownerOf, ownOwner } from "./granted-mode.ts";
 import { readAll, sys } from "./syscalls.ts";
 import type { Target } from "./target.ts";
 
@@ -52,14 +53,17 @@ export function planWrite(
     return;
   }
   const temp = plan.temp(target.entry);
-  const mode = change.mode ?? (stat && stat.mode & 0o7777);
-  const owner = stat && { user: stat.uid, group: stat.gid };
+  const asked = change.mode ?? (stat && stat.mode & 0o7777);
+  const owner = stat && ownerOf(stat);
+  const modeOf = holderOf(asked ?? 0, stat);
+  const mode = asked === undefined ? undefined : grantedMode(asked, owner ?? ownOwner(), modeOf);
   const pledge = plan.pledge(bytes);
   const { blob } = pledge;
   const staged = {
     ...pledge,
     ...(mode !== undefined && { mode }),
     ...(owner && { owner }),
+    ...(modeOf && { modeOf }),
     ...(change.modified && { modified: change.modified.getTime() }),
   };
   plan.stages.push({

@@ -10,6 +10,7 @@ import { onWindows } from "../windows-path.ts";
 import type { CopyAttributes } from "./copy-attributes.ts";
 import { identityOf, mostAsked } from "./copy-attributes.ts";
 import { copyTree } from "./copy-tree.ts";
+import { giveMode } from "./granted-mode.ts";
 import type { EntryRef, HeldDirectories } from "./held-directories.ts";
 import { type StagedAttributes, setModified } from "./step.ts";
 import { sys, writeAll } from "./syscalls.ts";
@@ -170,7 +171,7 @@ async function stageBytes(
       if (!copyAttributes.isWithout?.(one.like.identity))
         await withFile(places, one.like, from => copyAttributes(from, fd));
     }
-    if (one.mode !== undefined) sys.chmod(fd, one.mode);
+    if (one.mode !== undefined) giveMode(fd, one.mode, one.modeOf);
     if (one.modified !== undefined) setModified(fd, one.modified);
     if (one.flush) flushing = sys.flushLater(fd).finally(() => sys.close(fd));
     // By a hash recovery can tell whether it was: then the flush of the journal need not wait for it.

@@ -13,6 +13,7 @@ import type { Address } from "../system/held.ts";
 import { AsideRefused, ConcurrentChange, NotRenamable } from "./concurrent-change.ts";
 import { canDismantle, type DismantleStep, dismantle, dismantleLater, reassemble } from "./dismantle.ts";
 import { makeDurable } from "./durable-directory.ts";
+import { giveMode, type Owner } from "./granted-mode.ts";
 import type { EntryRef, HeldDirectories } from "./held-directories.ts";
 import { contentAt } from "./if-there.ts";
 import type { ByteRange } from "./journal.ts";
@@ -32,7 +33,9 @@ export interface StagedAttributes {
   /** Hash of bytes that the journal does not hold: tells after a power cut whether all of them reached the disk. */
   readonly hash?: string;
   readonly mode?: number;
-  readonly owner?: { readonly user: number; readonly group: number };
+  /** The owner of the file that had this mode (granted-mode.ts). */
+  readonly modeOf?: Owner;
+  readonly owner?: Owner;
   /** The time to give it, in milliseconds. */
   readonly modified?: number;
 }
@@ -351,7 +354,7 @@ function isWhole({ from, staged }: MoveStep, { places }: StepContext): boolean {
 
 /** The staged file as it should be: after a power cut it may be gone, or hold less than was written. */
 function restage(step: MoveStep, staged: StagedAttributes, index: number, scene: StepContext): void {
-  const { blob, mode, owner } = staged;
+  const { blob, mode, modeOf, owner } = staged;
   if (blob === undefined) return;
   const address = scene.places.address(step.from);
   const stat = sys.lstat(address);
@@ -362,7 +365,7 @@ function restage(step: MoveStep, staged: StagedAttributes, index: number, scene:
   try {
     writeAll(fd, scene.blob(blob));
     if (owner !== undefined) sys.chown(fd, owner.user, owner.group);
-    if (mode !== undefined) sys.chmod(fd, mode);
+    if (mode !== undefined) giveMode(fd, mode, modeOf);
     if (staged.modified !== undefined) setModified(fd, staged.modified);
     sys.flush(fd);
   } finally {

@@ -3,6 +3,7 @@
 // (a link, a reflink, its bytes) is the caller's choice.
 import { constants } from "node:fs";
 import { Fault } from "../../fault.ts";
+import { giveModeAt, ownerOf } from "../commit/granted-mode.ts";
 import { sys } from "../commit/syscalls.ts";
 import { isTemporaryName } from "../commit/temporary.ts";
 import { errnoOf, faultOf } from "../errno.ts";
@@ -162,16 +163,16 @@ class Clone {
     else if (entry.size > largeBytes && this.#options.placing !== "reflink")
       await copyFileLater(held.address, to, mode);
     else sys.copyFile(held.address, to, mode);
-    this.#owner(to, held);
+    if (this.#owner(to, held)) giveModeAt(to, entry.mode, ownerOf(held.stat()));
     times(to, held);
   }
 
-  /** Changing the owner clears some bits of the mode. */
-  #owner(to: Address, held: Handle): void {
+  /** Sets the owner where that is another one: the mode has to be set again then. */
+  #owner(to: Address, held: Handle): boolean {
     const stats = held.stat();
-    if (stats.uid === this.#user && stats.gid === this.#group) return;
+    if (stats.uid === this.#user && stats.gid === this.#group) return false;
     chown(to, stats);
-    sys.chmodAt(to, stats.mode & 0o7777);
+    return true;
   }
 }
 

@@ -1,6 +1,7 @@
 // A second tree whose files are hard links of the first. The source is a frozen tree that nobody changes meanwhile, so
 // nothing is held or looked at that need not be: one call for each file.
 import { constants } from "node:fs";
+import { giveModeAt, ownerOf } from "../commit/granted-mode.ts";
 import { sys } from "../commit/syscalls.ts";
 import { errnoOf, faultOf } from "../errno.ts";
 import { addressOf } from "../footprint/raw-names.ts";
@@ -48,6 +49,8 @@ function linkOrCopy(from: Address, to: Address): void {
   } catch (error) {
     if (errnoOf(error) !== "EMLINK") throw error;
     sys.copyFile(from, to, constants.COPYFILE_FICLONE);
+    const stat = sys.lstat(from);
+    if (stat !== undefined) giveModeAt(to, stat.mode, ownerOf(stat));
   }
 }
 

@@ -1,6 +1,7 @@
 // Gives every file of a tree bytes of its own. A file with other names is copied outside of the tree and moved over
 // itself, so at every moment the tree is whole; done again after a crash, it goes on where it was.
 import { constants } from "node:fs";
+import { giveModeAt, ownerOf } from "../commit/granted-mode.ts";
 import { sys } from "../commit/syscalls.ts";
 import { Handle } from "../handle.ts";
 import { lchownSync, lutimesSync } from "../system/calls.ts";
@@ -21,7 +22,7 @@ function replace(address: Address, scratch: string): void {
   sys.copyFile(held.address, scratch, constants.COPYFILE_FICLONE);
   if (stats.uid !== process.getuid?.() || stats.gid !== process.getgid?.())
     lchownSync(scratch, stats.uid, stats.gid);
-  sys.chmodAt(scratch, stats.mode & 0o7777);
+  giveModeAt(scratch, stats.mode, ownerOf(stats));
   lutimesSync(scratch, stats.atimeMs / 1000, stats.mtimeMs / 1000);
   sys.rename(scratch, address);
 }
