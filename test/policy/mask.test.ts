@@ -1,7 +1,7 @@
 // Masked files: keys are shown, values are not, and an edit of what is shown leaves every hidden byte as it was.
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { type MaskFormat, mask, maskFormat, unmask } from "../../src/engine/policy/mask/mask.ts";
+import { hidesAsMuch, type MaskFormat, mask, maskFormat, unmask } from "../../src/engine/policy/mask/mask.ts";
 
 const samples: readonly (readonly [MaskFormat, string, string])[] = [
   [
@@ -27,6 +27,21 @@ const samples: readonly (readonly [MaskFormat, string, string])[] = [
     '[db]\npassword = "••••"\nkeys = ••••\ntext = "••••"\n',
   ],
   [
+    "netrc",
+    '# CI\nmachine a.example login me password CANARY\nmachine b.example\n  login x\n  password "CANARY CANARY"\naccount CANARY\nCANARY\n',
+    "# CI\nmachine a.example login me password ••••\nmachine b.example\n  login x\n  password ••••\naccount ••••\n••••\n",
+  ],
+  [
+    "last-field",
+    "# db\nh:5432:db:me:CANARY\\:CANARY\nme:CANARY$x\nCANARY\n",
+    "# db\nh:5432:db:me:••••\nme:••••\n••••\n",
+  ],
+  [
+    "git-credentials",
+    "https://me:CANARY@h.example\nhttps://CANARY@g.example\nCANARY\n",
+    "https://••••@h.example\nhttps://••••@g.example\n••••\n",
+  ],
+  [
     "text",
     "see https://me:CANARYCANARY@host/x and password: CANARY1\n",
     "see https://me:••••@host/x and password: ••••\n",
@@ -45,7 +60,12 @@ describe("a masked text shows keys and structure, and no value", () => {
     ["app.JSON", "json"],
     ["values.yml", "yaml"],
     ["Cargo.toml", "toml"],
-    [".netrc", "text"],
+    [".netrc", "netrc"],
+    ["/home/me/.kube/config", "yaml"],
+    ["config", "text"],
+    [".pgpass", "last-field"],
+    [".git-credentials", "git-credentials"],
+    ["notes", "text"],
   ] as const)("%s is read as %s", (name, format) => expect(maskFormat(name)).toBe(format));
 });
 
@@ -105,21 +125,22 @@ const line = fc.string({
 });
 const document = fc.array(line, { maxLength: 8 }).map(lines => lines.join("\n"));
 
-it.each(["key-value", "json", "yaml", "toml", "text"] as const)(
-  "any text in %s comes back byte for byte when nothing is edited",
-  format => {
-    fc.assert(
-      fc.property(document, text => {
-        expect(unmask(text, mask(text, format), format)).toBe(text);
-      }),
-      { numRuns: 2000 },
-    );
-  },
-);
+const allFormats = [
+  ...(["key-value", "json", "yaml", "toml"] as const),
+  ...(["netrc", "last-field", "git-credentials", "text"] as const),
+];
+it.each(allFormats)("any text in %s comes back byte for byte when nothing is edited", format => {
+  fc.assert(
+    fc.property(document, text => {
+      expect(unmask(text, mask(text, format), format)).toBe(text);
+    }),
+    { numRuns: 2000 },
+  );
+});
 
 const secret = fc.stringMatching(/^S3CR[a-zA-Z0-9]{6,12}$/);
 const makers: {
-  readonly [format in Exclude<MaskFormat, "text">]: (pairs: readonly [string, string][]) => string;
+  readonly [format in "key-value" | "json" | "yaml" | "toml"]: (pairs: readonly [string, string][]) => string;
 } = {
   "key-value": pairs => pairs.map(([k, v]) => `${k}=${v}\n`).join(""),
   json: pairs => `${JSON.stringify(Object.fromEntries(pairs), null, 2)}\n`,
@@ -153,3 +174,38 @@ it.each(Object.entries(makers))(
     );
   },
 );
+
+it("a format that hides as much as another shows nothing that the other hides", () => {
+  const part = fc.constantFrom(
+    "A",
+    "=",
+    ":",
+    " ",
+    "\n",
+    '"',
+    "{",
+    "}",
+    "password",
+    "hunter2secret",
+    "#",
+    "@",
+    "://",
+  );
+  const texts = fc.array(part, { maxLength: 30 }).map(parts => parts.join(""));
+  const format = fc.constantFrom(...allFormats);
+  const shown = (text: string, as: MaskFormat) => mask(text, as).replaceAll("••••", "");
+  fc.assert(
+    fc.property(texts, format, format, (text, from, to) => {
+      if (hidesAsMuch(text, from, to)) expect(isSubsequence(shown(text, to), shown(text, from))).toBe(true);
+    }),
+    { numRuns: 2000 },
+  );
+  expect(hidesAsMuch("TOKEN=hunter2\n", "key-value", "text")).toBe(true);
+  expect(hidesAsMuch("PORT=hunter2\n", "key-value", "text")).toBe(false);
+});
+
+function isSubsequence(part: string, whole: string): boolean {
+  let at = 0;
+  for (const char of whole) if (char === part[at]) at++;
+  return at === part.length;
+}

@@ -16,6 +16,7 @@ import { undo } from "../../src/engine/history/undo.ts";
 import { defaultRules } from "../../src/engine/policy/default-rules.ts";
 import { Policy } from "../../src/engine/policy/policy.ts";
 import type { PolicyRule } from "../../src/engine/policy/rule.ts";
+import type { Change } from "../../src/engine/workspace/commit/change.ts";
 import { Workspace } from "../../src/engine/workspace/workspace.ts";
 
 let base: string;
@@ -143,6 +144,67 @@ describe("a masked file", () => {
     expect(await codeOf(() => edit(workspace, ".env", "# note", "X=••••"))).toBe("forbidden");
     await workspace.commit([{ kind: "copy", from: at(".env"), to: at(".env.backup") }]);
     expect(await read(workspace, ".env.backup")).not.toContain("hunter2");
+  });
+  it.each([
+    [".env", ".netrc"],
+    [".env", "_netrc"],
+    [".env", ".git-credentials"],
+    [".env", ".pgpass"],
+    [".env", ".htpasswd"],
+    [".env", ".kube/config"],
+    [".npmrc", "credentials.json"],
+    [".npmrc", "secrets.json"],
+    [".npmrc", ".dockercfg"],
+    ["own/app.env", "own/notes"],
+    ["own/.kube", "own/kube"],
+  ])("%s shows no value under the name %s, or cannot come there", async (from, to) => {
+    mkdirSync(join(root, "own/.kube"), { recursive: true });
+    mkdirSync(join(root, ".kube"));
+    const secret = "//r.example/:_authToken=hunter2\nTOKEN=hunter2\nclosing: /*\nPASS: hunter2\n";
+    for (const name of [".env", ".npmrc", "own/app.env", "own/.kube/config"])
+      writeFileSync(join(root, name), secret);
+    using workspace = open([...defaultRules, { paths: ["own/**"], access: "mask" }]);
+    const at = (path: string) => workspace.at(path);
+    const bytes = Buffer.from("TOKEN=••••\n# new\n");
+    const changes: Change[] = [
+      { kind: "move", from: at(from), to: at(to) },
+      { kind: "copy", from: at(from), to: at(to) },
+      ...(from === "own/.kube" ? [] : [{ kind: "move", from: at(from), to: at(to), bytes } as const]),
+    ];
+    for (const change of changes) {
+      const code = await codeOf(() => workspace.commit([change]));
+      if (code === undefined) {
+        expect(await read(workspace, to)).not.toContain("hunter2");
+        await undo(workspace, {});
+      } else expect(code).toBe("forbidden");
+      expect(existsSync(join(root, from))).toBe(true);
+    }
+    await workspace.settled();
+  });
+  it("cannot come under a name whose mask would show a value", async () => {
+    writeFileSync(join(root, ".npmrc"), "a=/* hunter2\n");
+    using workspace = open();
+    const at = (path: string) => workspace.at(path);
+    for (const kind of ["move", "copy"] as const)
+      expect(
+        await codeOf(() => workspace.commit([{ kind, from: at(".npmrc"), to: at("secrets.json") }])),
+      ).toBe("forbidden");
+    const bytes = Buffer.from("b=1\na=••••\n");
+    expect(
+      await codeOf(() =>
+        workspace.commit([{ kind: "move", from: at(".npmrc"), to: at("secrets.json"), bytes }]),
+      ),
+    ).toBe("forbidden");
+  });
+  it("may come under a name whose mask hides as much of it, and back by undo", async () => {
+    writeFileSync(join(root, ".netrc"), "machine a login b password hunter2\n");
+    using workspace = open();
+    const at = (path: string) => workspace.at(path);
+    await workspace.commit([{ kind: "move", from: at(".netrc"), to: at(".env.netrc") }]);
+    expect(await read(workspace, ".env.netrc")).not.toContain("hunter2");
+    await undo(workspace, {});
+    expect(await read(workspace, ".netrc")).toBe("machine a login b password ••••\n");
+    await workspace.settled();
   });
   it("in a legacy encoding keeps its bytes", async () => {
     writeFileSync(join(root, ".env"), Buffer.from("A=gr\xf6\xdfe\n# caf\xe9\n", "latin1"));

@@ -9,14 +9,22 @@ import type { Address } from "./system/held.ts";
 
 /** The masked text of the file at `at`, read by `address`; undefined if it cannot be masked and is not shown. */
 export function maskedText(rules: Rules, at: string, address: Address): Buffer | undefined {
+  const bytes = bytesToMask(address);
+  try {
+    return rules.shown(at, bytes);
+  } catch (error) {
+    if (!Fault.is(error, "forbidden")) throw error;
+    return undefined;
+  }
+}
+
+/** The bytes of a file, as far as they tell whether it can be masked and how. */
+export function bytesToMask(address: Address): Buffer {
   const fd = openSync(address, constants.O_RDONLY | constants.O_NONBLOCK);
   try {
     const { size } = fstatSync(fd);
     const bytes = Buffer.alloc(Math.min(size, maxMaskedBytes + 1));
-    return rules.shown(at, bytes.subarray(0, readSync(fd, bytes, 0, bytes.length, 0)));
-  } catch (error) {
-    if (!Fault.is(error, "forbidden")) throw error;
-    return undefined;
+    return bytes.subarray(0, readSync(fd, bytes, 0, bytes.length, 0));
   } finally {
     closeSync(fd);
   }

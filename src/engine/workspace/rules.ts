@@ -3,7 +3,7 @@
 import { isUtf8 } from "node:buffer";
 import { Fault } from "../fault.ts";
 import { type ApprovalGrant, covers, type Need } from "../policy/approval.ts";
-import { mask, maskFormat, unmask } from "../policy/mask/mask.ts";
+import { hidesAsMuch, mask, maskFormat, unmask } from "../policy/mask/mask.ts";
 import { placeholder } from "../policy/mask/secret.ts";
 import { decideAll, type Policy } from "../policy/policy.ts";
 import { type AskedAction, type Decision, narrower, unrestricted } from "../policy/rule.ts";
@@ -125,6 +125,20 @@ export class Rules {
     return decision.contents === "masked" ? maskedBytes(at, bytes, decision, given) : bytes;
   }
 
+  /**
+   * Whether a file would show more at `to` than at `from`: by the rule there, or because the mask goes by the name and
+   * hides less of these bytes there. `read` is called only where that depends on them; undefined: nothing to show.
+   */
+  exposes(from: string, to: string, read: () => Buffer | undefined): boolean {
+    const [here, there] = [this.decide(from), this.decide(to)];
+    if (rank[there.contents] !== rank[here.contents] || here.contents !== "masked")
+      return rank[there.contents] > rank[here.contents];
+    const formats = [maskFormat(from), maskFormat(to)] as const;
+    if (formats[0] === formats[1]) return false;
+    const bytes = read();
+    return bytes !== undefined && isMaskable(bytes) && !hidesAsMuch(textOf(bytes), ...formats);
+  }
+
   /** The bytes to write after a caller edited the text that `shown` returned. */
   restored(at: string, original: Buffer | undefined, edited: Uint8Array, given = at): Buffer {
     const bytes = Buffer.from(edited.buffer, edited.byteOffset, edited.byteLength);
@@ -132,7 +146,7 @@ export class Rules {
     if (decision.contents !== "masked") return bytes;
     const isLegacy = original !== undefined && !isUtf8(original);
     if (!isLegacy && !bytes.includes(mark)) return bytes;
-    const text = original && unmask(textOf(original), bytes.toString("utf8"), maskFormat(nameOf(at)));
+    const text = original && unmask(textOf(original), bytes.toString("utf8"), maskFormat(at));
     if (text === undefined || (isLegacy && /[^\0-\xff]/.test(text))) throw refusal("mask", decision, given);
     return Buffer.from(text, isLegacy ? "latin1" : "utf8");
   }
@@ -142,19 +156,21 @@ function refusal(to: "open" | "change" | "mask", { rule = "" }: Decision, path: 
   return new Fault("forbidden", { path, rule, to });
 }
 
+const rank = { none: 0, masked: 1, full: 2 } as const;
+
+/** Whether a masked file is shown at all, under any name. */
+function isMaskable(bytes: Buffer): boolean {
+  return bytes.length <= maxMaskedBytes && !isBinary(bytes, { first: 8000 });
+}
+
 function maskedBytes(at: string, bytes: Buffer, decision: Decision, given: string): Buffer {
-  if (bytes.length > maxMaskedBytes || isBinary(bytes, { first: 8000 }))
-    throw refusal("open", decision, given);
-  return Buffer.from(mask(textOf(bytes), maskFormat(nameOf(at))));
+  if (!isMaskable(bytes)) throw refusal("open", decision, given);
+  return Buffer.from(mask(textOf(bytes), maskFormat(at)));
 }
 
 /** A masked file is shown as UTF-8; one in a legacy encoding byte by byte, and written back in the same way. */
 function textOf(bytes: Buffer): string {
   return bytes.toString(isUtf8(bytes) ? "utf8" : "latin1");
-}
-
-function nameOf(at: string): string {
-  return at.slice(at.lastIndexOf("/") + 1);
 }
 
 /** A directory without the slash that the top of a file system ends with. */

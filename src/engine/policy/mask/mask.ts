@@ -5,33 +5,63 @@ import { diffLines, linesWithEndings } from "../../text/line-diff.ts";
 import { jsonSecrets } from "./json.ts";
 import { keyValueSecrets } from "./key-value.ts";
 import { knownSecrets } from "./known-secrets.ts";
+import { gitCredentialsSecrets, lastFieldSecrets, netrcSecrets } from "./password-files.ts";
 import { placeholder, type Secret } from "./secret.ts";
 import { tomlSecrets, yamlSecrets } from "./yaml.ts";
 
-export type MaskFormat = "key-value" | "json" | "yaml" | "toml" | "text";
+export type MaskFormat =
+  | "key-value"
+  | "json"
+  | "yaml"
+  | "toml"
+  | "netrc"
+  | "last-field"
+  | "git-credentials"
+  | "text";
 
 const parsers: { readonly [format in MaskFormat]: (text: string) => Secret[] } = {
   "key-value": keyValueSecrets,
   json: jsonSecrets,
   yaml: yamlSecrets,
   toml: tomlSecrets,
+  netrc: netrcSecrets,
+  "last-field": lastFieldSecrets,
+  "git-credentials": gitCredentialsSecrets,
   text: text => knownSecrets(text),
 };
 
 const formats: readonly (readonly [RegExp, MaskFormat])[] = [
   [/\.(?:json[c5]?|dockercfg)$|^\.dockercfg$/, "json"],
-  [/\.ya?ml$/, "yaml"],
+  [/\.ya?ml$|^\.kube\/config$/, "yaml"],
   [/\.toml$/, "toml"],
   [
     /^\.env|\.env$|\.(?:ini|cfg|cnf|conf|properties|tfvars|envrc)$|^\.(?:npmrc|pypirc|envrc|my\.cnf)$|^credentials$/,
     "key-value",
   ],
+  [/^[._]netrc$/, "netrc"],
+  [/^\.(?:pgpass|htpasswd)$/, "last-field"],
+  [/^\.git-credentials$/, "git-credentials"],
 ];
 
-/** By the file's name, which rules use too. */
-export function maskFormat(name: string): MaskFormat {
-  const lower = name.toLowerCase();
-  return formats.find(([form]) => form.test(lower))?.[1] ?? "text";
+/** By the names at the end of the file's path, which rules use too. */
+export function maskFormat(path: string): MaskFormat {
+  const names = path.toLowerCase().split("/").slice(-2);
+  const forms = [names.at(-1) ?? "", names.join("/")];
+  return formats.find(([form]) => forms.some(name => form.test(name)))?.[1] ?? "text";
+}
+
+/** Whether `to` hides every character of a text that `from` hides. */
+export function hidesAsMuch(text: string, from: MaskFormat, to: MaskFormat): boolean {
+  if (from === to) return true;
+  const hidden = parsers[to](text);
+  let next = 0;
+  return parsers[from](text).every(({ start, end }) => {
+    let reached = start;
+    while (next < hidden.length && (hidden[next]?.end ?? 0) <= reached) next++;
+    for (let i = next; i < hidden.length && (hidden[i]?.start ?? 0) <= reached; i++)
+      reached = Math.max(reached, hidden[i]?.end ?? 0);
+    return reached >= end;
+  });
 }
 
 export function mask(text: string, format: MaskFormat): string {

@@ -1,11 +1,13 @@
-// Applies the policy to a commit: nothing is moved or copied to a path where more of it would be visible, no
-// protected file goes with its directory, and an edit of a masked file gets the hidden values back.
+// Applies the policy to a commit: nothing is moved or copied to a path where any byte of it would show that is hidden
+// now (`Rules.exposes`), no protected file goes with its directory, and an edit of a masked file gets the hidden values
+// back.
 import { constants } from "node:fs";
 import { Fault } from "../../fault.ts";
 import { isAllowed, type Need } from "../../policy/approval.ts";
 import { errnoOf } from "../errno.ts";
 import { TimeSlice } from "../footprint/time-slice.ts";
 import { display, Handle } from "../handle.ts";
+import { bytesToMask } from "../masked-file.ts";
 import type { Rules } from "../rules.ts";
 import type { Address } from "../system/held.ts";
 import type { CommitOptions, Expectation } from "./change.ts";
@@ -24,7 +26,7 @@ export async function applyRules(
     const path = one.source?.path ?? one.target?.path;
     if (path === undefined || !path.root.rules.restrict) continue;
     const { rules } = path.root;
-    for (const need of openNeeds(one, resolvedChanges.places, rules, by?.client ?? "")) {
+    for (const need of openNeeds(one, resolvedChanges.places, rules, by?.client ?? "", unmasked)) {
       if (need !== undefined) needs.push(need);
       if (slice.isOver) await slice.turn();
     }
@@ -62,6 +64,7 @@ function* openNeeds(
   places: HeldDirectories,
   rules: Rules,
   client: string,
+  unmasked = false,
 ): Generator<Need | undefined> {
   if (target === undefined || change.kind === "mkdir") return;
   if (change.kind !== "remove") yield rules.open(target.at, "write", client);
@@ -71,27 +74,51 @@ function* openNeeds(
     const question = change.kind === "remove" ? "delete" : "write";
     const to = change.kind === "move" ? target.at : undefined;
     const isChecked = change.kind === "remove" || change.kind === "move";
-    for (const below of treeAt(places.address(leaving.entry))) {
+    // New bytes are checked where they get their hidden values; history only puts things back where they were.
+    const isGiven = unmasked || (change.kind === "move" && change.bytes !== undefined);
+    for (const { below, address } of treeAt(places.address(leaving.entry))) {
       const at = leaving.at + below;
-      if (isChecked) checkEntry(at, to === undefined ? undefined : to + below, rules, given, true);
+      const read = () => (isGiven ? undefined : fileAt(address));
+      if (isChecked) checkEntry(at, to === undefined ? undefined : to + below, rules, given, true, read);
       yield rules.open(at, question, client);
     }
   } else if (change.kind === "copy" && original !== undefined)
-    for (const below of treeAt(`${original.handle.address}/.`)) {
-      checkEntry(original.at + below, target.at + below, rules, given, false);
+    for (const { below, address } of treeAt(`${original.handle.address}/.`)) {
+      const read = () => (below === "" ? heldFile(original.handle) : fileAt(address));
+      checkEntry(original.at + below, target.at + below, rules, given, false, read);
       yield undefined;
     }
 }
 
-const rank = { none: 0, masked: 1, full: 2 } as const;
-
 /** What the rules say about a path, and about where it would be. */
-function checkEntry(at: string, to: string | undefined, rules: Rules, given: string, leaves: boolean): void {
+function checkEntry(
+  at: string,
+  to: string | undefined,
+  rules: Rules,
+  given: string,
+  leaves: boolean,
+  read: () => Buffer | undefined,
+): void {
   const here = rules.decide(at);
   if (leaves ? !here.changes : here.contents === "none")
     throw new Fault("forbidden", { path: given, rule: here.rule ?? "", to: leaves ? "change" : "open" });
-  if (to !== undefined && rank[rules.decide(to).contents] > rank[here.contents])
+  if (to !== undefined && rules.exposes(at, to, read))
     throw new Fault("forbidden", { path: given, rule: here.rule ?? "", to: "mask" });
+}
+
+/** The bytes of a file that may have to be masked; undefined where there is none. */
+function fileAt(address: Address): Buffer | undefined {
+  return sys.lstat(address)?.isFile() ? bytesToMask(address) : undefined;
+}
+
+function heldFile(handle: Handle): Buffer | undefined {
+  return handle.stat().isFile() ? bytesToMask(handle.address) : undefined;
+}
+
+interface LeavingEntry {
+  /** Its path below the top, "" for the top. */
+  readonly below: string;
+  readonly address: Address;
 }
 
 interface OpenLevel {
@@ -100,8 +127,8 @@ interface OpenLevel {
   readonly left: Buffer[];
 }
 
-/** The paths of a tree below its top, which is "". A loop: a recursive generator takes longer the deeper it is. */
-function* treeAt(top: Address): Generator<string> {
+/** The entries of a tree, the top first. A loop: a recursive generator takes longer the deeper it is. */
+function* treeAt(top: Address): Generator<LeavingEntry> {
   const open: OpenLevel[] = [];
   const enter = (address: Address, path: string) => {
     const handle = directoryAt(address);
@@ -111,15 +138,16 @@ function* treeAt(top: Address): Generator<string> {
     for (const name of sys.names(handle.address).reverse()) level.left.push(name);
   };
   try {
-    yield "";
+    yield { below: "", address: top };
     enter(top, "");
     for (let level = open.at(-1); level !== undefined; level = open.at(-1)) {
       const name = level.left.pop();
       if (name === undefined) open.pop()?.handle.close();
       else {
         const path = `${level.path}/${display(name.toString("latin1"))}`;
-        yield path;
-        enter(level.handle.below(name), path);
+        const address = level.handle.below(name);
+        yield { below: path, address };
+        enter(address, path);
       }
     }
   } finally {
@@ -151,6 +179,8 @@ function withHiddenValues(one: ResolvedChange, places: HeldDirectories, rules: R
   if (change.bytes === undefined) return { ...one, change: changed };
   const current = Buffer.isBuffer(one.base) ? one.base : fileBytes(places, from.entry);
   const bytes = rules.restored(from.at, current, change.bytes, given);
+  if (one.target !== undefined && rules.exposes(from.at, one.target.at, () => bytes))
+    throw new Fault("forbidden", { path: given, rule: rules.decide(from.at).rule ?? "", to: "mask" });
   return { ...one, change: { ...changed, bytes }, base: one.base ?? current ?? "absent" };
 }
 
