@@ -2,6 +2,7 @@
 import { join } from "node:path";
 import { openWorkspaceStore, shownAddress } from "../engine/store/open-store.ts";
 import { contentHash } from "../engine/text/version.ts";
+import type { CopyMethod } from "../engine/workspaces/record.ts";
 import { SharedWorkspaces } from "../engine/workspaces/shared-workspaces.ts";
 import type { Log } from "../mcp/log.ts";
 import type { Config } from "./config.ts";
@@ -11,6 +12,7 @@ export async function openSharedWorkspaces(
   config: Config,
   directory: string,
   log?: Log,
+  method?: CopyMethod,
 ): Promise<SharedWorkspaces> {
   const address = config.store ?? "";
   const store = await openWorkspaceStore({ store: address, objects: config["store-objects"] }).catch(
@@ -22,6 +24,7 @@ export async function openSharedWorkspaces(
   return new SharedWorkspaces({
     // What is not in a store is tidied away, so each store has a folder of its own.
     ...{ directory: join(directory, `shared-${contentHash(Buffer.from(at)).slice(0, 12)}`), store },
+    method,
     limits: { maxBytes: config["workspace-max-bytes"], maxFiles: config["workspace-max-files"] },
     replica: replicaOptions(config, log),
   });

@@ -4,7 +4,7 @@ import { plainWording, say } from "../contract/wording.ts";
 import { Fault } from "../engine/fault.ts";
 import { collect, dropUnused, expiring } from "../engine/workspaces/collect.ts";
 import { openWorkspaces as open } from "../engine/workspaces/open.ts";
-import type { WorkspaceRecord } from "../engine/workspaces/record.ts";
+import type { CopyMethod, WorkspaceRecord } from "../engine/workspaces/record.ts";
 import type { Workspaces } from "../engine/workspaces/workspaces.ts";
 import type { Log } from "../mcp/log.ts";
 import { timeAgo } from "./commands/duration.ts";
@@ -19,11 +19,16 @@ const everyMs = 3_600_000;
 const touchMs = 600_000;
 
 /** With --store, the workspaces of the store, of which the directory holds copies. */
-export async function openWorkspaces(config: Config, log?: Log): Promise<Workspaces> {
+export async function openWorkspaces(config: Config, log?: Log, method?: CopyMethod): Promise<Workspaces> {
   const directory = config.workspaces;
   if (directory === undefined) throw new UsageError("name the directory of workspaces: --workspaces DIR");
   if (config.store !== undefined)
-    return await (await import("./shared-workspaces.ts")).openSharedWorkspaces(config, directory, log);
+    return await (await import("./shared-workspaces.ts")).openSharedWorkspaces(
+      config,
+      directory,
+      log,
+      method,
+    );
   const age = config["workspace-max-age"] ?? defaultMaxAge;
   try {
     return open({

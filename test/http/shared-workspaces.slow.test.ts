@@ -84,6 +84,9 @@ describe("workspaces of a shared store", () => {
     await call(`${a.url}/mcp/w/main`, "undo", { change });
     expect(await call(`${c.url}/mcp/w/main`, "read_file", { path: "f.txt" })).toMatch(/1: one\n2: 2\n3: 3/);
     expect(servers.run("workspace", "list")).toMatch(/^main[\s\S]*^task +fork of main/m);
+    await call(`${b.url}/mcp/w/task`, "write_file", { path: "late.txt", content: "late\n" });
+    expect(servers.run("workspace", "merge", "task")).toMatch(/A late\.txt/);
+    expect(await call(`${a.url}/mcp/w/main`, "read_file", { path: "late.txt" })).toContain("1: late");
     servers.run("workspace", "drop", "task");
     expect(await call(`${b.url}/mcp/w/task`, "write_file", { path: "x", content: "x" })).toContain(
       "no workspace",

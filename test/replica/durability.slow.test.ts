@@ -68,7 +68,7 @@ describe("with durability local", () => {
 
   it("what a process answered and could not send is sent by the next one", async () => {
     await using ground = new Ground();
-    const a = await ground.machine("a", { f: "1\n2\n", g: "g\n" }, local);
+    const a = await ground.machine("a", { f: "1\n-\n2\n", g: "g\n" }, local);
     const b = await ground.machine("b");
     a.line.holds = new Promise(() => {});
     await a.edit("f", text => text.replace("1", "one"));
@@ -77,7 +77,7 @@ describe("with durability local", () => {
     await a.replica.abandon();
     const again = await ground.machine("a", {}, local);
     await b.replica.refresh("reads");
-    expect(b.text("f")).toBe("one\ntwo\n");
+    expect(b.text("f")).toBe("one\n-\ntwo\n");
     expect(b.text("new/h")).toBe("h\n");
     expect(again.tree()).toEqual(b.tree());
   });

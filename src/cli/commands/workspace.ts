@@ -62,11 +62,12 @@ export const workspace = command({
       );
     if (operands.length > most) throw new UsageError(`too much: ${JSON.stringify(operands[most])}`);
     // A server may keep the copies in DIR up to date, so the command has copies of its own.
-    await using folder = given.config.store === undefined ? undefined : temporaryFolder();
+    using folder = given.config.store === undefined ? undefined : temporaryFolder();
     const config = folder
       ? { ...given.config, workspaces: join(folder.path, "all"), "state-dir": join(folder.path, "state") }
       : given.config;
-    const workspaces = await openWorkspaces(config);
+    // Copied, not mounted: the folder is removed at the end.
+    const workspaces = await openWorkspaces(config, undefined, folder && "copy");
     using engine = openEngine({ roots: [], state: config["state-dir"], workspaces });
     await using _ = workspaces;
     // What a killed process left is not in anybody's way, but nobody else may come by to remove it.
