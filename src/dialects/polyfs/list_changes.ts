@@ -7,6 +7,7 @@ import { addNetLines } from "./net-lines.ts";
 import { pathAt } from "./paths.ts";
 import { polyfsTool } from "./polyfs-tool.ts";
 import { noteLine, unreadNotes } from "./reviewer-notes.ts";
+import { noteShown } from "./shown-diff.ts";
 import { sinceOf } from "./since.ts";
 
 export const listChanges = polyfsTool({
@@ -59,6 +60,7 @@ export const listChanges = polyfsTool({
         `[net difference of ${shown.length === 1 ? "this change" : `these ${shown.length} changes`}]`,
       );
       await addNetLines(lines, shown, call);
+      noteShown(session, shown);
     }
     return text(lines.toString());
   },

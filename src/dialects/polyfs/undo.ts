@@ -20,6 +20,7 @@ import { refused } from "./failure.ts";
 import { pathAt, shownAt } from "./paths.ts";
 import { polyfsTool } from "./polyfs-tool.ts";
 import { addRestored } from "./restored-lines.ts";
+import { changesShown } from "./shown-diff.ts";
 import { sinceOf } from "./since.ts";
 import { syntaxNotesOf } from "./syntax-notes.ts";
 import { dryRunProperty, notes } from "./writing.ts";
@@ -65,7 +66,8 @@ export const undo = polyfsTool({
     const { client, connection } = session;
     const isNamed = wanted.change !== undefined || wanted.changes !== undefined;
     const undoChosen = async (chosenAfter: string | undefined): Promise<Reply> => {
-      const { records, note } = await chosen(wanted, at, call);
+      const isOfDiff = hunks !== undefined && !isNamed && wanted.since === undefined;
+      const { records, note } = await chosen(isOfDiff ? await numberedChanges(call) : wanted, at, call);
       const options = { path: at, dryRun: dry_run ?? false, client, connection, signal, chosenAfter };
       if (hunks !== undefined) {
         const { restored, commit } = await undoHunks(workspace, records, hunks, options);
@@ -80,6 +82,16 @@ export const undo = polyfsTool({
     return isNamed ? undoChosen(undefined) : chooseOnce(workspace, undoChosen);
   },
 });
+
+/** The changes that numbers of hunks count in: those of the diff that was shown last, or else the last change. */
+async function numberedChanges({ workspace, session }: CallContext): Promise<UndoParams> {
+  for await (const { record, earlier } of standingChanges(workspace, session)) {
+    const changes = changesShown(session, earlier ? undefined : record.id);
+    return changes === undefined ? {} : { changes };
+  }
+  const changes = changesShown(session, undefined);
+  return changes === undefined ? {} : { changes };
+}
 
 /** Which changes are meant, newest first. */
 async function chosen(
@@ -106,9 +118,11 @@ async function chosen(
   const { after = "", since: from = 0 } = await sinceOf(since, call);
   const records: ChangeRecord[] = [];
   let note: string | undefined;
-  for await (const { record, earlier } of standingChanges(workspace, call.session)) {
+  for await (const { record, partly, earlier } of standingChanges(workspace, call.session)) {
     if (since !== undefined && (record.id <= after || record.time < from)) break;
     if (!isWanted(record)) continue;
+    if (since === undefined && partly.length > 0 && !(await isLeft(workspace, { record, partly }, path)))
+      continue;
     if (earlier && note === undefined) note = `[of an earlier connection, made ${timeOf(record)}]`;
     records.push(record);
     if (since === undefined) break;

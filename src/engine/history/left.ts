@@ -1,11 +1,10 @@
 // What is left of a change that was undone in part, by path or by hunks: a step back goes past a change of which nothing
 // is left.
 import { Fault } from "../fault.ts";
-import type { RecordedFile } from "../workspace/archive/log.ts";
 import type { WorkspacePath } from "../workspace/path.ts";
 import type { Workspace } from "../workspace/workspace.ts";
 import { concerns } from "./changes.ts";
-import type { Standing } from "./standing.ts";
+import { isRestored, type Standing } from "./standing.ts";
 import { undo } from "./undo.ts";
 
 /** Whether anything is left of a change that was undone in part. */
@@ -16,8 +15,7 @@ export async function isLeft(
 ): Promise<boolean> {
   const at = path && workspace.locate(path).path;
   const files = record.files.filter(file => at === undefined || concerns(file, at));
-  if (files.every(file => partly.some(undone => undone.files.some(other => restores(other, file)))))
-    return false;
+  if (isRestored(files, partly)) return false;
   try {
     const { restored } = await undo(workspace, { change: record.id, path, dryRun: true });
     return restored.some(({ before, after }) => !(before && after && before.equals(after)));
@@ -26,11 +24,4 @@ export async function isLeft(
     if (Fault.is(error, "exists") || Fault.is(error, "not_found")) return false;
     throw error;
   }
-}
-
-/** Whether the one left a file as it was before the other. */
-function restores(one: RecordedFile, other: RecordedFile): boolean {
-  const [made, was] = [one.after, other.before];
-  if (one.at !== other.at || made?.kind !== was?.kind) return false;
-  return made?.kind === "file" && was?.kind === "file" ? made.hash === was.hash : made === undefined;
 }

@@ -10,9 +10,14 @@ export interface NetFile {
   readonly from?: string;
 }
 
+interface Followed extends NetFile {
+  /** What it held when it was first changed after a move. */
+  readonly original?: Snapshot | undefined;
+}
+
 /** In path order. `records` come newest first, as they are listed. */
 export function netOf(records: readonly ChangeRecord[]): NetFile[] {
-  const files = new Map<string, NetFile>();
+  const files = new Map<string, Followed>();
   for (const { files: changed } of records.toReversed()) {
     for (const { at, effect, from, before, after, replaced } of changed) {
       if (effect === "none") continue;
@@ -23,13 +28,19 @@ export function netOf(records: readonly ChangeRecord[]): NetFile[] {
         const source = files.get(from);
         if (source?.before === undefined) files.delete(from);
         else files.set(from, { at: from, before: source.before, after: undefined });
-        files.set(at, { at, before: old, after: after ?? source?.after, from: source?.from ?? from });
+        const origin = source?.from ?? from;
+        const { original } = source ?? {};
+        if (origin !== at)
+          files.set(at, { at, before: old, after: after ?? source?.after, from: origin, original });
+        else if (original === undefined)
+          files.delete(at); // moved away and back
+        else files.set(at, { at, before: original, after: after ?? source?.after });
       } else
         files.set(at, {
           at,
           before: old,
           after: effect === "removed" ? undefined : after,
-          ...(known?.from && { from: known.from }),
+          ...(known?.from && { from: known.from, original: known.original ?? before }),
         });
     }
   }

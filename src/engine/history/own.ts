@@ -1,7 +1,6 @@
 // The changes of one connection: which are still in effect, and which the next undo reverts.
-import type { ChangeRecord } from "../workspace/archive/log.ts";
 import type { Workspace } from "../workspace/workspace.ts";
-import { isVisible } from "./changes.ts";
+import { madeChanges, type Standing } from "./standing.ts";
 
 export interface Author {
   readonly client: string;
@@ -17,18 +16,15 @@ export interface Author {
 export async function* standingChanges(
   workspace: Workspace,
   author: Author,
-): AsyncGenerator<{ record: ChangeRecord; earlier: boolean }> {
-  await workspace.othersRecorded();
-  const undone = new Set<string>();
+): AsyncGenerator<Standing & { earlier: boolean }> {
   let own = false;
-  for (const record of workspace.archive.changes.newest()) {
-    const { id, undoes, partial, time, connection, client } = record;
-    if (undoes !== undefined && !partial && !undone.has(id)) undone.add(undoes);
+  for await (const { record, partly, isUndone } of madeChanges(workspace)) {
+    const { time, connection, client } = record;
     const isOwn = connection === author.connection;
-    const isAction = undoes === undefined;
-    own ||= isOwn && isAction;
-    if (!isAction || undone.has(id) || !isVisible(workspace, record)) continue;
-    if (isOwn) yield { record, earlier: false };
-    else if (!own && client === author.client && time < author.started) yield { record, earlier: true };
+    own ||= isOwn;
+    if (isUndone) continue;
+    if (isOwn) yield { record, partly, earlier: false };
+    else if (!own && client === author.client && time < author.started)
+      yield { record, partly, earlier: true };
   }
 }

@@ -1,6 +1,6 @@
-// Which changes are still in effect, whoever made them, and which undo a redo reverts. An undo that was itself undone
+// Which changes of all callers are still in effect, and which undo a redo reverts. An undo that was itself undone
 // does not count.
-import type { ChangeRecord } from "../workspace/archive/log.ts";
+import type { ChangeRecord, RecordedFile } from "../workspace/archive/log.ts";
 import type { Workspace } from "../workspace/workspace.ts";
 import { isVisible } from "./changes.ts";
 
@@ -10,20 +10,41 @@ export interface Standing {
   readonly partly: readonly ChangeRecord[];
 }
 
-/** Changes that are no undo and have not been undone, newest first. */
-export async function* standing(workspace: Workspace): AsyncGenerator<Standing> {
+/** Changes that are no undo, newest first, and whether each was undone, at once or file by file. */
+export async function* madeChanges(workspace: Workspace): AsyncGenerator<Standing & { isUndone: boolean }> {
   await workspace.othersRecorded();
   const undone = new Set<string>();
-  const partly = new Map<string, ChangeRecord[]>();
+  const parts = new Map<string, ChangeRecord[]>();
   for (const record of workspace.archive.changes.newest()) {
     const { id, undoes, partial } = record;
     if (undoes !== undefined && !undone.has(id)) {
-      if (partial) partly.set(undoes, [...(partly.get(undoes) ?? []), record]);
+      if (partial) parts.set(undoes, [...(parts.get(undoes) ?? []), record]);
       else undone.add(undoes);
     }
-    if (isUndo(record) || undone.has(id) || !isVisible(workspace, record)) continue;
-    yield { record, partly: partly.get(id) ?? [] };
+    if (isUndo(record) || !isVisible(workspace, record)) continue;
+    const partly = parts.get(id) ?? [];
+    yield { record, partly, isUndone: undone.has(id) || isRestored(record.files, partly) };
   }
+}
+
+/** Changes that are no undo and have not been undone, newest first. */
+export async function* standing(workspace: Workspace): AsyncGenerator<Standing> {
+  for await (const { record, partly, isUndone } of madeChanges(workspace))
+    if (!isUndone) yield { record, partly };
+}
+
+/** Whether undos have left each of the files as it was before its change. */
+export function isRestored(files: readonly RecordedFile[], undos: readonly ChangeRecord[]): boolean {
+  return (
+    undos.length > 0 &&
+    files.every(file => undos.some(undo => undo.files.some(other => restores(other, file))))
+  );
+}
+
+function restores(one: RecordedFile, other: RecordedFile): boolean {
+  const [made, was] = [one.after, other.before];
+  if (one.at !== other.at || made?.kind !== was?.kind) return false;
+  return made?.kind === "file" && was?.kind === "file" ? made.hash === was.hash : made === undefined;
 }
 
 /**

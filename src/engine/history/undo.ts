@@ -92,7 +92,7 @@ async function tryUndo(
         client,
         ...(connection !== undefined && { connection }),
         undoes: record.id,
-        ...(path !== undefined && { partial: true }),
+        ...(path !== undefined && !isAll(workspace, record, path) && { partial: true }),
       };
       const commit = await workspace.commit(changes, {
         by,
@@ -108,6 +108,12 @@ async function tryUndo(
       if (!Fault.is(error, "changed_meanwhile") || round === attempts) throw error;
     }
   }
+}
+
+/** Whether a path is all that a change is about: then the undo of the path is one of the whole change. */
+function isAll(workspace: Workspace, { files }: ChangeRecord, path: WorkspacePath): boolean {
+  const at = workspace.locate(path).path;
+  return files.every(file => concerns(file, at));
 }
 
 /** The result as the caller may see it. */

@@ -186,3 +186,56 @@ describe("undo with a path", () => {
     expect([fixture.read("a.txt"), fixture.read("b.txt")]).toEqual(["a\n", "b\n"]);
   });
 });
+
+describe("hunks without a change", () => {
+  it("count as in the diff that was shown last, of however many changes", async () => {
+    await edit("2", "two");
+    await server.says("edit_file", {
+      path: "a.txt",
+      edits: [
+        { old: "\n20\n", new: "\ntwenty\n" },
+        { old: "\n30\n", new: "\nthirty\n" },
+      ],
+    });
+    expect(await server.says("list_changes", { diff: true, since: "start" })).toContain("[3] @@");
+    await server.says("undo", { hunks: [1] });
+    expect(fixture.read("a.txt")).not.toContain("two\n");
+    expect(fixture.read("a.txt")).toContain("twenty");
+    await server.says("undo", { hunks: [3] });
+    expect(fixture.read("a.txt")).not.toContain("thirty");
+    expect(fixture.read("a.txt")).toContain("twenty");
+  });
+
+  it("are those of the last change, where something was changed since the diff", async () => {
+    await edit("2", "two");
+    await server.says("list_changes", { diff: true, since: "start" });
+    await edit("20", "twenty");
+    await server.says("undo", { hunks: [1] });
+    expect(fixture.read("a.txt")).toContain("two\n");
+    expect(fixture.read("a.txt")).not.toContain("twenty");
+  });
+});
+
+describe("a change that was undone by its path", () => {
+  it("is passed over by the next undo, and by one of everything since", async () => {
+    await server.says("write_file", { path: "u.txt", content: "u\n" });
+    await server.says("edit_file", { path: "u.txt", edits: [{ old: "u", new: "v" }] });
+    await server.says("undo", { path: "u.txt" });
+    expect(fixture.read("u.txt")).toBe("u\n");
+    await server.says("undo");
+    expect((await server.refuses("read_file", { path: "u.txt" }))[0]).toMatch(/^not_found/);
+    await edit("2", "two");
+    await server.says("undo", { since: "start" });
+    expect(fixture.read("a.txt")).not.toContain("two\n");
+  });
+});
+
+it("a move that was undone is no part of the net difference", async () => {
+  await server.says("move_path", { from: "b.txt", to: "c.txt" });
+  await server.says("edit_file", { path: "c.txt", edits: [{ old: "b", new: "changed" }] });
+  await server.says("move_path", { from: "c.txt", to: "b.txt" });
+  const lines = await server.says("list_changes", { diff: true, since: "start" });
+  expect(lines).toContain("M b.txt +1 -1");
+  await server.says("undo", { since: "start" });
+  expect(await server.says("list_changes", { diff: true, since: "start" })).not.toContain("b.txt -> b.txt");
+});
