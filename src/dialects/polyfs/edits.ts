@@ -77,13 +77,13 @@ export function regexEdit(
 }
 
 const words: { readonly [T in Tolerance]?: string } = {
-  trailing_space: "blanks at line ends were overlooked",
+  trailing_space: "matched without trailing whitespace",
   indentation: "indentation differed; new was re-indented to the place",
-  typography: "typographic quotes, dashes or spaces were overlooked",
+  typography: "matched without regard to typographic quotes, dashes or spaces",
 };
 
-/** What had to be overlooked for an edit, for the answer. */
+/** How an edit matched where it did not match exactly, for the answer. */
 export function overlooked(outcome: Applied | Fault, index: number): string[] {
   if (outcome instanceof Fault || outcome.tolerance === undefined) return [];
-  return [`[edits[${index}]: no exact match; ${words[outcome.tolerance] ?? "whitespace was overlooked"}]`];
+  return [`[edits[${index}]: no exact match; ${words[outcome.tolerance] ?? "matched without regard to whitespace"}]`];
 }

@@ -11,9 +11,9 @@ export function whitespaceOf(old: string, current: readonly NumberedLine[]): str
   for (const { there, sent } of differing) {
     if (indent(there) !== indent(sent)) words.add(indentation(indent(there), indent(sent)));
     if (tail(there) !== tail(sent))
-      words.add(tail(there) === "" ? "no blanks at line ends" : "blanks at line ends");
+      words.add(tail(there) === "" ? "no trailing whitespace" : "trailing whitespace");
   }
-  return words.size === 0 ? "other blanks or line breaks" : [...words].join(" and ");
+  return words.size === 0 ? "other whitespace or line breaks" : [...words].join(" and ");
 }
 
 function indentation(there: string, sent: string): string {

@@ -88,7 +88,7 @@ describe("edit_file applies", () => {
 
   it("text that differs in blanks at line ends, or in typographic characters", async () => {
     fixture.reset({ "a.ts": "one  \ntwo\nsay “hi” – now\n" });
-    expect(await edit([{ old: "one\ntwo", new: "1\n2" }])).toContain("blanks at line ends were overlooked");
+    expect(await edit([{ old: "one\ntwo", new: "1\n2" }])).toContain("matched without trailing whitespace");
     expect(await edit([{ old: 'say "hi" - now', new: "quiet" }])).toContain(
       "typographic quotes, dashes or spaces",
     );
