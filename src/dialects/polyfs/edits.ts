@@ -85,5 +85,7 @@ const words: { readonly [T in Tolerance]?: string } = {
 /** How an edit matched where it did not match exactly, for the answer. */
 export function overlooked(outcome: Applied | Fault, index: number): string[] {
   if (outcome instanceof Fault || outcome.tolerance === undefined) return [];
-  return [`[edits[${index}]: no exact match; ${words[outcome.tolerance] ?? "matched without regard to whitespace"}]`];
+  return [
+    `[edits[${index}]: no exact match; ${words[outcome.tolerance] ?? "matched without regard to whitespace"}]`,
+  ];
 }

@@ -10,14 +10,14 @@ export interface NetFile {
   readonly from?: string;
 }
 
-interface Followed extends NetFile {
+interface NetFileSoFar extends NetFile {
   /** What it held when it was first changed after a move. */
   readonly original?: Snapshot | undefined;
 }
 
 /** In path order. `records` come newest first, as they are listed. */
 export function netOf(records: readonly ChangeRecord[]): NetFile[] {
-  const files = new Map<string, Followed>();
+  const files = new Map<string, NetFileSoFar>();
   for (const { files: changed } of records.toReversed()) {
     for (const { at, effect, from, before, after, replaced } of changed) {
       if (effect === "none") continue;
