@@ -13,8 +13,10 @@ const found = await findSandbox();
 
 let base: string;
 let root: string;
+let env: NodeJS.ProcessEnv;
 beforeAll(() => {
   base = mkdtempSync(join(tmpdir(), "polyfs-policy-run-"));
+  env = { ...process.env, XDG_CONFIG_HOME: join(base, "config"), HOME: join(base, "home") };
   root = join(base, "root");
   mkdirSync(join(root, "secrets/deep"), { recursive: true });
   mkdirSync(join(root, "app"));
@@ -24,10 +26,14 @@ beforeAll(() => {
   writeFileSync(join(root, "secrets/deep/key"), "CANARY2");
   writeFileSync(join(root, "server.pem"), "CANARY3");
   writeFileSync(join(root, "app/a.txt"), "protected\n");
+  mkdirSync(join(root, "migrations"));
+  writeFileSync(join(root, "migrations/1.sql"), "one\n");
+  writeFileSync(join(root, "asked.txt"), "asked\n");
   const rules = [
     { paths: [".env"], access: "mask" },
     { paths: ["secrets/**", "*.pem"], access: "deny" },
     { paths: ["app/**"], access: "read" },
+    { paths: ["migrations/**", "asked.txt"], access: "write", ask: ["write", "delete"] },
   ];
   writeFileSync(join(base, "policy.json"), JSON.stringify({ rules }));
 });
@@ -43,7 +49,7 @@ async function inSandbox(command: string): Promise<string> {
     "run_command",
     JSON.stringify({ command }),
   );
-  const { stdout, stderr } = await run(process.execPath, line).catch(
+  const { stdout, stderr } = await run(process.execPath, line, { env }).catch(
     error => error as { stdout: string; stderr: string },
   );
   return stdout + stderr;
@@ -87,6 +93,22 @@ describe.skipIf("missing" in found)("a command in the sandbox", () => {
     expect(answer).toContain("protected");
     expect(readFileSync(join(root, "app/a.txt"), "utf8")).toBe("protected\n");
     expect(existsSync(join(root, "free.txt"))).toBe(true);
+  });
+  it("cannot change what a rule asks about, until a person grants it", async () => {
+    const command =
+      "echo z > migrations/1.sql; touch migrations/2.sql; rm -rf migrations; mv migrations m; echo z > asked.txt; rm asked.txt; true";
+    const refused = await inSandbox(command);
+    expect(refused).toContain("[what a rule asks about is read-only for commands");
+    expect(readFileSync(join(root, "migrations/1.sql"), "utf8")).toBe("one\n");
+    expect(existsSync(join(root, "migrations/2.sql"))).toBe(false);
+    expect(readFileSync(join(root, "asked.txt"), "utf8")).toBe("asked\n");
+    await run(process.execPath, [program, "grant", join(root, "migrations"), "--write", "--delete"], { env });
+    await inSandbox("echo two > migrations/1.sql; echo z > asked.txt");
+    expect(readFileSync(join(root, "migrations/1.sql"), "utf8")).toBe("two\n");
+    expect(readFileSync(join(root, "asked.txt"), "utf8")).toBe("asked\n");
+    await run(process.execPath, [program, "grant", join(root, "asked.txt"), "--write"], { env });
+    await inSandbox("echo z > asked.txt");
+    expect(readFileSync(join(root, "asked.txt"), "utf8")).toBe("asked\n");
   });
   it("creates under a rule, and the answer does not tell", async () => {
     expect(await inSandbox("touch new.pem shown.txt")).toMatch(/shown\.txt/);

@@ -98,9 +98,21 @@ async function toItsEnd(command: string, start: Start, timeoutMs: number, call: 
     connection: session.connection,
   });
   if (result.ended === "cancel") throw new Fault("cancelled", {});
-  const lines = [...opening(result, timeoutMs), shown, ...footprintLines(footprint, change, workspace)];
+  const lines = [
+    ...opening(result, timeoutMs),
+    shown,
+    ...footprintLines(footprint, change, workspace),
+    ...(workspace.asksBeforeChanges && isAboutReadOnly(shown) ? [readOnlyHint] : []),
+  ];
   const answer = text(lines.filter(line => line !== "").join("\n"));
   return result.ended === "exit" ? answer : { ...answer, isError: true };
+}
+
+const readOnlyHint =
+  "[what a rule asks about is read-only for commands; change it with the file tools, or ask the user for: polyfs grant PATH --write --delete]";
+
+function isAboutReadOnly(output: string): boolean {
+  return /read-only file system|EROFS/i.test(output);
 }
 
 function opening(result: RunResult, timeoutMs: number): string[] {

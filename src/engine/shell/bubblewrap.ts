@@ -44,14 +44,14 @@ export function openBubblewrap(found: SandboxFound, policy: SandboxPolicy): Sand
   });
   return {
     launch(command, directory, environment, leftovers): CommandLaunch {
-      const restricted = restrictedIn(policy.workspace.roots);
+      const restricted = restrictedIn(policy.workspace);
       const files: UnnamedFile[] = [];
       let plan: MountPlan | undefined;
       const end = () => {
         for (const one of [plan, ...restricted, ...files]) one?.[Symbol.dispose]();
       };
       try {
-        plan = new MountPlan(policy.workspace.roots, policy.hidden?.found() ?? [], restricted);
+        plan = new MountPlan(policy.workspace, policy.hidden?.found() ?? [], restricted);
         const holding = (contents: Uint8Array) => {
           const file = unnamed(contents);
           files.push(file);

@@ -6,7 +6,7 @@ import { Buffer, isUtf8 } from "node:buffer";
 import { Fault } from "../fault.ts";
 import type { Directory } from "../workspace/directory.ts";
 import { bytesOf, display, Handle } from "../workspace/handle.ts";
-import { isChangeable, type Restricted } from "../workspace/restricted.ts";
+import { type CommandRoots, isChangeable, type Restricted } from "../workspace/restricted.ts";
 import { isWithin, type Root } from "../workspace/root.ts";
 
 export interface Mount {
@@ -28,17 +28,19 @@ export class MountPlan implements Disposable {
   readonly mounts: readonly Mount[];
   /** Paths covered by something empty, after that. */
   readonly hidden: readonly Cover[];
+  readonly #given: CommandRoots;
   readonly #roots: readonly RootMountPoint[];
   readonly #opened: Handle[] = [];
 
   /** Faults: `no_sandbox` if something was moved in between, or cannot be named. */
-  constructor(roots: readonly Root[], hidden: readonly Handle[], restricted: readonly Restricted[] = []) {
-    this.#roots = located(roots);
+  constructor(given: CommandRoots, hidden: readonly Handle[], restricted: readonly Restricted[] = []) {
+    this.#given = given;
+    this.#roots = located(given.roots);
     try {
       const mounts = this.#roots.map(root => ({
         ...root,
         handle: root.root.handle,
-        writable: isChangeable(root.root),
+        writable: isChangeable(given, root.root),
       }));
       const covers = restricted.flatMap(({ handle, seen }) =>
         typeof seen === "string" && seen !== "nothing"
@@ -102,7 +104,7 @@ export class MountPlan implements Disposable {
       const handle = this.#open(outer.root.handle.below(Buffer.from(below, "latin1")));
       const is = `${outer.at}/${below}`;
       if (handle?.whereabouts() !== is) throw moved(is);
-      const writable = outer.root.rules.decide(display(is)).changes;
+      const writable = this.#given.isFreeForCommands(outer.root, display(is));
       return { handle, place: placeIn(outer, is), writable };
     });
   }

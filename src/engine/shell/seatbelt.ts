@@ -2,6 +2,7 @@
 // own profiles and NOT TESTED on a Mac yet. There is no process namespace and no limit per command; the process group
 // and the shell provide those.
 import { dirname } from "node:path";
+import { type CommandRoots, isChangeable } from "../workspace/restricted.ts";
 import { type RestrictedPath, restrictedPaths } from "../workspace/restricted-paths.ts";
 import { isWithin } from "../workspace/root.ts";
 import type { Sandbox } from "./launch.ts";
@@ -52,10 +53,10 @@ export async function findSeatbelt(at = program): Promise<SandboxFound | Sandbox
 }
 
 type ProfilePolicy = Pick<SandboxPolicy, "network" | "readable" | "hidden"> & {
-  readonly workspace: Pick<SandboxPolicy["workspace"], "roots">;
+  readonly workspace: CommandRoots;
 };
 
-const nothing = { workspace: { roots: [] } };
+const nothing = { workspace: { roots: [], isFreeForCommands: () => false } };
 
 function argumentsFor(command: string, policy: ProfilePolicy, limits: CommandLimits): readonly string[] {
   return ["-p", profileOf(policy), ...shellWithLimits(command, limits)];
@@ -80,10 +81,8 @@ export function profileOf({ workspace, network, readable: more = [], hidden }: P
   const roots = workspace.roots.map(root => root.path);
   const writes = workspace.roots
     .toSorted((a, b) => a.path.length - b.path.length)
-    .map(
-      ({ access, path }) => `(${access === "read-write" ? "allow" : "deny"} file-write* ${subpath(path)})`,
-    );
-  const restricted = restrictedPaths(workspace.roots);
+    .map(root => `(${isChangeable(workspace, root) ? "allow" : "deny"} file-write* ${subpath(root.path)})`);
+  const restricted = restrictedPaths(workspace);
   const kept = workspace.roots.filter(root => root.access === "read-only").map(root => root.path);
   return [
     "(version 1)",

@@ -3,12 +3,17 @@
 
 import type { Buffer } from "node:buffer";
 import type { Dirent } from "node:fs";
-import type { Decision } from "../policy/rule.ts";
 import { display, Handle } from "./handle.ts";
 import { maskedText } from "./masked-file.ts";
 import { type Root, under } from "./root.ts";
 import { readdirSync } from "./system/calls.ts";
 import { byDescriptor } from "./system/descriptors.ts";
+
+/** Roots, and what commands may change in them: a workspace. */
+export interface CommandRoots {
+  readonly roots: readonly Root[];
+  isFreeForCommands(root: Root, at: string): boolean;
+}
 
 export interface Restricted extends Disposable {
   readonly handle: Handle;
@@ -21,12 +26,16 @@ export interface Restricted extends Disposable {
  * The paths with other access than their parent directory. The caller disposes of each. Not computed on systems
  * without race-free handles: there a sandbox works by paths.
  */
-export function restrictedIn(roots: readonly Root[]): Restricted[] {
+export function restrictedIn(given: CommandRoots): Restricted[] {
   const found: Restricted[] = [];
   if (!byDescriptor) return found;
   try {
-    for (const root of roots)
-      if (root.rules.restrict) walk(root, root.handle, root.handle.whereabouts(), stateOf(root), found);
+    for (const root of given.roots) {
+      if (!root.rules.restrict) continue;
+      const isFree = (at: string) => given.isFreeForCommands(root, at);
+      const state = isChangeable(given, root) ? "read-write" : "read-only";
+      walk({ root, isFree }, root.handle, root.handle.whereabouts(), state, found);
+    }
     return found;
   } catch (error) {
     for (const one of found) one[Symbol.dispose]();
@@ -35,23 +44,24 @@ export function restrictedIn(roots: readonly Root[]): Restricted[] {
 }
 
 /** Whether commands may change things directly in a root, as far as the rules go. */
-export function isChangeable(root: Root): boolean {
-  return root.access === "read-write" && root.rules.decide(display(root.handle.whereabouts())).changes;
+export function isChangeable(given: CommandRoots, root: Root): boolean {
+  return given.isFreeForCommands(root, display(root.handle.whereabouts()));
 }
 
 type RootAccess = "read-only" | "read-write";
 
-function stateOf(root: Root): RootAccess {
-  return isChangeable(root) ? "read-write" : "read-only";
+interface Walked {
+  readonly root: Root;
+  isFree(at: string): boolean;
 }
 
-function walk(root: Root, directory: Handle, at: string, state: RootAccess, found: Restricted[]): void {
+function walk(walked: Walked, directory: Handle, at: string, state: RootAccess, found: Restricted[]): void {
+  const { rules } = walked.root;
   for (const entry of entriesOf(directory)) {
     const name = entry.name as unknown as Buffer;
     if (entry.isSymbolicLink()) continue;
     const place = under(at, name.toString("latin1"));
-    const decision = root.rules.decide(display(place));
-    const seen = seenOf(decision, root);
+    const seen = seenOf(display(place), walked);
     if (seen === state && !entry.isDirectory()) continue;
     const handle = open(directory, name, entry.isDirectory());
     if (handle === undefined) continue;
@@ -63,21 +73,23 @@ function walk(root: Root, directory: Handle, at: string, state: RootAccess, foun
           handle,
           isDirectory,
           seen === "masked" && !isDirectory
-            ? (maskedText(root.rules, display(place), handle.address) ?? "nothing")
+            ? (maskedText(rules, display(place), handle.address) ?? "nothing")
             : seen === "masked"
               ? state
               : seen,
         ),
       );
-    if (isDirectory && seen !== "nothing") walk(root, handle, place, seen === "masked" ? state : seen, found);
+    if (isDirectory && seen !== "nothing")
+      walk(walked, handle, place, seen === "masked" ? state : seen, found);
     if (!listed) handle.close();
   }
 }
 
-function seenOf({ contents, changes }: Decision, root: Root): "nothing" | "masked" | RootAccess {
+function seenOf(at: string, { root, isFree }: Walked): "nothing" | "masked" | RootAccess {
+  const { contents } = root.rules.decide(at);
   if (contents === "none") return "nothing";
   if (contents === "masked") return "masked";
-  return changes && root.access === "read-write" ? "read-write" : "read-only";
+  return isFree(at) ? "read-write" : "read-only";
 }
 
 function restricted(handle: Handle, isDirectory: boolean, seen: Restricted["seen"]): Restricted {

@@ -2,7 +2,7 @@
 // part) asks the rules of the underlying roots, so that `app/secrets/**` means the same directory for all of them.
 import { isUtf8 } from "node:buffer";
 import { Fault } from "../fault.ts";
-import { type ApprovalGrant, covers, type Need } from "../policy/approval.ts";
+import { type Allowed, type ApprovalGrant, covers, isAllowed, type Need } from "../policy/approval.ts";
 import { hidesAsMuch, mask, maskFormat, unmask } from "../policy/mask/mask.ts";
 import { placeholder } from "../policy/mask/secret.ts";
 import { decideAll, type Policy } from "../policy/policy.ts";
@@ -117,6 +117,20 @@ export class Rules {
     const sources = [this.#source, ...this.#more];
     const grants = sources.flatMap(source => source.grants?.() ?? []);
     return grants.some(grant => covers(grant, need, client, Date.now())) ? undefined : need;
+  }
+
+  /**
+   * Whether a command may change `at`. It cannot stop and ask, so what a rule asks about is protected from it unless a
+   * person has allowed it beforehand.
+   */
+  isFreeForCommands(at: string, client: string, approved: readonly Allowed[]): boolean {
+    return (
+      this.decide(at).changes &&
+      (["write", "delete"] as const).every(question => {
+        const need = this.open(at, question, client);
+        return need === undefined || isAllowed(need, approved);
+      })
+    );
   }
 
   /** The bytes of a file as a caller may see them. */

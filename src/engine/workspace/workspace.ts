@@ -248,6 +248,22 @@ export class Workspace implements Disposable {
     throw new Fault("approval_needed", { path: need.at, needs: [need] });
   }
 
+  /** Whether a command of this caller may change a path in a root. @internal */
+  isFreeForCommands({ access, rules }: Root, at: string): boolean {
+    return (
+      access === "read-write" && rules.isFreeForCommands(at, this.#by?.client ?? "", this.#approved ?? [])
+    );
+  }
+
+  /** Whether a rule asks before changes: what it asks about is read-only for commands. @internal */
+  get asksBeforeChanges(): boolean {
+    return this.roots.some(({ rules }) =>
+      rules.policies.some(policy =>
+        policy.rules.some(({ ask = [] }) => ask.includes("write") || ask.includes("delete")),
+      ),
+    );
+  }
+
   /** Resolves when the archive has the commits of other processes. @internal */
   async othersRecorded(): Promise<void> {
     await othersRecorded(openStore(this.#writing.state));
