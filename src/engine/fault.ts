@@ -160,6 +160,8 @@ export interface Faults {
       readonly name: string;
       /** Set if it is not the requested file. */
       readonly path?: string;
+      /** How the caller can name this one. */
+      readonly notation?: string;
       readonly from: number;
       readonly to: number;
     }[];

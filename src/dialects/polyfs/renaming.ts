@@ -1,19 +1,13 @@
 // `match: name`: renames one symbol across files, and lists occurrences of the name that may be something else.
-import { Fault } from "../../engine/fault.ts";
 import { type NamedUses, usesInFiles } from "../../engine/syntax/rename.ts";
 import { LineIndex } from "../../engine/text/lines.ts";
 import { rewrite, type Text } from "../../engine/text/text.ts";
-import type { WorkspacePath } from "../../engine/workspace/path.ts";
 import { counted, shownLine } from "./answer.ts";
 import { refused } from "./failure.ts";
+import { choiceOf, type NameInFile, type SymbolName, severalDeclared } from "./symbol-name.ts";
 
 const identifier = /^[\p{L}_$][\p{L}\p{N}_$]*$/u;
 const mostListed = 50;
-
-export interface NameInFile {
-  readonly path: WorkspacePath;
-  readonly text: Text;
-}
 
 export interface Renamed {
   /** In the order of the files; undefined if nothing is certain. */
@@ -26,16 +20,21 @@ export function refuseNoName(old: string, added: string): void {
     if (!identifier.test(name))
       throw refused(
         `${JSON.stringify(name)} is no name`,
-        "match: name takes one identifier for old and for new.",
+        "match: name takes one identifier for new, and for old one identifier or file#name.",
       );
   }
 }
 
 /** Faults: `ambiguous_symbol` where several things have the name. */
-export async function renamed(files: readonly NameInFile[], old: string, added: string): Promise<Renamed> {
+export async function renamed(
+  files: readonly NameInFile[],
+  { name: old, at }: SymbolName,
+  added: string,
+): Promise<Renamed> {
   const named = files.map(({ path, text }) => ({ path: path.absolute, text: text.body }));
-  const uses = await usesInFiles(named, old);
-  refuseSeveral(files, old, uses);
+  const choose = at && (await choiceOf(files, at, old));
+  const uses = await usesInFiles(named, old, choose);
+  if (at === undefined && uses.declared.length > 1) throw severalDeclared(files, old, uses.declared);
   const after = files.map(({ text }, i) => {
     const places = uses.sure[i] ?? [];
     if (places.length === 0) return undefined;
@@ -46,17 +45,13 @@ export async function renamed(files: readonly NameInFile[], old: string, added: 
     }));
     return { text: rewrite(text, splices), count: places.length };
   });
-  return { after, notes: [...unsureLines(files, uses), ...taken(files, after, added)] };
+  const notes = [...overriding(old, uses), ...unsureLines(files, uses), ...taken(files, after, added)];
+  return { after, notes };
 }
 
-function refuseSeveral(files: readonly NameInFile[], symbol: string, { declared }: NamedUses): void {
-  if (declared.length <= 1) return;
-  const candidates = declared.slice(0, 30).map(({ file, start }) => {
-    const line = new LineIndex(files[file]?.text.body ?? "").lineAt(start);
-    return { name: symbol, path: files[file]?.path.given ?? "", from: line, to: line };
-  });
-  const path = counted(new Set(candidates.map(one => one.path)).size, "file");
-  throw new Fault("ambiguous_symbol", { path, symbol, candidates });
+function overriding(old: string, { heirs }: NamedUses): string[] {
+  const all = heirs.map(({ name, bases }) => `[${name}.${old} may override a member of ${bases.join(", ")}]`);
+  return [...new Set(all)].slice(0, 20);
 }
 
 function unsureLines(files: readonly NameInFile[], { unsure }: NamedUses): string[] {

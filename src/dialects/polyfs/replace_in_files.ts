@@ -18,7 +18,8 @@ import { addChangedLines } from "./changed-lines.ts";
 import { regexEdit } from "./edits.ts";
 import { filesMatching } from "./files-matching.ts";
 import { polyfsTool } from "./polyfs-tool.ts";
-import { type NameInFile, refuseNoName, renamed } from "./renaming.ts";
+import { refuseNoName, renamed } from "./renaming.ts";
+import { type NameInFile, type SymbolName, symbolNameOf } from "./symbol-name.ts";
 import { syntaxNotesOf } from "./syntax-notes.ts";
 import { decoding } from "./text-file.ts";
 import { dryRunProperty, notes, writing } from "./writing.ts";
@@ -55,8 +56,13 @@ export const replaceInFiles = polyfsTool({
   },
   effect: "writes",
   paths: ["paths"],
-  async run({ paths, old, new: added, match, ignore_case: ignoreCase = false, max_files, dry_run }, call) {
-    if (match === "name") refuseNoName(old, added);
+  async run(
+    { paths, old: written, new: added, match, ignore_case: ignoreCase = false, max_files, dry_run },
+    call,
+  ) {
+    const symbol = match === "name" ? symbolNameOf(written, call) : undefined;
+    const old = symbol?.name ?? written;
+    if (symbol !== undefined) refuseNoName(old, added);
     if (match !== "regex" && old === added)
       throw new Fault("no_change", { path: paths.join(", "), edit: -1 });
     const isRegex = match === "regex";
@@ -72,7 +78,7 @@ export const replaceInFiles = polyfsTool({
       async current => {
         const found = current.flatMap(({ path, bytes }) => (bytes === undefined ? [] : [{ path, bytes }]));
         const slice = new TimeSlice();
-        if (match === "name") ({ replaced, unsure } = await renamedIn(found, old, added));
+        if (symbol !== undefined) ({ replaced, unsure } = await renamedIn(found, symbol, added, call));
         else {
           replaced = [];
           for (const { path, bytes } of found) {
@@ -183,12 +189,16 @@ async function replacedIn(
 /** The results of renaming a symbol. */
 async function renamedIn(
   found: readonly { readonly path: WorkspacePath; readonly bytes: Buffer }[],
-  old: string,
+  symbol: SymbolName,
   added: string,
+  { workspace }: CallContext,
 ): Promise<{ replaced: ReplacedFile[]; unsure: readonly string[] }> {
   const files: NameInFile[] = [];
-  for (const { path, bytes } of found) files.push({ path, text: await decode(path.given, bytes, decoding) });
-  const { after, notes: unsure } = await renamed(files, old, added);
+  for (const { path, bytes } of found) {
+    const canonical = workspace.locate(path).path;
+    files.push({ path, canonical, text: await decode(path.given, bytes, decoding) });
+  }
+  const { after, notes: unsure } = await renamed(files, symbol, added);
   const replaced = files.flatMap(({ path, text: before }, i): ReplacedFile[] => {
     const made = after[i];
     if (made === undefined) return [];

@@ -191,11 +191,19 @@ export const wording: Wording = {
   ambiguous_symbol: say(
     ({ path, symbol, candidates }) =>
       `${printable(symbol)} fits ${counted(candidates.length, "declaration")} in ${printable(path)}`,
-    ({ path, candidates }) =>
-      `Name one in full, or by its lines: ${candidates
-        .slice(0, 20)
-        .map(({ name, path: own = path, from, to }) => `${printable(name)} (${printable(own)}:${from}-${to})`)
-        .join(", ")}${candidates.length > 20 ? ", …" : ""}`,
+    ({ path, candidates }) => {
+      const some = candidates.slice(0, 20);
+      const more = candidates.length > 20 ? ", …" : "";
+      const notations = some.flatMap(({ notation }) => (notation === undefined ? [] : [printable(notation)]));
+      if (notations.length > 0) return `Set old to one of: ${notations.join(", ")}${more}`;
+      const places = some.map(
+        ({ name, path: own = path, from, to }) => `${printable(name)} (${printable(own)}:${from}-${to})`,
+      );
+      const how = candidates.some(one => one.path !== undefined)
+        ? "Their uses cannot be told apart. Edit each place with edit_file"
+        : "Name one in full, or by its lines";
+      return `${how}: ${places.join(", ")}${more}`;
+    },
   ),
   no_change: say(
     ({ path, edit }) => `${oldOf(edit)} and its new text are the same (${printable(path)})`,

@@ -20,9 +20,25 @@ export interface NamedUses {
   /** By file, in the order of the files. */
   readonly sure: readonly (readonly Occurrence[])[];
   readonly unsure: readonly (readonly number[])[];
-  /** The declarations of the name: with more than one, nothing is certain. */
-  readonly declared: readonly { readonly file: number; readonly start: number }[];
+  /** The symbols of the name, each by one declaration. With more than one, nothing is certain unless one is chosen. */
+  readonly declared: readonly DeclaredName[];
+  /** Renamed members of a class that extends or implements something these files do not show. */
+  readonly heirs: readonly NonNullable<NameUse["heir"]>[];
 }
+
+export interface DeclaredName {
+  readonly file: number;
+  readonly start: number;
+  /** Equal for declarations of the same symbol. */
+  readonly symbol: string;
+  /** Of the file itself, and not of something in it. */
+  readonly top: boolean;
+  /** Whether its uses can be told from those of the other symbols of this name. */
+  readonly distinct: boolean;
+}
+
+/** Chooses one of several symbols by one of its declarations. */
+export type Choice = (declarations: readonly DeclaredName[]) => DeclaredName | undefined;
 
 interface Use extends NameUse {
   readonly file: number;
@@ -30,7 +46,11 @@ interface Use extends NameUse {
 
 const maxMs = 2000;
 
-export async function usesInFiles(files: readonly NamedFile[], name: string): Promise<NamedUses> {
+export async function usesInFiles(
+  files: readonly NamedFile[],
+  name: string,
+  choose: Choice = () => undefined,
+): Promise<NamedUses> {
   const uses: Use[] = [];
   const scripts = new Set<number>();
   for (const [file, { path, text }] of files.entries()) {
@@ -41,7 +61,7 @@ export async function usesInFiles(files: readonly NamedFile[], name: string): Pr
     uses.push(...(found?.uses ?? []).map(use => ({ ...use, file })));
   }
   const things = new Things(files, uses, scripts);
-  return things.found();
+  return things.found(choose);
 }
 
 class Things {
@@ -55,19 +75,38 @@ class Things {
     this.#scripts = scripts;
   }
 
-  found(): NamedUses {
+  found(choose: Choice): NamedUses {
     const declaring = this.#uses.filter(use => this.#declares(use));
     const keys = new Set(declaring.map(use => this.#thingOf(use)));
-    const isOne = keys.size === 1 && declaring.every(use => use.role !== "unclear");
-    const [target] = keys;
-    const isSure = (use: Use) => isOne && use.role !== "unclear" && this.#thingOf(use) === target;
-    const by = (wanted: boolean) =>
-      this.#files.map((_, file) => this.#uses.filter(use => use.file === file && isSure(use) === wanted));
-    return {
-      sure: by(true).map(list => list.map(({ start, shorthand = false }) => ({ start, shorthand }))),
-      unsure: by(false).map(list => list.map(({ start }) => start)),
-      declared: firstOfEach(declaring, use => this.#thingOf(use)).map(({ file, start }) => ({ file, start })),
+    const named = (use: Use): DeclaredName => {
+      const { file, start, top = false } = use;
+      return { file, start, symbol: this.#thingOf(use), top, distinct: this.#isDistinct(use, declaring) };
     };
+    const chosen = choose(declaring.map(named));
+    const by = declaring.find(use => use.file === chosen?.file && use.start === chosen.start);
+    const isOne = keys.size === 1 && declaring.every(use => use.role !== "unclear");
+    const [only] = keys;
+    const target = by !== undefined && by.role !== "unclear" ? this.#thingOf(by) : isOne ? only : undefined;
+    const isSure = (use: Use) => use.role !== "unclear" && this.#thingOf(use) === target;
+    // What certainly belongs to another declaration is no question.
+    const isUnsure = (use: Use) =>
+      !isSure(use) && !(by !== undefined && use.role !== "unclear" && keys.has(this.#thingOf(use)));
+    const inFiles = (wanted: (use: Use) => boolean) =>
+      this.#files.map((_, file) => this.#uses.filter(use => use.file === file && wanted(use)));
+    return {
+      sure: inFiles(isSure).map(list => list.map(({ start, shorthand = false }) => ({ start, shorthand }))),
+      unsure: inFiles(isUnsure).map(list => list.map(({ start }) => start)),
+      declared: firstOfEach(declaring, use => this.#thingOf(use)).map(named),
+      heirs: this.#uses.filter(isSure).flatMap(({ heir }) => heir ?? []),
+    };
+  }
+
+  /** Scopes are known in scripts only: elsewhere, two symbols of one file cannot be told apart. */
+  #isDistinct(use: Use, declaring: readonly Use[]): boolean {
+    if (use.role === "unclear") return false;
+    if (this.#scripts.has(use.file)) return true;
+    const key = this.#thingOf(use);
+    return declaring.every(other => other.file !== use.file || this.#thingOf(other) === key);
   }
 
   /** Whether something is made here, and not only brought in from elsewhere. */

@@ -252,7 +252,88 @@ describe("replace_in_files by name", () => {
     const params = { paths: ["one.ts", "two.ts"], old: "run", new: "go", match: "name" };
     const refusal = await server.refuses("replace_in_files", params);
     expect(refusal[0]).toBe("ambiguous: run fits 2 declarations in 2 files");
-    expect(refusal[1]).toContain("run (one.ts:1-1), run (two.ts:2-2)");
+    expect(refusal[1]).toBe("Set old to one of: one.ts#run, two.ts#run");
     expect(fixture.read("one.ts")).toContain("run");
+  });
+
+  it("takes for old each notation that the refusal of an ambiguous name prints", async () => {
+    const files = {
+      "pick/a.ts":
+        "export class Query { run() { return this.run; } }\nexport class Other {\n  Query() { return this.Query(); }\n}\n",
+      "pick/b.ts":
+        'import { Query } from "./a";\nnew Query();\nfunction f(Query: number) { return Query; }\n',
+      "pick/c.js":
+        "function g() { const Query = 1; return Query; } function h() { const Query = 2; return Query; }\n",
+    };
+    const params = { paths: ["pick"], old: "Query", new: "Ask", match: "name" };
+    const reset = () => {
+      for (const [path, text] of Object.entries(files)) fixture.write(path, text);
+    };
+    reset();
+    const printed = (await server.refuses("replace_in_files", params))[1] ?? "";
+    expect(printed).toMatch(/^Set old to one of: /);
+    const notations = printed.replace(/^[^:]*: /, "").split(", ");
+    const made: string[] = [];
+    for (const old of notations) {
+      reset();
+      const said = await server.says("replace_in_files", { ...params, old });
+      expect(said, old).not.toContain("left alone");
+      const after = Object.keys(files).map(path => fixture.read(path));
+      made.push(after.map(text => text.match(/\bAsk\b/g)?.length ?? 0).join(" "));
+    }
+    expect(made).toEqual(["1 2 0", "2 0 0", "0 2 0", "0 0 2", "0 0 2"]);
+    reset();
+    await server.says("replace_in_files", { ...params, old: "pick/a.ts#Other.Query" });
+    expect(fixture.read("pick/a.ts")).toContain("  Ask() { return this.Ask(); }\n");
+    expect(fixture.read("pick/a.ts")).toContain("class Query");
+    const unknown = await server.refuses("replace_in_files", { ...params, old: "pick/a.ts#Nobody.Query" });
+    expect(unknown[0]).toBe("not_found: pick/a.ts declares no Nobody.Query");
+    expect((await server.refuses("replace_in_files", { ...params, old: "one.ts#Query" }))[1]).toContain(
+      "paths",
+    );
+  });
+
+  it("does not offer a notation where scopes are unknown", async () => {
+    fixture.write("shadow.py", "def run():\n    pass\n\n\ndef f():\n    run = 1\n    return run\n");
+    const params = { paths: ["shadow.py"], old: "run", new: "go", match: "name" };
+    const refusal = await server.refuses("replace_in_files", params);
+    expect(refusal[1]).toContain("edit_file");
+    await server.refuses("replace_in_files", { ...params, old: "shadow.py#run" });
+    expect(fixture.read("shadow.py")).toContain("def run():");
+  });
+
+  it("renames a member with its uses through this, also where the class extends one that is not here", async () => {
+    fixture.write(
+      "heir.js",
+      "class A extends Base { go(){ this.onRow(); this.onRow; super.onRow() } onRow(){} }\n",
+    );
+    const said = await server.says("replace_in_files", {
+      paths: ["heir.js"],
+      old: "onRow",
+      new: "onLine",
+      match: "name",
+    });
+    expect(fixture.read("heir.js")).toBe(
+      "class A extends Base { go(){ this.onLine(); this.onLine; super.onRow() } onLine(){} }\n",
+    );
+    expect(said).toContain("[A.onRow may override a member of Base]");
+    expect(said).toContain("[1 place left alone");
+  });
+
+  it("renames a member with its overrides in the same file, and no unrelated one", async () => {
+    fixture.write(
+      "family.ts",
+      "abstract class Base<T> { abstract onRow(): void; all() { this.onRow(); } }\n" +
+        "class Middle extends Base<string> implements Rows { go() { return () => this.onRow(); } onRow() {} }\n" +
+        "class Leaf extends Middle { onRow() { super.onRow(); } }\n" +
+        "const other = { onRow: 1 };\n",
+    );
+    const params = { paths: ["family.ts"], old: "onRow", new: "onLine", match: "name" };
+    const refusal = await server.refuses("replace_in_files", params);
+    expect(refusal[1]).toBe("Set old to one of: family.ts:1#onRow, family.ts:4#onRow");
+    const said = await server.says("replace_in_files", { ...params, old: "family.ts#Leaf.onRow" });
+    expect(said).toContain("[Middle.onRow may override a member of Rows]");
+    expect(fixture.read("family.ts").match(/onLine/g)?.length).toBe(6);
+    expect(fixture.read("family.ts")).toContain("{ onRow: 1 }");
   });
 });

@@ -89,6 +89,8 @@ export interface NameUse {
   readonly top?: boolean;
   readonly from?: string;
   readonly own?: boolean;
+  /** The class that declares a member, and what it extends or implements outside this file. */
+  readonly heir?: { readonly name: string; readonly bases: readonly string[] };
   /** Written for two things at once, as in `{ name }`. */
   readonly shorthand?: boolean;
 }

@@ -1,5 +1,6 @@
 // The scopes of JavaScript and TypeScript, as far as one name is concerned.
 import type { Node } from "web-tree-sitter";
+import { ClassMembers } from "./class-members.ts";
 import type { NameUse } from "./messages.ts";
 
 interface Binding {
@@ -18,8 +19,6 @@ const ownScope = /^(function_expression|generator_function|class)$/;
 const blocks = /^(program|statement_block|switch_body|for_statement|for_in_statement|class_static_block)$/;
 const functions =
   /^(program|function_declaration|generator_function_declaration|function_expression|generator_function|arrow_function|method_definition|class_static_block)$/;
-const memberNames =
-  /^(method_definition|public_field_definition|field_definition|method_signature|abstract_method_signature|property_signature|pair|enum_body|enum_assignment)$/;
 
 export class ScriptScopes {
   readonly #nodes: readonly Node[];
@@ -27,8 +26,11 @@ export class ScriptScopes {
   readonly #scopes = new Map<number, Binding[]>();
   readonly #bindings = new Map<number, Binding>();
 
+  readonly #members: ClassMembers;
+
   constructor(nodes: readonly Node[]) {
     this.#nodes = nodes;
+    this.#members = new ClassMembers(nodes);
     for (const node of nodes) {
       const binding = bindingOf(node);
       if (binding === undefined) continue;
@@ -45,7 +47,8 @@ export class ScriptScopes {
   #use(node: Node): NameUse {
     const start = node.startIndex;
     if (isInError(node)) return { start, role: "unclear", binds: false };
-    if (/property_identifier$/.test(node.type) && !/^shorthand/.test(node.type)) return memberUse(node);
+    if (/property_identifier$/.test(node.type) && !/^shorthand/.test(node.type))
+      return this.#members.use(node);
     if (node.type === "statement_identifier") return { start, role: "unclear", binds: false };
     const outside = outsideName(node);
     if (outside !== undefined) return outside;
@@ -84,39 +87,6 @@ function isInError(node: Node): boolean {
   for (let above: Node | null = node; above !== null; above = above.parent)
     if (above.type === "ERROR") return true;
   return false;
-}
-
-function memberUse(node: Node): NameUse {
-  const start = node.startIndex;
-  const { parent } = node;
-  const binds = parent !== null && memberNames.test(parent.type) && !isValue(node, parent);
-  const object = parent?.type === "member_expression" ? parent.childForFieldName("object") : null;
-  const owner = binds ? parent : object?.type === "this" ? node : null;
-  const body = owner && classAround(owner);
-  return {
-    start,
-    role: "member",
-    binds,
-    ...(body && { scope: body.id, own: true }),
-  };
-}
-
-function isValue(node: Node, parent: Node): boolean {
-  return parent.childForFieldName("value")?.id === node.id;
-}
-
-/** The class of this `this`, if no other class could declare the member. */
-function classAround(node: Node): Node | undefined {
-  for (let above = node.parent; above !== null; above = above.parent) {
-    if (above.type === "class_body") {
-      const holder = above.parent;
-      const inherits = holder?.namedChildren.some(child => child?.type === "class_heritage");
-      return inherits ? undefined : above;
-    }
-    if (/^(function_declaration|function_expression|generator_function.*|object|program)$/.test(above.type))
-      return undefined;
-  }
-  return undefined;
 }
 
 /** `name` in `import { name as other } from …` and `export { name } from …`. */
