@@ -22,7 +22,7 @@ import { RpcError } from "./jsonrpc.ts";
 import type { Caller, MethodAnswer } from "./method.ts";
 import { decisionOf, type RecordedCall } from "./recorded-call.ts";
 import type { RemoteSpan } from "./trace-context.ts";
-import type { RequestTracing, TracedRequest, Transport } from "./tracing.ts";
+import type { RefusedRequest, RequestTracing, TracedRequest, Transport } from "./tracing.ts";
 
 /** Seconds, as the conventions advise them. */
 const explicitBucketBoundaries = [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30, 60, 120, 300];
@@ -72,6 +72,25 @@ export class RequestSpans implements RequestTracing {
       const attributes = ended["error.type"] === undefined ? common : { ...common, ...ended };
       this.#operations.record((clock() - started) / 1000, attributes);
     }
+  }
+
+  refused({ method, status, address, trace: { parent } }: RefusedRequest): void {
+    const attributes: Attributes = {
+      ...transportAttributes.http,
+      "http.request.method": method,
+      "http.response.status_code": status,
+      "error.type": String(status),
+      "polyfs.policy.decision": "denied",
+    };
+    if (address !== undefined) attributes["client.address"] = address;
+    const span = this.#tracer.startSpan(
+      `${method} refused`,
+      { kind: SpanKind.SERVER, attributes },
+      parent === undefined ? ROOT_CONTEXT : trace.setSpanContext(ROOT_CONTEXT, spanContext(parent)),
+    );
+    // By the HTTP conventions, a server's span fails with a fault of the server.
+    if (status >= 500) span.setStatus({ code: SpanStatusCode.ERROR });
+    span.end();
   }
 
   sessionEnded({ started }: Session, transport: Transport): void {

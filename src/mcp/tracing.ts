@@ -19,6 +19,14 @@ export interface TracedRequest {
   readonly trace: TraceContext;
 }
 
+/** An HTTP request that was not served. */
+export interface RefusedRequest {
+  readonly method: string;
+  readonly status: number;
+  readonly address: string | undefined;
+  readonly trace: TraceContext;
+}
+
 export interface RequestTracing {
   /** Runs a request as a span; `run` gets the id of its trace. */
   request(
@@ -26,5 +34,7 @@ export interface RequestTracing {
     caller: Caller,
     run: (trace: string) => Promise<MethodAnswer>,
   ): Promise<MethodAnswer>;
+  /** Records a request that was refused before it reached a method. */
+  refused(request: RefusedRequest): void;
   sessionEnded(session: Session, transport: Transport): void;
 }

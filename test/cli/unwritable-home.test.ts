@@ -110,4 +110,28 @@ describe.skipIf(process.getuid?.() !== 0)("an ordinary user", () => {
     expect(said.replace(/\s+/g, " ")).toContain("state cannot be written");
     expect(status).toBe(1);
   });
+
+  it("is told by doctor that another user's directory cannot be written, and what to do", () => {
+    chmodSync(project, 0o755);
+    const { said, status } = run({ HOME: place, POLYFS_STATE_DIR: temporary }, ["doctor"]);
+    expect(said.replaceAll(/\s+/g, " ")).toMatch(
+      /can be read but not written: permission denied.*--read-only/,
+    );
+    expect(status).toBe(0);
+    const reading = run({ HOME: place, POLYFS_STATE_DIR: temporary }, ["doctor", "--read-only"]);
+    expect(reading.said).not.toContain("not written");
+  });
+
+  it("is told by doctor about a read-only mount, and doctor leaves nothing in a directory that it tried", () => {
+    const mount = (...args: string[]) => spawnSync("mount", args).status === 0;
+    if (!mount("--bind", project, project) || !mount("-o", "remount,bind,ro", project)) return;
+    try {
+      const { said } = run({ HOME: place, POLYFS_STATE_DIR: temporary }, ["doctor"]);
+      expect(said.replaceAll(/\s+/g, " ")).toContain("the file system is mounted read-only");
+    } finally {
+      spawnSync("umount", [project]);
+    }
+    expect(run({ HOME: place, POLYFS_STATE_DIR: temporary }, ["doctor"]).said).not.toContain("not written");
+    expect(readdirSync(project)).toEqual([]);
+  });
 });

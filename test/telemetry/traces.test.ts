@@ -225,6 +225,24 @@ describe("over HTTP", () => {
     const traces = readFileSync(audit, "utf8").match(/(?<="trace":")[0-9a-f]+/g);
     expect(traces).toEqual([trace, trace, "c".repeat(32)]);
   });
+
+  it("refused requests are spans too, in the trace of their header, without the path", async () => {
+    const receiver = await collector();
+    const { url, signal, ended } = await overHttp(receiver, project());
+    const headers = { traceparent, "content-type": "application/json" };
+    await fetch(`${url}/CANARY-PATH`, { method: "POST", headers, body: "{}" });
+    await fetch(`${url}/mcp`, { method: "POST", headers: { origin: "https://evil.example" } });
+    signal("SIGTERM");
+    await ended;
+    const spans = receiver.spans.filter(({ name }) => name === "POST refused");
+    expect(spans).toMatchObject([
+      { traceId: trace, parentSpanId: parent, kind: 2, attributes: { "http.response.status_code": 404 } },
+      {
+        attributes: { "http.response.status_code": 403, "error.type": "403", "client.address": "127.0.0.1" },
+      },
+    ]);
+    expect(JSON.stringify(spans.map(({ attributes }) => attributes))).not.toContain("CANARY");
+  });
 });
 
 describe("whoever is to receive", () => {

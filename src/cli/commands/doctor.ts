@@ -5,7 +5,13 @@ import { plainWording, say, sayTemporaryHistory } from "../../contract/wording.t
 import { Fault } from "../../engine/fault.ts";
 import { ripgrepVersion } from "../../engine/search/ripgrep-version.ts";
 import { findSandbox } from "../../engine/shell/sandbox.ts";
-import { isUsable, statePath, temporaryState } from "../../engine/workspace/commit/state-path.ts";
+import {
+  isUsable,
+  nearestExisting,
+  statePath,
+  temporaryState,
+} from "../../engine/workspace/commit/state-path.ts";
+import { refusalToWrite } from "../../engine/workspace/commit/try-to-write.ts";
 import { heldBy, isRaceFree } from "../../engine/workspace/handle.ts";
 import { fileSystemOf, isVolatile } from "../../engine/workspace/system/file-system.ts";
 import { readNamedFile } from "../../engine/workspace/system/named-file.ts";
@@ -204,6 +210,15 @@ function directory({ path, access }: Grant): Finding {
     using workspace = Workspace.open([{ path, access: "read-only" }]);
     const [root] = workspace.roots;
     const { kind, remote, freeBytes } = fileSystemOf(root?.path ?? path);
+    const refusal = access === "read-write" ? refusalToWrite(root?.path ?? path) : undefined;
+    if (refusal !== undefined)
+      return {
+        what: `Directory ${path}`,
+        is: "notable",
+        found: `${kind}, can be read but not written: ${writeRefusals[refusal] ?? refusal}`,
+        advice:
+          writeAdvice[refusal] ?? "Every change will be refused. To serve it for reading only: --read-only.",
+      };
     return {
       what: `Directory ${path}`,
       is: remote ? "notable" : "fine",
@@ -217,6 +232,22 @@ function directory({ path, access }: Grant): Finding {
     return { what: `Directory ${path}`, is: "broken", found: reasonOf(error) };
   }
 }
+
+/** What the system says when something is created in a directory. */
+const writeRefusals: Readonly<Record<string, string>> = {
+  EACCES: "permission denied",
+  EPERM: "not permitted",
+  EROFS: "the file system is mounted read-only",
+  ENOSPC: "the disk is full",
+  EDQUOT: "the quota is used up",
+};
+
+const writeAdvice: Readonly<Record<string, string>> = {
+  EACCES:
+    "Every change will be refused. Give this user write permission, or serve it for reading only: --read-only.",
+  EROFS: "Every change will be refused. Mount it read-write, or serve it for reading only: --read-only.",
+  ENOSPC: "Changes are refused until there is room. Deleting works.",
+};
 
 /** Files that look like secrets and that an agent could read. */
 async function secrets(config: Config): Promise<Finding[]> {
@@ -269,7 +300,14 @@ function state(wanted: string | undefined): Finding {
   const temporary = temporaryState(wanted);
   if (temporary !== undefined)
     return { what, is: "notable", found: sayTemporaryHistory(temporary).replace(/^Note: /, ""), advice };
-  if (!isUsable(path)) return { what, is: "broken", found: `${path} cannot be written`, advice };
+  const refusal = isUsable(path) ? refusalToWrite(nearestExisting(path)) : "EACCES";
+  if (refusal !== undefined)
+    return {
+      what,
+      is: "broken",
+      found: `${path} cannot be written: ${writeRefusals[refusal] ?? refusal}. Changes are refused, because history could not be kept.`,
+      advice,
+    };
   if (isVolatile(path)) return volatileFinding(path);
   try {
     const { kind, freeBytes } = fileSystemOf(path);

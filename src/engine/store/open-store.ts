@@ -2,6 +2,7 @@
 import { Fault } from "../fault.ts";
 import type { LargeObjects } from "./large-objects.ts";
 import type { WorkspaceStore } from "./store.ts";
+import { tracedStore } from "./traced-store.ts";
 
 export interface StoreAddress {
   /** `postgres://…`, `s3://…`, or an absolute path. */
@@ -11,7 +12,11 @@ export interface StoreAddress {
 }
 
 /** Faults: `store_unavailable`. */
-export async function openWorkspaceStore({ store, objects }: StoreAddress): Promise<WorkspaceStore> {
+export async function openWorkspaceStore(address: StoreAddress): Promise<WorkspaceStore> {
+  return tracedStore(await opened(address));
+}
+
+async function opened({ store, objects }: StoreAddress): Promise<WorkspaceStore> {
   const kind = kindOfStore(store);
   if (objects !== undefined && kind !== "postgres")
     throw invalid("--store-objects goes with postgres:// only");

@@ -1,5 +1,5 @@
 // Spans that have ended wait here and are sent in batches. There is room for a bounded number: what comes while the
-// collector is away or slow is dropped and counted.
+// collector is away or slow is dropped, which the log says once.
 
 interface BatchesOptions {
   readonly delayMs: number;
@@ -14,7 +14,7 @@ export class Batches {
   #waiting: object[] = [];
   #timer: NodeJS.Timeout | undefined;
   #sending: Promise<void> | undefined;
-  #dropped = 0;
+  #isDropping = false;
 
   constructor(options: BatchesOptions) {
     this.#options = options;
@@ -23,8 +23,11 @@ export class Batches {
   add(span: object): void {
     const { queue, size, delayMs } = this.#options;
     if (this.#waiting.length >= queue) {
-      if (this.#dropped++ === 0)
-        this.#options.warn("spans are dropped: they come faster than they can be sent");
+      if (!this.#isDropping)
+        this.#options.warn(
+          `spans are dropped: ${queue} are waiting, and they come faster than they can be sent (OTEL_BSP_MAX_QUEUE_SIZE). This is said once`,
+        );
+      this.#isDropping = true;
       return;
     }
     this.#waiting.push(span);
@@ -52,7 +55,6 @@ export class Batches {
       const batch = this.#waiting;
       this.#waiting = batch.splice(this.#options.size);
       await this.#options.send(batch);
-      this.#dropped = 0;
       // Half a batch waits for its time.
       if (this.#waiting.length > 0 && this.#waiting.length < this.#options.size) break;
     }

@@ -7,6 +7,8 @@ import type { Principal } from "../auth/principal.ts";
 import { isRecord } from "../jsonrpc.ts";
 import type { Log } from "../log.ts";
 import type { Recorder } from "../recorder.ts";
+import { type TraceHeaders, traceContextOf } from "../trace-context.ts";
+import type { RequestTracing } from "../tracing.ts";
 import type { Bodies } from "./body.ts";
 import type { Endpoint } from "./endpoint.ts";
 import type { HostCheck } from "./host-check.ts";
@@ -29,6 +31,7 @@ interface FrontOptions {
   readonly endpoint: Endpoint;
   readonly metrics: Metrics;
   readonly recorder: Recorder;
+  readonly tracing?: RequestTracing | undefined;
   readonly log: Log;
   /** What is served at /review; absent where nothing is. */
   readonly review?: ReviewDoor | undefined;
@@ -139,8 +142,7 @@ export class Front {
     if (isEndless(request, message)) open.endless();
     const method = isRecord(message) && typeof message.method === "string" ? message.method : undefined;
     const address = addressOf(request);
-    const { traceparent, tracestate } = request.headers;
-    const traceHeaders = { traceparent: traceparent?.toString(), tracestate: tracestate?.toString() };
+    const traceHeaders = traceHeadersOf(request);
     const requestContext: RequestContext = {
       ...open,
       principal,
@@ -153,7 +155,9 @@ export class Front {
     const answer = endpoint
       .fetch(webRequest(request, path, open.signal), requestContext, message)
       .then(given => {
-        if (given.status >= 400) this.#refused(request, given.status, method ?? "", principal.is.name);
+        // A request that reached a method is a span already.
+        if (given.status >= 400)
+          this.#refused(request, given.status, method ?? "", principal.is.name, method !== undefined);
         return given;
       });
     const streams = request.method === "POST" && /text\/event-stream/i.test(request.headers.accept ?? "");
@@ -183,8 +187,21 @@ export class Front {
     return body;
   }
 
-  #refused(request: IncomingMessage, status: number, reason: string, caller?: string): void {
+  #refused(
+    request: IncomingMessage,
+    status: number,
+    reason: string,
+    caller?: string,
+    isTraced = false,
+  ): void {
     this.#options.metrics.refused(status);
+    if (!isTraced)
+      this.#options.tracing?.refused({
+        method: request.method ?? "",
+        status,
+        address: addressOf(request),
+        trace: traceContextOf({}, traceHeadersOf(request)),
+      });
     this.#options.recorder.refused({
       status,
       reason,
@@ -227,6 +244,10 @@ function send(
 /** A request whose client has gone has no socket, whatever the types say. */
 function addressOf({ socket }: { socket: IncomingMessage["socket"] | null }): string | undefined {
   return socket?.remoteAddress;
+}
+
+function traceHeadersOf({ headers: { traceparent, tracestate } }: IncomingMessage): TraceHeaders {
+  return { traceparent: traceparent?.toString(), tracestate: tracestate?.toString() };
 }
 
 function pathOf({ url = "/" }: IncomingMessage): string {

@@ -81,6 +81,7 @@ export function createService(options: ServiceOptions): Service {
     endpoint,
     metrics,
     recorder,
+    tracing: options.tracing,
     log,
     keepAliveMs,
     review: options.review,

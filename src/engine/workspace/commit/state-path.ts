@@ -70,6 +70,11 @@ function ownPath(): string | undefined {
   return home && join(home, ".local", "state", "polyfs");
 }
 
+/** The directory, or the one above it that exists and in which it would be created. */
+export function nearestExisting(path: string): string {
+  for (let at = path; ; at = dirname(at)) if (sys.lstat(at) !== undefined || dirname(at) === at) return at;
+}
+
 /** Whether a directory exists and belongs to the user, or can be created. */
 export function isUsable(path: string): boolean {
   for (let at = path; ; at = dirname(at)) {
