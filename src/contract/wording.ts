@@ -168,7 +168,10 @@ export const plainWording: Wording = {
         : `Hunk ${hunk} does not apply to ${path}`,
   duplicate_path: ({ path }) => `Path is named twice: ${path}`,
   changed_meanwhile: ({ path }) => `File was changed by someone else meanwhile; read it again: ${path}`,
-  locked: ({ path }) => `File is locked by another process; try again: ${path}`,
+  locked: ({ path, by }) =>
+    by === "command"
+      ? `A command is running that must not see this file; wait for it or stop it: ${path}`
+      : `File is locked by another process; try again: ${path}`,
 
   invalid_command: ({ reason }) =>
     ({

@@ -203,7 +203,8 @@ export interface Faults {
   };
   duplicate_path: { readonly path: string };
   changed_meanwhile: { readonly path: string };
-  locked: { readonly path: string };
+  /** `by` "command": a command in a sandbox sees the path, and a rule covers it there. */
+  locked: { readonly path: string; readonly by?: "command" };
 
   // the past
   /** `id` is "" if there is no change at all. */

@@ -249,7 +249,13 @@ export const wording: Wording = {
     "Put all hunks of a file together; rename and edit in one.",
   ),
   changed_meanwhile: say(at("keeps changing while it is edited"), readAgain),
-  locked: say(at("is locked by another process"), again),
+  locked: say(
+    ({ path, by }) =>
+      by === "command"
+        ? `${printable(path)} cannot be changed now: a command is running that must not see it`
+        : `${printable(path)} is locked by another process`,
+    ({ by }) => (by === "command" ? "Wait for the command, or end it with stop_command." : again),
+  ),
 
   invalid_command: say(plainWording.invalid_command, "Send a command for sh."),
   spawn_failed: say(({ errno }) => `the command could not be started (${errno})`, again),

@@ -9,7 +9,7 @@
 import { randomBytes } from "node:crypto";
 import { Fault } from "../fault.ts";
 import { display, Handle } from "../workspace/handle.ts";
-import { restrictedIn } from "../workspace/restricted.ts";
+import { type Restricted, restrictedIn } from "../workspace/restricted.ts";
 import type { Root } from "../workspace/root.ts";
 import { makeControlGroup } from "../workspace/system/control-group.ts";
 import { freeSpace } from "../workspace/system/free-space.ts";
@@ -44,13 +44,16 @@ export function openBubblewrap(found: SandboxFound, policy: SandboxPolicy): Sand
   });
   return {
     launch(command, directory, environment, leftovers): CommandLaunch {
-      const restricted = restrictedIn(policy.workspace);
+      // First: what is looked at now must stay as it is.
+      const announced = policy.workspace.announceSandbox();
+      const restricted: Restricted[] = [];
       const files: UnnamedFile[] = [];
       let plan: MountPlan | undefined;
       const end = () => {
-        for (const one of [plan, ...restricted, ...files]) one?.[Symbol.dispose]();
+        for (const one of [announced, plan, ...restricted, ...files]) one?.[Symbol.dispose]();
       };
       try {
+        restricted.push(...restrictedIn(policy.workspace));
         plan = new MountPlan(policy.workspace, policy.hidden?.found() ?? [], restricted);
         const holding = (contents: Uint8Array) => {
           const file = unnamed(contents);

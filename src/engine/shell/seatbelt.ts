@@ -65,12 +65,18 @@ function argumentsFor(command: string, policy: ProfilePolicy, limits: CommandLim
 export function openSeatbelt(found: SandboxFound, policy: SandboxPolicy): Sandbox {
   const limits = { ...defaultLimits, ...policy.limits };
   return {
-    launch: (command, _directory, environment) => ({
-      program: found.program,
-      // Anew for each command: which paths the rules concern changes with the tree.
-      args: argumentsFor(command, policy, limits),
-      environment,
-    }),
+    launch(command, _directory, environment) {
+      const announced = policy.workspace.announceSandbox();
+      const release = () => announced[Symbol.dispose]();
+      try {
+        // Anew for each command: which paths the rules concern changes with the tree.
+        const args = argumentsFor(command, policy, limits);
+        return { program: found.program, args, environment, release };
+      } catch (error) {
+        release();
+        throw error;
+      }
+    },
   };
 }
 

@@ -133,6 +133,14 @@ export class Rules {
     );
   }
 
+  /** Whether a sandbox has a mount at `at`: something is shown in its place, or it is protected and its parent is not. */
+  isCovered(at: string): boolean {
+    const isProtected = ({ changes, ask }: Decision) => !changes || ask.some(question => question !== "run");
+    const decision = this.decide(at);
+    if (decision.contents !== "full") return true;
+    return isProtected(decision) && !isProtected(this.decide(at.slice(0, at.lastIndexOf("/"))));
+  }
+
   /** The bytes of a file as a caller may see them. */
   shown(at: string, bytes: Buffer, given = at): Buffer {
     const decision = this.admit(at, given);

@@ -22,7 +22,7 @@ import { Directory } from "./directory.ts";
 import { stateDirectory, system } from "./errno.ts";
 import { OpenFile } from "./file.ts";
 import { ownDirectories } from "./footprint/own-directories.ts";
-import { announceCommand, type RunningCommand } from "./footprint/running-commands.ts";
+import { announceCommand, announceSandbox, type RunningCommand } from "./footprint/running-commands.ts";
 import { display, Handle } from "./handle.ts";
 import { statShown } from "./masked-file.ts";
 import { written } from "./name.ts";
@@ -286,6 +286,16 @@ export class Workspace implements Disposable {
       statePath(this.#writing.state),
       writable.map(({ path }) => path),
     );
+  }
+
+  /** Tells all servers that a sandbox shows these directories, until the answer is disposed of. @internal */
+  announceSandbox(): Disposable {
+    const roots = this.roots.map(({ path }) => path);
+    try {
+      return announceSandbox(this.stateFolder("sandboxes"), roots);
+    } catch {
+      return { [Symbol.dispose]() {} }; // without a state directory, there are no commits
+    }
   }
 
   /**

@@ -46,7 +46,7 @@ import { purgeLater } from "./purge.ts";
 import { removeAll, takeBack } from "./recover.ts";
 import { type ResolvedChange, ResolvedChanges, resolveTargets } from "./resolved-changes.ts";
 import { retryWhileBusy } from "./retry-busy-file.ts";
-import { applyRules } from "./rule-check.ts";
+import { applyRules, refuseUncovering } from "./rule-check.ts";
 import { askAbout, flushDirectory, learnAbout, type StagedContent, stageAll, withSpot } from "./stage.ts";
 import { apply, applyAll } from "./step.ts";
 import type { StepContext } from "./step-context.ts";
@@ -173,7 +173,9 @@ export class Committer {
     if (plan.steps.length === 0) return report();
     const journalState = await journals.enter();
     try {
-      const journalled = await this.#write(plan, id, account, journalState, options);
+      const journalled = await this.#write(plan, id, account, journalState, options, () =>
+        refuseUncovering(resolvedChanges),
+      );
       if (canWait(account, plan.lasting)) {
         journalState.wait({ ...journalled, contents: contentsOf(plan) });
         const commit = report();
@@ -201,6 +203,7 @@ export class Committer {
     account: PendingRecord,
     journalState: JournalState,
     options: CommitOptions,
+    confirm: () => void,
   ): Promise<JournalledCommit> {
     const { journal } = journalState;
     const { journals } = this.#store;
@@ -238,6 +241,7 @@ export class Committer {
       journal.append({ is: "commit", id, inodes });
       const directories = [...staged.unflushed].map(place => flushDirectory(places.handle(place)));
       await traced("flush", () => Promise.all([...staged.flushing, ...directories, journal.flush()]));
+      confirm(); // a command may have started meanwhile
       if (onWindows) for (const step of steps) await retryWhileBusy(step.given, () => apply(step, scene));
       else await applyAll(steps, scene);
       if (this.#copyAttributes) learnAbout(plan.stages, places, staged.inodes, this.#copyAttributes);

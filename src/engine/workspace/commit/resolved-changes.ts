@@ -31,6 +31,8 @@ export class ResolvedChanges implements Disposable {
   readonly roots: readonly Root[];
   readonly places = new HeldDirectories();
   readonly changes: ResolvedChange[] = [];
+  /** The paths among them that sandboxes cover, with what the caller wrote. Set once the rules are applied. */
+  covered: ReadonlyMap<string, string> = new Map();
   /** Our own state directory. */
   readonly state: string;
 

@@ -1,13 +1,16 @@
 // Applies the policy to a commit: nothing is moved or copied to a path where any byte of it would show that is hidden
 // now (`Rules.exposes`), no protected file goes with its directory, and an edit of a masked file gets the hidden values
-// back.
+// back. While a sandbox shows a directory, nothing that it covers there is replaced, moved or created: the cover would
+// come off, or be missing.
 import { constants } from "node:fs";
 import { Fault } from "../../fault.ts";
 import { isAllowed, type Need } from "../../policy/approval.ts";
 import { errnoOf } from "../errno.ts";
+import { rootsInSandboxes } from "../footprint/running-commands.ts";
 import { TimeSlice } from "../footprint/time-slice.ts";
 import { display, Handle } from "../handle.ts";
 import { bytesToMask } from "../masked-file.ts";
+import { isWithin } from "../root.ts";
 import type { Rules } from "../rules.ts";
 import type { Address } from "../system/held.ts";
 import type { CommitOptions, Expectation } from "./change.ts";
@@ -22,21 +25,35 @@ export async function applyRules(
 ): Promise<void> {
   const needs: Need[] = [];
   const slice = new TimeSlice();
+  const covered = new Map<string, string>();
   for (const [i, one] of resolvedChanges.changes.entries()) {
     const path = one.source?.path ?? one.target?.path;
     if (path === undefined || !path.root.rules.restrict) continue;
     const { rules } = path.root;
-    for (const need of openNeeds(one, resolvedChanges.places, rules, by?.client ?? "", unmasked)) {
+    const touch = (at: string) => {
+      if (rules.isCovered(at)) covered.set(at, path.given);
+    };
+    for (const need of openNeeds(one, resolvedChanges.places, rules, by?.client ?? "", touch, unmasked)) {
       if (need !== undefined) needs.push(need);
       if (slice.isOver) await slice.turn();
     }
     if (!unmasked) resolvedChanges.changes[i] = withHiddenValues(one, resolvedChanges.places, rules);
   }
+  resolvedChanges.covered = covered;
+  refuseUncovering(resolvedChanges);
   const missing = needs.filter(need => !isAllowed(need, approved));
   const [first] = missing;
   if (first === undefined) return;
   const proposed = resolvedChanges.changes.slice(0, mostProposed).flatMap(proposal);
   throw new Fault("approval_needed", { path: first.at, needs: missing, proposed });
+}
+
+/** Refuses a commit that touches what a sandbox covers now. */
+export function refuseUncovering({ covered, state }: ResolvedChanges): void {
+  if (covered.size === 0) return;
+  const shown = rootsInSandboxes(state);
+  for (const [at, path] of covered)
+    if (shown.some(root => isWithin(at, root))) throw new Fault("locked", { path, by: "command" });
 }
 
 /** So many changes are shown to the person who is asked. */
@@ -64,9 +81,11 @@ function* openNeeds(
   places: HeldDirectories,
   rules: Rules,
   client: string,
+  touch: (at: string) => void,
   unmasked = false,
 ): Generator<Need | undefined> {
   if (target === undefined || change.kind === "mkdir") return;
+  touch(target.at);
   if (change.kind !== "remove") yield rules.open(target.at, "write", client);
   const given = (source ?? target).path.given;
   const leaving = change.kind === "remove" ? target : source;
@@ -78,6 +97,8 @@ function* openNeeds(
     const isGiven = unmasked || (change.kind === "move" && change.bytes !== undefined);
     for (const { below, address } of treeAt(places.address(leaving.entry))) {
       const at = leaving.at + below;
+      touch(at);
+      if (to !== undefined) touch(to + below);
       const read = () => (isGiven ? undefined : fileAt(address));
       if (isChecked) checkEntry(at, to === undefined ? undefined : to + below, rules, given, true, read);
       yield rules.open(at, question, client);
@@ -86,6 +107,7 @@ function* openNeeds(
     for (const { below, address } of treeAt(`${original.handle.address}/.`)) {
       const read = () => (below === "" ? heldFile(original.handle) : fileAt(address));
       checkEntry(original.at + below, target.at + below, rules, given, false, read);
+      touch(target.at + below);
       yield undefined;
     }
 }

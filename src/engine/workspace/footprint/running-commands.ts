@@ -1,6 +1,7 @@
 // The commands that run now, in any server of this user: where two run in the same directories, their changes cannot
 // be told apart. Each is a file in the state directory, named after its process, so that the files of a killed server
-// are recognised. Only the wording of answers depends on it, so a failure is harmless.
+// are recognised. Only the wording of answers depends on it, so a failure is harmless. The sandboxes that are in use are
+// announced in the same way, and commits depend on those.
 import { randomBytes } from "node:crypto";
 import { mkdirSync, readdirSync, readFileSync, statSync, unlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -25,20 +26,8 @@ export interface RunningCommand extends Disposable {
 /** Tells all servers that a command runs in some directories, until it is disposed of. */
 export function announceCommand(state: string, roots: readonly string[]): RunningCommand {
   const folder = join(state, "commands");
-  const name = [
-    namespace(),
-    process.pid,
-    thisMachine().startOf(process.pid),
-    randomBytes(6).toString("hex"),
-  ].join("-");
-  const path = join(folder, name);
+  const { name, path } = announce(folder, roots);
   let isAlone = false;
-  make(folder);
-  try {
-    writeFileSync(path, JSON.stringify(roots), { mode: 0o600, flag: "wx" });
-  } catch {
-    // no room, or nothing may be written there
-  }
   return {
     get isAccompanied() {
       return namesIn(folder).some(
@@ -55,6 +44,38 @@ export function announceCommand(state: string, roots: readonly string[]): Runnin
       if (isAlone) remove(join(folder, lockName));
     },
   };
+}
+
+/**
+ * Tells all servers that a sandbox shows some directories, until it is disposed of. It covers files by mounts, and a
+ * rename over a covered file outside of the sandbox removes the cover inside: no commit may touch one meanwhile.
+ */
+export function announceSandbox(folder: string, roots: readonly string[]): Disposable {
+  const { path } = announce(folder, roots);
+  return { [Symbol.dispose]: () => remove(path) };
+}
+
+/** The directories that sandboxes show now. */
+export function rootsInSandboxes(state: string): string[] {
+  const folder = join(state, "sandboxes");
+  return namesIn(folder).flatMap(name => rootsOf(join(folder, name), name));
+}
+
+function announce(
+  folder: string,
+  roots: readonly string[],
+): { readonly name: string; readonly path: string } {
+  const start = thisMachine().startOf(process.pid);
+  const parts = [namespace(), process.pid, start, randomBytes(6).toString("hex")];
+  const name = parts.join("-");
+  const path = join(folder, name);
+  make(folder);
+  try {
+    writeFileSync(path, JSON.stringify(roots), { mode: 0o600, flag: "wx" });
+  } catch {
+    // no room, or nothing may be written there
+  }
+  return { name, path };
 }
 
 /** Whether the lock is this command's now. One whose process is gone is taken away. */
@@ -76,17 +97,23 @@ function lock(folder: string, name: string): boolean {
 }
 
 function isRunningIn(path: string, name: string, roots: readonly string[]): boolean {
+  const others = rootsOf(path, name);
+  return others.some(one => roots.some(root => isWithin(one, root) || isWithin(root, one)));
+}
+
+/** The directories of a command that runs now; none if it has ended. */
+function rootsOf(path: string, name: string): string[] {
   const [where = "", pid = "", start = ""] = name.split("-");
   try {
-    if (where !== namespace()) return Date.now() - statSync(path).mtimeMs < foreignMs;
-    if (isGone(Number(pid), start)) {
+    if (where !== namespace()) {
+      if (Date.now() - statSync(path).mtimeMs >= foreignMs) return [];
+    } else if (isGone(Number(pid), start)) {
       remove(path);
-      return false;
+      return [];
     }
-    const others = JSON.parse(readFileSync(path, "utf8")) as string[];
-    return others.some(one => roots.some(root => isWithin(one, root) || isWithin(root, one)));
+    return JSON.parse(readFileSync(path, "utf8")) as string[];
   } catch {
-    return false; // it ended while we looked
+    return []; // it ended while we looked
   }
 }
 

@@ -1,0 +1,85 @@
+// While a command runs in the sandbox, no commit takes the cover off a file that the command must not see.
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { Fault } from "../../src/engine/fault.ts";
+import { Policy } from "../../src/engine/policy/policy.ts";
+import { run } from "../../src/engine/shell/run.ts";
+import { findSandbox, openSandbox } from "../../src/engine/shell/sandbox.ts";
+import type { Change } from "../../src/engine/workspace/commit/change.ts";
+import { Workspace } from "../../src/engine/workspace/workspace.ts";
+
+const found = await findSandbox();
+
+let base: string;
+let root: string;
+beforeEach(() => {
+  base = mkdtempSync(join(tmpdir(), "polyfs-covered-"));
+  root = join(base, "root");
+  mkdirSync(join(root, "sub"), { recursive: true });
+  mkdirSync(join(root, "migrations"));
+  for (const name of [".env", "sub/.env"]) writeFileSync(join(root, name), "TOKEN=CANARY\n");
+  writeFileSync(join(root, "migrations/1.sql"), "one\n");
+});
+afterEach(() => rmSync(base, { recursive: true, force: true }));
+
+function open(): Workspace {
+  const policies = [
+    new Policy([
+      { paths: [".env", "*.env"], access: "mask" },
+      { paths: ["migrations/**"], ask: ["write"] },
+    ]),
+  ];
+  return Workspace.open([{ path: root, access: "read-write" }], {
+    state: join(base, "state"),
+    rules: { current: () => policies, grants: () => [{ at: root, question: "write" }] },
+  });
+}
+
+describe.skipIf("missing" in found)("while a command runs", () => {
+  it("what is covered for it is not replaced, moved, created or deleted, by any server", async () => {
+    if ("missing" in found) return;
+    using workspace = open();
+    using other = open();
+    using directory = workspace.directory(workspace.at("."));
+    const sandbox = openSandbox(found, { workspace, network: false });
+    let begun = () => {};
+    const hasBegun = new Promise<void>(resolve => (begun = resolve));
+    const command =
+      "echo begun; until test -e go; do sleep 0.05; done; cat .env sub/.env new.env copy.env moved/.env; ls -A";
+    const running = run(command, {
+      directory,
+      sandbox,
+      environment: { PATH: process.env.PATH ?? "" },
+      keep: { head: 10_000, tail: 0 },
+      timeoutMs: 50_000,
+      sink: () => begun(),
+    });
+    await hasBegun;
+    const at = (path: string) => other.at(path);
+    const bytes = Buffer.from("TOKEN=CANARY2\n");
+    const changes: Change[] = [
+      { kind: "write", path: at(".env"), bytes },
+      { kind: "write", path: at("new.env"), bytes },
+      { kind: "copy", from: at(".env"), to: at("copy.env") },
+      { kind: "move", from: at(".env"), to: at("moved.env") },
+      { kind: "move", from: at("sub"), to: at("moved") },
+      { kind: "copy", from: at("sub"), to: at("copied") },
+      { kind: "move", from: at("migrations"), to: at("moved") },
+      { kind: "remove", path: at("sub"), recursive: true },
+    ];
+    for (const change of changes) {
+      const refused = await other.commit([change]).catch((error: unknown) => error);
+      expect(Fault.is(refused, "locked") && refused.data.by, JSON.stringify(change.kind)).toBe("command");
+    }
+    await other.commit([{ kind: "write", path: at("migrations/1.sql"), bytes: Buffer.from("two\n") }]);
+    await other.commit([{ kind: "write", path: at("go"), bytes: Buffer.from("") }]);
+    const { stdout } = await running;
+    expect(stdout.head).toContain("TOKEN=••••");
+    expect(stdout.head).not.toContain("CANARY");
+    await other.commit([{ kind: "write", path: at(".env"), bytes }]);
+    expect(readFileSync(join(root, ".env"), "utf8")).toBe("TOKEN=CANARY2\n");
+    await other.settled();
+  });
+});
