@@ -67,17 +67,18 @@ function check(
       return fail("maximum", `at most ${schema.maximum}`);
   } else if (typeof value === "string") {
     if (value.length < (schema.minLength ?? 0))
-      return fail("minLength", `at least ${schema.minLength} characters`);
+      return fail("minLength", `at least ${count(schema.minLength, "character")}`);
     if (value.length > (schema.maxLength ?? Number.POSITIVE_INFINITY)) {
-      return fail("maxLength", `at most ${schema.maxLength} characters`);
+      return fail("maxLength", `at most ${count(schema.maxLength, "character")}`);
     }
     if (schema.pattern !== undefined && !new RegExp(schema.pattern, "u").test(value)) {
       return fail("pattern", `a text that matches ${schema.pattern}`);
     }
   } else if (Array.isArray(value)) {
-    if (value.length < (schema.minItems ?? 0)) return fail("minItems", `at least ${schema.minItems} items`);
+    if (value.length < (schema.minItems ?? 0))
+      return fail("minItems", `at least ${count(schema.minItems, "item")}`);
     if (value.length > (schema.maxItems ?? Number.POSITIVE_INFINITY)) {
-      return fail("maxItems", `at most ${schema.maxItems} items`);
+      return fail("maxItems", `at most ${count(schema.maxItems, "item")}`);
     }
     const { items } = schema;
     return items === undefined ? value : value.map((item, i) => check(items, item, `${at}[${i}]`, issues));
@@ -142,6 +143,10 @@ function isOfType(value: unknown, type: TypeName | readonly TypeName[]): boolean
     default:
       return typeof value === type;
   }
+}
+
+function count(number: number | undefined, what: string): string {
+  return `${number} ${what}${number === 1 ? "" : "s"}`;
 }
 
 function expectation(schema: Schema): string {

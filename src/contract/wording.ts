@@ -19,7 +19,8 @@ export function sayIssue(issue: ParameterIssue): string {
   const at = issue.at === "" ? "the arguments" : `'${issue.at}'`;
   if (issue.rule === "required") return `${at} is required (${issue.expected})`;
   if (issue.rule === "unknown") return `${at} is not a parameter of this tool`;
-  return `${at} must be ${issue.expected}, got ${issue.got}`;
+  const must = /^(min|max)(Items|Length)$/.test(issue.rule) ? "have" : "be";
+  return `${at} must ${must} ${issue.expected}, got ${issue.got}`;
 }
 
 const invalidPath: Record<Faults["invalid_path"]["reason"], string> = {

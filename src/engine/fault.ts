@@ -81,7 +81,7 @@ export interface Faults {
   read_only: { readonly path: string };
   not_found: { readonly path: string; readonly nearest?: readonly string[] };
   parent_not_found: { readonly path: string };
-  exists: { readonly path: string };
+  exists: { readonly path: string; readonly kind?: Kind };
   not_a_file: { readonly path: string; readonly kind: Kind };
   not_a_directory: { readonly path: string };
   not_empty: { readonly path: string };

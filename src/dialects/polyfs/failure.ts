@@ -2,6 +2,7 @@
 import type { Outcome, Site } from "../../contract/dialect.ts";
 import { say } from "../../contract/wording.ts";
 import { Fault, type FaultCode } from "../../engine/fault.ts";
+import { adviceFor, expectedKeys } from "./tool-advice.ts";
 import { wording } from "./wording.ts";
 
 type PolyfsErrorCode =
@@ -28,10 +29,10 @@ export function failure(fault: Fault, { tool }: Site): Outcome {
   if (tool === undefined) return { error: { code: -32602, message: say(wording, fault) } };
   if (Fault.is(fault, "invalid_params")) {
     const [what] = told(fault).split("\n");
-    const names = Object.keys(tool.input.properties).join(", ");
-    return refusal(`${what}\nThe parameters of ${tool.name}: ${names || "none"}.`);
+    return refusal(`${what}\n${expectedKeys(tool, fault.data.issues)}`);
   }
-  return refusal(told(fault));
+  const [what, ...todo] = told(fault).split("\n");
+  return refusal([what, adviceFor(tool, fault) ?? todo].flat().join("\n"));
 }
 
 /** A fault in two lines or more, inside an answer. */

@@ -305,10 +305,22 @@ describe("move_path and copy_path", () => {
       expect((await server.refuses(tool, { from: "a.txt", to: "b.txt" }))[0]).toBe(
         "exists: b.txt exists already",
       );
+    for (const tool of ["move_path", "copy_path"])
+      expect((await server.refuses(tool, { from: "a.txt", to: "b.txt" }))[1]).toBe(
+        "Use another path, or set overwrite: true.",
+      );
     await server.says("copy_path", { from: "a.txt", to: "b.txt", overwrite: true });
     expect(fixture.read("b.txt")).toBe("a\n");
     await server.says("move_path", { from: "b.txt", to: "a.txt", overwrite: true });
     expect([fixture.read("a.txt"), fixture.has("b.txt")]).toEqual(["a\n", false]);
+  });
+
+  it("never replace a directory, and say what to do instead", async () => {
+    for (const tool of ["move_path", "copy_path"])
+      for (const overwrite of [false, true])
+        expect((await server.refuses(tool, { from: "a.txt", to: "dir", overwrite }))[1]).toBe(
+          "Directories are not replaced. Name a path inside it (dir/NAME), or delete it first with delete_path.",
+        );
   });
 
   it("refuse what is not there, what lies in itself, and roots", async () => {

@@ -206,19 +206,19 @@ describe("edit_file refuses, and nothing is changed", () => {
       "a broken expression",
       [{ old: "(", new: "", regex: true }],
       /^invalid_input: "\(" is not a valid regex/,
-      /./,
+      /leave regex out/,
     ],
     [
       "no edits",
       [],
-      /^invalid_input: 'edits' must be at least 1 items/,
+      /^invalid_input: 'edits' must have at least 1 item,/,
       /The parameters of edit_file: path, edits/,
     ],
     [
       "an unknown field",
       [{ oldText: "x", new: "y" }],
       /^invalid_input: 'edits\[0\]\.oldText' is not a parameter/,
-      /./,
+      /^The keys of edits\[0\]: old, new, all, regex, ignore_case, start_line, end_line, insert_after, symbol\.$/,
     ],
     [
       "one that fits and one that does not",

@@ -118,6 +118,7 @@ describe("search_text", () => {
     expect((await server.refuses("search_text", { pattern: "(" }))[0]).toBe(
       'invalid_input: "(" is not a valid regex: unclosed group',
     );
+    expect((await server.refuses("search_text", { pattern: "(" }))[1]).toContain("literal: true");
     expect((await server.refuses("search_text", { pattern: "x", path: "nope" }))[0]).toMatch(/^not_found: /);
     expect((await server.refuses("search_text", { pattern: "x", glob: "../*" }))[0]).toMatch(
       /^invalid_input: /,

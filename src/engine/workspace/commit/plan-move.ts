@@ -176,7 +176,7 @@ function refuseTaken(
   if (there === undefined) return;
   if (there.isDirectory()) {
     plan.leaving(target);
-    throw overwrite ? new Fault("not_a_file", { path, kind: "directory" }) : new Fault("exists", { path });
+    throw new Fault(overwrite ? "not_a_file" : "exists", { path, kind: "directory" });
   }
   if (!overwrite) throw new Fault("exists", { path });
   if (stat.isDirectory()) throw new Fault("not_a_directory", { path });

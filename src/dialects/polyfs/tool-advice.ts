@@ -1,0 +1,52 @@
+// Advice that depends on which parameters the tool has: a refusal never recommends a parameter that the tool lacks.
+import type { Schema } from "../../contract/schema.ts";
+import type { Tool } from "../../contract/tool.ts";
+import { printable } from "../../contract/wording.ts";
+import { Fault, type ParameterIssue } from "../../engine/fault.ts";
+
+/** What to do instead of the general advice; undefined if that one fits. */
+export function adviceFor({ input: { properties } }: Tool, fault: Fault): string | undefined {
+  const has = (name: string) => Object.hasOwn(properties, name);
+  if (Fault.is(fault, "exists")) {
+    if (fault.data.kind === "directory") return notReplaced(fault.data.path);
+    if (has("overwrite")) return "Use another path, or set overwrite: true.";
+    return has("mode") ? "Use another path, or set mode: overwrite." : undefined;
+  }
+  if (Fault.is(fault, "not_a_file") && fault.data.kind === "directory" && has("overwrite"))
+    return notReplaced(fault.data.path);
+  if (Fault.is(fault, "invalid_pattern") && fault.data.kind === "regex") {
+    if (has("literal")) return "Correct it, or set literal: true to search for this very text.";
+    if (has("match")) return "Correct it, or set match: text to replace this very text.";
+    if (has("edits")) return "Correct it, or leave regex out to replace this very text.";
+  }
+  return undefined;
+}
+
+function notReplaced(path: string): string {
+  const directory = printable(path).replace(/\/*$/, "/");
+  return `Directories are not replaced. Name a path inside it (${directory}NAME), or delete it first with delete_path.`;
+}
+
+/** The parameters of the tool; where an issue lies inside one, the keys that it takes there. */
+export function expectedKeys({ name, input, accepts }: Tool, issues: readonly ParameterIssue[]): string {
+  const names = Object.keys(input.properties).join(", ");
+  const own = `The parameters of ${name}: ${names || "none"}.`;
+  const inner = issues.find(({ at, rule }) => /[.\]][^.[\]]+$/.test(at) && /^(unknown|required)$/.test(rule));
+  if (inner === undefined) return own;
+  const parent = inner.at.slice(0, inner.at.lastIndexOf("."));
+  const keys = keysAt(accepts ?? input, parent);
+  return keys.length === 0 ? own : `The keys of ${parent}: ${keys.join(", ")}.`;
+}
+
+/** The properties that a schema has at a path such as `edits[0]`. */
+function keysAt(schema: Schema, path: string): string[] {
+  let at: Schema | undefined = schema;
+  for (const step of path.split(/\.|(?=\[)/)) {
+    const options: readonly Schema[] = at?.oneOf ?? at?.anyOf ?? (at === undefined ? [] : [at]);
+    at = options
+      .map(one => (step.startsWith("[") ? one.items : one.properties?.[step]))
+      .find(one => one !== undefined);
+  }
+  const options = at?.oneOf ?? at?.anyOf ?? (at === undefined ? [] : [at]);
+  return [...new Set(options.flatMap(one => Object.keys(one.properties ?? {})))];
+}
