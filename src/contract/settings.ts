@@ -22,6 +22,8 @@ export interface Settings {
   readonly workspaces: boolean;
   /** Whether a caller is told only of its own workspace, of that one's base, and of its forks. */
   readonly ownWorkspaceOnly: boolean;
+  /** The id of the workspace that a caller was let into, with its forks; undefined where it may enter all. */
+  readonly boundWorkspace: string | undefined;
   /** How a write treats the other hard links of a file. */
   readonly hardLinks: "replace" | "keep";
   /**
@@ -45,6 +47,7 @@ export const defaultSettings: Settings = {
   commandNetwork: false,
   workspaces: false,
   ownWorkspaceOnly: false,
+  boundWorkspace: undefined,
   hardLinks: "replace",
   anyDirectory: undefined,
   workingDirectory: process.cwd(),

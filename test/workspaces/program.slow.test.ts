@@ -218,4 +218,57 @@ describe("over HTTP", () => {
     expect(listed).not.toContain("other");
     expect((await modern(`${url}/mcp/w/mine`, "tools/list")).status).toBe(401);
   });
+
+  it("binds a token to a workspace and not to its name, and tells it nothing about others", async () => {
+    using ground = new ProgramGround();
+    ground.run("create", "main");
+    for (const name of ["used", "named", "other"]) ground.run("fork", name, "--from", "main");
+    const file = join(ground.path, "tokens.json");
+    const token = (name: string, workspace: string, ...args: string[]) => {
+      const given = ["token", "add", name, "--tokens", file, "--workspace", workspace, ...args];
+      const { stdout } = polyfs(given, { env: ground.env });
+      return { authorization: `Bearer ${stdout.trim()}` };
+    };
+    const [first, second, attacker] = [
+      token("first", "used"),
+      token("second", "named", "--workspaces", ground.all),
+      token("attacker", "other"),
+    ];
+    const { url } = await startWith(ground.env, "--workspaces", ground.all, "--tokens", file);
+    const ask = (headers: Record<string, string>, params: Record<string, unknown>) =>
+      modern(`${url}/mcp`, "tools/call", params, headers);
+    const act = async (headers: Record<string, string>, params: Record<string, unknown>) =>
+      textOf(await ask(headers, { name: "workspace", arguments: params }));
+    await ask(attacker, write("secret.txt", "secret\n"));
+    expect(textOf(await ask(first, write("a.txt", "a\n")))).toContain("created a.txt");
+    // Nobody drops the workspace that a token is for by a tool.
+    expect(await act(first, { action: "drop", name: "used" })).toMatch(/^denied: /);
+    const answers = await Promise.all(
+      ["other", "nope1"].map(async name =>
+        (await act(first, { action: "diff", name })).replaceAll(name, "X"),
+      ),
+    );
+    expect(answers[0]).toBe(answers[1]);
+    expect(answers[0]).not.toMatch(/named|other|main/);
+    expect(await act(first, { action: "fork", name: "other" })).toMatch(/^exists: the name other is taken/);
+    ground.run("drop", "used");
+    ground.run("drop", "named");
+    // The name of a dropped workspace is reserved against agents of another one ...
+    for (const name of ["used", "named"])
+      expect(await act(attacker, { action: "fork", name })).toMatch(/^exists: the name \w+ is taken/);
+    // ... and where a person gives it to another workspace, the old tokens do not come along.
+    for (const name of ["used", "named"]) ground.run("fork", name, "--from", "other");
+    const read = { name: "read_file", arguments: { path: "secret.txt" } };
+    for (const headers of [first, second]) expect((await ask(headers, read)).status).toBe(403);
+    // A dropped workspace comes back by its id, and its token with it.
+    for (const name of ["used", "named"]) ground.run("drop", name);
+    const dropped = JSON.parse(ground.run("list", "--dropped", "--json")) as Record<string, string>[];
+    const [earliest, ...later] = dropped
+      .filter(({ name }) => name === "used")
+      .sort((a, b) => Number(a.created) - Number(b.created));
+    expect(later).toHaveLength(1);
+    expect(ground.run("list", "--dropped")).toContain(earliest?.id);
+    ground.run("restore", earliest?.id ?? "");
+    expect(textOf(await ask(first, { name: "read_file", arguments: { path: "a.txt" } }))).toContain("1: a");
+  });
 });

@@ -46,7 +46,7 @@ export const token = command({
       help: "The most bytes that a workspace may hold, or have in the shared store, after a change of it",
     },
   },
-  options: ["tokens"],
+  options: ["tokens", "workspaces"],
   examples: [
     ["polyfs token add alice --tokens tokens.json", "may use all that is served, and change it"],
     [
@@ -72,7 +72,7 @@ export const token = command({
   },
 });
 
-async function add(file: string, name: string, { own, each }: Given): Promise<number> {
+async function add(file: string, name: string, { own, each, config }: Given): Promise<number> {
   const before = tokensIn(file, []);
   if (before.some(record => record.name === name))
     throw new UsageError(`${file} has a token named ${JSON.stringify(name)} already; remove it first`);
@@ -90,6 +90,7 @@ async function add(file: string, name: string, { own, each }: Given): Promise<nu
     tools,
     dialect,
     workspace: own.get("workspace"),
+    workspaceId: await idOf(own.get("workspace"), config),
     expires: momentIn(own.get("expires")),
     perMinute: countIn(own, "per-minute"),
     concurrency: countIn(own, "concurrency"),
@@ -101,6 +102,14 @@ async function add(file: string, name: string, { own, each }: Given): Promise<nu
   save(file, [...before, checked]);
   await print(process.stdout, `${secret}\n`);
   return 0;
+}
+
+/** The token is for the workspace that has the name now. Without --workspaces the server finds it at the first use. */
+async function idOf(name: string | undefined, config: Given["config"]): Promise<string | undefined> {
+  if (name === undefined || config.workspaces === undefined) return undefined;
+  const { openWorkspaces } = await import("../workspaces.ts");
+  await using workspaces = await openWorkspaces(config);
+  return (await workspaces.find(name)).id;
 }
 
 /** A new secret for the same rights; --expires may set another end. */

@@ -35,7 +35,7 @@ export const workspace = command({
   name: "workspace",
   operands: "ACTION [NAME [DIR]]",
   description:
-    "Works with the workspaces in a directory. list shows them; adopt makes an existing directory a workspace, where it is; create makes an empty one, or one with a copy of DIR; fork makes one that begins as another; diff shows what a fork changed; merge brings that to its base, all or nothing, as one change that polyfs undo takes back; drop removes a workspace (an adopted directory stays), and restore brings it back until it is collected. With --store it works with the workspaces of a shared store, on any machine.",
+    "Works with the workspaces in a directory. list shows them; adopt makes an existing directory a workspace, where it is; create makes an empty one, or one with a copy of DIR; fork makes one that begins as another; diff shows what a fork changed; merge brings that to its base, all or nothing, as one change that polyfs undo takes back; drop removes a workspace (an adopted directory stays), and restore brings it back until it is collected (by its id, which list --dropped shows, where several had one name). With --store it works with the workspaces of a shared store, on any machine.",
   own: {
     from: { value: "NAME", help: "fork: the workspace to begin as" },
     prefer: {
@@ -121,7 +121,7 @@ async function list(workspaces: Workspaces, { own }: Given): Promise<string> {
           : `fork of ${baseName}${workspaces.isShared ? "" : ` (${record.method})`}`,
         `made ${day(record.created)}`,
         ...(record.dropped !== undefined
-          ? [`dropped ${day(record.dropped)}`]
+          ? [`dropped ${day(record.dropped)}`, `id ${record.id}`]
           : workspaces.isShared
             ? []
             : [`used ${day(used)}`]),

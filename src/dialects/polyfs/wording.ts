@@ -304,10 +304,7 @@ export const wording: Wording = {
       `there is no workspace ${JSON.stringify(name)}${nearest.length > 0 ? `; there is ${nearest.join(", ")}` : ""}`,
     "workspace with action list shows them.",
   ),
-  workspace_exists: say(
-    ({ name }) => `there is a workspace ${name} already`,
-    "Choose another name, or drop that one first.",
-  ),
+  workspace_exists: say(({ name }) => `the name ${name} is taken`, "Choose another name."),
   not_a_fork: say(plainWording.not_a_fork, "Only forks can be compared and merged."),
   has_forks: say(plainWording.has_forks, "Merge or drop those first."),
   nested_workspace: say(plainWording.nested_workspace, "Choose a directory that lies apart."),

@@ -36,6 +36,7 @@ export const workspace = polyfsTool({
     if (action === "fork") {
       if (name === undefined) throw refused("name is missing", "Give the new fork a name.");
       const base = from === undefined ? current : await reached(workspaces, from, current, call);
+      await refuseReserved(workspaces, name, current);
       const fork = await workspaces.fork(name, base.name, call.session.client, call.signal);
       return text(forked(fork, base));
     }
@@ -57,6 +58,7 @@ export const workspace = polyfsTool({
       );
       return text(lines.toString());
     }
+    refuseKept(target, call.settings.boundWorkspace);
     await workspaces.drop(target);
     return text(
       `dropped ${target.name}\nUntil it is collected, the user can bring it back: polyfs workspace restore ${target.name}`,
@@ -77,6 +79,25 @@ async function reached(
   });
   if (record !== undefined && (await workspaces.descends(record, current))) return record;
   throw new Fault("denied", { what: `${name} is not ${current.name} and was not forked from it` });
+}
+
+/**
+ * A dropped workspace keeps its name as long as it can be restored, against callers who could not reach it: others know
+ * it by that name. A person can take the name on the command line.
+ */
+async function refuseReserved(workspaces: Workspaces, name: string, current: WorkspaceRecord): Promise<void> {
+  for (const one of await workspaces.list({ dropped: true }))
+    if (one.name === name && !(await workspaces.descends(one, current)))
+      throw new Fault("workspace_exists", { name });
+}
+
+/** A tool drops forks, which begin as something that stays, and not the workspace that a token lets its caller into. */
+function refuseKept({ id, name, kind }: WorkspaceRecord, bound: string | undefined): void {
+  if (kind === "fork" && id !== bound) return;
+  const what = kind === "fork" ? "this token is for it" : "it is no fork";
+  throw new Fault("denied", {
+    what: `${name} stays: ${what}; the user can drop it with polyfs workspace drop`,
+  });
 }
 
 async function listed(workspaces: Workspaces, current: WorkspaceRecord, ownOnly: boolean): Promise<string> {

@@ -8,6 +8,7 @@
 //   snapshots/<id>/entries what the base looked like then; a snapshot without it is not finished
 //   latest/<workspace>     the newest snapshot of a workspace
 //   sizes/<tree>           how much a workspace held of its own when that was last measured
+//   bound/                 which workspaces grants were given for (bindings.ts)
 //   claims/                what living processes are making (workspace/system/claim.ts)
 //   removing/              what is being removed
 import { randomBytes } from "node:crypto";
@@ -21,6 +22,7 @@ export interface Layout {
   readonly snapshots: string;
   readonly latest: string;
   readonly sizes: string;
+  readonly bound: string;
   readonly claims: string;
   readonly removing: string;
 }
@@ -35,6 +37,7 @@ export function layoutAt(path: string): Layout {
     snapshots: at("snapshots"),
     latest: at("latest"),
     sizes: at("sizes"),
+    bound: at("bound"),
     claims: at("claims"),
     removing: at("removing"),
   };

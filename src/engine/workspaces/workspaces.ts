@@ -13,6 +13,7 @@ import { claim, claimed } from "../workspace/system/claim.ts";
 import { privatise } from "../workspace/tree/privatise.ts";
 import type { Workspace } from "../workspace/workspace.ts";
 import { Bases, type ForkLog, plainForkLog } from "./bases.ts";
+import { Bindings } from "./bindings.ts";
 import { type Chosen, chooseMethod } from "./copy-method.ts";
 import { forkChanges } from "./difference.ts";
 import { type ForkDifference, fileDifferences } from "./file-difference.ts";
@@ -65,6 +66,7 @@ export class Workspaces implements AsyncDisposable {
   readonly #opening = new Set<string>();
   /** The directories of the bases that forks descend from, by their own. */
   readonly #originals = new Map<string, readonly string[]>();
+  readonly #bindings: Bindings;
   #chosen: Promise<Chosen> | undefined;
 
   /** @internal */
@@ -81,6 +83,7 @@ export class Workspaces implements AsyncDisposable {
     this.layout = layoutAt(display(handle.whereabouts()));
     this.store = store(this.layout.store);
     this.snapshots = new Snapshots(this.layout);
+    this.#bindings = new Bindings(this.layout);
     this.usage = new Usage(this.layout, limits);
     this.#method = method;
   }
@@ -118,6 +121,23 @@ export class Workspaces implements AsyncDisposable {
     const names = (await this.store.list()).map(one => one.name);
     const nearest = names.filter(other => other.includes(name) || name.includes(other)).slice(0, 5);
     throw new Fault("unknown_workspace", { name, nearest: nearest.length > 0 ? nearest : names.slice(0, 5) });
+  }
+
+  /**
+   * The workspace that a grant is for: the one that had the name when the grant was first used. Undefined where there is
+   * none, or where that one was dropped, whatever has the name by now. @internal
+   */
+  async boundTo(grant: string, name: string): Promise<WorkspaceRecord | undefined> {
+    const known = this.#bindings.get(grant, name);
+    const id = known ?? (await this.store.find(name))?.id;
+    if (id === undefined) return undefined;
+    return await this.byId(known ?? this.#bindings.set(grant, name, id));
+  }
+
+  /** Undefined where it does not exist, or was dropped. @internal */
+  async byId(id: WorkspaceId): Promise<WorkspaceRecord | undefined> {
+    const info = await this.store.info(id);
+    return info === undefined || info.dropped !== undefined ? undefined : this.recordFrom(info);
   }
 
   /** The workspace that is served from a directory; undefined where none is. @internal */
@@ -431,11 +451,15 @@ export class Workspaces implements AsyncDisposable {
     if (place !== undefined && sys.lstat(place) !== undefined) makeDirectory(join(place, droppedMark));
   }
 
-  /** Takes back the latest drop of this name. Faults: `unknown_workspace`, `workspace_exists`. */
-  async restore(name: string): Promise<WorkspaceRecord> {
-    const all = (await this.list({ dropped: true })).filter(record => record.name === name);
-    const latest = all.sort((a, b) => (b.dropped ?? 0) - (a.dropped ?? 0))[0];
-    if (latest === undefined) throw new Fault("unknown_workspace", { name });
+  /** Takes back a drop: of this id, or the latest of this name. Faults: `unknown_workspace`, `workspace_exists`. */
+  async restore(nameOrId: string): Promise<WorkspaceRecord> {
+    const dropped = await this.list({ dropped: true });
+    const all = dropped.filter(record => record.name === nameOrId);
+    const latest =
+      dropped.find(record => record.id === nameOrId) ??
+      all.sort((a, b) => (b.dropped ?? 0) - (a.dropped ?? 0))[0];
+    if (latest === undefined) throw new Fault("unknown_workspace", { name: nameOrId });
+    const { name } = latest;
     const result = await this.store.restore(latest.id);
     if (result === "exists") throw new Fault("workspace_exists", { name });
     if (result === "gone") throw new Fault("unknown_workspace", { name });

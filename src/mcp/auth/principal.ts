@@ -12,6 +12,8 @@ const longestMs = 2 ** 31 - 1;
 export interface WorkspaceReach {
   /** The only workspace, with the forks of it; absent: all. */
   readonly only?: string | undefined;
+  /** The id of that workspace, where it is known: the grant is for it, whatever has the name by now. */
+  readonly id?: string | undefined;
   readonly access: Access;
   /** Rules that hold for it besides those of the server. */
   readonly rules?: PolicySource | undefined;

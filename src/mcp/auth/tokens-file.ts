@@ -19,6 +19,8 @@ export interface TokenRecord {
   readonly dialect?: string;
   /** The workspace that it is for, with the forks of it. */
   readonly workspace?: string;
+  /** The id that it had when the token was made; absent: that of the first use. */
+  readonly workspaceId?: string;
   /** A date and time, as in ISO 8601. */
   readonly expires?: string;
   readonly perMinute?: number;
@@ -55,6 +57,7 @@ const keys: Readonly<Record<keyof TokenRecord, readonly [(value: unknown) => boo
   tools: [value => listOf(value, one => typeof one === "string"), "a list of names"],
   dialect: [value => typeof value === "string", "a name"],
   workspace: [value => typeof value === "string" && /^[A-Za-z0-9][\w.-]{0,63}$/.test(value), "a name"],
+  workspaceId: [value => typeof value === "string" && /^[\w.-]{1,100}$/.test(value), "the id of a workspace"],
   expires: [value => typeof value === "string" && !Number.isNaN(Date.parse(value)), "a date and time"],
   perMinute: [isCount, "a whole number, 1 or more"],
   concurrency: [isCount, "a whole number, 1 or more"],

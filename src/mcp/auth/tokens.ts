@@ -133,7 +133,7 @@ export class Tokens implements Authenticator {
 
   /** A token that names directories is for those. */
   #workspaces(
-    { roots, workspace, policy }: TokenRecord,
+    { roots, workspace, workspaceId, policy }: TokenRecord,
     effects: NonNullable<TokenRecord["effects"]>,
   ): WorkspaceReach | undefined {
     if (roots !== undefined) return undefined;
@@ -141,6 +141,7 @@ export class Tokens implements Authenticator {
     return {
       access,
       only: workspace,
+      id: workspaceId,
       rules: policy === undefined ? undefined : this.#options.policy?.(policy),
     };
   }

@@ -71,6 +71,7 @@ export class Tables {
       ...given,
       commands: loose ? "none" : given.commands,
       ownWorkspaceOnly: principal.is.reach?.only !== undefined,
+      boundWorkspace: principal.is.reach?.id,
       // Where the server was started means nothing to a caller from elsewhere.
       workingDirectory: principal.is.workspace.roots[0]?.path ?? given.workingDirectory,
     };

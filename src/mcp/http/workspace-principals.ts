@@ -46,42 +46,56 @@ export class WorkspacePrincipals implements Disposable {
       throw new Refusal(404, "Not found: name a workspace, /mcp/w/NAME");
     }
     if (reach === undefined) throw new Refusal(403, "Forbidden: this token is for directories");
-    const record = await this.#permitted(workspaces, name, reach.only);
-    const entered = await this.#enter(workspaces, principal, record);
+    const { record, own } = await this.#permitted(workspaces, name, principal);
+    const entered = await this.#enter(workspaces, principal, record, own);
     if (workspaces.isShared) await workspaces.ready(record);
     if (Date.now() - entered.usedAt > touchMs) workspaces.touch(record);
     entered.usedAt = Date.now();
     return entered.principal;
   }
 
-  /** A token for a workspace is for the forks of it, too. */
-  async #permitted(workspaces: Workspaces, name: string, only: string | undefined): Promise<WorkspaceRecord> {
-    const missing = new Refusal(404, `Not found: there is no workspace ${name.slice(0, 100)}`);
-    const [info, own] = await Promise.all([
-      workspaces.find(name).catch(unlessUnknown),
-      only === undefined ? undefined : workspaces.find(only).catch(unlessUnknown),
-    ]);
+  /** A token for a workspace is for the forks of it, too: of that workspace, not of another that has its name later. */
+  async #permitted(
+    workspaces: Workspaces,
+    name: string,
+    { is: { owner, reach } }: Principal,
+  ): Promise<{ readonly record: WorkspaceRecord; readonly own?: string }> {
+    const record = await workspaces.find(name).catch(unlessUnknown);
+    const { only, id } = reach ?? {};
     if (only === undefined) {
-      if (info === undefined) throw missing;
-      return info;
+      if (record !== undefined) return { record };
+      throw new Refusal(404, `Not found: there is no workspace ${name.slice(0, 100)}`);
     }
+    const own = await (id === undefined ? workspaces.boundTo(owner, only) : workspaces.byId(id));
+    if (own === undefined)
+      throw new Refusal(403, `Forbidden: the workspace ${only} of this token does not exist, or was dropped`);
     // Whether another workspace exists is not for this caller to know.
-    if (info === undefined || own === undefined || !(await workspaces.descends(info, own)))
+    if (record === undefined || !(await workspaces.descends(record, own)))
       throw new Refusal(403, `Forbidden: this token is for the workspace ${only}`);
-    return info;
+    return { record, own: own.id };
   }
 
-  #enter(workspaces: Workspaces, principal: Principal, record: WorkspaceRecord): Promise<Entered> {
+  #enter(
+    workspaces: Workspaces,
+    principal: Principal,
+    record: WorkspaceRecord,
+    own: string | undefined,
+  ): Promise<Entered> {
     const all = this.#entered.get(principal) ?? this.#watched(principal);
     const known = all.get(record.id);
     if (known !== undefined) return known;
-    const made = this.#open(workspaces, principal, record);
+    const made = this.#open(workspaces, principal, record, own);
     all.set(record.id, made);
     made.catch(() => all.delete(record.id));
     return made;
   }
 
-  async #open(workspaces: Workspaces, principal: Principal, record: WorkspaceRecord): Promise<Entered> {
+  async #open(
+    workspaces: Workspaces,
+    principal: Principal,
+    record: WorkspaceRecord,
+    own: string | undefined,
+  ): Promise<Entered> {
     const { is } = principal;
     await (this.#inPlace ? workspaces.readyForCommands(record) : workspaces.ready(record));
     workspaces.touch(record);
@@ -92,6 +106,7 @@ export class WorkspacePrincipals implements Disposable {
     const { expires: _, ...options } = is;
     const inside = new Principal({
       ...options,
+      ...(is.reach && { reach: { ...is.reach, id: own } }),
       owner: `${is.owner} in ${record.id}`,
       workspace,
       narrowed: true,
