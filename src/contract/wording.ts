@@ -188,7 +188,10 @@ export const plainWording: Wording = {
 
   spawn_failed: ({ command, errno }) => `Could not start the command (${errno}): ${command}`,
   output_limit: ({ limit }) => `The command wrote more than ${limit} bytes and was stopped`,
-  no_sandbox: ({ reason }) => `No sandbox for commands: ${reason}`,
+  no_sandbox: ({ reason, about }) =>
+    about === "rules"
+      ? `Commands cannot run: ${reason}; remove or rename such files, or deny the directory above them`
+      : `No sandbox for commands: ${reason}`,
   unknown_job: ({ job, on, here }) =>
     on === undefined
       ? `No such job: ${job}`

@@ -244,7 +244,8 @@ export interface Faults {
   invalid_command: { readonly reason: "nul" | "empty" | "too_long" };
   spawn_failed: { readonly command: string; readonly errno: string };
   output_limit: { readonly limit: number; readonly stdout: string; readonly stderr: string };
-  no_sandbox: { readonly reason: string };
+  /** `about` "rules": there is a sandbox, and it cannot cover what the rules concern. */
+  no_sandbox: { readonly reason: string; readonly about?: "rules" };
   /** `on` is the replica that runs it, where that is another one than this. */
   unknown_job: { readonly job: string; readonly on?: string; readonly here?: string };
   too_many_jobs: { readonly limit: number };

@@ -264,8 +264,12 @@ export const wording: Wording = {
     "Redirect its output to a file.",
   ),
   no_sandbox: say(
-    ({ reason }) => `no sandbox for commands: ${reason}`,
-    "Ask the user to install one (bubblewrap on Linux).",
+    ({ reason, about }) =>
+      about === "rules" ? `commands cannot run: ${reason}` : `no sandbox for commands: ${reason}`,
+    ({ about }) =>
+      about === "rules"
+        ? "Remove or rename such files, or ask the user for a rule that denies a directory above them."
+        : "Ask the user to install one (bubblewrap on Linux).",
   ),
   unknown_job: say(
     ({ job, on, here }) =>

@@ -30,6 +30,11 @@ const home = "/run/home";
 /** Descriptors of a launch: bubblewrap reports the exit on 3; the ones it is given follow. */
 const statusDescriptor = 3;
 
+/** bubblewrap refuses to start with more, also if it reads them from a file. */
+const mostArguments = 9000;
+/** For one path. */
+const fewestArguments = 3;
+
 export function openBubblewrap(found: SandboxFound, policy: SandboxPolicy): Sandbox {
   if (policy.workspace.roots.some(root => root.path === "/"))
     throw new Fault("no_sandbox", {
@@ -53,7 +58,8 @@ export function openBubblewrap(found: SandboxFound, policy: SandboxPolicy): Sand
         for (const one of [announced, plan, ...restricted, ...files]) one?.[Symbol.dispose]();
       };
       try {
-        restricted.push(...restrictedIn(policy.workspace));
+        for (const one of restrictedIn(policy.workspace)) restricted.push(one);
+        if (restricted.length * fewestArguments > mostArguments) throw tooMany(restricted);
         plan = new MountPlan(policy.workspace, policy.hidden?.found() ?? [], restricted);
         const holding = (contents: Uint8Array) => {
           const file = unnamed(contents);
@@ -77,6 +83,7 @@ export function openBubblewrap(found: SandboxFound, policy: SandboxPolicy): Sand
           "--",
           ...shellWithLimits(command, limits, `printf %s ${singleQuoted(settings)} > ~/.gitconfig`),
         ];
+        if (args.length > mostArguments) throw tooMany(restricted);
         const group = makeControlGroup(randomBytes(6).toString("hex"), limits);
         const release = () => {
           end();
@@ -94,6 +101,11 @@ export function openBubblewrap(found: SandboxFound, policy: SandboxPolicy): Sand
       }
     },
   };
+}
+
+function tooMany(restricted: readonly Restricted[]): Fault {
+  const reason = `the rules concern ${restricted.length} paths, and bubblewrap takes at most ${mostArguments} arguments, which is enough for about 1000 paths`;
+  return new Fault("no_sandbox", { reason, about: "rules" });
 }
 
 function unnamed(contents: Uint8Array): UnnamedFile {

@@ -169,7 +169,10 @@ function isWritable({ root }: RootMountPoint): boolean {
 /** As an argument of a program, which is text. */
 function named<T extends { readonly place: string }>(one: T): T {
   if (!isUtf8(Buffer.from(one.place, "latin1")))
-    throw new Fault("no_sandbox", { reason: `${display(one.place)} has a name that is not UTF-8` });
+    throw new Fault("no_sandbox", {
+      reason: `a rule concerns ${display(one.place)}, which has a name that is not UTF-8`,
+      about: "rules",
+    });
   return { ...one, place: display(one.place) };
 }
 

@@ -63,27 +63,27 @@ function walk(walked: Walked, directory: Handle, at: string, state: RootAccess, 
     const place = under(at, name.toString("latin1"));
     const seen = seenOf(display(place), walked);
     if (seen === state && !entry.isDirectory()) continue;
-    const handle = open(directory, name, entry.isDirectory());
-    if (handle === undefined) continue;
     const isDirectory = entry.isDirectory();
-    const listed = seen !== state;
-    if (listed)
-      found.push(
-        restricted(
-          handle,
-          isDirectory,
-          seen === "masked" && !isDirectory
-            ? (maskedText(rules, display(place), handle.address) ?? "nothing")
-            : seen === "masked"
-              ? state
-              : seen,
-        ),
-      );
-    if (isDirectory && seen !== "nothing")
-      walk(walked, handle, place, seen === "masked" ? state : seen, found);
-    if (!listed) handle.close();
+    const handle = open(directory, name, isDirectory);
+    if (handle === undefined) continue;
+    const below: Restricted[] = [];
+    let shown: Restricted["seen"] = seen === "masked" ? state : seen;
+    if (seen === "masked" && !isDirectory)
+      shown = maskedText(rules, display(place), handle.address) ?? "nothing";
+    else if (isDirectory && (shown === "read-only" || shown === "read-write"))
+      walk(walked, handle, place, shown, below);
+    // A place that no path reaches cannot be covered by itself, so a directory above it is.
+    const isTooDeep = below.length > 0 && place.length > longestBytes;
+    if (isTooDeep) for (const one of below.splice(0)) one[Symbol.dispose]();
+    if (seen !== state || isTooDeep)
+      found.push(restricted(handle, isDirectory, isTooDeep ? "nothing" : shown));
+    else handle.close();
+    for (const one of below) found.push(one);
   }
 }
+
+/** The kernel takes paths of 4096 bytes; a name has up to 255, and the sandbox puts something in front. */
+const longestBytes = 3500;
 
 function seenOf(at: string, { root, isFree }: Walked): "nothing" | "masked" | RootAccess {
   const { contents } = root.rules.decide(at);
