@@ -100,7 +100,7 @@ async function contentOf(
     const names = entries.map(({ name, kind }) => (kind === "directory" ? `${name}/` : name)).sort();
     return { uri, mimeType: directoryType, text: names.join("\n") };
   }
-  using file = workspace.file(path);
+  using file = await workspace.openFile(path);
   const bytes = await file.bytes(limit);
   const named = mimeType(file.path);
   if (isNoText(bytes))

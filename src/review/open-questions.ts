@@ -137,7 +137,7 @@ async function wireFile(
 
 async function bytesAt(workspace: Workspace, at: string): Promise<Buffer | undefined> {
   try {
-    using file = workspace.unmaskedFile(workspace.recorded(at));
+    using file = await workspace.openUnmasked(workspace.recorded(at));
     return file.size > maxFileBytes ? Buffer.alloc(maxFileBytes + 1) : await file.bytes(maxFileBytes + 1);
   } catch (error) {
     if (Fault.is(error, "not_found") || Fault.is(error, "not_a_file")) return undefined;

@@ -48,7 +48,7 @@ export async function sideNow(workspace: Workspace, at: string): Promise<FileSid
     if (kind === "directory") return { kind, mode };
     if (kind !== "file") return { kind: "special" };
     if (size > maxComparedBytes) return { kind, size, mode, without: "large" };
-    using file = workspace.unmaskedFile(path);
+    using file = await workspace.openUnmasked(path);
     return { kind, size, mode, bytes: await file.bytes(maxComparedBytes) };
   } catch (error) {
     if (Fault.is(error, "not_found") || Fault.is(error, "not_a_directory")) return undefined;

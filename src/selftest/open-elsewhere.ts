@@ -1,5 +1,5 @@
-// Windows: a file that another program has open and shares with nobody cannot be replaced. The server waits for it
-// without keeping other calls waiting, and then refuses with nothing changed.
+// Windows: a file that another program has open and shares with nobody can be neither read nor replaced. The server
+// waits for it without keeping other calls waiting, and then refuses with nothing changed.
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
@@ -37,10 +37,25 @@ export async function openElsewhere(section: Section, ground: Ground, server: Se
   await released(first);
   await section.tells("the change is made when the file is closed", waiting, "overwrote");
   section.holds("it is in the file", ground.text("held.txt") === "two\n");
+  const reading = await held(join(ground.root, "held.txt"));
+  const read = server.call("read_file", { path: "held.txt" });
+  await pause(200);
+  await released(reading);
+  await section.tells("it is read when the file is closed", read, "two");
   await section.tells("it is undone", server.call("undo", {}), "undid");
 
   const second = await held(join(ground.root, "held.txt"));
-  await section.tells("a file that stays open is refused as locked", edit(), "locked by another process");
+  const line = { path: "held.txt", edits: [{ old: "one", new: "two" }] };
+  const patch = "*** Begin Patch\n*** Update File: held.txt\n@@\n-one\n+two\n*** End Patch\n";
+  const calls = {
+    "overwriting it": edit(),
+    "reading it": server.call("read_file", { path: "held.txt" }),
+    "editing it": server.call("edit_file", line),
+    "patching it": server.call("apply_patch", { patch }),
+    "removing it": server.call("delete_path", { path: "held.txt" }),
+  };
+  for (const [name, call] of Object.entries(calls))
+    await section.tells(`${name} while it stays open is refused as locked`, call, "locked by another process");
   await released(second);
   section.holds("nothing has changed", ground.text("held.txt") === original);
   section.holds(

@@ -1,7 +1,7 @@
 // `apply_patch`: a patch over any number of files, all of it or nothing.
 import { text, tool } from "../../contract/tool.ts";
 import { parsePatch } from "../../engine/edit/patch.ts";
-import { PatchBlock, patchChanges } from "../../engine/workspace/commit/patch-block.ts";
+import { type PatchBlock, patchBlocks, patchChanges } from "../../engine/workspace/commit/patch-block.ts";
 import { pathAt } from "./names.ts";
 import { editableTextOf } from "./text-file.ts";
 import { otherNames, writing } from "./writing.ts";
@@ -31,7 +31,7 @@ export const applyPatch = tool({
       maxBytes: call.settings.maxFileBytes,
       links: "refuse",
     } as const;
-    const blocks = parsePatch(patch).map(file => new PatchBlock(file, options));
+    const blocks = await patchBlocks(parsePatch(patch), options);
     const commit = await call.workspace.editAll(
       blocks.filter(block => block.isRead).map(block => block.path),
       files => patchChanges(blocks, files),

@@ -45,7 +45,7 @@ export async function editFile(
   call: CallContext,
 ): Promise<FileEdits> {
   const { given } = path;
-  refuseLarge(call, path);
+  await refuseLarge(call, path);
   const same = edits.findIndex(edit => edit.old_string === edit.new_string);
   if (same >= 0) return { fault: new Fault("no_change", { path: given, edit: same }), index: same };
   let outcomes: readonly (Applied | Fault)[] = [];
@@ -71,8 +71,8 @@ export async function editFile(
 const options = { order: "sequence", newLines: "dominant", failing: "skip" } as const;
 
 /** Before it is read: an edit needs the whole file in memory. Also refuses anything but a file. */
-function refuseLarge({ workspace, settings }: CallContext, path: WorkspacePath): void {
-  using file = workspace.file(path);
+async function refuseLarge({ workspace, settings }: CallContext, path: WorkspacePath): Promise<void> {
+  using file = await workspace.openFile(path);
   const limit = settings.maxFileBytes;
   if (file.size > limit) throw new Fault("too_large", { path: path.given, size: file.size, limit });
 }

@@ -16,7 +16,7 @@ export async function readText(
   path: WorkspacePath,
   limit: number,
 ): Promise<Text> {
-  using file = workspace.file(path);
+  using file = await workspace.openFile(path);
   return textOf(path.given, await file.bytes(limit));
 }
 

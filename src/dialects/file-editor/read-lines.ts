@@ -37,7 +37,7 @@ export async function numberedLines(
   call: WorkspaceCall,
   range?: InclusiveLines,
 ): Promise<{ readonly text: string; readonly count: number }> {
-  using file = workspace.file(workspace.at(path));
+  using file = await workspace.openFile(workspace.at(path));
   const first = range?.start ?? 1;
   const lines =
     range !== undefined && file.size > call.settings.maxFileBytes

@@ -28,7 +28,7 @@ export async function editText<R extends { readonly text: Text }>(
   change: (text: Text) => Promise<R>,
 ): Promise<R & { readonly note: string }> {
   const at = workspace.at(path);
-  refuseLarge(path, workspace, call);
+  await refuseLarge(path, workspace, call);
   const results: R[] = [];
   const commit = await workspace.edit(
     at,
@@ -46,8 +46,12 @@ export async function editText<R extends { readonly text: Text }>(
 }
 
 /** Before it is read: an edit needs the whole file in memory. Also refuses anything but a file. */
-function refuseLarge(path: string, workspace: Workspace, { settings }: WorkspaceCall): void {
-  using file = workspace.file(workspace.at(path));
+async function refuseLarge(
+  path: string,
+  workspace: Workspace,
+  { settings }: WorkspaceCall,
+): Promise<void> {
+  using file = await workspace.openFile(workspace.at(path));
   const limit = settings.maxFileBytes;
   if (file.size > limit) throw new Fault("too_large", { path, size: file.size, limit });
 }

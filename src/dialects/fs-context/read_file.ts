@@ -42,7 +42,7 @@ export const readFile = tool({
   paths: ["path"],
   async run(params, call) {
     const choice = choiceOf(params, params.path);
-    using file = call.workspace.file(pathOf(params.path, call));
+    using file = await call.workspace.openFile(pathOf(params.path, call));
     if (params.skipBinary && looksBinary(file)) throw new Fault("binary", { path: params.path });
     const content = await readContent(file, choice, {
       encoding: params.encoding,

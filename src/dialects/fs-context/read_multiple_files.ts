@@ -96,7 +96,7 @@ async function readOne(
   params: { readonly encoding: ContentEncoding; readonly maxSize: number; readonly maxTotalSize: number },
   call: CallContext,
 ): Promise<FileContent | Failure> {
-  using file = call.workspace.file(pathOf(path, call));
+  using file = await call.workspace.openFile(pathOf(path, call));
   const asText = params.encoding !== "base64" && params.encoding !== "hex";
   if (asText && looksBinary(file)) throw new Fault("binary", { path });
   // Others may still take more of the total, never less: what does not fit now need not be read.

@@ -56,7 +56,7 @@ export const readFile = tool({
     if (params.start_line !== undefined && params.start_line < 1) {
       throw new Fault("invalid_argument", { message: "start_line must be >= 1" });
     }
-    using file = call.workspace.file(call.workspace.at(params.path));
+    using file = await call.workspace.openFile(call.workspace.at(params.path));
     const { content, more, range } =
       mode === "bytes"
         ? await byteWindow(file, params.offset_bytes ?? 0, params.max_bytes ?? 65_536)

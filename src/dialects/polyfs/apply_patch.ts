@@ -4,7 +4,7 @@ import { printable } from "../../contract/wording.ts";
 import { parsePatch } from "../../engine/edit/patch.ts";
 import { version } from "../../engine/text/version.ts";
 import type { Change } from "../../engine/workspace/commit/change.ts";
-import { PatchBlock, patchChanges } from "../../engine/workspace/commit/patch-block.ts";
+import { type PatchBlock, patchBlocks, patchChanges } from "../../engine/workspace/commit/patch-block.ts";
 import type { WorkspacePath } from "../../engine/workspace/path.ts";
 import { pathAt } from "./paths.ts";
 import { polyfsTool } from "./polyfs-tool.ts";
@@ -32,7 +32,7 @@ export const applyPatch = polyfsTool({
       links: "follow",
       createdEnding: "patch",
     } as const;
-    const blocks = parsePatch(patch).map(file => new PatchBlock(file, options));
+    const blocks = await patchBlocks(parsePatch(patch), options);
     let changes: Change[] = [];
     let found: ReadonlyMap<string, Buffer> = new Map();
     const commit = await call.workspace.editAll(

@@ -44,7 +44,7 @@ export const editFile = polyfsTool({
     const at = pathAt(call, path);
     const { given } = at;
     const edits = engineEdits(asked, given);
-    refuseLarge(call, at);
+    await refuseLarge(call, at);
     let outcomes: readonly (Applied | Fault)[] = [];
     let result: Rebased | undefined;
     let syntax: Promise<string[]> | undefined;

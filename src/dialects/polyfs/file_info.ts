@@ -68,7 +68,7 @@ async function infoOf(written: string, call: CallContext): Promise<string> {
 }
 
 async function contentRows(path: WorkspacePath, { workspace, settings }: CallContext): Promise<Rows> {
-  using file = workspace.file(path);
+  using file = await workspace.openFile(path);
   const named = mimeType(file.path);
   try {
     const bytes = await file.bytes(settings.maxFileBytes);

@@ -88,7 +88,7 @@ async function read(
   room: number,
 ): Promise<Content[]> {
   const path = pathAt(call, parts[0]?.file ?? "");
-  using file = call.workspace.file(path);
+  using file = await call.workspace.openFile(path);
   const { encoding } = reading;
   if (encoding === undefined && isMedia(file)) return await mediaOf(file, call);
   return [{ type: "text", text: await readText(file, parts, reading, call, room) }];

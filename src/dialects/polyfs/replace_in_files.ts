@@ -143,7 +143,7 @@ async function holding(
     if (slice.isOver) await slice.turn();
     signal.throwIfAborted();
     if (i % 100 === 99) call.progress(i + 1, candidates.length);
-    using file = workspace.file(path);
+    using file = await workspace.openFile(path);
     if (file.size > settings.maxFileBytes) large++;
     else if (await isHolding(path, await file.bytes(settings.maxFileBytes), edit, call)) files.push(path);
     if (files.length > most) throw new Fault("too_many_files", { limit: most });

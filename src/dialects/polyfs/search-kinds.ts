@@ -68,7 +68,7 @@ export class KindFilter {
 
   async #bytesOf(path: WorkspacePath): Promise<Buffer> {
     const { workspace, settings } = this.#call;
-    using file = workspace.file(path);
+    using file = await workspace.openFile(path);
     return await file.bytes(settings.maxFileBytes);
   }
 }

@@ -128,7 +128,7 @@ export class LineResults implements Results {
 
   async #bytesOf(path: WorkspacePath): Promise<Buffer> {
     const { workspace, settings } = this.#call;
-    using file = workspace.file(path);
+    using file = await workspace.openFile(path);
     return await file.bytes(settings.maxFileBytes);
   }
 

@@ -109,7 +109,7 @@ async function edited(
   const { workspace } = call;
   const { encoding, if_version } = wanted;
   const { given } = path;
-  if (headOf(path, call) !== undefined) refuseLarge(call, path);
+  if ((await headOf(path, call)) !== undefined) await refuseLarge(call, path);
   let result: Omit<Written, "commit"> | undefined;
   const commit = await workspace.editAll(
     [path],
@@ -156,11 +156,11 @@ async function replacedText(
   { content }: WriteParams,
   call: CallContext,
 ): Promise<Text | undefined> {
-  const head = headOf(path, call);
+  const head = await headOf(path, call);
   if (head === undefined || isNoText(head)) return undefined;
   // Plain ASCII is the same in all encodings but UTF-16, which shows itself at once. A huge file is judged by its head.
   const { maxFileBytes } = call.settings;
-  using file = call.workspace.file(path);
+  using file = await call.workspace.openFile(path);
   const some = isAscii(content) || file.size > maxFileBytes;
   const bytes = some
     ? head.subarray(0, head.lastIndexOf(10) + 1 || undefined)
@@ -175,7 +175,7 @@ function isAscii(content: string): boolean {
 /** The existing content for a comparison; undefined if there is none, or it is too large. */
 async function textThere(path: WorkspacePath, { workspace }: CallContext): Promise<Text | undefined> {
   try {
-    using file = workspace.file(path);
+    using file = await workspace.openFile(path);
     if (file.size > maxCompared) return undefined;
     const bytes = await file.bytes(maxCompared);
     return isNoText(bytes) ? undefined : await decode(path.given, bytes, decoding);
@@ -188,9 +188,9 @@ async function textThere(path: WorkspacePath, { workspace }: CallContext): Promi
 const maxCompared = 2_000_000;
 
 /** The first bytes of the existing file; undefined if there is none. */
-function headOf(path: WorkspacePath, { workspace }: CallContext): Buffer | undefined {
+async function headOf(path: WorkspacePath, { workspace }: CallContext): Promise<Buffer | undefined> {
   try {
-    using file = workspace.file(path);
+    using file = await workspace.openFile(path);
     return file.readNow(0, 64 * 1024);
   } catch (error) {
     if (Fault.is(error, "not_found")) return undefined;

@@ -45,11 +45,11 @@ export const editFile = textTool({
     const edits = asked.map(engineEdit);
     const limit = settings.maxFileBytes;
     if (dryRun) {
-      using file = workspace.file(path);
+      using file = await workspace.openFile(path);
       const before = await textOf(path.given, await file.bytes(limit));
       return difference(nativeForm(file.path), before, await edited(before, edits, call));
     }
-    const { size, path: at } = looked(workspace.file(path)); // Windows replaces no file that is open
+    const { size, path: at } = looked(await workspace.openFile(path)); // Windows replaces no file that is open
     if (size > limit) throw new Fault("too_large", { path: path.given, size, limit });
     let answer = "";
     const options = { hardLinks: settings.hardLinks, signal };

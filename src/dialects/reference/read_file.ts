@@ -27,7 +27,7 @@ const reader = (name: string, title: string, description: string) =>
         const message = "Cannot specify both head and tail parameters simultaneously";
         throw new Fault("invalid_argument", { message });
       }
-      using file = call.workspace.file(path);
+      using file = await call.workspace.openFile(path);
       if (tail !== 0) return await readTail(file, Math.floor(tail), call);
       if (head !== 0) return await readHead(file, Math.ceil(head), call);
       return await readWhole(file, call.settings.maxFileBytes);

@@ -73,7 +73,7 @@ export const readMediaFile = tool({
   paths: ["path"],
   run: ({ path }, call) =>
     telling("read", call, async () => {
-      using file = call.workspace.file(pathAt(path, call));
+      using file = await call.workspace.openFile(pathAt(path, call));
       const data = (await file.bytes(call.settings.maxFileBytes)).toString("base64");
       const content = [item(file.path, data)];
       return { content, structured: { content } };

@@ -36,7 +36,7 @@ export const readMultipleFiles = textTool({
 
 async function read(given: string, room: number, call: CallContext): Promise<string> {
   try {
-    using file = call.workspace.file(pathAt(given, call));
+    using file = await call.workspace.openFile(pathAt(given, call));
     return `${given}:\n${await readWhole(file, room)}\n`;
   } catch (error) {
     if (error instanceof Fault) return `${given}: Error - ${told(error, "read", call)}`;

@@ -57,7 +57,7 @@ export async function editFile(
   edits: readonly ReplayEditParams[],
   { workspace, settings, signal }: CallContext,
 ): Promise<Commit> {
-  refuseLarge(sizeOf(workspace.file(path)), path.given); // closed again: Windows replaces no file that is open
+  refuseLarge(sizeOf(await workspace.openFile(path)), path.given); // closed again: Windows replaces no file that is open
   return await workspace.edit(
     path,
     async bytes => {
@@ -77,7 +77,7 @@ export async function preview(
 ): Promise<string> {
   let bytes: Buffer;
   try {
-    using file = workspace.file(path);
+    using file = await workspace.openFile(path);
     bytes = await file.bytes(maxAnswerBytes);
   } catch (error) {
     if (Fault.is(error, "not_found")) return intended(at, edits);

@@ -18,7 +18,7 @@ export const readFile = tool({
   effect: "reads",
   paths: ["path"],
   async run({ path: given }, { workspace, revision }) {
-    using file = workspace.file(workspace.at(given));
+    using file = await workspace.openFile(workspace.at(given));
     const bytes = await file.bytes(maxAnswerBytes);
     return isText(bytes) ? text(bytes.toString("utf8")) : { content: [blob(bytes, file.path, revision)] };
   },

@@ -52,7 +52,7 @@ export const readMultipleFiles = tool({
 
 async function read(workspace: Workspace, given: string, room: number): Promise<string> {
   try {
-    using file = workspace.file(workspace.at(given));
+    using file = await workspace.openFile(workspace.at(given));
     const bytes = await file.bytes(maxFileBytes);
     const body = isText(bytes) ? bytes.toString("utf8") : `[binary, base64]\n${bytes.toString("base64")}`;
     if (body.length > room) throw new Fault("too_large", { path: file.path, size: body.length, limit: room });

@@ -109,7 +109,7 @@ async function inverse(
     const bytes = before?.bytes ?? Buffer.alloc(0);
     return { change: { kind: "write", path, bytes, expect: "absent" }, after: bytes };
   }
-  using file = workspace.unmaskedFile(path);
+  using file = await workspace.openUnmasked(path);
   const current = await file.bytes(workspace.archive.limits.maxFileBytes);
   if (before === undefined && chosen.length === hunks.length && current.equals(after.bytes))
     return { change: { kind: "remove", path, expect: current }, before: current };

@@ -55,7 +55,7 @@ export async function sameTree(
     for (let next = left.pop(); next !== undefined; next = left.pop()) {
       if (slice.isOver) await slice.turn();
       const { snapshot: one, path: at } = next;
-      const listed = sameEntry(workspace, at, one, objects);
+      const listed = await sameEntry(workspace, at, one, objects);
       if (listed === undefined) return false;
       for (const entry of listed) left.push({ snapshot: entry, path: at.below(entry.name) });
     }
@@ -67,18 +67,18 @@ export async function sameTree(
 }
 
 /** The children to compare below an equal entry. Undefined if it differs. */
-function sameEntry(
+async function sameEntry(
   workspace: Workspace,
   path: WorkspacePath,
   snapshot: Snapshot,
   objects: Objects,
-): readonly SnapshotEntry[] | undefined {
+): Promise<readonly SnapshotEntry[] | undefined> {
   const stat = workspace.lstat(path);
   if (stat.kind !== snapshot.kind) return undefined;
   if (snapshot.kind === "symlink") return stat.target === snapshot.target ? [] : undefined;
   if (snapshot.kind === "file") {
     if (stat.size !== snapshot.size || snapshot.hash === undefined) return undefined;
-    using file = workspace.unmaskedFile(path);
+    using file = await workspace.openUnmasked(path);
     return objects.isHash(snapshot.hash, file.readNow(0, stat.size + 1)) ? [] : undefined;
   }
   const listed = listedIn(snapshot, objects);

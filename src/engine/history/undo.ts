@@ -314,10 +314,21 @@ class Inverting {
     return known.after !== undefined && sameTree(this.#workspace, this.#path, known.after, this.#objects);
   }
 
+  /**
+   * Whether the old name leads to what was moved: where the file system does not tell case or Unicode forms apart, the
+   * old spelling is still a name of it. The commit tells that from a second name of the file.
+   */
+  #isMovedEntry(back: WorkspacePath): boolean {
+    if (this.#kindThere(this.#path) === undefined) return false;
+    const [old, now] = [this.#workspace.lstat(back), this.#workspace.lstat(this.#path)];
+    return old.inode === now.inode && old.device === now.device;
+  }
+
   async #moveBack(): Promise<Inverse> {
     const { at, from = "", before, after, replaced } = this.#file;
     const back = this.#workspace.recorded(from);
-    if (this.#kindThere(back) !== undefined) throw new Fault("exists", { path: from });
+    if (this.#kindThere(back) !== undefined && !this.#isMovedEntry(back))
+      throw new Fault("exists", { path: from });
     const restored: Restored[] = [{ at: from, did: "moved back", from: at }];
     if (this.#kindThere(this.#path) === undefined) throw new Fault("not_found", { path: at });
     if (before?.kind === "file" && after?.kind === "file") {
@@ -399,7 +410,7 @@ class Inverting {
 
   async #bytesAt(path: WorkspacePath): Promise<Buffer | undefined> {
     if (this.#kindThere(path) !== "file") return undefined;
-    using file = this.#workspace.unmaskedFile(path);
+    using file = await this.#workspace.openUnmasked(path);
     return await file.bytes(this.#workspace.archive.limits.maxFileBytes);
   }
 

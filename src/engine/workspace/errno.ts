@@ -2,6 +2,7 @@
 // way everywhere and no raw `ENOENT: …, open '/proc/self/fd/…'` reaches a caller.
 import { Fault } from "../fault.ts";
 import { isRefusedForPrivacy } from "./system/privacy.ts";
+import { onWindows } from "./windows-path.ts";
 
 /** Replaces the path in faults about the state directory: callers must not learn where it is. */
 export const stateDirectory = "polyfs's state directory";
@@ -48,9 +49,17 @@ export function faultOf(error: unknown, path: string): unknown {
     case "EMFILE":
     case "ENFILE":
       return new Fault("too_many_open_files", { path }, cause);
+    case "EBUSY":
+      // A sharing violation: another program has the file open. Elsewhere it is a mount point or a device.
+      return onWindows ? new Fault("locked", { path }, cause) : unforeseen(error, errno, path);
     default:
-      return new Fault("io", { path, errno, call: (error as NodeJS.ErrnoException).syscall ?? "" }, cause);
+      return unforeseen(error, errno, path);
   }
+}
+
+function unforeseen(error: unknown, errno: string, path: string): Fault {
+  const call = (error as NodeJS.ErrnoException).syscall ?? "";
+  return new Fault("io", { path, errno, call }, { cause: error });
 }
 
 /** Runs `action`, and turns system errors into faults about `path`. */

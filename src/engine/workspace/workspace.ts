@@ -13,6 +13,7 @@ import { Committer, type Current } from "./commit/commit.ts";
 import type { CopyAttributes } from "./commit/copy-attributes.ts";
 import type { Replication } from "./commit/publication.ts";
 import { removeWithoutRoom } from "./commit/remove-without-journal.ts";
+import { isBusyOpen, retryWhileBusy } from "./commit/retry-busy-file.ts";
 import { refuseStateIn } from "./commit/state-in-root.ts";
 import { statePath, type TemporaryState, temporaryState } from "./commit/state-path.ts";
 import { type Attendance, attendanceAt, openStore } from "./commit/store.ts";
@@ -341,6 +342,11 @@ export class Workspace implements Disposable {
     return OpenFile.open(resolvePath(this.roots, path), path.given);
   }
 
+  /** The same. Waits for a file that another program has open and shares with nobody. Faults: `locked`. */
+  openFile(path: WorkspacePath): Promise<OpenFile> {
+    return retryWhileBusy(path.given, () => this.file(path), isBusyOpen);
+  }
+
   /**
    * The same with the bytes that are on the disk, also where a rule masks them: for history, never for answers.
    *
@@ -348,6 +354,11 @@ export class Workspace implements Disposable {
    */
   unmaskedFile(path: WorkspacePath): OpenFile {
     return OpenFile.open(resolvePath(this.roots, path), path.given, "unmasked");
+  }
+
+  /** The same, and waits like `openFile`. @internal */
+  openUnmasked(path: WorkspacePath): Promise<OpenFile> {
+    return retryWhileBusy(path.given, () => this.unmaskedFile(path), isBusyOpen);
   }
 
   /**

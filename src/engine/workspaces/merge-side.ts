@@ -105,7 +105,7 @@ export class LiveView implements TreeView {
         ...(target !== undefined && { target }),
         // Read once: a merge is computed from the same bytes that it later expects to find.
         bytes: once(async () => {
-          using file = this.workspace.unmaskedFile(at);
+          using file = await this.workspace.openUnmasked(at);
           return await file.bytes(maxFileBytes);
         }),
       };

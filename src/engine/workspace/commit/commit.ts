@@ -45,7 +45,7 @@ import { publicationOf } from "./publication.ts";
 import { purgeLater } from "./purge.ts";
 import { removeAll, takeBack } from "./recover.ts";
 import { type ResolvedChange, ResolvedChanges, resolveTargets } from "./resolved-changes.ts";
-import { retryWhileBusy } from "./retry-busy-file.ts";
+import { isBusyOpen, retryWhileBusy } from "./retry-busy-file.ts";
 import { applyRules, refuseUncovering } from "./rule-check.ts";
 import { askAbout, flushDirectory, learnAbout, type StagedContent, stageAll, withSpot } from "./stage.ts";
 import { apply, applyAll } from "./step.ts";
@@ -334,7 +334,7 @@ function attempted(
   });
 }
 
-/** Runs `action` until no concurrent change interferes. */
+/** Runs `action` until no concurrent change interferes, and no other program has one of its files open. */
 async function again<T>(
   options: CommitOptions,
   path: WorkspacePath | undefined,
@@ -342,9 +342,13 @@ async function again<T>(
 ): Promise<T> {
   let copyDirectories = false;
   for (let round = 1; ; round++) {
-    options.signal?.throwIfAborted();
+    const attempt = { copyDirectories };
+    const once = () => {
+      options.signal?.throwIfAborted();
+      return action(attempt);
+    };
     try {
-      return await action({ copyDirectories });
+      return await retryWhileBusy(path?.given ?? "", once, isBusyOpen);
     } catch (error) {
       if (!(error instanceof ConcurrentChange)) throw faultOf(error, path?.given ?? "");
       if (error instanceof NotRenamable) copyDirectories = true;

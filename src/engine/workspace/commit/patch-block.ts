@@ -7,6 +7,7 @@ import { encode, type Text } from "../../text/text.ts";
 import type { WorkspacePath } from "../path.ts";
 import type { Workspace } from "../workspace.ts";
 import type { Change } from "./change.ts";
+import { isBusyOpen, retryWhileBusy } from "./retry-busy-file.ts";
 
 export interface PatchOptions {
   readonly workspace: Workspace;
@@ -103,6 +104,17 @@ export class PatchBlock {
     const mode = newMode(this.patch, file.stat.mode);
     return mode === file.stat.mode ? undefined : mode;
   }
+}
+
+/** The blocks of a patch. Waits for files that other programs have open. */
+export async function patchBlocks(
+  patches: readonly FilePatch[],
+  options: PatchOptions,
+): Promise<PatchBlock[]> {
+  const blocks: PatchBlock[] = [];
+  for (const patch of patches)
+    blocks.push(await retryWhileBusy("", () => new PatchBlock(patch, options), isBusyOpen));
+  return blocks;
 }
 
 /** Changes for all of them from the files as they are: all or nothing. */

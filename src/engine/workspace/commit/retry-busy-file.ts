@@ -1,8 +1,9 @@
 // On Windows a file that another program has open, such as an editor or a virus scanner, can be neither replaced nor
-// removed. Most close it soon, so the step is retried, without blocking other work.
+// removed, and not even opened if that program shares it with nobody. Most close it soon, so the step or the opening is
+// retried, without blocking other work.
 import { setTimeout as pause } from "node:timers/promises";
 import { Fault } from "../../fault.ts";
-import { errnoOf } from "../errno.ts";
+import { errnoOf, faultOf } from "../errno.ts";
 import { onWindows } from "../windows-path.ts";
 
 const pausesMs = [2, 5, 10, 20, 50, 100, 200, 400, 800, 1000];
@@ -14,19 +15,34 @@ export function isOpenElsewhere(error: unknown): boolean {
   return ["EPERM", "EACCES", "EBUSY"].includes(errnoOf(cause) ?? "");
 }
 
-/** Runs a step that may be run again. Faults: `locked` where the file stays open elsewhere. */
-export async function retryWhileBusy(given: string, action: () => void): Promise<void> {
+/**
+ * Whether a file could not be opened because another program shares it with nobody. Opening tells this apart from a
+ * file that the user may not open, which is not waited for.
+ */
+export function isBusyOpen(error: unknown): boolean {
+  if (!onWindows) return false;
+  return errnoOf(error instanceof Fault ? error.cause : error) === "EBUSY";
+}
+
+/** Runs something that may be run again. Faults: `locked` where the file stays open elsewhere. */
+export async function retryWhileBusy<T>(
+  given: string,
+  action: () => T | Promise<T>,
+  isBusy: (error: unknown) => boolean = isOpenElsewhere,
+): Promise<T> {
   for (const ms of pausesMs) {
     try {
-      return action();
+      return await action();
     } catch (error) {
-      if (!isOpenElsewhere(error)) throw error;
+      if (!isBusy(error)) throw error;
     }
     await pause(ms);
   }
   try {
-    action();
+    return await action();
   } catch (error) {
-    throw isOpenElsewhere(error) ? new Fault("locked", { path: given }, { cause: error }) : error;
+    if (!isBusy(error)) throw error;
+    const path = Fault.is(error, "locked") ? error.data.path : given;
+    throw new Fault("locked", { path }, { cause: faultOf(error, given) }); // a Fault as cause: not waited for again
   }
 }

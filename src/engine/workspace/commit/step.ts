@@ -146,12 +146,23 @@ function move(step: MoveStep, scene: StepContext): void {
   if (step.replaces !== undefined) {
     keepAside(step, scene, to);
     sys.rename(from, to);
-  } else if (step.away !== undefined || step.recase) {
+  } else if (step.recase) {
+    recase(from, to, step, scene.places);
+  } else if (step.away !== undefined) {
     rename(from, to, step);
     if (step.away === "empty" && sys.names(to).length > 0) {
       throw new Fault("not_empty", { path: step.given });
     }
   } else moveToFree(from, to, step, scene.places);
+}
+
+/** Not every system that takes two spellings for one name can change the spelling: Wine's rename succeeds and does not. */
+function recase(from: Address, to: Address, step: MoveStep, places: HeldDirectories): void {
+  rename(from, to, step);
+  const names = sys.names(places.handle(step.to.place).address);
+  if (names.some(name => name.toString("latin1") === step.to.name)) return;
+  const message = "ENOTSUP: the file system keeps the spelling of the name, rename";
+  throw Object.assign(new Error(message), { code: "ENOTSUP", syscall: "rename" });
 }
 
 /** Never replaces an entry that appears at `to` in between. */
