@@ -55,7 +55,11 @@ export async function openElsewhere(section: Section, ground: Ground, server: Se
     "removing it": server.call("delete_path", { path: "held.txt" }),
   };
   for (const [name, call] of Object.entries(calls))
-    await section.tells(`${name} while it stays open is refused as locked`, call, "locked by another process");
+    await section.tells(
+      `${name} while it stays open is refused as locked`,
+      call,
+      "locked by another process",
+    );
   await released(second);
   section.holds("nothing has changed", ground.text("held.txt") === original);
   section.holds(

@@ -17,6 +17,11 @@ export async function together(
         const change = [{ old: `line ${i} old`, new: `line ${i} new` }];
         const told = await server.call("edit_file", { path: "shared.txt", edits: change });
         section.holds(`edit ${i}`, told.startsWith("edited"), told);
+        await section.tells(
+          "it is read meanwhile",
+          server.call("read_file", { path: "shared.txt" }),
+          "line 0",
+        );
       }
     }),
   );

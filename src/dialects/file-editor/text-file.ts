@@ -46,11 +46,7 @@ export async function editText<R extends { readonly text: Text }>(
 }
 
 /** Before it is read: an edit needs the whole file in memory. Also refuses anything but a file. */
-async function refuseLarge(
-  path: string,
-  workspace: Workspace,
-  { settings }: WorkspaceCall,
-): Promise<void> {
+async function refuseLarge(path: string, workspace: Workspace, { settings }: WorkspaceCall): Promise<void> {
   using file = await workspace.openFile(workspace.at(path));
   const limit = settings.maxFileBytes;
   if (file.size > limit) throw new Fault("too_large", { path, size: file.size, limit });

@@ -27,10 +27,7 @@ export function refuseBinary(path: string, bytes: Buffer, encoding?: string): vo
 }
 
 /** Before a file is read: an edit needs all of it in memory. Also refuses anything but a file. */
-export async function refuseLarge(
-  { workspace, settings }: CallContext,
-  path: WorkspacePath,
-): Promise<void> {
+export async function refuseLarge({ workspace, settings }: CallContext, path: WorkspacePath): Promise<void> {
   using file = await workspace.openFile(path);
   const limit = settings.maxFileBytes;
   if (file.size > limit) throw new Fault("too_large", { path: path.given, size: file.size, limit });

@@ -6,7 +6,7 @@ import { isTemporaryName, temporaryMs } from "./commit/temporary.ts";
 import { concealedBelow, concealsIn, isConcealed, isParentOfConcealed } from "./concealed.ts";
 import type { DirectoryStamp } from "./directory-stamp.ts";
 import { errnoOf, faultOf, system } from "./errno.ts";
-import { OpenFile } from "./file.ts";
+import { OpenFile, openedAgain } from "./file.ts";
 import { display, Handle } from "./handle.ts";
 import { statShown } from "./masked-file.ts";
 import { bytesWritten, isEscaped, written } from "./name.ts";
@@ -212,8 +212,12 @@ export class Directory implements Disposable {
   /** A regular file in it, open for reading; links are not followed. The caller closes it. */
   file(entry: DirectoryEntry): OpenFile {
     const given = `${this.given}/${entry.name}`;
-    const handle = system(given, () => Handle.open(this.#handle.below(addressOf(entry)), { follow: false }));
-    return OpenFile.open({ handle, root: this.root, path: `${this.path}/${entry.name}` }, given);
+    const address = this.#handle.below(addressOf(entry));
+    const path = `${this.path}/${entry.name}`;
+    return openedAgain(() => {
+      const handle = system(given, () => Handle.open(address, { follow: false }));
+      return OpenFile.open({ handle, root: this.root, path }, given);
+    });
   }
 
   close(): void {

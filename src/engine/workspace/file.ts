@@ -15,6 +15,22 @@ const chunkBytes = 256 * 1024;
 const tinyBytes = 32 * 1024; // up to this size, a part is served from the whole
 const smallBytes = 1024 * 1024; // up to here a synchronous read costs less than handing it to a thread
 
+const mostReplaced = 20;
+
+/**
+ * Resolves and opens once more where another file took the name between the check and the opening, as a server that
+ * edits the file does. Only where objects are held by path.
+ */
+export function openedAgain(open: () => OpenFile): OpenFile {
+  for (let round = 1; ; round++) {
+    try {
+      return open();
+    } catch (error) {
+      if (!Fault.is(error, "changed_meanwhile") || round === mostReplaced) throw error;
+    }
+  }
+}
+
 /** A regular file, open for reading. */
 export class OpenFile implements Disposable {
   readonly #fd: number;

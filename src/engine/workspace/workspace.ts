@@ -21,7 +21,7 @@ import { othersRecorded } from "./commit/unrecorded-commits.ts";
 import { isConcealed, liesInConcealed } from "./concealed.ts";
 import { Directory } from "./directory.ts";
 import { stateDirectory, system } from "./errno.ts";
-import { OpenFile } from "./file.ts";
+import { OpenFile, openedAgain } from "./file.ts";
 import { ownDirectories } from "./footprint/own-directories.ts";
 import { announceCommand, announceSandbox, type RunningCommand } from "./footprint/running-commands.ts";
 import { display, Handle } from "./handle.ts";
@@ -339,7 +339,7 @@ export class Workspace implements Disposable {
   /** The regular file that `path` leads to, open for reading as the rules allow. The caller closes it. */
   file(path: WorkspacePath): OpenFile {
     this.#shared.attendance.attend();
-    return OpenFile.open(resolvePath(this.roots, path), path.given);
+    return openedAgain(() => OpenFile.open(resolvePath(this.roots, path), path.given));
   }
 
   /** The same. Waits for a file that another program has open and shares with nobody. Faults: `locked`. */
@@ -353,7 +353,7 @@ export class Workspace implements Disposable {
    * @internal
    */
   unmaskedFile(path: WorkspacePath): OpenFile {
-    return OpenFile.open(resolvePath(this.roots, path), path.given, "unmasked");
+    return openedAgain(() => OpenFile.open(resolvePath(this.roots, path), path.given, "unmasked"));
   }
 
   /** The same, and waits like `openFile`. @internal */
