@@ -2,6 +2,7 @@
 import { execFileSync } from "node:child_process";
 import {
   chmodSync,
+  linkSync,
   lstatSync,
   mkdirSync,
   mkdtempSync,
@@ -297,4 +298,13 @@ it("a move is undone after its file was replaced by the same content, which undo
   await undo(workspace, { change: copied.id });
   await undo(workspace, { change: moved.id });
   expect(readdirSync(root).sort()).toEqual(["from", "same"]);
+});
+
+it("a move is not undone over a second name of the moved file", async () => {
+  put("from", "content");
+  await commit({ kind: "move", from: workspace.at("from"), to: workspace.at("to") });
+  linkSync(join(root, "to"), join(root, "from"));
+  const before = tree();
+  await expect(undo(workspace, {})).rejects.toMatchObject({ code: "exists" });
+  expect(tree()).toEqual(before);
 });
