@@ -5,9 +5,11 @@ import {
   chownSync,
   existsSync,
   mkdirSync,
+  mkdtempSync,
   readdirSync,
   readFileSync,
   renameSync,
+  rmdirSync,
   symlinkSync,
   writeFileSync,
 } from "node:fs";
@@ -213,6 +215,35 @@ describe.skipIf(missing !== undefined)("a confined command", () => {
       limits,
     });
     expect(exitCode).not.toBe(0);
+  });
+
+  it("sees no bind mount below a system directory, and a root that is one only as the root", async context => {
+    if (process.getuid?.() !== 0) return context.skip("only root can mount");
+    const [view, root] = [mkdtempSync("/opt/polyfs-view-"), mkdtempSync("/opt/polyfs-root-")];
+    const mounted: string[] = [];
+    try {
+      try {
+        for (const at of [view, root]) {
+          execFileSync("mount", ["--bind", fixture.root, at], { stdio: "ignore" });
+          mounted.push(at);
+        }
+      } catch {
+        return context.skip("nothing can be mounted here");
+      }
+      expect(readFileSync(join(view, "pub.txt"), "utf8")).toBe("PUBLIC\n");
+      expect(await outputOf(`ls -A ${view}; cat ${view}/pub.txt; touch ${view}/x`)).toMatch(
+        /^cat: .*No such file.*\n.*Read-only/,
+      );
+      fixture.grant([{ path: root, access: "read-write" }]);
+      using directory = fixture.workspace.directory(fixture.workspace.at(root));
+      const inside = await confined("cat pub.txt && echo new > made.txt", {}, { directory });
+      expect(inside.stdout.head).toBe("PUBLIC\n");
+      expect(inside.exitCode).toBe(0);
+    } finally {
+      fixture.workspace[Symbol.dispose]();
+      for (const at of mounted) execFileSync("umount", [at]);
+      for (const at of [view, root]) rmdirSync(at);
+    }
   });
 
   it("cannot fill the disk: it is stopped before", async () => {

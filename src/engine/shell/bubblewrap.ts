@@ -8,11 +8,13 @@
 // - A seccomp filter closes what namespaces leave open (seccomp.ts).
 import { randomBytes } from "node:crypto";
 import { Fault } from "../fault.ts";
+import { sys } from "../workspace/commit/syscalls.ts";
 import { display, Handle } from "../workspace/handle.ts";
 import { type Restricted, restrictedIn } from "../workspace/restricted.ts";
 import type { Root } from "../workspace/root.ts";
 import { makeControlGroup } from "../workspace/system/control-group.ts";
 import { freeSpace } from "../workspace/system/free-space.ts";
+import { secondViewsBelow } from "../workspace/system/mounts.ts";
 import { systemLink } from "../workspace/system/system-link.ts";
 import { UnnamedFile } from "../workspace/system/unnamed-file.ts";
 import type { Environment } from "./environment.ts";
@@ -66,6 +68,8 @@ export function openBubblewrap(found: SandboxFound, policy: SandboxPolicy): Sand
           files.push(file);
           return file.fd;
         };
+        const views = secondViewsBelow(systemDirectories);
+        const places = new Set(plan.mounts.map(({ place }) => place));
         const calls = filter && holding(filter);
         const descriptors: number[] = [];
         const give = (fd: number) => String(statusDescriptor + descriptors.push(fd));
@@ -75,8 +79,12 @@ export function openBubblewrap(found: SandboxFound, policy: SandboxPolicy): Sand
           ...(leftovers === "keep" ? [] : ["--die-with-parent"]),
           ...(calls === undefined ? [] : ["--seccomp", give(calls)]),
           ...seen,
+          ...views.flatMap(coverView),
           ...plan.mounts.flatMap(mount => bind(mount, found.bindsHandles ? give : undefined)),
           ...plan.hidden.flatMap(cover => hide(cover, text => give(holding(text)))),
+          ...views
+            .filter(path => isDirectory(path) && !places.has(path))
+            .flatMap(path => ["--remount-ro", path]),
           ...["--remount-ro", "/proc", "--remount-ro", "/dev", "--remount-ro", "/"],
           ...["--chdir", plan.placeOf(directory), "--json-status-fd", String(statusDescriptor)],
           ...variables({ ...environment, HOME: home, TMPDIR: "/tmp" }),
@@ -146,6 +154,22 @@ function show(path: string): string[] {
 function readOnly(path: (typeof systemDirectories)[number]): string[] {
   const target = systemLink(path);
   return target === undefined ? show(path) : ["--symlink", target, path];
+}
+
+/**
+ * A bind takes the mounts below along. What one of them shows a second time, of a root or of the state, would come
+ * without its rules.
+ */
+function coverView(path: string): string[] {
+  return isDirectory(path) ? ["--perms", "0755", "--tmpfs", path] : ["--ro-bind", "/dev/null", path];
+}
+
+function isDirectory(path: string): boolean {
+  try {
+    return sys.lstat(path)?.isDirectory() === true;
+  } catch {
+    return true; // a mount whose server does not answer
+  }
 }
 
 function bind({ handle, place, writable }: Mount, give: ((fd: number) => string) | undefined): string[] {

@@ -60,6 +60,33 @@ export function innerPathOf(handle: Handle): InnerPath | undefined {
   }
 }
 
+/**
+ * Mount points below these directories that show a part of the disk which another mount shows too, such as bind mounts.
+ * A file system that is mounted there and nowhere else is not among them.
+ */
+export function secondViewsBelow(directories: readonly string[]): string[] {
+  const mounts = mountLines().flatMap(line => {
+    const [, , device, top, point] = line.split(" ");
+    if (device === undefined || top === undefined || point === undefined) return [];
+    return [{ device, top: unescaped(top), point: unescaped(point) }];
+  });
+  const below = mounts.filter(({ point }) => directories.some(one => point !== one && isBelow(point, one)));
+  const views = below.filter(one =>
+    mounts.some(
+      other =>
+        other !== one &&
+        other.device === one.device &&
+        (isBelow(one.top, other.top) || isBelow(other.top, one.top)),
+    ),
+  );
+  return [...new Set(views.map(({ point }) => Buffer.from(point, "latin1").toString()))];
+}
+
+/** Also for the directory itself. */
+function isBelow(path: string, directory: string): boolean {
+  return path === directory || path.startsWith(directory === "/" ? "/" : `${directory}/`);
+}
+
 function mountLines(): string[] {
   return readFileSync("/proc/self/mountinfo", "latin1").split("\n");
 }
