@@ -114,7 +114,8 @@ export async function serveOverHttp(given: Config, log: Log): Promise<void> {
   await warnOfVolatileState(config, engine.workspace);
   tellStart(log, config, {
     at: `${service.url}/mcp`,
-    dialect: dialect.name,
+    dialect,
+    commands: settingsOf(config, dialect).commands ?? "none",
     workspace: engine.workspace,
     policy: policy.name,
     sandbox,

@@ -1,5 +1,7 @@
 // The log as the options have it, and the line that each start has.
 
+import type { Dialect } from "../contract/dialect.ts";
+import { defaultSettings, type Settings } from "../contract/settings.ts";
 import type { Workspace } from "../engine/workspace/workspace.ts";
 import { createLog, type Log } from "../mcp/log.ts";
 import { version } from "../version.ts";
@@ -12,7 +14,9 @@ export function logOf(config: Pick<Config, "log-level" | "log-format">): Log {
 interface Started {
   /** Where: a URL, or `stdio`. */
   readonly at: string;
-  readonly dialect: string;
+  readonly dialect: Dialect;
+  /** What the tools are told about commands. */
+  readonly commands: Settings["commands"];
   readonly workspace: Workspace;
   readonly policy: string;
   /** What confines commands. */
@@ -27,13 +31,17 @@ interface Started {
 }
 
 /** Logs what is served, where, to whom, under which policy, and how commands run. */
-export function tellStart(log: Log, config: Config, { at, dialect, workspace, ...rest }: Started): void {
+export function tellStart(
+  log: Log,
+  config: Config,
+  { at, dialect, commands, workspace, ...rest }: Started,
+): void {
   const roots = workspace.roots.map(({ path, access }) => `${path} (${access})`);
-  const how = config.run ? (config["allow-run"] ?? "as the dialect has it") : "none";
+  const how = commandsRun(dialect, workspace, commands);
   const { policy, sandbox, callers, metrics, review, telemetry } = rest;
   log.started(`started at ${at}`, {
     version,
-    dialect,
+    dialect: dialect.name,
     serves: roots.length === 0 ? "what the client or its token names" : roots.join(", "),
     policy,
     commands: how,
@@ -45,4 +53,16 @@ export function tellStart(log: Log, config: Config, { at, dialect, workspace, ..
     ...(telemetry !== undefined && { telemetry }),
     ...(config.audit !== undefined && { audit: config.audit }),
   });
+}
+
+/** A dialect decides whether commands run where nobody did. */
+function commandsRun(dialect: Dialect, workspace: Workspace, commands: Settings["commands"]): string {
+  const settings = { ...defaultSettings, commands };
+  const runs = dialect.tools.some(
+    tool =>
+      tool.effect === "runs" &&
+      commands !== "none" &&
+      dialect.offers?.(tool, { workspace, settings }) !== false,
+  );
+  return runs ? (commands ?? "unsandboxed") : "off";
 }

@@ -57,14 +57,16 @@ export async function serve(given: Config): Promise<void> {
     roots: () => engine.workspace.roots.map(({ path }) => path),
     writeRule: ruleWriter(policy),
   });
-  const started = { at: "stdio", dialect: dialect.name, workspace, policy: policy.name, sandbox };
+  const settings = settingsOf(config, dialect);
+  const { commands } = settings;
+  const started = { at: "stdio", dialect, commands, workspace, policy: policy.name, sandbox };
   tellStart(log, config, { ...started, telemetry: telemetry?.to });
   if (process.stdin.isTTY) await explainWaiting(engine.workspace, dialect.name);
   warmUpWhenQuiet(process.stdin);
   await serveStdio({
     dialect,
     engine,
-    settings: settingsOf(config, dialect),
+    settings,
     info: { name: "polyfs", version },
     activity,
     log,

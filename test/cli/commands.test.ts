@@ -215,6 +215,25 @@ describe("polyfs doctor", () => {
   });
 });
 
+describe("a command of several verbs", () => {
+  it.each(["policy", "token", "workspace"])("polyfs %s alone prints its usage", name => {
+    const { code, stderr, stdout } = polyfs([name]);
+    expect([code, stdout]).toEqual([2, ""]);
+    expect(stderr).toBe(polyfs([name, "--help"]).stdout);
+  });
+
+  it("suggests the verb that was meant, and names all of them", () => {
+    const { code, stderr } = polyfs(["workspace", "forc"]);
+    expect([code, stderr]).toEqual([
+      2,
+      expect.stringContaining("workspace forc (did you mean fork?); there are list,"),
+    ]);
+    const help = polyfs(["workspace", "--help"]).stdout;
+    for (const verb of ["list", "adopt", "create", "fork", "diff", "merge", "drop", "restore", "collect"])
+      expect(help.split("\n\n")[0]).toContain(verb);
+  });
+});
+
 describe("every command", () => {
   it.each(Object.keys(commands))("%s has a --help of its own, with examples, in 80 columns", async name => {
     const { code, stdout, stderr } = polyfs([name, "--help"]);

@@ -182,6 +182,10 @@ describe("the log", () => {
     });
     const text = polyfs(["--dialect", "agent-tools", "--allow-run=unsandboxed", root]).stderr;
     expect(text).toMatch(/^\S+Z polyfs info: started at stdio .*commands=unsandboxed/m);
+    expect(polyfs(["--dialect", "agent-tools", root]).stderr).toContain(" commands=unsandboxed");
+    expect(polyfs(["--dialect", "agent-tools", "--read-only", root]).stderr).toContain(" commands=off");
+    expect(polyfs([root]).stderr).toContain(" commands=off");
+    expect(JSON.parse(line)).toMatchObject({ commands: "off" });
     const sandboxed = polyfs(["--allow-run", root]);
     if (sandboxed.code === 0)
       expect(sandboxed.stderr).toMatch(/commands=sandboxed sandbox="(bubblewrap|seatbelt) .*network=none/);

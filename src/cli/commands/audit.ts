@@ -15,8 +15,8 @@ export const audit = command({
     ["polyfs audit verify /var/log/polyfs/audit.log", "check that no line was changed, removed or reordered"],
   ],
   most: 2,
-  async run({ operands: [verb, file], own }) {
-    if (verb !== "verify") throw new UsageError("there is polyfs audit verify FILE; see polyfs audit --help");
+  verbs: ["verify"],
+  async run({ operands: [, file], own }) {
     if (file === undefined) throw new UsageError("polyfs audit verify needs a FILE");
     const report = checkAudit(file);
     const { lines, chains, open, problems, last, rotated } = report;

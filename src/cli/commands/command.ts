@@ -6,6 +6,7 @@ import { columns, lineWidth, wrap } from "../columns.ts";
 import { readCommandLine } from "../command-line.ts";
 import { type Config, configure } from "../config.ts";
 import type { OptionLayer } from "../layer.ts";
+import { suggestion } from "../nearest.ts";
 import { rowOf } from "../option-row.ts";
 import type { OptionName } from "../options.ts";
 import { print } from "../print.ts";
@@ -47,6 +48,8 @@ export interface RunCommand {
 
 export interface Spec extends CommandHelp {
   readonly most: number;
+  /** The words that the first operand can be, where it says what to do. */
+  readonly verbs?: readonly string[];
   run(given: Given): Promise<number>;
 }
 
@@ -59,7 +62,7 @@ export const directoryOptions = [
   "allow-filesystem-root",
 ] as const;
 
-export function command({ most, run, ...about }: Spec): RunCommand {
+export function command({ most, verbs, run, ...about }: Spec): RunCommand {
   const program = `polyfs ${about.name}`;
   const options: readonly OptionName[] = [...about.options, "state-dir", "config", "help"];
   return Object.assign(
@@ -84,6 +87,13 @@ export function command({ most, run, ...about }: Spec): RunCommand {
         await print(process.stdout, helpOf({ ...about, options }));
         return 0;
       }
+      const [verb] = operands;
+      if (verbs !== undefined && verb === undefined) {
+        await print(process.stderr, helpOf({ ...about, options }));
+        return 2;
+      }
+      if (verbs?.includes(verb ?? "") === false)
+        throw new UsageError(unknownVerb(program, verb ?? "", verbs));
       if (operands.length > most)
         throw new UsageError(`too much: ${JSON.stringify(operands[most])}; see ${program} --help`);
       const config = configure(line, environment, process.cwd());
@@ -91,6 +101,12 @@ export function command({ most, run, ...about }: Spec): RunCommand {
     },
     { about: { ...about, options } },
   );
+}
+
+function unknownVerb(program: string, verb: string, verbs: readonly string[]): string {
+  const all = [verbs.slice(0, -1).join(", "), ...verbs.slice(-1)].filter(one => one !== "").join(" and ");
+  const are = verbs.length === 1 ? "is" : "are";
+  return `unknown command ${program} ${verb}${suggestion(verb, verbs)}; there ${are} ${all}`;
 }
 
 /** A fault of the engine is reported in one line; it is not a bug. */
@@ -111,7 +127,8 @@ function helpOf({ name, operands, description, own, options, examples }: Command
     ),
     ...options.flatMap(rowOf),
   ];
-  return `Usage: polyfs ${name} [options]${operands === "" ? "" : ` ${operands}`}
+  const usage = `Usage: polyfs ${name} [options]${operands === "" ? "" : ` ${operands}`}`;
+  return `${wrap(usage, lineWidth()).join("\n    ")}
 
 ${wrap(description, lineWidth()).join("\n")}
 

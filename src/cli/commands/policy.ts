@@ -36,15 +36,13 @@ export const policy = command({
     ["polyfs policy test policy.json", "exit code 1 where an example does not hold"],
   ],
   most: Number.POSITIVE_INFINITY,
+  verbs: ["explain", "test", "schema"],
   async run(given) {
     const [verb, ...rest] = given.operands;
     if (verb === "explain") return await explain(given, rest);
     if (verb === "test") return await test(rest[0] ?? given.config.policy);
-    if (verb === "schema") {
-      await print(process.stdout, `${JSON.stringify(policySchema, undefined, 2)}\n`);
-      return 0;
-    }
-    throw new UsageError(`unknown command polyfs policy ${verb ?? ""}; there are explain, test and schema`);
+    await print(process.stdout, `${JSON.stringify(policySchema, undefined, 2)}\n`);
+    return 0;
   },
 });
 

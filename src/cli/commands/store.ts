@@ -47,11 +47,11 @@ export const store = command({
     ["polyfs store export /backup/polyfs", "copy everything into a directory"],
   ],
   most: 2,
+  verbs: Object.keys(verbs),
   async run(given) {
     const [verb = ""] = given.operands;
     const action = Object.hasOwn(verbs, verb) ? verbs[verb] : undefined;
-    if (action === undefined)
-      throw new UsageError(`there is polyfs store ${Object.keys(verbs).join(", ")}; see polyfs store --help`);
+    if (action === undefined) throw new UsageError("see polyfs store --help");
     if (given.config.store === undefined)
       throw new UsageError("name the store: --store postgres://…, or POLYFS_STORE in the environment");
     if (given.operands.length > 1 && verb !== "export" && verb !== "import")

@@ -58,12 +58,9 @@ export const token = command({
     ["polyfs token remove ci --tokens tokens.json", "it is refused from now on"],
   ],
   most: 2,
+  verbs: ["add", "rotate", "list", "remove"],
   async run(given) {
     const [verb, name] = given.operands;
-    if (verb !== "add" && verb !== "rotate" && verb !== "list" && verb !== "remove")
-      throw new UsageError(
-        `unknown command ${["polyfs token", ...given.operands].join(" ")}; there are add, rotate, list and remove`,
-      );
     const file = fileIn(given.config.tokens);
     if (verb === "list") return await list(tokensIn(file));
     if (name === undefined) throw new UsageError(`polyfs token ${verb} needs a NAME`);

@@ -33,9 +33,10 @@ const actions: { readonly [word: string]: readonly [operands: number, run: Actio
 
 export const workspace = command({
   name: "workspace",
-  operands: "ACTION [NAME [DIR]]",
+  operands:
+    "list | adopt NAME DIR | create NAME [DIR] | fork NAME --from NAME | diff NAME | merge NAME | drop NAME | restore NAME | collect",
   description:
-    "Works with the workspaces in a directory. list shows them; adopt makes an existing directory a workspace, where it is; create makes an empty one, or one with a copy of DIR; fork makes one that begins as another; diff shows what a fork changed; merge brings that to its base, all or nothing, as one change that polyfs undo takes back; drop removes a workspace (an adopted directory stays), and restore brings it back until it is collected (by its id, which list --dropped shows, where several had one name). With --store it works with the workspaces of a shared store, on any machine.",
+    "Works with the workspaces in a directory. list shows them; adopt makes an existing directory a workspace, where it is; create makes an empty one, or one with a copy of DIR; fork makes one that begins as another; diff shows what a fork changed; merge brings that to its base, all or nothing, as one change that polyfs undo takes back; drop removes a workspace (an adopted directory stays), restore brings it back until it is collected (by its id, which list --dropped shows, where several had one name), and collect removes what was dropped long enough ago. With --store it works with the workspaces of a shared store, on any machine.",
   own: {
     from: { value: "NAME", help: "fork: the workspace to begin as" },
     prefer: {
@@ -53,13 +54,11 @@ export const workspace = command({
     ["polyfs workspace merge task-1 --workspaces ~/ws", "what was done there comes to main"],
   ],
   most: 3,
+  verbs: Object.keys(actions),
   async run(given) {
     const [word = "", ...operands] = given.operands;
     const [most, run] = (Object.hasOwn(actions, word) ? actions[word] : undefined) ?? [];
-    if (most === undefined || run === undefined)
-      throw new UsageError(
-        `polyfs workspace needs one of ${Object.keys(actions).join(", ")}; see polyfs workspace --help`,
-      );
+    if (most === undefined || run === undefined) throw new UsageError("see polyfs workspace --help");
     if (operands.length > most) throw new UsageError(`too much: ${JSON.stringify(operands[most])}`);
     // A server may keep the copies in DIR up to date, so the command has copies of its own.
     using folder = given.config.store === undefined ? undefined : temporaryFolder();
