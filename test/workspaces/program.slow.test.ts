@@ -229,6 +229,11 @@ describe("over HTTP", () => {
       const { stdout } = polyfs(given, { env: ground.env });
       return { authorization: `Bearer ${stdout.trim()}` };
     };
+    const refused = polyfs(
+      ["token", "add", "x", "--tokens", file, "--workspace", "used", "--effects", "reads,reviews"],
+      { env: ground.env },
+    );
+    expect(refused).toMatchObject({ code: 2, stderr: expect.stringContaining("not workspaces") });
     const [first, second, attacker] = [
       token("first", "used"),
       token("second", "named", "--workspaces", ground.all),

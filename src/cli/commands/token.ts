@@ -78,6 +78,10 @@ async function add(file: string, name: string, { own, each, config }: Given): Pr
     throw new UsageError(`unknown dialect ${dialect}; there are: ${Object.keys(dialects).join(", ")}`);
   const tools = own.get("tools")?.split(",");
   await refuseUnknownTools(tools, dialect);
+  if (own.get("workspace") !== undefined && own.get("effects")?.split(",").includes("reviews"))
+    throw new UsageError(
+      "the page at /review shows directories, not workspaces: leave out reviews, and look at a workspace with polyfs workspace diff",
+    );
   const secret = newToken();
   const record = {
     name,
