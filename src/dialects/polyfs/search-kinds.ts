@@ -10,11 +10,14 @@ import { LineIndex } from "../../engine/text/lines.ts";
 import { decode } from "../../engine/text/text.ts";
 import type { WorkspacePath } from "../../engine/workspace/path.ts";
 import { counted } from "./answer.ts";
+import type { QueriedName } from "./queried-name.ts";
 import { decoding } from "./text-file.ts";
 
 interface NameQuery {
   readonly pattern: string;
   readonly ignoreCase?: boolean | undefined;
+  /** Undefined where the pattern is a regex. */
+  readonly name?: QueriedName | undefined;
 }
 
 export class KindFilter {
@@ -23,6 +26,7 @@ export class KindFilter {
   readonly #call: CallContext;
   /** Lines that match and are something else, and files whose language is not known. */
   #left = 0;
+  #found = 0;
   #unknown = 0;
 
   constructor(kind: "definition" | "reference", query: NameQuery, call: CallContext) {
@@ -39,6 +43,7 @@ export class KindFilter {
     const { lines: kept, known } = await new NamedHits(path.given, body, this.#query).of(this.#kind, all);
     const hits = all.filter(({ number }) => kept.has(number));
     this.#left += all.length - hits.length;
+    this.#found += hits.length;
     if (!known && hits.length > 0) this.#unknown++;
     if (hits.length === 0) return undefined;
     const lines = found.lines.filter(({ column, number }) => column === undefined || kept.has(number));
@@ -46,9 +51,12 @@ export class KindFilter {
   }
 
   notes(): string[] {
-    const what = this.#kind === "definition" ? "no definitions" : "in strings, comments or declarations";
+    const isDefinition = this.#kind === "definition";
+    const what = isDefinition ? "no definitions" : "in strings, comments or declarations";
     const other = counted(this.#left, "more line");
+    const isNoName = this.#found === 0 && this.#query.name === undefined;
     return [
+      ...(isNoName ? [`[kind takes a name: Client${isDefinition ? " or Client.connect" : ""}]`] : []),
       ...(this.#left > 0 ? [`[by name; ${other} with it left out: ${what}]`] : ["[by name]"]),
       ...(this.#unknown > 0
         ? [`[${counted(this.#unknown, "file")} without a grammar: matched as text]`]
@@ -79,9 +87,11 @@ class NamedHits {
   readonly #body: string;
   readonly #pattern: string;
   readonly #ignoreCase: boolean;
+  readonly #within: string | undefined;
   readonly #index: LineIndex;
 
-  constructor(path: string, body: string, { pattern, ignoreCase = false }: NameQuery) {
+  constructor(path: string, body: string, { pattern, ignoreCase = false, name }: NameQuery) {
+    this.#within = name?.within;
     this.#path = path;
     this.#body = body;
     this.#pattern = pattern;
@@ -108,13 +118,22 @@ class NamedHits {
       this.#matchesOn(number, column).map(offset => ({ line: number, offset })),
     );
     if (kind === "definition") {
-      const declaring = places.filter(({ offset }) => names.has(offset));
+      const wanted = structure.declared.filter(({ name }) => this.#isWithin(name));
+      const starts = new Set(wanted.map(({ nameStart }) => nameStart));
+      const declaring = places.filter(({ offset }) => starts.has(offset));
       return { lines: new Set(declaring.map(({ line }) => line)), known: true };
     }
     const language = languageOf(this.#path, this.#body);
     const found = language && (await parse(this.#body, language, { at: places.map(({ offset }) => offset) }));
     const uses = places.filter(({ offset }, i) => found?.kinds[i] === "identifier" && !names.has(offset));
     return { lines: new Set(uses.map(({ line }) => line)), known: true };
+  }
+
+  /** Whether a declaration of this full name lies in what the caller named. */
+  #isWithin(full: string): boolean {
+    if (this.#within === undefined) return true;
+    const fold = (text: string) => (this.#ignoreCase ? text.toLowerCase() : text);
+    return `.${fold(full)}`.endsWith(`.${fold(this.#within)}.${fold(this.#pattern)}`);
   }
 
   /** Where matches begin on a line: all of them for a plain name, else the first. */

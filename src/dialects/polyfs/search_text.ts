@@ -8,6 +8,7 @@ import { isNoText } from "../../engine/text/detect.ts";
 import { answerBytes, sizeHint } from "./answer.ts";
 import { pathAt } from "./paths.ts";
 import { polyfsTool } from "./polyfs-tool.ts";
+import { queriedName } from "./queried-name.ts";
 import { globsOf, scopeOf, scopeProperties } from "./scope.ts";
 import { KindFilter } from "./search-kinds.ts";
 import { FileResults, LineResults } from "./search-results.ts";
@@ -48,13 +49,16 @@ export const searchText = polyfsTool({
     const { output, limit, offset, kind } = params;
     const context = output === "content" ? Math.min(params.context, maxContext) : 0;
     using place = placeOf(params.path, params.glob, call);
+    const asked = kind === "text" ? undefined : queriedName(params.pattern, kind);
+    const literal = params.literal || asked !== undefined;
     const query = {
-      pattern: params.pattern,
-      literal: params.literal,
+      pattern: asked?.name ?? params.pattern,
+      literal,
       ignoreCase: params.ignore_case,
-      wholeWord: params.whole_word || kind !== "text",
+      // "$" is no part of a word; the filter by kind compares the whole name.
+      wholeWord: params.whole_word || (kind !== "text" && !asked?.name.includes("$")),
       multiline: params.multiline,
-      lookaround: !params.literal,
+      lookaround: !literal,
     };
     const search = grep(place.directory, query, {
       ...scopeOf(params),
@@ -73,7 +77,7 @@ export const searchText = polyfsTool({
     const page = { offset, limit, room: answerBytes(call.settings) };
     const results =
       output === "content" ? new LineResults(page, context, call) : new FileResults(page, output);
-    const filter = kind === "text" ? undefined : new KindFilter(kind, query, call);
+    const filter = kind === "text" ? undefined : new KindFilter(kind, { ...query, name: asked }, call);
     if (!place.excluded) {
       for await (const file of search) {
         const path = place.pathOf(file);

@@ -220,6 +220,37 @@ describe("edit_file replaces a declaration by its name", () => {
   });
 });
 
+describe("search_text by kind", () => {
+  it("takes a name as the code writes it: with a keyword, with its class, with a dollar sign", async () => {
+    fixture.write(
+      "kinds/a.ts",
+      "export class Client {\n  connect() {}\n}\nclass Pool {\n  connect() {}\n}\nconst c = new Client();\n" +
+        "export interface $ZodType {}\nlet z: $ZodType;\nlet other: my$ZodType;\n",
+    );
+    const found = async (pattern: string, kind = "definition") =>
+      [...(await server.says("search_text", { pattern, kind, path: "kinds" })).matchAll(/^(\d+): /gm)].map(
+        ([, line]) => Number(line),
+      );
+    expect(await found("class Client")).toEqual([1]);
+    expect(await found("Client.connect")).toEqual([2]);
+    expect(await found("Pool.connect()")).toEqual([5]);
+    expect(await found("connect")).toEqual([2, 5]);
+    expect(await found("$ZodType")).toEqual([8]);
+    expect(await found("interface $ZodType")).toEqual([8]);
+    expect(await found("$ZodType", "reference")).toEqual([9]);
+  });
+
+  it("says that kind takes a name where a regex found nothing", async () => {
+    fixture.write("kinds/a.ts", "const c = new Client();\n");
+    const said = await server.says("search_text", {
+      pattern: "new +Client",
+      kind: "definition",
+      path: "kinds",
+    });
+    expect(said).toContain("[kind takes a name: Client or Client.connect]");
+  });
+});
+
 describe("replace_in_files by name", () => {
   it("renames one thing over files, and tells the places that may be another", async () => {
     fixture.write(
