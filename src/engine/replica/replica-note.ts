@@ -5,6 +5,7 @@ import { Fault } from "../fault.ts";
 import type { Revision, WorkspaceId } from "../store/store.ts";
 import { contentAt, namesIn, unlinkIfThere } from "../workspace/commit/if-there.ts";
 import { statePath } from "../workspace/commit/state-path.ts";
+import { errnoOf } from "../workspace/errno.ts";
 import { type Claim, claim } from "../workspace/system/claim.ts";
 import { writeNamedFile } from "../workspace/system/named-file.ts";
 import type { Workspace } from "../workspace/workspace.ts";
@@ -32,10 +33,15 @@ export class ReplicaNote {
   /** The note about the replica that a directory is, or lies in. Undefined where it is none. */
   static covering(state: string | undefined, directory: string): ReplicaNote | undefined {
     const folder = join(statePath(state), folderName);
-    for (let at = directory; ; at = dirname(at)) {
-      const note = new ReplicaNote(folder, at);
-      if (note.workspace !== undefined) return note;
-      if (dirname(at) === at) return undefined;
+    try {
+      for (let at = directory; ; at = dirname(at)) {
+        const note = new ReplicaNote(folder, at);
+        if (note.workspace !== undefined) return note;
+        if (dirname(at) === at) return undefined;
+      }
+    } catch (error) {
+      if (errnoOf(error) === undefined) throw error;
+      return undefined; // a state directory that cannot be read; the first commit says so
     }
   }
 
