@@ -22,7 +22,7 @@ export interface Run {
 export interface Trial extends Run {
   readonly chance: Chance;
   readonly tally: Tally;
-  /** For the long form: tells how far it is. Nobody listens in the short one. */
+  /** Reports progress in the long form; ignored in the short one. */
   say(line: string): void;
 }
 

@@ -90,7 +90,7 @@ async function bundleAll(options) {
   const { bundle } = await import("./bundle.mjs");
   const { files, metafiles } = await bundle(root, dist, options);
   files.push({ name: noticesName, contents: notices(root, metafiles) });
-  // Entries last, each file put in place by a rename: whoever starts the program meanwhile gets the old one or the
+  // Entries last, each file put in place by a rename: a program that starts meanwhile gets the old one or the
   // new one, whole.
   for (const folder of ["chunks", "grammars", "review"]) mkdirSync(join(dist, folder), { recursive: true });
   for (const file of files.toSorted((a, b) => entries.indexOf(a.name) - entries.indexOf(b.name))) put(file);

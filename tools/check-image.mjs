@@ -1,5 +1,5 @@
 // Checks what the image promises, without a container engine: the package is installed as the Dockerfile does it, and
-// started as the image would be, under bubblewrap: read-only, without network, as somebody who is not root, with the
+// started as the image would be, under bubblewrap: read-only, without network, as an ordinary user, with the
 // directories, variables and command of the Dockerfile. Where bubblewrap or the registry is missing, it says so.
 import { spawnSync } from "node:child_process";
 import {

@@ -169,7 +169,7 @@ function pageIsSmall(home) {
   if (total > 40_000) fail("the review page has grown beyond 40 KB, compressed");
 }
 
-/** What somebody does first, in a directory with nothing but Node. */
+/** What a new user does first, in a directory with nothing but Node. */
 function firstMinutes(home) {
   const project = join(home, "project");
   mkdirSync(project);

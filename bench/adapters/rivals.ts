@@ -162,7 +162,7 @@ const table: readonly Rival[] = [
     calls: commander,
     args: () => ["--no-onboarding"],
     async env({ root, state }) {
-      // Its settings lie in the home directory: what it may reach, and that it reports to nobody.
+      // Its settings lie in the home directory: what it may reach, and that it reports nothing.
       const directory = join(state, ".claude-server-commander");
       await mkdir(directory, { recursive: true });
       const settings = { telemetryEnabled: false, allowedDirectories: [root], fileReadLineLimit: everything };

@@ -1,4 +1,4 @@
-// Reading: whole files, many of them, and lines out of a file that nobody wants to read whole.
+// Reading: whole files, many of them, and lines out of a file that is too large to read whole.
 import { statSync } from "node:fs";
 import { hugeLine } from "../corpus.ts";
 import { job, type Scenario } from "../scenario.ts";

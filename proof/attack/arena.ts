@@ -33,7 +33,7 @@ export class Arena implements Disposable {
   readonly home: string;
   readonly state: string;
   readonly secret = `SECRET-${randomBytes(9).toString("hex")}`;
-  /** The name of a file that nobody inside can know. */
+  /** The name of a file that no caller inside can know. */
   readonly hidden = `hidden-${randomBytes(9).toString("hex")}`;
   readonly #laid: string;
 

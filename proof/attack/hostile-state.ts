@@ -1,4 +1,4 @@
-// A state directory in which somebody has put journals of his own, as a program can that got at it once: in every kind
+// A state directory with planted journals, as a program can leave that got at it once: in every kind
 // of directory, under every kind of name, authentic or not. The server that starts over it does nothing outside its
 // root, and nothing at all for what is not authentic.
 import { randomBytes } from "node:crypto";

@@ -1,4 +1,4 @@
-// What must still work among all that: a wall that nobody gets through is no proof. Long names can be written, links
+// What must still work among all that: a wall that lets no one through is no proof. Long names can be written, links
 // inside are followed, a search passes by what cannot be read, and one slow file does not hold up the others.
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

@@ -165,7 +165,7 @@ function callsThrough(target: Target, flip: Flip): (() => Promise<Message>)[] {
     });
 }
 
-/** Whoever deletes or moves the whole field has ended the race. */
+/** A call that deletes or moves the whole field ends the race. */
 function pathsFor({ name }: Tool, { paths }: Flip): readonly string[] {
   return /delete|move/.test(name) ? paths.filter(path => path !== ".") : paths;
 }

@@ -10,7 +10,7 @@ import { codeCache, program } from "../places.ts";
 import { Arena } from "./arena.ts";
 import type { Spelling } from "./sample.ts";
 
-/** Whoever takes longer hangs. Far more than any answer needs, since the machine may be busy with other things. */
+/** A call that takes longer hangs. Far more than any answer needs, since the machine may be busy with other things. */
 const patience = 30_000;
 
 export interface Speaker extends AsyncDisposable {

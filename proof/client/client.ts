@@ -16,7 +16,7 @@ export interface Answer {
   readonly code?: number;
 }
 
-/** The server has gone, or nothing came in time: not an answer, so nobody knows whether the call was done. */
+/** The server has gone, or nothing came in time: not an answer, so it is unknown whether the call was done. */
 export class NoAnswer extends Error {
   readonly reason: "gone" | "late";
 

@@ -129,7 +129,7 @@ export class StdioClient implements Client {
       const message: Message | null = JSON.parse(line);
       if (message?.method === undefined) this.#waiting.get(String(message?.id))?.resolve(message ?? {});
     } catch {
-      // Whoever listens to the lines sees it.
+      // Listeners to the lines see it.
     }
   }
 }

@@ -1,5 +1,5 @@
 // A small load balancer on loopback: each request goes to the next replica, and to another one where that does not
-// take it. A request whose connection breaks after it was sent is not repeated: nobody knows whether it was done.
+// take it. A request whose connection breaks after it was sent is not repeated: it may have been done.
 import { createServer, request as httpRequest, type Server } from "node:http";
 
 export class Balancer implements AsyncDisposable {

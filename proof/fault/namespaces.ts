@@ -1,5 +1,5 @@
 // The server is killed at random instants in one process namespace and started in another, as a container is: what it
-// left is whole for the first who reads, and holds nobody up.
+// left is whole for the first reader, and blocks no caller.
 import { spawnSync } from "node:child_process";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Trial } from "../suite.ts";

@@ -92,7 +92,7 @@ export class FuzzedServer {
     if (message.method !== undefined) return;
     const key = JSON.stringify(message.id);
     const owed = this.#owed.get(key) ?? 0;
-    if (owed === 0) this.#faults.push(`an answer that nobody asked for: ${line.slice(0, 200)}`);
+    if (owed === 0) this.#faults.push(`an answer without a request: ${line.slice(0, 200)}`);
     else if (owed === 1) this.#owed.delete(key);
     else this.#owed.set(key, owed - 1);
     const tool = this.#called.get(key);

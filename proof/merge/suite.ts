@@ -30,7 +30,7 @@ async function outcomeOf(
   return "text" in result ? result.text.bytes.toString() : refused;
 }
 
-/** Edits by line, which know their place, on top of what somebody else made of the file. */
+/** Edits by line, which know their place, on top of another caller's version. */
 async function ofEdits({ chance, tally, say, long }: Trial, git: Git, times: number): Promise<void> {
   const counts = {
     taken: 0,

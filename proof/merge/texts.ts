@@ -33,7 +33,7 @@ function withoutFinal(lines: readonly string[]): string[] {
     .filter(text => text !== "");
 }
 
-/** Somebody else's version of a file. */
+/** Another caller's version of a file. */
 export function changed({ lines, ending, line }: Fixture, chance: Chance): string[] {
   const made = [...lines];
   for (let left = chance.below(3); left >= 0; left--) {

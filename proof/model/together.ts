@@ -50,7 +50,7 @@ export async function together(world: World, operations: readonly Changing[], vi
   if (telling === undefined)
     throw new Error(`the history tells something else: ${told.map(({ text }) => text).join("\n")}`);
   world.tree = telling.last;
-  // Where several orders fit, nobody can tell which change is which.
+  // Where several orders fit, the changes cannot be told apart.
   const open = tellings.length > 1 || !telling.inOrder;
   for (const [i, { from, to }] of telling.effective.entries()) {
     const id = told[i]?.id ?? "";

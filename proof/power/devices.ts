@@ -29,7 +29,7 @@ const kinds: Readonly<Record<string, { size: number; make: readonly string[]; mo
 
 /**
  * btrfs now and then restores a name whose removal was flushed. Our own are removed at the next start; that one of the
- * user's has come back cannot be told from a file that somebody has made.
+ * user's has come back cannot be told from a file that a user has made.
  */
 const longOnly = new Set(["btrfs"]);
 

@@ -1,4 +1,4 @@
-// Changes on the page: they appear while it is open, whoever makes them, and hunks, files and tasks of them are undone
+// Changes on the page: they appear while it is open, from every server, and hunks, files and tasks of them are undone
 // with the right bytes on the disk.
 import type { Browser } from "playwright-core";
 import { HttpClient, HttpServer } from "../client/http-client.ts";

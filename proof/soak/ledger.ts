@@ -63,7 +63,7 @@ export class Slot {
     this.#possible = [];
   }
 
-  /** Nobody knows whether this was done. */
+  /** It is unknown whether this was done. */
   asked(line: string): void {
     this.#possible.push(line);
   }

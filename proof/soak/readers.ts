@@ -65,6 +65,6 @@ export function reading(chance: Chance, dialect: string, root: string): { kind: 
   const kind = chance.pick(["read", "read", "read", "list", "find", "search"] as const);
   const file = chance.below(2) === 0 ? ledgerName(chance.below(ledgers)) : blobName(chance.below(blobs));
   const table = tables[dialect];
-  if (table === undefined) throw new Error(`nobody knows how to read in ${dialect}`);
+  if (table === undefined) throw new Error(`no way to read in ${dialect}`);
   return { kind, call: table(kind, file, root) };
 }

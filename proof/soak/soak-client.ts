@@ -46,7 +46,7 @@ export class SoakClient {
     if (dialect === "file-editor") await call(this.#client, "set_workspace", { path: root });
   }
 
-  /** Undefined where no answer came: then nobody knows whether it was done. */
+  /** Undefined where no answer came: it is unknown whether it was done. */
   async call(kind: string, { tool, args }: Call): Promise<Answer | undefined> {
     const { meter } = this.#place;
     if (this.#client === undefined) await this.open();

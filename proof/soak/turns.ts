@@ -1,5 +1,5 @@
 // Turns at the ledgers between the clients and the editor from outside. Clients need none among themselves: the
-// servers see to that. But whoever reads a file and saves it whole, as editors do, must not do so while others write,
+// servers see to that. But a program that reads a file and saves it whole, as editors do, must not do so while others write,
 // or it loses their edits itself.
 export class Turns {
   /** How many clients are at a file; -1 while it is saved from outside. */
@@ -14,7 +14,7 @@ export class Turns {
     });
   }
 
-  /** Alone; undefined where somebody is there. */
+  /** Alone; undefined where another one is there. */
   alone(file: string): Disposable | undefined {
     if (this.#in(file) !== 0) return undefined;
     this.#at.set(file, -1);

@@ -27,7 +27,7 @@ export class Worker {
   readonly #chance: Chance;
   readonly #turns: Turns;
   readonly #own: string;
-  /** What its own file held, the oldest first; undefined where nobody knows. */
+  /** What its own file held, the oldest first; undefined where that is unknown. */
   #past: string[] | undefined = [];
   /** How many calls all had made when it was last written. */
   #writtenAt = 0;
@@ -105,7 +105,7 @@ export class Worker {
     if (answer?.failed) this.#refused("write", answer);
   }
 
-  /** A file that nobody else knows: written, or what was written taken back. */
+  /** A file of its own: written, or what was written taken back. */
   async #undo(): Promise<void> {
     const path = this.#own;
     const { calls } = this.#place.meter.counts;

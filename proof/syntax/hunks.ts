@@ -41,7 +41,7 @@ export async function hunks(trial: Trial): Promise<void> {
         writeFileSync(join(root, "file.txt"), before);
         const made = await workspace.commit([{ kind: "write", path, bytes: Buffer.from(after) }]);
         const record = await changeNamed(workspace, made.id);
-        // Somebody adds a line at the top or at the end, or none.
+        // Another caller adds a line at the top or at the end, or none.
         const [head, tail] = [
           trial.chance.next() < 0.3 ? "above\n" : "",
           trial.chance.next() < 0.3 && after.endsWith("\n") ? "below\n" : "",

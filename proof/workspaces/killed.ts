@@ -1,5 +1,5 @@
 // Programs that are killed while they fork, merge, drop and collect. Afterwards every workspace is whole or not there,
-// the base has all of a merge or nothing of it, and nothing is left that belongs to nobody.
+// the base has all of a merge or nothing of it, and no orphans are left.
 import { spawn } from "node:child_process";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -103,7 +103,7 @@ async function wholeOrGone(
   }
   const known = new Set(records.map(({ tree }) => tree));
   const strays = readdirSync(workspaces.layout.trees).filter(name => !known.has(name));
-  if (strays.length > 0) throw new Error(`trees of nobody: ${strays.join(", ")}`);
+  if (strays.length > 0) throw new Error(`orphaned trees: ${strays.join(", ")}`);
   const needed = new Set(records.map(({ snapshot }) => snapshot));
   const latest = readdirSync(workspaces.layout.latest).map(name =>
     readFileSync(join(workspaces.layout.latest, name), "utf8"),
@@ -111,7 +111,7 @@ async function wholeOrGone(
   const loose = readdirSync(workspaces.layout.snapshots).filter(
     id => !needed.has(id) && !latest.includes(id),
   );
-  if (loose.length > 0) throw new Error(`snapshots of nobody: ${loose.join(", ")}`);
+  if (loose.length > 0) throw new Error(`orphaned snapshots: ${loose.join(", ")}`);
   if (readdirSync(workspaces.layout.removing).length > 0) throw new Error("something waits to be removed");
   if (existsSync("/proc/self/mountinfo")) {
     const mounts = readFileSync("/proc/self/mountinfo", "utf8")
@@ -119,7 +119,7 @@ async function wholeOrGone(
       .filter(line => line.includes(workspaces.layout.trees));
     const of = mounts.map(line => line.split(" ")[4]?.split("/").at(-2));
     if (of.some(tree => !known.has(tree)) || new Set(of).size !== of.length)
-      throw new Error(`mounts of nobody: ${of.join(", ")}`);
+      throw new Error(`orphaned mounts: ${of.join(", ")}`);
   }
 }
 

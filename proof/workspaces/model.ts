@@ -32,7 +32,7 @@ export function copyOf(tree: ModelTree): ModelTree {
   return new Map([...tree].map(([id, file]) => [id, { ...file, lines: [...file.lines] }]));
 }
 
-/** A few random changes; `nextId` gives files that nobody else has. */
+/** A few random changes; `nextId` gives files of its own. */
 export function changeRandomly(tree: ModelTree, chance: Chance, who: string, nextId: () => number): void {
   const files = [...tree.values()];
   for (let count = 1 + chance.below(4); count > 0; count--) {

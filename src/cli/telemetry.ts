@@ -1,4 +1,4 @@
-// Telemetry, where somebody wants it: the environment names an OTLP endpoint, or an OpenTelemetry SDK was loaded
+// Telemetry, where it is wanted: the environment names an OTLP endpoint, or an OpenTelemetry SDK was loaded
 // before us (`node --import`). Otherwise nothing of it is loaded.
 import type { Log } from "../mcp/log.ts";
 import type { RequestTracing } from "../mcp/tracing.ts";

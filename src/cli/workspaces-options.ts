@@ -25,7 +25,7 @@ export const workspacesOptions = {
   "workspace-max-age": {
     kind: "text",
     value: "TIME",
-    help: "With --workspaces: drop forks that nobody has used for so long, such as 14d (default 30d; never)",
+    help: "With --workspaces: drop forks unused for this long, such as 14d (default 30d; never)",
   },
   "workspace-keep-dropped": {
     kind: "text",

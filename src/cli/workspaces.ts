@@ -137,7 +137,7 @@ export function keepInOrder(workspaces: Workspaces, graceMs: number, log: Log): 
     try {
       for (const { name } of await dropUnused(workspaces))
         log.warn(
-          `the fork ${name} was dropped, because nobody used it; polyfs workspace restore ${name} brings it back`,
+          `the fork ${name} was dropped, because it was unused; polyfs workspace restore ${name} brings it back`,
         );
       for (const { record, expires = 0 } of await expiring(workspaces))
         log.warn(

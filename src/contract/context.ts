@@ -56,7 +56,7 @@ export interface CallContext {
   readonly signal: AbortSignal;
   /** Told why the call failed, before that is put into words. @internal */
   failed?(fault: Fault): void;
-  /** Asks a person whether something may be done; absent, or without an answer, where nobody can be asked. */
+  /** Asks a person whether something may be done; absent, or without an answer, where no person can be asked. */
   readonly approve?:
     | ((needs: readonly Need[], tool: string, proposal: Proposal) => Promise<Approval | undefined>)
     | undefined;

@@ -1,4 +1,4 @@
-// The clock that only runs on, whoever sets the time of day. Not `performance`: Node loads that when it is first
+// A monotonic clock: setting the time of day does not change it. Not `performance`: Node loads that when it is first
 // asked, which takes a fresh process longer than a small search, and each further question three times as long.
 
 /** Milliseconds since some moment. */

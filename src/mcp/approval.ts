@@ -1,4 +1,4 @@
-// Asks a person whether a call may do what a rule asks about: at a review page where somebody looks at one; else at the
+// Asks a person whether a call may do what a rule asks about: at a review page if one is open; else at the
 // client, by `elicitation/create` where it has that (legacy era), by a result that wants input (modern era). What is
 // not a clear yes is a no.
 import type { Approval, CallContext, Proposal } from "../contract/context.ts";

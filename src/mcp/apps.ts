@@ -1,5 +1,5 @@
 // MCP Apps (extension io.modelcontextprotocol/ui): the review page inside clients that render pages. A tool names the
-// page in its `_meta` for clients that say they can show it, and for nobody else: the list costs others nothing.
+// page in its `_meta` for clients that say they can show it, and for no other: the list costs others nothing.
 import { readPageFile } from "../host/page-files.ts";
 import { isRecord } from "./jsonrpc.ts";
 import type { Caller, MethodResult } from "./method.ts";

@@ -1,6 +1,6 @@
 // Requests as spans and metrics, by the conventions for MCP (open-telemetry/semantic-conventions-genai,
 // docs/gen-ai/mcp.md at 0393513c, status Development: names may change with it). Arguments, results, paths and
-// messages are left out: they hold what is in files. Loaded only where somebody wants telemetry.
+// messages are left out: they hold what is in files. Loaded only with telemetry.
 import {
   type Attributes,
   context,

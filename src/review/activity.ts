@@ -93,10 +93,10 @@ export class Activity implements Disposable {
     }, groupMs).unref();
   }
 
-  /** Asks the person at a review page. Undefined where nobody looks at one, or the page goes away. */
+  /** Asks the person at a review page. Undefined where no page is open, or it closes. */
   async ask(question: AskedQuestion): Promise<Approval | undefined> {
-    const { isSomebodyThere } = await import("./station.ts");
-    if (!isSomebodyThere(this.#options.state)) return undefined;
+    const { isPageOpen } = await import("./station.ts");
+    if (!isPageOpen(this.#options.state)) return undefined;
     return await (await this.#open())?.ask(question);
   }
 

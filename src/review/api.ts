@@ -197,7 +197,7 @@ export interface TaskSummary {
 // ---------------------------------------------------------------------------------------------------------------
 // GET api/changes/ID: one change with its differences.
 // GET api/tasks/ID: what the standing changes of a task come to, file by file.
-// GET api/tasks/ID?until=now: from the start of the task to what is on the disk now, whoever changed it.
+// GET api/tasks/ID?until=now: from the start of the task to what is on the disk now, including changes by others.
 //   file=PATH: only this file, in full (up to 20,000 lines instead of 2,000)
 
 export interface ChangeDetail {

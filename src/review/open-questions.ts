@@ -1,5 +1,5 @@
 // Questions of the policy that wait for the person at a review page. Each ends: by an answer, when its time is up
-// (which is a no), when its call is cancelled, or when nobody looks at a page any more.
+// (which is a no), when its call is cancelled, or when no page is open any more.
 
 import { randomBytes } from "node:crypto";
 import type { Approval } from "../contract/context.ts";
@@ -34,7 +34,7 @@ export class OpenQuestions {
     return [...this.#pending.values()].map(({ wire }) => wire);
   }
 
-  /** Undefined where nobody looks at a page any more. */
+  /** Undefined where no page is open any more. */
   async ask(asked: AskedQuestion): Promise<Approval | undefined> {
     const wire = await this.#wire(asked);
     return await new Promise<Approval | undefined>(resolve => {
@@ -73,7 +73,7 @@ export class OpenQuestions {
       );
   }
 
-  /** Nobody looks at a page any more: whoever can be asked otherwise is. */
+  /** No page is open any more: questions go to the other ways of asking. */
   abandon(): void {
     for (const { end } of [...this.#pending.values()]) end(undefined, { outcome: "gone" });
   }

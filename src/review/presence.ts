@@ -1,4 +1,4 @@
-// A file in the state directory for as long as somebody looks at a page of this process: a server that has a question
+// A file in the state directory for as long as a page of this process is open: a server that has a question
 // then waits a moment for the page to connect, and does not wait where there is none.
 import { randomBytes } from "node:crypto";
 import { isRunning } from "../host/running-process.ts";
@@ -32,8 +32,8 @@ export class Presence implements Disposable {
   }
 }
 
-/** Whether somebody looks at a page. Files of processes that were killed are removed. */
-export function isSomebodyLooking(folder: StateFolder): boolean {
+/** Whether a page is open. Files of processes that were killed are removed. */
+export function hasOpenPage(folder: StateFolder): boolean {
   return folder.names().some(name => {
     const pid = Number.parseInt(name, 10);
     if (isRunning(pid)) return true;

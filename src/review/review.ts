@@ -340,7 +340,7 @@ export class Review implements ReviewedPast, Disposable {
   }
 }
 
-/** A server or a caller is seen by those who may reach all that it reaches. One that reaches nothing concerns nobody. */
+/** A server or a caller is seen by those who may reach all that it reaches. One that reaches nothing is not shown. */
 function isWithinReach(viewer: Viewer, roots: readonly string[]): boolean {
   return viewer.mode === "local" && roots.length === 0 ? true : reaches(viewer, roots);
 }

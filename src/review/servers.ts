@@ -35,7 +35,7 @@ export class Servers implements Disposable {
     this.#timer = setInterval(() => this.#look(), lookAgainMs).unref();
   }
 
-  /** Connects to those that run. Called once, when somebody listens. */
+  /** Connects to those that run. Called once, at the first listener. */
   start(): void {
     this.#look();
   }
@@ -44,7 +44,7 @@ export class Servers implements Disposable {
     return [...this.#connected.values()].filter(({ greeted }) => greeted).map(({ file }) => infoOf(file));
   }
 
-  /** Whether somebody looks at a page of this process, and can be asked. */
+  /** Whether a page of this process is open, so that a person can be asked. */
   set attended(attended: boolean) {
     if (attended === this.#attended) return;
     this.#attended = attended;
@@ -86,7 +86,7 @@ export class Servers implements Disposable {
     channel.onClose = error => {
       this.#connected.delete(id);
       if (connected.greeted) this.onChange(id);
-      // Nobody listens there: the server was killed.
+      // No process listens there: the server was killed.
       if (error?.code === "ECONNREFUSED" || error?.code === "ENOENT") this.#forget(id, file.started);
     };
     channel.unref().send({ is: "hello", secret: file.secret, attended: this.#attended });

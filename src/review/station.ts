@@ -7,7 +7,7 @@ import { type LocalChannel, listenLocally } from "../engine/workspace/system/loc
 import { StateFolder } from "../host/state-folder.ts";
 import type { ActivityOptions, AskedQuestion } from "./activity-options.ts";
 import { OpenQuestions } from "./open-questions.ts";
-import { isSomebodyLooking } from "./presence.ts";
+import { hasOpenPage } from "./presence.ts";
 import { noteRoots } from "./served-roots.ts";
 import { type FromPage, type FromServer, folders, type ServerFile, type WireCall } from "./wire.ts";
 
@@ -15,13 +15,13 @@ interface StationOptions extends ActivityOptions {
   calls(): readonly WireCall[];
 }
 
-/** How long a page that somebody looks at has to connect. */
+/** How long an open page has to connect. */
 const connectMs = 1500;
 
-/** Whether somebody looks at a page of this user's. */
-export function isSomebodyThere(state: string | undefined): boolean {
+/** Whether a page of this user is open. */
+export function isPageOpen(state: string | undefined): boolean {
   const folder = StateFolder.existing(state, ...folders.pages);
-  return folder !== undefined && isSomebodyLooking(folder);
+  return folder !== undefined && hasOpenPage(folder);
 }
 
 /** Undefined where there is no state directory, or it has no sockets. */
@@ -43,7 +43,7 @@ export class Station implements Disposable {
   readonly #file: ServerFile;
   readonly #listener: Disposable | undefined;
   readonly #questions: OpenQuestions;
-  /** Pages that have proved themselves, and whether somebody looks at them. */
+  /** Authenticated pages, and whether they are visible. */
   readonly #pages = new Map<LocalChannel, boolean>();
   #attended: (() => void)[] = [];
   readonly #leave = () => this[Symbol.dispose]();

@@ -2,7 +2,7 @@
 // it, except those that a question is about, as the rules show them.
 import type { AnswerRequest, Call, ServerInfo, SettledQuestion } from "./api.ts";
 
-/** In the state directory: a file for each running server, one for each page that somebody looks at. */
+/** In the state directory: a file for each running server, one for each open page. */
 export const folders = {
   servers: ["review", "servers"],
   pages: ["review", "pages"],
@@ -59,6 +59,6 @@ export type FromServer =
 
 export type FromPage =
   | { readonly is: "hello"; readonly secret: string; readonly attended: boolean }
-  /** Whether somebody looks at the page. */
+  /** Whether the page is open. */
   | { readonly is: "attended"; readonly attended: boolean }
   | ({ readonly is: "answer"; readonly id: string } & AnswerRequest);

@@ -31,7 +31,7 @@ export async function killed(
     for (let i = 0; round === 1 && i < 200 && ground.text(files[0] ?? "") === original; i++) await pause(50);
     await victim.kill();
     const next = await start();
-    await next.call("read_file", { path: files[0] }); // whoever comes next settles what was left
+    await next.call("read_file", { path: files[0] }); // the next server settles what was left
     await settled(ground);
     const found = new Set(files.map(file => ground.text(file)));
     section.holds(`kill ${round}: all files are of one version`, found.size === 1, [...found].join(""));

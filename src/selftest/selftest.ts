@@ -81,7 +81,7 @@ export async function selftest(options: SelftestOptions, say: (line: string) => 
   return { facts, sections };
 }
 
-/** What somebody who reads the report elsewhere has to know about the machine. */
+/** What a reader of the report has to know about the machine. */
 function factsOf({ within, method }: SelftestOptions, ground: Ground): Record<string, string> {
   return {
     platform: `${process.platform} ${release()} ${process.arch}`,

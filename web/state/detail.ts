@@ -26,7 +26,7 @@ export interface Detail {
 
 export const detail = new Loaded<Detail>();
 
-/** From the start of the task to what is on the disk now, whoever changed it. */
+/** From the start of the task to what is on the disk now, including changes by others. */
 export const untilNow = signal(false);
 
 export function followChosen(): void {

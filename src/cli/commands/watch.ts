@@ -39,11 +39,11 @@ export const watch = command({
         .then(() => print(process.stdout, text))
         .catch(error => {
           if (!(error instanceof OutputError)) throw error;
-          closed(); // nobody reads any more
+          closed(); // the reader is gone
         });
     };
     await scope.review.index.ready;
-    // Nobody can answer here, so a question must not wait for this.
+    // Questions cannot be answered here, so none must wait for this.
     const stop = scope.review.listen(
       scope,
       (_, { name, data }) => {

@@ -69,7 +69,7 @@ export const workspace = command({
     const workspaces = await openWorkspaces(config, undefined, folder && "copy");
     using engine = openEngine({ roots: [], state: config["state-dir"], workspaces });
     await using _ = workspaces;
-    // What a killed process left is not in anybody's way, but nobody else may come by to remove it.
+    // What a killed process left does no harm, but no other process may come to remove it.
     if (folder === undefined) await tidy(workspaces);
     const opener = engine.workspace.as({ action: `workspace ${word}`, client: "polyfs workspace" });
     try {

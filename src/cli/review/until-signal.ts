@@ -1,4 +1,4 @@
-// Waits for Ctrl-C, or for whoever started the program to end it.
+// Waits for Ctrl-C or a signal to end.
 
 export async function untilSignal(): Promise<void> {
   await new Promise<void>(resolve => {

@@ -11,7 +11,7 @@ export interface EntryBody {
   readonly time: number;
   readonly by: By;
   readonly operations: readonly Operation[];
-  /** Whether the workspace is as a whole there. Until then it is being imported, and nobody may use it. */
+  /** Whether the whole workspace is there. Until then it is being imported, and no server may use it. */
   readonly complete?: boolean;
 }
 

@@ -32,7 +32,7 @@ export class LocalCopy {
   /** Hashes of files, by what tells that they are as they were. */
   readonly #known = new Map<string, string>();
 
-  /** `workspace` has one root, and no rules: whoever made a change was allowed to. */
+  /** `workspace` has one root, and no rules: they were checked when the change was made. */
   constructor(workspace: Workspace) {
     this.workspace = workspace;
   }

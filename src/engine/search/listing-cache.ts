@@ -115,7 +115,7 @@ export class Knowledge {
     this.#isFull = true;
   }
 
-  /** Lets go of places that are no directories any more, with all that lies below them. */
+  /** Forgets places that are no longer directories, and everything below them. */
   #forgetOthers(below: Map<string, CachedDirectory>, { entries }: Listing): void {
     const directories = new Set<string>();
     for (const { name, kind } of entries) if (kind === "directory") directories.add(name);

@@ -22,7 +22,7 @@ export function mountOverlay({ directory, lower, upper, work, at }: Overlay): Pr
   return run("mount", ["-n", "-t", "overlay", "polyfs", "-o", options, at], directory);
 }
 
-/** Undefined where it is not mounted any more; otherwise why it still is: somebody uses it. */
+/** Undefined where it is not mounted any more; otherwise why it still is: it is in use. */
 export function unmount(directory: string, at: string): Promise<string | undefined> {
   return run("umount", ["-n", at], directory);
 }

@@ -138,7 +138,7 @@ export interface WorkspaceStore extends AsyncDisposable {
   /** Tells when a log may have grown: a hint that may be late, lost or wrong. Returns how to stop it. */
   changed(listener: (workspace: WorkspaceId, revision: Revision) => void): () => void;
 
-  /** Removes what nobody needs: dropped workspaces that no fork descends from, and objects that no entry names. */
+  /** Removes what is no longer needed: dropped workspaces that no fork descends from, and objects that no entry names. */
   collect(options: CollectOptions): Promise<Collected>;
   check(): AsyncIterable<Damage>;
 }

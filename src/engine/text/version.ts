@@ -1,4 +1,4 @@
-// The version of a file: a short hash of its bytes. The same bytes have the same version, whoever wrote them.
+// The version of a file: a short hash of its bytes. Equal bytes have equal versions.
 import { hash } from "node:crypto";
 
 /** Buffers are immutable by convention, so repeated requests are hashed once. */

@@ -1,4 +1,4 @@
-// Reports changes of files, whoever makes them. Polls only the requested paths: that works on every file system,
+// Reports changes of files by any program. Polls only the requested paths: that works on every file system,
 // needs no handle per file, and follows no name out of a root.
 import { Fault } from "../fault.ts";
 import type { WorkspacePath } from "./path.ts";

@@ -1,4 +1,4 @@
-// What keeps a directory of workspaces in order: forks that nobody uses are dropped, what was dropped long ago is
+// What keeps a directory of workspaces in order: unused forks are dropped, what was dropped long ago is
 // removed, and so is what a dead process left half made. Safe to run at any time and in several processes.
 import { purgeLater } from "../workspace/commit/purge.ts";
 import { sys } from "../workspace/commit/syscalls.ts";
@@ -8,7 +8,7 @@ import { dismantle } from "./materialise.ts";
 import type { WorkspaceRecord } from "./record.ts";
 import type { ListedWorkspace, Workspaces } from "./workspaces.ts";
 
-/** Forks that will be dropped soon unless somebody uses them. */
+/** Forks that will be dropped soon unless they are used. */
 export async function expiring(workspaces: Workspaces): Promise<ListedWorkspace[]> {
   return (await workspaces.described()).filter(({ expires }) => expires !== undefined);
 }

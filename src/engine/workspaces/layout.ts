@@ -4,7 +4,7 @@
 //   trees/<tree>/tree      the files of a workspace that was made here
 //   trees/<tree>/upper     what an overlay mount holds of its own, with its work directory beside it
 //   trees/<tree>/used      its time is when the workspace was last used
-//   snapshots/<id>/tree    the files of a base as they were; nobody writes them
+//   snapshots/<id>/tree    the files of a base as they were; never written
 //   snapshots/<id>/entries what the base looked like then; a snapshot without it is not finished
 //   latest/<workspace>     the newest snapshot of a workspace
 //   sizes/<tree>           how much a workspace held of its own when that was last measured

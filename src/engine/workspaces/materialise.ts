@@ -41,7 +41,7 @@ export async function materialise(
     return await mountTree(layout, tree, source.snapshot);
   }
   using from = Handle.open(source.directory, { directory: true, own: source.snapshot !== undefined });
-  using to = Handle.open(join(place, "tree"), { directory: true, own: true }); // nobody is served from it yet
+  using to = Handle.open(join(place, "tree"), { directory: true, own: true }); // no server uses it yet
   if (source.method === "link" && source.snapshot !== undefined) return await linkTree(from, to, signal);
   const placing = source.method === "overlay" ? "copy" : source.method;
   await cloneTree(from, to, { placing, signal });
@@ -72,7 +72,7 @@ export async function remount(layout: Layout, tree: string, snapshot: string): P
   if (!isMounted(layout, tree)) await mountTree(layout, tree, snapshot);
 }
 
-/** Takes a tree away: false where somebody still uses its mount. */
+/** Takes a tree away: false where its mount is still in use. */
 export async function dismantle(layout: Layout, tree: string): Promise<boolean> {
   const place = join(layout.trees, tree);
   if (sys.lstat(place) === undefined) return true;

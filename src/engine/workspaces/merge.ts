@@ -196,7 +196,7 @@ async function refusal(
   return { event: { type: "refused", paths }, objects };
 }
 
-/** Appends to the fork's log. Nobody else merges this fork, but somebody may have until a moment ago. */
+/** Appends to the fork's log. No other process merges this fork now, but one may have a moment ago. */
 async function remember(
   { store, log }: MergeOptions,
   id: string,

@@ -160,7 +160,7 @@ export class Snapshots {
     writeNamedFile(join(this.#layout.snapshots, id, "seen"), `${time} ${clockOffset()}`);
   }
 
-  /** The snapshots that nobody needs are moved away; the caller removes them. `needed` is asked under the claim. */
+  /** Unused snapshots are moved away; the caller removes them. `needed` is asked under the claim. */
   async retire(needed: () => Promise<ReadonlySet<string>>): Promise<string[]> {
     using _ = await claimed(this.#layout.claims, "collect");
     const inUse = new Set(claimsIn(this.#layout.claims).map(name => name.split("-")[1]));

@@ -30,7 +30,7 @@ import { checkName } from "./workspace-name.ts";
 export interface WorkspacesConfiguration {
   readonly directory: string;
   readonly store: (path: string) => WorkspaceStore;
-  /** Forks that nobody has used for this long are dropped; absent: never. */
+  /** Forks unused for this long are dropped; absent: never. */
   readonly unusedMs?: number | undefined;
   /** How much each workspace may hold of its own; absent: no limit. */
   readonly limits?: UsageLimits | undefined;
@@ -189,7 +189,7 @@ export class Workspaces implements AsyncDisposable {
     }
   }
 
-  /** When it was last used; undefined where nobody keeps that. */
+  /** When it was last used; undefined where that is not recorded. */
   lastUsed({ tree }: WorkspaceRecord): number | undefined {
     return tree === undefined ? undefined : lastUsed(this.layout, tree);
   }

@@ -1,4 +1,4 @@
-// OpenTelemetry: whoever starts Node with an SDK of theirs has our spans in it; where the environment names an OTLP
+// OpenTelemetry: an SDK that was loaded with Node gets our spans; where the environment names an OTLP
 // endpoint and there is no such SDK, spans and metrics are sent by our own small implementation of the API
 // (docs/decisions/telemetry.md). Loaded only then.
 import { context, type Meter, metrics, type Tracer, trace } from "@opentelemetry/api";
@@ -21,7 +21,7 @@ export interface Telemetry {
 
 const lastMs = 2000;
 
-/** `foreign`: an SDK that somebody else has loaded takes what we record, and sends it. */
+/** `foreign`: an SDK that the user has loaded takes what we record, and sends it. */
 export function startTelemetry(
   environment: NodeJS.ProcessEnv,
   foreign: boolean,

@@ -14,7 +14,7 @@ interface Entered {
   usedAt: number;
 }
 
-/** Workspaces that nobody has used for this long are closed; the next request opens them again. */
+/** Workspaces unused for this long are closed; the next request opens them again. */
 const idleMs = 5 * 60_000;
 /** The last use is noted this often. */
 const touchMs = 60_000;
@@ -125,7 +125,7 @@ export class WorkspacePrincipals implements Disposable {
     return all;
   }
 
-  /** Closes what nobody uses, and what was dropped. */
+  /** Closes what is unused or was dropped. */
   async #closeIdle(): Promise<void> {
     for (const all of this.#entered.values()) {
       for (const [id, opening] of all) {

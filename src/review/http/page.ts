@@ -77,7 +77,7 @@ export class Page {
     const token = url.searchParams.get("token");
     if (below === "" && token !== null && method === "GET") return this.#enter(token, request, response);
     if (below === "signin" && method === "POST") return await this.#signIn(request, response);
-    // The page for signing in looks like the rest; its style tells nobody anything.
+    // The page for signing in looks like the rest; its style holds nothing private.
     if (below === "app.css") return await this.#file(below, method, response);
     const lookup = await this.#lookup(request);
     const viewer = await lookup?.();

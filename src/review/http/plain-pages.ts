@@ -1,4 +1,4 @@
-// The few pages that are served without the bundle: before somebody is signed in, and where it was not built. They have
+// The few pages that are served without the bundle: before sign-in, and where it was not built. They have
 // no script, and share the style of the page.
 
 function page(title: string, body: string): string {

@@ -1,4 +1,4 @@
-// Removes what nobody needs. A writer that has put objects and not yet appended is safe: putting an object, or asking
+// Removes what is no longer needed. A writer that has put objects and not yet appended is safe: putting an object, or asking
 // for it, gives it a new time, and what has a recent time stays.
 import type { KeptObject, Objects } from "../../workspace/archive/objects.ts";
 import { TimeSlice } from "../../workspace/footprint/time-slice.ts";

@@ -142,7 +142,7 @@ export class DirectoryStore implements WorkspaceStore {
     });
   }
 
-  /** Only of this process: other processes are asked when somebody reads. */
+  /** Only in this process; others are asked at the next read. */
   changed(listener: (workspace: WorkspaceId, revision: Revision) => void): () => void {
     this.#listeners.add(listener);
     return () => void this.#listeners.delete(listener);

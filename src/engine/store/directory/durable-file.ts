@@ -1,5 +1,5 @@
 // Files that come into being whole: written under another name, flushed, and linked to their own name only if it is
-// free. Of several processes that try at the same time, exactly one succeeds; nobody needs a lock.
+// free. Of several processes that try at the same time, exactly one succeeds, without a lock.
 import { randomBytes } from "node:crypto";
 import { contentHash } from "../../text/version.ts";
 import { openNew } from "../../workspace/archive/folder.ts";

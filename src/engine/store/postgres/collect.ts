@@ -1,4 +1,4 @@
-// Removes what nobody needs: dropped workspaces that no fork descends from, objects that no entry names, and large
+// Removes what is no longer needed: dropped workspaces that no fork descends from, objects that no entry names, and large
 // objects that no row names.
 import type { LargeObjects } from "../large-objects.ts";
 import { neededBy } from "../lineage.ts";

@@ -97,7 +97,7 @@ export class Connections implements AsyncDisposable {
     }
   }
 
-  /** Tells every listener; nobody waits for it, and it may be lost. */
+  /** Notifies every listener. The caller does not wait, and the notification may be lost. */
   hint(text: string): void {
     this.#pool.query("select pg_notify($1, $2)", [hintChannel, text]).catch(() => {});
   }

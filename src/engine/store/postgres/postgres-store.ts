@@ -251,7 +251,7 @@ export class PostgresStore implements WorkspaceStore {
 
   /**
    * Puts what is large into the other store, each time under a new name that only its row knows. So a collection can
-   * remove what a row named without asking whether somebody has just put the same object. Returns what is small.
+   * remove what a row named without asking whether another writer has just put the same object. Returns what is small.
    */
   async #putLarge(objects: readonly StoredObject[]): Promise<readonly StoredObject[]> {
     const large = this.#large;

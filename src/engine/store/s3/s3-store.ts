@@ -313,7 +313,7 @@ export class S3Store implements WorkspaceStore {
     const gone = old.filter(({ key }) => !named.has(key.slice(2)));
     if (!dryRun) {
       for (const { id } of unneeded.toReversed()) await this.#remove(id);
-      // Somebody may have put it again since it was listed.
+      // Another writer may have put it again since it was listed.
       await each(gone, async ({ key }) => {
         const modified = await this.#bucket.modified(key);
         if (modified !== undefined && now - modified >= graceMs) await this.#bucket.remove(key);

@@ -94,7 +94,7 @@ class TreeCopy {
   /** Flushes and closes a file beside what comes next. */
   async #flush(fd: number): Promise<void> {
     const flushing = sys.flushLater(fd).finally(() => sys.close(fd));
-    flushing.catch(() => {}); // whoever waits for it is told
+    flushing.catch(() => {}); // callers that wait for it get the error
     this.#flushing.push(flushing);
     if (this.#flushing.length > mostFlushing) await this.#flushing.shift();
   }

@@ -85,7 +85,7 @@ export class Locks implements Disposable {
           state.make(); // another process has removed it
           continue;
         }
-        // A lock that is being removed while somebody reads it still has its name on Windows.
+        // On Windows, a lock that is removed while another process reads it keeps its name.
         if (errnoOf(error) !== "EEXIST" && !isOpenElsewhere(error)) throw faultOf(error, given);
       }
       // The queue above admits one at a time: a file of our own was left by a release that failed.
@@ -96,7 +96,7 @@ export class Locks implements Disposable {
       }
       if (round % 8 === 0 && (await state.isAbandoned(file))) {
         recover();
-        // While somebody else recovers, which may take a while, the lock is what keeps others from the file.
+        // While another process recovers, which may take a while, the lock keeps others from the file.
         if ((await state.isAbandoned(file)) && state.isForsaken(file)) unlinkIfThere(file);
       }
       if (clock() > deadline) throw new Fault("locked", { path: given });

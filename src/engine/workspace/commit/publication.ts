@@ -25,7 +25,7 @@ export interface Replication {
   write<T>(attempt: (publish: Publish) => Promise<T>, maxBytes?: number): Promise<T>;
   /** Finds what was changed without a commit, by a command, and publishes it. The id of the change, if there is one. */
   publishChanges(by: By, maxBytes?: number): Promise<string | undefined>;
-  /** Brings what others have published, before somebody looks. `paths`: the only files that will be looked at. */
+  /** Pulls what others have published, before a read. `paths`: the only files that will be looked at. */
   refresh(effect: "reads" | "writes", paths?: readonly string[]): Promise<void>;
   /** The number of changes that are here. */
   readonly revision: number;

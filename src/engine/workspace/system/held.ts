@@ -1,6 +1,6 @@
 // What it means to hold a file-system object, whatever the system offers for it. There are three implementations:
 // descriptors.ts (Linux with /proc), working-directory.ts (other POSIX systems, in a process of our own), and paths.ts
-// (Windows, and POSIX systems where polyfs is a library in somebody else's process).
+// (Windows, and POSIX systems where polyfs is a library in another program's process).
 import type { BigIntStats, Stats } from "node:fs";
 
 /** A path for system calls. A Buffer where its written form (name.ts) differs from its bytes. */
@@ -11,7 +11,7 @@ export interface OpenOptions {
   readonly follow: boolean;
   /** Anything but a directory fails with ENOTDIR. */
   readonly directory: boolean;
-  /** The directory is polyfs's own: nobody who is served can put anything else under its path. */
+  /** The directory is polyfs's own: no caller can put anything else under its path. */
   readonly own: boolean;
 }
 

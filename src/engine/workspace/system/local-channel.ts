@@ -94,7 +94,7 @@ export function listenLocally(
       try {
         unlinkIfThere(`${directory}/${name}`);
       } catch {
-        // The next process that finds nobody there removes it.
+        // The next process that finds it without a listener removes it.
       }
     },
   };

@@ -1,5 +1,5 @@
 // Holding by a canonical path that is verified when it is opened: all that is left on Windows, and on POSIX systems
-// without /proc where the working directory is not ours to change. Somebody who can rename directories in the tree can
+// without /proc where the working directory is not ours to change. A program that can rename directories in the tree can
 // win the race between the check and the use; SECURITY.md says so.
 import { type BigIntStats, lstatSync, realpathSync, type Stats } from "node:fs";
 import { ownForm } from "../windows-path.ts";

@@ -9,7 +9,7 @@ import { type AskProgram, machineByPrograms } from "./machine-by-programs.ts";
 let machine: Machine | undefined;
 let ask: AskProgram | undefined;
 
-/** Programs are asked in this way. To be called before the first question, by whoever may start programs. */
+/** Programs are asked in this way. Called before the first question, by the part that may start programs. */
 export function askProgramsBy(asking: AskProgram): void {
   ask ??= asking;
 }

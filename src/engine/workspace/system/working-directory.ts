@@ -264,7 +264,7 @@ function absolute({ held, rest }: Parsed): Address {
   return Buffer.concat([base, typeof last === "string" ? Buffer.from(last) : last]);
 }
 
-/** Both as paths that mean the same in another thread. Undefined where somebody could divert one of them. */
+/** Both as paths that mean the same in another thread. Undefined where another program could divert one of them. */
 export function safePaths(from: Address, to: Address): [Address, Address] | undefined {
   if (!taken) return [from, to];
   const [a, b] = [parse(from), parse(to)];
@@ -418,7 +418,7 @@ export class HeldByWorkingDirectory implements Held {
     return this.#known !== undefined && sameAs(stat, this.#known);
   }
 
-  /** The open file, for whoever reads it: once. */
+  /** The open file. It can be taken once. */
   handOver(): number | undefined {
     if (this.#pin < 0) return undefined;
     const fd = this.#pin;

@@ -1,4 +1,4 @@
-// A second tree whose files are hard links of the first. The source is a frozen tree that nobody changes meanwhile, so
+// A second tree whose files are hard links of the first. The source is a frozen tree that does not change meanwhile, so
 // nothing is held or looked at that need not be: one call for each file.
 import { constants } from "node:fs";
 import { giveModeAt, ownerOf } from "../commit/granted-mode.ts";

@@ -8,7 +8,7 @@ import { lchownSync, lutimesSync } from "../system/calls.ts";
 import type { Address } from "../system/held.ts";
 import { filesBelow } from "./files-below.ts";
 
-/** `scratch` is a path for one file on the same file system, which nobody else uses. */
+/** `scratch` is a path for one file on the same file system, which no other process uses. */
 export async function privatise(tree: Handle, scratch: string, signal?: AbortSignal): Promise<void> {
   for await (const { address, stats } of filesBelow(tree, signal)) {
     if (stats.nlink > 1) replace(address, scratch);

@@ -11,7 +11,7 @@ export function canLink(directory: string): boolean {
   return works(directory, "link", (from, to) => sys.link(from, to));
 }
 
-/** The files are left to whoever made the directory. */
+/** The caller that made the directory removes the files. */
 function works(directory: string, name: string, copy: (from: string, to: string) => void): boolean {
   try {
     const from = join(directory, `${name}-from`);
