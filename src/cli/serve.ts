@@ -62,7 +62,7 @@ export async function serve(given: Config): Promise<void> {
   const started = { at: "stdio", dialect, commands, workspace, policy: policy.name, sandbox };
   tellStart(log, config, { ...started, telemetry: telemetry?.to });
   if (process.stdin.isTTY) await explainWaiting(engine.workspace, dialect.name);
-  warmUpWhenQuiet(process.stdin);
+  warmUpWhenQuiet(process.stdin, process.stdout);
   await serveStdio({
     dialect,
     engine,

@@ -15,12 +15,16 @@ const steps: readonly (() => unknown)[] = [
 
 const quietMs = 100;
 
-/** Begins when something has been read from the input and nothing more has come for a while. */
-export function warmUpWhenQuiet(input: { readonly bytesRead: number }): void {
+/** Begins when something has been answered and nothing more has come for a while. */
+export function warmUpWhenQuiet(
+  input: { readonly bytesRead: number },
+  output: { readonly bytesWritten?: number },
+): void {
   let seen = 0;
   let done = 0;
   const timer = setInterval(() => {
-    const quiet = input.bytesRead > 0 && input.bytesRead === seen;
+    const isAnswered = output.bytesWritten !== 0; // a file does not tell
+    const quiet = isAnswered && input.bytesRead > 0 && input.bytesRead === seen;
     seen = input.bytesRead;
     if (quiet) steps[done++]?.();
     if (done === steps.length) clearInterval(timer);
