@@ -18,14 +18,17 @@ const silent: CallProgress = { report: () => {}, end: () => {} };
 
 export function progressTo(token: unknown, notify: Caller["notify"]): CallProgress {
   if (typeof token !== "string" && typeof token !== "number") return silent;
-  let last = 0;
+  let last = Number.NEGATIVE_INFINITY;
   let lastAt = Number.NEGATIVE_INFINITY;
   let ended = false;
   let beats = 0;
   const beat = setInterval(() => {
-    beats++;
-    const message = `running for ${beats} s`;
-    notify("notifications/progress", { progressToken: token, progress: beats * beatStep, message });
+    last = ++beats * beatStep;
+    notify("notifications/progress", {
+      progressToken: token,
+      progress: last,
+      message: `running for ${beats} s`,
+    });
   }, beatMs).unref();
   return {
     report(done, total, message) {

@@ -42,6 +42,14 @@ describe("progress of a call", () => {
     expect(steps.every((step, i) => i === 0 || step > (steps[i - 1] ?? 0))).toBe(true);
   });
 
+  it("that begins with nothing done says so", () => {
+    const { progress, told } = progressed("token");
+    progress.report(0, 100);
+    progress.report(100, 100);
+    progress.end();
+    expect(told.map(({ progress }) => progress)).toEqual([0, 100]);
+  });
+
   it("is not told to a client that sent no token", () => {
     const { progress, told } = progressed(undefined);
     vi.advanceTimersByTime(5000);
