@@ -48,6 +48,7 @@ describe("on a disk that is full", () => {
     // Room that a removal makes can be used at once, even while the removed bytes are still being cleared.
     await workspace.commit([{ kind: "remove", path: workspace.at("ballast") }]);
     await workspace.commit([write("f1", Buffer.alloc(400 * 1024, "n"))]);
+    await workspace.settled();
   });
 
   it.runIf(hasProc)("a state directory without room is told as such", async context => {

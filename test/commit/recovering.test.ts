@@ -1,5 +1,6 @@
 // A lock whose holder died while somebody else is still recovering what it left. Nobody may have the file before
 // that is done: what is brought to its end there would be written over a newer content.
+import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import {
   existsSync,
@@ -30,7 +31,8 @@ it("the lock of a dead process holds until somebody has recovered it, however lo
   const dead = join(living, "dead-1");
   mkdirSync(dead);
   const identity = JSON.parse(readFileSync(join(living, "owner"), "utf8"));
-  writeFileSync(join(dead, "owner"), JSON.stringify({ ...identity, start: "another" }));
+  const { pid: ended } = spawnSync("true");
+  writeFileSync(join(dead, "owner"), JSON.stringify({ ...identity, pid: ended, start: "another" }));
   const { dev, ino } = statSync(fixture.inside);
   const name = createHash("sha256")
     .update(lockKey(dev, ino, "a.txt"))

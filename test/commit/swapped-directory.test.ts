@@ -3,6 +3,7 @@ import { mkdirSync, renameSync, statSync, symlinkSync, writeFileSync } from "nod
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { sys } from "../../src/engine/workspace/commit/syscalls.ts";
+import { hasProc } from "../setup/proc.ts";
 import { Fixture } from "./fixture.ts";
 
 const modeOf = (path: string) => (statSync(path).mode & 0o7777).toString(8);
@@ -40,7 +41,7 @@ describe.runIf(process.platform === "linux")("the mode of a new directory is not
     expect(modeOf(secret)).toBe("600");
   });
 
-  it("a private directory that was put in its place", async () => {
+  it.runIf(hasProc)("a private directory that was put in its place", async () => {
     using fixture = new Fixture();
     const kept = join(fixture.inside, "private");
     mkdirSync(kept, { mode: 0o700 });
@@ -62,4 +63,23 @@ describe.runIf(process.platform === "linux")("the mode of a new directory is not
     }
     expect(modeOf(join(fixture.inside, "made"))).toBe("755");
   });
+});
+
+it("a directory that another program makes at the same moment is used", async () => {
+  using fixture = new Fixture();
+  const { workspace, inside } = fixture;
+  const { mkdir } = sys;
+  sys.mkdir = (address, mode) => {
+    if (String(address).endsWith("/made")) mkdirSync(join(inside, "made"), { recursive: true });
+    mkdir(address, mode);
+  };
+  try {
+    const path = workspace.at("made/a.txt");
+    await workspace.commit([{ kind: "write", path, bytes: Buffer.from("a"), expect: "absent" }], {
+      parents: true,
+    });
+  } finally {
+    sys.mkdir = mkdir;
+  }
+  expect(fixture.text("made/a.txt")).toBe("a");
 });

@@ -5,6 +5,7 @@ import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "
 import { connect } from "node:net";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { hasProc } from "../setup/proc.ts";
 import { type Agent, type Answer, ask, Ground, type Page, startLeashed } from "./ground.ts";
 
 // A hook that is registered inside another hook never runs.
@@ -115,8 +116,8 @@ describe("another page, another user, another name", () => {
     }
   });
 
-  // Only the administrator can start programs as another user.
-  it.runIf(process.platform === "linux" && process.getuid?.() === 0)(
+  // Only the administrator can start programs as another user, and only /proc tells whose a connection is.
+  it.runIf(hasProc && process.getuid?.() === 0)(
     "the address that a browser is started with is of no use to another user who reads it from the list of processes",
     async () => {
       const opened = join(ground.base, "opened");

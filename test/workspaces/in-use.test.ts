@@ -6,6 +6,7 @@ import { describe, expect, it } from "vitest";
 import { openEngine } from "../../src/engine/engine.ts";
 import { Policy } from "../../src/engine/policy/policy.ts";
 import type { Workspace } from "../../src/engine/workspace/workspace.ts";
+import { hasProc } from "../setup/proc.ts";
 import { Ground } from "./ground.ts";
 
 function write(workspace: Workspace, path: string, text: string) {
@@ -61,7 +62,7 @@ describe("a fork in use", () => {
     expect(await ground.workspaces.diff(fork, ground.opener)).toEqual([]);
   });
 
-  it("keeps a sparse file sparse", async () => {
+  it.runIf(hasProc)("keeps a sparse file sparse", async () => {
     using ground = new Ground("copy");
     const base = ground.files("base", { sparse: "head" });
     truncateSync(join(base, "sparse"), 64 * 1024 * 1024);

@@ -220,6 +220,7 @@ export class Committer {
       inodes,
       blob: range => blob.subarray(range.at, range.at + range.length),
       single: steps.length === 1,
+      made: new Set(),
       powerCut: false,
     };
     let begun = false;

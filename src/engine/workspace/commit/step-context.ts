@@ -11,6 +11,8 @@ export interface StepContext {
   readonly blob: (range: ByteRange) => Uint8Array;
   /** A single step can be rolled back without content kept aside. */
   readonly single: boolean;
+  /** The directories that this process has made, by their steps; absent in recovery, which takes empty ones for its own. */
+  readonly made?: Set<unknown>;
   /** Whether the machine may have lost power since: then a file can hold less than was written to it. */
   readonly powerCut: boolean;
 }

@@ -103,7 +103,7 @@ export async function applyAll(steps: readonly Step[], scene: StepContext): Prom
 
 export function apply(step: Step, scene: StepContext): void {
   system(step.given, () => {
-    if (step.do === "make") make(step, scene.places.address(step.at));
+    if (step.do === "make") make(step, scene.places.address(step.at), scene);
     else if (step.do === "rewrite") rewrite(step, scene, step.after);
     else if (step.do === "mode") changeMode(step, scene, step.after);
     else if (step.do === "dismantle") dismantle(step, scene);
@@ -126,9 +126,16 @@ function changeMode(step: ModeStep, { places }: StepContext, mode: number): void
  * An explicit mode is set regardless of the umask, and on the directory that was opened: another program may have put
  * a link or a directory of its own under the name since. A new directory is empty.
  */
-function make({ given, mode }: MakeStep, address: Address): void {
-  // Its owner has to look into it.
-  sys.mkdir(address, mode === undefined ? undefined : mode | 0o700);
+function make(step: MakeStep, address: Address, scene: StepContext): void {
+  const { given, mode } = step;
+  try {
+    sys.mkdir(address, mode === undefined ? undefined : mode | 0o700); // its owner has to look into it
+  } catch (error) {
+    // Another program has made it since the commit was planned, which is then planned again.
+    if (errnoOf(error) === "EEXIST") throw new ConcurrentChange(given);
+    throw error;
+  }
+  scene.made?.add(step);
   if (mode === undefined) return;
   if (!byDescriptor) {
     sys.chmodAt(address, mode);
@@ -222,8 +229,9 @@ function keepAside(step: MoveStep, scene: StepContext, to: Address): void {
 
 /** Takes a step back, as far as it was done. */
 export function undo(step: Step, index: number, scene: StepContext): void {
-  if (step.do === "make") attemptRmdir(scene, step);
-  else if (step.do === "rewrite") rewrite(step, scene, step.before);
+  if (step.do === "make") {
+    if (scene.made?.has(step) ?? true) attemptRmdir(scene, step);
+  } else if (step.do === "rewrite") rewrite(step, scene, step.before);
   else if (step.do === "mode") changeMode(step, scene, step.before);
   else if (step.do === "dismantle") reassemble(step, index, scene);
   else undoMove(step, index, scene);

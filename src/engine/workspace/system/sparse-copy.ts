@@ -1,6 +1,7 @@
 // Copies a file that has holes without filling them: blocks of zeros are skipped, and the length is set at the end.
 import { constants, type Stats } from "node:fs";
 import { open } from "node:fs/promises";
+import { byDescriptor } from "./descriptors.ts";
 import type { Address } from "./held.ts";
 
 const blockBytes = 64 * 1024;
@@ -9,7 +10,7 @@ const zeros = Buffer.alloc(blockBytes);
 /** Whether a file takes up less than its length. */
 export function isSparse({ size, blocks }: Pick<Stats, "size" | "blocks">): boolean {
   // Elsewhere an address is not always a path that Node can open.
-  return process.platform === "linux" && size > blockBytes && blocks * 512 < size - blockBytes;
+  return byDescriptor && size > blockBytes && blocks * 512 < size - blockBytes;
 }
 
 /** `to` does not exist yet. It gets this mode. */
