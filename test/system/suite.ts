@@ -143,6 +143,10 @@ export function holdingSuite(): void {
         writeFileSync(Buffer.concat([inRoot(name(0xff)), Buffer.from("/f")]), "this one");
         mkdirSync(join(base, "in/d\ufffd"));
         writeFileSync(join(base, "in/d\ufffd/f"), "another");
+        if (heldBy() === "path") {
+          expect(errno(() => Handle.open(root.below(name(0xff)), { follow: false }))).toBe("EILSEQ");
+          return;
+        }
         using directory = Handle.open(root.below(name(0xff)), { follow: false });
         expect(directory.stat().isDirectory()).toBe(true);
         const failed = errno(() => {
