@@ -29,6 +29,7 @@ async function watched() {
   );
   return start({
     roots: [join(root, "project")],
+    args: ["--state-dir", join(root, "state")], // in a shared one, it would recover what other tests have killed
     env: { NODE_OPTIONS: `--require "${spy.replaceAll("\\", "/")}"` },
   });
 }
