@@ -41,6 +41,7 @@ it("passes here, says what the machine is, and leaves nothing behind", async () 
   expect(facts["objects are held by"]).toMatch(/^(descriptor|working directory)$/);
   expect(sections.map(({ name }) => name)).toEqual([
     "round trip",
+    "other spellings of a name",
     "escape by paths and links",
     "escape in a race",
     "two servers on one file",
