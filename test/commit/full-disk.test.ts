@@ -1,22 +1,12 @@
-import { existsSync, mkdirSync, readdirSync, rmSync, statfsSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { dialects } from "../../src/dialects/index.ts";
 import { start } from "../mcp/wire.ts";
 import { Fixture } from "./fixture.ts";
-import { mountSmall } from "./small-disk.ts";
+import { fill, mountSmall } from "./small-disk.ts";
 
 const noMount = "needs leave to mount a file system";
-
-/** Fills a file system to the last block. */
-function fill(directory: string): void {
-  const { bavail, bsize } = statfsSync(directory);
-  try {
-    writeFileSync(join(directory, "ballast"), Buffer.alloc(Number(bavail) * Number(bsize) + 4096));
-  } catch {
-    // All that there was is taken.
-  }
-}
 
 const asText = (answer: unknown) => JSON.stringify(answer);
 

@@ -1,5 +1,13 @@
 // While a command runs in the sandbox, no commit takes the cover off a file that the command must not see.
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -9,6 +17,7 @@ import { run } from "../../src/engine/shell/run.ts";
 import { findSandbox, openSandbox } from "../../src/engine/shell/sandbox.ts";
 import type { Change } from "../../src/engine/workspace/commit/change.ts";
 import { Workspace } from "../../src/engine/workspace/workspace.ts";
+import { fill, mountSmall } from "../commit/small-disk.ts";
 
 const found = await findSandbox();
 
@@ -81,5 +90,28 @@ describe.skipIf("missing" in found)("while a command runs", () => {
     await other.commit([{ kind: "write", path: at(".env"), bytes }]);
     expect(readFileSync(join(root, ".env"), "utf8")).toBe("TOKEN=CANARY2\n");
     await other.settled();
+  });
+
+  it("a command whose sandbox cannot be announced is refused, because other servers could uncover files", async ({
+    skip,
+  }) => {
+    if ("missing" in found) return;
+    using mount = mountSmall(join(base, "state"));
+    skip(!mount.mounted, "needs leave to mount a file system");
+    using workspace = open();
+    using directory = workspace.directory(workspace.at("."));
+    await workspace.commit([{ kind: "write", path: workspace.at("a"), bytes: Buffer.from("a") }]);
+    await workspace.settled();
+    fill(join(base, "state"));
+    const refused = await run("touch ran", {
+      directory,
+      sandbox: openSandbox(found, { workspace, network: false }),
+      environment: { PATH: process.env.PATH ?? "" },
+      keep: { head: 10_000, tail: 0 },
+      timeoutMs: 50_000,
+    }).catch((error: unknown) => error);
+    expect(Fault.is(refused, "no_space")).toBe(true);
+    expect(existsSync(join(root, "ran"))).toBe(false);
+    expect(readdirSync(join(base, "state/sandboxes"))).toEqual([]);
   });
 });

@@ -289,13 +289,23 @@ export class Workspace implements Disposable {
     );
   }
 
-  /** Tells all servers that a sandbox shows these directories, until the answer is disposed of. @internal */
+  /**
+   * Tells all servers that a sandbox shows these directories, until the result is disposed of. Without rules, nothing
+   * is covered, and nothing is announced. Faults: `no_space`, `too_many_open_files`, `io`.
+   *
+   * @internal
+   */
   announceSandbox(): Disposable {
+    const nothing: Disposable = { [Symbol.dispose]() {} };
+    if (!this.hasRules) return nothing;
     const roots = this.roots.map(({ path }) => path);
     try {
-      return announceSandbox(this.stateFolder("sandboxes"), roots);
-    } catch {
-      return { [Symbol.dispose]() {} }; // without a state directory, there are no commits
+      return system(stateDirectory, () => announceSandbox(this.stateFolder("sandboxes"), roots));
+    } catch (error) {
+      // Another server may still commit: it has its files open already.
+      for (const code of ["no_space", "too_many_open_files", "io"] as const)
+        if (Fault.is(error, code)) throw error;
+      return nothing; // no server can commit where the state directory is missing or must not be written
     }
   }
 

@@ -1,7 +1,7 @@
 // The commands that run now, in any server of this user: where two run in the same directories, their changes cannot
 // be told apart. Each is a file in the state directory, named after its process, so that the files of a killed server
 // are recognised. Only the wording of answers depends on it, so a failure is harmless. The sandboxes that are in use are
-// announced in the same way, and commits depend on those.
+// announced in the same way. Commits depend on those, so a sandbox that cannot be announced is not used.
 import { randomBytes } from "node:crypto";
 import { mkdirSync, readdirSync, readFileSync, statSync, unlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -26,8 +26,14 @@ export interface RunningCommand extends Disposable {
 /** Tells all servers that a command runs in some directories, until it is disposed of. */
 export function announceCommand(state: string, roots: readonly string[]): RunningCommand {
   const folder = join(state, "commands");
-  const { name, path } = announce(folder, roots);
+  const { name, path, write } = announcement(folder, roots);
   let isAlone = false;
+  make(folder);
+  try {
+    write();
+  } catch {
+    // no room, or nothing may be written there
+  }
   return {
     get isAccompanied() {
       return namesIn(folder).some(
@@ -51,7 +57,13 @@ export function announceCommand(state: string, roots: readonly string[]): Runnin
  * rename over a covered file outside of the sandbox removes the cover inside: no commit may touch one meanwhile.
  */
 export function announceSandbox(folder: string, roots: readonly string[]): Disposable {
-  const { path } = announce(folder, roots);
+  const { path, write } = announcement(folder, roots);
+  try {
+    write();
+  } catch (error) {
+    remove(path); // a full disk leaves an empty file
+    throw error;
+  }
   return { [Symbol.dispose]: () => remove(path) };
 }
 
@@ -61,21 +73,13 @@ export function rootsInSandboxes(state: string): string[] {
   return namesIn(folder).flatMap(name => rootsOf(join(folder, name), name));
 }
 
-function announce(
-  folder: string,
-  roots: readonly string[],
-): { readonly name: string; readonly path: string } {
+function announcement(folder: string, roots: readonly string[]) {
   const start = thisMachine().startOf(process.pid);
   const parts = [namespace(), process.pid, start, randomBytes(6).toString("hex")];
   const name = parts.join("-");
   const path = join(folder, name);
-  make(folder);
-  try {
-    writeFileSync(path, JSON.stringify(roots), { mode: 0o600, flag: "wx" });
-  } catch {
-    // no room, or nothing may be written there
-  }
-  return { name, path };
+  const write = () => writeFileSync(path, JSON.stringify(roots), { mode: 0o600, flag: "wx" });
+  return { name, path, write };
 }
 
 /** Whether the lock is this command's now. One whose process is gone is taken away. */
