@@ -2,12 +2,13 @@
 // holder is dropped; so the id that a name meant first is remembered, and a grant never follows the name elsewhere.
 import { createHash } from "node:crypto";
 import { join } from "node:path";
+import { create, valueAt } from "../store/directory/durable-file.ts";
 import type { WorkspaceId } from "../store/store.ts";
-import { contentAt } from "../workspace/commit/if-there.ts";
-import { sys } from "../workspace/commit/syscalls.ts";
-import { errnoOf } from "../workspace/errno.ts";
-import { writeNamedFile } from "../workspace/system/named-file.ts";
-import { type Layout, newId } from "./layout.ts";
+import type { Layout } from "./layout.ts";
+
+interface GrantBinding {
+  readonly id: WorkspaceId;
+}
 
 export class Bindings {
   readonly #layout: Layout;
@@ -20,23 +21,14 @@ export class Bindings {
   /** The id that `name` has meant to this grant; undefined where it has not been asked for yet. */
   get(grant: string, name: string): WorkspaceId | undefined {
     const path = this.#path(grant, name);
-    const known = this.#known.get(path) ?? contentAt(path)?.toString("utf8");
+    const known = this.#known.get(path) ?? idAt(path);
     if (known !== undefined) this.#known.set(path, known);
     return known;
   }
 
   /** Remembers an id, unless another process was first: its id holds then. */
-  set(grant: string, name: string, id: WorkspaceId): WorkspaceId {
-    const path = this.#path(grant, name);
-    const draft = `${path}.${newId()}`;
-    writeNamedFile(draft, id);
-    try {
-      sys.link(draft, path);
-    } catch (error) {
-      if (errnoOf(error) !== "EEXIST") throw error;
-    } finally {
-      sys.unlink(draft);
-    }
+  async set(grant: string, name: string, id: WorkspaceId): Promise<WorkspaceId> {
+    await create(this.#path(grant, name), this.#layout.bound, { id } satisfies GrantBinding);
     return this.get(grant, name) ?? id;
   }
 
@@ -44,4 +36,10 @@ export class Bindings {
     const key = createHash("sha256").update(`${grant}\0${name}`).digest("hex");
     return join(this.#layout.bound, key);
   }
+}
+
+/** A damaged one is for no workspace: it must not pass to the one that has the name now. */
+function idAt(path: string): WorkspaceId | undefined {
+  const value = valueAt<GrantBinding>(path);
+  return value === "damaged" ? "" : value?.id;
 }

@@ -131,7 +131,7 @@ export class Workspaces implements AsyncDisposable {
     const known = this.#bindings.get(grant, name);
     const id = known ?? (await this.store.find(name))?.id;
     if (id === undefined) return undefined;
-    return await this.byId(known ?? this.#bindings.set(grant, name, id));
+    return await this.byId(known ?? (await this.#bindings.set(grant, name, id)));
   }
 
   /** Undefined where it does not exist, or was dropped. @internal */
