@@ -1,7 +1,7 @@
 // `--store URL`: what is served becomes a replica of a workspace of the store. Loaded only with that option.
 import { plainWording, say } from "../contract/wording.ts";
 import { Fault } from "../engine/fault.ts";
-import { openReplica } from "../engine/replica/open-replica.ts";
+import { type OpenReplicaOptions, openReplica } from "../engine/replica/open-replica.ts";
 import type { Replica, ReplicaOptions } from "../engine/replica/replica.ts";
 import { openWorkspaceStore, shownAddress } from "../engine/store/open-store.ts";
 import type { WorkspaceId } from "../engine/store/store.ts";
@@ -13,50 +13,43 @@ import { UsageError } from "./usage-error.ts";
 export const localDurabilityRisk =
   "--store-durability local: a change is answered before the store has it. If this machine is lost, so are the changes of the last moments; where another server changed the same lines meanwhile, its change stays and the one made here is only in the history of this machine";
 
+type ShareOptions = Pick<OpenReplicaOptions, "name" | "id" | "durability" | "workspace">;
+
 /** Faults: `store_unavailable`, `not_empty`. The caller disposes of it when nothing is served any more. */
 export async function shareThroughStore(
   config: Config,
   workspace: Workspace,
   log: Log,
-): Promise<AsyncDisposable & { readonly replica: Replica }> {
-  const address = config.store ?? "";
+): Promise<AsyncDisposable> {
   const name = config["store-workspace"] ?? "main";
-  const store = await openWorkspaceStore({ store: address, objects: config["store-objects"] }).catch(
-    storeProblem,
-  );
-  try {
-    const replica = await openReplica({
-      ...{ store, name, workspace },
-      ...replicaOptions(config, log),
-    });
-    if (config["store-durability"] === "local") log.warn(localDurabilityRisk);
-    log.info(`sharing workspace ${name} of ${shownAddress(address)} at revision ${replica.revision}`);
-    return {
-      replica,
-      async [Symbol.asyncDispose]() {
-        await replica[Symbol.asyncDispose]();
-        await store[Symbol.asyncDispose]();
-      },
-    };
-  } catch (error) {
-    await store[Symbol.asyncDispose]();
-    return storeProblem(error);
-  }
+  const shared = await share(config, log, { name, workspace, durability: config["store-durability"] });
+  if (config["store-durability"] === "local") log.warn(localDurabilityRisk);
+  const at = shownAddress(config.store ?? "");
+  log.info(`sharing workspace ${name} of ${at} at revision ${shared.replica.revision}`);
+  return shared;
 }
 
 /** The same for a directory that is known to be a copy of this workspace. */
-export async function shareNoted(
+export function shareNoted(
   config: Config,
   workspace: Workspace,
   id: WorkspaceId,
   log: Log,
 ): Promise<AsyncDisposable> {
+  return share(config, log, { name: "", id, workspace, durability: "store" });
+}
+
+async function share(
+  config: Config,
+  log: Log,
+  options: ShareOptions,
+): Promise<AsyncDisposable & { readonly replica: Replica }> {
   const address = { store: config.store ?? "", objects: config["store-objects"] };
   const store = await openWorkspaceStore(address).catch(storeProblem);
   try {
-    const options = { ...replicaOptions(config, log), durability: "store" as const };
-    const replica = await openReplica({ ...options, store, name: "", id, workspace });
+    const replica = await openReplica({ ...replicaOptions(config, log), ...options, store });
     return {
+      replica,
       async [Symbol.asyncDispose]() {
         await replica[Symbol.asyncDispose]();
         await store[Symbol.asyncDispose]();

@@ -4,14 +4,17 @@ import type { CallContext } from "./context.ts";
 import type { Reply, Tool } from "./tool.ts";
 
 export async function inReplica(
-  { effect, name, paths = [] }: Tool,
+  { effect, name, paths = [], fileOf }: Tool,
   params: Readonly<Record<string, unknown>>,
-  { workspace, session }: CallContext,
+  call: CallContext,
   run: () => Promise<Reply> | Reply,
 ): Promise<Reply> {
+  const { workspace, session } = call;
   const { replication } = workspace;
   if (replication === undefined) return await run();
-  const named = paths.flatMap(key => params[key]).filter(one => typeof one === "string");
+  const given = paths.flatMap(key => params[key]).filter(one => typeof one === "string");
+  // A file whose name looks like a part of another may not have been fetched yet, so its whole name goes first.
+  const named = given.map(path => (fileOf === undefined ? [path] : [path, fileOf(path, call)]));
   await replication.refresh(effect === "reads" ? "reads" : "writes", named);
   if (effect !== "runs") return noted(await run(), replication.staleMs);
   const by = { action: name, client: session.client, connection: session.connection };

@@ -108,11 +108,11 @@ describe("a new replica of many files", () => {
     const b = await ground.machine("b", {}, { waitForFiles: 5 }, line => {
       line.slowGets = 20;
     });
-    await b.replica.refresh("reads", ["d3/f39"]);
+    await b.replica.refresh("reads", [["d3/f39"]]);
     expect(b.text("d3/f39")).toBe("39\n");
     expect(Object.keys(b.tree()).length).toBeLessThan(40);
     // A later change touches this one: it waits for everything.
-    await b.replica.refresh("reads", ["d0/f0"]);
+    await b.replica.refresh("reads", [["d0/f0"]]);
     expect(b.text("d0/f0")).toBe("0\nedited\n");
     expect(b.tree()).toEqual(a.tree());
     await b.write("d3/f39", "by b\n");
@@ -126,9 +126,9 @@ describe("a new replica of many files", () => {
     const b = await ground.machine("b", {}, { waitForFiles: 5 }, line => {
       line.slowGets = 20;
     });
-    await b.replica.refresh("reads", ["d3/f39:1-2"]);
+    await b.replica.refresh("reads", [["d3/f39:1-2", "d3/f39"]]);
     await a.write("d3/f39", "newer\n");
-    await b.replica.refresh("reads", ["d3/f39:1-2"]);
+    await b.replica.refresh("reads", [["d3/f39:1-2", "d3/f39"]]);
     expect(b.text("d3/f39")).toBe("newer\n");
     expect(b.tree()).toEqual(a.tree());
   });

@@ -25,6 +25,7 @@ export const readFile = polyfsTool({
   effect: "reads",
   meta: sizeHint,
   paths: ["path", "paths"],
+  fileOf: (path, call) => partOf(path, call).file,
   async run({ path, paths, ...reading }, call) {
     if (reading.offset === 0) throw refused("offset is 0", "Lines count from 1; -1 is the last line.");
     if ((path === undefined) === (paths === undefined))

@@ -26,14 +26,17 @@ export class FirstFiles {
     this.#seen = revision;
   }
 
-  /** Fetches these files. False where one of them has to wait for everything, or none is named. */
-  async have(filling: Filling, paths: readonly string[]): Promise<boolean> {
+  /**
+   * Fetches these files, each the first that exists of its paths. False where one of them has to wait for everything, or
+   * none is named.
+   */
+  async have(filling: Filling, files: readonly (readonly string[])[]): Promise<boolean> {
     await this.#look();
-    for (const given of paths) {
-      const at = this.#fileAt(given);
+    for (const paths of files) {
+      const at = paths.map(path => this.#fileAt(path)).find(found => found !== undefined);
       if (at === undefined || this.#isTouched(at) || !(await filling.first(at))) return false;
     }
-    return paths.length > 0;
+    return files.length > 0;
   }
 
   async #look(): Promise<void> {
@@ -49,18 +52,16 @@ export class FirstFiles {
     }
   }
 
-  /** The file that a caller names, with lines or a symbol behind it or not. */
-  #fileAt(given: string): string | undefined {
-    for (const path of [given, given.replace(/:[-\d,]+$|#.*$/s, "")]) {
-      try {
-        const { absolute } = this.#copy.workspace.at(path);
-        const at = absolute.slice(this.#copy.root.length + 1);
-        if (this.#state.get(at)?.kind === "file") return at;
-      } catch (error) {
-        if (!(error instanceof Fault)) throw error;
-      }
+  /** The file that a caller names; undefined where there is none. */
+  #fileAt(path: string): string | undefined {
+    try {
+      const { absolute } = this.#copy.workspace.at(path);
+      const at = absolute.slice(this.#copy.root.length + 1);
+      return this.#state.get(at)?.kind === "file" ? at : undefined;
+    } catch (error) {
+      if (error instanceof Fault) return undefined;
+      throw error;
     }
-    return undefined;
   }
 
   #isTouched(at: string): boolean {

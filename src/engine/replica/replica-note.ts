@@ -88,7 +88,7 @@ export class ReplicaNote {
 }
 
 const secondReplica =
-  "another directory with this state directory is a replica of it; use --state-dir for each";
+  "another directory with this state directory is a replica of it; each needs a state directory of its own";
 const inUse = "another server keeps this directory up to date; serve one directory with one server";
 
 function invalid(detail: string): Fault {

@@ -463,10 +463,10 @@ export class Replica implements Replication, AsyncDisposable {
     }
   }
 
-  async refresh(effect: "reads" | "writes", paths: readonly string[] = []): Promise<void> {
+  async refresh(effect: "reads" | "writes", files: readonly (readonly string[])[] = []): Promise<void> {
     const filling = this.#filling;
     if (filling !== undefined) {
-      if (effect === "reads" && (await this.#firstFiles?.have(filling, paths))) return;
+      if (effect === "reads" && (await this.#firstFiles?.have(filling, files))) return;
       if (filling.stuck !== undefined) throw filling.stuck;
       await filling.done;
     }

@@ -1,4 +1,4 @@
-// Opens a directory of workspaces whose records are kept beside them: what `--workspaces DIR` serves, for a program.
+// Opens a directory of workspaces on one machine, with their records beside them.
 import { DirectoryStore } from "../store/directory/directory-store.ts";
 import { Workspaces } from "./workspaces.ts";
 

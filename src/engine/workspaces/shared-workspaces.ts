@@ -69,8 +69,7 @@ export class SharedWorkspaces extends Workspaces {
   }
 
   override adopt(): Promise<WorkspaceRecord> {
-    const what =
-      "with --store every server has a copy of its own; polyfs workspace create NAME DIR makes one";
+    const what = "a directory cannot be adopted into a shared store, only copied: create a workspace from it";
     return Promise.reject(new Fault("denied", { what }));
   }
 
@@ -205,7 +204,7 @@ export class SharedWorkspaces extends Workspaces {
     return await this.#replica(record);
   }
 
-  /** A copy that is not kept up to date must not be written to: nobody else would see it. */
+  /** A copy that is not kept up to date must not be written to: no other server would see the change. */
   override refuseUnusable(workspace: Workspace): void {
     super.refuseUnusable(workspace);
     const path = workspace.roots[0]?.path ?? "";

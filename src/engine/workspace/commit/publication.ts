@@ -25,8 +25,8 @@ export interface Replication {
   write<T>(attempt: (publish: Publish) => Promise<T>, maxBytes?: number): Promise<T>;
   /** Finds what was changed without a commit, by a command, and publishes it. The id of the change, if there is one. */
   publishChanges(by: By, maxBytes?: number): Promise<string | undefined>;
-  /** Pulls what others have published, before a read. `paths`: the only files that will be looked at. */
-  refresh(effect: "reads" | "writes", paths?: readonly string[]): Promise<void>;
+  /** Pulls what others have published, before a read. `files`: the only ones that will be looked at, each by the paths that may mean it, in order of preference. */
+  refresh(effect: "reads" | "writes", files?: readonly (readonly string[])[]): Promise<void>;
   /** The number of changes that are here. */
   readonly revision: number;
   /** How much this process has added to the store. */
