@@ -17,6 +17,7 @@ import { dirname, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "./build.mjs";
 import { install } from "./install.mjs";
+import { slug } from "./site/anchor.mjs";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
 const scripts = JSON.parse(readFileSync(join(root, "package.json"), "utf8")).scripts;
@@ -99,15 +100,6 @@ function anchorsOf(file) {
 
 function withoutFences(text) {
   return text.replaceAll(/^```.*?^```/gms, "");
-}
-
-/** The anchor that GitHub gives a heading. */
-function slug(heading) {
-  return heading
-    .trim()
-    .toLowerCase()
-    .replaceAll(/[^\p{L}\p{N}\s_-]/gu, "")
-    .replaceAll(/\s/g, "-");
 }
 
 function checkJson(page, line, code) {

@@ -130,14 +130,7 @@ export const cases: readonly Case[] = [
     size: 48,
     short: 10,
     make: (root, size) => largeText(join(root, "large.txt"), size),
-    before: async client => {
-      const read = await call(client, "read_file", { path: "large.txt", limit: 2 });
-      const edit = await call(client, "edit_file", {
-        path: "large.txt",
-        edits: [{ old: "line 777 of", new: "new line 777 of" }],
-      });
-      return edit.failed ? edit : read;
-    },
+    before: readThenEdited,
     run: (client, _size, before) =>
       call(client, "read_file", { path: "large.txt", since: before && versionIn(before) }),
     mayFail: true,
@@ -158,14 +151,7 @@ export const cases: readonly Case[] = [
     size: 12,
     short: 6,
     make: (root, size) => largeText(join(root, "large.txt"), size),
-    before: async client => {
-      const read = await call(client, "read_file", { path: "large.txt", limit: 2 });
-      const edit = await call(client, "edit_file", {
-        path: "large.txt",
-        edits: [{ old: "line 777 of", new: "new line 777 of" }],
-      });
-      return edit.failed ? edit : read;
-    },
+    before: readThenEdited,
     run: (client, _size, before) =>
       call(client, "edit_file", {
         path: "large.txt",
@@ -221,3 +207,13 @@ export const cases: readonly Case[] = [
     run: client => call(client, "copy_path", { from: "tree", to: "copy" }),
   },
 ];
+
+/** Reads a large text, whose version is then an old one: the file is edited. */
+async function readThenEdited(client: StdioClient): Promise<Answer> {
+  const read = await call(client, "read_file", { path: "large.txt", limit: 2 });
+  const edit = await call(client, "edit_file", {
+    path: "large.txt",
+    edits: [{ old: "line 777 of", new: "new line 777 of" }],
+  });
+  return edit.failed ? edit : read;
+}

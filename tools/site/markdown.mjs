@@ -2,6 +2,7 @@
 // to other files of the repository lead to its web pages.
 import { dirname, join, posix } from "node:path";
 import MarkdownIt from "markdown-it";
+import { slug } from "./anchor.mjs";
 
 /**
  * `addresses` maps sources to addresses; `asset` copies an image and returns whether the source is one; `exists` says
@@ -57,15 +58,6 @@ function plain(inline) {
   return inline.children
     .map(child => (child.type === "softbreak" ? " " : child.type === "html_inline" ? " " : child.content))
     .join("");
-}
-
-/** The anchor that GitHub gives a heading. */
-function slug(heading) {
-  return heading
-    .trim()
-    .toLowerCase()
-    .replaceAll(/[^\p{L}\p{N}\s_-]/gu, "")
-    .replaceAll(/\s/g, "-");
 }
 
 function unique(anchor, seen) {

@@ -85,11 +85,12 @@ export const undo = polyfsTool({
 
 /** The changes that numbers of hunks count in: those of the diff that was shown last, or else the last change. */
 async function numberedChanges({ workspace, session }: CallContext): Promise<UndoParams> {
+  let latest: string | undefined;
   for await (const { record, earlier } of standingChanges(workspace, session)) {
-    const changes = changesShown(session, earlier ? undefined : record.id);
-    return changes === undefined ? {} : { changes };
+    if (!earlier) latest = record.id;
+    break;
   }
-  const changes = changesShown(session, undefined);
+  const changes = changesShown(session, latest);
   return changes === undefined ? {} : { changes };
 }
 
