@@ -7,6 +7,9 @@ import { answerTo, messageFault, resultFault, type Tool } from "./judge.ts";
 /** More than any of this may need: the limits of single answers and lines are far below. */
 const mostMb = 900;
 
+/** More than the longest limit of a single call: two minutes, for a search of `agent-tools`. */
+const patienceMs = 150_000;
+
 export class FuzzedServer {
   readonly client: StdioClient;
   readonly dialect: string;
@@ -65,7 +68,8 @@ export class FuzzedServer {
     const ping = JSON.stringify({ jsonrpc: "2.0", id, method: "ping" });
     this.#owed.set(JSON.stringify(id), 1);
     await this.client.answered(id, () => this.client.raw(`${ping}\n`));
-    for (let round = 0; this.#owed.size > 0 && round < 300; round++) {
+    const until = Date.now() + patienceMs;
+    for (let round = 0; this.#owed.size > 0 && Date.now() < until; round++) {
       if (this.client.gone) throw new NoAnswer("gone", `the server is gone: ${this.client.said}`);
       await new Promise(resolve => setTimeout(resolve, round < 20 ? 5 : 100));
     }

@@ -47,7 +47,7 @@ export async function* confirmed(
   let waiting: Confirmable[] = [];
   let size = 0;
   const settle = async function* () {
-    const settled = await searched(confirming, waiting);
+    const settled = await searched(confirming, waiting, report);
     [waiting, size] = [[], 0];
     for (const file of settled) {
       if (hits >= limit) report.stopped ??= "limit";
@@ -111,11 +111,14 @@ async function candidateOf(
 
 /** The candidates in their order, without those whose text does not match after all. */
 async function searched(
-  { start, query, options }: Confirming,
+  { start, query, options, pace }: Confirming,
   candidates: readonly Confirmable[],
+  report: GrepReport,
 ): Promise<FileHits[]> {
   const texts = candidates.flatMap(candidate => ("text" in candidate ? [candidate.text] : []));
-  const found = texts.length === 0 ? [] : await searchTexts(start, query, texts, options);
+  const limits = options.timeoutMs === undefined ? options : { ...options, timeoutMs: pace.left };
+  const found = texts.length === 0 ? [] : await searchTexts(start, query, texts, limits);
+  if (found.includes(undefined)) report.stopped ??= pace.isOver ? "time" : "killed";
   let next = 0;
   return candidates.flatMap(candidate => {
     if (!("text" in candidate)) return [candidate];

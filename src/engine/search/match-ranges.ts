@@ -5,13 +5,14 @@ import type { Directory } from "../workspace/directory.ts";
 import { UnnamedFile } from "../workspace/system/unnamed-file.ts";
 import type { GrepOptions, TextHits } from "./grep-terms.ts";
 import { wantedLines } from "./result-form.ts";
-import { fileAddress, type Query, searchArguments, startRipgrep } from "./ripgrep.ts";
+import { fileAddress, killedAfter, type Query, searchArguments, startRipgrep } from "./ripgrep.ts";
 import type { GrepLine } from "./ripgrep-output.ts";
 
 /** Bytes of the text. */
 type MatchRange = readonly [start: number, end: number];
 
-const longestMessage = 256 * 1024 * 1024;
+/** A line of more matches than fit here is not searched to its end: parsing them would block all other calls. */
+const longestMessage = 32 * 1024 * 1024;
 
 /** Undefined where ripgrep did not finish. */
 export async function matchesIn(
@@ -20,7 +21,7 @@ export async function matchesIn(
   text: Buffer,
   options: GrepOptions,
 ): Promise<TextHits | undefined> {
-  const ranges = await rangesIn(start, query, text, options.signal);
+  const ranges = await rangesIn(start, { ...query, eachMatch: true }, text, options);
   if (ranges === undefined) return undefined;
   const lines = options.form === "counts" ? [] : linesOf(text, ranges, options);
   return { lines, count: ranges.length };
@@ -30,13 +31,14 @@ async function rangesIn(
   start: Directory,
   query: Query,
   text: Buffer,
-  signal: AbortSignal | undefined,
+  { signal, timeoutMs }: GrepOptions,
 ): Promise<MatchRange[] | undefined> {
   using file = UnnamedFile.of(text);
   if (file === undefined) return undefined;
   const printing = { before: 0, after: 0 };
   const args = searchArguments(query, printing, ["--no-ignore", "--json"], [fileAddress(file, 0)]);
   const child = await startRipgrep(start, args, { signal, files: [file.fd] });
+  using _ = killedAfter(child, timeoutMs);
   const ranges: MatchRange[] = [];
   let pending: Buffer[] = [];
   let length = 0;

@@ -9,6 +9,7 @@ import type { FileHits, GrepOptions, GrepReport } from "./grep-terms.ts";
 import { reopener, rulesForRipgrep } from "./ignore-context.ts";
 import { compareBytes } from "./order.ts";
 import { hitsOf } from "./result-form.ts";
+import { isChained } from "./ripgrep.ts";
 import { launch, type RipgrepResult, type RipgrepRun } from "./ripgrep-run.ts";
 import type { Handover, SearchContext } from "./search-context.ts";
 import { walk } from "./walk.ts";
@@ -75,13 +76,18 @@ class RipgrepAttempts {
         if (!this.#isToBeRepeated(found)) return found;
       } catch (error) {
         // Run the query itself to get its error message.
-        if (this.widened === undefined || !Fault.is(error, "invalid_pattern")) throw error;
+        if (!Fault.is(error, "invalid_pattern") || !this.#isOtherThanTyped()) throw error;
         this.#isRefused = true;
         this.widened = undefined;
       } finally {
         run.kill();
       }
     }
+  }
+
+  /** Whether ripgrep was given something else than the caller's own pattern. */
+  #isOtherThanTyped(): boolean {
+    return !this.#isRefused && (this.widened !== undefined || isChained(this.#job.query));
   }
 
   #isToBeRepeated({ killedBy }: RipgrepResult): boolean {
@@ -102,7 +108,7 @@ class RipgrepAttempts {
     const timeoutMs = options.timeoutMs === undefined ? undefined : pace.left;
     const limits = { ...options, timeoutMs, maxFileSize: this.#maxFileSize };
     const rules = rulesForRipgrep(start, context());
-    const used = this.widened?.query ?? query;
+    const used = this.widened?.query ?? { ...query, eachMatch: this.#isRefused };
     return await launch({ start, query: used, options: limits, rules, file: options.file }, report);
   }
 }

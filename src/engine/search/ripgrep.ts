@@ -12,6 +12,7 @@ import { UnnamedFile } from "../workspace/system/unnamed-file.ts";
 import { onWindows } from "../workspace/windows-path.ts";
 import type { Globs } from "./globs.ts";
 import { seeksCarriageReturn, withoutLineBreaks } from "./line-breaks.ts";
+import { matchChain } from "./match-chain.ts";
 import type { Scope } from "./walker.ts";
 
 export interface Query {
@@ -26,6 +27,8 @@ export interface Query {
   readonly multiline?: boolean | undefined;
   /** Allow look-around and back-references, without linear time. Set a time limit for such a search. */
   readonly lookaround?: boolean | undefined;
+  /** Report the matches of a multi-line search one by one, not only the lines that they cover (match-chain.ts). */
+  readonly eachMatch?: boolean | undefined;
 }
 
 export interface Printing {
@@ -90,6 +93,12 @@ export async function startRipgrep(
   }
 }
 
+/** Ends it when its time is up. */
+export function killedAfter(child: Process, timeoutMs: number | undefined): Disposable {
+  const timer = timeoutMs === undefined ? undefined : setTimeout(() => child.kill(), Math.max(0, timeoutMs));
+  return { [Symbol.dispose]: () => clearTimeout(timer) };
+}
+
 /** The first such argument is ours: patterns come behind it. Without room for a file there are no rules. */
 function withRules(args: readonly string[], input: UnnamedFile | undefined): string[] {
   const by = input === undefined ? [] : [`--ignore-file=${input.address(0)}`];
@@ -145,7 +154,7 @@ export function searchArguments(
   if (printing.tally) args.push("--stats");
   if (!seeksCarriageReturn(query.pattern, query.literal)) args.push("--crlf");
   args.push(query.ignoreCase ? "--ignore-case" : "--case-sensitive");
-  if (query.wholeWord) args.push("--word-regexp");
+  if (query.wholeWord && !isChained(query)) args.push("--word-regexp");
   if (query.multiline) args.push("--multiline", "--multiline-dotall");
   if (query.lookaround) args.push("--engine=auto");
   if (printing.before > 0) args.push(`--before-context=${printing.before}`);
@@ -185,9 +194,26 @@ function wider(ending: string): string {
   });
 }
 
-function patternArguments({ pattern: written, literal, lineByLine }: Query): string[] {
+function patternArguments(query: Query): string[] {
+  const { pattern: written, literal, lineByLine } = query;
+  const chain = chainOf(query);
+  if (chain !== undefined) return ["-e", chain];
   const pattern = lineByLine && !literal ? withoutLineBreaks(written) : written;
   if (!pattern.includes("\0")) return literal ? ["--fixed-strings", "-e", pattern] : ["-e", pattern];
+  return ["-e", sourceOf(pattern, literal)];
+}
+
+/** Whether ripgrep gets a chain of matches in place of the pattern. If it refuses that, it may take the pattern itself. */
+export function isChained(query: Query): boolean {
+  return chainOf(query) !== undefined;
+}
+
+function chainOf({ pattern, literal, multiline, eachMatch, wholeWord }: Query): string | undefined {
+  if (!multiline || eachMatch) return undefined;
+  return matchChain(sourceOf(pattern, literal), wholeWord);
+}
+
+function sourceOf(pattern: string, literal = false): string {
   const source = literal ? pattern.replace(/[\\^$.*+?()[\]{}|#&~-]/g, "\\$&") : pattern;
-  return ["-e", source.replaceAll("\0", "\\x00")];
+  return source.replaceAll("\0", "\\x00");
 }

@@ -8,7 +8,7 @@ import { linesWith } from "./lines-with.ts";
 import { literalFinder } from "./literal.ts";
 import { matchesIn } from "./match-ranges.ts";
 import { matching, wantedLines } from "./result-form.ts";
-import { fileAddress, type Query, searchArguments, startRipgrep } from "./ripgrep.ts";
+import { fileAddress, isChained, killedAfter, type Query, searchArguments, startRipgrep } from "./ripgrep.ts";
 import { type FileBlock, HitParser } from "./ripgrep-output.ts";
 
 export const mostTexts = 16;
@@ -57,11 +57,12 @@ async function byRipgrep(
     if (there.length < files.length) return undefined;
     const held = there.map(({ fd }) => fd);
     const { before, after, most, maxLineBytes } = wantedLines(options);
-    const { columns, signal } = options;
+    const { columns, signal, timeoutMs } = options;
     const maxPerFile = Number.isFinite(most) ? most : undefined;
     const paths = there.map(fileAddress);
     const args = searchArguments(query, { before, after, maxPerFile, columns }, ["--no-ignore"], paths);
     const child = await startRipgrep(start, args, { signal, files: held });
+    using _ = killedAfter(child, timeoutMs);
     const printed = paths.map(path => Buffer.from(path).toString("latin1"));
     const hits: TextHits[] = texts.map(() => ({ lines: [], count: 0 }));
     const add = ({ path, lines, count }: FileBlock): void => {
@@ -71,6 +72,8 @@ async function byRipgrep(
     const parser = new HitParser({ maxLineBytes, columns }, add);
     const { code } = await child.read(chunk => parser.push(chunk));
     parser.end();
+    if (code === 2 && isChained(query))
+      return await byRipgrep(start, { ...query, eachMatch: true }, texts, options);
     return code === 0 || code === 1 ? hits : undefined;
   } finally {
     for (const file of files) file?.[Symbol.dispose]();

@@ -2,6 +2,7 @@
 // file in a legacy encoding, or in UTF-16 without a mark. Its results are decoded and searched again with the query
 // itself (confirm.ts), so it may match too much; it misses only UTF-16 text beyond ASCII against a class.
 import { codecNamed } from "../text/codec.ts";
+import { classEnd } from "./expression-class.ts";
 import type { Query } from "./ripgrep.ts";
 
 /** Those that a file without a mark may be found to have (text/guess.ts). */
@@ -108,21 +109,6 @@ function escaped(token: string): string | undefined {
   }
   const named = { "\\t": "\t", "\\n": "\n", "\\r": "\r", "\\f": "\f", "\\v": "\v", "\\a": "\x07" }[token];
   return named ?? (/^\\[^\w]$/u.test(token) ? token.slice(1) : undefined);
-}
-
-/** Behind the `]` of the class that opens at `start`, which may hold others. */
-function classEnd(pattern: string, start: number): number | undefined {
-  let depth = 0;
-  for (let at = start; at < pattern.length; at++) {
-    const char = pattern[at];
-    if (char === "\\") at++;
-    else if (char === "[") {
-      depth++;
-      if (pattern[at + 1] === "^") at++;
-      if (pattern[at + 1] === "]") at++;
-    } else if (char === "]" && --depth === 0) return at + 1;
-  }
-  return undefined;
 }
 
 class Writer {
