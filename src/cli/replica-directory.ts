@@ -4,7 +4,9 @@ import { ReplicaNote } from "../engine/replica/replica-note.ts";
 import type { Workspace } from "../engine/workspace/workspace.ts";
 import type { Log } from "../mcp/log.ts";
 import type { Config } from "./config.ts";
+import { openDirectories } from "./directories.ts";
 import { logOf } from "./log.ts";
+import type { ChosenPolicy } from "./policy/policy-choice.ts";
 import { UsageError } from "./usage-error.ts";
 
 /** For a command that writes: publishes to the store until it is disposed of. Undefined where nothing is shared. */
@@ -15,17 +17,49 @@ export async function publishing(
 ): Promise<AsyncDisposable | undefined> {
   const note = writableReplica(config, workspace);
   if (note === undefined) return undefined;
-  if (note.isInUse)
-    throw new UsageError(
-      `${note.root} is a copy that a running server keeps in step with a store: undo and redo there (the tool undo, or the review page), or end that server first`,
-    );
-  if (config.store === undefined) throw unshared(note);
+  refuseUnpublishable(config, note);
   if (workspace.roots.length !== 1 || workspace.roots[0]?.path !== note.root)
     throw new UsageError(
       `${note.root} is a copy of a shared workspace as a whole: add --workspace ${note.root}`,
     );
   const { shareNoted } = await import("./replica.ts");
   return await shareNoted(config, workspace, note.workspace ?? "", log);
+}
+
+/** For the review page, which may show many directories: opens the replica that one of these paths lies in, if any. */
+export async function openReplicaAt(
+  config: Config,
+  paths: readonly string[],
+  policy: ChosenPolicy | undefined,
+  log: Log = logOf(config),
+): Promise<(AsyncDisposable & { readonly workspace: Workspace }) | undefined> {
+  const note = firstReplica(config, paths);
+  if (note === undefined) return undefined;
+  refuseUnpublishable(config, note);
+  const grants = [{ path: note.root, access: "read-write" as const }];
+  const engine = openDirectories({ ...config, grants }, { withoutRoots: "usage" }, undefined, policy);
+  try {
+    const { shareNoted } = await import("./replica.ts");
+    const shared = await shareNoted(config, engine.workspace, note.workspace ?? "", log);
+    return {
+      workspace: engine.workspace,
+      async [Symbol.asyncDispose]() {
+        await shared[Symbol.asyncDispose]();
+        engine[Symbol.dispose]();
+      },
+    };
+  } catch (error) {
+    engine[Symbol.dispose]();
+    throw error;
+  }
+}
+
+function refuseUnpublishable(config: Config, note: ReplicaNote): void {
+  if (note.isInUse)
+    throw new UsageError(
+      `${note.root} is a copy that a running server keeps in step with a store: undo and redo there (the tool undo, or the server's own page at /review), or end that server first`,
+    );
+  if (config.store === undefined) throw unshared(note);
 }
 
 /** For a server without --store. */
@@ -36,8 +70,16 @@ export function refuseUnshared(config: Config, workspace: Workspace): void {
 }
 
 function writableReplica(config: Config, { roots }: Workspace): ReplicaNote | undefined {
-  for (const { path, access } of roots) {
-    const note = access === "read-write" ? ReplicaNote.covering(config["state-dir"], path) : undefined;
+  const writable = roots.filter(({ access }) => access === "read-write");
+  return firstReplica(
+    config,
+    writable.map(({ path }) => path),
+  );
+}
+
+function firstReplica(config: Config, paths: readonly string[]): ReplicaNote | undefined {
+  for (const path of paths) {
+    const note = ReplicaNote.covering(config["state-dir"], path);
     if (note !== undefined) return note;
   }
   return undefined;

@@ -36,14 +36,27 @@ export interface Undoing {
 export async function undoFor(viewer: Viewer, undoing: Undoing): Promise<UndoResult> {
   if (undoing.preview) return await preview(viewer, undoing);
   try {
-    const { restored, commits } = await approved(viewer.workspace, workspace => run(workspace, undoing));
-    await viewer.workspace.settled();
+    const { restored, commits } = await undone(viewer, undoing);
     const files = await described(viewer, restored);
     return { done: true, changes: commits.map(({ id }) => id), files, collisions: [] };
   } catch (error) {
     if (!isCollision(error)) throw error;
     return { done: false, changes: [], files: [], collisions: [collision(viewer, undoing, error)] };
   }
+}
+
+async function undone(viewer: Viewer, undoing: Undoing): ReturnType<typeof run> {
+  const action = async (workspace: Workspace) => {
+    await workspace.replication?.refresh("writes");
+    const done = await approved(workspace, view => run(view, undoing));
+    await workspace.settled();
+    return done;
+  };
+  if (viewer.undoIn === undefined) return await action(viewer.workspace);
+  const { path, records } = undoing;
+  const files = records.flatMap(record => record.files);
+  const paths = files.flatMap(({ at, from }) => (from === undefined ? [at] : [at, from]));
+  return await viewer.undoIn(path === undefined ? [...new Set(paths)] : [path], action);
 }
 
 /** The person at the page is the one whom rules ask. */

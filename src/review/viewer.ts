@@ -12,6 +12,11 @@ export interface Viewer {
   /** What may be seen now; roots may be added while a page is open. */
   readonly workspace: Workspace;
   readonly mayUndo: boolean;
+  /**
+   * Runs an undo that writes to these paths. Without it, the undo runs in `workspace`. A page beside the server needs
+   * it for a replica: there, an undo has to reach the store.
+   */
+  undoIn?<T>(paths: readonly string[], action: (workspace: Workspace) => Promise<T>): Promise<T>;
   /** How many requests the token may send in a minute; absent: no limit. */
   readonly rate?: { readonly owner: string; readonly perMinute: number } | undefined;
 }

@@ -21,7 +21,7 @@ export const review = command({
     "no-open": { help: "Only print the address; start no browser" },
     port: { value: "N", help: "Listen on this port (default: a free one)" },
   },
-  options: [...directoryOptions, "policy", "audit", "audit-max-bytes", "log-level"],
+  options: [...directoryOptions, "policy", "audit", "audit-max-bytes", "log-level", "store", "store-objects"],
   examples: [
     ["polyfs review", "everything that agents did and do on this machine"],
     ["polyfs review ~/project", "only what was changed there"],

@@ -5,12 +5,15 @@ import { type Engine, openEngine } from "../../engine/engine.ts";
 import { Fault } from "../../engine/fault.ts";
 import type { Grant, Workspace } from "../../engine/workspace/workspace.ts";
 import { createLog } from "../../mcp/log.ts";
+import { Refused } from "../../review/input.ts";
 import { Review } from "../../review/review.ts";
 import { servedRoots } from "../../review/served-roots.ts";
 import type { Viewer } from "../../review/viewer.ts";
 import type { Config } from "../config.ts";
 import { openDirectories } from "../directories.ts";
 import { choosePolicy } from "../policy/policy-choice.ts";
+import { openReplicaAt } from "../replica-directory.ts";
+import { UsageError } from "../usage-error.ts";
 
 /** Requests that began with an earlier set of directories have ended by then. */
 const graceMs = 60_000;
@@ -25,6 +28,8 @@ export class ReviewScope implements Viewer, Disposable {
   readonly #without = new Set<string>();
   readonly #isFixed: boolean;
   #engine: Engine;
+  /** A replica has one writer at a time. */
+  #lastUndo: Promise<unknown> = Promise.resolve();
 
   constructor(config: Config) {
     this.#config = config;
@@ -48,6 +53,22 @@ export class ReviewScope implements Viewer, Disposable {
 
   get mayUndo(): boolean {
     return this.workspace.roots.some(({ access }) => access === "read-write");
+  }
+
+  undoIn<T>(paths: readonly string[], action: (workspace: Workspace) => Promise<T>): Promise<T> {
+    const run = () => this.#undo(paths, action);
+    const undone = this.#lastUndo.then(run, run);
+    this.#lastUndo = undone.catch(() => {});
+    return undone;
+  }
+
+  async #undo<T>(paths: readonly string[], action: (workspace: Workspace) => Promise<T>): Promise<T> {
+    const opened = await openReplicaAt(this.#config, paths, this.#rules).catch((error: unknown) => {
+      if (error instanceof UsageError) throw new Refused(409, "shared_workspace", sentence(error.message));
+      throw error;
+    });
+    await using replica = opened;
+    return await action(replica?.workspace ?? this.workspace);
   }
 
   #add(paths: readonly string[]): void {
@@ -88,4 +109,8 @@ export class ReviewScope implements Viewer, Disposable {
     this.review[Symbol.dispose]();
     for (const engine of this.#opened) engine[Symbol.dispose]();
   }
+}
+
+function sentence(message: string): string {
+  return `${message.charAt(0).toUpperCase()}${message.slice(1)}.`;
 }
