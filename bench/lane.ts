@@ -1,4 +1,4 @@
-// One who takes part in the race: a server with its adapter, or the limit. It does a sample of a scenario and says
+// A participant in the race: a server with its adapter, or the limit. It does a sample of a scenario and says
 // how long that took, how long the answers were, and what they said.
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";

@@ -1,5 +1,5 @@
-// Holds the house rules of ARCHITECTURE.md by reading every file in src: who may import whom, who may touch the
-// disk, processes, the network and the protocol. Each rule is also run on a small offence, to prove it can fail.
+// Holds the house rules of ARCHITECTURE.md by reading every file in src: which folder may import which, and which may use
+// the disk, processes, the network and the protocol. Each rule is also run on a small offence, to prove it can fail.
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join, posix } from "node:path";
 import { describe, expect, it } from "vitest";
@@ -7,7 +7,7 @@ import { describe, expect, it } from "vitest";
 /** Sources by path below src/. */
 type Sources = ReadonlyMap<string, string>;
 
-/** Each may import those before it. Above them stand the dialects and mcp, beside each other, then cli. */
+/** Each may import those before it. Above them are the dialects and mcp, side by side, then cli. */
 const chain = [
   "clock",
   "once",
@@ -59,7 +59,7 @@ const rules: { readonly [rule: string]: (file: string, code: string, sources: So
     /(^|[/-])(utils?|helpers?|common|manager|base|misc)(?=[./-])/i.test(file),
   "re-exports nothing, but for the public entry": (file, code) =>
     file !== "index.ts" && /^export\b[^;=("]*\bfrom\s*"/m.test(code),
-  "imports only what stands below it": (file, code) =>
+  "imports only what is below it": (file, code) =>
     imports(code).some(
       ({ from }) => from.startsWith(".") && !mayImport(file, posix.join(posix.dirname(file), from)),
     ),
@@ -164,30 +164,22 @@ describe("each rule catches an offence", () => {
       "contract/all.ts",
       'export {\n  a,\n  b,\n} from "./tool.ts";',
     ],
+    ["imports only what is below it", "engine/text/a.ts", 'import { commit } from "../workspace/commit.ts";'],
     [
-      "imports only what stands below it",
-      "engine/text/a.ts",
-      'import { commit } from "../workspace/commit.ts";',
-    ],
-    [
-      "imports only what stands below it",
+      "imports only what is below it",
       "engine/edit/a.ts",
       'const { call } = await import("../../contract/call.ts");',
     ],
-    [
-      "imports only what stands below it",
-      "engine/shell/a.ts",
-      'import type { Hit } from "../search/grep.ts";',
-    ],
-    ["imports only what stands below it", "contract/a.ts", 'import { fs } from "../dialects/fs/index.ts";'],
-    ["imports only what stands below it", "dialects/fs/a.ts", 'import { tree } from "../replay/tree.ts";'],
-    ["imports only what stands below it", "dialects/fs/a.ts", 'import { dialects } from "../index.ts";'],
-    ["imports only what stands below it", "dialects/fs/a.ts", 'import { serve } from "../../mcp/stdio.ts";'],
-    ["imports only what stands below it", "mcp/a.ts", 'import { dialects } from "../dialects/index.ts";'],
-    ["imports only what stands below it", "host/a.ts", 'import { serve } from "../mcp/stdio.ts";'],
-    ["imports only what stands below it", "contract/a.ts", 'import { LogFile } from "../host/log-file.ts";'],
-    ["imports only what stands below it", "dialects/fs/a.ts", 'import { a } from "../../host/log-file.ts";'],
-    ["imports only what stands below it", "mcp/a.ts", 'import { options } from "../cli/options.ts";'],
+    ["imports only what is below it", "engine/shell/a.ts", 'import type { Hit } from "../search/grep.ts";'],
+    ["imports only what is below it", "contract/a.ts", 'import { fs } from "../dialects/fs/index.ts";'],
+    ["imports only what is below it", "dialects/fs/a.ts", 'import { tree } from "../replay/tree.ts";'],
+    ["imports only what is below it", "dialects/fs/a.ts", 'import { dialects } from "../index.ts";'],
+    ["imports only what is below it", "dialects/fs/a.ts", 'import { serve } from "../../mcp/stdio.ts";'],
+    ["imports only what is below it", "mcp/a.ts", 'import { dialects } from "../dialects/index.ts";'],
+    ["imports only what is below it", "host/a.ts", 'import { serve } from "../mcp/stdio.ts";'],
+    ["imports only what is below it", "contract/a.ts", 'import { LogFile } from "../host/log-file.ts";'],
+    ["imports only what is below it", "dialects/fs/a.ts", 'import { a } from "../../host/log-file.ts";'],
+    ["imports only what is below it", "mcp/a.ts", 'import { options } from "../cli/options.ts";'],
     [
       "leaves disk, processes, network, SDK and packages to their own folder",
       "cli/a.ts",
@@ -352,7 +344,7 @@ function areaOf(file: string): string {
 
 function mayImport(from: string, to: string): boolean {
   const [area, target] = [areaOf(from), areaOf(to)];
-  // The version and the public entry: everybody may ask the one, nobody the other.
+  // The version and the public entry: any file may import the first, none the second.
   if (target === "entry") return to === "version.ts";
   if (area === "cli" || area === "entry") return true;
   if (from === "dialects/index.ts") return ["dialects", "contract"].includes(target);

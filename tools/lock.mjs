@@ -1,4 +1,4 @@
-// Keeps package-lock.json fit for everybody: no host names in it, and an entry for every optional package. Where a
+// Keeps package-lock.json usable anywhere: no host names in it, and an entry for every optional package. Where a
 // registry mirror lacks the packages of other platforms, npm leaves them out of the lock file, and `npm ci` then
 // refuses it. `node tools/lock.mjs` fills the holes after an `npm install`; with --check it only tells.
 import { readFileSync, writeFileSync } from "node:fs";

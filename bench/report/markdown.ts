@@ -1,4 +1,4 @@
-// The run as Markdown: one table to see where we are, one with everybody, and what was left out.
+// The run as Markdown: one table to see where we are, one with all servers, and what was left out.
 import type { Result } from "../race.ts";
 import { best, own, type Row, type Run, referenceServer, time } from "./run.ts";
 import { targetWords } from "./targets.ts";
@@ -12,7 +12,7 @@ export function markdown(run: Run): string {
     "",
     ...memory(run),
     "",
-    ...everybody(run),
+    ...allServers(run),
     "",
     ...notes(run),
     "",
@@ -83,7 +83,7 @@ function summary({ rows }: Run): string[] {
   );
 }
 
-function everybody({ rows }: Run): string[] {
+function allServers({ rows }: Run): string[] {
   const lanes = [...new Set(rows.flatMap(({ results }) => results.map(({ lane }) => lane)))];
   return [
     "In each cell: the time, and where the content is the answer the size of the answer by the size of the content.",

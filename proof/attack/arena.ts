@@ -86,7 +86,7 @@ export class Arena implements Disposable {
     writeFileSync(join(root, "pub.txt"), "PUBLIC\n");
     writeFileSync(join(root, "other.txt"), "KEEP\n");
     writeFileSync(join(root, "sub/inner.txt"), "PUBLIC\n");
-    // A program that leaves a trace outside when anybody starts it, and a configuration that asks for that.
+    // A program that leaves a trace outside when it is started, and a configuration that would start it.
     writeFileSync(join(root, "run.sh"), `#!/bin/sh\ntouch ${outside}/STARTED\ncat "$1"\n`, { mode: 0o755 });
     writeFileSync(join(root, ".ripgreprc"), `--pre=${root}/run.sh\n`);
     link("pub.txt", "inner-link");

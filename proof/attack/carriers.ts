@@ -1,5 +1,5 @@
-// The places in a tool's arguments where a path can stand: those that it declares, and every other string, because a
-// path that nobody expects is not checked by anybody. Made from the declarations, so a new tool is attacked at once.
+// Where a tool's arguments can hold a path: the parameters that it declares, and every other string, because the check
+// of an unexpected path is easily forgotten. Derived from the declarations, so a new tool is attacked at once.
 import type { Schema } from "../../src/contract/schema.ts";
 import type { Tool } from "../../src/contract/tool.ts";
 import { patches } from "./patches.ts";

@@ -88,11 +88,11 @@ function plant(root: string, links: Readonly<Record<string, string>>): void {
 /** A process in whose mount namespace the root is the directory outside. Undefined where that is not permitted. */
 async function mountOver({ outside, root }: Arena): Promise<ChildProcess | undefined> {
   const script = 'mount --bind "$1" "$2" && cd "$2" && exec 7<. && echo mounted && exec sleep 3600';
-  const nobody = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
+  const unprivileged = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
   const child = spawn("unshare", ["-Urm", "sh", "-c", script, "-", outside, root], {
     cwd: "/",
     stdio: ["ignore", "pipe", "ignore"],
-    ...nobody,
+    ...unprivileged,
   });
   return await new Promise(resolve => {
     child.once("error", () => resolve(undefined));

@@ -2,7 +2,7 @@
 // from the database, and the database crashes. Their clocks are an hour apart. Afterwards every answered piece of work must be there, in order, exactly once, on every replica.
 //
 //   CL1  what was answered is there, once
-//   CL2  shared files are what their edits add up to: every line is somebody's, none is lost, doubled or misplaced
+//   CL2  shared files are what their edits add up to: every line comes from an edit, none is lost, doubled or misplaced
 //   CL3  every replica, and a new one, holds the same
 //   CL4  the store is whole
 import { readdirSync, readFileSync, statSync } from "node:fs";

@@ -1,5 +1,5 @@
-// Several calls at once, from one server or two on the same tree: what was acknowledged is there, once, and whoever
-// reads meanwhile reads one whole version.
+// Several calls at once, from one server or two on the same tree: every acknowledged change is there, once, and a
+// concurrent read sees one whole version.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { ProcessWire } from "../../test/mcp/wire.ts";

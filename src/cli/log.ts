@@ -15,7 +15,7 @@ interface Started {
   /** Where: a URL, or `stdio`. */
   readonly at: string;
   readonly dialect: Dialect;
-  /** What the tools are told about commands. */
+  /** Whether commands may run, as the options say; the dialect decides if they say nothing. */
   readonly commands: Settings["commands"];
   readonly workspace: Workspace;
   readonly policy: string;
@@ -55,7 +55,7 @@ export function tellStart(
   });
 }
 
-/** A dialect decides whether commands run where nobody did. */
+/** How commands run. If no option says so, the dialect decides. */
 function commandsRun(dialect: Dialect, workspace: Workspace, commands: Settings["commands"]): string {
   const settings = { ...defaultSettings, commands };
   const runs = dialect.tools.some(

@@ -60,7 +60,7 @@ export interface CallContext {
   readonly approve?:
     | ((needs: readonly Need[], tool: string, proposal: Proposal) => Promise<Approval | undefined>)
     | undefined;
-  /** Absent where nobody can leave any. @internal */
+  /** Notes that a reviewer left for the caller; absent without a review page. @internal */
   readonly notes?: CallerNotes | undefined;
   /** The trace that the call belongs to. @internal */
   readonly trace?: string | undefined;

@@ -168,7 +168,7 @@ export const plainWording: Wording = {
         ? `Hunk ${hunk} deletes ${path}, but leaves lines in it`
         : `Hunk ${hunk} does not apply to ${path}`,
   duplicate_path: ({ path }) => `Path is named twice: ${path}`,
-  changed_meanwhile: ({ path }) => `File was changed by someone else meanwhile; read it again: ${path}`,
+  changed_meanwhile: ({ path }) => `File changed while it was being used; read it again: ${path}`,
   locked: ({ path, by }) =>
     by === "command"
       ? `A command is running that must not see this file; wait for it or stop it: ${path}`

@@ -33,7 +33,7 @@ export class Asking {
     this.#options = options;
   }
 
-  /** How to ask, where anybody can be asked. */
+  /** Asks a person; undefined where there is no way to. */
   get approve(): CallContext["approve"] {
     const atClient = this.#atClient;
     if (this.#options.activity === undefined) return atClient;
@@ -78,14 +78,11 @@ export class Asking {
 async function askNow(ask: NonNullable<Caller["ask"]>, params: Params): Promise<Approval> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<Approval>(resolve => {
-    timer = setTimeout(
-      () => resolve({ allowed: false, reason: "nobody answered in time" }),
-      patienceMs,
-    ).unref();
+    timer = setTimeout(() => resolve({ allowed: false, reason: "no answer in time" }), patienceMs).unref();
   });
   const answer = ask("elicitation/create", params).then(
     answerOf,
-    (): Approval => ({ allowed: false, reason: "nobody could be asked" }),
+    (): Approval => ({ allowed: false, reason: "the client could not ask" }),
   );
   return await Promise.race([answer, late]).finally(() => clearTimeout(timer));
 }

@@ -108,7 +108,7 @@ export class RequestSpans implements RequestTracing {
     };
     if (id !== undefined)
       attributes["jsonrpc.request.id"] = (id.startsWith('"') ? id.slice(1, -1) : id).slice(0, 100);
-    // Ours, not the one on the wire: who knows that could use the session.
+    // Our own id: the one on the wire is enough to use the session.
     if (session.lasting) attributes["mcp.session.id"] = session.connection;
     if (address !== undefined) attributes["client.address"] = address;
     if (call !== undefined) attributes["polyfs.paths.count"] = call.paths.length;

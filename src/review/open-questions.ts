@@ -39,7 +39,7 @@ export class OpenQuestions {
     const wire = await this.#wire(asked);
     return await new Promise<Approval | undefined>(resolve => {
       const expired = () =>
-        end({ allowed: false, reason: "nobody answered at the review page in time" }, { outcome: "expired" });
+        end({ allowed: false, reason: "no answer at the review page in time" }, { outcome: "expired" });
       const cancelled = () => end({ allowed: false, reason: "the call was cancelled" }, { outcome: "gone" });
       const timer = setTimeout(expired, wire.expires - Date.now());
       const end: Pending["end"] = (approval, settled) => {

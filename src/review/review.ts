@@ -31,7 +31,7 @@ interface Waiting {
   readonly done: (settled: SettledQuestion) => void;
 }
 
-/** An event as it is before a viewer looks at it: what it shows depends on who that is. */
+/** An event before it is rendered for a viewer: what it shows depends on the viewer's access. */
 type Happening = Event | ((viewer: Viewer) => Event | undefined | Promise<Event | undefined>);
 
 export class Review implements ReviewedPast, Disposable {
@@ -47,7 +47,7 @@ export class Review implements ReviewedPast, Disposable {
   readonly #questions = new Map<string, OpenQuestion>();
   readonly #waiting = new Map<string, Waiting>();
   readonly #began = Date.now();
-  /** How many listen who can answer a question. */
+  /** The number of listeners that can answer a question. */
   #answering = 0;
   /** The latest changes that a viewer could not see when they came. */
   #unseen: { readonly viewer: Viewer; readonly id: string }[] = [];

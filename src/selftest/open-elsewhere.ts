@@ -1,5 +1,5 @@
-// Windows: a file that another program has open and shares with nobody can be neither read nor replaced. The server
-// waits for it without keeping other calls waiting, and then refuses with nothing changed.
+// Windows: a file that another program has open without sharing it can be neither read nor replaced. The server
+// waits for it without blocking other calls, and then refuses with nothing changed.
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";

@@ -90,7 +90,7 @@ describe("a directory that cannot be served is told in one line, with code 2", (
     const root = tree("locked");
     chmodSync(root, 0o755);
     chmodSync(join(root, "locked"), 0o000);
-    // The superuser may read everything, so the program runs as somebody else there.
+    // The superuser may read everything, so the program runs as another user there.
     const uid = process.getuid?.() === 0 ? { uid: 65534 } : {};
     const said = refused(["locked"], { cwd: root, ...uid });
     expect(said).toBe(`polyfs: a directory cannot be served: Permission denied: ${root}/locked\n`);

@@ -49,7 +49,7 @@ it("a quiet server has loaded what the first calls need before they come", async
   await wire.said("all loaded");
 });
 
-it("a server that nobody speaks to loads nothing", async () => {
+it("a server without requests loads nothing", async () => {
   await using wire = await watched();
   await new Promise(resolve => setTimeout(resolve, 1000));
   expect(wire.stderr).toMatch(/^(\S+ polyfs info: started at stdio .*\n)?$/);

@@ -134,7 +134,7 @@ describe("polyfs setup", () => {
     expect(stderr).toContain(join(elsewhere, file));
   });
 
-  it("writes nothing without being told to, where there is nobody to ask", () => {
+  it("writes nothing without --yes where there is no terminal to ask at", () => {
     const { run, file } = home();
     const path = put(file("claude-code"), '{"numStartups": 7}');
     const { code, stdout, stderr } = run("setup", "claude-code");

@@ -1,4 +1,4 @@
-// The same options from the command line, the environment and a file, and who goes before whom.
+// The same options from the command line, the environment and a file, and which takes precedence.
 import { writeFileSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { describe, expect, it } from "vitest";
@@ -45,7 +45,7 @@ describe("the environment", () => {
     ).toBe(0);
   });
 
-  it("refuses a mistyped variable, because whoever set it relies on it", () => {
+  it("refuses a mistyped variable, because the user relies on it", () => {
     const said = refusal([tree()], { env: { POLYFS_READONLY: "1" } });
     expect(said).toBe(
       "polyfs: unknown environment variable POLYFS_READONLY (did you mean POLYFS_READ_ONLY?)\n",

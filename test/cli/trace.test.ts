@@ -27,7 +27,7 @@ it("a place in the built program is found in the sources, and what is no such pl
   );
 });
 
-it.runIf(process.platform === "linux")("a failure that nobody foresaw leads to the sources", () => {
+it.runIf(process.platform === "linux")("the trace of an unexpected failure leads to the sources", () => {
   const directory = mkdtempSync(join(tmpdir(), "polyfs-gone-"));
   const line = 'cd "$1" && rmdir "$1" && exec "$2" "$3"';
   const { status, stderr } = spawnSync("sh", ["-c", line, "sh", directory, process.execPath, program], {

@@ -1,4 +1,4 @@
-// A user whose home cannot be written, or who has none: where history goes, who is told, and what stays untouched.
+// A user whose home cannot be written, or who has none: where history goes, which answers say so, and what stays untouched.
 import { spawnSync } from "node:child_process";
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -72,7 +72,7 @@ describe.skipIf(process.getuid?.() !== 0)("an ordinary user", () => {
     const { said, status } = run({ HOME: home }, ["doctor"]);
     expect(said.replace(/\s+/g, " ")).toContain(note);
     expect(status).toBe(0);
-    expect(run({ HOME: home }, ["."]).said).toContain(note); // at the start, for whoever reads logs
+    expect(run({ HOME: home }, ["."]).said).toContain(note); // at the start, in the log
     expect(run({ HOME: home }, ["history"]).said).toContain("write_file");
     expect(readdirSync(home)).toEqual([]);
   });
@@ -101,7 +101,7 @@ describe.skipIf(process.getuid?.() !== 0)("an ordinary user", () => {
     expect(readdirSync(project)).toEqual(["a"]);
   });
 
-  it("who names a state directory that cannot be written changes nothing, and doctor says why", () => {
+  it("a named state directory that cannot be written allows no change, and doctor says why", () => {
     const args = ["--state-dir", join(home, "state")];
     const [answer = ""] = write({ HOME: place }, args, "a");
     expect(answer).toContain('"isError":true');

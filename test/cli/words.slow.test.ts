@@ -1,5 +1,5 @@
 // The words of the command line: where commands and options may stand, what a mistyped one was meant to be, and what
-// happens to output that nobody takes.
+// happens to output without a reader.
 import { spawnSync } from "node:child_process";
 import { openSync, readFileSync } from "node:fs";
 import { join } from "node:path";

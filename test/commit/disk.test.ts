@@ -82,7 +82,7 @@ describe("on a disk that is read-only", () => {
 });
 
 describe("extended attributes", () => {
-  it.runIf(hasProc)("are kept by a write where somebody copies them", async context => {
+  it.runIf(hasProc)("are kept by a write where a program can copy them", async context => {
     const copy = (from: number, to: number) => {
       const args = ["--attributes-only", "--preserve=xattr", "/proc/self/fd/3", "/proc/self/fd/4"];
       const { status } = spawnSync("cp", args, { stdio: ["ignore", "ignore", "ignore", from, to] });

@@ -1,4 +1,4 @@
-// A state directory in which somebody else has put journals. Recovery does what polyfs has written, where this process
+// A state directory into which an attacker has put journals. Recovery does what polyfs has written, where this process
 // may write, and nothing else.
 import { randomBytes } from "node:crypto";
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
@@ -37,7 +37,7 @@ function everything(fixture: Fixture): Record<string, Record<string, string>> {
   return { inside: fixture.tree(), outside: fixture.tree(fixture.outside) };
 }
 
-describe("a journal that somebody planted", () => {
+describe("a planted journal", () => {
   it("does nothing outside the roots, in a read-only one, or in the state directory, authentic or not", async () => {
     using fixture = await fixtures();
     const before = everything(fixture);

@@ -1,5 +1,5 @@
 // Processes in other process namespaces, as in containers that share a volume: their numbers mean nothing here. A
-// living one is left alone, and what a dead one left half done is whole before anybody reads it.
+// living one is left alone, and what a dead one left half done is whole before it is read.
 import { spawn, spawnSync } from "node:child_process";
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
@@ -72,7 +72,7 @@ describe("a process killed in another namespace, in the middle of a patch", () =
     expect(readdirSync(join(fixture.state, "locks"))).toEqual([]);
   });
 
-  it("holds nobody up who writes", async context => {
+  it("does not delay writers", async context => {
     if (needs !== undefined) return context.skip(needs);
     using fixture = new Fixture(scenarios[2]?.files);
     torn(fixture);
@@ -100,7 +100,7 @@ describe("a process that lives in another namespace", () => {
     await reaches(3);
     const folders = () => readdirSync(join(fixture.state, "processes"));
     const [theirs] = folders();
-    // Whoever starts looks for dead processes, and so does whoever waits for a lock.
+    // A process looks for dead ones at its start and while it waits for a lock.
     for (let i = 0; i < 5; i++) {
       fixture.reopen();
       await fixture.commit([fixture.write("mine", String(i)), fixture.write("f0", "between")]);

@@ -1,4 +1,4 @@
-// Journals that somebody else has put into a state directory: every kind of step, in every kind of directory, under
+// Journals that an attacker has put into a state directory: every kind of step, in every kind of directory, under
 // every kind of name, authentic or not.
 import { mkdirSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

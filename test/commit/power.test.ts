@@ -64,7 +64,7 @@ describe("after the power failed, with a commit acknowledged and nothing flushed
     expect(fixture.tree()).toEqual(Object.fromEntries(names.map(name => [name, `new ${name}`])));
   });
 
-  it("a file that somebody has changed since stays as it is", () => {
+  it("a file that was changed since stays as it is", () => {
     using fixture = patched();
     writeFileSync(join(fixture.inside, "f1"), "theirs, and longer than it was");
     reboot(fixture);
@@ -72,7 +72,7 @@ describe("after the power failed, with a commit acknowledged and nothing flushed
     expect(fixture.text("f1")).toBe("theirs, and longer than it was");
   });
 
-  it("without a power cut, even an emptied file is what somebody wanted", () => {
+  it("without a power cut, an emptied file is a change like any other", () => {
     using fixture = patched();
     truncateSync(join(fixture.inside, "f1"), 0);
     fixture.workspace.at("f0");
@@ -123,7 +123,7 @@ describe("after a process was killed, with a commit acknowledged and nothing flu
     expect(flushedBefore).toEqual(expect.arrayContaining(paths.map(path => statSync(path).ino)));
   });
 
-  it("the journal stays where they cannot be flushed, and the next who starts flushes them", () => {
+  it("the journal stays where they cannot be flushed, and the next process flushes them", () => {
     using fixture = patched();
     const processes = join(fixture.state, "processes");
     const [dead = ""] = readdirSync(processes);

@@ -88,7 +88,7 @@ describe("while another process swaps a directory for a link that leads out", ()
   });
 });
 
-describe("as somebody who may not do everything", () => {
+describe("as a user without root's rights", () => {
   const needsRoot = process.geteuid?.() === 0 ? undefined : "only root can start processes of other users";
 
   it("a file whose directory is closed is written in place, a new one there is refused", async context => {

@@ -1,5 +1,5 @@
-// A lock whose holder died while somebody else is still recovering what it left. Nobody may have the file before
-// that is done: what is brought to its end there would be written over a newer content.
+// A lock whose holder died while another process is still recovering its commit. No other commit may have the file
+// before that is done: the recovered commit would overwrite newer content.
 import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import {
@@ -17,7 +17,7 @@ import { expect, it } from "vitest";
 import { lockKey } from "../../src/engine/workspace/commit/lock.ts";
 import { Fixture } from "./fixture.ts";
 
-it("the lock of a dead process holds until somebody has recovered it, however long that takes", async () => {
+it("the lock of a dead process holds until another process has recovered it, however long that takes", async () => {
   using fixture = new Fixture({ "a.txt": "old\n", "b.txt": "other\n" });
   const write = (name: string, text: string, ms: number) =>
     fixture.workspace.commit([{ kind: "write", path: fixture.at(name), bytes: Buffer.from(text) }], {

@@ -53,7 +53,7 @@ describe.runIf(process.platform === "linux")("the mode of a new directory is not
     expect(modeOf(join(fixture.inside, "made"))).toBe("700");
   });
 
-  it("and a directory that nobody touches has exactly that mode, whatever the umask", async () => {
+  it("and a directory that is left alone has exactly that mode, whatever the umask", async () => {
     using fixture = new Fixture();
     const umask = process.umask(0o077);
     try {

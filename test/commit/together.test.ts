@@ -90,7 +90,7 @@ describe("many at once in one process", () => {
   });
 });
 
-describe("when somebody without our locks changes a file", () => {
+describe("when a program that does not take our locks changes a file", () => {
   it("during an edit, the edit is made anew from what is there now", async () => {
     using fixture = new Fixture({ a: "one\n" });
     let calls = 0;

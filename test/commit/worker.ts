@@ -164,7 +164,7 @@ const tasks: Record<string, () => Promise<void>> = {
     process.stdout.write(JSON.stringify(told));
   },
 
-  /** Writes, makes, moves and deletes below a name that somebody else swaps, until a file tells it to stop. */
+  /** Writes, makes, moves and deletes below a name that another process swaps, until a file tells it to stop. */
   async work() {
     let done = 0;
     for (let i = 0; !existsSync(join(base, "stop")); i++) {

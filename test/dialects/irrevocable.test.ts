@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { ProcessWire } from "../mcp/wire.ts";
 import { ServedTree } from "./served-tree.ts";
 
-/** Permissions do not bind root, so the server runs as somebody else. */
+/** Permissions do not bind root, so the server runs as another user. */
 const user = process.getuid?.() === 0 ? 65534 : undefined;
 
 /** Puts something into the directory `at` that no archive can keep, as `x` where it is a single entry. */

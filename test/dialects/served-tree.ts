@@ -70,7 +70,7 @@ export class ServedTree implements AsyncDisposable {
       rmSync(join(directory, name), { recursive: true, force: true });
   }
 
-  /** A server of its own, which is a process of its own and which nobody has spoken to yet. */
+  /** A new server in its own process, without any call yet. */
   async start({ roots = [this.root], env = {}, ...options }: StartOptions = {}): Promise<ProcessWire> {
     const wire = await start({
       dialect: this.#dialect,

@@ -1,5 +1,5 @@
-// The archive records a change after its answer. Nobody can tell: not who asks for the history at once, not who
-// finds a process killed in between, and not who looks into the directory.
+// The archive records a change after its answer. The delay never shows: not to a caller that asks for the history at
+// once, not after the process was killed in between, and not in the directory.
 import { spawnSync } from "node:child_process";
 import {
   constants,
@@ -34,7 +34,7 @@ afterAll(() => worker[Symbol.dispose]());
 const large = 400_000; // words: more than a journal holds
 
 describe("a change that has just been answered", () => {
-  it("is not recorded yet, and is there for who asks for the history", async () => {
+  it("is not recorded yet, but the history has it when it is asked for", async () => {
     using fixture = new Fixture({ a: "old" });
     const { id } = await fixture.commit([fixture.write("a", "new")]);
     expect(existsSync(join(fixture.state, "changes"))).toBe(false);
@@ -72,7 +72,7 @@ describe("a change that has just been answered", () => {
       expect(fixture.text("a")).toBe("old");
     });
 
-    it(`is recorded as it was, though somebody has written there since: ${what}`, async () => {
+    it(`is recorded as it was, though another program has written there since: ${what}`, async () => {
       using fixture = new Fixture({ a: "old" });
       spawnSync(process.execPath, [worker.path, "answered", fixture.base, String(words)]);
       fixture.put("a", "theirs");

@@ -1,5 +1,5 @@
 // Changes are recorded after their answers, and never more than a few of them are waited for: memory does not grow
-// with the number of changes, and neither does the time that whoever asks for the history waits.
+// with the number of changes, and neither does the time that a caller waits for the history.
 import { mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";

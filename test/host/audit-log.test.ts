@@ -63,7 +63,7 @@ describe("an audit log", () => {
     expect(checkAudit(path)).toMatchObject({ open: 0, problems: [], rotated: true });
   });
 
-  it("goes on in a new file where somebody has moved it away", () => {
+  it("continues in a new file after the old one was moved away", () => {
     using log = open();
     log.append({ n: 1 });
     log.reopen();

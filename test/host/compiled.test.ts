@@ -87,7 +87,7 @@ it("a form is not written again where nothing more has run", async () => {
   expect(run().times).toBe(1);
 });
 
-it("nothing is kept where nobody asks for it", async () => {
+it("nothing is cached unless it is asked for", async () => {
   const { run, script, root } = place();
   expect(run("one", false).keep).toBeUndefined();
   const plain = runCompiled(script, undefined);

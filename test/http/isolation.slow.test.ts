@@ -119,37 +119,30 @@ describe("what is kept for a caller", () => {
     await until(() => !sleeping());
   });
 
-  it.each(["taken out", "expired"])(
-    "jobs end when their token is %s, though nobody asks any more",
-    async how => {
-      const effects = ["reads", "writes", "runs"] as const;
-      const tokens = tokenFile();
-      const expires = how === "expired" ? new Date(Date.now() + 3000).toISOString() : undefined;
-      const { ann, bob } = tokens.write({ name: "ann", effects, expires }, { name: "bob", effects });
-      const { url } = await serve([tree()], { access: byTokens(tokens), ...run });
-      const own = `${url}/mcp/polyfs`;
-      const marks = [ann, bob].map(() => `${700 + Math.random()}`);
-      for (const [at, who] of [ann, bob].entries()) {
-        const params = {
-          name: "run_command",
-          arguments: { command: `exec sleep ${marks[at]}`, background: true },
-        };
-        const { body } = await legacy(
-          own,
-          { id: 1, method: "tools/call", params },
-          await initialize(own, who),
-        );
-        expect(body).toContain("job 1");
-      }
-      const sleeping = (mark = "") => descendants().some(line => line.startsWith(`sleep\0${mark}`));
-      await until(() => marks.every(sleeping));
-      if (how === "taken out") tokens.write({ name: "bob", effects });
-      await until(() => !sleeping(marks[0]));
-      expect(sleeping(marks[1])).toBe(true);
-    },
-  );
+  it.each(["taken out", "expired"])("jobs end when their token is %s, without another request", async how => {
+    const effects = ["reads", "writes", "runs"] as const;
+    const tokens = tokenFile();
+    const expires = how === "expired" ? new Date(Date.now() + 3000).toISOString() : undefined;
+    const { ann, bob } = tokens.write({ name: "ann", effects, expires }, { name: "bob", effects });
+    const { url } = await serve([tree()], { access: byTokens(tokens), ...run });
+    const own = `${url}/mcp/polyfs`;
+    const marks = [ann, bob].map(() => `${700 + Math.random()}`);
+    for (const [at, who] of [ann, bob].entries()) {
+      const params = {
+        name: "run_command",
+        arguments: { command: `exec sleep ${marks[at]}`, background: true },
+      };
+      const { body } = await legacy(own, { id: 1, method: "tools/call", params }, await initialize(own, who));
+      expect(body).toContain("job 1");
+    }
+    const sleeping = (mark = "") => descendants().some(line => line.startsWith(`sleep\0${mark}`));
+    await until(() => marks.every(sleeping));
+    if (how === "taken out") tokens.write({ name: "bob", effects });
+    await until(() => !sleeping(marks[0]));
+    expect(sleeping(marks[1])).toBe(true);
+  });
 
-  it("a version is one of its own file, whoever has seen the same bytes elsewhere", async () => {
+  it("a version belongs to one file, even if another caller has seen the same bytes elsewhere", async () => {
     const names = ["a/x.txt", "a/y.txt", "b/x.txt", "b/y.txt"];
     const root = tree(Object.fromEntries(names.map(name => [name, `first of ${name}\n`])));
     const tokens = tokenFile();

@@ -36,7 +36,7 @@ describe("with an authorization server", () => {
       expect((await list(await issuer.token({ polyfs_workspace: claim }))).status).toBe(403);
   });
 
-  it("no token gets 401 and the place of the metadata, which anybody may read", async () => {
+  it("no token gets 401 and the place of the metadata, which needs no token", async () => {
     const { url, issuer, list } = await fixture();
     const reply = await list();
     expect(reply.status).toBe(401);

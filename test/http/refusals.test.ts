@@ -47,7 +47,7 @@ describe("a request that is not for this server", () => {
     ["https://inspector.example:6274", 403],
   ])("from a page at %s is answered %i", async (page, status) => {
     const { url } = await serve([tree()], { origins: ["http://inspector.example:6274"] });
-    // Another port of this machine is another page: anybody may have put it there.
+    // Another port of this machine is another page: any program may serve it.
     const origin = page.replace("{port}", new URL(url).port);
     const reply = await modern(`${url}/mcp/fs`, "tools/list", {}, { origin });
     expect(reply.status).toBe(status);
@@ -125,7 +125,7 @@ describe("a request that is not one", () => {
     expect((await modern(`${url}/mcp/constructor`, "tools/list")).status).toBe(404);
     const put = await send(`${url}/mcp/fs`, { method: "PUT", body: "x" });
     expect([put.status, put.headers.allow]).toEqual([405, "GET, POST, DELETE"]);
-    // Nobody chose what is at /mcp itself.
+    // At /mcp itself, no dialect was chosen.
     expect((await modern(`${url}/mcp`, "tools/list")).message.error?.message).toContain("/mcp/fs");
   });
 });

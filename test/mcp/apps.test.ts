@@ -1,5 +1,5 @@
-// The review page inside clients that render pages (MCP Apps): named for those who say that they can show it, and for
-// nobody else.
+// The review page inside clients that render pages (MCP Apps): only clients that
+// declare the capability learn about it.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

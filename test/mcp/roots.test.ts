@@ -59,7 +59,7 @@ describe("a client with roots", () => {
 describe("a client that is not asked for roots", () => {
   it.each([
     ["has none", {}, () => {}],
-    ["has them, but nobody wants them", { roots: {} }, undefined],
+    ["has them, but the server does not want them", { roots: {} }, undefined],
   ])("%s", async (_, capabilities, onRoots) => {
     await using wire = serveFixture({ onRoots });
     await wire.initialize("2025-06-18", capabilities);

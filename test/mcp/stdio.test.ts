@@ -54,7 +54,7 @@ describe("the process", () => {
     expect(wire.stderr).toContain("stopped hanging");
   });
 
-  it("ends when nobody reads its answers any more", async () => {
+  it("ends when its output is closed", async () => {
     const wire = await hanging();
     wire.output.destroy();
     wire.raw(line(2, "echo", { text: "hello?" }));
@@ -124,7 +124,7 @@ describe("large lines", () => {
     expect(wire.received).toHaveLength(2);
   });
 
-  it("that nobody reads do not stop the server from reading on", async () => {
+  it("that are not read do not stop the server from reading on", async () => {
     await using wire = startProgram(program);
     wire.output.pause();
     for (let id = 1; id <= 8; id++) wire.raw(line(id, "big", { characters: 1_000_000 }));

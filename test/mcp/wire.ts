@@ -154,7 +154,7 @@ export class Wire implements AsyncDisposable {
     this.input.write(bytes);
   }
 
-  /** The next message that fits and that nobody has taken; rejects when the server leaves without it. */
+  /** The next message that matches and has not been taken; rejects if the server exits without it. */
   next(matches: (message: Message) => boolean = () => true): Promise<Message> {
     const at = this.#unread.findIndex(matches);
     const [found] = at < 0 ? [] : this.#unread.splice(at, 1);

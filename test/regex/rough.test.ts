@@ -122,7 +122,7 @@ describe("a rough pattern", () => {
   });
 
   it.each([".*", "a?", "^$", "\\s+", "a|", "\\p{L}x", "\\cAx", "a\\nb", "(?=x)"])(
-    "is none where it would help nobody: /%s/",
+    "is none where it would not help: /%s/",
     pattern => {
       expect(looserPattern(pattern, false)).toBeUndefined();
     },

@@ -1,4 +1,4 @@
-// Attacks on the review page by whoever can reach the port: other pages, other users, names that point here, and what
+// Attacks on the review page from everything that can reach the port: other pages, other users, names that point here, and what
 // an agent can put into names and files. Nothing is answered that should not be, and nothing in an answer is markup.
 import { spawnSync } from "node:child_process";
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
@@ -239,7 +239,7 @@ describe("another page, another user, another name", () => {
     }
   });
 
-  it("the socket of a server answers nobody who cannot read its file, and both are the owner's alone", async () => {
+  it("the socket of a server answers only clients that can read its file, and only the owner can access both", async () => {
     const servers = join(ground.state, "review/servers");
     const names = readdirSync(servers);
     const file = names.find(name => name.endsWith(".json")) ?? "";

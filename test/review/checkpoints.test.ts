@@ -20,7 +20,7 @@ const ground = new Ground(afterAll);
 let agent: Agent;
 let page: Page;
 
-/** Without an identity: nobody can commit. */
+/** Without an identity, so git refuses to commit. */
 const git = (...args: string[]) =>
   execFileSync("git", ["-c", "user.name=", "-c", "user.email=", ...args], {
     cwd: ground.root,
@@ -192,7 +192,7 @@ describe("undo at the review page", () => {
     expect(everything()).toEqual(before);
   });
 
-  it("removes what the agent made and nothing that came into it: a directory with somebody's file stays", async () => {
+  it("removes what the agent made and nothing else: a directory with another file in it stays", async () => {
     const change = await agent.change("write_file", { path: "made/deep/file.txt", content: "agent\n" });
     ground.write("made/mine.txt", "mine\n");
     expect((await undo({ change })).json.done).toBe(true);

@@ -191,7 +191,7 @@ export class Page {
     return await ask(this.base + path, { method: "POST", headers, body: JSON.stringify(body) });
   }
 
-  /** Connects to the events; they are kept until somebody asks for them. */
+  /** Connects to the events; they are kept until the test asks for them. */
   async events(since?: string): Promise<Stream> {
     const headers = { ...this.headers, ...(since !== undefined && { "last-event-id": since }) };
     return await new Promise((resolve, reject) => {

@@ -155,7 +155,7 @@ describe("questions of the policy", () => {
     expect((await call).isError).toBe(false);
   });
 
-  it("no call hangs: one that is cancelled, and one that nobody answers, end", async () => {
+  it("no call hangs: a cancelled question ends, and so does an unanswered one", async () => {
     const { ground, agent, page } = await asking([rule]);
     const stream = await page.events();
     const stop = new AbortController();
@@ -189,7 +189,7 @@ describe("questions of the policy", () => {
     expect((await stream.next("settled")).data).toMatchObject({ outcome: "expired" });
   });
 
-  it("a masked value is shown to nobody", async () => {
+  it("a masked value is never shown", async () => {
     const { agent, page, ground } = await asking([{ paths: [".env"], access: "mask", ask: ["write"] }]);
     ground.write(".env", "KEY=hush-hush\n");
     const stream = await page.events();

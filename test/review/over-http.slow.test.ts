@@ -250,7 +250,7 @@ describe("with tokens", () => {
 });
 
 describe("without tokens", () => {
-  it("a one-time token in the log lets one browser in; whoever can call a tool cannot answer for it", async () => {
+  it("a one-time token in the log lets one browser in; a client that can call tools cannot answer in its place", async () => {
     const ground = new Ground();
     const url = await ground.start(
       ["--http", "0", "--dialect", "polyfs", ground.root],

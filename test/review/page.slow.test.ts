@@ -124,7 +124,7 @@ describe("what agents changed", () => {
     ]);
   });
 
-  it("is compared from the start of the task to now, whoever changed it since", async () => {
+  it("is compared from the start of the task to now, later changes by other programs included", async () => {
     const ground = new Ground();
     ground.write("a.txt", "one\ntwo\n");
     const agent = await ground.agent();

@@ -39,7 +39,7 @@ describe("polyfs watch", () => {
     expect(lines().join("")).not.toContain("\u001b");
   });
 
-  it("prints events as JSON for programs, and asks nobody: a question does not wait for it", async () => {
+  it("prints events as JSON for programs, and asks no questions: a question does not wait for it", async () => {
     const ground = new Ground();
     const policy = join(ground.base, "policy.json");
     writeFileSync(policy, JSON.stringify({ rules: [{ paths: ["*.sql"], ask: ["write"] }] }));

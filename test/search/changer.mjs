@@ -1,4 +1,4 @@
-// Changes a tree at random, one step for each message, as somebody else's process would. Says what it did.
+// Changes a tree at random, one step for each message, as another program would. Says what it did.
 import fs from "node:fs";
 import { join } from "node:path";
 

@@ -1,5 +1,5 @@
 // A search finds everything that stands in the files, says so where it could not, and takes ignore files as input that
-// anybody may have written. The long form of much of this is `npm run proof -- search`.
+// an attacker may have written. The long form of much of this is `npm run proof -- search`.
 import { execFileSync } from "node:child_process";
 import { readdirSync, readlinkSync, symlinkSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

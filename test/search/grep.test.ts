@@ -120,7 +120,7 @@ describe("search", () => {
     }
   });
 
-  it("who takes time over the first hits does not have the whole tree searched for the next", async () => {
+  it("a slow reader of the first hits does not cause the whole tree to be searched", async () => {
     using tree = new Tree();
     for (let i = 0; i < 1200; i++) tree.add({ [`part${i % 9}/${i}.txt`]: "a common word\n".repeat(10) });
     using directory = tree.directory();

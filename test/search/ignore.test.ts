@@ -9,17 +9,17 @@ import { all, byteSorted, chance, Tree } from "./tree.ts";
 const rules = { rules: true, hidden: true };
 const home = process.env.HOME;
 const xdg = process.env.XDG_CONFIG_HOME;
-const nobody = new Tree();
+const emptyHome = new Tree();
 
 beforeAll(() => {
-  process.env.HOME = nobody.path;
+  process.env.HOME = emptyHome.path;
   delete process.env.XDG_CONFIG_HOME;
 });
 
 afterAll(() => {
   process.env.HOME = home;
   if (xdg !== undefined) process.env.XDG_CONFIG_HOME = xdg;
-  nobody[Symbol.dispose]();
+  emptyHome[Symbol.dispose]();
 });
 
 async function walked(tree: Tree, path = ".", ignore = rules): Promise<string[]> {
@@ -152,20 +152,20 @@ describe("ignore rules", () => {
       "wanted.swp": "x\n",
       "sub/b.swp": "x\n",
     });
-    mkdirSync(join(nobody.path, ".config/git"), { recursive: true });
-    writeFileSync(join(nobody.path, ".config/git/ignore"), "*.swp\n");
+    mkdirSync(join(emptyHome.path, ".config/git"), { recursive: true });
+    writeFileSync(join(emptyHome.path, ".config/git/ignore"), "*.swp\n");
     try {
       expect(await walked(tree)).toEqual([".gitignore", "wanted.swp"]);
       expect(await searched(tree)).toEqual([".gitignore", "wanted.swp"]);
       expect(await searched(tree, "sub")).toEqual([]);
-      writeFileSync(join(nobody.path, ".gitconfig"), "[core]\n\texcludesFile = ~/mine\n");
-      writeFileSync(join(nobody.path, "mine"), "/sub\n");
+      writeFileSync(join(emptyHome.path, ".gitconfig"), "[core]\n\texcludesFile = ~/mine\n");
+      writeFileSync(join(emptyHome.path, "mine"), "/sub\n");
       expect(await walked(tree)).toEqual([".gitignore", "a.swp", "wanted.swp"]);
       expect(await searched(tree)).toEqual([".gitignore", "a.swp", "wanted.swp"]);
       expect(await searched(tree, "sub")).toEqual(["b.swp"]);
     } finally {
-      writeFileSync(join(nobody.path, ".gitconfig"), "");
-      writeFileSync(join(nobody.path, ".config/git/ignore"), "");
+      writeFileSync(join(emptyHome.path, ".gitconfig"), "");
+      writeFileSync(join(emptyHome.path, ".config/git/ignore"), "");
     }
   });
 

@@ -1,4 +1,4 @@
-// What is known from an earlier walk is never given when it is not so any more. Somebody else changes the tree as
+// What is known from an earlier walk is never given when it is not so any more. Another process changes the tree as
 // quickly as it goes, and after each change a walk is held against a plain reading of the tree.
 //
 // `TREE_SEED` and `TREE_STEPS` run it again, or for longer.

@@ -179,7 +179,7 @@ describe("a walk", () => {
 });
 
 describe("many at once", () => {
-  it("rest in turn: whoever else waits for the event loop has it after one of them", async () => {
+  it("yield in turn: other work on the event loop runs after one of them", async () => {
     let resumed = 0;
     const paces = Array.from({ length: 20 }, () => new WorkSlice({}).rest().then(() => resumed++));
     const between: number[] = [];

@@ -126,7 +126,7 @@ it("attributes survive an edit when the shell that was asked about them is kille
   rmSync(base, { recursive: true });
 });
 
-it("attributes are not lost where nobody can be asked, because too many files are open", async context => {
+it("attributes are not lost when the helper cannot be started because too many files are open", async context => {
   const base = mkdtempSync(join(tmpdir(), "polyfs-attributes-"));
   const file = join(base, "file");
   writeFileSync(file, "one");

@@ -45,7 +45,7 @@ describe("a job", () => {
     expect(await jobs.output(id, 3890, { limit: 3 })).toMatchObject({ text: "00\n", next: 3893 });
   });
 
-  it("gives characters whole, whoever reads in between", async () => {
+  it("gives characters whole to every reader, wherever a read ends", async () => {
     const id = await start("printf 'a\\342\\202'; until [ -e go ]; do sleep 0.02; done; printf '\\254\\377'");
     const first = await jobs.output(id, 0, read);
     expect(first).toMatchObject({ text: "a", next: 1 });
@@ -99,7 +99,7 @@ describe("an owner's jobs", () => {
     await expect(jobs.stop("1")).rejects.toMatchObject({ code: "unknown_job", data: { job: "1" } });
   });
 
-  it("are nobody else's", async () => {
+  it("belong to one session", async () => {
     const id = await start("sleep 1000");
     await expect(new Jobs().output(id, 0, read)).rejects.toMatchObject({ code: "unknown_job" });
   });

@@ -7,7 +7,7 @@ const node = (script: string) =>
   startProcess(process.execPath, ["-e", script], { cwd: process.cwd(), env: {} });
 
 describe("reading what a process writes", () => {
-  it("gives all of it in order, also what came before anybody read, and then how it ended", async () => {
+  it("gives all output in order, including what came before the first read, and then the exit status", async () => {
     const child = await node(
       'for (let i = 0; i < 9; i++) console.log(String(i).repeat(99_999)); console.error("so"); process.exitCode = 3',
     );
@@ -23,7 +23,7 @@ describe("reading what a process writes", () => {
     );
   });
 
-  it("ends one that writes for ever when whoever takes it fails, and says why", async () => {
+  it("ends one that writes for ever when its reader fails, and says why", async () => {
     const child = await node('setInterval(() => console.log("more"), 1)');
     const failing = child.read(() => {
       throw new Error("enough");
@@ -33,7 +33,7 @@ describe("reading what a process writes", () => {
   });
 });
 
-describe("a process that nobody reads any more", () => {
+describe("a process without a reader", () => {
   const chatty = 'setInterval(() => process.stdout.write("more ".repeat(9999)), 1)';
 
   it("is gone for good when it is dropped, with all that it had written", async () => {

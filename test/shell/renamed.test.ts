@@ -1,5 +1,5 @@
 // What the sandbox protects or hides stays so, whatever is renamed: by the command, in one command or several, or by
-// somebody else in between.
+// another program in between.
 import {
   existsSync,
   mkdirSync,

@@ -61,7 +61,7 @@ describe("a command has nothing but what it is given", () => {
 
   it("no descriptors but its own three", async () => {
     const { stdout } = await fixture.run("ls /proc/self/fd");
-    // What whoever started the tests forgot to close is not the command's doing (see the next test).
+    // Descriptors that the test runner inherited are not the command's (see the next test).
     const own = stdout.head
       .trim()
       .split("\n")
@@ -265,7 +265,7 @@ describe("nothing stays", () => {
       timeoutMs: 20_000,
     });
     expect(result).toMatchObject({ ended: "exit", exitCode: 0, stdout: { head: "done\n" } });
-    // It writes into a pipe that nobody listens to any more, and lives on.
+    // It writes into a pipe without a reader, and lives on.
     while (!existsSync(join(fixture.root, "alive"))) await new Promise(resolve => setTimeout(resolve, 20));
     expect(running(nap).length).toBe(1);
     end(nap);

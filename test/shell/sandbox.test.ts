@@ -76,7 +76,7 @@ describe.skipIf(missing !== undefined)("a confined command", () => {
     expect(result.stderr.head).toMatch(/No such file|cannot open|can't cd|Permission denied/);
   });
 
-  it("can plant a link that leads out, which leads nobody out", async () => {
+  it("can plant a link that leads out, which no tool follows", async () => {
     await confined(`ln -s ${fixture.outside}/secret.txt l; ln -s ${fixture.outside} d`);
     for (const path of ["l", "d/secret.txt"]) {
       expect(() => fixture.workspace.file(fixture.workspace.at(path))).toThrow("outside_roots");
@@ -343,7 +343,7 @@ describe.skipIf(missing !== undefined)("ordinary work goes on in the sandbox", (
     expect(result.exitCode).toBe(0);
   });
 
-  it("git commit, under the user's own name, also in a directory of somebody else's", async () => {
+  it("git commit, under the user's own name, also in a directory of another user", async () => {
     chmodSync(fixture.root, 0o777);
     if (process.getuid?.() === 0) chownSync(fixture.root, 1234, 1234);
     const identity = { name: 'Ada "the \\first" O\'Neil', email: "ada@example.com" };

@@ -1,5 +1,5 @@
-// A PostgreSQL of the tests' own: the installed one, in a temporary directory, on a socket and a port that nobody else
-// has. `POLYFS_TEST_POSTGRES` names another one, where schemas can be created.
+// A PostgreSQL of the tests' own: the installed one, in a temporary directory, on a socket and a port of its
+// own. `POLYFS_TEST_POSTGRES` names another one, where schemas can be created.
 import { execFileSync, spawn, spawnSync } from "node:child_process";
 import { chmodSync, chownSync, existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { createServer } from "node:net";

@@ -57,7 +57,7 @@ describe.skipIf(server === undefined)("TLS to PostgreSQL", () => {
     expect(await attempt(`sslmode=verify-ca&${ours}`)).toBe("encrypted");
   });
 
-  it("a certificate of somebody else, or for another name, is refused, and the reason is told", async () => {
+  it("an untrusted certificate, or one for another name, is refused with the reason", async () => {
     const theirs = `sslrootcert=${at("other.crt")}`;
     for (const mode of ["verify-full", "verify-ca"])
       expect(await attempt(`sslmode=${mode}&${theirs}`)).toMatch(/^credentials: .*certificate/);

@@ -46,7 +46,7 @@ export function storeSuite(
   { runs = 40, writers = 24 } = {},
 ): void {
   describe(`the store: ${name}`, () => {
-    it("keeps what was appended, for whoever opens it next", async () => {
+    it("keeps what was appended for the next process that opens it", async () => {
       await using fixture = await place();
       const [one, two] = [object("one"), object("two".repeat(1000))];
       {
@@ -156,7 +156,7 @@ export function storeSuite(
       expect(await store.create({ name: "x", parent: { workspace: "00", revision: 0 } })).toBe("no_parent");
     });
 
-    it("collects what nobody needs, and nothing that a writer is about to name", async () => {
+    it("collects unreferenced objects, and none that a writer is about to reference", async () => {
       await using fixture = await place();
       await using store = await fixture.open();
       const [kept, lost, begun, inherited] = [object("kept"), object("lost"), object("begun"), object("old")];
@@ -187,7 +187,7 @@ export function storeSuite(
       expect(await found(store.check())).toEqual([]);
     });
 
-    it("counts bytes against a limit, whoever adds them", async () => {
+    it("counts bytes from all writers against a limit", async () => {
       await using fixture = await place();
       await using store = await fixture.open();
       const { id } = await created(store, "a");

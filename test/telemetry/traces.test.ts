@@ -245,7 +245,7 @@ describe("over HTTP", () => {
   });
 });
 
-describe("whoever is to receive", () => {
+describe("the receiver of the spans", () => {
   it("is sent headers, compressed, and after a refusal again", async () => {
     const receiver = await collector({ refuse: { times: 2, status: 503 } });
     const environment = {

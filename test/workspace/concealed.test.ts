@@ -1,4 +1,4 @@
-// The server's state directory in a root, as when the home directory is served: nobody sees or reaches it, whatever
+// The server's state directory in a root, as when the home directory is served: no tool sees or reaches it, whatever
 // the directories above it are called by now, and nothing takes it away.
 import { mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

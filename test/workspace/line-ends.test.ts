@@ -1,4 +1,4 @@
-// Passing over lines in a piece of a file: large pieces go by vectors, and nobody can tell.
+// Passing over lines in a piece of a file: large pieces go by vectors, with the same results.
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { LineEnds } from "../../src/engine/workspace/line-ends.ts";

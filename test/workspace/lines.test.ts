@@ -121,7 +121,7 @@ describe("a window of lines", () => {
     expect(whole(window)).toEqual(["line\n", "last\n"]);
   });
 
-  it("stops between the pieces of a file when nobody wants it any more", async () => {
+  it("stops between the pieces of a file when it is cancelled", async () => {
     using file = fileOf("x".repeat(3_000_000));
     const signal = AbortSignal.abort();
     await expect(lastLines(file, 1, { signal })).rejects.toThrow();

@@ -66,7 +66,7 @@ describe("a snapshot", () => {
   });
 });
 
-describe("a fork that nobody uses", () => {
+describe("an unused fork", () => {
   it("is announced, dropped, can be restored, and is then removed with all that it has", async () => {
     using ground = new Ground();
     const { fork } = await ground.forked({ "a.txt": "a\n" });

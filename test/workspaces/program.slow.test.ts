@@ -246,7 +246,7 @@ describe("over HTTP", () => {
       textOf(await ask(headers, { name: "workspace", arguments: params }));
     await ask(attacker, write("secret.txt", "secret\n"));
     expect(textOf(await ask(first, write("a.txt", "a\n")))).toContain("created a.txt");
-    // Nobody drops the workspace that a token is for by a tool.
+    // No tool drops the workspace that the caller's token is for.
     expect(await act(first, { action: "drop", name: "used" })).toMatch(/^denied: /);
     const answers = await Promise.all(
       ["other", "nope1"].map(async name =>

@@ -32,7 +32,7 @@ export async function withoutProc(program) {
     "--reporter=dot",
     "--testTimeout=180000",
   ]);
-  // A library in somebody else's process holds objects by their paths.
+  // The library, in a host process, holds objects by their paths.
   await output([process.execPath, vitest, "run", "test/system"], { POLYFS_TEST_AS: "library" });
   const passed = /Tests .*/.exec(withoutColours(tests))?.[0] ?? "";
   return `${report.trim().split("\n").at(-1)}; ${passed}`;

@@ -96,7 +96,7 @@ function commonEnds(a: string, b: string): [start: number, tail: number] {
   return [start, tail];
 }
 
-/** Moved back to where words begin and end: half a word tells nobody anything. */
+/** Widened to whole words: a marked half of a word is hard to read. */
 function wholeWords(a: string, b: string, [start, tail]: [number, number]): [start: number, tail: number] {
   const isWord = (text: string, at: number) => /\w/.test(text[at] ?? "");
   while (start > 0 && isWord(a, start - 1) && (isWord(a, start) || isWord(b, start))) start--;

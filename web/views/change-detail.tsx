@@ -207,7 +207,7 @@ function UntilNow() {
           aria-pressed={untilNow.value === value}
           title={
             value
-              ? "From the start of the task to what is on the disk now, whoever changed it"
+              ? "From the start of the task to the files on disk now, including changes by other programs"
               : "What this task did"
           }
           onClick={() => {

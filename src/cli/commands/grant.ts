@@ -24,7 +24,7 @@ export const grant = command({
     delete: { help: "Allow deletion" },
     run: { help: "Allow commands that are started there" },
     for: { value: "TIME", help: "How long: 30m, 1h, 2d (default 1h)" },
-    to: { value: "CLIENT", help: "Only for this client or token; default: everybody" },
+    to: { value: "CLIENT", help: "Only for this client or token; default: all clients" },
   },
   options: [],
   examples: [
@@ -102,6 +102,6 @@ function durationOf(text: string): number {
 function line({ id, at, question, client, expires }: NamedGrant): string {
   const until = expires === undefined ? "" : `until ${new Date(expires).toISOString()}`;
   return columns([
-    [id, [question, at, client === undefined ? "for everybody" : `for ${client}`, until].join("  ")],
+    [id, [question, at, client === undefined ? "for all clients" : `for ${client}`, until].join("  ")],
   ]);
 }

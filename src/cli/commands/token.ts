@@ -43,7 +43,7 @@ export const token = command({
     concurrency: { value: "N", help: "How many of its calls may run at once" },
     "max-bytes": {
       value: "N",
-      help: "The most bytes that a workspace may hold, or have in the shared store, after a change of it",
+      help: "Refuse changes after which the workspace, or its part of the shared store, would hold more than N bytes",
     },
   },
   options: ["tokens", "workspaces"],

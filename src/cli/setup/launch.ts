@@ -31,8 +31,8 @@ export function launchOf(line: OptionLayer, directories: readonly string[], npx:
 const desktopPath = ["/usr/bin", "/bin", "/usr/sbin", "/sbin"];
 
 /**
- * What comes before `npx`. Windows starts it only by its shell. Where it lies in a directory that programs of the
- * desktop do not search (Homebrew, nvm), that directory is named, and the one of this Node: npx is a script of Node's.
+ * The words before `npx` in a client's configuration. Windows starts npx only through its shell. Desktop programs do
+ * not search the directories of Homebrew and nvm; there, `env` adds the directory of npx, and that of Node, which runs it.
  */
 export function npxPrefix(
   platform: NodeJS.Platform,

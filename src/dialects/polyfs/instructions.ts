@@ -2,7 +2,7 @@
 
 export const instructions = `Files in the served directories (list_roots). Paths: absolute, relative to the first root, ~/… or file://….
 
-Versions: reads, searches and changes name a file's version (v:3f9a1c2b77d0). Pass the one you read as if_version: if somebody changed the file since, your edit is merged onto it, and refused (stale) only where the same lines changed; the answer then shows them. read_file with since answers "unchanged" or just the difference: use it instead of reading again.
+Versions: reads, searches and changes name a file's version (v:3f9a1c2b77d0). Pass the one you read as if_version: if the file changed since, your edit is merged onto it, and refused (stale) only where the same lines changed; the answer then shows them. read_file with since answers "unchanged" or just the difference: use it instead of reading again.
 
 Editing: prefer edit_file. Put all edits of a file into one call: they are applied together or not at all, and all refer to the file as you read it, so line numbers need no correction. old must match exactly once; leave out the "12: " of read_file. An edit that matched only without regard to whitespace says so. Answers show the diff: no need to read the file again. For the same change in many files use replace_in_files, for prepared patches apply_patch; both take dry_run. Encodings, byte-order marks and line endings are kept; send \\n.
 

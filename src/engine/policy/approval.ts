@@ -25,7 +25,7 @@ export function isAllowed({ at, question, rule }: Need, allowed: readonly Allowe
 }
 
 export interface ApprovalGrant extends Omit<Need, "rule"> {
-  /** Whose; anybody's where left out. */
+  /** The client that it is for; every client if absent. */
   readonly client?: string | undefined;
   /** Milliseconds since 1970. */
   readonly expires?: number | undefined;

@@ -54,8 +54,9 @@ export class Policy {
 
   /**
    * The decision for `relative` (with `/`, "" for the root itself) below a root at `root` (absolute): globs that
-   * begin with `/` match the whole path, others the part below the root. Below the top of a file system nobody has
-   * said where a project begins: there a glob with a slash restricts at any depth, and widens only from the top.
+   * begin with `/` match the whole path, others the part below the root. If the root is the top of a
+   * file system, a project may begin anywhere: a glob with a slash then restricts at any depth, and widens only from the
+   * top.
    */
   decide(root: string, relative: string): Decision {
     if (this.isEmpty) return unrestricted;

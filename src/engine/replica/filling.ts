@@ -1,5 +1,5 @@
-// Fetches the files of a new replica. Whoever wants one file does not wait for the others: it is fetched at once, unless
-// an entry that is not applied yet touches it.
+// Fetches the files of a new replica. A file that a caller asks for is fetched first, unless an entry that is not
+// applied yet touches it.
 import { setTimeout } from "node:timers/promises";
 import { clock } from "../clock.ts";
 import { Fault } from "../fault.ts";

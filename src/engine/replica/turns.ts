@@ -9,7 +9,7 @@ export class Turns {
   }
 }
 
-/** Asks one question for all who want the answer, never one that was asked before they came. */
+/** Shares one request among all callers that wait for it; a request that began before a caller came is not reused. */
 export class SharedQuestion {
   readonly #ask: () => Promise<void>;
   #running: Promise<void> | undefined;

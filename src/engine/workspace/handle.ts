@@ -61,8 +61,8 @@ export class Handle implements Disposable {
   }
 
   /**
-   * Whether a rename can take something from this directory into another, or with `deeper` into one below that, without
-   * anybody getting in between. Only without /proc is there a difference.
+   * Whether an entry of this directory can be moved into another, or with `deeper` into one below that, in one
+   * race-free rename. Always true with /proc.
    */
   reaches(other: Handle, deeper: boolean): boolean {
     return byDescriptor || isWithinReach(this.#held, other.#held, deeper);

@@ -352,7 +352,7 @@ export class Workspace implements Disposable {
     return openedAgain(() => OpenFile.open(resolvePath(this.roots, path), path.given));
   }
 
-  /** The same. Waits for a file that another program has open and shares with nobody. Faults: `locked`. */
+  /** Like `file`, but waits for a file that another program has open without sharing it. Faults: `locked`. */
   openFile(path: WorkspacePath): Promise<OpenFile> {
     return retryWhileBusy(path.given, () => this.file(path), isBusyOpen);
   }

@@ -48,7 +48,7 @@ export interface ListedWorkspace {
   readonly expires?: number;
 }
 
-/** Who opens directories for a merge: what it may change, and in whose name, is this workspace's. */
+/** Opens the directories of a merge with this workspace's access and author. */
 export type Opener = Pick<Workspace, "elsewhere">;
 
 /** A directory of workspaces: adopt, create, fork, compare, merge, drop, restore. */

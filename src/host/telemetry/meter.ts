@@ -54,7 +54,7 @@ class OwnHistogram implements Histogram {
   readonly #options: MetricOptions;
   readonly #bounds: readonly number[];
   readonly #series = new Map<string, Series>();
-  /** Those who record often do so with the same object. */
+  /** Frequent callers pass the same object. */
   readonly #keys = new WeakMap<Attributes, string>();
 
   constructor(name: string, options: MetricOptions = {}) {

@@ -15,7 +15,7 @@ export interface Authenticator extends Disposable {
 
 /** Every caller may do everything that is served. */
 export function openAccess(workspace: Workspace): Authenticator {
-  const everybody = new Principal({
+  const anonymous = new Principal({
     owner: "",
     workspace,
     narrowed: false,
@@ -24,7 +24,7 @@ export function openAccess(workspace: Workspace): Authenticator {
     permits: () => true,
     refuse: () => new Refusal(403, "Forbidden"),
   });
-  return { identify: () => everybody, documents: new Map(), [Symbol.dispose]() {} };
+  return { identify: () => anonymous, documents: new Map(), [Symbol.dispose]() {} };
 }
 
 /** The token in an Authorization header. */

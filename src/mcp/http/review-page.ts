@@ -88,7 +88,7 @@ export class ReviewPage implements Disposable {
   }
 }
 
-/** Everybody on this machine may call; only the holder of a one-time token may look. */
+/** Every user of this machine may call; only the holder of a one-time token may view the page. */
 export function soleViewer(workspace: Workspace): Viewer {
   const mayUndo = workspace.roots.some(({ access }) => access === "read-write");
   return { mode: "http", workspace, mayUndo };

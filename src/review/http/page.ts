@@ -28,7 +28,7 @@ export interface PageOptions {
   failed(error: unknown): void;
 }
 
-/** How a request ended, for the record of who called whom. */
+/** How a request ended, for the access log. */
 export interface Handled {
   /** The name of the token. */
   readonly who?: string | undefined;

@@ -1,5 +1,5 @@
 // Many edits at once, from one client and from several processes: what was reported as done is in the files, what
-// was refused is not, and nobody waits for ever.
+// was refused is not, and no call hangs.
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
@@ -19,7 +19,7 @@ async function race(
     numbers.map(async i => {
       const { isError, content } = (await servers[i % servers.length]?.result(tool, params(i))) ?? {};
       const said = content?.[0]?.text ?? "";
-      // Somebody else's change in the way is the only reason to refuse.
+      // A conflicting change is the only reason to refuse.
       if (isError) expect(JSON.parse(said), said).toMatchObject({ error: "io_error" });
       return isError !== true;
     }),
@@ -39,7 +39,7 @@ describe.each(gatherings)("a hundred calls at once from %s", (_, processes, stat
       Array.from({ length: processes }, (_, i) => fixture.serve(state === "apart" ? { env: own(i) } : {})),
     );
   }
-  /** What is left in the workspace when everybody has gone. */
+  /** The files in the workspace after all clients have gone. */
   async function leftovers(fixture: Fixture): Promise<string[]> {
     await fixture.leave();
     return readdirSync(fixture.root).filter(name => name.startsWith(".polyfs-"));

@@ -212,7 +212,7 @@ describe("the workspace", () => {
   });
 });
 
-it("no directory with the rules in it can be chosen, so that nobody rewrites the rules that bind them", async () => {
+it("a directory that holds the rules cannot be chosen, so no caller can rewrite its own rules", async () => {
   await using fixture = await Fixture.open(
     { "rules/policy.json": "{}", "project/a.txt": "one" },
     { workspace: false },

@@ -191,7 +191,7 @@ describe("each code is said with its message, path and suggestion", () => {
 });
 
 describe("a search that takes too long", () => {
-  it("by its pattern lets everybody else be answered, and those that follow", async () => {
+  it("by its pattern does not block other calls, or later ones", async () => {
     const done: string[] = [];
     const slow = fixture
       .failure("search_content", { path: ".", pattern: runaway, timeoutMs: 1500 })

@@ -36,7 +36,7 @@ describe("read_file", () => {
     expect(await server.says("read_file", { path: "link" })).toMatch(/^link · 3 lines/);
   });
 
-  it("names the same version for the same bytes, whoever reads them", async () => {
+  it("names the same version for the same bytes to every reader", async () => {
     const version = await server.version("a.txt");
     expect(await server.version("link")).toBe(version);
     expect(versionIn(await server.says("file_info", { path: "a.txt" }))).toBe(version);

@@ -89,7 +89,7 @@ describe("resources", () => {
   it("are sent to a legacy client that subscribed, until it unsubscribes", async () => {
     const updated = () => server.wire.next(message => message.method === "notifications/resources/updated");
     expect(await ask("resources/subscribe", { uri: uri("a.txt") })).toEqual({});
-    writeFileSync(fixture.path("a.txt"), "changed by somebody\n");
+    writeFileSync(fixture.path("a.txt"), "changed from outside\n");
     expect((await updated()).params).toEqual({ uri: uri("a.txt") });
     await server.says("delete_path", { path: "a.txt" });
     expect((await updated()).params).toEqual({ uri: uri("a.txt") });

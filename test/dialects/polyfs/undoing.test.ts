@@ -164,7 +164,7 @@ describe("undo of several changes", () => {
 });
 
 describe("undo with a path", () => {
-  it("goes back one change of that path each time, whoever made it", async () => {
+  it("goes back one change of that path each time, whichever client made it", async () => {
     const other = await fixture.serve();
     for (const content of ["1\n", "2\n", "3\n"]) await server.says("write_file", { path: "b.txt", content });
     await other.says("write_file", { path: "a.txt", content: "a\n" });

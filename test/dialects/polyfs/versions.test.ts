@@ -1,4 +1,4 @@
-// Versions, merging and undo: nothing that somebody else did is lost, and everything can be taken back.
+// Versions, merging and undo: no concurrent change is lost, and every change can be undone.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { changeIn, Fixture, numbered, type Server, versionIn } from "./fixture.ts";
 

@@ -94,7 +94,7 @@ describe("execute_command", () => {
   });
 });
 
-describe("whoever starts the server", () => {
+describe("the user who starts the server", () => {
   const names = async (...args: string[]) => {
     const wire = await fixture.serve([...args, fixture.root]);
     const { result } = await wire.request("tools/list");

@@ -29,7 +29,7 @@ export class Fixture extends ServedTree {
     return fixture;
   }
 
-  /** Another server, which nobody has spoken to yet. */
+  /** A new server, without any call yet. */
   async serve(args = ["--allow-write", this.root, "--allow-read", this.readOnly]): Promise<ProcessWire> {
     return this.start({ args, roots: [], cwd: this.root });
   }

@@ -51,7 +51,7 @@ describe("read_file", () => {
     expect(content).toEqual([{ type: "blob", data: binary.toString("base64"), mimeType: "image/png" }]);
   });
 
-  it("gives it as a blob item to who agreed on no revision", async () => {
+  it("gives it as a blob item to clients that negotiated no revision", async () => {
     fixture.write("p.png", binary);
     const wire = await fixture.serve();
     const { content } = await wire.call("read_file", { path: fixture.path("p.png") });

@@ -54,7 +54,7 @@ import type { Store } from "./store.ts";
 import { hasBytes, readAll, sys } from "./syscalls.ts";
 
 const attempts = 20;
-const nobody: By = { action: "", client: "" };
+const anonymous: By = { action: "", client: "" };
 
 /** A file as an edit reads it; `bytes` is undefined if the file does not exist. */
 export interface Current {
@@ -160,7 +160,7 @@ export class Committer {
       copyDirectories,
     });
     const id = options.id ?? this.#store.archive.changes.newId();
-    const by = options.by ?? nobody;
+    const by = options.by ?? anonymous;
     const account = pendingRecord(plan.outcomes, by, plan.parents);
     const report = (): Commit => ({
       id,

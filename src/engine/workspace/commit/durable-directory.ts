@@ -16,8 +16,8 @@ const deepest = 4096;
 const reachable = new WeakMap<HeldDirectories, Set<number>>();
 
 /**
- * Flushes a directory and those above it, up to the first that has not changed for a while. Whoever made them, this
- * process, another one, or recovery, may not have flushed them yet.
+ * Flushes a directory and those above it, up to the first that has not changed for a while. The process that made
+ * them (this one, another, or recovery) may not have flushed them yet.
  */
 export function makeDurable(places: HeldDirectories, place: number): void {
   if (onWindows) return;

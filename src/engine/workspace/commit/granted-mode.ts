@@ -44,7 +44,7 @@ export function giveModeAt(address: Address, mode: number, from: Owner): void {
   if (made !== undefined) sys.chmodAt(address, grantedMode(mode, ownerOf(made), from));
 }
 
-/** Who had the bits of a mode that a change names: the replaced file, if it has all the set-ID bits among them. */
+/** The file that a mode's set-ID bits come from: the replaced file, if it has all of them. */
 export function holderOf(
   mode: number,
   replaced: { readonly mode: number; readonly uid: number; readonly gid: number } | undefined,

@@ -129,6 +129,6 @@ export async function patchChanges(
 
 function newMode({ executable }: FilePatch, mode: number): number | undefined {
   if (executable === undefined) return undefined;
-  // Who may read it may run it.
+  // Executable for every class of user that may read it.
   return executable ? mode | ((mode & 0o444) >> 2) : mode & ~0o111;
 }

@@ -1,5 +1,5 @@
 // On Windows a file that another program has open, such as an editor or a virus scanner, can be neither replaced nor
-// removed, and not even opened if that program shares it with nobody. Most close it soon, so the step or the opening is
+// removed, and not even opened if that program does not share it. Most close it soon, so the step or the opening is
 // retried, without blocking other work.
 import { setTimeout as pause } from "node:timers/promises";
 import { Fault } from "../../fault.ts";
@@ -16,8 +16,8 @@ export function isOpenElsewhere(error: unknown): boolean {
 }
 
 /**
- * Whether a file could not be opened because another program shares it with nobody. Opening tells this apart from a
- * file that the user may not open, which is not waited for.
+ * Whether a file could not be opened because another program has it open without sharing it. A file that the user may
+ * not open fails with another code, and is not retried.
  */
 export function isBusyOpen(error: unknown): boolean {
   if (!onWindows) return false;

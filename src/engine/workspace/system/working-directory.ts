@@ -1,7 +1,7 @@
 // Holding by the working directory, on POSIX systems without /proc (macOS, the BSDs, Linux with /proc hidden). The
 // working directory of a process is an object, not a path: once the process is in a directory, a single name in it
-// means that directory's entry, whatever anybody renames. So every call enters the directory that it is about, makes
-// sure by device and inode that this is the one, and then names one thing in it.
+// means that directory's entry, whatever is renamed above it. So every call enters the directory that it is about,
+// verifies its device and inode, and then uses a single name in it.
 //
 // A directory stays open while it is held, so that its inode is not given to another. Two directories cannot both be
 // the working directory: a call about two (rename, link) is made from one of them and reaches the other by `..` alone,
@@ -46,7 +46,7 @@ export function byWorkingDirectory(): boolean {
 
 /**
  * From now on the working directory is ours, where there is no better way. To be called before anything is opened, by a
- * program and no library. For everybody else in the process it seems to stay where it was: relative paths mean the same.
+ * program and no library. Other code in the process does not notice: relative paths mean the same.
  */
 export function takeWorkingDirectory(): void {
   if (taken || byDescriptor || process.platform === "win32" || !isMainThread) return;

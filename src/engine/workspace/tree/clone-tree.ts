@@ -63,7 +63,7 @@ class Clone {
   readonly special: string[] = [];
   readonly #options: CloneOptions;
   readonly #slice = new TimeSlice();
-  /** Who owns what is made, where nothing is said. */
+  /** The owner of new entries by default. */
   readonly #user = process.getuid?.();
   readonly #group = process.getgid?.();
 
