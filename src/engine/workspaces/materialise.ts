@@ -96,5 +96,5 @@ export function touchUsed(layout: Layout, tree: string): void {
 
 /** When a workspace was last used, in milliseconds since 1970. */
 export function lastUsed(layout: Layout, tree: string): number | undefined {
-  return sys.lstat(join(layout.trees, tree))?.mtimeMs;
+  return sys.lstat(`${layout.trees}/${tree}`)?.mtimeMs;
 }

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { clock } from "../clock.ts";
 import { Fault } from "../fault.ts";
 import type { Change } from "../workspace/commit/change.ts";
-import { contentAt } from "../workspace/commit/if-there.ts";
+import { contentAt, namesIn } from "../workspace/commit/if-there.ts";
 import { sys } from "../workspace/commit/syscalls.ts";
 import { Handle } from "../workspace/handle.ts";
 import { writeNamedFile } from "../workspace/system/named-file.ts";
@@ -31,19 +31,36 @@ export class Usage {
   readonly #layout: Layout;
   readonly #limits: UsageLimits;
   readonly #known = new Map<string, Measured>();
+  /** What other processes measured, as it was last read. */
+  readonly #read = new Map<string, { readonly size: TreeSize; readonly at: number }>();
 
   constructor(layout: Layout, limits: UsageLimits) {
     this.#layout = layout;
     this.#limits = limits;
   }
 
+  /** The trees that have been measured by any process. */
+  measured(): ReadonlySet<string> {
+    return new Set(namesIn(this.#layout.sizes));
+  }
+
   /** As it was last measured; undefined where it never was. */
   last(tree: string): TreeSize | undefined {
     const known = this.#known.get(tree);
     if (known !== undefined) return known;
+    const before = this.#read.get(tree);
+    if (before !== undefined && clock() - before.at < freshMs) return before.size;
     const text = contentAt(join(this.#layout.sizes, tree), 100)?.toString("utf8") ?? "";
     const [, bytes, files] = /^(\d+) (\d+)$/.exec(text) ?? [];
-    return bytes === undefined ? undefined : { bytes: Number(bytes), files: Number(files) };
+    if (bytes === undefined) return undefined;
+    const size = { bytes: Number(bytes), files: Number(files) };
+    this.#read.set(tree, { size, at: clock() });
+    return size;
+  }
+
+  /** Whether this process measured it a moment ago. */
+  isFresh(tree: string): boolean {
+    return clock() - (this.#known.get(tree)?.at ?? Number.NEGATIVE_INFINITY) <= freshMs;
   }
 
   async measure(tree: string): Promise<TreeSize> {
@@ -53,13 +70,17 @@ export class Usage {
       directory: true,
     });
     const size = await treeSize(handle);
+    const before = this.last(tree);
     this.#known.set(tree, { ...size, at: clock() });
-    writeNamedFile(join(this.#layout.sizes, tree), `${size.bytes} ${size.files}`);
+    // Not flushed: what a crash takes is measured again.
+    if (before?.bytes !== size.bytes || before.files !== size.files)
+      writeNamedFile(join(this.#layout.sizes, tree), `${size.bytes} ${size.files}`, { flush: false });
     return size;
   }
 
   forget(tree: string): void {
     this.#known.delete(tree);
+    this.#read.delete(tree);
     if (sys.lstat(join(this.#layout.sizes, tree)) !== undefined) sys.unlink(join(this.#layout.sizes, tree));
   }
 
@@ -70,11 +91,8 @@ export class Usage {
     if (maxBytes === Infinity && maxFiles === 0) return;
     const tree = treeServed(workspace, this.#layout);
     if (tree === undefined || changes.every(({ kind }) => kind === "remove")) return;
-    let known = this.#known.get(tree);
-    if (known === undefined || clock() - known.at > freshMs) {
-      await this.measure(tree);
-      known = this.#known.get(tree);
-    }
+    if (!this.isFresh(tree)) await this.measure(tree);
+    const known = this.#known.get(tree);
     if (known === undefined) return;
     const added = additions(workspace, changes);
     if (added.bytes > 0 && known.bytes + added.bytes > maxBytes)

@@ -166,10 +166,12 @@ export class Workspaces implements AsyncDisposable {
     const now = Date.now();
     const used = new Map(all.map(record => [record, this.lastUsed(record) ?? now]));
     await this.#measureSome([...all].sort((a, b) => (used.get(b) ?? 0) - (used.get(a) ?? 0)));
+    const measured = this.usage.measured();
     return all.map(record => {
       const since = used.get(record) ?? now;
       const expires = expiryOf(record, since, this.unusedMs, now);
-      const size = record.tree === undefined ? undefined : this.usage.last(record.tree);
+      const { tree = "" } = record;
+      const size = measured.has(tree) ? this.usage.last(tree) : undefined;
       return {
         record,
         used: since,
@@ -185,7 +187,8 @@ export class Workspaces implements AsyncDisposable {
     const until = clock() + measuringMs;
     for (const { method, tree } of records) {
       if (clock() > until) return;
-      if (method === "overlay" && tree !== undefined) await this.usage.measure(tree);
+      if (method === "overlay" && tree !== undefined && !this.usage.isFresh(tree))
+        await this.usage.measure(tree);
     }
   }
 
@@ -492,7 +495,7 @@ function placeOf(root: string, { trees }: Layout): string | undefined {
 }
 
 /** How long a list may spend on looking at sizes. */
-const measuringMs = 15;
+const measuringMs = 10;
 
 /** A fork is announced when this share of its time is left. */
 const announced = 0.2;

@@ -89,8 +89,8 @@ export class DirectoryStore implements WorkspaceStore {
       const found: WorkspaceInfo[] = [];
       const slice = new TimeSlice();
       for (const id of this.#registry.ids()) {
-        const info = this.#registry.info(id);
-        if (info !== undefined && (info.dropped !== undefined) === dropped) found.push(info);
+        const info = this.#registry.listed(id, dropped);
+        if (info !== undefined) found.push(info);
         if (slice.isOver) await slice.turn();
       }
       return found.sort((one, other) => (one.name < other.name ? -1 : one.name > other.name ? 1 : 0));

@@ -1,6 +1,5 @@
 // One workspace's log: a file for each entry, named by its revision. Appending is creating the next name, which only
 // one process can do; the revision is found by asking which names exist.
-import { join } from "node:path";
 import { Fault } from "../../fault.ts";
 import { namesIn } from "../../workspace/commit/if-there.ts";
 import { sys } from "../../workspace/commit/syscalls.ts";
@@ -17,7 +16,7 @@ export class DirectoryLog {
   /** A revision that was reached: the search for the last one begins there. */
   #reached = 0;
   /** The sum of bytes at a revision. */
-  #total: { readonly revision: Revision; readonly bytes: number } = { revision: 0, bytes: 0 };
+  #head: { readonly revision: Revision; readonly bytes: number } = { revision: 0, bytes: 0 };
 
   constructor(directory: string) {
     this.#directory = directory;
@@ -37,14 +36,13 @@ export class DirectoryLog {
     return low;
   }
 
-  /** Zero where the last entry is damaged: then nothing can be appended anyway. */
-  get bytes(): number {
+  /** The last revision, and the sum of bytes there: zero where that entry is damaged and nothing can be appended. */
+  get head(): { readonly revision: Revision; readonly bytes: number } {
     const { revision } = this;
-    if (revision === this.#total.revision) return this.#total.bytes;
+    if (revision === this.#head.revision) return this.#head;
     const last = valueAt<Stored>(this.#path(revision));
-    const bytes = last === undefined || last === "damaged" ? 0 : last.total;
-    this.#total = { revision, bytes };
-    return bytes;
+    this.#head = { revision, bytes: last === undefined || last === "damaged" ? 0 : last.total };
+    return this.#head;
   }
 
   /** Whether there are entries behind a gap. */
@@ -82,6 +80,6 @@ export class DirectoryLog {
   }
 
   #path(revision: Revision): string {
-    return join(this.#directory, String(revision));
+    return `${this.#directory}/${revision}`;
   }
 }

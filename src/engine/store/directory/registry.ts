@@ -24,10 +24,20 @@ interface About {
   readonly about: Readonly<Record<string, string>>;
 }
 
+/** What is remembered of a workspace: it never changes. */
+interface RememberedWorkspace {
+  readonly about: About;
+  /** Its second name. */
+  readonly nameFile: string;
+  /** Of the description, under both names. */
+  readonly inode: number;
+  readonly device: number;
+}
+
 export class Registry {
   readonly #path: string;
   readonly #logs = new Map<WorkspaceId, DirectoryLog>();
-  readonly #abouts = new Map<WorkspaceId, About>();
+  readonly #remembered = new Map<WorkspaceId, RememberedWorkspace>();
 
   constructor(path: string) {
     this.#path = path;
@@ -51,7 +61,6 @@ export class Registry {
       return "exists";
     }
     await flushDirectory(this.#names);
-    this.#abouts.set(id, made);
     return { ...made, revision: 0, bytes: 0 };
   }
 
@@ -62,11 +71,25 @@ export class Registry {
 
   info(id: WorkspaceId): WorkspaceInfo | undefined {
     const stat = /^[0-9a-f]+$/.test(id) ? sys.lstat(this.#aboutFile(id)) : undefined;
-    const about = stat && this.#about(id);
+    const about = stat && this.#known(id);
     if (about === undefined || about === "damaged") return undefined;
-    const log = this.log(id);
-    const info = { ...about, revision: log.revision, bytes: log.bytes };
+    const info = this.#infoOf(about);
     return this.#isLive(about) ? info : { ...info, dropped: Math.floor(stat?.mtimeMs ?? 0) };
+  }
+
+  /**
+   * `info` for one of `ids`, if it is dropped or alive as asked. A living workspace that was seen before costs two
+   * system calls, so that a list of thousands is quick.
+   */
+  listed(id: WorkspaceId, dropped: boolean): WorkspaceInfo | undefined {
+    const about = this.#known(id);
+    if (about === undefined || about === "damaged" || hasName(about) === dropped) return undefined;
+    return dropped ? this.info(id) : this.#infoOf(about);
+  }
+
+  #infoOf({ about }: RememberedWorkspace): WorkspaceInfo {
+    const { revision, bytes } = this.log(about.id).head;
+    return { ...about, revision, bytes };
   }
 
   /** Also those whose description is damaged. */
@@ -75,7 +98,7 @@ export class Registry {
   }
 
   isDamaged(id: WorkspaceId): boolean {
-    return this.#about(id) === "damaged";
+    return this.#known(id) === "damaged";
   }
 
   log(id: WorkspaceId): DirectoryLog {
@@ -86,9 +109,9 @@ export class Registry {
   }
 
   async drop(id: WorkspaceId): Promise<boolean> {
-    const about = this.#about(id);
+    const about = this.#known(id);
     if (about === undefined || about === "damaged" || !this.#isLive(about)) return false;
-    const [name, marker] = [this.#nameFile(about.name), join(this.#workspaces, id, "dropped")];
+    const [name, marker] = [about.nameFile, join(this.#workspaces, id, "dropped")];
     try {
       sys.touch(name, new Date());
       sys.rename(name, marker);
@@ -104,10 +127,10 @@ export class Registry {
   }
 
   async restore(id: WorkspaceId): Promise<"restored" | "exists" | "gone"> {
-    const about = this.#about(id);
+    const about = this.#known(id);
     if (about === undefined || about === "damaged") return "gone";
     if (this.#isLive(about)) return "restored";
-    const name = this.#nameFile(about.name);
+    const name = about.nameFile;
     try {
       if (!linkIfFree(this.#aboutFile(id), name)) return "exists";
     } catch (error) {
@@ -125,19 +148,19 @@ export class Registry {
   /** Takes a workspace that does not live out of the registry, then removes it. False where it has been restored. */
   remove(id: WorkspaceId): boolean {
     const [from, to] = [join(this.#workspaces, id), join(this.#path, "collected", id)];
-    const about = this.#about(id);
+    const about = this.#known(id);
     try {
       sys.rename(from, to);
     } catch (error) {
       if (errnoOf(error) !== "ENOENT") throw error;
     }
-    const name = about === undefined || about === "damaged" ? undefined : this.#nameFile(about.name);
+    const name = about === undefined || about === "damaged" ? undefined : about.nameFile;
     if (name !== undefined && isSame(join(to, "about"), name)) {
       sys.rename(to, from);
       return false;
     }
     this.#logs.delete(id);
-    this.#abouts.delete(id);
+    this.#remembered.delete(id);
     this.removeLeftovers();
     return true;
   }
@@ -167,16 +190,21 @@ export class Registry {
   }
 
   /** It never changes, so it is read once. */
-  #about(id: WorkspaceId): About | "damaged" | undefined {
-    const known = this.#abouts.get(id);
-    const about = /^[0-9a-f]+$/.test(id) ? (known ?? valueAt<About>(this.#aboutFile(id))) : undefined;
-    if (this.#abouts.size > 10_000) this.#abouts.clear();
-    if (about !== undefined && about !== "damaged") this.#abouts.set(id, about);
-    return about;
+  #known(id: WorkspaceId): RememberedWorkspace | "damaged" | undefined {
+    const seen = this.#remembered.get(id);
+    if (seen !== undefined) return seen;
+    const stat = /^[0-9a-f]+$/.test(id) ? sys.lstat(this.#aboutFile(id)) : undefined;
+    const about = stat && valueAt<About>(this.#aboutFile(id));
+    if (stat === undefined || about === undefined) return undefined;
+    if (about === "damaged") return about;
+    if (this.#remembered.size > 10_000) this.#remembered.clear();
+    const known = { about, nameFile: this.#nameFile(about.name), inode: stat.ino, device: stat.dev };
+    this.#remembered.set(id, known);
+    return known;
   }
 
-  #isLive({ id, name }: About): boolean {
-    return isSame(this.#aboutFile(id), this.#nameFile(name));
+  #isLive({ about, nameFile }: RememberedWorkspace): boolean {
+    return isSame(this.#aboutFile(about.id), nameFile);
   }
 
   #aboutFile(id: WorkspaceId): string {
@@ -186,6 +214,12 @@ export class Registry {
   #nameFile(name: string): string {
     return join(this.#names, contentHash(Buffer.from(name)));
   }
+}
+
+/** Whether the description of a workspace that is there has its second name. */
+function hasName({ nameFile, inode, device }: RememberedWorkspace): boolean {
+  const stat = sys.lstat(nameFile);
+  return stat?.ino === inode && stat.dev === device;
 }
 
 function isSame(one: string, other: string): boolean {
