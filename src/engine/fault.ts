@@ -197,8 +197,11 @@ export interface Faults {
   patch_conflict: {
     readonly path: string;
     readonly hunk: number;
-    /** `lines_left`: the hunks of a deleted file do not remove all of its lines. */
-    readonly reason: "no_match" | "ambiguous" | "lines_left";
+    /**
+     * `lines_left`: the hunks of a deleted file do not remove all of its lines. `already_applied`: the new lines are
+     * there, and the old ones are not.
+     */
+    readonly reason: "no_match" | "ambiguous" | "lines_left" | "already_applied";
     readonly current: readonly NumberedLine[];
   };
   duplicate_path: { readonly path: string };

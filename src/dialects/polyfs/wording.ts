@@ -236,6 +236,11 @@ export const wording: Wording = {
         `the patch deletes ${printable(path)}, but does not remove all of its lines; nothing was changed\n` +
         `Remove these lines in the hunk, too, or use delete_path:\n${numbered(current)}`
       );
+    if (reason === "already_applied")
+      return (
+        `hunk ${hunk} is already applied to ${printable(path)}: its new lines are there; nothing was changed\n` +
+        `Leave the hunk out. The current lines:\n${numbered(current)}`
+      );
     const how = reason === "ambiguous" ? "fits more than one place in" : "does not apply to";
     const what = `hunk ${hunk} ${how} ${printable(path)}; nothing was changed`;
     const todo =

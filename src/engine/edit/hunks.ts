@@ -38,7 +38,9 @@ export function applyFilePatch(file: Text, patch: FilePatch): Patched {
     const found = locate(hunk, target, used, drift);
     if (typeof found === "string") {
       const current = currentLines(lines, hunk, used.at(-1)?.end ?? 0);
-      throw new Fault("patch_conflict", { path: text.path, hunk: number + 1, reason: found, current });
+      const isApplied = found === "no_match" && isThereAlready(hunk, target, used, drift);
+      const reason = isApplied ? "already_applied" : found;
+      throw new Fault("patch_conflict", { path: text.path, hunk: number + 1, reason, current });
     }
     const old = hunk.lines.filter(line => line.sign !== "+").length;
     used.push({ start: found.at, end: found.at + old });
@@ -63,6 +65,18 @@ export function applyFilePatch(file: Text, patch: FilePatch): Patched {
     });
   }
   return { text: showsMark ? withMarkApart(result) : result, offsets };
+}
+
+/** Whether the file has the hunk's new lines where its old ones would be. */
+function isThereAlready(
+  hunk: PatchHunk,
+  target: HunkSearch,
+  used: readonly { readonly start: number; readonly end: number }[],
+  drift: number,
+): boolean {
+  if (!hunk.lines.some(({ sign }) => sign === "+")) return false;
+  const lines = hunk.lines.flatMap(line => (line.sign === "-" ? [] : [{ ...line, sign: " " as const }]));
+  return typeof locate({ ...hunk, lines }, target, used, drift) !== "string";
 }
 
 /** Whether bytes are the file that a git hash names. */

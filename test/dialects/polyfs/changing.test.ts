@@ -245,6 +245,16 @@ describe("apply_patch", () => {
     expect([fixture.has("new"), fixture.has("b.txt"), fixture.has("c.txt")]).toEqual([false, true, true]);
   });
 
+  it("says that a hunk is already applied, where the new lines are there", async () => {
+    const patch = "--- a/a.txt\n+++ b/a.txt\n@@ -1,3 +1,3 @@\n one\n-two\n+TWO\n three\n";
+    await server.says("apply_patch", { patch });
+    expect((await server.refuses("apply_patch", { patch })).slice(0, 2)).toEqual([
+      "conflict: hunk 1 is already applied to a.txt: its new lines are there; nothing was changed",
+      "Leave the hunk out. The current lines:",
+    ]);
+    expect(fixture.read("a.txt")).toBe("one\nTWO\nthree\n");
+  });
+
   it.each([
     ["no patch", "hello", /^invalid_input: line 1 of the patch/],
     [
