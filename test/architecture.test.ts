@@ -11,6 +11,7 @@ type Sources = ReadonlyMap<string, string>;
 const chain = [
   "clock",
   "once",
+  "turn",
   "client-name",
   "span",
   "fault",

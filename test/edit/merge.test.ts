@@ -17,8 +17,8 @@ const merged = async (base: string, ours: string, theirs: string) => {
 /** Merges edits of the base, as edit_file does; "refused" where they collide. */
 const mergedEdits = async (base: string, edits: readonly Edit[], theirs: string) => {
   const [b, t] = [await decode("f", Buffer.from(base)), await decode("f", Buffer.from(theirs))];
-  const { text, hunks } = await applyEdits(b, edits, { order: "original" });
-  const result = await merge(b, { text, hunks }, t);
+  const ours = await applyEdits(b, edits, { order: "original" });
+  const result = await merge(b, ours, t);
   return "text" in result ? result.text.bytes.toString() : "refused";
 };
 const lines = (from: number, to: number, text: string): Edit => ({ kind: "lines", from, to, new: text });
@@ -155,8 +155,8 @@ describe("merging edits", () => {
       await decode("f", Buffer.from("1\n2\n3\n4\n5\n6\n")),
       await decode("f", Buffer.from("1\n2\n3\n4\nV\n6\n")),
     ];
-    const { text, hunks } = await applyEdits(b, [lines(1, 1, "x"), lines(5, 5, "y")], { order: "original" });
-    expect(await merge(b, { text, hunks }, t)).toMatchObject({ overlaps: [{ line: 5, edits: [1] }] });
+    const ours = await applyEdits(b, [lines(1, 1, "x"), lines(5, 5, "y")], { order: "original" });
+    expect(await merge(b, ours, t)).toMatchObject({ overlaps: [{ line: 5, edits: [1] }] });
   });
 
   it("treats a byte-order mark that one side removed as a change of the first line", async () => {

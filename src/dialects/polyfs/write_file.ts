@@ -1,7 +1,6 @@
 // `write_file`: a whole file, or something at its end.
 import type { CallContext } from "../../contract/context.ts";
 import { text } from "../../contract/tool.ts";
-import { lineHunks } from "../../engine/edit/line-hunks.ts";
 import type { MergeSide } from "../../engine/edit/merge.ts";
 import { Fault } from "../../engine/fault.ts";
 import { rebased } from "../../engine/history/versions.ts";
@@ -95,7 +94,10 @@ function append(path: WorkspacePath, wanted: WriteParams, call: CallContext): Pr
     // Added lines take the file's line ending; a file without line breaks takes them as they are.
     const added = endingsIn(text) === "none" ? wanted.content : likeBody(text, wanted.content);
     const splice = { start: end, end, text: added, edits: [0] };
-    return { text: rewrite(text, [splice]), hunks: lineHunks(text, [splice], "neighbour", () => false) };
+    return {
+      text: rewrite(text, [splice]),
+      edits: { splices: [splice], newLines: "neighbour", byLines: [0] },
+    };
   });
 }
 

@@ -10,7 +10,7 @@ import type { Splice } from "../text/splice.ts";
 import { rewrite, type Text } from "../text/text.ts";
 import type { Edit, LineRange, Tolerance } from "./edits.ts";
 import { insertLines, linesOf, replaceAnchored, replaceLines } from "./line-edits.ts";
-import { type EditSplice, type LineHunk, lineHunks } from "./line-hunks.ts";
+import type { EditSplice, TextEdits } from "./line-hunks.ts";
 import { replacedEverywhere } from "./replace-everywhere.ts";
 import { TakenLines } from "./taken-lines.ts";
 import { TextBuffer } from "./text-buffer.ts";
@@ -49,8 +49,8 @@ export interface EditResult {
   /** How many places were replaced in all. */
   readonly count: number;
   readonly changed: readonly ChangedLines[];
-  /** The same as whole lines with their replacement, for a merge. */
-  readonly hunks: readonly LineHunk[];
+  /** The same for a merge. */
+  readonly edits: TextEdits;
 }
 
 export async function applyEdits(
@@ -129,7 +129,7 @@ function withDetails(
   splices: () => readonly EditSplice[],
   { newLines = "neighbour" }: EditOptions,
 ): EditResult {
-  const isContext = (edit: number) => edits[edit]?.kind === "replace" || edits[edit]?.kind === "regex";
+  const isByLines = ({ kind }: Edit) => kind !== "replace" && kind !== "regex";
   return {
     text,
     outcomes,
@@ -137,8 +137,9 @@ function withDetails(
     get changed() {
       return changedLines(before.body, splices());
     },
-    get hunks() {
-      return lineHunks(before, splices(), newLines, isContext);
+    get edits() {
+      const byLines = edits.flatMap((edit, i) => (isByLines(edit) ? [i] : []));
+      return { splices: splices(), newLines, byLines };
     },
   };
 }

@@ -1,10 +1,9 @@
 // The effect of edits on a text as hunks: whole lines of the original, and their replacement. A merge applies these
 // to another version of the file, without diffing again.
-import { type NewLines, rawSplices } from "../text/endings.ts";
+import { type BrokenText, type NewLines, rawOffset, rawSplices } from "../text/endings.ts";
 import { linesWithEndings } from "../text/line-diff.ts";
 import { LineIndex } from "../text/lines.ts";
 import { type Splice, spliced } from "../text/splice.ts";
-import type { Text } from "../text/text.ts";
 
 /** Lines [start, end) of the original, from 0, became `lines`. */
 export interface LineHunk {
@@ -20,26 +19,29 @@ export interface EditSplice extends Splice {
   readonly edits: readonly number[];
 }
 
+/** What was edited, as plain values: the text thread makes hunks of it. */
+export interface TextEdits {
+  /** Sorted. */
+  readonly splices: readonly EditSplice[];
+  readonly newLines: NewLines;
+  /** The edits by line numbers, which cover all of their lines. Of others, unchanged lines at both ends are context. */
+  readonly byLines: readonly number[];
+}
+
 /** The lines of a file with their endings; a "\r" ends a line only in a file that has no "\n". */
-export function linesOf(text: { readonly raw: string; readonly breaks: Text["breaks"] | "lf" }): string[] {
+export function linesOf(text: {
+  readonly raw: string;
+  readonly breaks: BrokenText["breaks"] | "lf";
+}): string[] {
   if (text.breaks !== "cr") return linesWithEndings(text.raw);
   return linesWithEndings(text.raw.replaceAll("\r", "\n")).map(line => line.replace("\n", "\r"));
 }
 
-/**
- * The hunks of sorted splices. An edit by line numbers covers all of its lines; for an edit by text, unchanged lines
- * at both ends are only context (`isContext`).
- */
-export function lineHunks(
-  text: Text,
-  splices: readonly EditSplice[],
-  newLines: NewLines,
-  isContext: (edit: number) => boolean,
-): LineHunk[] {
+export function lineHunks(text: BrokenText & { readonly raw: string }, edits: TextEdits): LineHunk[] {
+  const { splices, newLines, byLines } = edits;
   const index = new LineIndex(text.body);
   const raw = rawSplices(text, splices, newLines);
-  const base = linesOf(text);
-  const starts = startsOf(base);
+  const startOf = (line: number) => rawOffset(text, index.start(line + 1));
   const groups: { start: number; end: number; edits: Set<number>; raw: Splice[] }[] = [];
   for (const [i, splice] of splices.entries()) {
     const { start, end } = touchedLines(text.body, index, splice);
@@ -52,13 +54,13 @@ export function lineHunks(
     } else groups.push({ start, end, edits: new Set(splice.edits), raw: [one] });
   }
   return groups.flatMap(({ start, end, edits, raw: own }) => {
-    const from = starts[start] ?? text.raw.length;
-    const to = starts[end] ?? text.raw.length;
+    const from = startOf(start);
+    const old = text.raw.slice(from, startOf(end));
     const shifted = own.map(one => ({ ...one, start: one.start - from, end: one.end - from }));
-    const made = spliced(text.raw.slice(from, to), shifted);
-    const lines = linesOf({ raw: made, breaks: text.breaks });
+    const lines = linesOf({ raw: spliced(old, shifted), breaks: text.breaks });
     const hunk = { start, end, lines, edits: [...edits] };
-    return hunk.edits.every(isContext) ? withoutContext(hunk, base) : [hunk];
+    if (hunk.edits.some(edit => byLines.includes(edit))) return [hunk];
+    return withoutContext(hunk, linesOf({ raw: old, breaks: text.breaks }));
   });
 }
 
@@ -80,13 +82,15 @@ function touchedLines(
   return { start: Math.min(first, Math.max(0, lines)), end: Math.min(stopsBefore ? last : last + 1, lines) };
 }
 
-function withoutContext(hunk: LineHunk, base: readonly string[]): LineHunk[] {
-  const { lines, edits } = hunk;
-  let { start, end } = hunk;
-  let [from, to] = [0, lines.length];
-  while (start < end && from < to && base[start] === lines[from]) [start, from] = [start + 1, from + 1];
-  while (start < end && from < to && base[end - 1] === lines[to - 1]) [end, to] = [end - 1, to - 1];
-  return start === end && from === to ? [] : [{ start, end, lines: lines.slice(from, to), edits }];
+/** A hunk without lines at its start and end that are as they were in `old`. */
+function withoutContext({ start, end, lines, edits }: LineHunk, old: readonly string[]): LineHunk[] {
+  const shorter = Math.min(old.length, lines.length);
+  let head = 0;
+  while (head < shorter && old[head] === lines[head]) head += 1;
+  let tail = 0;
+  while (tail < shorter - head && old.at(-1 - tail) === lines.at(-1 - tail)) tail += 1;
+  if (head + tail === old.length && head + tail === lines.length) return [];
+  return [{ start: start + head, end: end - tail, lines: lines.slice(head, lines.length - tail), edits }];
 }
 
 /** Where each line starts, and where the last one ends. */

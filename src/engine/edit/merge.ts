@@ -4,14 +4,15 @@
 import { traced } from "../span.ts";
 import type { LineChange } from "../text/line-diff.ts";
 import { rewriteRaw, type Text, withMarkApart, withMarkInText } from "../text/text.ts";
-import type { LineHunk } from "./line-hunks.ts";
+import { turnAfter } from "../turn.ts";
+import type { TextEdits } from "./line-hunks.ts";
 import { textJob } from "./thread/thread.ts";
-import type { Overlap, RawText } from "./weave.ts";
+import type { Overlap } from "./weave.ts";
 
-/** One side of a merge: the new text, and the hunks that made it where they are known. */
+/** One side of a merge: the new text, and the edits that made it where they are known. */
 export interface MergeSide {
   readonly text: Text;
-  readonly hunks?: readonly LineHunk[];
+  readonly edits?: TextEdits;
 }
 
 export type Merged =
@@ -33,29 +34,33 @@ export function merge(base: Text, ours: MergeSide, theirs: Text): Promise<Merged
   });
 }
 
-async function mergeTexts(base: Text, ours: MergeSide, theirs: Text): Promise<Merged> {
-  const marks = [base, ours.text, theirs].map(({ mark }) => mark);
-  if (marks.some(mark => mark !== marks[0])) return mergeWithMarks(base, ours, theirs);
-  const texts = { base: rawOf(base), theirs: rawOf(theirs), ours: rawOf(ours.text) };
-  const characters = base.raw.length + theirs.raw.length + ours.text.raw.length;
-  const result = await textJob("weave", characters, { ...texts, hunks: ours.hunks });
+async function mergeTexts(base: Text, side: MergeSide, theirs: Text, marked = false): Promise<Merged> {
+  const { text: ours, edits } = side;
+  const marks = [base, ours, theirs].map(({ mark }) => mark);
+  if (marks.some(mark => mark !== marks[0])) return mergeWithMarks(base, side, theirs);
+  const characters = base.raw.length + theirs.raw.length + ours.raw.length;
+  await turnAfter(characters);
+  const { splices, newLines = "neighbour", byLines = [] } = edits ?? {};
+  const how = edits && { newLines, byLines, marked };
+  const result = await textJob("weave", characters, base.raw, theirs.raw, ours.raw, how, splices);
   if ("overlaps" in result) return result;
-  return { text: rewriteRaw(theirs, result.splices), incoming: result.incoming };
+  const text = rewriteRaw(theirs, result.splices);
+  await turnAfter(characters);
+  return { text, incoming: changesIn(result.incoming) };
 }
 
-function rawOf({ raw, breaks }: Text): RawText {
-  return { raw, breaks: breaks === "cr" ? "cr" : "lf" };
+function changesIn(numbers: Uint32Array): LineChange[] {
+  const changes: LineChange[] = [];
+  for (let i = 0; i < numbers.length; i += 4) {
+    const [aStart = 0, aEnd = 0, bStart = 0, bEnd = 0] = numbers.subarray(i, i + 4);
+    changes.push({ aStart, aEnd, bStart, bEnd });
+  }
+  return changes;
 }
 
 /** A byte-order mark that one side added or removed is a change of the first line. */
-async function mergeWithMarks(base: Text, { text, hunks }: MergeSide, theirs: Text): Promise<Merged> {
-  const marked = hunks?.map(hunk => {
-    const [first = "", ...rest] = hunk.lines;
-    return base.mark && hunk.start === 0 && hunk.lines.length > 0
-      ? { ...hunk, lines: [`\ufeff${first}`, ...rest] }
-      : hunk;
-  });
-  const ours = { text: withMarkInText(text), ...(marked && { hunks: marked }) };
-  const result = await mergeTexts(withMarkInText(base), ours, withMarkInText(theirs));
+async function mergeWithMarks(base: Text, { text, edits }: MergeSide, theirs: Text): Promise<Merged> {
+  const ours = { text: withMarkInText(text), ...(edits && { edits }) };
+  const result = await mergeTexts(withMarkInText(base), ours, withMarkInText(theirs), base.mark);
   return "text" in result ? { ...result, text: withMarkApart(result.text) } : result;
 }

@@ -1,25 +1,25 @@
 // The heart of a merge: places the hunks of one side between the changes of the other. Pure and on plain values, so
 // that it can run in the text thread.
 import type { NumberedLine } from "../fault.ts";
+import { breaksOf } from "../text/endings.ts";
 import { shown } from "../text/escape.ts";
 import { gitChanges } from "../text/git-changes.ts";
 import type { LineChange } from "../text/line-diff.ts";
 import type { Splice } from "../text/splice.ts";
 import { certainLines } from "./certain-lines.ts";
-import { type LineHunk, linesOf, startsOf } from "./line-hunks.ts";
+import {
+  type EditSplice,
+  type LineHunk,
+  lineHunks,
+  linesOf,
+  startsOf,
+  type TextEdits,
+} from "./line-hunks.ts";
 
-/** A text as it stands in its file, and whether its lines end with "\r" alone. */
-export interface RawText {
-  readonly raw: string;
-  readonly breaks: "cr" | "lf";
-}
-
-export interface Weaving {
-  readonly base: RawText;
-  readonly theirs: RawText;
-  /** One of the two is there: the hunks where they are known, else the whole text. */
-  readonly hunks?: readonly LineHunk[] | undefined;
-  readonly ours: RawText;
+/** How edits made ours of the base, where that is known. */
+export interface WovenEdits extends Omit<TextEdits, "splices"> {
+  /** Whether the base begins with a byte-order mark that the edits did not see. */
+  readonly marked: boolean;
 }
 
 /** Lines that both sides changed, or that lie next to each other: as they stand in `theirs` now. */
@@ -35,23 +35,53 @@ export interface Overlap {
 
 /** Splices of `theirs`, and what `theirs` changed in the base. */
 export type Weave =
-  | { readonly splices: readonly Splice[]; readonly incoming: readonly LineChange[] }
+  | { readonly splices: readonly Splice[]; readonly incoming: Uint32Array }
   | { readonly overlaps: readonly Overlap[] };
 
 /** Lines shown around an overlap, and at most of one. */
 const neighbours = 2;
 const mostShown = 20;
 
-export function weave({ base, theirs, hunks, ours }: Weaving): Weave {
-  const [baseLines, theirLines] = [linesOf(base), linesOf(theirs)];
+/** All texts as they are in their files. Large ones are arguments of their own, which are sent in pieces. */
+export function weave(
+  base: string,
+  theirs: string,
+  ours: string,
+  edits?: WovenEdits,
+  splices: readonly EditSplice[] = [],
+): Weave {
+  const [baseLines, theirLines] = [linesIn(base), linesIn(theirs)];
   const incoming = gitChanges(baseLines, theirLines);
   const sides = { base: baseLines, theirs: theirLines, incoming };
   const whole = () => {
-    const lines = linesOf(ours);
+    const lines = linesIn(ours);
     return woven(sides, hunksOf(gitChanges(baseLines, lines), lines));
   };
-  const result = hunks === undefined ? whole() : wovenEdits(sides, hunks, whole);
-  return "overlaps" in result ? result : { ...result, incoming };
+  const result =
+    edits === undefined ? whole() : wovenEdits(sides, hunksIn(base, { ...edits, splices }), whole);
+  return "overlaps" in result ? result : { ...result, incoming: flat(incoming) };
+}
+
+function linesIn(raw: string): string[] {
+  return linesOf({ raw, breaks: raw.includes("\r") && !raw.includes("\n") ? "cr" : "lf" });
+}
+
+function hunksIn(base: string, edits: WovenEdits & TextEdits): LineHunk[] {
+  const raw = edits.marked ? base.slice(1) : base;
+  const hunks = lineHunks({ raw, ...breaksOf(raw) }, edits);
+  if (!edits.marked) return hunks;
+  return hunks.map(hunk => {
+    const [first, ...rest] = hunk.lines;
+    return hunk.start === 0 && first !== undefined ? { ...hunk, lines: [`\ufeff${first}`, ...rest] } : hunk;
+  });
+}
+
+/** Objects would take the receiving thread long to read. */
+function flat(changes: readonly LineChange[]): Uint32Array {
+  const numbers = new Uint32Array(4 * changes.length);
+  for (const [i, { aStart, aEnd, bStart, bEnd }] of changes.entries())
+    numbers.set([aStart, aEnd, bStart, bEnd], 4 * i);
+  return numbers;
 }
 
 interface Sides {

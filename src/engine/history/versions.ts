@@ -7,7 +7,8 @@ import { Fault, type Faults, type NumberedLine } from "../fault.ts";
 import { type Detected, detect, isBinary } from "../text/detect.ts";
 import type { LineChange } from "../text/line-diff.ts";
 import { type DecodeOptions, decode, type Text } from "../text/text.ts";
-import { contentHash, version, versionOf } from "../text/version.ts";
+import { contentHash, hashInTurns, version, versionOf } from "../text/version.ts";
+import { turnAfter } from "../turn.ts";
 import type { Archive } from "../workspace/archive/archive.ts";
 import type { Snapshot } from "../workspace/archive/snapshot.ts";
 import type { Workspace } from "../workspace/workspace.ts";
@@ -104,15 +105,20 @@ export async function rebased(
   options: DecodeOptions = {},
 ): Promise<Rebased> {
   const current = await decode(path, bytes, options);
+  if (wanted !== undefined) await hashInTurns(bytes);
   const is = wanted === undefined ? undefined : version(bytes);
   if (wanted === undefined || is === undefined || sameVersion(wanted, is)) {
+    await turnAfter(bytes.length);
     const { text } = await edit(current);
     return { text, base: current, current, merged: false, incoming: [] };
   }
   const known = await contentOf(past(), wanted);
   const base = known && (await likeNow(path, known, current, options));
   if (base === undefined) throw new Fault("stale", { path, current: [], version: is });
-  const merged = await merge(base, await edit(base), current);
+  await turnAfter(bytes.length);
+  const ours = await edit(base);
+  await turnAfter(bytes.length);
+  const merged = await merge(base, ours, current);
   if ("text" in merged) return { ...merged, base, current, merged: true };
   throw new Fault("stale", { path, version: is, ...collision(merged.overlaps) });
 }

@@ -2,22 +2,9 @@
 // cancellations arrive, and knows when time is up.
 import { clock } from "../clock.ts";
 import { Fault } from "../fault.ts";
+import { nextTurn } from "../turn.ts";
 
 const stretchMs = 8;
-
-/** Paused work. One resumes in each turn of the event loop, so that many slices do not add up. */
-const resting: (() => void)[] = [];
-
-function turn(): void {
-  resting.shift()?.();
-  if (resting.length > 0) setImmediate(turn);
-}
-
-function nextTurn(): Promise<void> {
-  return new Promise(resolve => {
-    if (resting.push(resolve) === 1) setImmediate(turn);
-  });
-}
 
 export interface WorkLimits {
   readonly signal?: AbortSignal | undefined;

@@ -29,7 +29,7 @@ export function likeBody(text: BrokenText, given: string): string {
 }
 
 /** Where an offset of the body lies in `raw`. */
-function rawOffset(text: BrokenText, offset: number): number {
+export function rawOffset(text: BrokenText, offset: number): number {
   return text.breaks === "cr" ? offset : offset + rank(text.breaks, offset);
 }
 
@@ -110,7 +110,7 @@ function rank(offsets: Uint32Array, offset: number): number {
 export type Breaks = Uint32Array | "cr";
 
 /** The part of a `Text` that line endings need. */
-interface BrokenText {
+export interface BrokenText {
   readonly body: string;
   readonly breaks: Breaks;
 }

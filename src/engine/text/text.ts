@@ -4,6 +4,7 @@
 
 import { isAscii } from "node:buffer";
 import { Fault } from "../fault.ts";
+import { turnAfter } from "../turn.ts";
 import { codecNamed, utf8 } from "./codec.ts";
 import type { Codec } from "./coding.ts";
 import { detect } from "./detect.ts";
@@ -41,7 +42,11 @@ export async function decode(path: string, bytes: Uint8Array, options: DecodeOpt
   const buffer = asBuffer(bytes);
   const found = detect(buffer, options);
   const codec = found.encoding === "utf-8" ? utf8 : await codecNamed(found.encoding);
-  const text = textOf(path, buffer, codec, found.mark);
+  const { mark } = found;
+  await turnAfter(buffer.length);
+  const raw = codec.decode(mark ? buffer.subarray(codec.mark.length) : buffer);
+  await turnAfter(buffer.length);
+  const text = { path, bytes: buffer, codec, mark, raw, ...breaksOf(raw) };
   if (!options.strict || (isAscii(buffer) && !isWide(codec))) return text;
   return doubted(text, options, found.certain);
 }
@@ -179,11 +184,6 @@ export function withMarkApart(text: Text): Text {
   if (text.mark || text.codec.mark.length === 0 || !text.raw.startsWith("\ufeff")) return text;
   const raw = text.raw.slice(1);
   return { ...text, mark: true, raw, ...breaksOf(raw) };
-}
-
-function textOf(path: string, bytes: Buffer, codec: Codec, mark: boolean): Text {
-  const raw = codec.decode(mark ? bytes.subarray(codec.mark.length) : bytes);
-  return { path, bytes, codec, mark, raw, ...breaksOf(raw) };
 }
 
 function encodeWhole(text: Text, raw: string): Buffer {

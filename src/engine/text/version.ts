@@ -1,5 +1,6 @@
 // The version of a file: a short hash of its bytes. Equal bytes have equal versions.
-import { hash } from "node:crypto";
+import { createHash, hash } from "node:crypto";
+import { turnAfter } from "../turn.ts";
 
 /** Buffers are immutable by convention, so repeated requests are hashed once. */
 const known = new WeakMap<Uint8Array, string>();
@@ -9,6 +10,21 @@ const worthKnowing = 64 * 1024;
 export function contentHash(bytes: Uint8Array): string {
   if (bytes.length < worthKnowing) return hash("sha256", bytes);
   const found = known.get(bytes) ?? hash("sha256", bytes);
+  known.set(bytes, found);
+  return found;
+}
+
+const pieceBytes = 4 * 1024 * 1024;
+
+/** Hashes large bytes in pieces. The functions of this file then know their hash, and do not block. */
+export async function hashInTurns(bytes: Uint8Array): Promise<string> {
+  if (bytes.length <= pieceBytes || known.has(bytes)) return contentHash(bytes);
+  const sum = createHash("sha256");
+  for (let at = 0; at < bytes.length; at += pieceBytes) {
+    sum.update(bytes.subarray(at, at + pieceBytes));
+    await turnAfter(pieceBytes);
+  }
+  const found = sum.digest("hex");
   known.set(bytes, found);
   return found;
 }

@@ -21,7 +21,16 @@ export type TextJobName = keyof TextJobs;
 export interface TextJobRequest {
   readonly id: number;
   readonly job: TextJobName;
+  /** Undefined where the argument was sent before, in pieces. */
   readonly given: readonly unknown[];
+}
+
+/** A part of a large argument: copying all of it at once would block the sender. */
+export interface TextJobPiece {
+  readonly id: number;
+  /** Which argument. */
+  readonly argument: number;
+  readonly piece: string | readonly unknown[];
 }
 
 export type TextJobAnswer =

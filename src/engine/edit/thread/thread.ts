@@ -2,13 +2,17 @@
 // nothing to do for a while, which gives its memory back. Other calls are answered while it computes.
 import { Worker } from "node:worker_threads";
 import { Fault } from "../../fault.ts";
-import type { TextJobAnswer, TextJobName, TextJobRequest, TextJobs } from "./jobs.ts";
+import { nextTurn } from "../../turn.ts";
+import type { TextJobAnswer, TextJobName, TextJobPiece, TextJobRequest, TextJobs } from "./jobs.ts";
 
 /** Characters of all texts of a job, beyond which it goes to the thread. */
 const large = 256 * 1024;
 /** A job that needs more ends the thread. */
 const maxMemoryMb = 2048;
 const idleMs = 10_000;
+/** How much of an argument is copied at once: characters of a text, or elements. */
+const pieceCharacters = 4 * 1024 * 1024;
+const pieceElements = 10_000;
 
 type TextJobArguments<J extends TextJobName> = Parameters<TextJobs[J]>;
 type TextJobResult<J extends TextJobName> = ReturnType<TextJobs[J]>;
@@ -39,12 +43,31 @@ async function inThread(job: TextJobName, given: readonly unknown[]): Promise<un
   clearTimeout(idle);
   starting ??= start();
   const thread = worker ?? (await starting);
-  return await new Promise<unknown>((resolve, reject) => {
-    const id = ++latest;
-    waiting.set(id, { resolve, reject });
-    thread.ref();
-    thread.postMessage({ id, job, given } satisfies TextJobRequest);
-  });
+  const id = ++latest;
+  const made = new Promise<unknown>((resolve, reject) => waiting.set(id, { resolve, reject }));
+  made.catch(() => {}); // the thread may end while the arguments are sent
+  thread.ref();
+  const rest: unknown[] = [];
+  for (const [argument, one] of given.entries()) {
+    const pieces = piecesOf(one);
+    for (const piece of pieces) {
+      thread.postMessage({ id, argument, piece } satisfies TextJobPiece);
+      await nextTurn();
+    }
+    rest.push(pieces.length > 0 ? undefined : one);
+  }
+  thread.postMessage({ id, job, given: rest } satisfies TextJobRequest);
+  return await made;
+}
+
+/** A large text or list in pieces; nothing for what is sent as a whole. */
+function piecesOf(one: unknown): (string | readonly unknown[])[] {
+  const isText = typeof one === "string";
+  const size = isText ? pieceCharacters : pieceElements;
+  if (!(isText || Array.isArray(one)) || one.length <= size) return [];
+  const pieces: (string | readonly unknown[])[] = [];
+  for (let at = 0; at < one.length; at += size) pieces.push(one.slice(at, at + size));
+  return pieces;
 }
 
 async function start(): Promise<Worker> {

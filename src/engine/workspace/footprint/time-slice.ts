@@ -1,6 +1,6 @@
 // Keeps a long loop from blocking the event loop: after some milliseconds of work it lets everything else run.
-import { setImmediate } from "node:timers/promises";
 import { clock } from "../../clock.ts";
+import { nextTurn } from "../../turn.ts";
 
 const sliceMs = 8;
 
@@ -14,7 +14,7 @@ export class TimeSlice {
 
   /** Lets the event loop turn once. */
   async turn(): Promise<void> {
-    await setImmediate();
+    await nextTurn();
     this.#began = clock();
   }
 }
