@@ -2,8 +2,9 @@ import { mkdirSync, readdirSync, statSync, utimesSync, writeFileSync } from "nod
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { contentHash } from "../../src/engine/text/version.ts";
-import { Archive, atOnce } from "../../src/engine/workspace/archive/archive.ts";
+import { Archive } from "../../src/engine/workspace/archive/archive.ts";
 import { sys } from "../../src/engine/workspace/commit/syscalls.ts";
+import { atOnce } from "../../src/engine/workspace/footprint/time-slice.ts";
 import { Fixture } from "../commit/fixture.ts";
 import { start } from "../mcp/wire.ts";
 

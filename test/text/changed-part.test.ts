@@ -38,7 +38,7 @@ describe("the part in which two versions differ", () => {
       fc.asyncProperty(versions, fc.nat(4), async ([old, made], context) => {
         const before = await decode("f", old);
         const after = await decode("f", made);
-        const part = changedPart(before, after, context);
+        const part = await changedPart(before, after, context);
         expect(unifiedDiff(part.before.raw, part.after.raw, { context, skipped: part.skipped })).toBe(
           unifiedDiff(before.raw, after.raw, { context }),
         );
@@ -56,7 +56,7 @@ describe("the part in which two versions differ", () => {
       fc.asyncProperty(versions, fc.nat(4), async ([old, made], context) => {
         const before = await decode("f", withCrlf(old));
         const after = await decode("f", withCrlf(made));
-        const part = changedPart(before, after, context);
+        const part = await changedPart(before, after, context);
         expect(unifiedDiff(part.before.body, part.after.body, { context, skipped: part.skipped })).toBe(
           unifiedDiff(before.body, after.body, { context }),
         );
@@ -70,7 +70,7 @@ describe("the part in which two versions differ", () => {
     const before = await decode("f", Buffer.from(lines.join("")));
     lines[12_344] = "another\n";
     const after = await decode("f", Buffer.from(lines.join("")));
-    const { before: old, after: made, skipped } = changedPart(before, after, 1);
+    const { before: old, after: made, skipped } = await changedPart(before, after, 1);
     expect(skipped).toBe(12_343);
     expect(old.raw).toBe("line 12344, a long one\nline 12345, a long one\nline 12346, a long one\n");
     expect(made.raw).toBe("line 12344, a long one\nanother\nline 12346, a long one\n");
@@ -79,7 +79,7 @@ describe("the part in which two versions differ", () => {
   it("is everything in a file whose bytes do not tell its lines", async () => {
     const before = await decode("f", Buffer.from("\ufeffa\nb\nc\nd\n", "utf16le"));
     const after = await decode("f", Buffer.from("\ufeffa\nb\nX\nd\n", "utf16le"));
-    expect(changedPart(before, after, 0)).toMatchObject({ before, after, skipped: 0 });
+    expect(await changedPart(before, after, 0)).toMatchObject({ before, after, skipped: 0 });
   });
 });
 

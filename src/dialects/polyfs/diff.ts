@@ -8,7 +8,7 @@ const footing = 60;
 const context = 2;
 
 /** The input of a diff. */
-export function changeOf(before: Text, after: Text): ChangedPart {
+export function changeOf(before: Text, after: Text): Promise<ChangedPart> {
   return changedPart(before, after, context);
 }
 

@@ -77,7 +77,7 @@ export const editFile = polyfsTool({
     );
     if (result === undefined) throw new Fault("not_found", { path: given });
     const { current: before, text: after } = result;
-    const diff = await diffOf(changeOf(before, after), diffBytes);
+    const diff = await diffOf(await changeOf(before, after), diffBytes);
     const did = dry_run ? "would edit" : before === after ? "unchanged" : "edited";
     return text(
       [

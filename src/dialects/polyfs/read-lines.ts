@@ -49,7 +49,7 @@ export async function readLines(
     ).whole();
   const like = reading.encoding ?? (as === undefined ? text.codec.name : undefined);
   const { text: before } = await readableText(file.given, old, like);
-  const diff = await diffOf(changeOf(before, text), room - head.length);
+  const diff = await diffOf(await changeOf(before, text), room - head.length);
   return `${head}\n${diff.text}`;
 }
 

@@ -2,7 +2,7 @@
 import type { Restored } from "../../engine/history/undo.ts";
 import { isNoText } from "../../engine/text/detect.ts";
 import { decode } from "../../engine/text/text.ts";
-import { version } from "../../engine/text/version.ts";
+import { hashInTurns, version } from "../../engine/text/version.ts";
 import type { Workspace } from "../../engine/workspace/workspace.ts";
 import { type AnswerLines, counted } from "./answer.ts";
 import { changeOf, countsOf, diffOf } from "./diff.ts";
@@ -40,13 +40,14 @@ async function describe(
   if (did === "moved back")
     return `moved back ${from === undefined ? "" : `${shownAt(workspace, from)} -> `}${path}`;
   if (before === undefined || after === undefined) return `${did} ${path}`;
+  await hashInTurns(after);
   const head = `${did} ${path} · ${version(after)}`;
   if (isNoText(before) || isNoText(after)) return head;
   const [old, made] = [
     await decode(path, before, { legacy: true }),
     await decode(path, after, { legacy: true }),
   ];
-  const change = changeOf(old, made);
+  const change = await changeOf(old, made);
   if (withDiff) return `${head}\n${(await diffOf(change, diffBytes)).text}`;
   const { added, removed } = await countsOf(change);
   return `${did} ${path} +${added} -${removed} · ${version(after)}`;

@@ -2,6 +2,7 @@
 // way to a whole one.
 import { printable } from "../../contract/wording.ts";
 import { newErrors } from "../../engine/syntax/new-errors.ts";
+import { maxParsedBytes } from "../../engine/syntax/parse.ts";
 import { isNoText } from "../../engine/text/detect.ts";
 import { decode, type Text } from "../../engine/text/text.ts";
 import { counted, shownLine } from "./answer.ts";
@@ -15,12 +16,13 @@ const mostFiles = 50;
 export interface EditedText {
   readonly path: string;
   /** Undefined for a new file. */
-  readonly before: Pick<Text, "body"> | undefined;
-  readonly after: Pick<Text, "body">;
+  readonly before: Pick<Text, "body" | "bytes"> | undefined;
+  readonly after: Pick<Text, "body" | "bytes">;
 }
 
 /** Lines for an answer about one file. */
 export async function syntaxNotes({ path, before, after }: EditedText, named = ""): Promise<string[]> {
+  if (isTooLarge(before?.bytes) || isTooLarge(after.bytes)) return [];
   const errors = await newErrors(path, before?.body, after.body);
   const lines = errors.slice(0, mostPerFile).map(({ line, column, text, missing }) => {
     const what = missing === undefined ? "" : ` (missing \`${printable(missing)}\`)`;
@@ -41,6 +43,7 @@ export interface ChangedBytes {
 export async function syntaxNotesOf(files: readonly ChangedBytes[]): Promise<string[]> {
   const lines: string[] = [];
   for (const { path, before, after } of files.slice(0, mostFiles)) {
+    if (isTooLarge(before) || isTooLarge(after)) continue;
     const [old, made] = [await textIn(path, before), await textIn(path, after)];
     if (made === undefined || (before !== undefined && old === undefined)) continue;
     const named = files.length > 1 ? `${printable(path)}:` : "";
@@ -48,6 +51,11 @@ export async function syntaxNotesOf(files: readonly ChangedBytes[]): Promise<str
   }
   const left = files.length - mostFiles;
   return left > 0 ? [...lines, `[syntax of ${counted(left, "more file")} not checked]`] : lines;
+}
+
+/** Whether bytes are not parsed: then they need not be decoded. */
+function isTooLarge(bytes: Uint8Array | undefined): boolean {
+  return bytes !== undefined && bytes.length > maxParsedBytes;
 }
 
 async function textIn(path: string, bytes: Uint8Array | undefined): Promise<Text | undefined> {

@@ -9,7 +9,7 @@ const context = 4;
 
 export async function difference(path: string, before: Text, after: Text): Promise<string> {
   const header = [`Index: ${path}`, "=".repeat(67), `--- ${path}\toriginal`, `+++ ${path}\tmodified`];
-  const { before: old, after: made, skipped } = changedPart(before, after, context);
+  const { before: old, after: made, skipped } = await changedPart(before, after, context);
   const [from, to] = [plain(old.raw), plain(made.raw)];
   const size = from.length + to.length;
   const hunks = (await textJob("unifiedDiff", size, from, to, { context, skipped })).replace(

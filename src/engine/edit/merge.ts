@@ -3,6 +3,7 @@
 // touch or adjoin each other are refused unless they are the same; everything else is placed exactly.
 import { traced } from "../span.ts";
 import type { LineChange } from "../text/line-diff.ts";
+import { unpacked } from "../text/packed-changes.ts";
 import { rewriteRaw, type Text, withMarkApart, withMarkInText } from "../text/text.ts";
 import { turnAfter } from "../turn.ts";
 import type { TextEdits } from "./line-hunks.ts";
@@ -46,16 +47,7 @@ async function mergeTexts(base: Text, side: MergeSide, theirs: Text, marked = fa
   if ("overlaps" in result) return result;
   const text = rewriteRaw(theirs, result.splices);
   await turnAfter(characters);
-  return { text, incoming: changesIn(result.incoming) };
-}
-
-function changesIn(numbers: Uint32Array): LineChange[] {
-  const changes: LineChange[] = [];
-  for (let i = 0; i < numbers.length; i += 4) {
-    const [aStart = 0, aEnd = 0, bStart = 0, bEnd = 0] = numbers.subarray(i, i + 4);
-    changes.push({ aStart, aEnd, bStart, bEnd });
-  }
-  return changes;
+  return { text, incoming: unpacked(result.incoming) };
 }
 
 /** A byte-order mark that one side added or removed is a change of the first line. */

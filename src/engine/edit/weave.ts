@@ -5,6 +5,7 @@ import { breaksOf } from "../text/endings.ts";
 import { shown } from "../text/escape.ts";
 import { gitChanges } from "../text/git-changes.ts";
 import type { LineChange } from "../text/line-diff.ts";
+import { packed } from "../text/packed-changes.ts";
 import type { Splice } from "../text/splice.ts";
 import { certainLines } from "./certain-lines.ts";
 import {
@@ -59,7 +60,7 @@ export function weave(
   };
   const result =
     edits === undefined ? whole() : wovenEdits(sides, hunksIn(base, { ...edits, splices }), whole);
-  return "overlaps" in result ? result : { ...result, incoming: flat(incoming) };
+  return "overlaps" in result ? result : { ...result, incoming: packed(incoming) };
 }
 
 function linesIn(raw: string): string[] {
@@ -74,14 +75,6 @@ function hunksIn(base: string, edits: WovenEdits & TextEdits): LineHunk[] {
     const [first, ...rest] = hunk.lines;
     return hunk.start === 0 && first !== undefined ? { ...hunk, lines: [`\ufeff${first}`, ...rest] } : hunk;
   });
-}
-
-/** Objects would take the receiving thread long to read. */
-function flat(changes: readonly LineChange[]): Uint32Array {
-  const numbers = new Uint32Array(4 * changes.length);
-  for (const [i, { aStart, aEnd, bStart, bEnd }] of changes.entries())
-    numbers.set([aStart, aEnd, bStart, bEnd], 4 * i);
-  return numbers;
 }
 
 interface Sides {

@@ -5,6 +5,7 @@ import { textJob } from "../edit/thread/thread.ts";
 import { Fault } from "../fault.ts";
 import { isNoText } from "../text/detect.ts";
 import { type LineChange, linesWithEndings } from "../text/line-diff.ts";
+import { unpackedHunks } from "../text/packed-changes.ts";
 import { decode, type Text } from "../text/text.ts";
 import { version } from "../text/version.ts";
 import type { ChangeRecord } from "../workspace/archive/log.ts";
@@ -50,7 +51,7 @@ export async function netTexts(
     };
     const bodies = [texts.before?.body ?? "", texts.after?.body ?? ""] as const;
     const size = bodies[0].length + bodies[1].length;
-    const hunks = opaque ? [] : await textJob("hunksBetween", size, ...bodies, hunkContext);
+    const hunks = opaque ? [] : unpackedHunks(await textJob("hunksBetween", size, ...bodies, hunkContext));
     files.push({ at, from, ...texts, hunks, first, opaque });
     first += hunks.length;
   }
@@ -65,7 +66,8 @@ async function textOf(
   if (snapshot === undefined) return undefined;
   if (!workspace.isShownWhole(at)) return "opaque"; // lines of a masked file are not those on the disk
   const { archive } = workspace;
-  const bytes = snapshot.kind === "file" && snapshot.hash ? archive.objects.get(snapshot.hash) : undefined;
+  const { hash } = snapshot.kind === "file" ? snapshot : {};
+  const bytes = hash === undefined ? undefined : await archive.objects.getLater(hash);
   return bytes === undefined || isNoText(bytes) ? "opaque" : await decode(at, bytes, { legacy: true });
 }
 

@@ -1,5 +1,6 @@
 // Putting a snapshot back, and finding out whether something is still as a snapshot has it.
 import { Fault } from "../fault.ts";
+import { hashInTurns } from "../text/version.ts";
 import type { Objects } from "../workspace/archive/objects.ts";
 import { listedIn, type Snapshot, type SnapshotEntry } from "../workspace/archive/snapshot.ts";
 import type { Change } from "../workspace/commit/change.ts";
@@ -25,7 +26,7 @@ export async function restoring(
       changes.push({ kind: "mkdir", path: at, mode: one.mode });
       for (const entry of listed.toReversed()) left.push({ snapshot: entry, path: at.below(entry.name) });
     } else {
-      const change = restored(one, at, objects);
+      const change = await restored(one, at, objects);
       if (change === undefined) return undefined;
       changes.push(change);
     }
@@ -33,10 +34,14 @@ export async function restoring(
   return changes;
 }
 
-function restored(snapshot: Snapshot, path: WorkspacePath, objects: Objects): Change | undefined {
+async function restored(
+  snapshot: Snapshot,
+  path: WorkspacePath,
+  objects: Objects,
+): Promise<Change | undefined> {
   if (snapshot.kind === "symlink") return { kind: "symlink", path, target: snapshot.target };
-  const bytes =
-    snapshot.kind === "file" && snapshot.hash !== undefined ? objects.get(snapshot.hash) : undefined;
+  const { hash } = snapshot.kind === "file" ? snapshot : {};
+  const bytes = hash === undefined ? undefined : await objects.getLater(hash);
   if (bytes === undefined || snapshot.kind !== "file") return undefined;
   const { mode } = snapshot;
   return { kind: "write", path, bytes, mode, modified: new Date(snapshot.modified), expect: "absent" };
@@ -79,7 +84,7 @@ async function sameEntry(
   if (snapshot.kind === "file") {
     if (stat.size !== snapshot.size || snapshot.hash === undefined) return undefined;
     using file = await workspace.openUnmasked(path);
-    return objects.isHash(snapshot.hash, file.readNow(0, stat.size + 1)) ? [] : undefined;
+    return snapshot.hash === (await hashInTurns(await file.read(0, stat.size + 1))) ? [] : undefined;
   }
   const listed = listedIn(snapshot, objects);
   if (listed === undefined) return undefined;

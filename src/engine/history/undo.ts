@@ -4,7 +4,7 @@
 import { merge } from "../edit/merge.ts";
 import { Fault, type Faults, type Kind } from "../fault.ts";
 import { decode } from "../text/text.ts";
-import { version } from "../text/version.ts";
+import { hashInTurns, version } from "../text/version.ts";
 import type { ChangeRecord, Identity, RecordedFile } from "../workspace/archive/log.ts";
 import type { Objects } from "../workspace/archive/objects.ts";
 import type { Snapshot } from "../workspace/archive/snapshot.ts";
@@ -241,7 +241,7 @@ class Inverting {
     const restored: Restored[] = [{ at: this.#file.at, did: "removed" }];
     if (after?.kind === "file") {
       const current = await this.#bytesAt(path);
-      if (current === undefined || !this.#is(after, current)) throw this.#stale(current);
+      if (current === undefined || !(await this.#is(after, current))) throw this.#stale(current);
       return { changes: [{ kind: "remove", path, expect: current }], restored };
     }
     if (after?.kind === "directory" && after.entries === undefined) {
@@ -344,7 +344,8 @@ class Inverting {
     }
     // One name cannot be freed and taken in one commit, so the replaced content overwrites the restored one.
     const current = await this.#bytesAt(this.#path);
-    const bytes = replaced.kind === "file" && replaced.hash ? this.#objects.get(replaced.hash) : undefined;
+    const { hash } = replaced.kind === "file" ? replaced : {};
+    const bytes = hash === undefined ? undefined : await this.#objects.getLater(hash);
     if (current === undefined || bytes === undefined || replaced.kind !== "file") throw this.#notKept();
     const { mode } = this.#workspace.lstat(this.#path);
     const modified = new Date(replaced.modified);
@@ -373,10 +374,10 @@ class Inverting {
     after: Snapshot & { kind: "file" },
     current: Buffer,
   ): Promise<{ bytes: Buffer; exact: boolean }> {
-    const old = before.hash === undefined ? undefined : this.#objects.get(before.hash);
+    const old = before.hash === undefined ? undefined : await this.#objects.getLater(before.hash);
     if (old === undefined) throw this.#notKept();
-    if (this.#is(after, current)) return { bytes: old, exact: true };
-    const made = after.hash === undefined ? undefined : this.#objects.get(after.hash);
+    if (await this.#is(after, current)) return { bytes: old, exact: true };
+    const made = after.hash === undefined ? undefined : await this.#objects.getLater(after.hash);
     if (made === undefined) throw this.#stale(current);
     const theirs = await decode(this.#file.at, current);
     const [base, ours] = [
@@ -391,12 +392,8 @@ class Inverting {
     throw this.#stale(current, shown);
   }
 
-  #is(snapshot: Snapshot & { kind: "file" }, bytes: Buffer): boolean {
-    return (
-      snapshot.size === bytes.length &&
-      snapshot.hash !== undefined &&
-      this.#objects.isHash(snapshot.hash, bytes)
-    );
+  async #is(snapshot: Snapshot & { kind: "file" }, bytes: Buffer): Promise<boolean> {
+    return snapshot.size === bytes.length && snapshot.hash === (await hashInTurns(bytes));
   }
 
   #kindThere(path: WorkspacePath): Kind | undefined {

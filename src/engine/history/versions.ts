@@ -53,12 +53,12 @@ export async function contentOf(past: Past, wanted: string): Promise<Buffer | un
   if (bytes === undefined) return undefined;
   // A version is the hash of the visible text. Accepting that of hidden bytes would confirm a guess.
   const shown = past.workspace.shown(past.at, bytes);
-  return contentHash(shown).startsWith(beginning) ? shown : undefined;
+  return (await hashInTurns(shown)).startsWith(beginning) ? shown : undefined;
 }
 
 async function keptContent({ workspace, at }: Past, beginning: string): Promise<Buffer | undefined> {
   const { archive } = workspace;
-  const bytes = archive.reads.find(beginning) ?? archive.objects.find(beginning);
+  const bytes = (await archive.reads.find(beginning)) ?? (await archive.objects.find(beginning));
   if (bytes === undefined) return undefined;
   const hash = contentHash(bytes);
   return archive.sightings.has(at, hash) || (await wasWritten(archive, at, hash)) ? bytes : undefined;

@@ -7,6 +7,8 @@ import { ask } from "./thread/thread.ts";
 
 /** Larger ones are data or generated. */
 const maxLength = 1_500_000;
+/** Texts of more bytes are larger in every encoding. */
+export const maxParsedBytes = 3 * maxLength;
 const maxMs = 2000;
 
 export interface Syntax {

@@ -1,5 +1,6 @@
 // The part of a file in which two versions differ. The common start and end are compared as bytes, which takes almost
 // no time, and are not decoded: showing a few lines of a large file does not need the whole text.
+import { turnAfter } from "../turn.ts";
 import { utf8 } from "./codec.ts";
 import { countBreaks } from "./count-breaks.ts";
 import type { Text } from "./text.ts";
@@ -14,7 +15,7 @@ export interface ChangedPart {
 }
 
 /** Whole lines, and this many around them; both texts in full if lines cannot be found in the bytes. */
-export function changedPart(before: Text, after: Text, context: number): ChangedPart {
+export async function changedPart(before: Text, after: Text, context: number): Promise<ChangedPart> {
   const a = contentOf(before);
   const b = contentOf(after);
   // A file without LF may have lines that end with CR.
@@ -24,10 +25,11 @@ export function changedPart(before: Text, after: Text, context: number): Changed
   const start = lineStart(a, from, context);
   const tail = linesBehind(a, commonEnd(a, b, from), context);
   const parts = {
-    before: partOf(a.subarray(start, a.length - tail)),
-    after: partOf(b.subarray(start, b.length - tail)),
+    before: await partOf(a.subarray(start, a.length - tail)),
+    after: await partOf(b.subarray(start, b.length - tail)),
   };
   if (areMixed(parts)) return { before, after, skipped: 0 };
+  await turnAfter(b.length - tail - start);
   return { ...parts, skipped: countBreaks(a.subarray(0, start)) };
 }
 
@@ -41,8 +43,10 @@ function contentOf({ bytes, mark, codec }: Text): Buffer {
   return mark ? bytes.subarray(codec.mark.length) : bytes;
 }
 
-function partOf(bytes: Buffer): TextPart {
+async function partOf(bytes: Buffer): Promise<TextPart> {
+  await turnAfter(bytes.length);
   const raw = utf8.decode(bytes);
+  await turnAfter(bytes.length);
   return { raw, body: raw.replaceAll("\r\n", "\n") };
 }
 

@@ -1,6 +1,7 @@
 // Unified diffs of two texts, as `diff -u` and git print them: applying one gives the second text byte for byte.
 import { diffIds, type LineChange } from "./line-diff.ts";
 import { lineAt, type NumberedLines, numberLines } from "./numbered-lines.ts";
+import { type PackedHunks, packedHunks } from "./packed-changes.ts";
 
 export interface DiffOptions {
   /** The names after `---` and `+++`; without them only hunks are printed. */
@@ -46,8 +47,8 @@ export function diffStart(
 }
 
 /** The changes of a unified diff, by hunk, in lines of the whole texts. */
-export function hunksBetween(before: string, after: string, context: number): LineChange[][] {
-  return new Diff(before, after, { context }).wholeGroups();
+export function hunksBetween(before: string, after: string, context: number): PackedHunks {
+  return packedHunks(new Diff(before, after, { context }).wholeGroups());
 }
 
 /** How many lines a change added and removed. */

@@ -3,20 +3,13 @@
 
 import type { HeldDirectories } from "../commit/held-directories.ts";
 import type { ByteRange } from "../commit/journal.ts";
-import { TimeSlice } from "../footprint/time-slice.ts";
+import { gently } from "../footprint/time-slice.ts";
 import { isClockSteady } from "./clock-mark.ts";
 import { ChangeLog, type ChangeRecord, type RecordedFile, type TemporaryNames } from "./log.ts";
 import { Objects } from "./objects.ts";
 import type { PendingContent, PendingRecord } from "./pending-record.ts";
 import { Sightings } from "./sightings.ts";
-import {
-  hashesIn,
-  type RetentionLimits,
-  type Share,
-  type Snapshot,
-  type Snapshotting,
-  snapshotAt,
-} from "./snapshot.ts";
+import { hashesIn, type RetentionLimits, type Share, type Snapshotting, snapshotAt } from "./snapshot.ts";
 import { UnflushedFiles } from "./unflushed.ts";
 
 export interface ArchiveLimits extends RetentionLimits {
@@ -144,14 +137,15 @@ export class Archive {
   ): Snapshotting {
     const { places, contents, powerCut = false } = sources;
     const blob = kept.blob && sources.blob(kept.blob);
-    const put = (bytes: Uint8Array): Snapshot => {
-      const hash = this.objects.put(bytes);
+    const { objects } = this;
+    const put = function* (bytes: Uint8Array): Snapshotting {
+      const hash = yield* objects.putting(bytes);
       return { kind: "file", mode: kept.mode ?? 0o644, size: bytes.length, modified, hash };
     };
     const bytes = contents?.get(kept.hash ?? "");
-    if (bytes !== undefined) return put(bytes);
+    if (bytes !== undefined) return yield* put(bytes);
     // The file itself is exact; the journal's copy survives a power cut.
-    if (blob !== undefined && (kept.spot === undefined || powerCut)) return put(blob);
+    if (blob !== undefined && (kept.spot === undefined || powerCut)) return yield* put(blob);
     if (kept.spot === undefined)
       return kept.kind === "directory"
         ? { kind: "directory", mode: kept.mode ?? 0o755 }
@@ -160,7 +154,7 @@ export class Archive {
       try {
         return yield* snapshotAt(places.address(kept.spot), this.objects, this.limits, share);
       } catch (error) {
-        if (blob !== undefined) return put(blob);
+        if (blob !== undefined) return yield* put(blob);
         throw error;
       }
     }
@@ -192,23 +186,5 @@ export class Archive {
         this.#clearing = undefined;
       });
     return this.#clearing;
-  }
-}
-
-/** Runs something that pauses to its end, at once. */
-export function atOnce<T>(steps: Generator<void, T, undefined>): T {
-  for (;;) {
-    const step = steps.next();
-    if (step.done) return step.value;
-  }
-}
-
-/** The same, letting others in every now and then. */
-export async function gently<T>(steps: Generator<void, T, undefined>): Promise<T> {
-  const slice = new TimeSlice();
-  for (;;) {
-    const step = steps.next();
-    if (step.done) return step.value;
-    if (slice.isOver) await slice.turn();
   }
 }

@@ -6,10 +6,11 @@ import { constants } from "node:fs";
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { deflateRaw, deflateRawSync, inflateRawSync } from "node:zlib";
-import { contentHash } from "../../text/version.ts";
+import { contentHash, hashing } from "../../text/version.ts";
 import { namesIn, unlinkIfThere } from "../commit/if-there.ts";
-import { readAll, sys, writeAll } from "../commit/syscalls.ts";
+import { readingAll, sys, writeAll, writingAll } from "../commit/syscalls.ts";
 import { errnoOf, stateDirectory, system } from "../errno.ts";
+import { atOnce, gently, type Steps } from "../footprint/time-slice.ts";
 import { openNew } from "./folder.ts";
 import type { UnflushedFiles } from "./unflushed.ts";
 
@@ -42,25 +43,36 @@ export class Objects {
 
   /** Keeps bytes, and returns their hash. */
   put(bytes: Uint8Array, hash = contentHash(bytes)): string {
-    if (this.has(hash)) return hash;
-    this.#write(hash, isWorthPacking(bytes) ? deflateRawSync(bytes, packing) : bytes, bytes);
-    return hash;
+    return atOnce(this.putting(bytes, hash));
   }
 
-  /** The same, packing in a thread. */
+  /** The same with pauses, where there are many bytes. */
+  *putting(bytes: Uint8Array, hash?: string): Steps<string> {
+    const name = hash ?? (yield* hashing(bytes));
+    if (yield* this.#having(name)) return name;
+    yield* this.#writing(name, isWorthPacking(bytes) ? deflateRawSync(bytes, packing) : bytes, bytes);
+    return name;
+  }
+
+  /** The same in the background, packing in a thread. */
   async putLater(bytes: Uint8Array): Promise<void> {
-    const hash = contentHash(bytes);
-    if (this.has(hash)) return;
-    this.#write(hash, isWorthPacking(bytes) ? await packLater(bytes, packing) : bytes, bytes);
+    const hash = await gently(hashing(bytes));
+    if (await gently(this.#having(hash))) return;
+    const held = isWorthPacking(bytes) ? await packLater(bytes, packing) : bytes;
+    await gently(this.#writing(hash, held, bytes));
   }
 
   has(hash: string): boolean {
+    return atOnce(this.#having(hash));
+  }
+
+  *#having(hash: string): Steps<boolean> {
     const path = this.#path(hash);
     const stat = sys.lstat(path);
     if (stat === undefined) return false; // also an existing one: other processes remove objects too
     if (Date.now() - stat.mtimeMs > touchMs && !touchIfThere(path)) return false;
     if (this.#there.has(hash)) return true;
-    if (this.#read(hash) === undefined) return false; // an unflushed object after a power cut
+    if ((yield* this.#reading(hash)) === undefined) return false; // an unflushed object after a power cut
     this.#add(hash);
     return true;
   }
@@ -86,32 +98,38 @@ export class Objects {
   /** The bytes with this hash; undefined where they are not kept any more. */
   get(hash: string): Buffer | undefined {
     this.#catchUp();
-    return this.#read(hash);
+    return atOnce(this.#reading(hash));
   }
 
-  #read(hash: string): Buffer | undefined {
+  /** The same; the event loop turns while many bytes are read. */
+  getLater(hash: string): Promise<Buffer | undefined> {
+    this.#catchUp();
+    return gently(this.#reading(hash));
+  }
+
+  *#reading(hash: string): Steps<Buffer | undefined> {
     try {
       const fd = sys.open(this.#path(hash), constants.O_RDONLY);
       let held: Buffer;
       try {
-        held = readAll(fd);
+        held = yield* readingAll(fd);
       } finally {
         sys.close(fd);
       }
       const bytes = held[0] === packedTag ? inflateRawSync(held.subarray(1)) : held.subarray(1);
-      return contentHash(bytes) === hash ? bytes : undefined;
+      return (yield* hashing(bytes)) === hash ? bytes : undefined;
     } catch {
       return undefined;
     }
   }
 
   /** The bytes whose hash starts with the prefix; undefined if there are none or the prefix is ambiguous. */
-  find(beginning: string): Buffer | undefined {
+  async find(beginning: string): Promise<Buffer | undefined> {
     this.#catchUp();
     const fits = system(stateDirectory, () => namesIn(join(this.#directory, beginning.slice(0, 2))))
       .map(name => beginning.slice(0, 2) + name)
       .filter(hash => hash.startsWith(beginning));
-    return fits.length === 1 && fits[0] !== undefined ? this.get(fits[0]) : undefined;
+    return fits.length === 1 && fits[0] !== undefined ? this.getLater(fits[0]) : undefined;
   }
 
   /**
@@ -169,7 +187,7 @@ export class Objects {
     return join(this.#directory, hash.slice(0, 2), hash.slice(2));
   }
 
-  #write(hash: string, packed: Uint8Array, bytes: Uint8Array): void {
+  *#writing(hash: string, packed: Uint8Array, bytes: Uint8Array): Steps<void> {
     const path = this.#path(hash);
     const held = packed.length < bytes.length ? packed : bytes;
     const tag = Buffer.from([held === bytes ? plainTag : packedTag]);
@@ -178,7 +196,7 @@ export class Objects {
     const fd = openNew(draft, [this.#directory, folder]);
     try {
       writeAll(fd, tag);
-      writeAll(fd, held, 1);
+      yield* writingAll(fd, held, 1);
     } catch (error) {
       unlinkIfThere(draft);
       throw error;

@@ -4,7 +4,8 @@
 // Taking one is a generator that pauses now and then, so a large tree does not block the event loop; after a crash,
 // recovery runs it without pauses.
 import { constants } from "node:fs";
-import { readAll, sys } from "../commit/syscalls.ts";
+import { readingAll, sys } from "../commit/syscalls.ts";
+import type { Steps } from "../footprint/time-slice.ts";
 import { Handle } from "../handle.ts";
 import { written } from "../name.ts";
 import type { Address } from "../system/held.ts";
@@ -43,7 +44,7 @@ export interface Share {
 /** PATH_MAX without its final zero: nothing is restored where no program could name it. */
 export const longestPath = 4095;
 
-export type Snapshotting = Generator<void, Snapshot, undefined>;
+export type Snapshotting = Steps<Snapshot>;
 
 /** Takes a snapshot of an address; links are not followed. */
 export function* snapshotAt(
@@ -57,7 +58,7 @@ export function* snapshotAt(
   try {
     for (let at: Address = address, name = "", length = share.pathBytes ?? 0; ; ) {
       yield;
-      const found = entryAt(at, objects, keeping, share);
+      const found = yield* entryAt(at, objects, keeping, share);
       if (found instanceof Handle) {
         const mode = found.stat().mode & 0o7777;
         open.push({
@@ -104,12 +105,12 @@ interface OpenDirectory {
 }
 
 /** A snapshot of anything but a directory; a directory is held open, and the caller closes it. */
-function entryAt(
+function* entryAt(
   address: Address,
   objects: Objects,
   keeping: RetentionLimits,
   share: Share,
-): Snapshot | Handle {
+): Steps<Snapshot | Handle> {
   const handle = Handle.open(address, { follow: false });
   const stat = handle.stat();
   if (stat.isDirectory()) return handle;
@@ -126,13 +127,13 @@ function entryAt(
     share.kept = false;
     return file;
   }
-  return { ...file, hash: objects.put(contentsOf(handle)) };
+  return { ...file, hash: yield* objects.putting(yield* contentsOf(handle)) };
 }
 
-function contentsOf(handle: Handle): Buffer {
+function* contentsOf(handle: Handle): Steps<Buffer> {
   const fd = sys.open(handle.address, constants.O_RDONLY | constants.O_NONBLOCK);
   try {
-    return readAll(fd);
+    return yield* readingAll(fd);
   } finally {
     sys.close(fd);
   }

@@ -1,11 +1,12 @@
 // Work that follows the answer to a commit: the archive records it and is flushed, then the old content is removed.
 // The journal keeps the commit until then, so another process can finish after a crash (recover.ts).
-import { type Archive, atOnce, gently } from "../archive/archive.ts";
+import type { Archive } from "../archive/archive.ts";
+import { atOnce, gently } from "../footprint/time-slice.ts";
 import { Handle } from "../handle.ts";
 import { byDescriptor } from "../system/descriptors.ts";
 import type { Address } from "../system/held.ts";
 import { addressOf, HeldDirectories } from "./held-directories.ts";
-import { contentAt } from "./if-there.ts";
+import { readingAt } from "./if-there.ts";
 import { type JournalledCommit, temporaryNamesOf } from "./journalled-commit.ts";
 import { purge, purgeLater } from "./purge.ts";
 import { sys } from "./syscalls.ts";
@@ -26,7 +27,7 @@ export async function recordLater(journalled: JournalledCommit, archive: Archive
   for (const { before, replaced } of journalled.intent.account.files) {
     const { spot, size = 0 } = before ?? replaced ?? {};
     if (spot !== undefined && size > packLater) {
-      const bytes = contentAt(places.address(spot));
+      const bytes = await gently(readingAt(places.address(spot)));
       if (bytes !== undefined) await archive.objects.putLater(bytes);
     }
   }

@@ -10,8 +10,7 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { Fault } from "../../fault.ts";
 import { traced } from "../../span.ts";
-import { contentHash } from "../../text/version.ts";
-import { gently } from "../archive/archive.ts";
+import { contentHash, hashInTurns } from "../../text/version.ts";
 import type { By } from "../archive/log.ts";
 import {
   canWait,
@@ -21,7 +20,7 @@ import {
   pendingRecord,
 } from "../archive/pending-record.ts";
 import { faultOf, system } from "../errno.ts";
-import { inSlices } from "../footprint/time-slice.ts";
+import { gently, inSlices } from "../footprint/time-slice.ts";
 import { Handle } from "../handle.ts";
 import type { WorkspacePath } from "../path.ts";
 import type { Root } from "../root.ts";
@@ -54,6 +53,7 @@ import type { Store } from "./store.ts";
 import { hasBytes, readAll, sys } from "./syscalls.ts";
 
 const attempts = 20;
+const hashedAtOnce = 1024 * 1024;
 const anonymous: By = { action: "", client: "" };
 
 /** A file as an edit reads it; `bytes` is undefined if the file does not exist. */
@@ -152,6 +152,12 @@ export class Committer {
     await options.confirm?.();
     if (resolvedChanges.changes.some(({ change }) => change.kind === "remove" && !change.recursive)) {
       await journals.cleared(); // what past commits have yet to clear away must not make a directory look full
+    }
+    for (const { change } of resolvedChanges.changes) {
+      const bytes = "bytes" in change ? change.bytes : undefined;
+      // The plan asks for the hash of these. Smaller ones are hashed in no time, larger ones not at all.
+      if (bytes !== undefined && bytes.length > hashedAtOnce && bytes.length <= mostWaiting)
+        await hashInTurns(bytes);
     }
     const { limits } = this.#store.archive;
     const plan = await planCommit(resolvedChanges, options, {

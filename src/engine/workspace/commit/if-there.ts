@@ -1,8 +1,9 @@
 // State is shared by processes, so any of it may be gone by the time one asks: that is no error here, but an answer.
 import { constants } from "node:fs";
 import { errnoOf } from "../errno.ts";
+import type { Steps } from "../footprint/time-slice.ts";
 import type { Address } from "../system/held.ts";
-import { readAll, sys } from "./syscalls.ts";
+import { readAll, readingAll, sys } from "./syscalls.ts";
 
 /** None where the directory is gone. */
 export function namesIn(directory: string): string[] {
@@ -21,6 +22,17 @@ export function contentAt(address: Address, most = Number.POSITIVE_INFINITY): Bu
   const fd = sys.open(address, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
   try {
     return readAll(fd);
+  } finally {
+    sys.close(fd);
+  }
+}
+
+/** The same with a pause after each piece of a large file. */
+export function* readingAt(address: Address): Steps<Buffer | undefined> {
+  if (!sys.lstat(address)?.isFile()) return undefined;
+  const fd = sys.open(address, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+  try {
+    return yield* readingAll(fd);
   } finally {
     sys.close(fd);
   }

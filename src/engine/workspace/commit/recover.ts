@@ -6,8 +6,9 @@
 // has the grants.
 
 import { Fault } from "../../fault.ts";
-import { Archive, atOnce } from "../archive/archive.ts";
+import { Archive } from "../archive/archive.ts";
 import { errnoOf } from "../errno.ts";
+import { atOnce } from "../footprint/time-slice.ts";
 import type { Handle } from "../handle.ts";
 import type { Root } from "../root.ts";
 import { estateIn, leave } from "./dead-process.ts";

@@ -15,6 +15,7 @@ import {
   type Stats,
   writeSync,
 } from "node:fs";
+import type { Steps } from "../footprint/time-slice.ts";
 import {
   accessSync,
   chmodSync,
@@ -77,6 +78,33 @@ export function writeAll(fd: number, bytes: Uint8Array, position = 0): void {
   for (let done = 0; done < bytes.length; ) {
     done += sys.write(fd, bytes, done, bytes.length - done, position + done);
   }
+}
+
+const largeBytes = 4 * 1024 * 1024;
+
+/** The same with a pause after each piece of large bytes. */
+export function* writingAll(fd: number, bytes: Uint8Array, position = 0): Steps<void> {
+  for (let at = 0; at < bytes.length; at += largeBytes) {
+    if (at > 0) yield;
+    writeAll(fd, bytes.subarray(at, at + largeBytes), position + at);
+  }
+}
+
+/** `readAll` with a pause after each piece of a large file. */
+export function* readingAll(fd: number): Steps<Buffer> {
+  const { size } = sys.stat(fd);
+  if (size <= largeBytes) return readAll(fd, size);
+  const bytes = Buffer.allocUnsafe(size);
+  let done = 0;
+  while (done < size) {
+    const count = sys.read(fd, bytes, done, Math.min(largeBytes, size - done), done);
+    if (count === 0) break;
+    done += count;
+    yield;
+  }
+  // It grew meanwhile, or shrank.
+  const rest = Buffer.allocUnsafe(1);
+  return done === size && sys.read(fd, rest, 0, 1, size) === 0 ? bytes : readAll(fd);
 }
 
 /** Reads all of an open file, which has about this size. */

@@ -27,3 +27,24 @@ export async function inSlices<T>(all: readonly T[], action: (one: T) => unknown
     action(one);
   }
 }
+
+/** Work that pauses now and then. */
+export type Steps<T> = Generator<void, T, undefined>;
+
+/** Does such work at once. */
+export function atOnce<T>(steps: Steps<T>): T {
+  for (;;) {
+    const step = steps.next();
+    if (step.done) return step.value;
+  }
+}
+
+/** The same, and everything else runs in between. */
+export async function gently<T>(steps: Steps<T>): Promise<T> {
+  const slice = new TimeSlice();
+  for (;;) {
+    const step = steps.next();
+    if (step.done) return step.value;
+    if (slice.isOver) await slice.turn();
+  }
+}
