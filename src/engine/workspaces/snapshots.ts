@@ -18,6 +18,7 @@ import { parseEntries, printEntries } from "../workspace/tree/entries-file.ts";
 import { isUnchanged } from "../workspace/tree/unchanged.ts";
 import { type Layout, newId } from "./layout.ts";
 import type { WorkspaceRecord } from "./record.ts";
+import { SharedRuns } from "./shared-runs.ts";
 
 /** Held by its user: it is not removed meanwhile. */
 export interface HeldSnapshot extends Disposable {
@@ -28,14 +29,20 @@ export interface HeldSnapshot extends Disposable {
 
 const maxEntriesBytes = 1024 * 1024 * 1024;
 const maxSmallBytes = 4096;
+/** Of about 5,000 files. */
+const largeEntriesBytes = 500_000;
 /** A change shortly before a look may have the time of the look, by the clock that file systems use. */
 const slackMs = 100;
 /** The clock was set, if it and the machine's uptime differ by more than this from what they did. */
 const clockStepMs = 2000;
 const rounds = 5;
+/** A run ended because the signal of the caller that began it was aborted. */
+const gaveUp = new Error("cancelled");
 
 export class Snapshots {
   readonly #layout: Layout;
+  /** The ids of current snapshots, by workspace. */
+  readonly #upToDate = new SharedRuns<string>();
 
   constructor(layout: Layout) {
     this.#layout = layout;
@@ -52,16 +59,29 @@ export class Snapshots {
 
   /** A snapshot of how a workspace is now. Faults: `base_changing`, and those of reading it. */
   async of(base: WorkspaceRecord, signal?: AbortSignal): Promise<HeldSnapshot> {
-    using _ = await claimed(this.#layout.claims, `base-${base.id}`, signal);
-    using root = system(base.root, () => Handle.open(base.root, { directory: true }));
-    const last = await this.#latest(base);
-    if (last !== undefined && (await this.#isCurrent(last, root, base, signal))) return last;
+    for (;;) {
+      signal?.throwIfAborted();
+      try {
+        const run = this.#upToDate.of(base.id, () => this.#bringUpToDate(base, signal));
+        const held = await this.hold(await Promise.race([run, ...aborted(signal)]));
+        if (held !== undefined) return held; // otherwise a newer one has replaced it
+      } catch (error) {
+        if (error !== gaveUp) throw error; // otherwise the caller that began the run was cancelled
+      }
+    }
+  }
+
+  async #bringUpToDate(base: WorkspaceRecord, signal: AbortSignal | undefined): Promise<string> {
     try {
-      const made = await this.#make(root, base, last, signal);
+      using _ = await claimed(this.#layout.claims, `base-${base.id}`, signal);
+      using root = system(base.root, () => Handle.open(base.root, { directory: true }));
+      using last = await this.#latest(base);
+      if (last !== undefined && (await this.#isCurrent(last, root, base, signal))) return last.id;
+      using made = await this.#make(root, base, last, signal);
       writeNamedFile(join(this.#layout.latest, base.id), made.id);
-      return made;
-    } finally {
-      last?.[Symbol.dispose]();
+      return made.id;
+    } catch (error) {
+      throw signal?.aborted ? gaveUp : error;
     }
   }
 
@@ -88,7 +108,9 @@ export class Snapshots {
     signal: AbortSignal | undefined,
   ): Promise<boolean> {
     const seen = this.#seen(id);
-    if (seen !== undefined && (await isChangedSince(base.root, seen)) === false) return true;
+    const isLarge = (sys.lstat(join(this.#layout.snapshots, id, "entries"))?.size ?? 0) > largeEntriesBytes;
+    if (seen !== undefined && (await isChangedSince(base.root, { since: seen, isLarge })) === false)
+      return true;
     const now = Date.now();
     if (!(await isUnchanged(root, this.#entries(id), new Set(), signal))) return false;
     this.#see(id, now);
@@ -190,4 +212,14 @@ export class Snapshots {
 /** Between the clock and the uptime of the machine: it stays the same unless the clock is set. */
 function clockOffset(): number {
   return Math.round(Date.now() - uptime() * 1000);
+}
+
+/** Rejects when the signal aborts; none where there is no signal. */
+function aborted(signal: AbortSignal | undefined): Promise<never>[] {
+  if (signal === undefined) return [];
+  return [
+    new Promise((_, reject) => {
+      signal.addEventListener("abort", () => reject(signal.reason), { once: true });
+    }),
+  ];
 }
