@@ -71,7 +71,7 @@ export async function serveOverHttp(given: Config, log: Log): Promise<void> {
     throw new UsageError(
       `--metrics-listen needs [HOST:]PORT, not ${JSON.stringify(config["metrics-listen"])}`,
     );
-  const telemetry = await openTelemetry(log);
+  const telemetry = await openTelemetry(log, config);
   const review = new ReviewDoor({
     access,
     workspace: engine.workspace,

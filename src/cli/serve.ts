@@ -47,7 +47,7 @@ export async function serve(given: Config): Promise<void> {
   await using _shared = await sharedThroughStore(config, engine.workspace, workspaces, log);
   await warnOfVolatileState(config, engine.workspace);
   using audit = openAudit(config, engine.workspace, log);
-  const telemetry = await openTelemetry(log);
+  const telemetry = await openTelemetry(log, config);
   const { workspace } = engine;
   using activity = new Activity({
     workspace,

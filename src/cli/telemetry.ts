@@ -2,6 +2,7 @@
 // before us (`node --import`). Otherwise nothing of it is loaded.
 import type { Log } from "../mcp/log.ts";
 import type { RequestTracing } from "../mcp/tracing.ts";
+import type { Config } from "./config.ts";
 
 interface OpenTelemetry {
   readonly tracing: RequestTracing;
@@ -12,7 +13,11 @@ interface OpenTelemetry {
 
 const endpoints = ["ENDPOINT", "TRACES_ENDPOINT", "METRICS_ENDPOINT"];
 
-export async function openTelemetry(log: Log): Promise<OpenTelemetry | undefined> {
+/** `store`: each call may reach a shared store, so that every call is followed. */
+export async function openTelemetry(
+  log: Log,
+  { store }: Pick<Config, "store">,
+): Promise<OpenTelemetry | undefined> {
   const { env } = process;
   const foreign = isSdkLoaded();
   const endpoint = endpoints.map(name => env[`OTEL_EXPORTER_OTLP_${name}`]).find(Boolean);
@@ -22,7 +27,9 @@ export async function openTelemetry(log: Log): Promise<OpenTelemetry | undefined
   const { RequestSpans } = await import("../mcp/request-spans.ts");
   const telemetry = startTelemetry(env, foreign, problem => log.warn(problem));
   const to = foreign ? "the SDK that was loaded before" : hostOf(endpoint ?? "");
-  return { tracing: new RequestSpans(telemetry), to, end: telemetry.end };
+  const { tracer, meter } = telemetry;
+  const leaf = store === undefined ? telemetry.leaf : undefined;
+  return { tracing: new RequestSpans({ tracer, meter, leaf }), to, end: telemetry.end };
 }
 
 /** The API keeps what is registered in one place of the process, whichever copy of it is asked. */

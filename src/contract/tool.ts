@@ -19,6 +19,8 @@ export interface Tool<S extends ObjectSchema = ObjectSchema> {
   /** Declared where a tool answers with structured content. */
   readonly output?: ObjectSchema;
   readonly effect: Effect;
+  /** Only looks at the files that it names: it walks no tree and runs no program, so a trace shows nothing inside it. */
+  readonly leaf?: boolean;
   /** Whether it may destroy existing content. Only for tools that write; default true. */
   readonly destructive?: boolean;
   /** Whether it is idempotent. Default: true for tools that read. */

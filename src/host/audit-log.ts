@@ -28,21 +28,18 @@ export class AuditLog implements Disposable {
     this.#file.flush(); // for the next process to find
   }
 
+  /** Takes an entry with at least one field. */
   append(entry: Readonly<Record<string, unknown>>): void {
     const time = new Date().toISOString();
-    const line = JSON.stringify({
-      chain: this.#chain,
-      seq: ++this.#number,
-      time,
-      ...entry,
-      prev: this.#previous,
-    });
+    const fields = JSON.stringify(entry).slice(1, -1);
+    const line = `{"chain":"${this.#chain}","seq":${++this.#number},"time":"${time}",${fields},"prev":"${this.#previous}"}`;
     this.#previous = lineHash(line);
     this.#file.append(line);
   }
 
   /** Continues in the file that has the name now: it may have been rotated. */
   reopen(): void {
+    this.#file.expectRotation();
     this.append({ event: "reopen" });
     this.#file.flush();
   }

@@ -1,6 +1,7 @@
 // A log file, named by the person who starts the program. It is rotated: a full file becomes FILE.1, the one before
 // FILE.2, and so on. Lines of one turn of the event loop are written together. Several processes may append to one
-// file, and others may rotate it: it is reopened when its name leads to another file.
+// file, and others may rotate it: it is reopened when its name leads to another file, which is looked at ten times a
+// second at most. Lines that come in between are in the file that was moved away.
 import {
   closeSync,
   constants,
@@ -11,6 +12,7 @@ import {
   renameSync,
   writeSync,
 } from "node:fs";
+import { clock } from "../engine/clock.ts";
 import { errnoOf, system } from "../engine/workspace/errno.ts";
 
 interface LogFileOptions {
@@ -23,6 +25,7 @@ interface LogFileOptions {
 export const keptFiles = 5;
 
 const append = constants.O_APPEND | constants.O_CREAT | constants.O_RDWR;
+const lookEveryMs = 100;
 const longestLine = 1024 * 1024;
 
 interface OpenLog {
@@ -37,6 +40,9 @@ export class LogFile implements Disposable {
   readonly #options: LogFileOptions;
   #file: OpenLog;
   #lines: string[] = [];
+  /** When its name and size were looked at, and its size by what this process has written since. */
+  #lookedAt = Number.NEGATIVE_INFINITY;
+  #size = 0;
 
   /** Faults where the file cannot be opened. */
   constructor(path: string, options: LogFileOptions) {
@@ -65,14 +71,25 @@ export class LogFile implements Disposable {
     const bytes = Buffer.from(`${this.#lines.join("\n")}\n`);
     this.#lines = [];
     try {
-      if (lstatSync(this.#path, { throwIfNoEntry: false })?.ino !== this.#file.inode && this.#file.regular)
-        this.#reopen();
-      const { size } = fstatSync(this.#file.fd);
-      if (this.#file.regular && size > 0 && size + bytes.length > this.#options.maxBytes) this.#rotate();
+      if (this.#file.regular) this.#makeRoom(bytes.length);
       for (let at = 0; at < bytes.length; ) at += writeSync(this.#file.fd, bytes, at);
     } catch (error) {
       this.#options.onError(error);
     }
+  }
+
+  #makeRoom(bytes: number): void {
+    const { maxBytes } = this.#options;
+    const isFull = () => this.#size > 0 && this.#size + bytes > maxBytes;
+    if (isFull() || clock() - this.#lookedAt >= lookEveryMs) this.#look();
+    if (isFull()) this.#rotate();
+    this.#size += bytes;
+  }
+
+  #look(): void {
+    if (lstatSync(this.#path, { throwIfNoEntry: false })?.ino !== this.#file.inode) this.#reopen();
+    this.#size = fstatSync(this.#file.fd).size;
+    this.#lookedAt = clock();
   }
 
   #rotate(): void {
@@ -84,6 +101,12 @@ export class LogFile implements Disposable {
       }
     }
     this.#reopen();
+    this.#size = 0;
+  }
+
+  /** Looks at its name again with the next line, however recently it has. */
+  expectRotation(): void {
+    this.#lookedAt = Number.NEGATIVE_INFINITY;
   }
 
   #reopen(): void {

@@ -82,8 +82,8 @@ export class Connection {
   /** Takes a line, without its end. */
   receive(line: Buffer): void {
     const message = readLine(line);
-    if (!("kind" in message)) this.#settle(this.#takeBatch(message));
-    else if (message.kind === "request") this.#settle(this.#answer(message));
+    if (!("kind" in message)) this.#settle(this.#takeBatch(message, line.length));
+    else if (message.kind === "request") this.#settle(this.#answer(message, line.length));
     else this.#send(this.#takeAtOnce(message));
   }
 
@@ -136,15 +136,15 @@ export class Connection {
   }
 
   /** Batches exist in one revision only. They are answered together, as JSON-RPC has it. */
-  async #takeBatch(messages: readonly JsonRpcMessage[]): Promise<Frame | undefined> {
+  async #takeBatch(messages: readonly JsonRpcMessage[], bytes: number): Promise<Frame | undefined> {
     if (this.#negotiation.agreed !== "2025-03-26") return refusal("batches are not supported");
-    const frames = await Promise.all(messages.map(message => this.#take(message)));
+    const frames = await Promise.all(messages.map(message => this.#take(message, bytes)));
     const answers = frames.filter(frame => frame !== undefined).map(wholeText);
     return answers.length === 0 ? undefined : [`[${answers.join(",")}]`];
   }
 
-  async #take(message: JsonRpcMessage): Promise<Frame | undefined> {
-    return message.kind === "request" ? this.#answer(message) : this.#takeAtOnce(message);
+  async #take(message: JsonRpcMessage, bytes: number): Promise<Frame | undefined> {
+    return message.kind === "request" ? this.#answer(message, bytes) : this.#takeAtOnce(message);
   }
 
   #takeAtOnce(message: Exclude<JsonRpcMessage, JsonRpcRequest>): Frame | undefined {
@@ -154,9 +154,9 @@ export class Connection {
     return undefined;
   }
 
-  async #answer({ id, method: name, params }: JsonRpcRequest): Promise<Frame | undefined> {
+  async #answer({ id, method: name, params }: JsonRpcRequest, bytes: number): Promise<Frame | undefined> {
     // A client that uses an id twice at a time is answered twice.
-    const running = new Running(id, this.session, this.#notify, this.#ask);
+    const running = new Running(id, bytes, this.session, this.#notify, this.#ask);
     running.capabilities = this.#capabilities;
     running.listens = name === "subscriptions/listen";
     this.#running.add(running);

@@ -32,6 +32,8 @@ export interface ServerOptions {
 export interface Caller {
   /** The id of the request, where the transport is ours. */
   readonly id?: Id;
+  /** The size of the message that carried the request, where the transport is ours. */
+  readonly bytes?: number;
   readonly session: Session;
   readonly revision: ProtocolRevision;
   readonly signal: AbortSignal;

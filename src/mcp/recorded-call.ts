@@ -8,6 +8,8 @@ export interface RecordedCall {
   /** Whether there is such a tool. */
   readonly known: boolean;
   readonly effect: Effect;
+  /** Its span has no children. */
+  readonly leaf: boolean;
   /** The paths that it names. */
   readonly paths: readonly string[];
   /** The id of the trace that it belongs to. */
@@ -23,17 +25,29 @@ export function recordedCall(
 ): RecordedCall | undefined {
   if (method !== "tools/call" && method !== "resources/read") return undefined;
   if (method === "resources/read")
-    return { name: method, known: true, effect: "reads", paths: [String(params.uri)], trace };
+    return { name: method, known: true, effect: "reads", leaf: false, paths: [String(params.uri)], trace };
   const tool = find(params.name);
-  const { effect = "reads", paths = [] } = tool ?? {};
+  const { effect = "reads", leaf = false, paths = [] } = tool ?? {};
   const given = isRecord(params.arguments) ? params.arguments : {};
   return {
     name: tool?.name ?? String(params.name).slice(0, 100),
     known: tool !== undefined,
     effect,
-    paths: paths.flatMap(parameter => textsIn(given[parameter])),
+    leaf,
+    paths: namedPaths(given, paths),
     trace,
   };
+}
+
+/** The paths in the parameters that hold some. A loop, since every call has it: `flatMap` costs as much as a span. */
+export function namedPaths(given: Params, parameters: readonly string[]): string[] {
+  const paths: string[] = [];
+  for (const parameter of parameters) {
+    const value = given[parameter];
+    if (typeof value === "string") paths.push(value);
+    else if (value !== undefined) paths.push(...textsIn(value));
+  }
+  return paths;
 }
 
 /** The policy decision, for the record. */

@@ -44,14 +44,17 @@ const longestPath = 1024;
 
 export class Recorder implements Disposable {
   readonly #options: RecorderOptions;
-  /** The ids of the changes of the running call. */
-  readonly #running = new AsyncLocalStorage<string[]>();
+  /**
+   * The ids of the changes of the running call. In use only while a call runs that may change files: it costs
+   * something on every promise of the process.
+   */
+  readonly #current = new AsyncLocalStorage<string[]>();
+  #running = 0;
   readonly #stop: readonly (() => void)[];
 
   constructor(workspace: Workspace, options: RecorderOptions) {
     this.#options = options;
-    const note = (id: string) => void this.#running.getStore()?.push(id);
-    // Tracking a call costs something on every promise: only if an audit log needs it.
+    const note = (id: string) => void this.#current.getStore()?.push(id);
     this.#stop = options.audit ? [workspace.onCommit(({ id }) => note(id)), workspace.onRecord(note)] : [];
   }
 
@@ -67,7 +70,7 @@ export class Recorder implements Disposable {
     let outcome = "ok";
     let bytesOut = 0;
     try {
-      const answer = await (audit ? this.#running.run(changes, run) : run());
+      const answer = await (audit && call.effect !== "reads" ? this.#follow(changes, run) : run());
       if (answer.result.isError === true) outcome = "error";
       bytesOut = contentBytes(answer.result.content ?? answer.result.contents);
       return answer;
@@ -80,6 +83,15 @@ export class Recorder implements Disposable {
       const { dialect, bytesIn } = occasion;
       count?.({ dialect, tool: call.known ? call.name : undefined, outcome, ms, bytesIn, bytesOut });
       audit?.(entryOf(occasion, call, caller, { outcome, bytesOut, ms, changes }));
+    }
+  }
+
+  async #follow(changes: string[], run: () => Promise<MethodAnswer>): Promise<MethodAnswer> {
+    this.#running++;
+    try {
+      return await this.#current.run(changes, run);
+    } finally {
+      if (--this.#running === 0) this.#current.disable();
     }
   }
 

@@ -7,6 +7,7 @@ import { defaultRevision, type ProtocolRevision } from "./revision.ts";
 
 export class Running implements Caller {
   readonly id: Id;
+  readonly bytes: number;
   readonly session: Session;
   readonly notify: Caller["notify"];
   readonly ask: Caller["ask"];
@@ -20,8 +21,9 @@ export class Running implements Caller {
   #aborted = false;
   #controller: AbortController | undefined;
 
-  constructor(id: Id, session: Session, notify: Caller["notify"], ask: Caller["ask"]) {
+  constructor(id: Id, bytes: number, session: Session, notify: Caller["notify"], ask: Caller["ask"]) {
     this.id = id;
+    this.bytes = bytes;
     this.ask = ask;
     this.session = session;
     this.notify = notify;

@@ -5,7 +5,7 @@ import { Connection, type ConnectionOptions } from "./connection.ts";
 import { LineSplitter } from "./line-splitter.ts";
 import type { Log } from "./log.ts";
 import { MessageWriter } from "./message-writer.ts";
-import type { Caller, MethodAnswer, Params, ServerOptions } from "./method.ts";
+import type { Caller, MethodAnswer, ServerOptions } from "./method.ts";
 import { type RecordedCall, recordedCall } from "./recorded-call.ts";
 import { type Audit, Recorder } from "./recorder.ts";
 import type { RootsListener } from "./roots.ts";
@@ -110,28 +110,25 @@ export function serveStream(
 /** Records each call, and traces each request. */
 function recording({ engine, dialect, audit, tracing }: StdioOptions): ConnectionOptions["record"] {
   const recorder = audit && new Recorder(engine.workspace, { audit });
-  const find = (name: unknown) =>
-    dialect.tools.find(tool => [tool.name, dialect.prefix + tool.name].includes(String(name)));
-  const recorded = async (
-    call: RecordedCall | undefined,
-    params: Params,
-    caller: Caller,
-    run: () => Promise<MethodAnswer>,
-  ) => {
-    if (call === undefined || recorder === undefined) return await run();
-    const bytesIn = Buffer.byteLength(JSON.stringify(params));
+  const { prefix = "" } = dialect;
+  const tools = new Map(
+    dialect.tools.flatMap(tool => [tool.name, prefix + tool.name].map(name => [name, tool] as const)),
+  );
+  const find = (name: unknown) => tools.get(String(name));
+  const recorded = (call: RecordedCall | undefined, caller: Caller, run: () => Promise<MethodAnswer>) => {
+    if (call === undefined || recorder === undefined) return run();
     const { workspace } = engine;
-    return await recorder.record({ dialect: dialect.name, workspace, bytesIn }, call, caller, run);
+    const { bytes: bytesIn = 0 } = caller;
+    return recorder.record({ dialect: dialect.name, workspace, bytesIn }, call, caller, run);
   };
-  return async (method, params, caller, run) => {
+  return (method, params, caller, run) => {
     const trace = traceContextOf(params, {});
     const call = recordedCall(find, method, params, trace.parent?.traceId);
-    if (tracing === undefined) return await recorded(call, params, caller, run);
+    if (tracing === undefined) return recorded(call, caller, run);
     const { workspace } = engine;
     const request = { transport: "stdio", method, call, dialect: dialect.name, workspace, trace } as const;
-    return await tracing.request(request, caller, id =>
-      recorded(call && { ...call, trace: id }, params, caller, run),
-    );
+    if (recorder === undefined) return tracing.request(request, caller, run);
+    return tracing.request(request, caller, id => recorded(call && { ...call, trace: id }, caller, run));
   };
 }
 

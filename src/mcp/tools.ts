@@ -7,7 +7,7 @@ import { pageUri, rendersPages } from "./apps.ts";
 import { InvalidParams, isRecord, RpcError } from "./jsonrpc.ts";
 import type { Caller, Method, MethodAnswer, MethodResult, ServerOptions } from "./method.ts";
 import { progressTo } from "./progress.ts";
-import { textsIn } from "./recorded-call.ts";
+import { namedPaths } from "./recorded-call.ts";
 import { metaOf, type ProtocolRevision } from "./revision.ts";
 import { ToolCall } from "./tool-call.ts";
 
@@ -82,7 +82,7 @@ function aboutCall({ dialect, engine }: ServerOptions, name: string, given: unkn
   return {
     tool: bare.slice(0, 100),
     effect,
-    paths: isRecord(given) ? paths.flatMap(parameter => textsIn(given[parameter])) : [],
+    paths: isRecord(given) ? namedPaths(given, paths) : [],
     session: caller.session,
     workspace: caller.workspace ?? engine.workspace,
   };

@@ -28,6 +28,7 @@ export const readFile = tool({
     additionalProperties: false,
   },
   effect: "reads",
+  leaf: true,
   paths: ["path"],
   async run({ path, offset, limit }, call) {
     if (offset === 0) {

@@ -16,6 +16,7 @@ export const getFileInfo = tool({
   },
   output: output({ info: infoSchema }),
   effect: "reads",
+  leaf: true,
   paths: ["path"],
   run(params, call) {
     const info = infoOf(params.path, call, { mime: true });

@@ -27,6 +27,7 @@ export const getMultipleFileInfo = tool({
   },
   output: output({ results: resultsSchema({ info: infoSchema }), summary: batchSummarySchema }),
   effect: "reads",
+  leaf: true,
   paths: ["paths"],
   run(params, call) {
     const results = params.paths.map((path): InfoResult => {

@@ -12,6 +12,7 @@ export const listAllowedDirectories = tool({
   input: { type: "object", properties: {} },
   output: output({ allowedDirectories: { type: "array", items: { type: "string" } } }),
   effect: "reads",
+  leaf: true,
   run(_, { workspace }) {
     const allowedDirectories = workspace.roots.map(root => nativeForm(root.path));
     const said =

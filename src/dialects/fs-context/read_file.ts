@@ -39,6 +39,7 @@ export const readFile = tool({
   },
   output: output({ path: { type: "string" }, ...contentProperties }),
   effect: "reads",
+  leaf: true,
   paths: ["path"],
   async run(params, call) {
     const choice = choiceOf(params, params.path);

@@ -47,6 +47,7 @@ export const readMultipleFiles = tool({
   },
   output: output({ results: resultsSchema(contentProperties), summary: batchSummarySchema }),
   effect: "reads",
+  leaf: true,
   paths: ["paths"],
   async run(params, call) {
     const choice = choiceOf(params);

@@ -44,6 +44,7 @@ export const readFile = tool({
     required: ["path"],
   },
   effect: "reads",
+  leaf: true,
   paths: ["path"],
   async run(params, call) {
     const byLines = params.start_line !== undefined || params.max_lines !== undefined;

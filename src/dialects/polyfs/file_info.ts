@@ -29,6 +29,7 @@ export const fileInfo = polyfsTool({
     properties: { path: { type: "string" }, paths: { type: "array", items: { type: "string" } } },
   },
   effect: "reads",
+  leaf: true,
   paths: ["path", "paths"],
   async run({ path, paths }, call) {
     if ((path === undefined) === (paths === undefined))

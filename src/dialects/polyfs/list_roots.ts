@@ -9,6 +9,7 @@ export const listRoots = polyfsTool({
   description: "The directories that are served.",
   input: { type: "object", properties: {}, additionalProperties: false },
   effect: "reads",
+  leaf: true,
   run(_, { workspace: { roots } }) {
     if (roots.length === 0) return text("[no directory is served]");
     return text(roots.map(({ path, access }) => `${nativeForm(path)} (${access})`).join("\n"));

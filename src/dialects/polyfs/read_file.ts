@@ -23,6 +23,7 @@ export const readFile = polyfsTool({
   description: "Read text (`12: text`), images, audio. The head line has the version.",
   input,
   effect: "reads",
+  leaf: true,
   meta: sizeHint,
   paths: ["path", "paths"],
   fileOf: (path, call) => partOf(path, call).file,

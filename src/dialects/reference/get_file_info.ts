@@ -9,6 +9,7 @@ export const getFileInfo = textTool({
     "Size, times, kind and permissions of a file or directory, one per line. It must lie in the allowed directories.",
   input: { type: "object", properties: { path: { type: "string" } }, required: ["path"] },
   effect: "reads",
+  leaf: true,
   paths: ["path"],
   call: "stat",
   run({ path }, call) {

@@ -10,6 +10,7 @@ export const listAllowedDirectories = textTool({
   description: "The directories that the tools may work in, with all that is below them, one per line.",
   input: { type: "object", properties: {} },
   effect: "reads",
+  leaf: true,
   call: "stat",
   run: (_, { workspace }) =>
     `Allowed directories:\n${allowedDirectories(workspace).map(nativeForm).join("\n")}`,

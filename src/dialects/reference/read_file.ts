@@ -19,6 +19,7 @@ const reader = (name: string, title: string, description: string) =>
       required: ["path"],
     },
     effect: "reads",
+    leaf: true,
     paths: ["path"],
     call: "read",
     async run({ path: given, head = 0, tail = 0 }, call) {

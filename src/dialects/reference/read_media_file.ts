@@ -70,6 +70,7 @@ export const readMediaFile = tool({
     additionalProperties: false,
   },
   effect: "reads",
+  leaf: true,
   paths: ["path"],
   run: ({ path }, call) =>
     telling("read", call, async () => {

@@ -19,6 +19,7 @@ export const readMultipleFiles = textTool({
     required: ["paths"],
   },
   effect: "reads",
+  leaf: true,
   paths: ["paths"],
   call: "read",
   async run({ paths }, call) {

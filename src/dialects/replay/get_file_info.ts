@@ -12,6 +12,7 @@ export const getFileInfo = tool({
     required: ["path"],
   },
   effect: "reads",
+  leaf: true,
   paths: ["path"],
   run({ path: given }, { workspace }) {
     const { kind, size, modified, mode } = workspace.stat(readable(workspace, given).path);

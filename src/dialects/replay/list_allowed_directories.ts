@@ -9,6 +9,7 @@ export const listAllowedDirectories = tool({
   description: "The directories that the tools may work in, one per line, each (read-write) or (read-only).",
   input: { type: "object", properties: {} },
   effect: "reads",
+  leaf: true,
   run(_, { workspace }) {
     const lines = workspace.roots.map(({ path, access }) => `${nativeForm(path)} (${access})`);
     return text(lines.length === 0 ? "(no allowed directories: every path is denied)" : lines.join("\n"));

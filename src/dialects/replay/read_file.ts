@@ -16,6 +16,7 @@ export const readFile = tool({
     required: ["path"],
   },
   effect: "reads",
+  leaf: true,
   paths: ["path"],
   async run({ path: given }, { workspace, revision }) {
     using file = await workspace.openFile(workspace.at(given));

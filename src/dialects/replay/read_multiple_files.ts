@@ -31,6 +31,7 @@ export const readMultipleFiles = tool({
   // An entry that is no path is answered in its place, too: the call never fails.
   accepts: { type: "object", properties: { paths: { type: "array" } }, required: ["paths"] },
   effect: "reads",
+  leaf: true,
   paths: ["paths"],
   async run({ paths }, { workspace }) {
     let room = maxAnswerBytes;

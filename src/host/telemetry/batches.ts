@@ -1,26 +1,26 @@
 // Spans that have ended wait here and are sent in batches. There is room for a bounded number: what comes while the
 // collector is away or slow is dropped, which the log says once.
 
-interface BatchesOptions {
+interface BatchesOptions<T> {
   readonly delayMs: number;
   readonly queue: number;
   readonly size: number;
-  send(spans: readonly object[]): Promise<void>;
+  send(spans: readonly T[]): Promise<void>;
   warn(problem: string): void;
 }
 
-export class Batches {
-  readonly #options: BatchesOptions;
-  #waiting: object[] = [];
+export class Batches<T> {
+  readonly #options: BatchesOptions<T>;
+  #waiting: T[] = [];
   #timer: NodeJS.Timeout | undefined;
   #sending: Promise<void> | undefined;
   #isDropping = false;
 
-  constructor(options: BatchesOptions) {
+  constructor(options: BatchesOptions<T>) {
     this.#options = options;
   }
 
-  add(span: object): void {
+  add(span: T): void {
     const { queue, size, delayMs } = this.#options;
     if (this.#waiting.length >= queue) {
       if (!this.#isDropping)

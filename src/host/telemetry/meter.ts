@@ -55,7 +55,7 @@ class OwnHistogram implements Histogram {
   readonly #bounds: readonly number[];
   readonly #series = new Map<string, Series>();
   /** Frequent callers pass the same object. */
-  readonly #keys = new WeakMap<Attributes, string>();
+  #known = new WeakMap<Attributes, Series>();
 
   constructor(name: string, options: MetricOptions = {}) {
     this.#name = name;
@@ -64,32 +64,34 @@ class OwnHistogram implements Histogram {
   }
 
   record(value: number, attributes: Attributes = {}): void {
-    let key = this.#keys.get(attributes);
-    if (key === undefined) {
-      key = JSON.stringify(attributes);
-      this.#keys.set(attributes, key);
-    }
+    const series = this.#known.get(attributes) ?? this.#find(attributes);
+    if (series === undefined) return;
+    let bucket = 0;
+    while (bucket < this.#bounds.length && value > (this.#bounds[bucket] ?? 0)) bucket++;
+    series.buckets[bucket] = (series.buckets[bucket] ?? 0) + 1;
+    series.count++;
+    series.sum += value;
+    series.min = Math.min(series.min, value);
+    series.max = Math.max(series.max, value);
+  }
+
+  #find(attributes: Attributes): Series | undefined {
+    const key = JSON.stringify(attributes);
     let series = this.#series.get(key);
     if (series === undefined) {
-      if (this.#series.size >= mostSeries) return;
-      const buckets = new Array<number>(this.#bounds.length + 1).fill(0);
+      if (this.#series.size >= mostSeries) return undefined;
       series = {
         attributes,
         count: 0,
         sum: 0,
         min: Number.POSITIVE_INFINITY,
         max: Number.NEGATIVE_INFINITY,
-        buckets,
+        buckets: new Array<number>(this.#bounds.length + 1).fill(0),
       };
       this.#series.set(key, series);
     }
-    const at = this.#bounds.findIndex(bound => value <= bound);
-    const bucket = at < 0 ? this.#bounds.length : at;
-    series.buckets[bucket] = (series.buckets[bucket] ?? 0) + 1;
-    series.count++;
-    series.sum += value;
-    series.min = Math.min(series.min, value);
-    series.max = Math.max(series.max, value);
+    this.#known.set(attributes, series);
+    return series;
   }
 
   collect(from: string, to: string, delta: boolean): object[] {
@@ -105,7 +107,10 @@ class OwnHistogram implements Histogram {
       explicitBounds: this.#bounds,
       bucketCounts: buckets.map(String),
     }));
-    if (delta) this.#series.clear();
+    if (delta) {
+      this.#series.clear();
+      this.#known = new WeakMap();
+    }
     const { unit = "", description = "" } = this.#options;
     const histogram = { aggregationTemporality: delta ? 1 : 2, dataPoints };
     return [{ name: this.#name, description, unit, histogram }];

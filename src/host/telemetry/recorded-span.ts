@@ -10,14 +10,14 @@ import {
   SpanStatusCode,
 } from "@opentelemetry/api";
 import { clock } from "../../engine/clock.ts";
-import { keyValues, nanoseconds } from "./otlp.ts";
+import { member, nanoseconds, sharedMembers } from "./otlp.ts";
 
 interface Beginning {
   readonly context: SpanContext;
   readonly name: string;
   readonly kind?: SpanKind;
   readonly parent?: SpanContext;
-  /** They are this span's from here on. */
+  /** They do not change, and other spans may have the same. */
   readonly attributes?: Attributes;
   readonly links?: readonly Link[];
 }
@@ -26,15 +26,15 @@ export class RecordedSpan implements Span {
   readonly #beginning: Beginning;
   readonly #onEnd: (span: RecordedSpan) => void;
   readonly #start = now();
-  readonly #attributes: Attributes;
+  /** Set after the beginning. */
+  #more: Attributes | undefined;
   #name: string;
   #end: number | undefined;
-  #status: SpanStatus = { code: SpanStatusCode.UNSET };
+  #status = SpanStatusCode.UNSET;
 
   constructor(beginning: Beginning, onEnd: (span: RecordedSpan) => void) {
     this.#beginning = beginning;
     this.#name = beginning.name;
-    this.#attributes = beginning.attributes ?? {};
     this.#onEnd = onEnd;
   }
 
@@ -43,17 +43,16 @@ export class RecordedSpan implements Span {
   }
 
   setAttribute(key: string, value: AttributeValue): this {
-    this.#attributes[key] = value;
-    return this;
+    return this.setAttributes({ [key]: value });
   }
 
   setAttributes(attributes: Attributes): this {
-    Object.assign(this.#attributes, attributes);
+    this.#more = this.#more === undefined ? attributes : { ...this.#more, ...attributes };
     return this;
   }
 
   setStatus(status: SpanStatus): this {
-    this.#status = status;
+    this.#status = status.code;
     return this;
   }
 
@@ -87,25 +86,34 @@ export class RecordedSpan implements Span {
 
   recordException(): void {}
 
-  /** Called when the batch is put together. */
-  toJSON(): object {
+  /** As OTLP has it. Called when the batch is put together. */
+  json(): string {
     const { context, kind = SpanKind.INTERNAL, parent, links = [] } = this.#beginning;
-    return {
-      traceId: context.traceId,
-      spanId: context.spanId,
-      ...(parent !== undefined && { parentSpanId: parent.spanId }),
-      ...(context.traceState && { traceState: context.traceState.serialize() }),
-      flags: context.traceFlags | hasIsRemote | (parent?.isRemote ? isRemote : 0),
-      name: this.#name,
-      kind: kind + 1, // OTLP begins with "unspecified"
-      startTimeUnixNano: nanoseconds(this.#start),
-      endTimeUnixNano: nanoseconds(this.#end ?? this.#start),
-      attributes: keyValues(this.#attributes),
-      ...(links.length > 0 && {
-        links: links.map(({ context: { traceId, spanId } }) => ({ traceId, spanId })),
-      }),
-      status: this.#status.code === SpanStatusCode.UNSET ? {} : { code: this.#status.code },
-    };
+    const { traceId, spanId, traceFlags, traceState } = context;
+    let text = `{"traceId":"${traceId}","spanId":"${spanId}"`;
+    if (parent !== undefined) text += `,"parentSpanId":"${parent.spanId}"`;
+    if (traceState !== undefined) text += `,"traceState":${JSON.stringify(traceState.serialize())}`;
+    const flags = traceFlags | hasIsRemote | (parent?.isRemote ? isRemote : 0);
+    // OTLP's kinds begin with "unspecified".
+    text += `,"flags":${flags},"name":${JSON.stringify(this.#name)},"kind":${kind + 1}`;
+    text += `,"startTimeUnixNano":"${nanoseconds(this.#start)}"`;
+    text += `,"endTimeUnixNano":"${nanoseconds(this.#end ?? this.#start)}"`;
+    text += `,"attributes":[${this.#attributes()}]`;
+    if (links.length > 0)
+      text += `,"links":${JSON.stringify(links.map(({ context: { traceId, spanId } }) => ({ traceId, spanId })))}`;
+    return `${text},"status":${this.#status === SpanStatusCode.UNSET ? "{}" : `{"code":${this.#status}}`}}`;
+  }
+
+  #attributes(): string {
+    const { attributes = {} } = this.#beginning;
+    const more = this.#more ?? {};
+    let members = sharedMembers(attributes);
+    for (const key in more) {
+      if (key in attributes) return sharedMembers({ ...attributes, ...more });
+      const value = more[key];
+      if (value !== undefined) members += `${members === "" ? "" : ","}${member(key, value)}`;
+    }
+    return members;
   }
 }
 

@@ -8,6 +8,7 @@ import { Batches } from "./batches.ts";
 import { traceEngine } from "./engine-spans.ts";
 import { OwnMeter } from "./meter.ts";
 import { metricsBody, tracesBody } from "./otlp.ts";
+import type { RecordedSpan } from "./recorded-span.ts";
 import { Sender } from "./sender.ts";
 import { type TelemetrySettings, telemetrySettings } from "./settings.ts";
 import { OwnTracer } from "./tracer.ts";
@@ -15,6 +16,8 @@ import { OwnTracer } from "./tracer.ts";
 export interface Telemetry {
   readonly tracer: Tracer;
   readonly meter: Meter;
+  /** For spans that have no children as a rule; absent where an SDK of the user follows everything. */
+  readonly leaf?: AsyncContext["leaf"];
   /** Sends what is left, for a moment at most. */
   end(): Promise<void>;
 }
@@ -27,14 +30,19 @@ export function startTelemetry(
   foreign: boolean,
   warn: (problem: string) => void,
 ): Telemetry {
-  const end = foreign ? async () => {} : register(telemetrySettings(environment, warn), warn);
+  const own = foreign ? undefined : new AsyncContext();
+  const end = own ? register(telemetrySettings(environment, warn), own, warn) : async () => {};
   const tracer = trace.getTracer("polyfs", version);
   traceEngine(tracer);
-  return { tracer, meter: metrics.getMeter("polyfs", version), end };
+  return { tracer, meter: metrics.getMeter("polyfs", version), leaf: own?.leaf, end };
 }
 
-function register(settings: TelemetrySettings, warn: (problem: string) => void): () => Promise<void> {
-  const ends = [traces(settings, warn), measurements(settings, warn)];
+function register(
+  settings: TelemetrySettings,
+  following: AsyncContext,
+  warn: (problem: string) => void,
+): () => Promise<void> {
+  const ends = [traces(settings, following, warn), measurements(settings, warn)];
   return async () => {
     await within(lastMs, Promise.all(ends.map(end => end())));
   };
@@ -42,12 +50,17 @@ function register(settings: TelemetrySettings, warn: (problem: string) => void):
 
 function traces(
   { traces: target, resource, batch, sampler }: TelemetrySettings,
+  following: AsyncContext,
   warn: (problem: string) => void,
 ): () => Promise<void> {
   if (target === undefined) return async () => {};
   const sender = new Sender(target, warn);
-  const batches = new Batches({ ...batch, warn, send: spans => sender.send(tracesBody(resource, spans)) });
-  context.setGlobalContextManager(new AsyncContext());
+  const batches = new Batches<RecordedSpan>({
+    ...batch,
+    warn,
+    send: spans => sender.send(tracesBody(resource, spans)),
+  });
+  context.setGlobalContextManager(following);
   trace.setGlobalTracerProvider(new OwnTracer(sampler, span => batches.add(span)));
   return async () => {
     sender.close();
