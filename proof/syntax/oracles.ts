@@ -14,7 +14,8 @@ export interface Oracle extends AsyncDisposable {
 /** Undefined where it cannot be had here. */
 export async function oracleOf(extension: string): Promise<Oracle | undefined> {
   if (["ts", "tsx", "js"].includes(extension)) return typescript(extension);
-  if (extension === "py") return python();
+  if (extension === "py") return byLine("python3", ["-c", pythonChecker]);
+  if (extension === "java") return byLine("java", [javaChecker()]);
   const command = commands[extension];
   return command !== undefined && isInstalled(command.name) ? byCommand(extension, command) : undefined;
 }
@@ -32,11 +33,6 @@ const commands: Readonly<Record<string, Command>> = {
     name: "rustfmt",
     args: ["--check", "--edition", "2021", "--config", "skip_children=true"],
     syntax: /^error(?!.*(?:unresolved|left behind trailing|file not found))/m,
-  },
-  java: {
-    name: "javac",
-    args: ["-proc:none", "-Xdiags:compact", "-XDshould-stop.ifError=PARSE", "-d", tmpdir()],
-    syntax: /error: (?!.*(?:package|symbol|should be declared|module))/,
   },
   cpp: {
     name: "g++",
@@ -63,21 +59,56 @@ async function typescript(extension: string): Promise<Oracle | undefined> {
   };
 }
 
-const checker = `import ast,json,sys,warnings
+const pythonChecker = `import ast,base64,sys,warnings
 warnings.simplefilter("ignore")
 for line in sys.stdin:
     try:
-        ast.parse(json.loads(line)); print("y", flush=True)
+        ast.parse(base64.b64decode(line).decode()); print("y", flush=True)
     except (SyntaxError, ValueError, RecursionError, MemoryError): print("n", flush=True)
 `;
 
-function python(): Oracle | undefined {
-  if (!isInstalled("python3")) return undefined;
-  const child = spawn("python3", ["-c", checker], { stdio: ["pipe", "pipe", "ignore"] });
+const javaSource = `import com.sun.source.util.JavacTask;
+import java.io.*;
+import java.net.URI;
+import java.nio.charset.StandardCharsets;
+import java.util.*;
+import javax.tools.*;
+public class Checker {
+  public static void main(String[] args) throws Exception {
+    var compiler = ToolProvider.getSystemJavaCompiler();
+    var lines = new BufferedReader(new InputStreamReader(System.in));
+    for (String line; (line = lines.readLine()) != null; ) {
+      var text = new String(Base64.getDecoder().decode(line), StandardCharsets.UTF_8);
+      var file = new SimpleJavaFileObject(URI.create("string:///A.java"), JavaFileObject.Kind.SOURCE) {
+        @Override public CharSequence getCharContent(boolean ignored) { return text; }
+      };
+      var found = new DiagnosticCollector<JavaFileObject>();
+      var task = (JavacTask) compiler.getTask(null, null, found, List.of("-proc:none"), null, List.of(file));
+      task.parse();
+      var ok = found.getDiagnostics().stream().noneMatch(d -> d.getKind() == Diagnostic.Kind.ERROR);
+      System.out.println(ok ? "y" : "n");
+      System.out.flush();
+    }
+  }
+}
+`;
+
+function javaChecker(): string {
+  const folder = mkdtempSync(join(tmpdir(), "polyfs-oracle-"));
+  process.once("exit", () => rmSync(folder, { recursive: true, force: true }));
+  const file = join(folder, "Checker.java");
+  writeFileSync(file, javaSource);
+  return file;
+}
+
+/** A program that reads a text from each line, in base64, and answers `y` or `n`. */
+function byLine(name: string, args: readonly string[]): Oracle | undefined {
+  if (!isInstalled(name)) return undefined;
+  const child = spawn(name, args, { stdio: ["pipe", "pipe", "ignore"] });
   const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
   return {
     accepts: async text => {
-      child.stdin.write(`${JSON.stringify(text)}\n`);
+      child.stdin.write(`${Buffer.from(text).toString("base64")}\n`);
       return (await lines.next()).value === "y";
     },
     [Symbol.asyncDispose]: async () => void child.kill(),

@@ -241,6 +241,39 @@ describe("new syntax errors", () => {
   });
 });
 
+it("texts parsed one after another are judged as if each were alone", { timeout: 30_000 }, async () => {
+  const sources = {
+    "a.ts": `class A {\n  m(x: string) {\n    try {\n      f({ x, y: [1, 2] });\n    } catch {\n      g(\`a \${x} b\`);\n    }\n  }\n}\n`,
+    "a.py": `def f(a, b=1):\n    """Says. so."""\n    try:\n        g(a, k=[1, 2])\n    except E:\n        pass\n    return a.b\n\n`,
+    "a.go": `package a\n\nimport "b"\n\nfunc F(x int, y string) {\n\tb.G("c\\n", x)\n}\n\nconst C = 1\n`,
+  };
+  let seed = 7;
+  const below = (most: number) => {
+    seed = (seed * 1_103_515_245 + 12_345) % 2_147_483_648;
+    return Math.floor((seed / 2_147_483_648) * most);
+  };
+  /** More texts than trees are kept, so that the next one is parsed from scratch. */
+  const forget = async (path: string) => {
+    for (let i = 0; i < 8; i++) await newErrors(path, undefined, `x${i}`);
+  };
+  for (const [path, source] of Object.entries(sources)) {
+    const text = source
+      .repeat(3)
+      .replaceAll("package a\n\nimport", (_, at) => (at === 0 ? "package a\n\nimport" : "//"));
+    const changed = Array.from({ length: 60 }, () => {
+      const at = below(text.length);
+      return text.slice(0, at) + ["", "(", '"', "}", "=", "\n"][below(6)] + text.slice(at + below(3));
+    });
+    const inTurn: unknown[] = [];
+    for (const one of changed) inTurn.push(await newErrors(path, text, one));
+    for (const [i, one] of changed.entries()) {
+      await forget(path);
+      expect(inTurn[i], one).toEqual(await newErrors(path, text, one));
+    }
+    expect(inTurn.some(errors => (errors as unknown[]).length > 0)).toBe(true);
+  }
+});
+
 it("an enormous or endless text neither fails nor keeps others waiting", async () => {
   const order: string[] = [];
   const big = "a=[".repeat(400_000);

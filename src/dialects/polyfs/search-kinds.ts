@@ -107,7 +107,7 @@ class NamedHits {
     kind: "definition" | "reference",
     hits: readonly FoundLine[],
   ): Promise<{ lines: ReadonlySet<number>; known: boolean }> {
-    const structure = await structureOf(this.#path, this.#body);
+    const structure = await structureOf(this.#path, this.#body, false);
     const names = new Set(structure.declared.map(({ nameStart }) => nameStart));
     const numbers = new Set(hits.map(({ number }) => number));
     if (!structure.known) {

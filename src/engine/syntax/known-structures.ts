@@ -39,7 +39,7 @@ export class KnownStructures {
   }
 
   async #parse(source: VersionedText): Promise<Structure> {
-    const structure = await structureOf(source.path, source.text);
+    const structure = await structureOf(source.path, source.text, false);
     const key = keyOf(source);
     if (!this.#kept.has(key)) this.#declarations += structure.declared.length + 1;
     this.#kept.set(key, structure);

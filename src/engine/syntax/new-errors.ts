@@ -14,6 +14,9 @@ export interface NewError {
   readonly missing?: string | undefined;
 }
 
+/** A file that was edited is often edited again. */
+const checked = { rules: true, keep: true } as const;
+
 /** The errors in `after` that were not in `before`, which is undefined for a new file. */
 export async function newErrors(
   path: string,
@@ -22,9 +25,10 @@ export async function newErrors(
 ): Promise<readonly NewError[]> {
   const language = languageOf(path, after);
   if (language === undefined || before === after) return [];
-  const made = await parse(after, language);
+  const made = await parse(after, language, checked);
   if (made === undefined || made.errors.length === 0) return [];
-  const was = before === undefined ? undefined : await parse(before, languageOf(path, before) ?? language);
+  const was =
+    before === undefined ? undefined : await parse(before, languageOf(path, before) ?? language, checked);
   if (before !== undefined && (was === undefined || was.doubtful)) return [];
   if (before === undefined && made.doubtful) return [];
   return new ErrorComparison(before ?? "", after, language).fresh(was?.errors ?? [], made.errors);

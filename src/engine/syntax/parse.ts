@@ -23,6 +23,10 @@ export interface Syntax {
 
 export interface ParseOptions {
   readonly declarations?: boolean;
+  /** Report also what a grammar accepts and its language does not. */
+  readonly rules?: boolean;
+  /** This text, or one much like it, may be parsed next. */
+  readonly keep?: boolean;
   readonly at?: readonly number[];
   readonly maxMs?: number;
 }
@@ -34,12 +38,14 @@ export async function parse(
   options: ParseOptions = {},
 ): Promise<Syntax | undefined> {
   if (text.length > maxLength) return undefined;
-  const { declarations, at } = options;
+  const { declarations, rules, keep, at } = options;
   const found = await ask({
     grammar: language.grammar,
     text: parsedPart(text, language),
     maxMs: options.maxMs ?? maxMs,
     declarations,
+    rules,
+    keep,
     at,
   });
   return (

@@ -14,9 +14,10 @@ export interface Structure {
   readonly known: boolean;
 }
 
-export async function structureOf(path: string, text: string): Promise<Structure> {
+/** `keep`: the file may be edited next. */
+export async function structureOf(path: string, text: string, keep = true): Promise<Structure> {
   const language = languageOf(path, text);
-  const found = language && (await parse(text, language, { declarations: true }));
+  const found = language && (await parse(text, language, { declarations: true, keep }));
   if (found === undefined || (found.doubtful && found.errors.length > found.declarations.length))
     return { declared: blocksOf(path, text), known: false };
   return { declared: qualified(found.declarations, new LineIndex(text)), known: true };

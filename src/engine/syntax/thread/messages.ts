@@ -7,6 +7,10 @@ export interface ParseRequest {
   readonly text: string;
   /** Processor time that parsing may take. */
   readonly maxMs: number;
+  /** Report also what a grammar accepts and its language does not. */
+  readonly rules?: boolean | undefined;
+  /** Keep the tree: this text, or one much like it, may be parsed next. */
+  readonly keep?: boolean | undefined;
   readonly declarations?: boolean | undefined;
   /** Tell what kind of node lies at each of these. */
   readonly at?: readonly number[] | undefined;

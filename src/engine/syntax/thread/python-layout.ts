@@ -1,14 +1,15 @@
 // What Python refuses and its grammar lets pass: blocks without a statement, and statements of one block that do not
 // begin in one column.
 import type { Node } from "web-tree-sitter";
+import { type EditedPart, nodesOf } from "./edited-part.ts";
 import type { ParseError } from "./messages.ts";
 
 const most = 1000;
 
-export function layoutErrors(root: Node, text: string): ParseError[] {
+export function layoutErrors(root: Node, text: string, part?: EditedPart): ParseError[] {
   const found: ParseError[] = [];
-  for (const block of [root, ...root.descendantsOfType("block")]) {
-    if (block === null || found.length >= most) continue;
+  for (const block of [root, ...nodesOf(root, "block", part)]) {
+    if (found.length >= most) continue;
     const statements = block.namedChildren.filter(child => child !== null && child.type !== "comment");
     const [first] = statements;
     if (first == null) {

@@ -2,6 +2,7 @@
 // after one with a default, a positional argument after one with a name, prefixes that no string has, keywords as
 // names, and a line break behind a dot.
 import type { Node } from "web-tree-sitter";
+import { type EditedPart, nearTo, nodesOf } from "./edited-part.ts";
 import type { ParseError } from "./messages.ts";
 
 const most = 1000;
@@ -9,32 +10,32 @@ const handlers = ["except_clause", "except_group_clause", "finally_clause"];
 const brackets =
   /^(parenthesized_expression|argument_list|list|tuple|dictionary|set|subscript|parameters|generator_expression|\w+_comprehension|interpolation)$/;
 
-export function pythonErrors(root: Node, text: string): ParseError[] {
+export function pythonErrors(root: Node, text: string, part?: EditedPart): ParseError[] {
   return [
-    ...triesWithoutHandler(root, text),
-    ...defaultsBeforeOthers(root, text),
-    ...positionalsBehindNamed(root, text),
-    ...wrongPrefixes(root, text),
-    ...keywordsAsNames(root, text),
-    ...brokenLines(root, text),
+    ...triesWithoutHandler(root, text, part),
+    ...defaultsBeforeOthers(root, text, part),
+    ...positionalsBehindNamed(root, text, part),
+    ...wrongPrefixes(root, text, part),
+    ...keywordsAsNames(root, text, part),
+    ...brokenLines(root, text, part),
   ].slice(0, most);
 }
 
-function triesWithoutHandler(root: Node, text: string): ParseError[] {
-  const tries = /\btry\b/.test(text) ? root.descendantsOfType("try_statement") : [];
+function triesWithoutHandler(root: Node, text: string, part?: EditedPart): ParseError[] {
+  const tries = /\btry\b/.test(text) ? nodesOf(root, "try_statement", part) : [];
   return tries.flatMap(node => {
-    if (node === null || node.hasError) return [];
+    if (node.hasError) return [];
     const hasHandler = node.children.some(child => handlers.includes(child?.type ?? ""));
     return hasHandler ? [] : [{ start: node.startIndex, end: node.startIndex + 3, missing: "except" }];
   });
 }
 
-function defaultsBeforeOthers(root: Node, text: string): ParseError[] {
+function defaultsBeforeOthers(root: Node, text: string, part?: EditedPart): ParseError[] {
   const found: ParseError[] = [];
-  const lists = text.includes("=") ? root.descendantsOfType(["parameters", "lambda_parameters"]) : [];
+  const lists = text.includes("=") ? nodesOf(root, ["parameters", "lambda_parameters"], part) : [];
   for (const list of lists) {
     let hasDefault = false;
-    for (const parameter of list?.namedChildren ?? []) {
+    for (const parameter of list.namedChildren) {
       if (parameter === null) continue;
       const { type, startIndex: start, endIndex: end } = parameter;
       // Behind a star, parameters are given by name, in any order.
@@ -47,11 +48,11 @@ function defaultsBeforeOthers(root: Node, text: string): ParseError[] {
   return found;
 }
 
-function positionalsBehindNamed(root: Node, text: string): ParseError[] {
+function positionalsBehindNamed(root: Node, text: string, part?: EditedPart): ParseError[] {
   const found: ParseError[] = [];
-  for (const list of text.includes("=") ? root.descendantsOfType("argument_list") : []) {
+  for (const list of text.includes("=") ? nodesOf(root, "argument_list", part) : []) {
     let hasNamed = false;
-    for (const argument of list?.namedChildren ?? []) {
+    for (const argument of list.namedChildren) {
       if (argument === null || argument.hasError || argument.type === "comment") continue;
       const { type, startIndex: start, endIndex: end } = argument;
       if (type === "keyword_argument" || type === "dictionary_splat") hasNamed = true;
@@ -61,19 +62,22 @@ function positionalsBehindNamed(root: Node, text: string): ParseError[] {
   return found;
 }
 
-function wrongPrefixes(root: Node, text: string): ParseError[] {
+function wrongPrefixes(root: Node, text: string, part?: EditedPart): ParseError[] {
   const found: ParseError[] = [];
+  const isNear = nearTo(part, text);
   for (const { 0: match, index: start } of text.matchAll(/(?<!\w)[A-Za-z]{2,}(?=["'])/g)) {
-    if (/^(?:br|rb|fr|rf|tr|rt)$/i.test(match)) continue;
+    if (!isNear(start) || /^(?:br|rb|fr|rf|tr|rt)$/i.test(match)) continue;
     const end = start + match.length;
     if (root.descendantForIndex(start, end)?.type === "string_start") found.push({ start, end });
   }
   return found;
 }
 
-function keywordsAsNames(root: Node, text: string): ParseError[] {
+function keywordsAsNames(root: Node, text: string, part?: EditedPart): ParseError[] {
   const found: ParseError[] = [];
+  const isNear = nearTo(part, text);
   for (const { 0: match, index: start } of text.matchAll(/\b(?:await|async)\b/g)) {
+    if (!isNear(start)) continue;
     const end = start + match.length;
     if (root.descendantForIndex(start, end - 1)?.type === "identifier") found.push({ start, end });
   }
@@ -81,9 +85,11 @@ function keywordsAsNames(root: Node, text: string): ParseError[] {
 }
 
 /** Outside of brackets a statement goes on in the next line only behind a backslash. */
-function brokenLines(root: Node, text: string): ParseError[] {
+function brokenLines(root: Node, text: string, part?: EditedPart): ParseError[] {
   const found: ParseError[] = [];
+  const isNear = nearTo(part, text);
   for (const { index: start } of text.matchAll(/\.[ \t]*(?:#.*)?\r?\n/g)) {
+    if (!isNear(start)) continue;
     const dot = root.descendantForIndex(start, start);
     if (dot?.type !== "." || dot.parent?.type !== "attribute") continue;
     let above: Node | null = dot.parent;

@@ -1,12 +1,13 @@
 // What JavaScript refuses and its grammars let pass: commas with nothing in front of them in lists that have no
 // holes, and `try` without `catch` or `finally`.
 import type { Node } from "web-tree-sitter";
+import { type EditedPart, nodesOf } from "./edited-part.ts";
 import type { ParseError } from "./messages.ts";
 
 const most = 1000;
 const lists = /^(arguments|object|object_pattern|formal_parameters|named_imports|export_clause|enum_body)$/;
 
-export function scriptErrors(root: Node, text: string): ParseError[] {
+export function scriptErrors(root: Node, text: string, part?: EditedPart): ParseError[] {
   const found: ParseError[] = [];
   for (const { 0: match, index } of text.matchAll(/[({,]\s*(?=,)/g)) {
     const start = index + match.length;
@@ -14,8 +15,8 @@ export function scriptErrors(root: Node, text: string): ParseError[] {
     const comma = root.descendantForIndex(start, start);
     if (comma?.type === "," && lists.test(comma.parent?.type ?? "")) found.push({ start, end: start + 1 });
   }
-  for (const node of /\btry\b/.test(text) ? root.descendantsOfType("try_statement") : []) {
-    if (node === null || found.length >= most) continue;
+  for (const node of /\btry\b/.test(text) ? nodesOf(root, "try_statement", part) : []) {
+    if (found.length >= most) continue;
     const isWhole = node.childForFieldName("handler") ?? node.childForFieldName("finalizer");
     if (isWhole === null) found.push({ start: node.endIndex, end: node.endIndex, missing: "catch" });
   }
