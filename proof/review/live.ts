@@ -47,7 +47,7 @@ export async function tryLive(browser: Browser, { tally }: Trial): Promise<void>
   await tally.attempt("question: denied with a sentence, which the agent gets", async () => {
     const call = write("eins\n");
     await page.getByRole("button", { name: "Deny…" }).click();
-    await page.getByLabel("What the agent is told").fill(`Frozen until Monday ${hostile}`);
+    await page.getByLabel("Message to the agent").fill(`Frozen until Monday ${hostile}`);
     await page.keyboard.press("Enter");
     const { failed, text } = await call;
     same(failed && text.includes("Frozen until Monday"), true, `the answer: ${text}`);

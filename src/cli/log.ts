@@ -24,7 +24,7 @@ interface Started {
   /** The callers, if there can be more than one client. */
   readonly callers?: string;
   readonly metrics?: string;
-  /** The address of the review page; with a token that works once where callers are not told apart. */
+  /** The address of the review page; with a one-time token where callers are not authenticated. */
   readonly review?: string;
   /** Where traces go. */
   readonly telemetry?: string;

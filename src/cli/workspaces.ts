@@ -108,7 +108,7 @@ async function names(workspaces: Workspaces): Promise<string> {
   return all.length === 0 ? "; there is none yet" : `; there is ${all.slice(0, 20).join(", ")}`;
 }
 
-/** Makes the files ready for what this server may do with them. Faults are told as a wrong start. */
+/** Makes the files ready for what this server may do with them. Faults become usage errors. */
 export async function prepare(
   workspaces: Workspaces,
   record: WorkspaceRecord,

@@ -23,7 +23,7 @@ export interface EmbeddedContext extends Partial<Omit<CallContext, "engine" | "s
  * @param name with or without the dialect's prefix
  * @param params unchecked: they are validated against the tool's schema, and defaults are filled in
  * @param context pass one {@link Session} for a whole conversation if tools keep state (a chosen
- *   workspace, background commands); without one, each call stands alone
+ *   workspace, background commands); without one, calls share no state
  */
 export async function callEmbedded(
   dialect: Dialect,
@@ -51,7 +51,7 @@ function withoutUndefined(params: unknown): unknown {
   return Object.fromEntries(Object.entries(params).filter(([, value]) => value !== undefined));
 }
 
-/** A tool as a model is told about it. */
+/** A tool's definition for a model. */
 export interface Definition {
   readonly name: string;
   readonly title: string;

@@ -29,7 +29,7 @@ export const patchProblems: Readonly<Record<PatchProblem, string>> = {
   no_file: "the patch names no file",
   no_name: "the patch does not name its file",
   other_names: "the names are not those of the header above",
-  ambiguous_names: "the names in the header cannot be told apart",
+  ambiguous_names: "the names in the header are ambiguous",
   half_rename: "a rename or copy names both files",
   binary: "binary files cannot be patched",
   symlink: "symbolic links cannot be patched",

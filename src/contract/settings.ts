@@ -20,7 +20,7 @@ export interface Settings {
   readonly commandNetwork: boolean;
   /** Whether workspaces are served: forks can be made and merged. */
   readonly workspaces: boolean;
-  /** Whether a caller is told only of its own workspace, of that one's base, and of its forks. */
+  /** Whether a caller learns only of its own workspace, of its base, and of its forks. */
   readonly ownWorkspaceOnly: boolean;
   /** The id of the workspace that a caller was let into, with its forks; undefined where it may enter all. */
   readonly boundWorkspace: string | undefined;

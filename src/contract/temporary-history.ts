@@ -1,4 +1,4 @@
-// A caller whose changes cannot be taken back for as long as it may think is told so, in the answer to its first one.
+// If history is kept only temporarily, the answer to a caller's first change says so.
 import type { CallContext } from "./context.ts";
 import type { Reply } from "./tool.ts";
 import { sayTemporaryHistory } from "./wording.ts";

@@ -153,7 +153,7 @@ export const plainWording: Wording = {
 
   no_match: ({ path, old }) => `Text not found in ${path}: ${excerpt(old)}`,
   ambiguous: ({ path, count, lines }) =>
-    `Text stands in ${count} places in ${path} (lines ${lines.join(", ")}); add surrounding lines to make it unique`,
+    `Text occurs in ${count} places in ${path} (lines ${lines.join(", ")}); add surrounding lines to make it unique`,
   no_change: ({ path }) => `Old and new text are the same: ${path}`,
   missing_group: ({ reference, groups }) =>
     `Replacement refers to ${reference}, but the pattern has ${groups} groups`,

@@ -30,7 +30,7 @@ const longestPath = 300;
 /** After the first call: later than what its client asks next, as a rule. */
 const quietMs = 30;
 
-/** Calls are told in groups: a busy agent makes hundreds in a second, and each message wakes the page's server. */
+/** Calls are sent in groups: a busy agent makes hundreds in a second, and each message wakes the page's server. */
 const groupMs = 25;
 
 const refusals = ["denied", "forbidden", "irrevocable", "approval_needed", "read_only"];
@@ -121,7 +121,7 @@ export class Activity implements Disposable {
     return station;
   }
 
-  /** Which call made it is told by its name and connection; where two fit, by neither. */
+  /** The call that made a change is found by its name and connection; if two match, by neither. */
   #changed(id: string, by?: { readonly action: string; readonly connection?: string }): void {
     const fits = [...this.#running].filter(({ tool, session, effect }) =>
       by === undefined ? effect === "runs" : tool === by.action && session.connection === by.connection,

@@ -188,7 +188,7 @@ export interface TaskSummary {
   /** Files that differ over the whole of it, at most 20 of them. */
   readonly files: readonly FileSummary[];
   readonly fileCount: number;
-  /** How many of its changes stand. */
+  /** How many of its changes are not undone. */
   readonly standing: number;
   readonly kept: boolean;
   readonly notes: number;
@@ -308,7 +308,7 @@ export interface Collision {
   readonly name: string;
   /** For people: why it cannot be taken back. */
   readonly why: string;
-  /** The lines that stand there now, where lines are in the way. */
+  /** The current lines, where lines are in conflict. */
   readonly current?: readonly { readonly line: number; readonly text: string }[];
   /** Later changes of this file: undo these as well, by `changes`, to take all of it back. */
   readonly later: readonly ChangeSummary[];
@@ -387,7 +387,7 @@ export interface SettledQuestion {
 // ---------------------------------------------------------------------------------------------------------------
 // GET api/notes?change=ID or ?task=ID or neither: notes, newest first.
 // POST api/notes, body NoteRequest, answer Note. POST api/notes/ID/remove: removes it.
-// The agent is told with its next answer that there is a note, and gets it with its next list_changes.
+// The agent's next answer says that there is a note; its next list_changes has it.
 
 export interface NoteList {
   readonly notes: readonly Note[];

@@ -9,7 +9,7 @@ import type { ChangeEntry } from "./change-entry.ts";
 import { cachedEntries, cacheEntries } from "./index-cache.ts";
 import { TaskGroups } from "./task-groups.ts";
 
-/** As many are read from their own files at each start, before the cache is written anew. */
+/** As many are read from their own files at each start, before the cache is rewritten. */
 const mostUncached = 500;
 
 export class ChangeIndex implements Disposable {
@@ -60,7 +60,7 @@ export class ChangeIndex implements Disposable {
     }
   }
 
-  /** Whether a change still stands. An undo that was undone itself counts for nothing. */
+  /** Whether a change is in effect. An undo that was undone itself does not count. */
   stateOf(id: string): "standing" | "undone" | "partly" {
     this.#undone ??= this.#findUndone();
     if (this.#undone.whole.has(id)) return "undone";

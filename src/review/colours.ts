@@ -5,7 +5,7 @@ import type { HighlightSpan } from "./api.ts";
 interface Line {
   readonly hunk: number;
   readonly index: number;
-  /** Offsets in the text that the line stands in. */
+  /** Offsets in the text that the line belongs to. */
   readonly start: number;
   readonly end: number;
 }

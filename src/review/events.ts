@@ -1,4 +1,4 @@
-// What pages are told as it happens. The latest events are kept, so that a page that was disconnected for a moment
+// The events that pages get as they happen. The latest events are kept, so that a page that was disconnected for a moment
 // gets what it missed.
 import { randomBytes } from "node:crypto";
 import type { Events } from "./api.ts";

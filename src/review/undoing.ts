@@ -29,7 +29,7 @@ export interface Undoing {
   readonly path?: string | undefined;
   readonly hunks?: readonly number[] | undefined;
   readonly preview: boolean;
-  /** Later changes of a path that stand and are not among the records. */
+  /** Later changes of a path that are not undone and not among the records. */
   later(path: string): readonly ChangeSummary[];
 }
 

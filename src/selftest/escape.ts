@@ -77,7 +77,7 @@ process.stdin.on("end", () => { over = true; }).resume();
 const fewest = 15;
 const mostSeconds = 30;
 
-/** `isPromised`: whether this platform promises to hold; elsewhere breaches are told and no failure. */
+/** `isPromised`: whether this platform promises containment; if not, breaches are reported but are no failure. */
 export async function escapeInRace(
   section: Section,
   ground: Ground,

@@ -242,7 +242,7 @@ b = { c = 1 }
     ["an inline table", 'mcp_servers = { files = { command = "x" } }'],
     ["a server as an inline table", '[mcp_servers]\npolyfs = { command = "x" }'],
     ["a server by dotted keys", 'mcp_servers.polyfs.command = "x"'],
-    ["a table that stands there twice", "[mcp_servers.polyfs]\n[mcp_servers.polyfs]"],
+    ["a table that is there twice", "[mcp_servers.polyfs]\n[mcp_servers.polyfs]"],
     ["an array of tables", "[[mcp_servers]]\na = 1"],
     ["what is no TOML", "this is not toml"],
     ["a string without end", 'a = "x\n'],

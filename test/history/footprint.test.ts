@@ -111,7 +111,7 @@ describe("what others commit while a command runs", () => {
     expect(contents).toEqual(["after | theirs\n | theirs\nmine\n", "before | 0\n | mine\n"]);
   });
 
-  it("is reported if the parts cannot be told apart", async () => {
+  it("is reported if the parts cannot be distinguished", async () => {
     write("both", "0");
     const footprint = await footprintOf(async () => {
       sh("echo 1 > both");

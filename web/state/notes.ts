@@ -28,7 +28,7 @@ export function dropNote(id: string): void {
 export async function addNote(request: NoteRequest): Promise<boolean> {
   try {
     putNote(await post<Note>("api/notes", request));
-    announce("Noted. The agent is told with its next answer.", "good");
+    announce("Noted. The agent learns about it with its next answer.", "good");
     return true;
   } catch (error) {
     announce(messageOf(error), "bad");

@@ -14,7 +14,7 @@ export function Notes() {
         <header>
           <h1>Notes</h1>
           <p class="muted">
-            An agent is told with its next answer that there is a note, and reads it with list_changes.
+            The agent's next answer says that there is a note; the agent reads it with list_changes.
           </p>
         </header>
         <When of={notes.current.value} what="notes" again={() => void loadNotes()}>

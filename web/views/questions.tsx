@@ -1,4 +1,4 @@
-// Questions that the policy asks: what the agent wants to do, which rule asks, and how long the question stands.
+// Questions that the policy asks: what the agent wants to do, which rule asks, and how long the question is open.
 import { signal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
 import type { Question, QuestionNeed } from "../../src/review/api.ts";
@@ -160,7 +160,7 @@ function DenyForm({ question }: { readonly question: Question }) {
       }}
     >
       <label class="stacked grow">
-        What the agent is told (optional)
+        Message to the agent (optional)
         <input
           ref={field}
           class="field"

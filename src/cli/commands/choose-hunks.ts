@@ -33,7 +33,7 @@ export async function chooseHunks(
       const name = visible(shownFrom(process.cwd(), file.at));
       if (file.opaque)
         await print(process.stderr, `${name}: moved, or not text; undo the whole change for it\n`);
-      // Hunks of the real text cannot be told apart where values are masked.
+      // Where values are masked, hunks of the real text can look the same.
       const isWhole = past.isWhole(file.at);
       if (!file.opaque && !isWhole)
         await print(process.stderr, `${name}: the policy masks it; --reveal shows its hunks\n`);

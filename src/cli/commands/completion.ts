@@ -111,7 +111,7 @@ function bash(all: readonly Words[]): string {
   const byValue = all.flatMap(({ options: some }) => some.map(([word]) => word)).filter(takesValue);
   return `_polyfs() {
   local word="\${COMP_WORDS[COMP_CWORD]}" previous="\${COMP_WORDS[COMP_CWORD-1]}" words="" first="" command="" at i
-  # The first word that is no option and no option's value is the command, wherever it stands.
+  # The first word that is no option and no option's value is the command, wherever it is.
   for ((i = 1; i < COMP_CWORD; i++)); do
     case "\${COMP_WORDS[i]}" in
       ${[...new Set(byValue)].join("|")}) ((i++)) ;;

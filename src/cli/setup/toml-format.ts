@@ -80,7 +80,7 @@ function refuseOtherWays(statements: readonly Statement[], path: readonly string
       throw new Unfit(`${at.join(".")} is not written as a table of its own`);
   }
   const own = statements.filter(({ kind, path: at }) => kind === "table" && same(at, path));
-  if (own.length > 1) throw new Unfit(`${path.join(".")} stands there twice`);
+  if (own.length > 1) throw new Unfit(`${path.join(".")} is there twice`);
 }
 
 function same(a: readonly string[], b: readonly string[]): boolean {

@@ -104,7 +104,7 @@ function bare(line: string): string {
 function topOf(lines: readonly string[], key: string): YamlBlock | undefined {
   const found = blocksIn(lines, 0, lines.length).filter(block => block.key === key);
   const [top] = found;
-  if (found.length > 1) throw new Unfit(`${key} stands there twice`);
+  if (found.length > 1) throw new Unfit(`${key} is there twice`);
   if (top === undefined) return undefined;
   if (!/^(\{\s*\})?$/.test(top.value)) throw new Unfit(`${key} is not written as a block`);
   const first = lines.slice(top.from + 1, top.to).find(line => /^ *[^\s#]/.test(line));

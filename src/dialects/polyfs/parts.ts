@@ -42,7 +42,7 @@ function exists(written: string, call: CallContext): boolean {
   }
 }
 
-/** Parts of the same file are grouped at the first of them. A whole file stands alone. */
+/** Parts of the same file are grouped at the first of them. A whole file is its own group. */
 export function grouped(parts: readonly PathPart[]): PathPart[][] {
   const groups = new Map<string, PathPart[]>();
   for (const [i, part] of parts.entries()) {

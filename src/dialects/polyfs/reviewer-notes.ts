@@ -8,7 +8,7 @@ import { isWithin } from "../../engine/workspace/root.ts";
 import { counted } from "./answer.ts";
 import { shownAt } from "./paths.ts";
 
-/** The notes that a connection was told about; it is told once. */
+/** The notes that were announced to a connection; each is announced once. */
 const told: Slot<Set<string>> = { initial: () => new Set() };
 
 export function withNoteCount(reply: Reply, call: CallContext): Reply {

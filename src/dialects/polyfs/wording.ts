@@ -200,7 +200,7 @@ export const wording: Wording = {
         ({ name, path: own = path, from, to }) => `${printable(name)} (${printable(own)}:${from}-${to})`,
       );
       const how = candidates.some(one => one.path !== undefined)
-        ? "Their uses cannot be told apart. Edit each place with edit_file"
+        ? "Their uses cannot be distinguished. Edit each place with edit_file"
         : "Name one in full, or by its lines";
       return `${how}: ${places.join(", ")}${more}`;
     },

@@ -23,7 +23,7 @@ export interface WovenEdits extends Omit<TextEdits, "splices"> {
   readonly marked: boolean;
 }
 
-/** Lines that both sides changed, or that lie next to each other: as they stand in `theirs` now. */
+/** Lines that both sides changed, or that lie next to each other: as they are in `theirs` now. */
 export interface Overlap {
   /** The first line in `theirs`, from 1. */
   readonly line: number;
@@ -163,7 +163,7 @@ function woven(sides: Sides, hunks: readonly LineHunk[]): Woven {
   const splices: Splice[] = [];
   const overlaps: Overlap[] = [];
   let next = 0;
-  // How many lines further a line of the base stands in theirs.
+  // How many lines further down a line of the base is in theirs.
   let drift = 0;
   for (let i = 0; i < hunks.length; ) {
     const first = hunks[i];

@@ -44,7 +44,7 @@ export interface Footprint {
   readonly unseen: readonly SkippedDirectory[];
   /** Files that the command and others changed alternately: their changes are not recorded. */
   readonly shared: readonly string[];
-  /** Whether another command ran at the same time: its changes cannot be told apart. */
+  /** Whether another command ran at the same time: its changes cannot be distinguished. */
   readonly uncertain: boolean;
   /** When the command began: milliseconds since 1970. */
   readonly began: number;

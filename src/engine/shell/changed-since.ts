@@ -16,7 +16,7 @@ export interface LookOptions {
   readonly isLarge?: boolean;
 }
 
-/** Undefined where it cannot be told. What changes while it looks may be missed. */
+/** Undefined where it is unknown. What changes while it looks may be missed. */
 export async function isChangedSince(
   tree: string,
   { since, isLarge = false }: LookOptions,

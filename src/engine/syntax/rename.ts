@@ -33,7 +33,7 @@ export interface DeclaredName {
   readonly symbol: string;
   /** Of the file itself, and not of something in it. */
   readonly top: boolean;
-  /** Whether its uses can be told from those of the other symbols of this name. */
+  /** Whether its uses can be distinguished from those of other symbols of this name. */
   readonly distinct: boolean;
 }
 
@@ -101,7 +101,7 @@ class Things {
     };
   }
 
-  /** Scopes are known in scripts only: elsewhere, two symbols of one file cannot be told apart. */
+  /** Scopes are known in scripts only: elsewhere, two symbols of one file cannot be distinguished. */
   #isDistinct(use: Use, declaring: readonly Use[]): boolean {
     if (use.role === "unclear") return false;
     if (this.#scripts.has(use.file)) return true;

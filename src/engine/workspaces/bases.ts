@@ -1,5 +1,5 @@
 // What a fork is to be compared with instead of its frozen base: after a merge, what was merged; after a refused merge,
-// what stood in the base then, for files that were rewritten since. Replayed from the fork's log in the store.
+// what the base held then, for files that were rewritten since. Replayed from the fork's log in the store.
 import { Fault, type Kind } from "../fault.ts";
 import type { WorkspaceId, WorkspaceStore } from "../store/store.ts";
 import { contentHash } from "../text/version.ts";

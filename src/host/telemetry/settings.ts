@@ -34,7 +34,7 @@ const samplers = [
   "parentbased_traceidratio",
 ];
 
-/** `warn` is told about values that cannot be used; a value that is wrong must not keep the server from starting. */
+/** `warn` gets the values that cannot be used; a wrong value must not keep the server from starting. */
 export function telemetrySettings(
   environment: TelemetryEnvironment,
   warn: (problem: string) => void,

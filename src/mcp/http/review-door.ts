@@ -14,7 +14,7 @@ export class ReviewDoor implements Disposable {
     this.#options = options;
   }
 
-  /** A token that lets one browser in, once: for servers whose callers are not told apart. */
+  /** A one-time token for one browser, for servers without authentication. */
   async ticket(): Promise<string> {
     const { soleViewer } = await import("./review-page.ts");
     const viewer = soleViewer(this.#options.workspace);

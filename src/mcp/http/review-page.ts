@@ -1,5 +1,5 @@
 // The review page at /review: for tokens with the effect `reviews`, each of which sees what it may reach. Where callers
-// are not told apart, a one-time token in the log lets a browser in: a caller of tools could otherwise answer
+// are not authenticated, a one-time token in the log lets a browser in: a caller of tools could otherwise answer
 // its own questions. Loaded with the first request.
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Workspace } from "../../engine/workspace/workspace.ts";

@@ -279,7 +279,7 @@ export class Committer {
     return { intent, inodes, blob, state: "done" };
   }
 
-  /** Records the commit in the archive. If that fails, the commit stands without undo. */
+  /** Records the commit in the archive. If that fails, the commit remains, without undo. */
   async #remember({ intent, blob }: JournalledCommit, plan: CommitPlan): Promise<boolean> {
     const { places } = plan;
     const bytes = (range: ByteRange) => blob.subarray(range.at, range.at + range.length);

@@ -72,7 +72,7 @@ export class PatchBlock {
       case "copy":
         return [this.#write(to, patched, "absent")];
       case "rename":
-        // A move keeps the mode; where that is to change, the file is written anew.
+        // A move keeps the mode; if that is to change, the file is rewritten.
         return this.#mode === undefined
           ? [{ kind: "move", from: path, to, bytes: patched }]
           : [this.#write(to, patched, "absent"), { kind: "remove", path }];

@@ -192,7 +192,7 @@ function refuseIntoItself(plan: CommitPlan, from: string, target: Target): void 
   }
 }
 
-/** Whether a rename takes something to its target: on one device, in one mount of it, and from where it stands. */
+/** Whether a rename takes something to its target: on one device, in one mount of it, and from its own directory. */
 function canRename(plan: CommitPlan, source: Target, target: Target, stat: Stats): boolean {
   const { places } = plan;
   if (plan.copyDirectories && (stat.isDirectory() || source.entry.place !== target.entry.place)) return false;

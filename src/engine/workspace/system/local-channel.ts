@@ -82,7 +82,7 @@ export function listenLocally(
   const path = socketPath(held, name);
   const server = createServer(socket => accept(new LocalChannel(socket.unref())));
   server.on("error", () => {}).unref();
-  server.listen({ path, exclusive: true }); // binds at once; only a failure is told later
+  server.listen({ path, exclusive: true }); // binds at once; only a failure is reported later
   if (!onWindows && !sys.lstat(held.below(name))?.isSocket()) {
     server.close();
     return undefined;
@@ -100,7 +100,7 @@ export function listenLocally(
   };
 }
 
-/** Connects to a name in a private directory; a failure is told to `onClose`. */
+/** Connects to a name in a private directory; a failure is passed to `onClose`. */
 export function connectLocally(directory: string, name: string): LocalChannel | undefined {
   using held = opened(directory);
   if (held === undefined) return undefined;

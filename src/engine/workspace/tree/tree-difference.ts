@@ -1,5 +1,5 @@
 // What differs between a frozen tree and a tree that was copied from it: kinds, contents, modes and link targets. What
-// the two still share need not be read; how they share it is told by `untouched`.
+// the two still share need not be read; `untouched` says how they share it.
 import type { Kind } from "../../fault.ts";
 import { isTemporaryName } from "../commit/temporary.ts";
 import { faultOf } from "../errno.ts";
