@@ -358,7 +358,12 @@ function noMatch({ path, old, edit, near }: Faults["no_match"]): string {
   if (near === undefined) return `${what}\nRead the file again and copy the text exactly.`;
   const lines = near.current.map(({ text }) => text).join("\n");
   const cut = old.split("\n").length > near.current.length && near.current.length === 12;
-  return `${what}\n${nearly(old, near)}:\n${lines}${cut ? "\n[the first 12 lines; read_file shows the rest]" : ""}`;
+  const isLossy = lines.includes("\ufffd");
+  return [
+    `${what}\n${nearly(old, near)}:\n${lines}`,
+    ...(cut ? ["[the first 12 lines; read_file shows the rest]"] : []),
+    ...(isLossy ? ["[some bytes are no text: name the file's encoding with encoding]"] : []),
+  ].join("\n");
 }
 
 /** The nearest region and the difference; the lines that follow are what to send. */

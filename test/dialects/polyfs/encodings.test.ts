@@ -153,6 +153,13 @@ describe("a file whose encoding is not certain", () => {
     }
   });
 
+  it("says to name the encoding where text beyond ASCII is not found", async () => {
+    fixture.reset({ "f.txt": iconv.encode("Größe\n", "latin1") });
+    const edits = [{ old: "Größe", new: "Maß" }];
+    const refused = await server.refuses("edit_file", { path: "f.txt", edits });
+    expect(refused.at(-1)).toBe("[some bytes are no text: name the file's encoding with encoding]");
+  });
+
   it("takes it once the encoding is named", async () => {
     fixture.reset({ "f.txt": iconv.encode("one\nmon cœur\n", "iso-8859-15") });
     const edits = [{ old: "one", new: "sœur" }];
