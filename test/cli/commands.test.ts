@@ -192,6 +192,19 @@ describe("polyfs history and polyfs undo", () => {
     expect(run("history")).toEqual({ code: 0, stdout: "", stderr: "polyfs: no changes are recorded here\n" });
     expect(run("undo")).toMatchObject({ code: 1, stderr: "polyfs: There is no change to take back\n" });
   });
+
+  it("a path that neither is there nor has a past is refused; a deleted one has a past", () => {
+    const { call, path, run } = project();
+    writeFileSync(path("f.txt"), "x\n");
+    for (const args of [["nope"], ["nope", "--json"]])
+      expect(run("history", ...args)).toMatchObject({
+        code: 2,
+        stderr: expect.stringContaining("there is no"),
+      });
+    call("delete_path", { path: "f.txt" });
+    expect(run("history", "f.txt")).toMatchObject({ code: 0, stdout: expect.stringContaining("D f.txt") });
+    for (const id of ["nope", "zzzz-12"]) expect(run("undo", id).code).not.toBe(0);
+  });
 });
 
 describe("polyfs doctor", () => {

@@ -111,6 +111,12 @@ describe("with tokens", () => {
     const remote = await overHttp(start, agent);
     const change = await remote.change("write_file", { path: "a.txt", content: "tulip\n" });
     const base = `${start}/review/`;
+    for (const token of ["pfs_wrong", reviewer])
+      await ask(`${base}signin`, {
+        method: "POST",
+        headers: { "content-type": "application/x-www-form-urlencoded" },
+        body: new URLSearchParams({ token }).toString(),
+      });
     const page = new Page(base, { authorization: `Bearer ${reviewer}` });
     await expect.poll(async () => (await page.get(`api/changes/${change}`)).status).toBe(200);
     const path = join(ground.root, "a.txt");
@@ -128,6 +134,7 @@ describe("with tokens", () => {
     const calls = all.filter(({ tool = "" }) => tool.startsWith("review/"));
     const common = { event: "call", caller: "reviewer", client: "review", workspace: [ground.root] };
     expect(calls.filter(({ tool }) => !tool.startsWith("review/changes/"))).toMatchObject([
+      { ...common, tool: "review/signin", address: "127.0.0.1", outcome: "ok" },
       {
         ...common,
         tool: "review/keep",
@@ -155,7 +162,11 @@ describe("with tokens", () => {
       calls.some(({ tool, caller }) => tool === `review/changes/${change}` && caller === "reviewer"),
     ).toBe(true);
     expect(all.find(({ status }) => status === 429)).toMatchObject({ event: "refused", caller: "hasty" });
-    expect(JSON.stringify(all)).not.toMatch(/tulip|orchid/);
+    expect(all.find(({ status }) => status === 401)).toMatchObject({
+      event: "refused",
+      address: "127.0.0.1",
+    });
+    expect(JSON.stringify(all)).not.toMatch(/tulip|orchid|pfs_/);
   });
 
   it("a narrow token gets no note, no mark and no call that is about what its rules hide", async () => {

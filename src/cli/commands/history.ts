@@ -1,6 +1,8 @@
 // `polyfs history`: the changes below a path, by any author, newest first. It only reads records, so it needs no
 // grant: they belong to the user who asks.
 import { parse, resolve } from "node:path";
+import { printable } from "../../contract/wording.ts";
+import { Fault } from "../../engine/fault.ts";
 import { listChanges } from "../../engine/history/changes.ts";
 import type { ChangeRecord } from "../../engine/workspace/archive/log.ts";
 import { Workspace } from "../../engine/workspace/workspace.ts";
@@ -47,6 +49,7 @@ export const history = command({
       before,
       limit: limitOf(own.get("limit")),
     });
+    if (records.length === 0 && !own.has("all") && before === undefined) refuseMissing(workspace, at, named);
     if (own.has("json")) {
       await print(process.stdout, records.map(record => `${JSON.stringify(record)}\n`).join(""));
     } else if (records.length === 0) {
@@ -55,6 +58,18 @@ export const history = command({
     return 0;
   },
 });
+
+/** A path that is not there may have been deleted or moved, but then there are changes. */
+function refuseMissing(workspace: Workspace, at: string, named: string): void {
+  try {
+    workspace.stat(workspace.at(at));
+  } catch (error) {
+    if (!Fault.is(error, "not_found")) return;
+    throw new UsageError(
+      `there is no ${printable(named)}, and no change of it is recorded; polyfs history --all lists all changes`,
+    );
+  }
+}
 
 function limitOf(given = "20"): number {
   if (/^[1-9]\d{0,8}$/.test(given)) return Number(given);

@@ -13,6 +13,12 @@ interface OneTimeTicket {
   isFor(ends: ConnectionEnds): boolean;
 }
 
+interface SignIn {
+  /** The header that the browser is sent. */
+  readonly cookie: string;
+  readonly lookup: Lookup;
+}
+
 const mostSessions = 1000;
 const cookieName = "polyfs-review";
 
@@ -27,15 +33,15 @@ export class Entrance {
     return token;
   }
 
-  /** The header that signs a browser in, for a one-time token. A token presented by another user stays valid. */
-  redeem(given: string, ends: ConnectionEnds, options: CookieOptions): string | undefined {
+  /** Signs a browser in for a one-time token. A token presented by another user stays valid. */
+  redeem(given: string, ends: ConnectionEnds, options: CookieOptions): SignIn | undefined {
     const presented = Buffer.from(given);
     const found = this.#tickets.find(
       ({ token }) => token.length === presented.length && timingSafeEqual(token, presented),
     );
     if (found === undefined || !found.isFor(ends)) return undefined;
     this.#tickets = this.#tickets.filter(one => one !== found);
-    return this.admit(found.lookup, options);
+    return { cookie: this.admit(found.lookup, options), lookup: found.lookup };
   }
 
   /** The header that signs a browser in. */

@@ -12,7 +12,7 @@ export interface PageWatch {
 export interface PageAction {
   readonly viewer: Viewer;
   readonly address: string | undefined;
-  /** `undo`, `keep`, `notes`, `questions/ID`. */
+  /** `signin`, `undo`, `keep`, `notes`, `questions/ID`. */
   readonly route: string;
   readonly paths: readonly string[];
   /** Which change, task or question, and what was decided. Never a text that a person wrote. */

@@ -75,7 +75,8 @@ export class Page {
     if (!path.startsWith("/review/")) return problem(response, 404, "not_found", "There is nothing here.");
     const below = path.slice("/review/".length);
     const token = url.searchParams.get("token");
-    if (below === "" && token !== null && method === "GET") return this.#enter(token, request, response);
+    if (below === "" && token !== null && method === "GET")
+      return await this.#enter(token, request, response);
     if (below === "signin" && method === "POST") return await this.#signIn(request, response);
     // The page for signing in looks like the rest; its style holds nothing private.
     if (below === "app.css") return await this.#file(below, method, response);
@@ -129,10 +130,11 @@ export class Page {
     return "Requests from another site are not answered.";
   }
 
-  #enter(token: string, request: IncomingMessage, response: ServerResponse): void {
-    const cookie = this.#options.entrance.redeem(token, request.socket, this.#cookie(request));
-    if (cookie === undefined) return void html(response, 401, notSignedIn);
-    send(response, 303, { location: "/review/", "set-cookie": cookie });
+  async #enter(token: string, request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const signedIn = this.#options.entrance.redeem(token, request.socket, this.#cookie(request));
+    if (signedIn === undefined) return void html(response, 401, notSignedIn);
+    await this.#recordSignIn(signedIn.lookup, request, 0);
+    send(response, 303, { location: "/review/", "set-cookie": signedIn.cookie });
   }
 
   async #signIn(request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -141,7 +143,17 @@ export class Page {
     const lookup = token === "" ? undefined : await this.#options.signIn?.(token);
     if (lookup === undefined) return void html(response, 401, signIn("This token is not accepted here."));
     const cookie = this.#options.entrance.admit(lookup, this.#cookie(request));
+    await this.#recordSignIn(lookup, request, Buffer.byteLength(text ?? ""));
     send(response, 303, { location: "/review/", "set-cookie": cookie });
+  }
+
+  /** Refused ones are recorded as other refused requests are. */
+  async #recordSignIn(lookup: Lookup, { socket }: IncomingMessage, bytesIn: number): Promise<void> {
+    const viewer = await lookup();
+    if (viewer === undefined) return;
+    const action = { viewer, address: socket.remoteAddress, route: "signin", paths: [], about: {} };
+    const answer = { status: 200, body: {} };
+    this.#options.watch?.record?.({ ...action, bytesIn, bytesOut: 0, ms: 0, answer });
   }
 
   async #lookup(request: IncomingMessage): Promise<Lookup | undefined> {
