@@ -39,16 +39,13 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(base, { recursive: true, force: true }));
 
-async function inSandbox(command: string): Promise<string> {
+function inSandbox(command: string): Promise<string> {
+  return inTool("run_command", { command });
+}
+
+async function inTool(tool: string, given: object): Promise<string> {
   const line = [program, "call", "--text", "--allow-run", "--policy", join(base, "policy.json")];
-  line.push(
-    "--state-dir",
-    join(base, "state"),
-    "--allow-write",
-    root,
-    "run_command",
-    JSON.stringify({ command }),
-  );
+  line.push("--state-dir", join(base, "state"), "--allow-write", root, tool, JSON.stringify(given));
   const { stdout, stderr } = await run(process.execPath, line, { env }).catch(
     error => error as { stdout: string; stderr: string },
   );
@@ -85,6 +82,17 @@ describe.skipIf("missing" in found)("a command in the sandbox", () => {
     expect(readFileSync(join(root, "secrets/deep/key"), "utf8")).toBe("CANARY2");
     expect(readFileSync(join(root, "server.pem"), "utf8")).toBe("CANARY3");
   });
+  it("that creates files under a rule is told so, and denied ones are counted without their names", async () => {
+    const answer = await inSandbox("mkdir sub; echo k > sub/new.pem; echo k > other.pem; echo f > sub/free");
+    expect(answer).toContain("A sub/");
+    expect(answer).toContain("[2 changes not listed: the policy denies the path]");
+    const masked = await inSandbox("echo A=CANARY4 > sub/.env");
+    expect(masked).toContain("A sub/.env (masked by the policy)");
+    const listed = await inTool("list_changes", { diff: true });
+    expect(listed).toContain("[1 change not listed: the policy denies the path]"); // the other is a part of sub/
+    for (const one of [answer, masked, listed]) expect(one).not.toMatch(/\.pem|CANARY/);
+    execFileSync("rm", ["-rf", join(root, "sub"), join(root, "other.pem")]);
+  });
   it("sees keys, cannot change what is protected, and may change the rest", async () => {
     const answer = await inSandbox(
       "cat .env app/a.txt; echo x > app/a.txt; rm -rf app; mv app b; echo fine > free.txt",
@@ -110,7 +118,7 @@ describe.skipIf("missing" in found)("a command in the sandbox", () => {
     await inSandbox("echo z > asked.txt");
     expect(readFileSync(join(root, "asked.txt"), "utf8")).toBe("asked\n");
   });
-  it("creates under a rule, and the answer does not tell", async () => {
+  it("creates under a rule that denies it, and the answer does not name it", async () => {
     expect(await inSandbox("touch new.pem shown.txt")).toMatch(/shown\.txt/);
     expect(await inSandbox("echo again > new.pem")).not.toContain("A new.pem");
   });

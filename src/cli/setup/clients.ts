@@ -104,7 +104,7 @@ export function clientsOn(where: HostEnvironment): Readonly<Record<string, Clien
       trace: gemini,
       format: jsonFormat("mcpServers", { comments: true, trailingCommas: false }),
       entry: plain,
-      remote: remoteAs("httpUrl"),
+      remote: remoteAs("url", "http"),
       afterwards: newSession,
     },
     goose: {

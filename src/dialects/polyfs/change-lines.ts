@@ -7,6 +7,7 @@ import type { ChangeRecord, RecordedFile } from "../../engine/workspace/archive/
 import type { Snapshot } from "../../engine/workspace/archive/snapshot.ts";
 import type { Workspace } from "../../engine/workspace/workspace.ts";
 import { counted } from "./answer.ts";
+import { deniedNote } from "./footprint-lines.ts";
 import { shownAt } from "./paths.ts";
 
 const mostFiles = 10;
@@ -20,13 +21,16 @@ export function changeLines(record: ChangeRecord, workspace: Workspace, own: str
   const who = connection === own ? "you" : other;
   const back = undoes && `undoes ${partial ? "a part of " : ""}${undoes}`;
   const head = [id, timeOf(record), action || "?", who, ...(back ? [back] : [])];
-  const left = files.length - mostFiles;
+  const visible = files.filter(({ at }) => !workspace.isHidden(at));
+  const left = visible.length - mostFiles;
+  const denied = files.length - visible.length;
   return [
     head.join(" · ") +
       (uncertain ? " · or another command at the same time" : "") +
       (kept ? "" : " · cannot be undone"),
-    ...files.slice(0, mostFiles).map(file => `  ${fileLine(file, workspace)}`),
+    ...visible.slice(0, mostFiles).map(file => `  ${fileLine(file, workspace)}`),
     ...(left > 0 ? [`  [${counted(left, "more file")}]`] : []),
+    ...(denied > 0 ? [`  ${deniedNote(denied)}`] : []),
   ];
 }
 
@@ -38,7 +42,8 @@ const letters = { created: "A", modified: "M", removed: "D", moved: "R", copied:
 
 function fileLine({ at, effect, kind, from, before, after }: RecordedFile, workspace: Workspace): string {
   const name = shownAt(workspace, at) + (kind === "directory" ? "/" : "");
-  const named = from === undefined ? name : `${shownAt(workspace, from)} -> ${name}`;
+  const named =
+    from === undefined || workspace.isHidden(from) ? name : `${shownAt(workspace, from)} -> ${name}`;
   return `${letters[effect]} ${named}${counts(at, before, after, workspace)}`;
 }
 

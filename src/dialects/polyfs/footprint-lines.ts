@@ -1,5 +1,6 @@
 // The changes of a command, in a few lines: a created or removed tree is one. Other programs may have written, too,
-// so the answer says "changed while it ran".
+// so the answer says "changed while it ran". What rules deny is counted and not named; what they mask or protect is
+// marked.
 import type { Footprint, RecordedFootprint } from "../../engine/history/footprint.ts";
 import { isWithin } from "../../engine/workspace/root.ts";
 import type { Workspace } from "../../engine/workspace/workspace.ts";
@@ -18,26 +19,35 @@ export function footprintLines(
 ): string[] {
   const lines: string[] = [];
   let tree: string | undefined;
+  let denied = 0;
   for (const { path, bytes, change, before, after } of changes) {
+    if (workspace.isHidden(path)) {
+      denied++;
+      continue;
+    }
     if (tree !== undefined && isWithin(bytes, tree)) continue;
-    if (workspace.isHidden(path)) continue;
     const isDirectory = (after ?? before)?.kind === "directory";
     if (isDirectory && change !== "mode") tree = bytes;
     lines.push(
-      `${letters[change]} ${shownAt(workspace, path)}${isDirectory ? "/" : ""}${change === "mode" ? " (mode)" : ""}`,
+      `${letters[change]} ${shownAt(workspace, path)}${isDirectory ? "/" : ""}${change === "mode" ? " (mode)" : ""}${markOf(path, workspace)}`,
     );
   }
   if (lines.length > most)
     lines.splice(most, lines.length, `[${counted(lines.length - most, "more change")}]`);
   const whose = uncertain ? ", by this command or by another one that ran at the same time" : "";
   if (lines.length > 0) lines.unshift(`changed while it ran${whose}:`);
+  if (denied > 0) lines.push(deniedNote(denied));
   if (recorded !== undefined) {
     lines.push(undoHint(recorded.record));
     if (!recorded.isDurable)
       lines.push("[its history could not be flushed to the disk: undo works, but not after a power cut]");
   } else if (changes.length > leftOut.length)
     lines.push("[not all of this could be kept: it cannot be undone]");
-  const named = (paths: readonly string[]) => namedIn(paths, workspace);
+  const named = (paths: readonly string[]) =>
+    namedIn(
+      paths.filter(path => !workspace.isHidden(path.replace(/\/$/, ""))),
+      workspace,
+    );
   if (leftOut.length > 0) lines.push(`[not kept, so undo does not cover it: ${named(leftOut)}]`);
   if (shared.length > 0)
     lines.push(`[changed by others meanwhile, too, so undo does not cover it: ${named(shared)}]`);
@@ -53,11 +63,22 @@ export function footprintLines(
   return lines;
 }
 
+/** That files under a rule which denies them are left out. */
+export function deniedNote(count: number): string {
+  return `[${counted(count, "change")} not listed: the policy denies the path]`;
+}
+
+function markOf(path: string, workspace: Workspace): string {
+  if (!workspace.isChangeable(path)) return " (read-only by the policy)";
+  return workspace.isShownWhole(path) ? "" : " (masked by the policy)";
+}
+
 function namedIn(paths: readonly string[], workspace: Workspace): string {
   const names = paths.slice(0, mostNamed).map(path => {
     const shown = shownAt(workspace, path);
     return path.endsWith("/") && !shown.endsWith("/") ? `${shown}/` : shown;
   });
   const more = paths.length - names.length;
+  if (names.length === 0) return "paths that the policy denies";
   return names.join(", ") + (more > 0 ? ` and ${more} more` : "");
 }

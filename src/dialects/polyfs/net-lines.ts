@@ -19,6 +19,7 @@ export async function addNetLines(
       : (await decode(at, workspace.shown(at, text.bytes), { encoding: text.codec.name })).body;
   for (const [i, file] of files.entries()) {
     const { at, from, before, after, opaque, first } = file;
+    if (workspace.isHidden(at)) continue;
     const name = shownAt(workspace, at);
     const [old, made] = [await visible(at, before), await visible(at, after)];
     const options = { context: hunkContext, room: lines.room };

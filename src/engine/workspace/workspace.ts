@@ -393,6 +393,12 @@ export class Workspace implements Disposable {
     return root === undefined || root.rules.decide(at).contents === "full";
   }
 
+  /** Whether a rule lets tools change what is at `at`. @internal */
+  isChangeable(at: string): boolean {
+    const root = this.roots.find(one => isWithin(at, one.path));
+    return root === undefined || root.rules.decide(at).changes;
+  }
+
   /** Whether any rules are in force. @internal */
   get hasRules(): boolean {
     return this.roots.some(({ rules }) => rules.restrict);
