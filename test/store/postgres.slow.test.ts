@@ -134,6 +134,22 @@ if (server === undefined) {
       expect(bodies).toEqual(Array.from({ length: 60 }, (_, i) => `entry ${i}`));
     });
 
+    it("goes on where connections forget prepared statements, as behind some poolers", async () => {
+      await using fixture = await Fixture.make();
+      const forget = "begin execute 'deallocate all'; return new; end";
+      await admin(
+        `create function forget() returns trigger language plpgsql as $$ ${forget} $$;
+         create trigger forget after update on polyfs_workspace for each row execute function forget()`,
+        fixture.url,
+      );
+      await using store = await PostgresStore.open(fixture.url, { connections: 1 });
+      const made = await store.create({ name: "a" });
+      if (typeof made === "string") throw new Error(made);
+      for (let revision = 1; revision <= 4; revision++)
+        expect(await store.append(made.id, revision - 1, entry(`${revision}`))).toMatchObject({ revision });
+      expect(await store.entries(made.id, 0, 10)).toHaveLength(4);
+    });
+
     it("keeps every answered entry when the server crashes, and goes on when it is back", async context => {
       const { restart } = server;
       if (restart === undefined) return context.skip("the server is not ours");

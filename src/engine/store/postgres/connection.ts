@@ -25,6 +25,8 @@ export class Connections implements AsyncDisposable {
   readonly #newClient: () => Client;
   #listening: Client | undefined;
   #closed = false;
+  /** Not behind a pooler that gives each statement another connection. */
+  #prepares = true;
 
   private constructor(pool: Pool, newClient: () => Client) {
     this.#pool = pool;
@@ -69,12 +71,26 @@ export class Connections implements AsyncDisposable {
     throw last;
   }
 
+  /** The same for a statement that is run often: each connection parses and plans it once. */
+  prepared<Row extends object>(name: string, text: string, values: readonly unknown[]): Promise<Row[]> {
+    return this.query(text, values, name);
+  }
+
   /** Runs a statement, again where the connection broke. */
-  async query<Row extends object>(text: string, values: readonly unknown[] = []): Promise<Row[]> {
+  async query<Row extends object>(
+    text: string,
+    values: readonly unknown[] = [],
+    name?: string,
+  ): Promise<Row[]> {
     for (let attempt = 0; ; attempt++) {
       try {
-        return (await this.#pool.query<Row>(text, [...values])).rows;
+        const query = { text, values: [...values], ...(this.#prepares && name !== undefined && { name }) };
+        return (await this.#pool.query<Row>(query)).rows;
       } catch (error) {
+        if (this.#prepares && name !== undefined && isUnprepared(error)) {
+          this.#prepares = false;
+          continue;
+        }
         const pause = pausesMs[attempt];
         const failure = failureOf(error);
         if (this.#closed || pause === undefined || !isPassing(error) || isDead(failure)) throw failure;
@@ -137,6 +153,12 @@ export class Connections implements AsyncDisposable {
 /** Patience has run out already: asking again would double it. */
 function isDead(failure: unknown): boolean {
   return Fault.is(failure, "store_unavailable") && /timeout/i.test(failure.data.detail);
+}
+
+/** The connection does not know the statement, or knows another one of that name. */
+function isUnprepared(error: unknown): boolean {
+  const { code } = error as { readonly code?: string };
+  return code === "26000" || code === "42P05";
 }
 
 function invalid(detail: string): Fault {

@@ -127,8 +127,9 @@ export class PostgresStore implements WorkspaceStore {
   }
 
   async info(workspace: WorkspaceId): Promise<WorkspaceInfo | undefined> {
-    const [row] = await this.#infos("id = $1", [workspace]);
-    return row;
+    const text = `${statements.info} where id = $1`;
+    const [row] = await this.#connections.prepared<InfoRow>("polyfs_info", text, [workspace]);
+    return row && infoOf(row);
   }
 
   list({ dropped = false } = {}): Promise<readonly WorkspaceInfo[]> {
@@ -168,7 +169,11 @@ export class PostgresStore implements WorkspaceStore {
     const { id, body, bytes } = entry;
     const limit = maxBytes === undefined || maxBytes === Number.POSITIVE_INFINITY ? null : maxBytes;
     const values = [...givenIn(last), workspace, expected, id, body, joined(entry.objects), bytes, limit];
-    const [moved] = await this.#connections.query<{ revision: string }>(statements.append, values);
+    const [moved] = await this.#connections.prepared<{ revision: string }>(
+      "polyfs_append",
+      statements.append,
+      values,
+    );
     if (moved === undefined) return this.#whyNot(workspace, expected, entry, limit);
     const revision = Number(moved.revision);
     this.#connections.hint(`${workspace} ${revision}`);
@@ -195,13 +200,13 @@ export class PostgresStore implements WorkspaceStore {
   }
 
   async entries(workspace: WorkspaceId, after: Revision, limit: number): Promise<readonly LogEntry[]> {
-    const rows = await this.#connections.query<{
+    const rows = await this.#connections.prepared<{
       revision: string;
       id: string;
       body: string;
       bytes: string;
       objects: Hash[] | null;
-    }>(statements.entries, [workspace, after, limit]);
+    }>("polyfs_entries", statements.entries, [workspace, after, limit]);
     return rows.map(({ revision, id, body, bytes, objects }) => ({
       ...{ revision: Number(revision), id, body, bytes: Number(bytes), objects: objects ?? [] },
     }));
