@@ -2,7 +2,8 @@
 import { plainWording, say } from "../contract/wording.ts";
 import { Fault } from "../engine/fault.ts";
 import { type OpenReplicaOptions, openReplica } from "../engine/replica/open-replica.ts";
-import type { Replica, ReplicaOptions } from "../engine/replica/replica.ts";
+import type { Replica } from "../engine/replica/replica.ts";
+import type { ReplicaOptions } from "../engine/replica/replica-options.ts";
 import { openWorkspaceStore, shownAddress } from "../engine/store/open-store.ts";
 import type { WorkspaceId } from "../engine/store/store.ts";
 import type { Workspace } from "../engine/workspace/workspace.ts";

@@ -1,5 +1,5 @@
 // The program with --store, as two machines would start it, and the commands that look after a store.
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { polyfs } from "../cli/program.ts";
@@ -34,6 +34,36 @@ describe("servers that share a store", () => {
     rmSync(join(store, "names"), { recursive: true }); // the store is damaged while they run
     expect(await says(a.url, "read_file", { path: "f.txt" })).toMatch(/2: two\n.*cannot be reached/s);
     expect(await says(a.url, "write_file", { path: "g.txt", content: "x" })).toMatch(/^io: The shared store/);
+  });
+
+  it("what a killed process answered and could not send is sent by the next one", async () => {
+    const [base, store] = [tree(), join(tree(), "store")];
+    for (const name of ["a", "b"]) mkdirSync(join(base, name));
+    writeFileSync(join(base, "a/f.txt"), "1\n-\n2\n");
+    const start = (name: string) => {
+      const state = ["--state-dir", join(base, `state-${name}`)];
+      return startOverHttp("--store", store, "--store-durability", "local", ...state, join(base, name));
+    };
+    const a = await start("a");
+    const b = await start("b");
+    // Nothing can be put into the store.
+    renameSync(join(store, "objects"), join(base, "objects"));
+    writeFileSync(join(store, "objects"), "");
+    const patch =
+      "*** Begin Patch\n*** Update File: f.txt\n@@\n-1\n+one\n*** Add File: new/h\n+h\n*** End Patch\n";
+    expect(await says(a.url, "apply_patch", { patch })).toContain("change");
+    a.signal("SIGKILL");
+    await a.ended;
+    rmSync(join(store, "objects"));
+    renameSync(join(base, "objects"), join(store, "objects"));
+    await says(b.url, "edit_file", { path: "f.txt", edits: [{ old: "2", new: "two" }] });
+    const again = await start("a");
+    for (const { url } of [again, b]) {
+      await expect
+        .poll(() => says(url, "read_file", { path: "f.txt" }), { timeout: 20_000 })
+        .toMatch(/1: one\n2: -\n3: two/);
+      expect(await says(url, "read_file", { path: "new/h" })).toContain("1: h");
+    }
   });
 
   it("a start that cannot share says why, in one line", () => {

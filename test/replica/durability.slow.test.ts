@@ -66,22 +66,6 @@ describe("with durability local", () => {
     });
   });
 
-  it("what a process answered and could not send is sent by the next one", async () => {
-    await using ground = new Ground();
-    const a = await ground.machine("a", { f: "1\n-\n2\n", g: "g\n" }, local);
-    const b = await ground.machine("b");
-    a.line.holds = new Promise(() => {});
-    await a.edit("f", text => text.replace("1", "one"));
-    await a.write("new/h", "h\n");
-    await b.edit("f", text => text.replace("2", "two"));
-    await a.replica.abandon();
-    const again = await ground.machine("a", {}, local);
-    await b.replica.refresh("reads");
-    expect(b.text("f")).toBe("one\n-\ntwo\n");
-    expect(b.text("new/h")).toBe("h\n");
-    expect(again.tree()).toEqual(b.tree());
-  });
-
   it("a quota that is reached stops the next change, and loses nothing that was answered here", async () => {
     await using ground = new Ground();
     const a = await ground.machine("a", { f: "1\n" }, { ...local, maxBytes: 3000 });

@@ -7,8 +7,9 @@ import type { Revision, WorkspaceId, WorkspaceInfo, WorkspaceStore } from "../st
 import type { Workspace } from "../workspace/workspace.ts";
 import { bodyOf } from "./entry-body.ts";
 import { LocalCopy } from "./local-copy.ts";
-import { Replica, type ReplicaOptions } from "./replica.ts";
+import { Replica } from "./replica.ts";
 import { ReplicaNote } from "./replica-note.ts";
+import type { ReplicaOptions } from "./replica-options.ts";
 
 export interface OpenReplicaOptions extends ReplicaOptions {
   readonly store: WorkspaceStore;

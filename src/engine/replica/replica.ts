@@ -27,37 +27,28 @@ import { contentHash } from "../text/version.ts";
 import type { By } from "../workspace/archive/log.ts";
 import { Behind, type Replication } from "../workspace/commit/publication.ts";
 import type { Operation, Publication, Publish } from "../workspace/commit/publish.ts";
+import { Contents } from "./contents.ts";
 import { bodyOf, entryOf } from "./entry-body.ts";
-import { entryParts, hashesOf } from "./entry-parts.ts";
+import { entryParts } from "./entry-parts.ts";
 import { Filling } from "./filling.ts";
 import { FirstFiles } from "./first-files.ts";
 import { Growth } from "./growth.ts";
 import type { LocalCopy } from "./local-copy.ts";
+import { publicationOf } from "./publication-of.ts";
 import { entriesUntil, readOrigin } from "./read-log.ts";
 import type { ReplicaNote } from "./replica-note.ts";
+import type { ReplicaOptions } from "./replica-options.ts";
+import { appendFault, errorText, isPassing, overQuota } from "./store-faults.ts";
 import { StoreReach } from "./store-reach.ts";
+import { orTooLate } from "./too-late.ts";
 import { TreeState } from "./tree-state.ts";
 import { SharedQuestion, Turns } from "./turns.ts";
 import { UnsentChanges } from "./unsent-changes.ts";
-
-export interface ReplicaOptions {
-  /** A read trusts an answer of the store that is younger than this. Default: every read asks. */
-  readonly trustMs?: number | undefined;
-  /** The most bytes that the workspace may have in the store. */
-  readonly maxBytes?: number | undefined;
-  /** `local`: a change is answered when it is on this machine, and sent to the store afterwards. Default: `store`. */
-  readonly durability?: "store" | "local" | undefined;
-  /** With more files than this to fetch, a new replica serves single files before it has all. Default 500. */
-  readonly waitForFiles?: number | undefined;
-  readonly warn?: ((message: string) => void) | undefined;
-  readonly info?: ((message: string) => void) | undefined;
-}
 
 const batch = 200;
 const attempts = 50;
 /** How long a read waits for a store that does not answer. Afterwards reads do not wait until it is back. */
 const patienceMs = 1500;
-const fetchesAtOnce = 8;
 
 export class Replica implements Replication, AsyncDisposable {
   readonly id: WorkspaceId;
@@ -66,6 +57,7 @@ export class Replica implements Replication, AsyncDisposable {
   readonly #growth = new Growth();
   readonly #store: WorkspaceStore;
   readonly #copy: LocalCopy;
+  readonly #contents: Contents;
   readonly #options: ReplicaOptions;
   readonly #turns = new Turns();
   /** Answered changes are sent one after the other, beside what happens in turn. */
@@ -98,6 +90,7 @@ export class Replica implements Replication, AsyncDisposable {
     this.#store = store;
     this.id = id;
     this.#copy = copy;
+    this.#contents = new Contents(store, id, copy.workspace.archive.objects);
     this.#options = options;
     this.#unsent = new UnsentChanges(note);
     this.#reach = new StoreReach(() => this.#question.answered(), options.warn);
@@ -255,7 +248,7 @@ export class Replica implements Replication, AsyncDisposable {
     if (operations.length === 0 && complete === undefined) return id;
     for (const part of entryParts(operations)) {
       const whole = part.last && complete;
-      const publication = this.#publicationOf(by, part.operations);
+      const publication = publicationOf(this.#copy, by, part.operations);
       await this.#publish(publication, complete === undefined ? undefined : whole === true, maxBytes);
       this.#advance(publication.operations);
       id ??= publication.id;
@@ -276,21 +269,6 @@ export class Replica implements Replication, AsyncDisposable {
     this.#unsent.forget();
   }
 
-  /** What is read now is what is published, also where a file has changed once more. */
-  #publicationOf(by: By, operations: readonly Operation[]): Publication {
-    const contents = new Map<string, Uint8Array>();
-    const current = operations.flatMap((operation): Operation[] => {
-      if (operation.do !== "write") return [operation];
-      const bytes = this.#copy.read(operation.at);
-      if (bytes === undefined) return [];
-      const hash = this.#copy.workspace.archive.objects.put(bytes);
-      contents.set(hash, bytes);
-      return [{ ...operation, hash, size: bytes.length }];
-    });
-    const id = this.#copy.workspace.archive.changes.newId();
-    return { id, by, operations: current, contents };
-  }
-
   async #publish(publication: Publication, complete?: boolean, ownLimit = Infinity): Promise<void> {
     const maxBytes = Math.min(ownLimit, this.#options.maxBytes ?? Infinity);
     const entry = entryOf(publication, complete);
@@ -301,13 +279,7 @@ export class Replica implements Replication, AsyncDisposable {
       return this.#growth.note(this.storedBytes + entry.bytes);
     }
     if (result === "stale") throw new Behind();
-    if (result === "over_quota") throw overQuota(maxBytes);
-    const details = {
-      gone: ["invalid", "the workspace was dropped"],
-      missing_objects: ["damaged", "objects that were put are missing"],
-    } as const;
-    const [reason, detail] = details[result];
-    throw new Fault("store_unavailable", { reason, detail });
+    throw appendFault(result, maxBytes);
   }
 
   async #append(entry: Entry, objects: readonly StoredObject[], maxBytes?: number): Promise<Appended> {
@@ -345,8 +317,7 @@ export class Replica implements Replication, AsyncDisposable {
     const { by, operations } = bodyOf(entry);
     this.#copy.workspace.archive.changes.noteId(entry.id);
     if (entry.id === this.#unsent.first?.id) return this.#advance(operations); // sent, and done here
-    const contents = await this.#contentsOf(operations);
-    const get = async (hash: string) => contents.get(hash) ?? (await this.content(hash));
+    const get = await this.#contents.fetched(operations);
     const isAhead = !this.#unsent.isEmpty || this.#unsent.mixed;
     this.#unsent.mixed = isAhead;
     try {
@@ -384,23 +355,9 @@ export class Replica implements Replication, AsyncDisposable {
     );
   }
 
-  /** All at once: each is a question to the store. */
-  async #contentsOf(operations: readonly Operation[]): Promise<ReadonlyMap<string, Uint8Array>> {
-    const found = new Map<string, Uint8Array>();
-    const queue = hashesOf(operations).values();
-    const work = async () => {
-      for (const hash of queue) found.set(hash, await this.content(hash));
-    };
-    await Promise.all(Array.from({ length: fetchesAtOnce }, work));
-    return found;
-  }
-
   /** An object of this workspace: from this machine's archive, or from the store. */
-  async content(hash: string): Promise<Uint8Array> {
-    const bytes = this.#copy.workspace.archive.objects.get(hash) ?? (await this.#store.get(this.id, hash));
-    if (bytes === undefined)
-      throw new Fault("store_unavailable", { reason: "damaged", detail: `object ${hash} is missing` });
-    return bytes;
+  content(hash: string): Promise<Uint8Array> {
+    return this.#contents.get(hash);
   }
 
   /** Makes the copy what the log says, whatever it is now. */
@@ -411,8 +368,7 @@ export class Replica implements Replication, AsyncDisposable {
 
   async #fetch(operations: readonly Operation[]): Promise<void> {
     if (operations.length === 0) return;
-    const contents = await this.#contentsOf(operations);
-    const get = async (hash: string) => contents.get(hash) ?? (await this.content(hash));
+    const get = await this.#contents.fetched(operations);
     const id = this.#copy.workspace.archive.changes.newId();
     await this.#copy.apply(id, { action: "replicate", client: "" }, operations, new TreeState(), get);
   }
@@ -478,19 +434,12 @@ export class Replica implements Replication, AsyncDisposable {
 
   async #refreshSoon(): Promise<void> {
     if (this.#reach.isLost || this.#reach.ageMs < (this.#options.trustMs ?? 0)) return;
-    const late = new AbortController();
-    const tooLate = setTimeout(patienceMs, undefined, { signal: late.signal, ref: false }).then(
-      () => this.#isDown(new Fault("store_unavailable", { reason: "unreachable", detail: "no answer" })),
-      () => {},
-    );
     const asked = this.#question.answered().catch(error => {
       if (!Fault.is(error, "store_unavailable")) throw error;
     });
-    try {
-      await Promise.race([asked, tooLate]);
-    } finally {
-      late.abort();
-    }
+    await orTooLate(asked, patienceMs, () =>
+      this.#isDown(new Fault("store_unavailable", { reason: "unreachable", detail: "no answer" })),
+    );
   }
 
   /** Asks for the revision, and applies what is missing. */
@@ -532,15 +481,6 @@ export class Replica implements Replication, AsyncDisposable {
     this.#onClose = action;
   }
 
-  /** Ends as a process that is killed: nothing is sent any more. For tests. */
-  async abandon(): Promise<void> {
-    this.#closed = true;
-    this.#reach.stop();
-    this.#unsubscribe();
-    await this.#turns.take(async () => this.#unsent.abandon());
-    this.#onClose();
-  }
-
   async [Symbol.asyncDispose](): Promise<void> {
     if (this.#closed) return;
     this.#unsubscribe();
@@ -559,18 +499,4 @@ export class Replica implements Replication, AsyncDisposable {
     this.#onClose();
     this.#onClose = () => {};
   }
-}
-
-function overQuota(limit: number): Fault {
-  const detail = `the workspace may have ${limit} bytes in the store`;
-  return new Fault("store_unavailable", { reason: "full", detail });
-}
-
-function isPassing(fault: Fault): boolean {
-  return Fault.is(fault, "store_unavailable") && fault.data.reason === "unreachable";
-}
-
-function errorText(error: unknown): string {
-  if (Fault.is(error, "store_unavailable")) return `${error.data.reason}: ${error.data.detail}`;
-  return error instanceof Error ? error.message : String(error);
 }

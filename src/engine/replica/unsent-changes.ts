@@ -78,12 +78,6 @@ export class UnsentChanges {
     this.#note.noteUnsent(undefined);
   }
 
-  /** Keeps the note, and sends nothing. */
-  abandon(): void {
-    clearTimeout(this.#forgetting);
-    this.#queue.length = 0;
-  }
-
   #forgetSoon(): void {
     clearTimeout(this.#forgetting);
     this.#forgetting = setTimeout(() => this.forget(), idleMs).unref();

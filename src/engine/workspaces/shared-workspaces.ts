@@ -5,7 +5,8 @@ import { Fault } from "../fault.ts";
 import type { EntryBody } from "../replica/entry-body.ts";
 import { openReplica } from "../replica/open-replica.ts";
 import { readOrigin } from "../replica/read-log.ts";
-import type { Replica, ReplicaOptions } from "../replica/replica.ts";
+import type { Replica } from "../replica/replica.ts";
+import type { ReplicaOptions } from "../replica/replica-options.ts";
 import type { WorkspaceId, WorkspaceInfo, WorkspaceStore } from "../store/store.ts";
 import { contentAt } from "../workspace/commit/if-there.ts";
 import { isWithin } from "../workspace/root.ts";
@@ -35,6 +36,8 @@ const madeFile = "made";
 
 export class SharedWorkspaces extends Workspaces {
   readonly #replicas = new Map<WorkspaceId, Promise<Replica>>();
+  /** A directory has one replica at a time: the next one waits until the last one has ended. */
+  readonly #ending = new Map<WorkspaceId, Promise<void>>();
   readonly #replicaOptions: ReplicaOptions;
   #host: Workspace | undefined;
 
@@ -128,7 +131,8 @@ export class SharedWorkspaces extends Workspaces {
   #replica(record: WorkspaceRecord): Promise<Replica> {
     const known = this.#replicas.get(record.id);
     if (known !== undefined) return known;
-    const opening = this.#open(record);
+    const ended = this.#ending.get(record.id) ?? Promise.resolve();
+    const opening = ended.then(() => this.#open(record));
     this.#replicas.set(record.id, opening);
     opening.catch(() => this.#replicas.delete(record.id));
     return opening;
@@ -221,10 +225,30 @@ export class SharedWorkspaces extends Workspaces {
   override async release(id: WorkspaceId): Promise<void> {
     const open = this.#replicas.get(id);
     this.#replicas.delete(id);
-    await open?.then(
+    if (open === undefined) return await this.#ending.get(id);
+    const ending = open.then(
       replica => replica[Symbol.asyncDispose](),
       () => {},
     );
+    this.#ending.set(id, ending);
+    try {
+      await ending;
+    } finally {
+      this.#ending.delete(id);
+    }
+  }
+
+  /** What a background command has left is published first: the next replica makes the copy what the log says. */
+  override async releaseIdle(id: WorkspaceId, isIdle: () => boolean): Promise<void> {
+    const replica = await this.#replicas.get(id)?.catch(() => undefined);
+    if (replica === undefined) return;
+    try {
+      await replica.publishChanges({ action: "run", client: "" });
+    } catch (error) {
+      if (error instanceof Fault) return; // the store cannot be reached: it stays open
+      throw error;
+    }
+    if (isIdle()) await this.release(id);
   }
 
   /** What is written for a caller goes on until here, so it is sent before the server ends. */

@@ -1,0 +1,38 @@
+// The objects of a workspace: from this machine's archive where it has them, from the store otherwise.
+import { Fault } from "../fault.ts";
+import type { Hash, WorkspaceId, WorkspaceStore } from "../store/store.ts";
+import type { Operation } from "../workspace/commit/publish.ts";
+import { hashesOf } from "./entry-parts.ts";
+
+const fetchesAtOnce = 8;
+
+export class Contents {
+  readonly #store: WorkspaceStore;
+  readonly #id: WorkspaceId;
+  readonly #archive: { get(hash: Hash): Uint8Array | undefined };
+
+  constructor(store: WorkspaceStore, id: WorkspaceId, archive: { get(hash: Hash): Uint8Array | undefined }) {
+    this.#store = store;
+    this.#id = id;
+    this.#archive = archive;
+  }
+
+  /** Faults: `store_unavailable`. */
+  async get(hash: Hash): Promise<Uint8Array> {
+    const bytes = this.#archive.get(hash) ?? (await this.#store.get(this.#id, hash));
+    if (bytes === undefined)
+      throw new Fault("store_unavailable", { reason: "damaged", detail: `object ${hash} is missing` });
+    return bytes;
+  }
+
+  /** Fetches what operations need, several at once, and returns how to get it. */
+  async fetched(operations: readonly Operation[]): Promise<(hash: Hash) => Promise<Uint8Array>> {
+    const found = new Map<Hash, Uint8Array>();
+    const queue = hashesOf(operations).values();
+    const work = async () => {
+      for (const hash of queue) found.set(hash, await this.get(hash));
+    };
+    await Promise.all(Array.from({ length: fetchesAtOnce }, work));
+    return async hash => found.get(hash) ?? (await this.get(hash));
+  }
+}
