@@ -104,6 +104,9 @@ export class Workspaces implements AsyncDisposable {
   /** Ends what is kept open for a workspace. */
   async release(_id: WorkspaceId): Promise<void> {}
 
+  /** The same for one that nothing uses. It stays open where that would lose something, or `isIdle` says no by then. */
+  async releaseIdle(_id: WorkspaceId, _isIdle: () => boolean): Promise<void> {}
+
   /** How events are written in the log of a fork. */
   protected get forkLog(): ForkLog {
     return plainForkLog;

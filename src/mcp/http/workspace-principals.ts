@@ -3,6 +3,7 @@
 
 import type { Engine } from "../../engine/engine.ts";
 import { Fault } from "../../engine/fault.ts";
+import { runningCommands } from "../../engine/shell/living.ts";
 import type { WorkspaceRecord } from "../../engine/workspaces/record.ts";
 import type { Workspaces } from "../../engine/workspaces/workspaces.ts";
 import { Principal } from "../auth/principal.ts";
@@ -12,24 +13,28 @@ interface Entered {
   readonly principal: Principal;
   readonly record: WorkspaceRecord;
   usedAt: number;
+  touchedAt: number;
 }
 
 /** Workspaces unused for this long are closed; the next request opens them again. */
-const idleMs = 5 * 60_000;
+const defaultIdleMs = 5 * 60_000;
 /** The last use is noted this often. */
 const touchMs = 60_000;
 
 export class WorkspacePrincipals implements Disposable {
   readonly #engine: Engine;
   readonly #inPlace: boolean;
+  readonly #idleMs: number;
   readonly #entered = new Map<Principal, Map<string, Promise<Entered>>>();
   readonly #timer: NodeJS.Timeout | undefined;
 
   /** `inPlace`: commands may run, or files be written without being replaced. */
-  constructor(engine: Engine, inPlace: boolean) {
+  constructor(engine: Engine, inPlace: boolean, idleMs = defaultIdleMs) {
     this.#engine = engine;
     this.#inPlace = inPlace;
-    this.#timer = engine.workspaces && setInterval(() => void this.#closeIdle(), idleMs).unref();
+    this.#idleMs = idleMs;
+    const { workspaces } = engine;
+    this.#timer = workspaces && setInterval(() => void this.#closeIdle(workspaces), idleMs).unref();
   }
 
   /** `named` is the workspace in the path. Throws a `Refusal`. */
@@ -46,12 +51,37 @@ export class WorkspacePrincipals implements Disposable {
       throw new Refusal(404, "Not found: name a workspace, /mcp/w/NAME");
     }
     if (reach === undefined) throw new Refusal(403, "Forbidden: this token is for directories");
-    const { record, own } = await this.#permitted(workspaces, name, principal);
-    const entered = await this.#enter(workspaces, principal, record, own);
+    const entered = await this.#enteredAs(workspaces, principal, name);
+    const { record } = entered;
     if (workspaces.isShared) await workspaces.ready(record);
-    if (Date.now() - entered.usedAt > touchMs) workspaces.touch(record);
+    if (Date.now() - entered.touchedAt > touchMs) {
+      workspaces.touch(record);
+      entered.touchedAt = Date.now();
+    }
     entered.usedAt = Date.now();
     return entered.principal;
+  }
+
+  /** While the store cannot be asked, a caller stays in the workspace that it entered by this name. */
+  async #enteredAs(workspaces: Workspaces, principal: Principal, name: string): Promise<Entered> {
+    try {
+      const { record, own } = await this.#permitted(workspaces, name, principal);
+      for (;;) {
+        const opening = this.#enter(workspaces, principal, record, own);
+        const entered = await opening;
+        // It may have been closed at this very moment.
+        if (this.#entered.get(principal)?.get(record.id) !== opening) continue;
+        entered.usedAt = Date.now();
+        return entered;
+      }
+    } catch (error) {
+      if (!Fault.is(error, "store_unavailable") || error.data.reason !== "unreachable") throw error;
+      for (const opening of this.#entered.get(principal)?.values() ?? []) {
+        const entered = await opening.catch(() => undefined);
+        if (entered?.record.name === name) return entered;
+      }
+      throw error;
+    }
   }
 
   /** A token for a workspace is for the forks of it, too: of that workspace, not of another that has its name later. */
@@ -111,7 +141,7 @@ export class WorkspacePrincipals implements Disposable {
       workspace,
       narrowed: true,
     });
-    return { principal: inside, record, usedAt: Date.now() };
+    return { principal: inside, record, usedAt: Date.now(), touchedAt: Date.now() };
   }
 
   /** What runs for a caller ends with its grant, in every workspace. */
@@ -126,26 +156,47 @@ export class WorkspacePrincipals implements Disposable {
   }
 
   /** Closes what is unused or was dropped. */
-  async #closeIdle(): Promise<void> {
+  async #closeIdle(workspaces: Workspaces): Promise<void> {
+    const closed = new Set<string>();
     for (const all of this.#entered.values()) {
       for (const [id, opening] of all) {
         const entered = await opening.catch(() => undefined);
-        const info = await this.#engine.workspaces?.store.info(id).catch(() => undefined);
         if (entered === undefined) continue;
-        if (info === undefined || info.dropped !== undefined) {
+        const isGone = await isDropped(workspaces, id);
+        if (isGone === undefined) continue;
+        const isIdle = !entered.principal.isUsed && Date.now() - entered.usedAt >= this.#idleMs;
+        if (isGone) {
           entered.principal.end();
-          await this.#engine.workspaces?.release(id);
-        } else if (entered.principal.isUsed || Date.now() - entered.usedAt < idleMs) continue;
+          await workspaces.release(id);
+        } else if (!isIdle) continue;
         else entered.principal.retire();
         all.delete(id);
+        closed.add(id);
       }
     }
+    for (const id of closed)
+      await workspaces.releaseIdle(id, () => runningCommands() === 0 && !this.#isEntered(id));
+  }
+
+  #isEntered(id: string): boolean {
+    return [...this.#entered.values()].some(all => all.has(id));
   }
 
   [Symbol.dispose](): void {
     clearInterval(this.#timer);
     for (const all of this.#entered.values())
       for (const one of all.values()) one.then(({ principal }) => principal.end()).catch(() => {});
+  }
+}
+
+/** Undefined while the store cannot be asked: callers keep what they have then. */
+async function isDropped({ store }: Workspaces, id: string): Promise<boolean | undefined> {
+  try {
+    const info = await store.info(id);
+    return info === undefined || info.dropped !== undefined;
+  } catch (error) {
+    if (!(error instanceof Fault)) throw error;
+    return undefined;
   }
 }
 

@@ -1,0 +1,90 @@
+// Workspaces of a shared store as callers over HTTP enter them: closed when nobody uses them, kept while the store is
+// away.
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { type Engine, openEngine } from "../../src/engine/engine.ts";
+import { DirectoryStore } from "../../src/engine/store/directory/directory-store.ts";
+import { SharedWorkspaces } from "../../src/engine/workspaces/shared-workspaces.ts";
+import { Principal } from "../../src/mcp/auth/principal.ts";
+import { Refusal } from "../../src/mcp/http/refusal.ts";
+import { WorkspacePrincipals } from "../../src/mcp/http/workspace-principals.ts";
+import { Line } from "../replica/ground.ts";
+
+async function served() {
+  const base = mkdtempSync(join(tmpdir(), "polyfs-shared-"));
+  const from = join(base, "from");
+  mkdirSync(from);
+  writeFileSync(join(from, "f.txt"), "one\n");
+  const line = new Line(new DirectoryStore(join(base, "store")));
+  const workspaces = new SharedWorkspaces({
+    ...{ directory: join(base, "workspaces"), store: line.store, method: "copy" as const },
+  });
+  const engine: Engine = openEngine({ roots: [], state: join(base, "state"), workspaces });
+  onTestFinished(async () => {
+    line.isCut = false;
+    await workspaces[Symbol.asyncDispose]();
+    engine[Symbol.dispose]();
+    rmSync(base, { recursive: true, force: true });
+  });
+  const record = await workspaces.create("main", from, "");
+  await workspaces.release(record.id);
+  return { engine, line, workspaces, record };
+}
+
+function caller({ workspace }: Engine): Principal {
+  return new Principal({
+    ...{ owner: "a", workspace, narrowed: false, browses: true, reach: { access: "read-write" } },
+    permits: () => true,
+    refuse: () => new Refusal(403, "no"),
+  });
+}
+
+describe("a shared workspace that callers enter", () => {
+  it("is closed when it was not used for a while, with what a background command left published, and opens again", async () => {
+    const { engine, workspaces, record } = await served();
+    using places = new WorkspacePrincipals(engine, false, 100);
+    const principal = caller(engine);
+    await places.for(principal, "main");
+    expect(engine.workspace.replications.size).toBe(1);
+    const { revision } = (await workspaces.store.info(record.id)) ?? { revision: 0 };
+    const { root } = await workspaces.find("main");
+    writeFileSync(join(root, "left.txt"), "by a background command\n");
+    await expect.poll(() => engine.workspace.replications.size, { timeout: 20_000 }).toBe(0);
+    expect((await workspaces.store.info(record.id))?.revision).toBe(revision + 1);
+    const { is } = await places.for(principal, "main");
+    expect(engine.workspace.replications.size).toBe(1);
+    expect(readFileSync(join(root, "left.txt"), "utf8")).toBe("by a background command\n");
+    const change = { kind: "write", path: is.workspace.at("f.txt"), bytes: Buffer.from("two\n") } as const;
+    await is.workspace.commit([change]);
+    expect((await workspaces.store.info(record.id))?.revision).toBe(revision + 2);
+  });
+
+  it("is closed and opened by turns while callers come and go, and refuses none of them", async () => {
+    const { engine } = await served();
+    using places = new WorkspacePrincipals(engine, false, 5);
+    const principal = caller(engine);
+    for (let i = 0; i < 25; i++) {
+      const entered = await places.for(principal, "main");
+      using _ = entered.use();
+      const { is } = entered;
+      const path = is.workspace.at(`n${i}`);
+      await is.workspace.commit([{ kind: "write", path, bytes: Buffer.from("x") }]);
+      await new Promise(resolve => setTimeout(resolve, i % 12));
+    }
+  });
+
+  it("stays with those who are in it while the store cannot be reached", async () => {
+    const { engine, line } = await served();
+    using places = new WorkspacePrincipals(engine, false, 100);
+    const principal = caller(engine);
+    const entered = await places.for(principal, "main");
+    line.isCut = true;
+    await new Promise(resolve => setTimeout(resolve, 400)); // long enough to be idle
+    const still = await places.for(principal, "main");
+    expect(still.is.workspace.roots).toEqual(entered.is.workspace.roots);
+    expect(engine.workspace.replications.size).toBe(1);
+    await expect(places.for(principal, "other")).rejects.toMatchObject({ code: "store_unavailable" });
+  });
+});
