@@ -11,6 +11,7 @@ export const usage = `npm run proof -- SUITE [options], npm run soak -- [options
   --recording F  power: make a cut that failed once more, from the file that its failure names
   --report FILE  soak: the report, as Markdown, also printed
   --http         soak: all clients over HTTP, none over standard input and output
+  --s3           store: on a real S3 service
 `;
 
 /** The options of a run, and the suite that they are for: "" where none is named. */
@@ -28,6 +29,7 @@ export function readOptions(args: readonly string[]): Run & { suite: string; hel
       recording: text,
       report: text,
       http: flag,
+      s3: flag,
       list: flag,
       help: { ...flag, short: "h" },
     },
@@ -44,6 +46,7 @@ export function readOptions(args: readonly string[]): Run & { suite: string; hel
     recording: values.recording,
     report: values.report,
     http: values.http,
+    s3: values.s3,
   };
 }
 

@@ -17,6 +17,8 @@ export interface Run {
   /** For a soak: a file for the report, and whether all clients come over HTTP. */
   readonly report?: string;
   readonly http?: boolean;
+  /** For store: on a real S3 service. */
+  readonly s3?: boolean;
 }
 
 export interface Trial extends Run {

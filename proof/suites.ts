@@ -19,8 +19,14 @@ export const suites: { readonly [name: string]: () => Promise<Suite> } = {
   stalls: async () => (await import("./stalls/suite.ts")).stalls,
   syntax: async () => (await import("./syntax/suite.ts")).syntaxSuite,
   workspaces: async () => (await import("./workspaces/suite.ts")).workspacesSuite,
+  store: async () => (await import("./store/suite.ts")).storeProof,
   soak: async () => (await import("./soak/suite.ts")).soak,
 };
 
-/** What `.ci/run` runs, each in its short form. The soak has none: it shows what time does. */
-export const shortForms: readonly string[] = Object.keys(suites).filter(name => name !== "soak");
+/**
+ * What `.ci/run` runs, each in its short form. The soak has none: it shows what time does. The store suite is part of
+ * `npm test` and `npm run test:slow`; only --s3 adds to them.
+ */
+export const shortForms: readonly string[] = Object.keys(suites).filter(
+  name => name !== "soak" && name !== "store",
+);
