@@ -244,7 +244,7 @@ async function files(): Promise<void> {
   say(`a new replica answers after ${((performance.now() - began) / 1000).toFixed(1)} s`);
   await call(second.url, "read_file", { path: `d${(count - 1) % 500}/f${count - 1}.ts` });
   say(`its first read is answered after ${((performance.now() - began) / 1000).toFixed(1)} s`);
-  const log = () => /fetched .*/.exec(second.said())?.[0];
+  const log = () => /fetched \d+ files.*/.exec(second.said())?.[0];
   while (log() === undefined) await pause(200);
   say(`${log()}: ${((performance.now() - began) / 1000).toFixed(1)} s after its start`);
 }
