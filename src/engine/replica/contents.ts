@@ -6,7 +6,7 @@ import { hashesOf } from "./entry-parts.ts";
 
 const fetchesAtOnce = 8;
 
-export class Contents {
+export class WorkspaceContents {
   readonly #store: WorkspaceStore;
   readonly #id: WorkspaceId;
   readonly #archive: { get(hash: Hash): Uint8Array | undefined };

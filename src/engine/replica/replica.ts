@@ -27,7 +27,7 @@ import { contentHash } from "../text/version.ts";
 import type { By } from "../workspace/archive/log.ts";
 import { Behind, type Replication } from "../workspace/commit/publication.ts";
 import type { Operation, Publication, Publish } from "../workspace/commit/publish.ts";
-import { Contents } from "./contents.ts";
+import { WorkspaceContents } from "./contents.ts";
 import { bodyOf, entryOf } from "./entry-body.ts";
 import { entryParts } from "./entry-parts.ts";
 import { Filling } from "./filling.ts";
@@ -57,7 +57,7 @@ export class Replica implements Replication, AsyncDisposable {
   readonly #growth = new Growth();
   readonly #store: WorkspaceStore;
   readonly #copy: LocalCopy;
-  readonly #contents: Contents;
+  readonly #contents: WorkspaceContents;
   readonly #options: ReplicaOptions;
   readonly #turns = new Turns();
   /** Answered changes are sent one after the other, beside what happens in turn. */
@@ -90,7 +90,7 @@ export class Replica implements Replication, AsyncDisposable {
     this.#store = store;
     this.id = id;
     this.#copy = copy;
-    this.#contents = new Contents(store, id, copy.workspace.archive.objects);
+    this.#contents = new WorkspaceContents(store, id, copy.workspace.archive.objects);
     this.#options = options;
     this.#unsent = new UnsentChanges(note);
     this.#reach = new StoreReach(() => this.#question.answered(), options.warn);
