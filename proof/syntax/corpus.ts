@@ -23,7 +23,9 @@ const places: Readonly<Record<string, readonly string[]>> = {
     ...below("/usr/src", /^rustc-/).flatMap(place => [join(place, "library"), join(place, "compiler")]),
   ],
   java: [join(repository, "node_modules/.proof-java")],
-  cpp: ["/usr/include/c++", "/usr/src", "/usr/include/node"],
+  cpp: ["nlohmann", "rapidjson", "fmt", "spdlog", "cereal", "CLI", "range", "doctest", "c++"].map(name =>
+    join("/usr/include", name),
+  ),
 };
 const endings: Readonly<Record<string, RegExp>> = {
   js: /\.(js|mjs|cjs)$/,

@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
-import { typescript5 } from "./typescript-5.ts";
+import { type TypeScript, typescript5 } from "./typescript-5.ts";
 
 export interface Oracle extends AsyncDisposable {
   /** Whether a file of this content parses. */
@@ -38,7 +38,7 @@ const commands: Readonly<Record<string, Command>> = {
     name: "g++",
     args: ["-fsyntax-only", "-w", "-x", "c++", "-std=c++20", "-fmax-errors=40"],
     syntax:
-      /error: (?:expected|stray|unterminated|missing terminating|extra|invalid suffix|unbalanced|two or more data types|a function-definition is not allowed|.*before .*token)/,
+      /error: (?:expected|stray|unterminated|missing|extra|empty|invalid (?:suffix|preprocessing)|unbalanced|two or more data types|a function-definition is not allowed|(?:no )?macro name|operator|#\w+ |.*before .*token)/,
   },
 };
 
@@ -52,11 +52,37 @@ async function typescript(extension: string): Promise<Oracle | undefined> {
   const kind = { ts: ts.ScriptKind.TS, tsx: ts.ScriptKind.TSX, js: ts.ScriptKind.JSX }[extension];
   return {
     accepts: async text => {
-      const file = ts.createSourceFile(`a.${extension}`, text, ts.ScriptTarget.Latest, false, kind);
-      return file.parseDiagnostics.length === 0;
+      const file = ts.createSourceFile(`a.${extension}`, text, ts.ScriptTarget.Latest, true, kind);
+      return file.parseDiagnostics.length === 0 && !isRefusedLater(ts, file);
     },
     [Symbol.asyncDispose]: async () => undefined,
   };
+}
+
+/** TypeScript reports some faults of syntax only with the types: empty lists, and assignments to what is no place. */
+function isRefusedLater(ts: TypeScript, file: unknown): boolean {
+  const isWrong = (node: TypeScript): boolean =>
+    node.typeArguments?.length === 0 ||
+    node.typeParameters?.length === 0 ||
+    (ts.isVariableDeclarationList(node) && node.declarations.length === 0) ||
+    (ts.isBinaryExpression(node) &&
+      ts.isAssignmentOperator(node.operatorToken.kind) &&
+      !isPlace(ts, node.left)) ||
+    (ts.forEachChild(node, (child: TypeScript) => isWrong(child) || undefined) ?? false);
+  return isWrong(file);
+}
+
+function isPlace(ts: TypeScript, node: TypeScript): boolean {
+  const inner = ts.skipOuterExpressions(node);
+  return (
+    [
+      ts.SyntaxKind.Identifier,
+      ts.SyntaxKind.ObjectLiteralExpression,
+      ts.SyntaxKind.ArrayLiteralExpression,
+    ].includes(inner.kind) ||
+    ts.isPropertyAccessExpression(inner) ||
+    ts.isElementAccessExpression(inner)
+  );
 }
 
 const pythonChecker = `import ast,base64,sys,warnings
@@ -67,7 +93,8 @@ for line in sys.stdin:
     except (SyntaxError, ValueError, RecursionError, MemoryError): print("n", flush=True)
 `;
 
-const javaSource = `import com.sun.source.util.JavacTask;
+const javaSource = `import com.sun.source.tree.MethodTree;
+import com.sun.source.util.*;
 import java.io.*;
 import java.net.URI;
 import java.nio.charset.StandardCharsets;
@@ -84,9 +111,19 @@ public class Checker {
       };
       var found = new DiagnosticCollector<JavaFileObject>();
       var task = (JavacTask) compiler.getTask(null, null, found, List.of("-proc:none"), null, List.of(file));
-      task.parse();
+      var isRight = new boolean[] {true};
+      // The language allows a call of another constructor only as the first statement; the parser leaves that to later.
+      for (var unit : task.parse()) new TreeScanner<Void, Void>() {
+        @Override public Void visitMethod(MethodTree method, Void none) {
+          var body = method.getBody();
+          if (body != null && method.getName().contentEquals("<init>"))
+            for (var statement : body.getStatements().stream().skip(1).toList())
+              if (statement.toString().matches("(?s)(super|this)\\\\(.*")) isRight[0] = false;
+          return super.visitMethod(method, none);
+        }
+      }.scan(unit, null);
       var ok = found.getDiagnostics().stream().noneMatch(d -> d.getKind() == Diagnostic.Kind.ERROR);
-      System.out.println(ok ? "y" : "n");
+      System.out.println(ok && isRight[0] ? "y" : "n");
       System.out.flush();
     }
   }

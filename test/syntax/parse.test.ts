@@ -235,6 +235,38 @@ describe("new syntax errors", () => {
     expect(await told("a.js", good, good.replace("[1, , 2]", "[, , 2]"))).toEqual([]);
   });
 
+  it("know what Java refuses and its grammar does not", async () => {
+    const good =
+      'package a;\n\nclass A {\n  A() { super(); }\n  int f(int b) {\n    if (b > 1)\n      b = 2;\n    else\n      b++;\n    g();\n    return switch (b) { case 1 -> "x"; default -> b + 1; };\n  }\n}\n';
+    expect(await told("a.java", good.replace("\n", "\n\n"), good)).toEqual([]);
+    expect(await told("a.java", good, good.replace("b = 2;", "b == 2;"))).toEqual(["7:10       b == 2;"]);
+    expect(await told("a.java", good, good.replace("g();", "g;"))).toEqual(["10:6     g;"]);
+    expect(await told("a.java", good, good.replace("b = 2;", "b = 2; g();"))).toContain("8:5     else");
+    expect(await told("a.java", good, good.replace("int f", "f"))).toHaveLength(1);
+    expect(await told("a.java", good, good.replace("package a;", "package a;\npackage a;"))).toHaveLength(1);
+  });
+
+  it("know what Rust refuses and its grammar does not", async () => {
+    const good =
+      "use a::b;\n\nm!(c);\n\nstruct S { d: Cell<>, }\n\nimpl S {\n    m!(e);\n    fn f(&self, g: u8) -> u8 {\n        assert!(g > 1);\n        g\n    }\n}\n";
+    expect(await told("a.rs", undefined, good)).toEqual([]);
+    expect(await told("a.rs", good, good.replace("use a", " a"))).toEqual(["1:2  a::b;"]);
+    expect(await told("a.rs", good, good.replace("b;", "b;;"))).toHaveLength(1);
+    expect(await told("a.rs", good, good.replace("&self, g", "&self, &self, g"))).toHaveLength(1);
+    expect(await told("a.rs", good, good.replace("g: u8", "g:: u8"))).toHaveLength(1);
+    expect(await told("a.rs", good, good.replace("g > 1);", "g > 1)"))).toHaveLength(1);
+  });
+
+  it("know what JSX and types refuse and their grammars do not", async () => {
+    const good =
+      "type A = B | C;\nfunction f() {\n  return <D.E>{a || b}<></></D.E>;\n}\nexport default function () {}\nif (a || b) c = d;\n";
+    expect(await told("a.tsx", undefined, good)).toEqual([]);
+    expect(await told("a.tsx", good, good.replace("B | C", "B || C"))).toEqual(["1:13 type A = B || C;"]);
+    expect(await told("a.tsx", good, good.replace("<D.E>", "<D.F>"))).toHaveLength(1);
+    expect(await told("a.tsx", good, good.replace("function f", "function "))).toHaveLength(1);
+    expect(await told("a.tsx", good, good.replace("if (a || b) c", "a || c"))).toHaveLength(1);
+  });
+
   it("count lines as readers do, whatever stands above", async () => {
     const above = "const s = `a\u2028b\r\u0085`;\n// \ud83d\ude00 \u00e9\n";
     expect(await told("a.js", `${above}f(1);\n`, `${above}f(1;\n`)).toEqual([`3:4 f(1;`]);

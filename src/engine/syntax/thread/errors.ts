@@ -5,11 +5,23 @@ import type { ParseError } from "./messages.ts";
 const most = 1000;
 const unreadable = "ERROR";
 
+/** Rust takes `Vec<>`; its grammar wants a type there. */
+function isOptional({ type, parent, previousSibling, nextSibling }: Node): boolean {
+  return (
+    type === "type_identifier" &&
+    parent?.type === "type_arguments" &&
+    previousSibling?.type === "<" &&
+    nextSibling?.type === ">" &&
+    parent.tree.language.name === "rust"
+  );
+}
+
 export function errorsIn(root: Node): ParseError[] {
   const found: ParseError[] = [];
   const waiting: Node[] = root.hasError ? [root] : [];
   for (let node = waiting.pop(); node !== undefined && found.length < most; node = waiting.pop()) {
     const { startIndex: start, endIndex: end } = node;
+    if (node.isMissing && isOptional(node)) continue;
     if (node.isMissing) found.push({ start, end, missing: node.type });
     else if (node.type === unreadable) found.push({ start, end });
     if (node.hasError)

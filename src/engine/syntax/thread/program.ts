@@ -7,12 +7,14 @@ import { declarationsIn } from "./declarations.ts";
 import { type EditedPart, hull } from "./edited-part.ts";
 import { errorsIn } from "./errors.ts";
 import { goErrors } from "./go-rules.ts";
+import { javaErrors } from "./java-rules.ts";
 import { languageFor } from "./load.ts";
 import type { ParseAnswer, ParseError, ParseRequest } from "./messages.ts";
 import { kindAt } from "./node-kind.ts";
 import { layoutErrors } from "./python-layout.ts";
 import { pythonErrors } from "./python-rules.ts";
 import { RecentTrees } from "./recent-trees.ts";
+import { rustErrors } from "./rust-rules.ts";
 import { scriptErrors } from "./script-rules.ts";
 import { spansIn } from "./spans.ts";
 import { usesOf } from "./uses.ts";
@@ -75,6 +77,8 @@ function refusals({ tree, suspect }: ParsedTree, text: string, grammar: Grammar)
   if (grammar === "python")
     return [...layoutErrors(root, text, suspect), ...pythonErrors(root, text, suspect)];
   if (grammar === "go") return goErrors(root, suspect);
+  if (grammar === "java") return javaErrors(root, text, suspect);
+  if (grammar === "rust") return rustErrors(root, suspect);
   return /script$|^tsx$/.test(grammar) ? scriptErrors(root, text, suspect) : [];
 }
 

@@ -47,6 +47,7 @@ export class ScriptScopes {
   #use(node: Node): NameUse {
     const start = node.startIndex;
     if (isInError(node)) return { start, role: "unclear", binds: false };
+    if (node.type === "string_fragment") return { start, role: "member", binds: false };
     if (/property_identifier$/.test(node.type) && !/^shorthand/.test(node.type))
       return this.#members.use(node);
     if (node.type === "statement_identifier") return { start, role: "unclear", binds: false };

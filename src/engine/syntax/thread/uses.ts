@@ -23,11 +23,19 @@ function identifiers(root: Node, text: string, name: string): Node[] {
     at = text.indexOf(name, at + name.length)
   ) {
     if (word.test(text[at - 1] ?? "") || word.test(text[at + name.length] ?? "")) continue;
-    if (kindAt(root, at, name.length) !== "identifier") continue;
     const node = root.descendantForIndex(at, at + name.length - 1);
-    if (node !== null) found.push(node);
+    if (node !== null && (kindAt(root, at, name.length) === "identifier" || isKey(node, name)))
+      found.push(node);
   }
   return found;
+}
+
+const keyed =
+  /^(subscript_expression|literal_type|pair|property_signature|public_field_definition|method_definition|method_signature|field_definition)$/;
+
+/** `x["name"]`, `T["name"]` and `{ "name": … }` of scripts: the name of a member, written as a string. */
+function isKey({ type, text, parent }: Node, name: string): boolean {
+  return type === "string_fragment" && text === name && keyed.test(parent?.parent?.type ?? "");
 }
 
 const memberOf = /attribute|field|member|selector|scoped|qualified|navigation|call$/;
