@@ -15,6 +15,7 @@ import {
   type JsonRpcRequest,
   notificationFrame,
   RpcError,
+  readLargeLine,
   readLine,
   resultFrame,
   wholeText,
@@ -53,6 +54,8 @@ export class Connection {
   readonly #outgoing: Outgoing;
   readonly #roots: ClientRoots;
   readonly #running = new Set<Running>();
+  /** Large lines that are being read. */
+  readonly #reading = new Set<Promise<undefined>>();
   /** The client's capabilities. */
   #capabilities: Caller["capabilities"];
   /** Lines in progress, and callers that wait until there are none. */
@@ -81,10 +84,39 @@ export class Connection {
 
   /** Takes a line, without its end. */
   receive(line: Buffer): void {
-    const message = readLine(line);
-    if (!("kind" in message)) this.#settle(this.#takeBatch(message, line.length));
-    else if (message.kind === "request") this.#settle(this.#answer(message, line.length));
+    const large = readLargeLine(line);
+    if (large === undefined) return this.#takeRead(readLine(line), line.length);
+    const taken = this.#takeLarge(large, line.length).finally(() => this.#reading.delete(taken));
+    this.#reading.add(taken);
+    this.#settle(taken);
+  }
+
+  #takeRead(message: JsonRpcMessage | readonly JsonRpcMessage[], bytes: number): void {
+    if (!("kind" in message)) this.#settle(this.#takeBatch(message, bytes));
+    else if (message.kind === "request") this.#settle(this.#answer(message, bytes));
+    // It may be about a request that is still being read.
+    else if (this.#reading.size > 0) this.#settle(this.#takeAfter([...this.#reading], message));
     else this.#send(this.#takeAtOnce(message));
+  }
+
+  /** Requests that come behind a large one do not wait for it. */
+  async #takeLarge(
+    large: Promise<JsonRpcMessage | readonly JsonRpcMessage[]>,
+    bytes: number,
+  ): Promise<undefined> {
+    try {
+      this.#takeRead(await large, bytes);
+    } catch (error) {
+      this.#options.log.error("a line could not be read", error);
+    }
+  }
+
+  async #takeAfter(
+    earlier: readonly Promise<unknown>[],
+    message: Exclude<JsonRpcMessage, JsonRpcRequest>,
+  ): Promise<Frame | undefined> {
+    await Promise.allSettled(earlier);
+    return this.#takeAtOnce(message);
   }
 
   async #settle(work: Promise<Frame | undefined>): Promise<void> {

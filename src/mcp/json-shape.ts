@@ -8,12 +8,27 @@ const maxValues = 250_000;
 const [quote, backslash, comma] = [0x22, 0x5c, 0x2c];
 const [openList, closeList, openObject, closeObject] = [0x5b, 0x5d, 0x7b, 0x7d];
 
+/** Where a string begins and ends: the offsets of its quotes. */
+export interface TextSpan {
+  readonly start: number;
+  readonly end: number;
+}
+
 export class JsonShape {
+  /** The strings of more bytes than `longText`. */
+  readonly longTexts: TextSpan[] = [];
+  readonly #longText: number;
+  #taken = 0;
+  #textStart = 0;
   #depth = 0;
   #values = 1;
   #inText = false;
   /** Whether the input so far ends in a backslash that escapes the next byte. */
   #escaped = false;
+
+  constructor(longText = Number.POSITIVE_INFINITY) {
+    this.#longText = longText;
+  }
 
   /** Takes the next bytes. Returns what is wrong with the text so far. */
   take(bytes: Buffer): string | undefined {
@@ -25,11 +40,14 @@ export class JsonShape {
         if (end < 0) break;
         inText = false;
         at = end;
+        const span = { start: this.#textStart, end: this.#taken + end };
+        if (span.end - span.start > this.#longText) this.longTexts.push(span);
         continue;
       }
       const byte = bytes[at];
       if (byte === quote) {
         inText = true;
+        this.#textStart = this.#taken + at;
         this.#escaped = false;
       } else if (byte === comma) values++;
       else if (byte === openList || byte === openObject) {
@@ -38,6 +56,7 @@ export class JsonShape {
       } else if (byte === closeList || byte === closeObject) depth--;
     }
     [this.#depth, this.#values, this.#inText] = [depth, values, inText];
+    this.#taken += length;
     return values > maxValues ? `made of more than ${maxValues} values` : undefined;
   }
 

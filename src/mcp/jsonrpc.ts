@@ -56,6 +56,27 @@ export function readLine(line: Buffer): JsonRpcMessage | readonly JsonRpcMessage
   } catch {
     return invalid("null", ParseError, "Parse error: the line is not valid JSON");
   }
+  return messagesIn(value, text);
+}
+
+/** Larger lines are read in pieces. */
+const inPieces = 1024 * 1024;
+
+/** The same for a line of some megabytes; undefined for a shorter one. Other lines can be read meanwhile. */
+export function readLargeLine(line: Buffer): Promise<JsonRpcMessage | readonly JsonRpcMessage[]> | undefined {
+  return line.length > inPieces ? readInPieces(line) : undefined;
+}
+
+async function readInPieces(line: Buffer): Promise<JsonRpcMessage | readonly JsonRpcMessage[]> {
+  const { parseLargeLine } = await import("./large-line.ts");
+  const read = await parseLargeLine(line);
+  if (read === "not UTF-8") return invalid("null", ParseError, "Parse error: the line is not valid UTF-8");
+  if (read === "not JSON") return invalid("null", ParseError, "Parse error: the line is not valid JSON");
+  if ("problem" in read) return invalid("null", InvalidRequest, `Invalid request: ${read.problem}`);
+  return messagesIn(read.value, read.text);
+}
+
+function messagesIn(value: unknown, text: string): JsonRpcMessage | readonly JsonRpcMessage[] {
   if (!Array.isArray(value)) return classify(value, text);
   if (value.length === 0) return invalid("null", InvalidRequest, "Invalid request: an empty batch");
   if (value.length > maxBatch)

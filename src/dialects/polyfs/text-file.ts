@@ -3,9 +3,9 @@
 import type { CallContext } from "../../contract/context.ts";
 import { printable } from "../../contract/wording.ts";
 import { Fault } from "../../engine/fault.ts";
+import { lineCount } from "../../engine/text/count-breaks.ts";
 import { isMarkedUtf32, isNoText } from "../../engine/text/detect.ts";
 import { endingsIn } from "../../engine/text/endings.ts";
-import { countLines } from "../../engine/text/lines.ts";
 import { humanSize } from "../../engine/text/size.ts";
 import { decode, type Text } from "../../engine/text/text.ts";
 import type { WorkspacePath } from "../../engine/workspace/path.ts";
@@ -35,7 +35,7 @@ export async function refuseLarge({ workspace, settings }: CallContext, path: Wo
 
 /** `src/a.ts · 120 lines · 3.4 KB · crlf · v:3f9a1c2b77d0` */
 export function headLine(path: string, text: Text, version: string, as?: string): string {
-  const lines = counted(countLines(text.body, "terminated"), "line");
+  const lines = counted(lineCount(text, "terminated"), "line");
   const kind = as === undefined ? [] : [as];
   return [
     printable(path),

@@ -7,7 +7,7 @@ import { rebased } from "../../engine/history/versions.ts";
 import { isNoText } from "../../engine/text/detect.ts";
 import { endingsIn, likeBody } from "../../engine/text/endings.ts";
 import { decode, encode, rewrite, rewriteRaw, type Text } from "../../engine/text/text.ts";
-import { version } from "../../engine/text/version.ts";
+import { hashInTurns, version } from "../../engine/text/version.ts";
 import type { Commit } from "../../engine/workspace/commit/change.ts";
 import type { WorkspacePath } from "../../engine/workspace/path.ts";
 import { pathAt } from "./paths.ts";
@@ -40,6 +40,7 @@ export const writeFile = polyfsTool({
     const { commit, written, came = [] } = await write[mode](at, wanted, call);
     const effect = commit.files[0]?.effect;
     const did = effect === "created" ? "created" : effect === "none" ? "unchanged" : past[mode];
+    await hashInTurns(written.bytes);
     const lines = [`${did} ${headLine(at.given, written, version(written.bytes))}`];
     const syntax = await syntaxNotes({ path: at.given, before: await old, after: written });
     return text([...lines, ...came, ...notes(commit, call), ...syntax].join("\n"));

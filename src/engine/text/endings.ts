@@ -1,5 +1,6 @@
 // Line endings. A line ends with "\n" or "\r\n", each line with its own. A lone "\r" is a character like any other
 // (as for git and ripgrep, so that line numbers agree), except in a file that has no "\n" at all.
+import { countLines } from "./lines.ts";
 import type { Splice } from "./splice.ts";
 import { trimmed } from "./splice.ts";
 
@@ -55,7 +56,7 @@ export function endingsIn(text: BrokenText): "lf" | "crlf" | "cr" | "mixed" | "n
   if (text.breaks === "cr") return "cr";
   if (!text.body.includes("\n")) return "none";
   if (text.breaks.length === 0) return "lf";
-  return text.breaks.length === text.body.split("\n").length - 1 ? "crlf" : "mixed";
+  return text.breaks.length === countLines(text.body, "split") - 1 ? "crlf" : "mixed";
 }
 
 /** Splices of the body as splices of `raw`. A break keeps the ending of the break that it replaces. */

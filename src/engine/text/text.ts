@@ -81,9 +81,12 @@ export async function encode(
   const codec = await codecNamed(options.encoding ?? "utf-8");
   const lone = content.isWellFormed() ? -1 : content.search(/\p{Surrogate}/u);
   refuseUnencodable(path, codec, content, lone >= 0 ? lone : codec.unencodable(content), 1);
+  await turnAfter(content.length);
   const wanted = options.mark || /^utf-?16$/i.test(options.encoding ?? "");
   const mark = wanted && !(codec.mark.length > 0 && content.startsWith("\ufeff"));
-  return mark ? Buffer.concat([codec.mark, codec.encode(content)]) : codec.encode(content);
+  const bytes = mark ? Buffer.concat([codec.mark, codec.encode(content)]) : codec.encode(content);
+  await turnAfter(bytes.length);
+  return bytes;
 }
 
 /** A text with splices of its body applied, which must be sorted and apart. Throws `unencodable`. */
