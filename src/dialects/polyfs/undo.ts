@@ -157,7 +157,13 @@ async function answer({ what, note, restored, commits, dryRun }: Told, call: Cal
   for (const line of new Set(commits.slice(0, 20).flatMap(commit => notes(commit, call)))) lines.note(line);
   if (dryRun) lines.note("[dry run: nothing was written]");
   const changed = restored.filter(one => one.after !== undefined);
-  const files = changed.map(({ at, before, after }) => ({ path: shownAt(workspace, at), before, after }));
+  const files = changed.map(({ at, before, after }) => ({
+    before,
+    after,
+    get path() {
+      return shownAt(workspace, at); // the first few are asked for it
+    },
+  }));
   for (const line of await syntaxNotesOf(files)) lines.note(line);
   return text(lines.toString());
 }

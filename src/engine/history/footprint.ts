@@ -1,6 +1,7 @@
 // What a command changes in the roots: found by comparing them before and after, and recorded as a change that can be
 // undone. Commits of polyfs servers in between are left out (others-changes.ts). The cost is bounded; if a bound is
 // exceeded, the changes are reported as far as known and not recorded, because half of them cannot be undone.
+import { jsonSteps } from "../workspace/archive/json-steps.ts";
 import type { By, ChangeRecord, RecordedFile } from "../workspace/archive/log.ts";
 import type { Objects } from "../workspace/archive/objects.ts";
 import {
@@ -9,6 +10,7 @@ import {
   type TreeChange,
 } from "../workspace/footprint/compare-trees.ts";
 import type { RunningCommand } from "../workspace/footprint/running-commands.ts";
+import { gently } from "../workspace/footprint/time-slice.ts";
 import {
   type Keeper,
   snapshotTree,
@@ -79,7 +81,7 @@ export async function record(
     began,
     ...(uncertain && { uncertain }),
   };
-  archive.changes.add(made);
+  archive.changes.add(made, await gently(jsonSteps(made)));
   workspace.announceRecord(made.id);
   const isDurable = await archive.flush().then(
     () => true,

@@ -9,7 +9,7 @@ import type { ChangeRecord, Identity, RecordedFile } from "../workspace/archive/
 import type { Objects } from "../workspace/archive/objects.ts";
 import type { Snapshot } from "../workspace/archive/snapshot.ts";
 import type { Change, Commit } from "../workspace/commit/change.ts";
-import { TimeSlice } from "../workspace/footprint/time-slice.ts";
+import { inSlices, TimeSlice } from "../workspace/footprint/time-slice.ts";
 import type { WorkspacePath } from "../workspace/path.ts";
 import type { Stat } from "../workspace/stat.ts";
 import type { Workspace } from "../workspace/workspace.ts";
@@ -83,7 +83,8 @@ async function tryUndo(
 ): Promise<Undone> {
   for (let round = 1; ; round++) {
     const { changes, restored: real } = await inverse(workspace, record, options);
-    const restored = real.map(one => shown(workspace, one));
+    const restored: Restored[] = [];
+    await inSlices(real, one => restored.push(shown(workspace, one)));
     if (options.dryRun || changes.length === 0) return { change: record, restored };
     try {
       const { client = "", connection, path } = options;

@@ -5,6 +5,7 @@ import type { HeldDirectories } from "../commit/held-directories.ts";
 import type { ByteRange } from "../commit/journal.ts";
 import { gently } from "../footprint/time-slice.ts";
 import { isClockSteady } from "./clock-mark.ts";
+import { jsonSteps } from "./json-steps.ts";
 import { ChangeLog, type ChangeRecord, type RecordedFile, type TemporaryNames } from "./log.ts";
 import { Objects } from "./objects.ts";
 import type { PendingContent, PendingRecord } from "./pending-record.ts";
@@ -94,6 +95,7 @@ export class Archive {
     const share: Share = { left: this.limits.maxChangeBytes, kept: true };
     const files: RecordedFile[] = [];
     for (const { at, effect, kind, from, before, after, replaced, moved } of account.files) {
+      yield;
       share.pathBytes = Buffer.byteLength(at);
       files.push({
         at,
@@ -108,7 +110,8 @@ export class Archive {
     }
     const { time, by, parents } = account;
     const temporary = sources.temporary.length > 0 && { temporary: sources.temporary };
-    this.changes.add({ id, time, ...by, files, parents, kept: share.kept, ...temporary });
+    const record: ChangeRecord = { id, time, ...by, files, parents, kept: share.kept, ...temporary };
+    this.changes.add(record, yield* jsonSteps(record));
     if (++this.#recorded % clearEvery === 0) void this.clearLater();
     return share.kept;
   }

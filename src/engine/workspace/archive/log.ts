@@ -116,13 +116,14 @@ export class ChangeLog {
     return this.#read(id);
   }
 
-  add(record: ChangeRecord): void {
+  /** `json` is the record, where that was made before. */
+  add(record: ChangeRecord, json: Buffer = Buffer.from(JSON.stringify(record))): void {
     const path = this.#path(record.id);
     const draft = `${path}.draft`;
     unlinkIfThere(draft);
     const fd = openNew(draft, [this.#directory]);
     try {
-      writeAll(fd, Buffer.from(JSON.stringify(record)));
+      writeAll(fd, json);
     } finally {
       sys.close(fd);
     }

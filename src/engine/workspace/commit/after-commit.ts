@@ -12,6 +12,7 @@ import { purge, purgeLater } from "./purge.ts";
 import { sys } from "./syscalls.ts";
 import type { Unflushed } from "./unflushed.ts";
 
+const mostPurged = 64; // at the same time
 const packLater = 64 * 1024; // larger contents are packed in a thread, so the event loop stays responsive
 
 /** Records a commit, at once. */
@@ -37,7 +38,10 @@ export async function recordLater(journalled: JournalledCommit, archive: Archive
 /** Removes the content that a commit replaced. The archive was flushed before: it holds the only other copy. */
 export async function dropLater({ intent }: JournalledCommit, unflushed: Unflushed): Promise<void> {
   using places = HeldDirectories.reopen(intent.places);
-  await Promise.all(intent.trash.map(({ place, name }) => purgeLater(places.handle(place), addressOf(name))));
+  for (let at = 0; at < intent.trash.length; at += mostPurged) {
+    const some = intent.trash.slice(at, at + mostPurged);
+    await Promise.all(some.map(({ place, name }) => purgeLater(places.handle(place), addressOf(name))));
+  }
   unflushed.noteRemoved(intent.trash, places);
 }
 

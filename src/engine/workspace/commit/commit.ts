@@ -11,6 +11,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { Fault } from "../../fault.ts";
 import { traced } from "../../span.ts";
 import { contentHash, hashInTurns } from "../../text/version.ts";
+import { jsonSteps } from "../archive/json-steps.ts";
 import type { By } from "../archive/log.ts";
 import {
   canWait,
@@ -54,6 +55,7 @@ import { hasBytes, readAll, sys } from "./syscalls.ts";
 
 const attempts = 20;
 const hashedAtOnce = 1024 * 1024;
+const manySteps = 200;
 const anonymous: By = { action: "", client: "" };
 
 /** A file as an edit reads it; `bytes` is undefined if the file does not exist. */
@@ -85,10 +87,12 @@ export class Committer {
     const path = first && ("path" in first ? first.path : first.from);
     return attempted(options, path, async way => {
       using resolvedChanges = await this.#resolve(changes, options);
-      using _ = await this.#lock(resolvedChanges.keys, options);
+      using locks = await this.#lock(resolvedChanges.keys, options);
       resolvedChanges.confirm();
       await applyRules(resolvedChanges, options);
-      return await this.#carryOut(resolvedChanges, options, way);
+      const commit = await this.#carryOut(resolvedChanges, options, way);
+      await locks.release();
+      return commit;
     });
   }
 
@@ -131,7 +135,9 @@ export class Committer {
       for (const [i, one] of resolvedChanges.changes.entries())
         resolvedChanges.changes[i] = withBase(one, bases);
       await applyRules(resolvedChanges, options);
-      return await this.#carryOut(resolvedChanges, options, found);
+      const commit = await this.#carryOut(resolvedChanges, options, found);
+      await locks.release();
+      return commit;
     });
   }
 
@@ -231,8 +237,9 @@ export class Committer {
     };
     let begun = false;
     try {
+      const json = steps.length > manySteps ? await gently(jsonSteps(intent)) : undefined;
       journals.retry();
-      journal.append(intent, plan.blobs);
+      journal.append(intent, plan.blobs, json);
       const { volatile } = this.#store;
       const stages = volatile ? plan.stages.map(withFlush) : plan.stages;
       const staged = await stageAll(stages, places, this.#copyAttributes);
@@ -251,8 +258,8 @@ export class Committer {
       confirm(); // a command may have started meanwhile
       if (onWindows) for (const step of steps) await retryWhileBusy(step.given, () => apply(step, scene));
       else await applyAll(steps, scene);
-      if (this.#copyAttributes) learnAbout(plan.stages, places, staged.inodes, this.#copyAttributes);
       journalState.unflushed.note(id, steps, places, ({ blob }) => blob === undefined);
+      if (this.#copyAttributes) await learnAbout(plan.stages, places, staged.inodes, this.#copyAttributes);
       if (volatile) await journalState.unflushed.flush();
     } catch (error) {
       const journalled: JournalledCommit = { intent, inodes, blob, state: begun ? "abort" : "staged" };
@@ -457,7 +464,10 @@ async function letGo(
       journalState.unsettled.push(journalled);
     }
   };
-  await Promise.all(plan.trash.map(entry => track(purging(entry), journalState.purges)));
+  for (let at = 0; at < plan.trash.length; at += mostFreeing) {
+    const some = plan.trash.slice(at, at + mostFreeing);
+    await Promise.all(some.map(entry => track(purging(entry), journalState.purges)));
+  }
   journalState.unflushed.noteRemoved(plan.trash, plan.places);
 }
 

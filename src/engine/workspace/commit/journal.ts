@@ -68,9 +68,15 @@ export class Journal {
     return this.#end;
   }
 
-  /** Adds a record. It survives this process from here on, and the power only after `flush`. */
-  append(body: unknown, blobs: readonly Uint8Array[] = []): void {
-    const json = Buffer.from(JSON.stringify(body));
+  /**
+   * Adds a record. It survives this process from here on, and the power only after `flush`. `json` is the body, where
+   * that was made before.
+   */
+  append(
+    body: unknown,
+    blobs: readonly Uint8Array[] = [],
+    json: Buffer = Buffer.from(JSON.stringify(body)),
+  ): void {
     const head = Buffer.alloc(headBytes);
     head.writeUInt32LE(magic, 0);
     head.writeUInt32LE(this.#generation, 4);

@@ -7,6 +7,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { clock } from "../../clock.ts";
 import { Fault } from "../../fault.ts";
 import { errnoOf, faultOf } from "../errno.ts";
+import { TimeSlice } from "../footprint/time-slice.ts";
 import { display } from "../handle.ts";
 import { unlinkIfThere } from "./if-there.ts";
 import { isOpenElsewhere } from "./retry-busy-file.ts";
@@ -51,8 +52,10 @@ export class Locks implements Disposable {
     signal?: AbortSignal,
   ): Promise<Locks> {
     const locks = new Locks(keys);
+    const slice = new TimeSlice();
     try {
       for (const [key, given] of [...keys].sort(([a], [b]) => (a < b ? -1 : 1))) {
+        if (slice.isOver) await slice.turn();
         if (!takeNow(key)) await turn(key, signal);
         locks.#held.push(key);
         const name = lockName(key);
@@ -123,17 +126,28 @@ export class Locks implements Disposable {
     }
   }
 
+  /** Removes the lock files in pieces: of thousands, disposing would take long. */
+  async release(): Promise<void> {
+    const slice = new TimeSlice();
+    for (let file = this.#files.pop(); file !== undefined; file = this.#files.pop()) {
+      removeLock(file);
+      if (slice.isOver) await slice.turn();
+    }
+  }
+
   /** Releases in reverse order: a process that gets the first lock finds the user lock free. */
   [Symbol.dispose](): void {
-    for (const file of [...leftover, ...this.#files.splice(0).reverse()]) {
-      try {
-        unlinkIfThere(file);
-        leftover.delete(file);
-      } catch {
-        leftover.add(file);
-      }
-    }
+    for (const file of [...leftover, ...this.#files.splice(0).reverse()]) removeLock(file);
     for (const key of this.#held.splice(0)) release(key);
+  }
+}
+
+function removeLock(file: string): void {
+  try {
+    unlinkIfThere(file);
+    leftover.delete(file);
+  } catch {
+    leftover.add(file);
   }
 }
 

@@ -3,7 +3,7 @@
 
 import { constants } from "node:fs";
 import { errnoOf, faultOf } from "../errno.ts";
-import { TimeSlice } from "../footprint/time-slice.ts";
+import { inSlices, TimeSlice } from "../footprint/time-slice.ts";
 import { Handle } from "../handle.ts";
 import { bytesWritten } from "../name.ts";
 import { onWindows } from "../windows-path.ts";
@@ -107,17 +107,17 @@ export async function askAbout(
 }
 
 /** Files that have come into their place, where the ones that they replaced are known to have had no attributes. */
-export function learnAbout(
+export async function learnAbout(
   stages: readonly StagedContent[],
   places: HeldDirectories,
   inodes: ReadonlyMap<string, number>,
   { isWithout, learn }: CopyAttributes,
-): void {
-  for (const one of stages) {
-    if (one.kind !== "bytes" || one.like === undefined || !isWithout?.(one.like.identity)) continue;
+): Promise<void> {
+  await inSlices(stages, one => {
+    if (one.kind !== "bytes" || one.like === undefined || !isWithout?.(one.like.identity)) return;
     const stat = sys.lstat(places.address(one.like));
     if (stat !== undefined && stat.ino === inodes.get(one.entry.name)) learn?.(identityOf(stat));
-  }
+  });
 }
 
 const { O_RDONLY, O_WRONLY, O_CREAT, O_EXCL, O_NOFOLLOW, O_NONBLOCK, O_DIRECTORY } = constants;

@@ -36,14 +36,19 @@ export class Unflushed {
     isFlushed: (staged: StagedAttributes) => boolean,
   ): void {
     this.#ids.add(id);
+    const known = new Map<number, Folder>();
+    const folder = (place: number) => {
+      const found = known.get(place) ?? this.#folder(place, places);
+      known.set(place, found);
+      return found;
+    };
     for (const step of steps) {
-      if (step.do === "make" || step.do === "mode" || step.do === "dismantle")
-        this.#folder(step.at.place, places);
-      else if (step.do === "rewrite") this.#folder(step.at.place, places).names.add(step.at.name);
+      if (step.do === "make" || step.do === "mode" || step.do === "dismantle") folder(step.at.place);
+      else if (step.do === "rewrite") folder(step.at.place).names.add(step.at.name);
       else {
-        const { names } = this.#folder(step.to.place, places);
+        const { names } = folder(step.to.place);
         if (step.staged !== undefined && !isFlushed(step.staged)) names.add(step.to.name);
-        if (step.from.place !== step.to.place) this.#folder(step.from.place, places);
+        if (step.from.place !== step.to.place) folder(step.from.place);
       }
     }
   }
@@ -53,7 +58,7 @@ export class Unflushed {
    * commit noted them is not enough: they may have been flushed before the removal.
    */
   noteRemoved(entries: readonly EntryRef[], places: HeldDirectories): void {
-    for (const { place } of entries) {
+    for (const place of new Set(entries.map(entry => entry.place))) {
       const record = places.records[place];
       const isAside = record !== undefined && "at" in record && record.aside;
       if (!isAside) this.#folder(place, places);
