@@ -48,6 +48,20 @@ const takeBack = (client: StdioClient) => call(client, "undo", {});
 const deep = (depth: number) => Array.from({ length: depth }, () => "d").join("/");
 const versionIn = ({ text }: Answer) => / v:([0-9a-f]+)/.exec(text)?.[1];
 
+/** Overwrites the text of `largeText`: every fiftieth line has another word. */
+function overwriteWithChanges(client: StdioClient, megabytes: number): Promise<Answer> {
+  const line = (i: number) => `${i % 50 === 0 ? "changed" : "line"} ${i} of a text with words in it\n`;
+  const content = Array.from({ length: (megabytes * 1e6) / 40 }, (_, i) => line(i)).join("");
+  return call(client, "write_file", { path: "large.txt", content });
+}
+
+const editOldVersion: Case["run"] = (client, _size, before) =>
+  call(client, "edit_file", {
+    path: "large.txt",
+    if_version: before && versionIn(before),
+    edits: [{ old: "line 77777 of", new: "other 77777 of" }],
+  });
+
 export const cases: readonly Case[] = [
   { id: "delete a tree", size: 100_000, short: 2_000, make: manyFiles, run: remove },
   {
@@ -140,11 +154,7 @@ export const cases: readonly Case[] = [
     size: 48,
     short: 10,
     make: (root, size) => largeText(join(root, "large.txt"), size),
-    run: (client, size) => {
-      const line = (i: number) => `${i % 50 === 0 ? "changed" : "line"} ${i} of a text with words in it\n`;
-      const content = Array.from({ length: (size * 1e6) / 40 }, (_, i) => line(i)).join("");
-      return call(client, "write_file", { path: "large.txt", content });
-    },
+    run: overwriteWithChanges,
   },
   {
     id: "edit with an old version in a large file",
@@ -152,12 +162,46 @@ export const cases: readonly Case[] = [
     short: 6,
     make: (root, size) => largeText(join(root, "large.txt"), size),
     before: readThenEdited,
-    run: (client, _size, before) =>
-      call(client, "edit_file", {
-        path: "large.txt",
-        if_version: before && versionIn(before),
-        edits: [{ old: "line 77777 of", new: "other 77777 of" }],
+    run: editOldVersion,
+  },
+  {
+    id: "edit with an old version among repeated lines",
+    size: 12,
+    short: 3,
+    make: (root, size) => {
+      const repeated = "  }\n\n  return x;\n  {\n".repeat((size * 1e6) / 22);
+      writeFileSync(join(root, "large.txt"), `line 777 of it\n${repeated}line 77777 of it\n`);
+    },
+    before: readThenEdited,
+    run: editOldVersion,
+  },
+  {
+    id: "list the diff of a large file",
+    size: 48,
+    short: 10,
+    make: (root, size) => largeText(join(root, "large.txt"), size),
+    before: overwriteWithChanges,
+    run: client => call(client, "list_changes", { diff: true }),
+  },
+  {
+    id: "undo the overwriting of a large file",
+    size: 48,
+    short: 10,
+    make: (root, size) => largeText(join(root, "large.txt"), size),
+    before: overwriteWithChanges,
+    run: takeBack,
+  },
+  {
+    id: "undo of a command that edited files",
+    size: 10_000,
+    short: 1_000,
+    make: manyFiles,
+    before: client =>
+      call(client, "run_command", {
+        command: "find tree -type f -print0 | xargs -0 sed -i s/const/let/",
+        timeout_ms: 300_000,
       }),
+    run: takeBack,
   },
   {
     id: "replace everywhere in a large file",

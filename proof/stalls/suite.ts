@@ -1,7 +1,8 @@
 // Cheap calls beside expensive ones. Each case starts a server, makes one expensive call and reads a small file again
 // and again until that call is answered. The long form prints how long the small reads waited; whether that is short
 // enough depends on the machine, so no case fails for its time. What fails is a server that answers nothing else: the
-// longest wait of a small read must be less than half of an expensive call that took a second or more.
+// longest wait of a small read must be less than half of an expensive call that took a second or more, and the main
+// thread must not work for long without a turn of the event loop, counted in processor time.
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -9,14 +10,17 @@ import { StdioClient } from "../client/stdio-client.ts";
 import type { Suite, Trial } from "../suite.ts";
 import { beside, percentile } from "./beside.ts";
 import { type Case, cases } from "./cases.ts";
+import { Stretches } from "./stretches.ts";
 
+/** Processor time between two turns. The aim is 50 ms; compiling and collecting garbage may come on top. */
+const mostBusyMs = 150;
 /** An expensive call that took less shows nothing. */
 const expensiveMs = 1000;
 
 export const stalls: Suite = {
   name: "stalls",
   async run(trial) {
-    trial.say(row("expensive call", "size", "took", "reads", "p50", "p99", "max", "end"));
+    trial.say(row("expensive call", "size", "took", "reads", "p50", "p99", "max", "busy", "end"));
     for (const one of cases) {
       const size = trial.long ? one.size : one.short;
       if (size === undefined || !trial.tally.wants(one.id)) continue;
@@ -32,23 +36,29 @@ async function run(trial: Trial, one: Case, size: number): Promise<void> {
   writeFileSync(join(root, "small.txt"), "small\n");
   one.make(root, size);
   const state = join(ground, "state");
+  const stretches = new Stretches(join(ground, "stretches"));
   const client = await StdioClient.start({
     dialect: "polyfs",
     root,
     state,
     args: ["--allow-run", "--allow-irrevocable"],
     patienceMs: 300_000,
+    env: stretches.env,
   });
   try {
     const before = await one.before?.(client, size);
     if (before?.failed) throw new Error(`the call before it failed: ${before.text.slice(0, 500)}`);
+    const began = Date.now();
     const { answer, tookMs, waits } = await beside(client, () => one.run(client, size, before));
+    const busyMs = stretches.longest(began, Date.now());
     const ending = Date.now();
     await client.close();
     const endMs = Date.now() - ending;
     const times = [tookMs, waits.length, percentile(waits, 0.5), percentile(waits, 0.99), waits.at(-1) ?? 0];
-    trial.say(row(one.id, size, ...times.map(time => Math.round(time)), endMs));
+    trial.say(row(one.id, size, ...times.map(time => Math.round(time)), busyMs ?? "?", endMs));
     if (answer.failed && !one.mayFail) throw new Error(answer.text.slice(0, 500));
+    if (busyMs !== undefined && busyMs > mostBusyMs)
+      throw new Error(`the server worked for ${busyMs} ms without a turn of the event loop`);
     const longest = waits.at(-1) ?? 0;
     if (tookMs > expensiveMs && longest > tookMs / 2)
       throw new Error(`a small read waited ${Math.round(longest)} ms of ${Math.round(tookMs)} ms`);
