@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { repository } from "../places.ts";
 
-const monitor = pathToFileURL(join(repository, "proof/stalls/monitor.mjs")).href;
+const monitor = pathToFileURL(join(repository, "proof/stalls/monitor-program.mjs")).href;
 const isKnown = existsSync("/proc/self/schedstat");
 
 export class Stretches {

@@ -85,7 +85,10 @@ export class Connection {
   /** Takes a line, without its end. */
   receive(line: Buffer): void {
     const large = readLargeLine(line);
-    if (large === undefined) return this.#takeRead(readLine(line), line.length);
+    if (large === undefined) {
+      this.#takeRead(readLine(line), line.length);
+      return;
+    }
     const taken = this.#takeLarge(large, line.length).finally(() => this.#reading.delete(taken));
     this.#reading.add(taken);
     this.#settle(taken);

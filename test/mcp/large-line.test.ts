@@ -3,6 +3,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { parseLargeLine } from "../../src/mcp/large-line.ts";
+import { serveFixture } from "./in-process.ts";
 
 const text = fc.array(
   fc.oneof(
@@ -96,5 +97,30 @@ describe("a large line", () => {
   it("is refused where it is not UTF-8, or has too much structure", async () => {
     expect(await parseLargeLine(Buffer.from([0x22, 0xff, 0x22]))).toBe("not UTF-8");
     expect(await parseLargeLine(Buffer.from("[".repeat(2000)))).toHaveProperty("problem");
+  });
+});
+
+describe("behind a large request", () => {
+  const large = 'large "text"\n'.repeat(400_000);
+  const echo = (text: string) => ({ name: "echo", arguments: { text } });
+
+  it("a small one is answered first, and both are answered", async () => {
+    await using wire = serveFixture();
+    await wire.initialize();
+    const [first, second] = [wire.request("tools/call", echo(large)), wire.request("ping")];
+    expect(await Promise.race([first.then(() => "large"), second.then(() => "small")])).toBe("small");
+    expect(JSON.stringify((await first).result)).toContain(JSON.stringify(large.slice(-100)).slice(1, -1));
+  });
+
+  it("a cancellation still reaches it", async () => {
+    await using wire = serveFixture();
+    await wire.initialize();
+    const request = { name: "hang", arguments: {}, _meta: { padding: large } };
+    wire.send({ jsonrpc: "2.0", id: "h", method: "tools/call", params: request });
+    wire.notify("notifications/cancelled", { requestId: "h" });
+    await wire.request("tools/call", echo(large));
+    wire.input.end();
+    await new Promise(resolve => wire.output.once("end", resolve));
+    expect(wire.received.filter(({ id }) => id === "h")).toEqual([]);
   });
 });
