@@ -54,6 +54,27 @@ const modulesOfSomeAreas: readonly (readonly [RegExp, ...string[]])[] = [
   [/^#review$/, "host"],
 ];
 
+/** Variables of the process: two engines in it share these, and nothing else that changes. */
+const variablesOfTheProcess: { readonly [file: string]: string } = {
+  "engine/span.ts": "a process has one tracer",
+  "engine/edit/thread/thread.ts": "one thread for large texts, however many engines",
+  "engine/syntax/thread/thread.ts": "one thread for parsing, however many engines",
+  "engine/regex/pool.ts": "the number of threads is bounded for the process",
+  "engine/search/concurrency.ts": "searches compete for the same processors",
+  "engine/search/ignore.ts": "a bounded cache of parsed rules, by their text",
+  "engine/search/listing-cache.ts":
+    "a bounded cache, valid by inode and times; a clock that is set back clears it",
+  "engine/shell/attribute-shell.ts": "one helper shell",
+  "engine/shell/orphans.ts": "one helper shell, which ends the commands of a killed process",
+  "engine/workspace/commit/temporary.ts": "a page of random bytes",
+  "engine/workspace/commit/user-lock.ts": "a lock of this process against others",
+  "engine/workspace/system/this-machine.ts": "how this machine is asked",
+  "engine/workspace/system/whole-flush.ts": "how this machine flushes a file system",
+  "engine/workspace/system/working-directory.ts": "a process has one working directory",
+  "host/telemetry/recorded-span.ts": "the offset of the wall clock",
+  "host/telemetry/tracer.ts": "a page of random bytes",
+};
+
 const rules: { readonly [rule: string]: (file: string, code: string, sources: Sources) => boolean } = {
   "opens with a comment": (file, _, sources) => !/^(#!.*\n)?(\/\/|\/\*)/.test(sources.get(file) ?? ""),
   "is named for what it holds": file =>
@@ -93,6 +114,8 @@ const rules: { readonly [rule: string]: (file: string, code: string, sources: So
     /\b(rm|rmdir|mkdir|readdir|opendir|watch)(Sync)?\s*\([^;]*?\brecursive\b/.test(code) ||
     /\.(cp|glob)(Sync)?\s*\(/.test(code) ||
     /\{[^{}]*\b(cp|glob)(Sync)?\b[^{}]*\}\s*from\s*"(node:)?fs\b/.test(code),
+  "keeps no variable at module level, but for those of the process": (file, code) =>
+    /^(export )?(let|var) /m.test(withoutTemplates(code)) && !Object.hasOwn(variablesOfTheProcess, file),
   "imports nothing that imports it": (file, code, sources) =>
     imports(code).some(
       ({ from }) => from.startsWith(".") && reaches(posix.join(posix.dirname(file), from), file, sources),
@@ -112,6 +135,14 @@ describe("the sources keep the rules of the house", () => {
   it.each(Object.keys(rules))("every file %s", rule => {
     expect(sources.size).toBeGreaterThan(20);
     expect(offenders(rule, sources)).toEqual([]);
+  });
+});
+
+describe("the variables of the process", () => {
+  it("are all in use", () => {
+    const rule = "keeps no variable at module level, but for those of the process";
+    const found = [...sources].filter(([file, text]) => rules[rule]?.(`${file} anywhere`, text, sources));
+    expect(found.map(([file]) => file).sort()).toEqual(Object.keys(variablesOfTheProcess).sort());
   });
 });
 
@@ -245,6 +276,11 @@ describe("each rule catches an offence", () => {
       "sys.mkdir(path, {\n  recursive,\n});",
     ],
     ["walks several components by no call of Node's", "engine/workspace/a.ts", "await fs.cp(from, to);"],
+    [
+      "keeps no variable at module level, but for those of the process",
+      "engine/text/a.ts",
+      "// a\nlet known: Known | undefined;",
+    ],
     ["imports nothing that imports it", "engine/text/a.ts", 'import type { A } from "./a.ts";'],
     [
       "speaks of no tool, dialect or protocol in the engine",
@@ -419,6 +455,11 @@ function foreignWords(sources: Sources): RegExp {
     [...text.matchAll(/\bname: "([a-z]+(?:_[a-z]+)+)"/g)].map(([, name]) => name),
   );
   return new RegExp(`(?<![a-zA-Z])(?:${[...protocol, ...house, ...tools].join("|")})(?![a-z])`);
+}
+
+/** Programs for other processes are written in templates. */
+function withoutTemplates(code: string): string {
+  return code.replaceAll(/`(?:[^`\\]|\\.)*`/g, "``");
 }
 
 /** The code alone. Strings are stepped over, so that what looks like a comment inside one is kept. */

@@ -1,7 +1,9 @@
 // Asks a person whether a call may do what a rule asks about: at a review page if one is open; else at the
 // client, by `elicitation/create` where it has that (legacy era), by a result that wants input (modern era). What is
 // not a clear yes is a no.
+
 import type { Approval, CallContext, Proposal } from "../contract/context.ts";
+import { once } from "../engine/once.ts";
 import type { Need } from "../engine/policy/approval.ts";
 import { isRecord } from "./jsonrpc.ts";
 import type { Caller, MethodResult, Params, ServerOptions } from "./method.ts";
@@ -10,8 +12,12 @@ import { eraOf } from "./revision.ts";
 /** A question that is not answered by then is answered with no. */
 const patienceMs = 5 * 60_000;
 
-/** Created with the first question: it loads Node's crypto module. */
-let key: Buffer | undefined;
+/** Signs questions. Created with the first one: it loads Node's crypto module. */
+const signature = once(async () => {
+  const { createHmac, randomBytes } = await import("node:crypto");
+  const key = randomBytes(32);
+  return (asked: unknown) => createHmac("sha256", key).update(JSON.stringify(asked)).digest("base64url");
+});
 const slot = "approval";
 
 const verbs: { readonly [question in Need["question"]]: string } = {
@@ -57,11 +63,8 @@ export class Asking {
 
   /** The answer that came with the request; without one, the request is answered with the question. */
   async #brought(needs: readonly Need[], tool: string): Promise<Approval> {
-    const { createHmac, randomBytes } = await import("node:crypto");
-    key ??= randomBytes(32);
-    const state = createHmac("sha256", key)
-      .update(JSON.stringify([tool, needs]))
-      .digest("base64url");
+    const sign = await signature();
+    const state = sign([tool, needs]);
     const { inputResponses, requestState } = this.#params;
     if (isRecord(inputResponses) && slot in inputResponses && requestState === state)
       return answerOf(inputResponses[slot]);

@@ -1,7 +1,9 @@
 // `list_directory_with_sizes`: the names in one directory with file sizes, and the total. The size of a link is that
 // of its target, if it lies in the allowed directories.
+
 import type { CallContext } from "../../contract/context.ts";
 import { Fault } from "../../engine/fault.ts";
+import { once } from "../../engine/once.ts";
 import { sortByName } from "../../engine/search/order.ts";
 import type { Directory, DirectoryEntry } from "../../engine/workspace/directory.ts";
 import type { WorkspacePath } from "../../engine/workspace/path.ts";
@@ -61,12 +63,11 @@ export const listDirectoryWithSizes = textTool({
   },
 });
 
-let collator: Intl.Collator | undefined;
+/** Made on first use: it takes time and memory, which the start must not pay. */
+const collator = once(() => new Intl.Collator());
 
-/** Made when it is first asked: it takes its time and its memory, which a start need not pay. */
 function compareNames(a: string, b: string): number {
-  collator ??= new Intl.Collator();
-  return collator.compare(a, b);
+  return collator().compare(a, b);
 }
 
 function byName(a: Sized, b: Sized): number {

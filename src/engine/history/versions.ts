@@ -12,7 +12,6 @@ import { turnAfter } from "../turn.ts";
 import type { Archive } from "../workspace/archive/archive.ts";
 import type { Snapshot } from "../workspace/archive/snapshot.ts";
 import type { Workspace } from "../workspace/workspace.ts";
-import { keepRecent, recentAt } from "./recent.ts";
 
 const maxRememberedBytes = 16 * 1024 * 1024;
 
@@ -29,7 +28,8 @@ export interface Past {
  */
 export function remember(workspace: Workspace, at: string, bytes: Uint8Array): string {
   const hash = contentHash(bytes);
-  if (!workspace.roots.some(({ access }) => access === "read-write")) keepRecent(at, bytes, hash);
+  if (!workspace.roots.some(({ access }) => access === "read-write"))
+    workspace.recentReads.keep(at, bytes, hash);
   else if (bytes.length <= maxRememberedBytes) setImmediate(keep, workspace, at, bytes, hash);
   return versionOf(hash);
 }
@@ -49,7 +49,7 @@ function keep(workspace: Workspace, at: string, bytes: Uint8Array, hash: string)
 export async function contentOf(past: Past, wanted: string): Promise<Buffer | undefined> {
   const beginning = /^(?:v:)?([0-9a-f]{12})$/.exec(wanted)?.[1];
   if (beginning === undefined) return undefined;
-  const bytes = recentAt(past.at, beginning) ?? (await keptContent(past, beginning));
+  const bytes = past.workspace.recentReads.find(past.at, beginning) ?? (await keptContent(past, beginning));
   if (bytes === undefined) return undefined;
   // A version is the hash of the visible text. Accepting that of hidden bytes would confirm a guess.
   const shown = past.workspace.shown(past.at, bytes);

@@ -4,7 +4,9 @@
 //
 // Globs and rules passed to it only narrow its search. Every result is checked against our own rules, so they may
 // include too much but never too little.
+
 import { Fault } from "../fault.ts";
+import { once } from "../once.ts";
 import { limited } from "../shell/limited.ts";
 import { type Process, type ProcessOptions, startProcess } from "../shell/process.ts";
 import type { Directory } from "../workspace/directory.ts";
@@ -49,14 +51,12 @@ export interface Printing {
  */
 const maxDataBytes = 1024 * 1024 * 1024;
 
-let found: Promise<string> | undefined;
-
 /** Where the program is. Looked up at the first search: starting up must not wait for it. */
-export function ripgrepPath(): Promise<string> {
-  found ??= import("@vscode/ripgrep").then(({ rgPath }) => rgPath);
+export const ripgrepPath = once(() => {
+  const found = import("@vscode/ripgrep").then(({ rgPath }) => rgPath);
   found.catch(() => {}); // reported to the caller that starts it
   return found;
-}
+});
 
 export interface Starting {
   readonly signal?: AbortSignal | undefined;

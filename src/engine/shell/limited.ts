@@ -1,6 +1,7 @@
 // Runs a program with a memory limit, and so that it dies with this process. Node can do neither, so a shell sets the
 // limit and `setpriv` asks the kernel for a signal when the parent ends; each then execs the program. Elsewhere than
 // on Linux, or without a shell, the program runs as it is.
+import { once } from "../once.ts";
 import { startProcess } from "./process.ts";
 
 const shell = "/bin/sh";
@@ -8,7 +9,7 @@ const shell = "/bin/sh";
 const setpriv = "/usr/bin/setpriv --pdeathsig KILL";
 
 /** How to start programs under limits; undefined if there is no way. */
-let probed: Promise<"setpriv" | "shell" | undefined> | undefined;
+const probed = once(probe);
 
 export interface ProgramCall {
   readonly command: string;
@@ -17,8 +18,7 @@ export interface ProgramCall {
 
 /** The command line that runs `command` with at most this many bytes of data. */
 export async function limited({ command, args }: ProgramCall, dataBytes: number): Promise<ProgramCall> {
-  probed ??= probe();
-  const means = await probed;
+  const means = await probed();
   if (means === undefined) return { command, args };
   const limits = `ulimit -c 0; ulimit -d ${Math.floor(dataBytes / 1024)} 2>/dev/null;`;
   const script = `${limits} exec ${means === "setpriv" ? `${setpriv} ` : ""}"$0" "$@"`;

@@ -1,19 +1,19 @@
 // The commands that run now. None outlives the server: if it exits without having stopped them, it kills them last;
 // if it is killed, orphans.ts does.
+import { once } from "../once.ts";
 import type { Family } from "./family.ts";
 import { endWithServer } from "./orphans.ts";
 
 const living = new Set<Family>();
-let watching = false;
+const killAtExit = once(() =>
+  process.on("exit", () => {
+    for (const one of living) one.signal("SIGKILL");
+  }),
+);
 
 /** Remembers a family until it is disposed of. */
 export function keepTrack(family: Family): Disposable {
-  if (!watching) {
-    watching = true;
-    process.on("exit", () => {
-      for (const one of living) one.signal("SIGKILL");
-    });
-  }
+  killAtExit();
   living.add(family);
   const guarded = endWithServer(family.leader, family.mark);
   return {

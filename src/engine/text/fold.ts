@@ -1,6 +1,7 @@
 // Letters without their case, unit for unit, so that offsets stay: two texts are the same here if a regular
 // expression with the flags `iu` takes one for the other. A regular expression of a long text is no way to find it:
 // it can be too large to compile, and takes quadratic time.
+import { once } from "../once.ts";
 
 export function foldCase(text: string): string {
   // Two letters have a lower case that depends on their context, or takes two units.
@@ -10,8 +11,7 @@ export function foldCase(text: string): string {
     .map(part => part.toLowerCase())
     .join("İ");
   if (isPlain(lower)) return lower;
-  oddities ??= findOddities();
-  const { pattern, folded } = oddities;
+  const { pattern, folded } = oddities();
   return lower.replace(pattern, char => folded.get(char) ?? char);
 }
 
@@ -24,7 +24,7 @@ interface Oddities {
   readonly folded: ReadonlyMap<string, string>;
 }
 
-let oddities: Oddities | undefined;
+const oddities = once(findOddities);
 
 /** Small letters that share their capital with another one, as "ς" and "ſ" do. */
 function findOddities(): Oddities {

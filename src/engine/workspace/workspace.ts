@@ -29,6 +29,7 @@ import { statShown } from "./masked-file.ts";
 import { written } from "./name.ts";
 import { narrow } from "./narrow.ts";
 import { type PathForms, parsePath, type WorkspacePath } from "./path.ts";
+import { RecentContents } from "./recent-contents.ts";
 import { reserveIn } from "./reserved.ts";
 import { resolveEntry, resolvePath } from "./resolve.ts";
 import { type Access, isWithin, Root, under } from "./root.ts";
@@ -74,6 +75,7 @@ interface Shared {
   readonly attendance: Attendance;
   readonly recordListeners: Set<(id: string) => void>;
   readonly replications: Set<Replication>;
+  readonly recentReads: RecentContents;
   written: boolean;
   recorded: boolean;
 }
@@ -106,6 +108,7 @@ export class Workspace implements Disposable {
       listeners: new Set(),
       recordListeners: new Set(),
       replications: new Set(),
+      recentReads: new RecentContents(),
       attendance,
       written: false,
       recorded: false,
@@ -510,6 +513,11 @@ export class Workspace implements Disposable {
   /** Every directory that is shared with other machines. @internal */
   get replications(): ReadonlySet<Replication> {
     return this.#shared.replications;
+  }
+
+  /** Contents that were read without a history to keep them in. @internal */
+  get recentReads(): RecentContents {
+    return this.#shared.recentReads;
   }
 
   /**

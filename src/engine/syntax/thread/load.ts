@@ -1,8 +1,10 @@
 // Loads the parser and its grammars. V8 must not optimize them: their largest functions take it hundreds of milliseconds
 // of processor time and 15 MB, while parsing a file of 1,000 lines takes 35 ms instead of 20.
+
 import { setFlagsFromString } from "node:v8";
 import { Language, Parser } from "web-tree-sitter";
 import { unpacked } from "#grammars";
+import { once } from "../../once.ts";
 import type { Grammar } from "../language.ts";
 
 /** V8's flags for it. Functions that are compiled on first use would be optimized all the same, so all are compiled now. */
@@ -14,12 +16,11 @@ declare const WebAssembly: {
   readonly Instance: new (module: object, imports: object) => { readonly exports: object };
 };
 
-let runtime: Promise<void> | undefined;
+const runtime = once(() => Parser.init({ instantiateWasm }));
 const languages = new Map<Grammar, Language>();
 
 export async function languageFor(grammar: Grammar): Promise<Language> {
-  runtime ??= Parser.init({ instantiateWasm });
-  await runtime;
+  await runtime();
   const known = languages.get(grammar);
   if (known !== undefined) return known;
   const language = Language.loadSync(compiled(grammar));

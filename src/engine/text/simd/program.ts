@@ -1,6 +1,7 @@
 // Functions over many bytes, 16 at a time: escaping for JSON and counting line ends. Assembled and compiled on first
 // use, in about a millisecond, so small texts never pay for it. Without support by the processor or the runtime there
 // is no program, and callers use a fallback.
+import { once } from "../../once.ts";
 import {
   addFour,
   addUpBytes,
@@ -38,12 +39,7 @@ export interface Program {
 export const memoryFrom = 512;
 export const memoryTo = 16 * 65_536 - 16;
 
-let made: { readonly program: Program | undefined } | undefined;
-
-export function program(): Program | undefined {
-  made ??= { program: make() };
-  return made.program;
-}
+export const program = once(make);
 
 // No declaration of it comes with Node's own.
 declare const WebAssembly: {

@@ -73,9 +73,6 @@ export interface TemporaryNames {
 /** A draft that is older was left by a crash. */
 const draftMs = 3_600_000;
 
-/** The time in the last id that this process has made. */
-let latest = 0;
-
 export class ChangeLog {
   readonly #state: string;
   readonly #directory: string;
@@ -84,6 +81,8 @@ export class ChangeLog {
   /** Changes that could not be written: without them, undo would take an older change for the newest. */
   readonly #unwritten = new Map<string, ChangeRecord>();
   #clock = Number.POSITIVE_INFINITY;
+  /** The time in the last id that was made or noted. */
+  #latest = 0;
 
   /** `catchUp` adds the backlog. */
   constructor(state: string, catchUp: () => void, unflushed: UnflushedFiles) {
@@ -99,16 +98,16 @@ export class ChangeLog {
    */
   newId(): string {
     const now = Date.now();
-    if (now < this.#clock) latest = Math.max(latest, this.#newestTime());
+    if (now < this.#clock) this.#latest = Math.max(this.#latest, this.#newestTime());
     this.#clock = now;
-    latest = Math.max(latest + 1, now);
+    this.#latest = Math.max(this.#latest + 1, now);
     const chance = randomInt(36 ** 3).toString(36);
-    return `${latest.toString(36).padStart(8, "0")}${chance.padStart(3, "0")}`;
+    return `${this.#latest.toString(36).padStart(8, "0")}${chance.padStart(3, "0")}`;
   }
 
   /** Another machine has made this id: those that are made here from now on sort behind it, whatever the clocks say. */
   noteId(id: string): void {
-    latest = Math.max(latest, timeIn(id));
+    this.#latest = Math.max(this.#latest, timeIn(id));
   }
 
   /** As it is on the disk; undefined where it is missing, or a power cut has damaged it. */

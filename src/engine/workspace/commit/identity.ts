@@ -7,7 +7,9 @@
 //     liveness socket decides here too.
 //   - In another boot the process is dead, if only one machine can have the file system mounted. On a network
 //     file system it may run on another machine: it counts as alive while its heartbeat is fresh.
+
 import { hostname, uptime } from "node:os";
+import { once } from "../../once.ts";
 import { thisMachine } from "../system/this-machine.ts";
 
 export interface ProcessIdentity {
@@ -30,12 +32,13 @@ export interface LivenessChecks {
 export const heartbeatMs = 10_000;
 const silenceMs = 3 * heartbeatMs;
 
-let own: ProcessIdentity | undefined;
-
-export function thisProcess(): ProcessIdentity {
-  own ??= { pid: process.pid, start: thisMachine().startOf(process.pid) ?? "", world: worldOf() };
-  return own;
-}
+export const thisProcess = once(
+  (): ProcessIdentity => ({
+    pid: process.pid,
+    start: thisMachine().startOf(process.pid) ?? "",
+    world: worldOf(),
+  }),
+);
 
 export function isThisProcess({ pid, start, world }: ProcessIdentity): boolean {
   const self = thisProcess();
@@ -43,14 +46,10 @@ export function isThisProcess({ pid, start, world }: ProcessIdentity): boolean {
 }
 
 /** Which start of the machine this is. Where the system does not tell, the time of it, to ten minutes. */
-export function bootId(): string {
+export const bootId = once(() => {
   const boot = bootOf(thisProcess());
-  if (isBootId(boot)) return boot;
-  booted ??= `${boot} ${Math.round((Date.now() / 1000 - uptime()) / 600)}`;
-  return booted;
-}
-
-let booted: string | undefined;
+  return isBootId(boot) ? boot : `${boot} ${Math.round((Date.now() / 1000 - uptime()) / 600)}`;
+});
 
 export function isAlive(other: ProcessIdentity, heartbeat: number, around: LivenessChecks): boolean {
   const start = startHere(other);
