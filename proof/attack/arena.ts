@@ -13,19 +13,20 @@ import {
   realpathSync,
   rmSync,
   type Stats,
+  statSync,
   symlinkSync,
   truncateSync,
   writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { join, relative } from "node:path";
 
 /** What a reply must not tell of a file outside: its size, as numbers are written. */
 const outsideSize = 777_777;
 
 export class Arena implements Disposable {
   readonly base: string;
-  readonly root: string;
+  root: string;
   readonly outside: string;
   /** Its name begins with the root's. */
   readonly sibling: string;
@@ -35,7 +36,12 @@ export class Arena implements Disposable {
   readonly secret = `SECRET-${randomBytes(9).toString("hex")}`;
   /** The name of a file that no caller inside can know. */
   readonly hidden = `hidden-${randomBytes(9).toString("hex")}`;
-  readonly #laid: string;
+  /** What the program is told to serve. */
+  serves: readonly string[];
+  #laid: string;
+  /** What else must not change, and what must be taken away at the end. */
+  #around: readonly string[] = [];
+  #furniture: Disposable | undefined;
 
   constructor() {
     this.base = realpathSync(mkdtempSync(join(tmpdir(), "polyfs-arena-")));
@@ -53,20 +59,34 @@ export class Arena implements Disposable {
     truncateSync(join(outside, "sized.bin"), outsideSize);
     this.#lay();
     this.#laid = this.#traces();
+    this.serves = [this.root];
+  }
+
+  /** From now on the root is another directory, which is emptied. `around` must not change. */
+  moveTo(root: string, serves: readonly string[], around: readonly string[], furniture: Disposable): this {
+    [this.root, this.serves, this.#around, this.#furniture] = [root, serves, around, furniture];
+    this.#empty();
+    this.#lay();
+    this.#laid = this.#traces();
+    return this;
   }
 
   /** Puts the root back as it was at first, where it has changed; whether it had. */
   renew(): boolean {
     if (this.#traces() === this.#laid) return false;
-    for (const name of readdirSync(this.root, { encoding: "buffer" }))
-      rmSync(Buffer.concat([Buffer.from(`${this.root}/`), name]), { recursive: true, force: true });
+    this.#empty();
     this.#lay();
     return true;
   }
 
+  #empty(): void {
+    for (const name of readdirSync(this.root, { encoding: "buffer" }))
+      rmSync(Buffer.concat([Buffer.from(`${this.root}/`), name]), { recursive: true, force: true });
+  }
+
   /** Everything outside of the root: names, kinds, modes, times of the last change, bytes. */
   fingerprint(): string {
-    return [this.outside, this.sibling, this.home].map(place => print(place)).join("\n");
+    return [this.outside, this.sibling, this.home, ...this.#around].map(place => print(place)).join("\n");
   }
 
   /** What a reply tells that it must not; undefined where it is harmless. */
@@ -92,7 +112,7 @@ export class Arena implements Disposable {
     link("pub.txt", "inner-link");
     link(join(outside, "secret.txt"), "file-link");
     link(outside, "directory-link");
-    link("../outside", "relative-link");
+    link(relative(root, outside), "relative-link");
     link(join(outside, "sub"), "deep-link");
     link("directory-link", "chained-link");
     link(join(outside, "created.txt"), "dangling-link");
@@ -106,7 +126,10 @@ export class Arena implements Disposable {
     link("/proc/self/fd/0", "stdin-link");
     link(outside, "tree/d");
     link(join(outside, "secret.txt"), "tree/l");
-    linkSync(join(outside, "linked.txt"), join(root, "hard-link"));
+    // A fork by a mount lies on a file system of its own.
+    if (statSync(root).dev === statSync(outside).dev)
+      linkSync(join(outside, "linked.txt"), join(root, "hard-link"));
+    else writeFileSync(join(root, "hard-link"), "HARDLINKED\n");
     execFileSync("mkfifo", [join(root, "fifo")]);
   }
 
@@ -125,6 +148,7 @@ export class Arena implements Disposable {
   }
 
   [Symbol.dispose](): void {
+    this.#furniture?.[Symbol.dispose]();
     rmSync(this.base, { recursive: true, force: true });
   }
 }

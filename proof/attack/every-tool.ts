@@ -10,15 +10,16 @@ interface Extent {
   readonly by?: string;
   /** Which part of the calls that decide is made. */
   readonly part?: number;
+  readonly cases?: readonly PathCase[];
 }
 
 export async function attackEveryTool(
   target: Target,
   { tally, long, chance }: Trial,
-  { by = "stdio", part = 1 }: Extent = {},
+  { by = "stdio", part = 1, cases: all = pathCases }: Extent = {},
 ): Promise<void> {
   const { dialect, arena } = target;
-  const cases = pathCases.filter(({ id }) => tally.wants(id));
+  const cases = all.filter(({ id }) => tally.wants(id));
   for (const tool of dialect.tools) {
     for (const carrier of carriersOf(tool, target.spelling)) {
       if (part < 1 && !carrier.decides) continue;

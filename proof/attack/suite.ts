@@ -10,6 +10,7 @@ import { attackByDisplacing } from "./displaced.ts";
 import { attackEveryTool } from "./every-tool.ts";
 import { attackFromOtherNamespaces } from "./foreign.ts";
 import { attackByHostileState } from "./hostile-state.ts";
+import { attackInForks } from "./in-fork.ts";
 import { notRun } from "./not-run.ts";
 import { attackByGuessing } from "./oracle.ts";
 import { workAmongAttacks } from "./ordinary.ts";
@@ -56,6 +57,7 @@ function jobs(dialect: Dialect, trial: Trial, sandboxed: boolean): (() => Promis
       await using target = await overHttp(dialect);
       await attackEveryTool(target, trial, { by: "HTTP", part: trial.long ? 1 : 0.1 });
     },
+    () => attackInForks(dialect, trial, runs),
     () => attackReadOnly(dialect, trial, runs),
     () => attackOwnDirectories(dialect, trial, runs),
     () => attackTheProtocol(dialect, trial),

@@ -105,7 +105,7 @@ export async function overStdio(
   arena = new Arena(),
 ): Promise<Target & { readonly wire: ProcessWire }> {
   const around = surroundings(arena, args);
-  const wire = await start({ dialect: dialect.name, roots: [arena.root], ...around, through: launcher });
+  const wire = await start({ dialect: dialect.name, roots: arena.serves, ...around, through: launcher });
   await wire.initialize();
   const target = new Target(dialect, arena, {
     request: (method, params) => wire.request(method, params),
