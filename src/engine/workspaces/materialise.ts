@@ -3,6 +3,7 @@
 import { join } from "node:path";
 import { Fault } from "../fault.ts";
 import { mountOverlay, unmount } from "../shell/overlay.ts";
+import { copyTreeAttributes } from "../shell/tree-attributes.ts";
 import { purgeLater } from "../workspace/commit/purge.ts";
 import { makeDirectory } from "../workspace/commit/state.ts";
 import { sys } from "../workspace/commit/syscalls.ts";
@@ -44,7 +45,8 @@ export async function materialise(
   using to = Handle.open(join(place, "tree"), { directory: true, own: true }); // no server uses it yet
   if (source.method === "link" && source.snapshot !== undefined) return await linkTree(from, to, signal);
   const placing = source.method === "overlay" ? "copy" : source.method;
-  await cloneTree(from, to, { placing, signal });
+  const { copied } = await cloneTree(from, to, { placing, signal });
+  await copyTreeAttributes(source.directory, join(place, "tree"), copied, signal);
 }
 
 async function mountTree(layout: Layout, tree: string, snapshot: string): Promise<void> {

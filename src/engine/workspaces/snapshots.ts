@@ -5,12 +5,13 @@ import { join } from "node:path";
 import { Fault } from "../fault.ts";
 import { isChangedSince } from "../shell/changed-since.ts";
 import { flushFileSystem } from "../shell/flush-file-system.ts";
+import { copyTreeAttributes } from "../shell/tree-attributes.ts";
 import { contentAt, unlinkIfThere } from "../workspace/commit/if-there.ts";
 import { purgeLater } from "../workspace/commit/purge.ts";
 import { makeDirectory } from "../workspace/commit/state.ts";
 import { sys } from "../workspace/commit/syscalls.ts";
 import { system } from "../workspace/errno.ts";
-import { Handle } from "../workspace/handle.ts";
+import { display, Handle } from "../workspace/handle.ts";
 import { type Claim, claim, claimed, claimsIn } from "../workspace/system/claim.ts";
 import { writeNamedFile } from "../workspace/system/named-file.ts";
 import { cloneTree, type TreeEntries } from "../workspace/tree/clone-tree.ts";
@@ -161,7 +162,8 @@ export class Snapshots {
     using target = Handle.open(this.treeOf(id), { directory: true, own: true });
     using tree = previous && Handle.open(this.treeOf(previous.id), { directory: true, own: true });
     const before = tree && previous ? { tree, entries: previous.entries } : undefined;
-    const { entries } = await cloneTree(root, target, { placing: "copy", previous: before, signal });
+    const { entries, copied } = await cloneTree(root, target, { placing: "copy", previous: before, signal });
+    await copyTreeAttributes(display(root.whereabouts()), this.treeOf(id), copied, signal);
     return entries;
   }
 

@@ -36,6 +36,8 @@ export interface Cloned {
   readonly entries: TreeEntries;
   readonly files: number;
   readonly bytes: number;
+  /** Files that were copied, by paths that are UTF-8: their extended attributes were not. */
+  readonly copied: readonly string[];
   /** Sockets, pipes and devices, which have no second copy. */
   readonly special: readonly string[];
 }
@@ -49,7 +51,7 @@ export async function cloneTree(source: Handle, target: Handle, options: CloneOp
   const clone = new Clone(options);
   const entries = await clone.directory(source, target, "", options.previous, 0);
   sys.chmodAt(target.address, source.stat().mode & 0o7777);
-  return { entries, files: clone.files, bytes: clone.bytes, special: clone.special };
+  return { entries, files: clone.files, bytes: clone.bytes, copied: clone.copied, special: clone.special };
 }
 
 interface Previous {
@@ -60,6 +62,7 @@ interface Previous {
 class Clone {
   files = 0;
   bytes = 0;
+  readonly copied: string[] = [];
   readonly special: string[] = [];
   readonly #options: CloneOptions;
   readonly #slice = new TimeSlice();
@@ -120,12 +123,9 @@ class Clone {
     const before = previous?.entries.get(name);
     if (kind === "file") {
       const same = before !== undefined && isSame(before, entry);
-      await this.#file(held, {
-        from,
-        to,
-        entry,
-        old: same ? previous?.tree.below(addressOf(name)) : undefined,
-      });
+      const old = same ? previous?.tree.below(addressOf(name)) : undefined;
+      const isCopied = await this.#file(held, { from, to, entry, old });
+      if (isCopied) this.#noteCopied(at);
       return entry;
     }
     if (this.#options.absent?.has(identityOf(held))) return undefined;
@@ -151,10 +151,10 @@ class Clone {
   async #file(
     held: Handle,
     { from, to, entry, old }: { from: Address; to: Address; entry: TreeEntry; old: Address | undefined },
-  ): Promise<void> {
+  ): Promise<boolean> {
     this.files++;
-    if (old !== undefined && isLinked(old, to)) return;
-    if (this.#options.placing === "link" && isLinked(from, to)) return;
+    if (old !== undefined && isLinked(old, to)) return false;
+    if (this.#options.placing === "link" && isLinked(from, to)) return false;
     this.bytes += entry.size;
     const mode =
       this.#options.placing === "reflink" ? constants.COPYFILE_FICLONE_FORCE : constants.COPYFILE_FICLONE;
@@ -165,6 +165,12 @@ class Clone {
     else sys.copyFile(held.address, to, mode);
     if (this.#owner(to, held)) giveModeAt(to, entry.mode, ownerOf(held.stat()));
     times(to, held);
+    return true;
+  }
+
+  #noteCopied(path: string): void {
+    const text = Buffer.from(path, "latin1").toString("utf8");
+    if (!text.includes("\ufffd")) this.copied.push(text);
   }
 
   /** Sets the owner where that is another one: the mode has to be set again then. */

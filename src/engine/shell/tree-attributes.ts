@@ -1,0 +1,33 @@
+// Extended attributes and ACLs of many files at once, from one tree to a copy of it. Node has no call for them; `cp`
+// has. Only on Linux; what cannot be copied is left out.
+import { reducedEnvironment } from "./environment.ts";
+import { startProcess } from "./process.ts";
+
+/** Of all arguments of a process. */
+const mostArgumentBytes = 100_000;
+
+/** `paths` are relative, and files on both sides. Both trees are given by their paths. */
+export async function copyTreeAttributes(
+  from: string,
+  to: string,
+  paths: readonly string[],
+  signal?: AbortSignal,
+): Promise<void> {
+  if (process.platform !== "linux") return;
+  for (let at = 0; at < paths.length; ) {
+    signal?.throwIfAborted();
+    const some: string[] = [];
+    for (let bytes = 0; at < paths.length && bytes < mostArgumentBytes; at++) {
+      const path = paths[at] ?? "";
+      some.push(`./${path}`);
+      bytes += Buffer.byteLength(path) + 3;
+    }
+    const args = ["-P", "--attributes-only", "--preserve=xattr", "--parents", "-t", to, ...some];
+    try {
+      const cp = await startProcess("cp", args, { cwd: from, env: reducedEnvironment(), signal });
+      await cp.read(() => {});
+    } catch {
+      return; // no such program
+    }
+  }
+}
