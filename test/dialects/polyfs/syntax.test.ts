@@ -351,6 +351,19 @@ describe("replace_in_files by name", () => {
     expect(said).toContain("[1 place left alone");
   });
 
+  it("does not take the key of an argument for the declaration of a member", async () => {
+    fixture.write(
+      "keys.ts",
+      "export const a = make({ onFail: 1 });\nexport const b: Options = { onFail: 2 };\n",
+    );
+    fixture.write("user.ts", "class A extends Base {\n  set() {\n    this.onFail = 1;\n  }\n}\n");
+    const params = { paths: ["keys.ts", "user.ts"], old: "onFail", new: "onError", match: "name" };
+    const said = await server.says("replace_in_files", params);
+    expect(said).toContain("replaced 0 occurrences");
+    expect(said).toContain("[3 places left alone");
+    expect(fixture.read("keys.ts")).not.toContain("onError");
+  });
+
   it("renames a member with its overrides in the same file, and no unrelated one", async () => {
     fixture.write(
       "family.ts",

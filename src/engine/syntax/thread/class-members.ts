@@ -94,8 +94,15 @@ function declaresMember(node: Node): boolean {
     parent !== null &&
     memberNames.test(parent.type) &&
     parent.childForFieldName("value")?.id !== node.id &&
-    /property_identifier$/.test(node.type)
+    /property_identifier$/.test(node.type) &&
+    (parent.parent?.type !== "object" || hasOwnType(parent.parent))
   );
+}
+
+/** Whether an object has the type of its own keys. An argument or a value of a stated type has the keys of that type. */
+function hasOwnType({ parent }: Node): boolean {
+  if (parent?.type === "variable_declarator") return parent.childForFieldName("type") === null;
+  return parent?.type === "pair" && parent.parent !== null && hasOwnType(parent.parent);
 }
 
 /** The class in whose body a member is declared. */
