@@ -1,29 +1,18 @@
 import { spawnSync } from "node:child_process";
-import { mkdirSync, readFileSync, rmSync, statfsSync, writeFileSync } from "node:fs";
+import { readFileSync, rmSync, statfsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { Workspace } from "../../src/engine/workspace/workspace.ts";
 import { hasProc } from "../setup/proc.ts";
 import { Fixture, faultOf } from "./fixture.ts";
-
-/** Mounts a small file system on a directory; why not, where it cannot. */
-function mountSmall(directory: string, size = "512k"): { reason?: string; [Symbol.dispose](): void } {
-  mkdirSync(directory);
-  const { status } = spawnSync("mount", ["-t", "tmpfs", "-o", `size=${size}`, "tmpfs", directory]);
-  if (status !== 0) return { reason: "needs leave to mount", [Symbol.dispose]: () => {} };
-  return {
-    [Symbol.dispose]: () => {
-      if (spawnSync("umount", ["-l", directory]).status !== 0) spawnSync("umount", [directory]);
-    },
-  };
-}
+import { mountSmall } from "./small-disk.ts";
 
 describe("on a disk that is full", () => {
   it("an overwrite, a creation and a patch are refused, and every byte stays", async context => {
     using fixture = new Fixture();
     const small = join(fixture.base, "small");
-    using mount = mountSmall(small);
-    if (mount.reason !== undefined) return context.skip(mount.reason);
+    await using mount = mountSmall(small, "512k");
+    if (!mount.mounted) return context.skip("needs leave to mount");
     for (let i = 0; i < 10; i++) writeFileSync(join(small, `f${i}`), `old ${i}`);
     writeFileSync(join(small, "ballast"), Buffer.alloc(380 * 1024, "b"));
     using workspace = Workspace.open([{ path: small, access: "read-write" }], { state: fixture.state });
@@ -53,8 +42,8 @@ describe("on a disk that is full", () => {
 
   it.runIf(hasProc)("a state directory without room is told as such", async context => {
     using fixture = new Fixture({ a: "old" });
-    using mount = mountSmall(fixture.state, "2m");
-    if (mount.reason !== undefined) return context.skip(mount.reason);
+    await using mount = mountSmall(fixture.state);
+    if (!mount.mounted) return context.skip("needs leave to mount");
     writeFileSync(join(fixture.state, "ballast"), "");
     const free = statfsSync(fixture.state);
     writeFileSync(join(fixture.state, "ballast"), Buffer.alloc(Number(free.bavail * free.bsize) - 8192));
@@ -70,8 +59,8 @@ describe("on a disk that is read-only", () => {
   it("a write is refused as read-only", async context => {
     using fixture = new Fixture();
     const small = join(fixture.base, "small");
-    using mount = mountSmall(small);
-    if (mount.reason !== undefined) return context.skip(mount.reason);
+    await using mount = mountSmall(small, "512k");
+    if (!mount.mounted) return context.skip("needs leave to mount");
     writeFileSync(join(small, "a"), "old");
     spawnSync("mount", ["-o", "remount,ro", small]);
     using workspace = Workspace.open([{ path: small, access: "read-write" }], { state: fixture.state });

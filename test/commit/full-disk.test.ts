@@ -18,7 +18,7 @@ describe("on a full disk", () => {
     "a file and a tree can be deleted with a state directory %s if the user allowed it, and the answer says that it is for good",
     async ([_, used], { skip }) => {
       using fixture = new Fixture({ a: "a", b: "b", "tree/x/y": "y", "tree/z": "z" });
-      using mount = mountSmall(fixture.state);
+      await using mount = mountSmall(fixture.state);
       skip(!mount.mounted, noMount);
       const args = ["--state-dir", fixture.state];
       if (used) {
@@ -60,7 +60,7 @@ describe("on a full disk", () => {
   it("of tree and state alike, deleting makes room that can be used again", async ({ skip }) => {
     using fixture = new Fixture();
     const small = join(fixture.base, "small");
-    using mount = mountSmall(small);
+    await using mount = mountSmall(small);
     skip(!mount.mounted, noMount);
     const root = join(small, "root");
     mkdirSync(root);
@@ -121,7 +121,7 @@ function guess({ properties = {}, required = [] }: Schema, inside: string): Reco
 describe("a state directory in memory", () => {
   it("is told at the start", async ({ skip }) => {
     using fixture = new Fixture({ a: "a" });
-    using mount = mountSmall(fixture.state);
+    await using mount = mountSmall(fixture.state);
     skip(!mount.mounted, noMount);
     await using wire = await start({ roots: [fixture.inside], args: ["--state-dir", fixture.state] });
     let said = "";

@@ -2,16 +2,18 @@
 import { spawnSync } from "node:child_process";
 import { mkdirSync, statfsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { setTimeout } from "node:timers/promises";
 
 /** Mounts it on a directory, until it is disposed of; `mounted` is false where that is not allowed. */
-export function mountSmall(directory: string): { mounted: boolean; [Symbol.dispose](): void } {
+export function mountSmall(directory: string, size = "2m"): AsyncDisposable & { mounted: boolean } {
   mkdirSync(directory, { recursive: true });
-  const { status } = spawnSync("mount", ["-t", "tmpfs", "-o", "size=2m", "tmpfs", directory]);
-  const unmount = () => {
+  const { status } = spawnSync("mount", ["-t", "tmpfs", "-o", `size=${size}`, "tmpfs", directory]);
+  const unmount = async () => {
     if (status !== 0 || spawnSync("umount", ["-l", directory]).status === 0) return;
-    spawnSync("umount", [directory]); // without /proc, there is only this way
+    // Without /proc, a mount cannot be detached, and a directory may still be held for a moment.
+    for (let i = 0; i < 200 && spawnSync("umount", [directory]).status !== 0; i++) await setTimeout(25);
   };
-  return { mounted: status === 0, [Symbol.dispose]: unmount };
+  return { mounted: status === 0, [Symbol.asyncDispose]: unmount };
 }
 
 /** Fills a file system to the last block. */

@@ -96,7 +96,7 @@ describe.skipIf("missing" in found)("while a command runs", () => {
     skip,
   }) => {
     if ("missing" in found) return;
-    using mount = mountSmall(join(base, "state"));
+    await using mount = mountSmall(join(base, "state"));
     skip(!mount.mounted, "needs leave to mount a file system");
     using workspace = open();
     using directory = workspace.directory(workspace.at("."));
