@@ -69,7 +69,7 @@ function actionOf(world: Readonly<World>, step: Step, tag: string): Action | und
     }
     default: {
       const operation = changing(tree, { kind, a, b, c, via }, tag);
-      if (operation === undefined || outcome(() => after(tree, operation)) instanceof Unsure)
+      if (operation === undefined || outcome(() => after(tree, operation, false)) instanceof Unsure)
         return undefined;
       return on => on.change(operation, on.client(via), on.callFor(operation, via));
     }
@@ -97,7 +97,7 @@ function stale({ tree, changes }: Readonly<World>, { a, b, c, via }: Step, tag: 
   const operation = edit(only, 0, b, c, tag);
   if (operation?.do !== "edit") return undefined;
   const whole: Changing = { ...operation, base: base.bytes };
-  if (outcome(() => after(tree, whole)) instanceof Unsure) return undefined;
+  if (outcome(() => after(tree, whole, false)) instanceof Unsure) return undefined;
   return on => on.change(whole, on.client(via), on.callFor(whole, via));
 }
 
@@ -132,7 +132,7 @@ function elsewhere({ tree }: Readonly<World>, step: Step, tag: string): Action |
 function isPlain(tree: Tree, operation: Changing): boolean {
   const paths =
     "from" in operation ? [operation.from, operation.to] : "path" in operation ? [operation.path] : [];
-  const expected = outcome(() => after(tree, operation));
+  const expected = outcome(() => after(tree, operation, true));
   if (expected instanceof Error || differences(tree, expected).length === 0) return false;
   return paths.every(path => {
     if (!/^[\w./]+$/.test(path)) return false;

@@ -7,30 +7,33 @@ const umask = process.umask();
 const newFile = 0o666 & ~umask;
 const newDirectory: Node = { kind: "directory", mode: 0o777 & ~umask };
 
-/** The tree after an operation. Throws what it is refused with. */
-export function after(tree: Tree, operation: Changing): Tree {
+/**
+ * The tree after an operation. Throws what it is refused with. Where something may be created, the last name is `exact`
+ * in the dialects that keep a name as it is given: a name in another Unicode form is another name.
+ */
+export function after(tree: Tree, operation: Changing, exact: boolean): Tree {
   const next = new Map(tree);
   switch (operation.do) {
     case "write":
-      write(next, operation.path, operation.content, operation.mode);
+      write(next, operation.path, operation.content, operation.mode, exact);
       break;
     case "edit":
       edit(next, operation.path, operation.edits, operation.base);
       break;
     case "patch":
-      for (const block of operation.blocks) patch(next, block);
+      for (const block of operation.blocks) patch(next, block, exact);
       break;
     case "move":
-      move(next, operation.from, operation.to, operation.overwrite);
+      move(next, operation.from, operation.to, operation.overwrite, exact);
       break;
     case "copy":
-      copy(next, operation.from, operation.to, operation.overwrite);
+      copy(next, operation.from, operation.to, operation.overwrite, exact);
       break;
     case "delete":
       remove(next, operation.path, operation.recursive);
       break;
     case "mkdir":
-      makeDirectory(next, operation.path);
+      makeDirectory(next, operation.path, exact);
       break;
   }
   return next;
@@ -50,8 +53,14 @@ function makeParents(tree: Growing, at: string): void {
   tree.set(parent, newDirectory);
 }
 
-function write(tree: Growing, path: string, content: string, mode: "overwrite" | "create" | "append"): void {
-  const { at, node } = find(tree, path, true, mode !== "append");
+function write(
+  tree: Growing,
+  path: string,
+  content: string,
+  mode: "overwrite" | "create" | "append",
+  exact: boolean,
+): void {
+  const { at, node } = find(tree, path, true, exact && mode !== "append");
   if (mode === "create" && node !== undefined) throw new Refused("exists", "not_a_file");
   if (node === undefined) {
     put(tree, at, { kind: "file", bytes: Buffer.from(content), mode: newFile });
@@ -153,7 +162,7 @@ function edited(content: Content, edits: readonly Edit[]): Line[] {
   return result;
 }
 
-function patch(tree: Growing, block: Block): void {
+function patch(tree: Growing, block: Block, exact: boolean): void {
   if (block.kind === "create") {
     const { at, node } = find(tree, block.path, true);
     if (node !== undefined) throw new Refused("exists", "not_a_file");
@@ -176,7 +185,7 @@ function patch(tree: Growing, block: Block): void {
     i === place + block.at ? { ...line, text: carried(content, block.new) } : line,
   );
   if (block.to !== undefined) {
-    const to = find(tree, block.to, false, true);
+    const to = find(tree, block.to, false, exact);
     if (to.node !== undefined) throw new Refused("exists");
     tree.delete(at);
     put(tree, to.at, { ...node, bytes: bytesOf({ ...content, lines }) });
@@ -192,10 +201,12 @@ function refuseTaken(there: Node | undefined, node: Node, overwrite: boolean): v
   if ((there.kind === "link") !== (node.kind === "link")) throw new Refused("not_a_file");
 }
 
-function move(tree: Growing, from: string, to: string, overwrite: boolean): void {
+function move(tree: Growing, from: string, to: string, overwrite: boolean, exact: boolean): void {
   const source = find(tree, from, false);
   if (source.node === undefined) throw new Refused("not_found");
-  const target = find(tree, to, false, true);
+  const there = find(tree, to, false, exact);
+  // A move to another form of the same name gives it that form.
+  const target = there.at === source.at ? find(tree, to, false, true) : there;
   if (source.at === target.at) return;
   if (source.node.kind === "directory" && isWithin(target.at, source.at)) throw new Refused("invalid_input");
   refuseTaken(target.node, source.node, overwrite);
@@ -207,11 +218,11 @@ function move(tree: Growing, from: string, to: string, overwrite: boolean): void
   }
 }
 
-function copy(tree: Growing, from: string, to: string, overwrite: boolean): void {
+function copy(tree: Growing, from: string, to: string, overwrite: boolean, exact: boolean): void {
   if (find(tree, from, false).node === undefined) throw new Refused("not_found");
   const source = find(tree, from, true);
   if (source.node === undefined) throw new Refused("not_found");
-  const target = find(tree, to, false, true);
+  const target = find(tree, to, false, exact);
   const inside = isWithin(target.at, source.at) && target.at !== source.at;
   if (source.node.kind === "directory" && inside) throw new Refused("invalid_input");
   refuseTaken(target.node, source.node, overwrite);
@@ -228,13 +239,13 @@ function remove(tree: Growing, path: string, recursive: boolean): void {
   for (const one of [...tree.keys()]) if (isWithin(one, at)) tree.delete(one);
 }
 
-function makeDirectory(tree: Growing, path: string): void {
-  const { at, node } = find(tree, path, false, true);
+function makeDirectory(tree: Growing, path: string, exact: boolean): void {
+  const { at, node } = find(tree, path, false, exact);
   if (node === undefined) {
     put(tree, at, newDirectory);
     return;
   }
   const leadsOut = node.kind === "link" && node.target.startsWith("/");
-  const behind = node.kind === "link" && !leadsOut ? find(tree, path, true, true).node : node;
+  const behind = node.kind === "link" && !leadsOut ? find(tree, path, true, exact).node : node;
   if (behind?.kind !== "directory") throw new Refused("exists");
 }

@@ -19,12 +19,20 @@ export function undone(tree: Tree, { before, after, open }: Change): Tree | "ope
   if (open) return "open";
   const next = new Map(tree);
   const paths = differences(before, after);
-  for (const path of paths) {
+  const gone = paths.filter(path => !after.has(path));
+  const backs = paths.map(path => {
     const [was, made, is] = [before.get(path), after.get(path), tree.get(path)];
-    const back = sameNode(is, made) ? was : changedBack(was, made, is);
-    if (back === "open") return "open";
+    if (sameNode(is, made)) return { path, back: was };
+    // A file that was moved here goes back with what was changed in it since.
+    const wasMoved = made !== undefined && gone.some(one => sameNode(before.get(one), made));
+    return { path, back: wasMoved ? ("open" as const) : changedBack(was, made, is) };
+  });
+  // Of several reasons to refuse it, any one may be given.
+  if (backs.some(({ back }) => back === "open")) return "open";
+  for (const { path, back } of backs) {
+    if (back === "overlap") throw new Refused("stale");
     if (back === undefined) next.delete(path);
-    else next.set(path, back);
+    else if (back !== "open") next.set(path, back);
   }
   const touched = new Set(paths);
   const whole = [...next.keys()].every(path => path === "" || next.get(parentOf(path))?.kind === "directory");
@@ -39,14 +47,14 @@ function changedBack(
   was: Node | undefined,
   made: Node | undefined,
   is: Node | undefined,
-): Node | undefined | "open" {
+): Node | undefined | "open" | "overlap" {
   if (was?.kind !== "file" || made?.kind !== "file" || is?.kind !== "file") return "open";
   if (was.mode !== made.mode || made.mode !== is.mode) return "open";
   if ([was, made, is].some(({ bytes }) => isBinary(bytes))) return "open";
   const [old, base, current] = [contentOf(was.bytes), contentOf(made.bytes), contentOf(is.bytes)];
   if (old.form !== base.form || base.form !== current.form || !old.mark.equals(current.mark)) return "open";
   const result = merged(joined(base.lines), joined(old.lines), joined(current.lines));
-  if (result === "overlap") throw new Refused("stale");
+  if (result === "overlap") return "overlap";
   if (!result.sure) return "open";
   return { ...is, bytes: bytesOf({ ...current, lines: linesIn(result.lines.join("")) }) };
 }

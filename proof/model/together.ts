@@ -89,7 +89,7 @@ function inOrder(
     const operation = operations[i];
     const tree = trees.at(-1) ?? before;
     if (operation === undefined) return undefined;
-    const result = outcome(() => after(tree, operation));
+    const result = outcome(() => after(tree, operation, false));
     const got = outcomes[i] ?? "";
     if (result instanceof Refused) {
       if (!result.codes.includes(got)) return undefined;
