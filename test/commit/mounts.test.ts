@@ -8,6 +8,7 @@ import { openEngine } from "../../src/engine/engine.ts";
 import { undo } from "../../src/engine/history/undo.ts";
 import { Workspace } from "../../src/engine/workspace/workspace.ts";
 import { hasProc } from "../setup/proc.ts";
+import { unmount } from "./small-disk.ts";
 
 /** Whether this user may mount here. */
 function mayMount(): boolean {
@@ -48,7 +49,7 @@ describe.skipIf(!mayMount())("a move into a bind mount inside of a root (needs t
         expect(() => statSync(join(root, "mounted/b"))).toThrow();
       } finally {
         workspace[Symbol.dispose]();
-        execFileSync("umount", ["-l", join(root, "mounted")]); // a directory may still be held for a moment
+        await unmount(join(root, "mounted"));
         rmSync(base, { recursive: true, force: true });
       }
     });

@@ -8,12 +8,14 @@ import { setTimeout } from "node:timers/promises";
 export function mountSmall(directory: string, size = "2m"): AsyncDisposable & { mounted: boolean } {
   mkdirSync(directory, { recursive: true });
   const { status } = spawnSync("mount", ["-t", "tmpfs", "-o", `size=${size}`, "tmpfs", directory]);
-  const unmount = async () => {
-    if (status !== 0 || spawnSync("umount", ["-l", directory]).status === 0) return;
-    // Without /proc, a mount cannot be detached, and a directory may still be held for a moment.
-    for (let i = 0; i < 200 && spawnSync("umount", [directory]).status !== 0; i++) await setTimeout(25);
-  };
-  return { mounted: status === 0, [Symbol.asyncDispose]: unmount };
+  const end = async () => (status === 0 ? await unmount(directory) : undefined);
+  return { mounted: status === 0, [Symbol.asyncDispose]: end };
+}
+
+/** Without /proc, a mount cannot be detached, and a directory may still be held for a moment. */
+export async function unmount(directory: string): Promise<void> {
+  if (spawnSync("umount", ["-l", directory]).status === 0) return;
+  for (let i = 0; i < 200 && spawnSync("umount", [directory]).status !== 0; i++) await setTimeout(25);
 }
 
 /** Fills a file system to the last block. */
