@@ -36,7 +36,7 @@ export class Arena implements Disposable {
   readonly secret = `SECRET-${randomBytes(9).toString("hex")}`;
   /** The name of a file that no caller inside can know. */
   readonly hidden = `hidden-${randomBytes(9).toString("hex")}`;
-  /** What the program is told to serve. */
+  /** The directories that the server is started with. */
   serves: readonly string[];
   #laid: string;
   /** What else must not change, and what must be taken away at the end. */

@@ -26,7 +26,7 @@ export async function publishing(
   return await shareNoted(config, workspace, note.workspace ?? "", log);
 }
 
-/** For the review page, which may show many directories: opens the replica that one of these paths lies in, if any. */
+/** Opens the replica that contains one of these paths, if any. The review page may show many directories. */
 export async function openReplicaAt(
   config: Config,
   paths: readonly string[],

@@ -157,7 +157,7 @@ describe("a change of a file", () => {
     await client.connect(new StreamableHTTPClientTransport(new URL(`${url}/mcp`)));
     const uri = uriOf(root, "x.txt");
     await client.subscribeResource({ uri });
-    // The client opens its stream in its own time; until it has, nobody hears.
+    // The client opens its stream in its own time; until then, notifications are lost.
     let change = 0;
     const timer = setInterval(() => writeFileSync(join(root, "x.txt"), `new ${++change}`), 200);
     expect(await told).toBe(uri);

@@ -82,7 +82,7 @@ describe.skipIf("missing" in found)("a command in the sandbox", () => {
     expect(readFileSync(join(root, "secrets/deep/key"), "utf8")).toBe("CANARY2");
     expect(readFileSync(join(root, "server.pem"), "utf8")).toBe("CANARY3");
   });
-  it("that creates files under a rule is told so, and denied ones are counted without their names", async () => {
+  it("reports the files that it creates under a rule, and counts denied ones without naming them", async () => {
     const answer = await inSandbox("mkdir sub; echo k > sub/new.pem; echo k > other.pem; echo f > sub/free");
     expect(answer).toContain("A sub/");
     expect(answer).toContain("[2 changes not listed: the policy denies the path]");

@@ -1,5 +1,5 @@
-// Workspaces of a shared store as callers over HTTP enter them: closed when nobody uses them, kept while the store is
-// away.
+// HTTP callers in workspaces of a shared store: idle workspaces are closed, and callers stay in theirs while the store
+// is unreachable.
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -1,4 +1,4 @@
-// What the store refuses, as faults, and how a failure is told in the log.
+// Maps refusals of the store to faults, and formats its failures for the log.
 import { Fault } from "../fault.ts";
 import type { Appended } from "../store/store.ts";
 

@@ -1,7 +1,9 @@
 // Unified diffs of two texts, as `diff -u` and git print them: applying one gives the second text byte for byte.
+
 import { diffIds, type LineChange } from "./line-diff.ts";
 import { lineAt, type NumberedLines, numberLines } from "./numbered-lines.ts";
 import { type PackedHunks, packedHunks } from "./packed-changes.ts";
+import { commonPrefix, commonSuffix } from "./shared-ends.ts";
 
 export interface DiffOptions {
   /** The names after `---` and `+++`; without them only hunks are printed. */
@@ -218,28 +220,6 @@ function* printed(sign: string, line: string): Generator<string> {
     yield sign + line;
     yield "\\ No newline at end of file";
   }
-}
-
-const block = 16_384;
-
-function commonPrefix(a: string, b: string): number {
-  const most = Math.min(a.length, b.length);
-  let at = 0;
-  while (at + block <= most && a.slice(at, at + block) === b.slice(at, at + block)) at += block;
-  while (at < most && a.charCodeAt(at) === b.charCodeAt(at)) at += 1;
-  return at;
-}
-
-function commonSuffix(a: string, b: string, from: number): number {
-  const most = Math.min(a.length, b.length) - from;
-  let tail = 0;
-  while (tail + block <= most && endSlice(a, tail) === endSlice(b, tail)) tail += block;
-  while (tail < most && a.charCodeAt(a.length - 1 - tail) === b.charCodeAt(b.length - 1 - tail)) tail += 1;
-  return tail;
-}
-
-function endSlice(text: string, tail: number): string {
-  return text.slice(text.length - tail - block, text.length - tail);
 }
 
 /** The start of the line that an offset lies in, and then so many lines back. */

@@ -1,6 +1,7 @@
 // The trees of the texts parsed last. A text that is parsed again costs nothing, and a text that differs from one of
 // them in a part is parsed from its tree, which takes a tenth of the time.
 import { Edit, type Tree } from "web-tree-sitter";
+import { commonPrefix, commonSuffix } from "../../text/shared-ends.ts";
 import type { Grammar } from "../language.ts";
 import type { EditedPart } from "./edited-part.ts";
 import type { ParseError } from "./messages.ts";
@@ -38,8 +39,8 @@ export class RecentTrees {
     let [head, tail] = [0, 0];
     for (const one of this.#kept) {
       if (one.grammar !== grammar) continue;
-      const start = commonHead(one.text, text);
-      const end = commonTail(one.text, text, start);
+      const start = commonPrefix(one.text, text);
+      const end = commonSuffix(one.text, text, start);
       if (best === undefined || start + end > head + tail) [best, head, tail] = [one, start, end];
     }
     if (best === undefined || 2 * (head + tail) < Math.max(text.length, best.text.length)) return undefined;
@@ -69,29 +70,6 @@ export class RecentTrees {
       oldest?.tree.delete();
     }
   }
-}
-
-function commonHead(a: string, b: string): number {
-  const most = Math.min(a.length, b.length);
-  return longest(most, (from, to) => a.slice(from, to) === b.slice(from, to));
-}
-
-function commonTail(a: string, b: string, head: number): number {
-  const most = Math.min(a.length, b.length) - head;
-  const part = (text: string, from: number, to: number) => text.slice(text.length - to, text.length - from);
-  return longest(most, (from, to) => part(a, from, to) === part(b, from, to));
-}
-
-/** The largest number up to which all is equal. Comparing slices takes a fraction of the time of a loop. */
-function longest(most: number, isEqual: (from: number, to: number) => boolean): number {
-  let low = 0;
-  let high = most;
-  while (low < high) {
-    const middle = (low + high + 1) >>> 1;
-    if (isEqual(low, middle)) low = middle;
-    else high = middle - 1;
-  }
-  return low;
 }
 
 function partOf(text: string, head: number, tail: number): EditedPart {
