@@ -41,6 +41,13 @@ describe("the matches of a line as one", () => {
     expect(matched).toBeGreaterThan(25);
   });
 
+  it("take the next match of a line, and not its last one, which may hide a longer match", async () => {
+    using tree = new Tree({ "a.txt": "x a b\nq z\nrest\n" });
+    using directory = tree.directory();
+    const [found] = await all(grep(directory, { pattern: "a.*?z|b|x", multiline: true }));
+    expect(found?.lines?.map(({ number }) => number)).toEqual([1, 2]);
+  });
+
   it("are left as typed where brackets do not close, so that a wrong pattern stays wrong", async () => {
     for (const source of ["a)(b", "(a", "[a", "a)", "(?x) a # )"]) expect(matchChain(source)).toBeUndefined();
     using tree = new Tree({ "a.txt": "ab\n" });
