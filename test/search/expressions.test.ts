@@ -7,7 +7,7 @@ import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { Fault } from "../../src/engine/fault.ts";
 import { type Expression, readExpression } from "../../src/engine/regex/expression.ts";
-import type { MatchReport } from "../../src/engine/search/file-matches.ts";
+import type { GrepReport } from "../../src/engine/search/grep-terms.ts";
 import { matches } from "../../src/engine/search/matches.ts";
 import { Workspace } from "../../src/engine/workspace/workspace.ts";
 
@@ -69,7 +69,7 @@ afterAll(() => {
 
 async function byRipgrep(expression: Expression): Promise<[number, number][]> {
   using directory = workspace.directory(workspace.at("."));
-  const report: MatchReport = { files: 0, inaccessible: 0, stopped: undefined };
+  const report: GrepReport = { files: 0, inaccessible: 0, stopped: undefined };
   const options = { context: 0, limit: 10_000, maxFileSize: 1e6, maxFiles: 10 };
   const found: [number, number][] = [];
   for await (const file of matches(directory, expression, options, report)) {

@@ -187,7 +187,7 @@ describe("ignore rules", () => {
           expect(pathsOf(files.filter(entry => entry.kind === "file")), `${label}: walk`).toEqual(told);
           const found = await all(grep(directory, { pattern: "" }, { ignore: rules }));
           expect(pathsOf(found), `${label}: search`).toEqual(told);
-          const lines = await all(matchLines(directory, { pattern: "^" }, { ignore: rules }));
+          const lines = await all(matchLines(directory, { source: "^", flags: "" }, { ignore: rules }));
           expect(pathsOf(lines), `${label}: lines`).toEqual(told);
         }
         const below = paths.filter(path => path.startsWith(`${start}/`));

@@ -3,7 +3,8 @@
 import { text, tool } from "../../contract/tool.ts";
 import { Fault } from "../../engine/fault.ts";
 import { readExpression } from "../../engine/regex/expression.ts";
-import type { FileMatches, LineMatch, MatchReport } from "../../engine/search/file-matches.ts";
+import type { GrepReport } from "../../engine/search/grep-terms.ts";
+import type { FileMatches, LineMatch } from "../../engine/search/match-terms.ts";
 import { matches } from "../../engine/search/matches.ts";
 import { under } from "../../engine/workspace/root.ts";
 import { nativeForm } from "../../engine/workspace/windows-path.ts";
@@ -100,7 +101,7 @@ export const searchContent = tool({
       ...fileMatching(params),
     });
     using directory = call.workspace.directory(base);
-    const report: MatchReport = { files: 0, inaccessible: 0, stopped: undefined };
+    const report: GrepReport = { files: 0, inaccessible: 0, stopped: undefined };
     const options = {
       ...scope,
       context,
@@ -169,7 +170,7 @@ function fileMatching(params: object): { baseName: boolean; ignoreCase: boolean 
   };
 }
 
-function reasonOf(stopped: MatchReport["stopped"], more: boolean): StoppedReason | undefined {
+function reasonOf(stopped: GrepReport["stopped"], more: boolean): StoppedReason | undefined {
   if (stopped === "time") return "timeout";
   if (more || stopped === "output") return "maxResults";
   return stopped === "files" ? "maxFiles" : undefined;

@@ -1,6 +1,8 @@
 // `grep_files`: lines that match a JavaScript expression, printed as grep prints them.
 import type { CallContext } from "../../contract/context.ts";
 import { text, tool } from "../../contract/tool.ts";
+import { Fault } from "../../engine/fault.ts";
+import { looserPattern } from "../../engine/regex/looser-pattern.ts";
 import { nulWithin } from "../../engine/search/binary.ts";
 import type { Globs } from "../../engine/search/globs.ts";
 import type { FileHits } from "../../engine/search/grep-terms.ts";
@@ -16,6 +18,8 @@ import { missingParam } from "./words.ts";
 
 const mostContext = 50;
 const mostResults = 10_000;
+const timeoutMs = 30_000;
+const batchMs = 10_000;
 const isBinary = nulWithin(4096);
 
 export const grepFiles = tool({
@@ -63,11 +67,12 @@ export const grepFiles = tool({
     using places = placesOf(call, given, globs);
     const answer = new GrepAnswer(context, most);
     const seen = new Set<string>();
+    const looser = looserPattern(regex, caseInsensitive);
     let tooLarge = 0;
     for (const { directory, include } of places.trees) {
       const search = matchLines(
         directory,
-        { pattern: regex, ignoreCase: caseInsensitive },
+        { source: regex, flags: caseInsensitive ? "i" : "", looser },
         {
           include,
           exclude: excluded(directory, excludeGlobs, places.base),
@@ -75,6 +80,8 @@ export const grepFiles = tool({
           // Where trees overlap, a file must not count twice.
           limit: places.trees.length > 1 ? undefined : answer.left + 1,
           binary: isBinary,
+          timeoutMs,
+          batchMs,
           signal: call.signal,
         },
       );
@@ -85,6 +92,7 @@ export const grepFiles = tool({
         answer.add(path, file);
         if (answer.isFull) break;
       }
+      if (search.report.stopped === "time") throw new Fault("timeout", { ms: timeoutMs, what: regex });
       tooLarge += search.report.tooLarge;
       if (answer.isFull) break;
     }

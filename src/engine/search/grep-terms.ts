@@ -50,6 +50,8 @@ export interface FoundLine {
   readonly text: string;
   /** Whether the line was longer. */
   readonly cut: boolean;
+  /** How many matches it has, where JavaScript's engine found them. */
+  readonly count?: number | undefined;
 }
 
 export interface FileHits {

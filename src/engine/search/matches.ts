@@ -1,18 +1,19 @@
-// Search in files by a JavaScript expression or a plain text, line by line, in path order. Ripgrep does what both
-// engines mean alike, at its speed and in linear time; an expression that only JavaScript knows is run over the
-// walked files in a worker that can be stopped (scan.ts). Both give the same values.
+// Search in files by a JavaScript expression or a literal, line by line, in path order, with the number of matches in
+// each line. ripgrep searches for what means the same in both engines, at its speed and in linear time; an expression
+// that only JavaScript knows runs in a worker that can be stopped (match-lines.ts). Both give the same values.
 import { Fault } from "../fault.ts";
 import type { Expression } from "../regex/expression.ts";
 import { literalPattern, searchLines } from "../regex/find.ts";
 import type { Directory } from "../workspace/directory.ts";
-import type { FileMatches, LineMatch, MatchOptions, MatchReport } from "./file-matches.ts";
 import { grep } from "./grep.ts";
-import type { FileHits, FoundLine } from "./grep-terms.ts";
+import type { FileHits, FoundLine, GrepReport } from "./grep-terms.ts";
+import { matchLines } from "./match-lines.ts";
+import type { FileMatches, LineMatch, MatchOptions } from "./match-terms.ts";
 import type { Query } from "./ripgrep.ts";
-import { scan } from "./scan.ts";
 import { WorkSlice } from "./work-slice.ts";
 
-const maxLineBytes = 2000;
+/** In bytes where ripgrep searches, in characters elsewhere. */
+const maxLine = 2000;
 const countMs = 1000;
 
 /** Faults: `invalid_pattern`, `cancelled`, `spawn_failed`. */
@@ -22,51 +23,58 @@ export async function* matches(
     | Expression
     | { readonly literal: string; readonly ignoreCase: boolean; readonly wholeWord: boolean },
   options: MatchOptions,
-  report: MatchReport,
+  report: GrepReport,
 ): AsyncGenerator<FileMatches, void, undefined> {
+  const { context = 0 } = options;
+  const slice = new WorkSlice(options);
+  const search = searchOf(start, sought, options);
+  for await (const file of search.files)
+    yield { path: file.path, lines: await lineMatches(file, context, search.count, slice) };
+  const { files, inaccessible, stopped } = search.files.report;
+  Object.assign(report, { files, inaccessible, stopped });
+}
+
+interface CountedSearch {
+  readonly files: AsyncIterable<FileHits> & { readonly report: Readonly<GrepReport> };
+  readonly count: Counter;
+}
+
+function searchOf(
+  start: Directory,
+  sought: Parameters<typeof matches>[1],
+  options: MatchOptions,
+): CountedSearch {
+  const { context } = options;
+  const byRipgrep = (query: Query) =>
+    grep(start, query, { ...options, before: context, after: context, maxLineBytes: maxLine });
   if ("literal" in sought) {
     const { literal, ignoreCase, wholeWord } = sought;
-    const query = { pattern: literal, literal: true, ignoreCase, wholeWord };
     const text = literalPattern(literal);
     // As in ripgrep: no word character next to the match, whatever the pattern begins and ends with.
     const source = wholeWord
       ? `(?<![\\p{L}\\p{M}\\p{N}\\p{Pc}])${text}(?![\\p{L}\\p{M}\\p{N}\\p{Pc}])`
       : text;
-    const counter = counterOf(source, ignoreCase ? "iu" : "u", true);
-    yield* searched(start, query, counter, options, report);
-  } else if (sought.linear === undefined) yield* scan(start, sought, options, report);
-  else {
-    const query = { pattern: sought.linear, ignoreCase: sought.ignoreCase };
-    const counter = counterOf(sought.source, sought.flags, sought.quick);
-    yield* searched(start, query, counter, options, report);
+    const count = counterOf(source, ignoreCase ? "iu" : "u", true);
+    return { files: byRipgrep({ pattern: literal, literal: true, ignoreCase, wholeWord }), count };
   }
-}
-
-async function* searched(
-  start: Directory,
-  query: Query,
-  count: Counter,
-  options: MatchOptions,
-  report: MatchReport,
-): AsyncGenerator<FileMatches, void, undefined> {
-  const { context } = options;
-  const pace = new WorkSlice(options);
-  const search = grep(start, query, { ...options, before: context, after: context, maxLineBytes });
-  for await (const file of search)
-    yield { path: file.path, lines: await lineMatches(file, context, count, pace) };
-  Object.assign(report, search.report);
+  const { source, flags, linear, ignoreCase, quick } = sought;
+  if (linear === undefined) {
+    const files = matchLines(start, { source, flags }, { ...options, maxLineLength: maxLine });
+    return { files, count: async lines => lines.map(({ count }) => count ?? 1) };
+  }
+  return { files: byRipgrep({ pattern: linear, ignoreCase }), count: counterOf(source, flags, quick) };
 }
 
 async function lineMatches(
   { lines }: FileHits,
   context: number,
   count: Counter,
-  pace: WorkSlice,
+  slice: WorkSlice,
 ): Promise<LineMatch[]> {
   const hits = lines.flatMap((line, at) => (line.column === undefined ? [] : [{ line, at }]));
   const counts = await count(
-    hits.map(({ line }) => line.text),
-    Math.min(countMs, pace.left),
+    hits.map(({ line }) => line),
+    Math.min(countMs, slice.left),
   );
   return hits.map(({ line: { number, text }, at }, i) => ({
     number,
@@ -84,17 +92,18 @@ function around(lines: readonly FoundLine[], at: number, number: number, context
 }
 
 /** How many matches each of some lines has, all of which have one. */
-type Counter = (lines: readonly string[], ms: number) => Promise<readonly number[]>;
+type Counter = (lines: readonly FoundLine[], ms: number) => Promise<readonly number[]>;
 
 /** Safe patterns are counted here; others in a worker, and as one if that takes too long. */
 function counterOf(source: string, flags: string, quick: boolean): Counter {
   if (quick) {
     const regex = new RegExp(source, `${flags}g`);
-    return async lines => lines.map(line => Math.max(1, line.match(regex)?.length ?? 0));
+    return async lines => lines.map(({ text }) => Math.max(1, text.match(regex)?.length ?? 0));
   }
   return async (lines, ms) => {
     try {
-      const { hits } = await searchLines(source, flags, [lines.join("\n")], { ms });
+      const text = lines.map(line => line.text).join("\n");
+      const { hits } = await searchLines(source, flags, [text], { ms });
       const counts = lines.map(() => 1);
       for (const { line, count } of hits[0] ?? []) counts[line - 1] = count;
       return counts;

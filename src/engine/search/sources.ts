@@ -1,18 +1,17 @@
-// The texts that an expression is to be matched with, in path order and in batches. Where the expression has a rougher
-// twin that ripgrep understands, only the files that it finds are read. It finds in no order, so it has to be through
-// before the first of them is known: where few hits are enough, the first files of the tree are read without asking.
+// The texts that an expression is matched against, in path order and in batches. Where there is a looser pattern that
+// ripgrep understands, only the files that it finds are read. ripgrep reports them in no order, so the first of them is
+// known only when it has finished: where few hits are enough, the first files of the tree are read without it.
 import { Fault } from "../fault.ts";
-import { looserPattern } from "../regex/looser-pattern.ts";
 import { decode } from "../text/text.ts";
 import type { Directory } from "../workspace/directory.ts";
 import type { OpenFile } from "../workspace/file.ts";
 import { written } from "../workspace/name.ts";
-import { candidates } from "./candidates.ts";
+import { candidates, type LooserQuery } from "./candidates.ts";
 import { everything } from "./ignore.ts";
 import { ignoreContext, reopener } from "./ignore-context.ts";
-import type { LinePattern, MatchLinesOptions, MatchLinesReport } from "./line-pattern.ts";
+import type { LinePattern, MatchOptions, MatchReport } from "./match-terms.ts";
 import { compareBytes } from "./order.ts";
-import { walk } from "./walk.ts";
+import { type Walk, walk } from "./walk.ts";
 import type { WorkSlice } from "./work-slice.ts";
 
 export interface SearchText {
@@ -26,11 +25,10 @@ export interface TextBatch {
   readonly mayDo: boolean;
 }
 
-export const defaultTimeoutMs = 30_000;
 const firstBatch = 256 * 1024;
 const largestBatch = 4 * 1024 * 1024;
-/** How many files are read without asking, and how long they may be looked for. */
-const unasked = 64;
+/** How many files are read before ripgrep has reported, and how long the walk to them may take. */
+const unaskedFiles = 64;
 const unaskedMs = 20;
 
 interface OpenedFile {
@@ -38,27 +36,29 @@ interface OpenedFile {
   readonly file: OpenFile;
 }
 
-/** Faults: `timeout`, `cancelled`, `spawn_failed`. */
+/** Faults: `cancelled`, `spawn_failed`. */
 export async function* batches(
   start: Directory,
-  expression: LinePattern,
-  options: MatchLinesOptions,
-  pace: WorkSlice,
-  report: MatchLinesReport,
+  pattern: LinePattern,
+  options: MatchOptions,
+  slice: WorkSlice,
+  report: MatchReport,
 ): AsyncGenerator<TextBatch, void, undefined> {
   let sources: SearchText[] = [];
   let size = 0;
   let most = firstBatch;
-  for await (const found of files(start, expression, options)) {
+  for await (const found of files(start, pattern, options, slice, report)) {
     if (found === "unasked") {
       if (sources.length > 0) yield { sources, mayDo: true };
       [sources, size] = [[], 0];
       continue;
     }
     using _ = found.file;
-    if (pace.isDue) await pace.rest();
-    if (pace.isOver)
-      throw new Fault("timeout", { ms: options.timeoutMs ?? defaultTimeoutMs, what: found.path });
+    if (slice.isDue) await slice.rest();
+    if (slice.isOver) {
+      report.stopped = "time";
+      break;
+    }
     const source = await read(found, options, report);
     if (source === undefined) continue;
     sources.push(source);
@@ -73,16 +73,17 @@ export async function* batches(
 /** Undefined where the file is left out, or cannot be read. */
 async function read(
   { path, file }: OpenedFile,
-  { binary, maxFileSize = 64 * 1024 * 1024 }: MatchLinesOptions,
-  report: MatchLinesReport,
+  { binary, maxFileSize = 64 * 1024 * 1024 }: MatchOptions,
+  report: MatchReport,
 ): Promise<SearchText | undefined> {
   try {
-    if (await binary?.(file)) return undefined;
+    if (file.size <= maxFileSize && (await binary?.(file))) return undefined;
     const { body } = await decode(path, await file.bytes(maxFileSize));
     return { path, body };
   } catch (error) {
     if (!(error instanceof Fault)) throw error;
     if (Fault.is(error, "too_large")) report.tooLarge += 1;
+    else report.inaccessible += 1;
     return undefined;
   }
 }
@@ -93,62 +94,72 @@ async function read(
  */
 async function* files(
   start: Directory,
-  { pattern, ignoreCase = false }: LinePattern,
-  options: MatchLinesOptions,
+  { looser, flags }: LinePattern,
+  options: MatchOptions,
+  slice: WorkSlice,
+  report: MatchReport,
 ): AsyncGenerator<OpenedFile | "unasked", void, undefined> {
-  const rough = looserPattern(pattern, ignoreCase);
-  const { ignore, include, exclude, maxDepth, limit } = options;
+  const { ignore, include, exclude, maxDepth, limit, maxFiles } = options;
   const scope = { ignore, include, exclude, maxDepth };
-  // Started at once: the answer may have arrived when the first files have been read. A rejection is handled when
-  // awaited.
-  const over = new AbortController();
-  const signal = options.signal === undefined ? over.signal : AbortSignal.any([options.signal, over.signal]);
-  const asked =
-    rough === undefined ? undefined : hinted(start, { pattern: rough, ignoreCase }, options, signal);
-  asked?.catch(() => {});
   let last: string | undefined;
-  try {
-    if (rough !== undefined && limit !== undefined) {
-      const head = walk(start, { ...scope, signal, timeoutMs: unaskedMs, maxFiles: unasked });
-      for await (const entry of head) {
-        if (entry.kind !== "file") continue;
-        last = entry.path;
-        const file = opened(() => entry.parent?.file(entry));
-        if (file !== undefined) yield { path: entry.path, file };
+  const walked = async function* (steps: Walk): AsyncGenerator<OpenedFile, void, undefined> {
+    const after = last;
+    for await (const entry of steps) {
+      if (entry.kind !== "file" || (after !== undefined && compareBytes(entry.path, after) <= 0)) continue;
+      if (report.files === maxFiles) {
+        report.stopped = "files";
+        return;
       }
-      if (head.report.stopped === undefined) return;
-      yield "unasked";
+      report.files += 1;
+      last = entry.path;
+      const file = opened(() => entry.parent?.file(entry));
+      if (file === undefined) report.inaccessible += 1;
+      else yield { path: entry.path, file };
     }
-    const hints = await asked;
-    if (hints !== undefined) {
-      using reopened = hints.reopened;
-      for (const bytes of hints.paths) {
-        const path = written(bytes);
-        if (last !== undefined && compareBytes(path, last) <= 0) continue;
-        const file = reopened.open(bytes);
-        if (file !== undefined) yield { path, file };
+  };
+  if (looser !== undefined) {
+    // Started at once: the answer may have arrived when the first files have been read. A rejection is handled when
+    // awaited.
+    const over = new AbortController();
+    const signal =
+      options.signal === undefined ? over.signal : AbortSignal.any([options.signal, over.signal]);
+    const query = { pattern: looser, ignoreCase: flags.includes("i") };
+    const asked = hinted(start, query, options, signal);
+    asked.catch(() => {});
+    try {
+      if (limit !== undefined) {
+        const head = walk(start, { ...scope, signal, timeoutMs: unaskedMs, maxFiles: unaskedFiles });
+        yield* walked(head);
+        if (head.report.stopped === undefined) return;
+        yield "unasked";
       }
-      return;
+      const hints = await asked;
+      if (hints !== undefined) {
+        using reopened = hints.reopened;
+        for (const bytes of hints.paths) {
+          const path = written(bytes);
+          if (last !== undefined && compareBytes(path, last) <= 0) continue;
+          const file = reopened.open(bytes);
+          if (file === undefined) continue;
+          report.files += 1;
+          yield { path, file };
+        }
+        return;
+      }
+    } finally {
+      over.abort();
     }
-  } finally {
-    over.abort();
   }
-  for await (const entry of walk(start, { ...scope, signal: options.signal })) {
-    if (entry.kind !== "file" || (last !== undefined && compareBytes(entry.path, last) <= 0)) continue;
-    const file = opened(() => entry.parent?.file(entry));
-    if (file !== undefined) yield { path: entry.path, file };
-  }
+  const all = walk(start, { ...scope, signal: options.signal, timeoutMs: slice.left });
+  yield* walked(all);
+  report.inaccessible += all.report.inaccessible;
+  if (all.report.stopped === "time") report.stopped = "time";
 }
 
 /** The paths that ripgrep reports, and a way to reopen them; undefined if it rejects the pattern. */
-async function hinted(
-  start: Directory,
-  rough: { readonly pattern: string; readonly ignoreCase: boolean },
-  options: MatchLinesOptions,
-  signal: AbortSignal,
-) {
+async function hinted(start: Directory, query: LooserQuery, options: MatchOptions, signal: AbortSignal) {
   const context = ignoreContext(start, options.ignore ?? everything);
-  const paths = await candidates(start, rough, options, context, signal);
+  const paths = await candidates(start, query, options, context, signal);
   return paths === undefined ? undefined : { paths, reopened: reopener(start, context) };
 }
 
