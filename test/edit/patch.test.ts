@@ -327,6 +327,22 @@ describe("a patch envelope", () => {
     );
   });
 
+  it("takes part of a line as an anchor, and the numbers of a unified diff as none", async () => {
+    const file = "int f(int a) {\n  x = 1;\n}\nint g(int b) {\n  x = 1;\n}\n";
+    const expected = "int f(int a) {\n  x = 1;\n}\nint g(int b) {\n  x = 2;\n}\n";
+    for (const anchor of ["@@ int g", "@@ -4,3 +4,3 @@ int g(", "@@ g(int b)"])
+      expect(await patched(file, envelope(anchor, "-  x = 1;", "+  x = 2;")), anchor).toBe(expected);
+    expect(
+      await patched(file, envelope("@@ -2,2 +2,2 @@", " int g(int b) {", "-  x = 1;", "+  x = 2;")),
+    ).toBe(expected);
+    expect(
+      await refusal("patch_conflict", () => patched(file, envelope("@@ int", "-  x = 1;", "+  x = 2;"))),
+    ).toMatchObject({ reason: "ambiguous" });
+    expect(
+      await refusal("patch_conflict", () => patched(file, envelope("@@ int h", "-  x = 1;", "+  x = 2;"))),
+    ).toMatchObject({ reason: "no_anchor" });
+  });
+
   it("leaves the end of a file as it was", async () => {
     expect(await patched("a\nb", envelope("@@", " a", "-b", "+c", "+d"))).toBe("a\nc\nd");
     expect(await patched("a\nb", envelope("@@", " b", "+c"))).toBe("a\nb\nc");

@@ -34,6 +34,15 @@ const at =
   <D extends AboutPath>(data: D) =>
     `${printable(data.path)} ${words}`;
 
+/** What to do about a hunk without a place. */
+const conflictAdvice = {
+  no_match: "Make the hunk from the current lines:",
+  ambiguous: "Add lines of context that make it unique.",
+  no_anchor:
+    "No line is what its @@ names: copy a line of the file there, or leave it out. The current lines:",
+  not_at_end:
+    "It ends with a change, which means the end of the file: add the line below the change as context. The current lines:",
+} as const;
 const forbidden = {
   open: "reading is denied",
   change: "changes are denied",
@@ -243,10 +252,7 @@ export const wording: Wording = {
       );
     const how = reason === "ambiguous" ? "fits more than one place in" : "does not apply to";
     const what = `hunk ${hunk} ${how} ${printable(path)}; nothing was changed`;
-    const todo =
-      reason === "ambiguous"
-        ? "Add lines of context that make it unique."
-        : "Make the hunk from the current lines:";
+    const todo = conflictAdvice[reason];
     return [what, todo, ...(current.length > 0 ? [numbered(current)] : [])].join("\n");
   },
   duplicate_path: say(

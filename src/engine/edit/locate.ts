@@ -1,6 +1,6 @@
 // Finds the position of a hunk in a file. With a line number: there, if its old lines match; otherwise at the only
-// place where they do, under git's rules (a hunk without trailing context belongs to the end, one from line 1 to the
-// start). Without a number: at the only place after the previous hunk, or the first one after its anchor.
+// place where they do, under git's rules (a hunk without trailing context belongs to the end of the file, one from line
+// 1 to its start). Without a number: at the only place after the previous hunk, or the first one after its anchor.
 import type { FileLine } from "./file-lines.ts";
 import type { PatchHunk, PatchLine } from "./notation/file-patch.ts";
 
@@ -23,13 +23,16 @@ export interface HunkPosition {
   readonly offset: number;
 }
 
+/** Why a hunk has no place. `no_anchor`: no line is what its `@@` names. `not_at_end`: see `locateByNumber`. */
+type NoPlace = "no_match" | "ambiguous" | "no_anchor" | "not_at_end";
+
 /** The place of a hunk, or why it has none. `used` are the lines of the hunks before; `drift` is how far they moved. */
 export function locate(
   hunk: PatchHunk,
   target: HunkSearch,
   used: readonly LineSpan[],
   drift: number,
-): HunkPosition | "no_match" | "ambiguous" {
+): HunkPosition | NoPlace {
   return hunk.oldStart === undefined
     ? locateByContext(hunk, target, used.at(-1)?.end ?? 0)
     : locateByNumber(hunk, hunk.oldStart, target, used, drift);
@@ -41,7 +44,7 @@ function locateByNumber(
   target: HunkSearch,
   used: readonly LineSpan[],
   drift: number,
-): HunkPosition | "no_match" | "ambiguous" {
+): HunkPosition | NoPlace {
   const { lines } = target;
   const old = hunk.lines.filter(line => line.sign !== "+");
   const floor = used.at(-1)?.end ?? 0;
@@ -60,15 +63,20 @@ function locateByNumber(
   // Changed lines alone do not identify a place: such a hunk applies at its line number or not at all.
   if (old.every(line => line.sign === "-")) return "no_match";
   const toEnd = hunk.lines.at(-1)?.sign !== " ";
-  const places: number[] = [];
+  const isAtEnd = (at: number) => at + old.length === lines.length;
+  const everywhere: number[] = [];
   for (const at of likelyPlaces(old, lines)) {
-    if (places.length === 1000 || (oldStart <= 1 && at > 0)) break;
-    if (toEnd && at + old.length !== lines.length) continue;
-    if (fits(at) && used.every(range => at + old.length <= range.start || at >= range.end)) places.push(at);
+    if (everywhere.length === 1000 || (oldStart <= 1 && at > 0)) break;
+    if (fits(at) && used.every(range => at + old.length <= range.start || at >= range.end))
+      everywhere.push(at);
   }
+  // Its own line number, if no other place has these lines: the hunks before it moved, and it did not.
+  if (everywhere.length === 1 && everywhere[0] === stated && stated >= floor)
+    return { at: stated, offset: 0 };
+  const places = toEnd ? everywhere.filter(isAtEnd) : everywhere;
   const [only] = places;
   const expected = stated + drift;
-  if (places.length === 0 || only === undefined) return "no_match";
+  if (only === undefined) return everywhere.length > 0 ? "not_at_end" : "no_match";
   if (places.length > 1) {
     // Of several, only the one with the same offset as the previous hunks, if no other is nearer.
     const nearest = places.filter(at => Math.abs(at - stated) <= Math.abs(expected - stated));
@@ -78,15 +86,11 @@ function locateByNumber(
   return only >= floor ? { at: only, offset: only - stated } : "no_match";
 }
 
-function locateByContext(
-  hunk: PatchHunk,
-  target: HunkSearch,
-  floor: number,
-): HunkPosition | "no_match" | "ambiguous" {
+function locateByContext(hunk: PatchHunk, target: HunkSearch, floor: number): HunkPosition | NoPlace {
   const { lines } = target;
   const old = hunk.lines.filter(line => line.sign !== "+");
   const starts = hunk.anchors.length === 0 ? undefined : anchored(hunk.anchors, lines, floor);
-  if (starts?.length === 0) return "no_match";
+  if (starts?.length === 0) return "no_anchor";
   if (old.length === 0) {
     if (starts !== undefined && starts.length > 1) return "ambiguous";
     return { at: starts?.[0] === undefined ? lines.length : starts[0] + 1, offset: 0 };
@@ -126,13 +130,12 @@ function likelyPlaces(old: readonly PatchLine[], lines: readonly FileLine[]): nu
   return rarest.map(at => at - i).filter(at => at >= 0 && at + old.length <= lines.length);
 }
 
-/** The lines at which a chain of anchors ends, for each place where it can begin. */
+/** The lines at which a chain of anchors ends, for each place where it can begin. Part of a line will do. */
 function anchored(anchors: readonly string[], lines: readonly FileLine[], floor: number): number[] {
   const ends = new Set<number>();
-  for (const simple of [(text: string) => text, (text: string) => text.trim()]) {
+  for (const isNamed of anchorTests) {
     const find = (anchor: string, from: number) => {
-      for (let at = from; at < lines.length; at++)
-        if (simple(lines[at]?.text ?? "") === simple(anchor)) return at;
+      for (let at = from; at < lines.length; at++) if (isNamed(lines[at]?.text ?? "", anchor)) return at;
       return -1;
     };
     const [first = "", ...inner] = anchors;
@@ -146,6 +149,13 @@ function anchored(anchors: readonly string[], lines: readonly FileLine[], floor:
   }
   return [...ends];
 }
+
+/** Whether a line is what an anchor names, the strictest test first. */
+const anchorTests: readonly ((line: string, anchor: string) => boolean)[] = [
+  (line, anchor) => line === anchor,
+  (line, anchor) => line.trim() === anchor.trim(),
+  (line, anchor) => line.includes(anchor.trim()),
+];
 
 type SameLine = (line: FileLine) => boolean;
 

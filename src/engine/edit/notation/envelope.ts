@@ -87,7 +87,9 @@ function updateFile(reader: EnvelopeReader, path: string): FilePatch {
 function readHunk(reader: EnvelopeReader, first: boolean): PatchHunk | undefined {
   const anchors: string[] = [];
   while (reader.peek?.startsWith("@@")) {
-    const anchor = (reader.next() ?? "").slice(2).replace(/^ /, "").replace(/ @@$/, "");
+    const header = (reader.next() ?? "").slice(2).replace(/^ /, "");
+    // The numbers of a unified diff say nothing here; what follows them is an anchor as any other.
+    const anchor = header.replace(/^-\d+(,\d+)? \+\d+(,\d+)?( @@ ?|$)/, "").replace(/ @@$/, "");
     if (anchor.trim() !== "") anchors.push(anchor);
   }
   const start = reader.number + 1;
