@@ -17,6 +17,8 @@ describe("the encoding of a file without a mark", () => {
       ["Это обычный русский текст, который нужен для проверки кодировки файла.", "koi8-r"],
       ["Déjà vu: le café était fermé à Noël.", "windows-1252"],
       ["Über die Brücke gehen wir in größere Städte.", "windows-1252"],
+      ["Größe der Tür\nnaïve café\nGröße\n", "windows-1252"],
+      ["Größe, Größe, Größe", "windows-1252"],
     ];
     for (const [text, encoding] of samples) expect(found(text, encoding), text).toBe(encoding);
   });

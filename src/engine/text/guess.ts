@@ -122,9 +122,16 @@ function singleByte(bytes: Buffer): Guess | undefined {
       return { encoding: "koi8-r", certain };
     return undefined;
   }
-  const isolated = high.length / runs < 1.3;
-  if (high.length < 3 || !isolated || share(high, byte => western.has(byte)) <= 0.9) return undefined;
+  const isLatin =
+    high.length / runs < 1.3 || (high.length / runs <= 2 && asciiLettersBeside(bytes) > high.length);
+  if (high.length < 3 || !isLatin || share(high, byte => western.has(byte)) <= 0.9) return undefined;
   return { encoding: "windows-1252", certain: isClearly1252(high) };
+}
+
+/** The letters of ASCII in words with bytes beyond it: most letters of a Latin text, and none of another script. */
+function asciiLettersBeside(bytes: Buffer): number {
+  const words = bytes.toString("latin1").match(/[A-Za-z]*[\x80-\xff][A-Za-z\x80-\xff]*/g) ?? [];
+  return words.join("").replace(/[\x80-\xff]/g, "").length;
 }
 
 // Letters of windows-1252 that are other letters in windows-1250; õ and û are left out, which Hungarian uses for its own.
