@@ -14,21 +14,27 @@ const mostFiles = 10;
 /** Counting lines of larger files is not worth the time. */
 const maxCountedBytes = 1024 * 1024;
 
-/** `own` is the connection that is called "you". */
-export function changeLines(record: ChangeRecord, workspace: Workspace, own: string): string[] {
+/** `own` is the connection that is called "you"; files that `isWanted` refuses are only counted. */
+export function changeLines(
+  record: ChangeRecord,
+  workspace: Workspace,
+  own: string,
+  isWanted: (file: RecordedFile) => boolean = () => true,
+): string[] {
   const { id, action, client, connection, undoes, partial, files, kept, uncertain } = record;
   const other = `${printable(client) || "?"}${connection === undefined ? "" : ` (${printable(connection)})`}`;
   const who = connection === own ? "you" : other;
   const back = undoes && `undoes ${partial ? "a part of " : ""}${undoes}`;
   const head = [id, timeOf(record), action || "?", who, ...(back ? [back] : [])];
   const visible = files.filter(({ at }) => !workspace.isHidden(at));
-  const left = visible.length - mostFiles;
+  const listed = visible.filter(isWanted).slice(0, mostFiles);
+  const left = visible.length - listed.length;
   const denied = files.length - visible.length;
   return [
     head.join(" · ") +
       (uncertain ? " · or another command at the same time" : "") +
       (kept ? "" : " · cannot be undone"),
-    ...visible.slice(0, mostFiles).map(file => `  ${fileLine(file, workspace)}`),
+    ...listed.map(file => `  ${fileLine(file, workspace)}`),
     ...(left > 0 ? [`  [${counted(left, "more file")}]`] : []),
     ...(denied > 0 ? [`  ${deniedNote(denied)}`] : []),
   ];

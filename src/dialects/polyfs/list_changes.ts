@@ -1,6 +1,7 @@
 // `list_changes`: the changes here with author and time, newest first, and their net effect.
 import { text } from "../../contract/tool.ts";
-import { listChanges as changesOf } from "../../engine/history/changes.ts";
+import { listChanges as changesOf, concerns } from "../../engine/history/changes.ts";
+import type { RecordedFile } from "../../engine/workspace/archive/log.ts";
 import { AnswerLines, answerBytes } from "./answer.ts";
 import { changeLines } from "./change-lines.ts";
 import { addNetLines } from "./net-lines.ts";
@@ -46,10 +47,12 @@ export const listChanges = polyfsTool({
     const others = (call.notes?.about(listed.map(({ id }) => id)) ?? []).filter(
       ({ id }) => !unread.some(note => note.id === id),
     );
+    const place = at && workspace.locate(at).path;
+    const isWanted = (file: RecordedFile) => place === undefined || concerns(file, place);
     let last: string | undefined;
     for (const record of listed) {
       if (diff && lines.room < answerBytes(call.settings) / 2) break;
-      if (!lines.add(changeLines(record, workspace, session.connection).join("\n"))) break;
+      if (!lines.add(changeLines(record, workspace, session.connection, isWanted).join("\n"))) break;
       for (const note of others) if (note.change === record.id) lines.add(noteLine(call, note));
       last = record.id;
     }

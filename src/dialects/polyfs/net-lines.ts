@@ -18,7 +18,7 @@ export async function addNetLines(
       ? ""
       : (await decode(at, workspace.shown(at, text.bytes), { encoding: text.codec.name })).body;
   for (const [i, file] of files.entries()) {
-    const { at, from, before, after, opaque, first } = file;
+    const { at, from, before, after, opaque, first, mixed } = file;
     if (workspace.isHidden(at)) continue;
     const name = shownAt(workspace, at);
     const [old, made] = [await visible(at, before), await visible(at, after)];
@@ -26,7 +26,8 @@ export async function addNetLines(
     const diff = await textJob("diffStart", old.length + made.length, old, made, options);
     const letter = from !== undefined ? "R" : before === undefined ? "A" : after === undefined ? "D" : "M";
     const moved = from === undefined ? "" : `${shownAt(workspace, from)} -> `;
-    const counts = opaque ? "" : ` +${diff.added} -${diff.removed}`;
+    const others = mixed ? " (with other changes of it in between)" : "";
+    const counts = (opaque ? "" : ` +${diff.added} -${diff.removed}`) + others;
     if (!lines.add(`${opaque && from === undefined ? "M" : letter} ${moved}${name}${counts}`)) {
       lines.note(`[no room for ${counted(files.length - i, "more file")}]`);
       return;

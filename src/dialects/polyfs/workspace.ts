@@ -134,7 +134,8 @@ async function difference(
   const files = await workspaces.diff(target, call.workspace, { room, signal: call.signal });
   if (files.length === 0) return text(`${target.name} does not differ from its base`);
   const lines = new AnswerLines(room - 300);
-  lines.note(`${counted(files.length, "file")} of ${target.name} differ from its base`);
+  const differ = files.length === 1 ? "differs" : "differ";
+  lines.note(`${counted(files.length, "file")} of ${target.name} ${differ} from its base`);
   addFiles(lines, files, ({ path, effect, kind, added, removed, modes }) => {
     const counts =
       added === undefined ? ` (${kind === "file" ? "binary" : kind})` : ` (+${added} -${removed})`;

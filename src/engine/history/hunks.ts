@@ -29,6 +29,8 @@ export interface NetText {
   readonly first: number;
   /** Not text, or not kept: nothing can be shown, and its hunks are none. */
   readonly opaque: boolean;
+  /** See `NetFile`. */
+  readonly mixed?: boolean | undefined;
 }
 
 /** Files of which one side is larger than `maxBytes` are opaque. */
@@ -39,7 +41,7 @@ export async function netTexts(
 ): Promise<NetText[]> {
   const files: NetText[] = [];
   let first = 1;
-  for (const { at, from, before, after } of netOf(records)) {
+  for (const { at, from, before, after, mixed } of netOf(records)) {
     const large = [before, after].some(one => one?.kind === "file" && one.size > maxBytes);
     const [old, made] = large
       ? (["opaque", "opaque"] as const)
@@ -52,7 +54,7 @@ export async function netTexts(
     const bodies = [texts.before?.body ?? "", texts.after?.body ?? ""] as const;
     const size = bodies[0].length + bodies[1].length;
     const hunks = opaque ? [] : unpackedHunks(await textJob("hunksBetween", size, ...bodies, hunkContext));
-    files.push({ at, from, ...texts, hunks, first, opaque });
+    files.push({ at, from, ...texts, hunks, first, opaque, mixed });
     first += hunks.length;
   }
   return files;
@@ -91,6 +93,7 @@ export async function withoutHunks(
     const chosen = file.hunks.filter((_, i) => numbers.includes(file.first + i));
     if (chosen.length === 0) continue;
     const made = await inverse(workspace, file, chosen);
+    if (made.before !== undefined && made.after?.equals(made.before)) continue; // undone before
     changes.push(made.change);
     files.push({
       at: file.at,

@@ -8,6 +8,8 @@ export interface NetFile {
   readonly after: Snapshot | undefined;
   /** The path it was moved from: contents of moves are not compared. */
   readonly from?: string;
+  /** Between these changes something else changed it, too: the net effect contains that. */
+  readonly mixed?: boolean;
 }
 
 interface NetFileSoFar extends NetFile {
@@ -41,6 +43,7 @@ export function netOf(records: readonly ChangeRecord[]): NetFile[] {
           before: old,
           after: effect === "removed" ? undefined : after,
           ...(known?.from && { from: known.from, original: known.original ?? before }),
+          ...(known !== undefined && (known.mixed || !same(known.after, before)) && { mixed: true }),
         });
     }
   }

@@ -272,11 +272,13 @@ class Inverting {
     const found = this.#workspace.lstat(path).mode;
     const mode = found === after.mode ? before.mode : found; // a mode that was set since stays
     const sameMode = mode === found;
-    if (bytes.equals(current) && exact && sameMode) return nothing;
+    const isSame = bytes.equals(current) && sameMode;
+    if (isSame && exact) return nothing;
     const times = exact ? { modified: new Date(before.modified) } : {};
     return {
+      // Without an effect it is recorded all the same: the change counts as undone from then on.
       changes: [{ kind: "write", path, bytes, expect: current, mode, ...times }],
-      restored: [{ at, did: "changed back", before: current, after: bytes }],
+      restored: isSame ? [] : [{ at, did: "changed back", before: current, after: bytes }],
     };
   }
 

@@ -98,6 +98,26 @@ describe("list_changes", () => {
     expect(await server.says("list_changes", { mine: true })).not.toContain(second);
   });
 
+  it("of a path name the files there, and count the others", async () => {
+    for (const name of ["x.txt", "y.txt"]) fixture.write(name, "old\n");
+    await server.says("replace_in_files", { paths: ["x.txt", "y.txt"], old: "old", new: "new" });
+    const said = await server.says("list_changes", { path: "x.txt" });
+    expect(said).toContain("  M x.txt +1 -1\n  [1 more file]");
+    expect(said).not.toContain("y.txt");
+  });
+
+  it("with what somebody else did in between say so in the diff", async () => {
+    await edit("5", "five");
+    await edit("15", "fifteen");
+    const params = { since: "start", diff: true };
+    expect(await server.says("list_changes", params)).toContain("M a.txt +2 -2\n");
+    fixture.write("a.txt", fixture.read("a.txt").replace("\n25\n", "\nperson\n"));
+    await edit("35", "thirty-five");
+    expect(await server.says("list_changes", params)).toContain(
+      "M a.txt +4 -4 (with other changes of it in between)",
+    );
+  });
+
   it("since a change, a time, or the start of this connection, with what it comes to", async () => {
     const first = await edit("5", "five");
     const second = await edit("five", "5");
@@ -131,6 +151,19 @@ describe("undo of several changes", () => {
     const before = fixture.read("a.txt");
     expect((await server.refuses("undo", { changes: ids }))[0]).toMatch(/^stale/);
     expect(fixture.read("a.txt")).toBe(before);
+  });
+
+  it("once more says that nothing is left of it, whole or by hunk", async () => {
+    const first = await edit("5", "five");
+    const second = await edit("25", "twenty-five");
+    const nothing = "[nothing is left of it: all is as it was before]";
+    for (const params of [{ change: first }, { change: second, hunks: [1] }]) {
+      expect(await server.says("undo", params)).not.toContain(nothing);
+      const again = await server.says("undo", params);
+      expect(again).toContain(nothing);
+      expect(again).not.toContain("changed back");
+    }
+    expect(fixture.read("a.txt")).toBe(numbered(40));
   });
 
   it("by hunk, with the numbers of the diff", async () => {
