@@ -2,6 +2,7 @@
 // killed and comes back with what it had, or as a new machine with nothing.
 import { execFileSync } from "node:child_process";
 import {
+  chmodSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
@@ -17,6 +18,7 @@ import { type Answer, NoAnswer } from "../client/client.ts";
 import { HttpServer, messageIn } from "../client/http-client.ts";
 import { program } from "../places.ts";
 import { Cable } from "./cable.ts";
+import { DatabaseDisk } from "./database-disk.ts";
 
 const both = { "content-type": "application/json", accept: "application/json, text/event-stream" };
 const era = "2026-07-28";
@@ -26,8 +28,9 @@ const meta = {
 };
 
 export class Cluster implements AsyncDisposable {
-  readonly base = realpathSync(mkdtempSync(join(tmpdir(), "polyfs-cluster-")));
+  readonly base: string;
   readonly database: PostgresServer | undefined;
+  readonly disk: DatabaseDisk;
   readonly #store: string;
   readonly #servers: HttpServer[] = [];
   /** The networks of the replicas, where they share a database. */
@@ -35,14 +38,19 @@ export class Cluster implements AsyncDisposable {
   readonly #addresses: string[] = [];
   readonly #clock = fakeClock();
 
-  private constructor(database: PostgresServer | undefined) {
+  private constructor(base: string, disk: DatabaseDisk, database: PostgresServer | undefined) {
+    this.base = base;
+    this.disk = disk;
     this.database = database;
     this.#store = database?.url ?? join(this.base, "store");
   }
 
   /** Where there is no PostgreSQL, the replicas share a directory. */
   static async start(count: number, files: Readonly<Record<string, string>>): Promise<Cluster> {
-    const cluster = new Cluster(await startPostgres());
+    const base = realpathSync(mkdtempSync(join(tmpdir(), "polyfs-cluster-")));
+    chmodSync(base, 0o755); // the database runs as another user
+    const disk = new DatabaseDisk(join(base, "disk"));
+    const cluster = new Cluster(base, disk, await startPostgres([], disk.path));
     cluster.command("store", "migrate");
     mkdirSync(cluster.root(0));
     for (const [name, text] of Object.entries(files)) writeFileSync(join(cluster.root(0), name), text);
@@ -141,6 +149,7 @@ export class Cluster implements AsyncDisposable {
     }
     for (const cable of this.#cables) await cable[Symbol.asyncDispose]();
     await this.database?.[Symbol.asyncDispose]();
+    await this.disk[Symbol.asyncDispose]();
     rmSync(this.base, { recursive: true, force: true });
   }
 }

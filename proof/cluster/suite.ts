@@ -1,5 +1,6 @@
 // Agents work through three replicas of one workspace while replicas are killed, replaced by new machines, and cut off
-// from the database, and the database crashes. Their clocks are an hour apart. Afterwards every answered piece of work must be there, in order, exactly once, on every replica.
+// from the database, and the database crashes, is killed, or runs out of disk. Their clocks are an hour apart. Afterwards
+// every answered piece of work must be there, in order, exactly once, on every replica.
 //
 //   CL1  what was answered is there, once
 //   CL2  shared files are what their edits add up to: every line comes from an edit, none is lost, doubled or misplaced
@@ -23,6 +24,8 @@ export const clusterSuite: Suite = {
     await using cluster = await Cluster.start(3, Object.fromEntries(shared.map(name => [name, start])));
     if (cluster.database === undefined)
       tally.skipped("CL0", "PostgreSQL is not installed: the replicas share a directory instead");
+    if (!cluster.disk.isOwn)
+      tally.skipped("CL0", "no file system can be mounted: the disk of the database never fills");
     if (!cluster.hasClocks) tally.skipped("CL0", "libfaketime is not installed: the clocks agree");
     const end = Date.now() + minutes * 60_000;
     const isOver = () => Date.now() > end;
@@ -37,13 +40,23 @@ export const clusterSuite: Suite = {
   },
 };
 
-/** One replica dies every few seconds, and comes back; in the middle the database crashes. */
+/** One replica dies every few seconds, and comes back; in between the database crashes or its disk is full. */
 async function disturb(cluster: Cluster, { chance, long, say }: Trial, isOver: () => boolean): Promise<void> {
   for (let round = 1; !isOver(); round++) {
     await pause(long ? 5000 : 3000);
-    if (round % 3 === 2 && cluster.database?.restart !== undefined) {
-      say("the database crashes");
-      await cluster.database.restart();
+    const { database, disk } = cluster;
+    if (round % 3 === 2 && database?.restart !== undefined) {
+      const how = chance.pick(
+        disk.isOwn ? (["SIGQUIT", "SIGKILL", "full"] as const) : (["SIGQUIT", "SIGKILL"] as const),
+      );
+      say(how === "full" ? "the disk of the database is full" : `the database crashes (${how})`);
+      if (how !== "full") await database.restart(how);
+      else {
+        disk.fill();
+        await pause(1000 + chance.below(long ? 10_000 : 2000));
+        disk.free();
+        await database.start?.(); // it may have given up
+      }
       continue;
     }
     const victim = chance.below(cluster.count);

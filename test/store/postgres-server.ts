@@ -1,6 +1,6 @@
 // A PostgreSQL of the tests' own: the installed one, in a temporary directory, on a socket and a port of its
 // own. `POLYFS_TEST_POSTGRES` names another one, where schemas can be created.
-import { execFileSync, spawn, spawnSync } from "node:child_process";
+import { type ChildProcess, execFileSync, spawn, spawnSync } from "node:child_process";
 import { chmodSync, chownSync, existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
@@ -10,20 +10,23 @@ import { setTimeout } from "node:timers/promises";
 export interface PostgresServer extends AsyncDisposable {
   /** Of a user who may do everything. */
   readonly url: string;
-  /** Stops it as a crash would, and starts it again. Absent for a server that is not ours. */
-  restart?(): Promise<void>;
-  stop?(): Promise<void>;
+  /** Stops it at once, or with kill -9, and starts it again: it has to recover. Absent for a server that is not ours. */
+  restart?(signal?: "SIGQUIT" | "SIGKILL"): Promise<void>;
+  stop?(signal?: "SIGQUIT" | "SIGKILL"): Promise<void>;
   start?(): Promise<void>;
   readonly directory?: string;
 }
 
-/** Undefined where none can be had. */
-export async function startPostgres(settings: readonly string[] = []): Promise<PostgresServer | undefined> {
+/** Undefined where none can be had. `parent` is where its directory is made. */
+export async function startPostgres(
+  settings: readonly string[] = [],
+  parent = tmpdir(),
+): Promise<PostgresServer | undefined> {
   const given = process.env.POLYFS_TEST_POSTGRES;
   if (given !== undefined) return { url: given, async [Symbol.asyncDispose]() {} };
   const programs = installed();
   if (programs === undefined) return undefined;
-  const directory = mkdtempSync(join(tmpdir(), "polyfs-pg-"));
+  const directory = mkdtempSync(join(parent, "polyfs-pg-"));
   chmodSync(directory, 0o755);
   const user = unprivileged();
   if (user !== undefined) chownSync(directory, user.uid, user.gid);
@@ -38,26 +41,25 @@ export async function startPostgres(settings: readonly string[] = []): Promise<P
     `unix_socket_directories=${directory}`,
     ...settings,
   ];
-  let server: ReturnType<typeof spawn> | undefined;
+  let server: ChildProcess | undefined;
+  const launch = () =>
+    spawn(join(programs, "postgres"), ["-D", data, ...options.flatMap(one => ["-c", one])], quiet);
   const start = async () => {
-    const own = spawn(
-      join(programs, "postgres"),
-      ["-D", data, ...options.flatMap(one => ["-c", one])],
-      quiet,
-    );
-    server = own;
+    if (server === undefined || hasEnded(server)) server = launch();
     const ready = () =>
       spawnSync(join(programs, "pg_isready"), ["-q", "-h", "127.0.0.1", "-p", String(port)]).status === 0;
     for (let i = 0; !ready(); i++) {
-      if (i > 600 || own.exitCode !== null) throw new Error("PostgreSQL does not start");
+      if (i > 600) throw new Error("PostgreSQL does not start");
+      // It refuses to start as long as processes of one that was killed hold its memory.
+      if (hasEnded(server) && i % 10 === 9) server = launch();
       await setTimeout(50);
     }
   };
-  const stop = async () => {
+  const stop = async (signal: "SIGQUIT" | "SIGKILL" = "SIGQUIT") => {
     const own = server;
-    if (own === undefined || own.exitCode !== null || own.signalCode !== null) return;
+    if (own === undefined || hasEnded(own)) return;
     const ended = new Promise(resolve => own.once("exit", resolve));
-    own.kill("SIGQUIT"); // at once, as a crash: what is left needs recovery
+    own.kill(signal);
     await ended;
   };
   try {
@@ -69,8 +71,8 @@ export async function startPostgres(settings: readonly string[] = []): Promise<P
   }
   return {
     ...{ url, directory, start, stop },
-    async restart() {
-      await stop();
+    async restart(signal) {
+      await stop(signal);
       await start();
     },
     async [Symbol.asyncDispose]() {
@@ -78,6 +80,10 @@ export async function startPostgres(settings: readonly string[] = []): Promise<P
       rmSync(directory, { recursive: true, force: true });
     },
   };
+}
+
+function hasEnded({ exitCode, signalCode }: ChildProcess): boolean {
+  return exitCode !== null || signalCode !== null;
 }
 
 function installed(): string | undefined {
