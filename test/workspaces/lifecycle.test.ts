@@ -40,6 +40,18 @@ describe("a snapshot", () => {
     expect(inode(third.snapshot)).toBe(inode(fork.snapshot));
   });
 
+  it.runIf(canMount)("of before the base changed leaves nothing in a fork by a mount", async () => {
+    using ground = new Ground("overlay");
+    const { base, fork } = await ground.forked({ "a.txt": "a\n", "gone.txt": "b\n" });
+    ground.files(base, { "a.txt": "A\n", "gone.txt": null, "new.txt": "n\n" });
+    const second = await ground.workspaces.fork("second", "main", "");
+    expect(treeOf(second.root)).toEqual({ "a.txt": "A\n", "new.txt": "n\n" });
+    expect(second.snapshot).not.toBe(fork.snapshot);
+    const mounts = readFileSync("/proc/self/mounts", "utf8").split("\n");
+    expect(mounts.filter(line => line.includes(second.tree ?? "-"))).toHaveLength(1);
+    expect(readdirSync(ground.workspaces.layout.removing)).toEqual([]);
+  });
+
   it("is one moment of a base that changes while it is taken", async () => {
     using ground = new Ground("link");
     const files = Object.fromEntries(Array.from({ length: 300 }, (_, i) => [`f${i}`, "0\n"]));

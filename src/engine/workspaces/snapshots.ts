@@ -76,7 +76,7 @@ export class Snapshots {
     try {
       using _ = await claimed(this.#layout.claims, `base-${base.id}`, signal);
       using root = system(base.root, () => Handle.open(base.root, { directory: true }));
-      using last = await this.#latest(base);
+      using last = await this.latest(base);
       if (last !== undefined && (await this.#isCurrent(last, root, base, signal))) return last.id;
       using made = await this.#make(root, base, last, signal);
       writeNamedFile(join(this.#layout.latest, base.id), made.id);
@@ -97,7 +97,8 @@ export class Snapshots {
     return { id, tree: this.treeOf(id), [Symbol.dispose]: () => held?.[Symbol.dispose]() };
   }
 
-  async #latest({ id }: WorkspaceRecord): Promise<HeldSnapshot | undefined> {
+  /** The newest one of a workspace, which may have changed since. */
+  async latest({ id }: WorkspaceRecord): Promise<HeldSnapshot | undefined> {
     const name = contentAt(join(this.#layout.latest, id), maxSmallBytes)?.toString("utf8");
     return name === undefined || !/^[0-9a-f]{16}$/.test(name) ? undefined : await this.hold(name);
   }
@@ -132,11 +133,18 @@ export class Snapshots {
         const id = newId();
         const held = claim(this.#layout.claims, `snapshot-${id}-${newId()}`);
         attempts.push(id);
-        const now = Date.now();
+        const [now, offset] = [Date.now(), clockOffset()];
         const entries = await this.#clone(root, id, previous, signal);
-        if (await isUnchanged(root, entries, new Set(), signal)) {
+        const text = printEntries(entries);
+        const since = now - slackMs;
+        const look = { since, isLarge: text.length > largeEntriesBytes };
+        const isStill =
+          (await isChangedSince(base.root, look)) === false && isSteady(now, offset)
+            ? true
+            : await isUnchanged(root, entries, new Set(), signal);
+        if (isStill) {
           await flushFileSystem(join(this.#layout.snapshots, id));
-          writeNamedFile(join(this.#layout.snapshots, id, "entries"), printEntries(entries));
+          writeNamedFile(join(this.#layout.snapshots, id, "entries"), text);
           this.#see(id, now);
           attempts.pop();
           return this.#held(id, held);
@@ -176,8 +184,7 @@ export class Snapshots {
   #seen(id: string): number | undefined {
     const text = contentAt(join(this.#layout.snapshots, id, "seen"), maxSmallBytes)?.toString("utf8") ?? "";
     const [time = Number.NaN, offset = Number.NaN] = text.split(" ").map(Number);
-    const isSteady = Math.abs(clockOffset() - offset) < clockStepMs && time <= Date.now();
-    return isSteady ? time - slackMs : undefined;
+    return isSteady(time, offset) ? time - slackMs : undefined;
   }
 
   #see(id: string, time: number): void {
@@ -214,6 +221,11 @@ export class Snapshots {
 /** Between the clock and the uptime of the machine: it stays the same unless the clock is set. */
 function clockOffset(): number {
   return Math.round(Date.now() - uptime() * 1000);
+}
+
+/** Whether the clock was not set since a time, when it was so far from the uptime. */
+function isSteady(time: number, offset: number): boolean {
+  return Math.abs(clockOffset() - offset) < clockStepMs && time <= Date.now();
 }
 
 /** Rejects when the signal aborts; none where there is no signal. */

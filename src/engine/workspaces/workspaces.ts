@@ -18,8 +18,9 @@ import { type Chosen, chooseMethod } from "./copy-method.ts";
 import { forkChanges } from "./difference.ts";
 import { type ForkDifference, fileDifferences } from "./file-difference.ts";
 import { type ForkOrigin, SnapshotOrigin } from "./fork-origin.ts";
+import { makeForkTree } from "./fork-tree.ts";
 import { type Layout, layoutAt, newId } from "./layout.ts";
-import { dismantle, lastUsed, materialise, remount, type Source, touchUsed } from "./materialise.ts";
+import { dismantle, lastUsed, materialise, remount, touchUsed } from "./materialise.ts";
 import { type MergeResult, mergeFork } from "./merge.ts";
 import { aboutOf, type CopyMethod, type CreatorNotes, recordOf, type WorkspaceRecord } from "./record.ts";
 import { Snapshots } from "./snapshots.ts";
@@ -267,7 +268,10 @@ export class Workspaces implements AsyncDisposable {
       if (isWithin(path, this.layout.path) || isWithin(this.layout.path, path))
         throw new Fault("nested_workspace", { path, other: this.layout.path });
     }
-    return await this.#make(name, source, { kind: "created", method: "copy", owner }, undefined, signal);
+    return await this.#make(name, undefined, async tree => {
+      await materialise(this.layout, tree, source, signal);
+      return { about: { kind: "created", method: "copy", owner } };
+    });
   }
 
   /** Faults: `workspace_exists`, `unknown_workspace`, `base_gone`, `base_changing`. */
@@ -276,24 +280,24 @@ export class Workspaces implements AsyncDisposable {
     if ((await this.store.find(name)) !== undefined) throw new Fault("workspace_exists", { name });
     const base = await this.find(from);
     await this.ready(base);
-    const [{ method }, snapshot] = await Promise.all([this.method(), this.snapshots.of(base, signal)]);
-    using _ = snapshot;
-    const source = { directory: snapshot.tree, method, snapshot: snapshot.id };
-    const about: CreatorNotes = { kind: "fork", method, owner, snapshot: snapshot.id };
-    return await this.#make(name, source, about, base, signal);
+    const { method } = await this.method();
+    return await this.#make(name, base, async tree => {
+      const snapshot = await makeForkTree(this.layout, this.snapshots, base, { tree, method, signal });
+      return { about: { kind: "fork", method, owner, snapshot: snapshot.id }, held: snapshot };
+    });
   }
 
+  /** `fill` makes `trees/<tree>`. What it holds is released once the workspace is registered. */
   async #make(
     name: string,
-    source: Source | undefined,
-    about: CreatorNotes,
     base: WorkspaceRecord | undefined,
-    signal: AbortSignal | undefined,
+    fill: (tree: string) => Promise<{ readonly about: CreatorNotes; readonly held?: Disposable }>,
   ): Promise<WorkspaceRecord> {
     const tree = `${name}-${newId()}`;
     using _ = claim(this.layout.claims, `tree-${tree}`);
     try {
-      await materialise(this.layout, tree, source, signal);
+      const { about, held } = await fill(tree);
+      using _ = held;
       const record = await this.#register({ name, about: { ...about, tree }, base });
       touchUsed(this.layout, tree);
       return record;

@@ -24,7 +24,10 @@ export type Placing = "copy" | "reflink" | "link";
 
 export interface CloneOptions {
   readonly placing: Placing;
-  /** An earlier clone of the same source, and the source's entries then: files that are as they were are linked. */
+  /**
+   * An earlier clone of the same source, and the source's entries then: files that are as they were are linked. A file
+   * that changes at that moment is linked as it was: the caller compares the entries with the source afterwards.
+   */
   readonly previous?: { readonly tree: Handle; readonly entries: TreeEntries } | undefined;
   /** Directories that are left out, by identity. */
   readonly absent?: ReadonlySet<string> | undefined;
@@ -111,7 +114,15 @@ class Clone {
   ): Promise<TreeEntry | undefined> {
     const from = source.below(addressOf(name));
     const to = target.below(addressOf(name));
-    const kind = kindOf(lstatSync(from));
+    const stats = lstatSync(from, { bigint: true });
+    const kind = kindOf(stats);
+    const before = previous?.entries.get(name);
+    if (before && previous && kind === "file" && isSame(before, { ...numbers(stats), kind })) {
+      if (isLinked(previous.tree.below(addressOf(name)), to)) {
+        this.files++;
+        return before;
+      }
+    }
     if (kind === "symlink") return this.#link(from, to);
     if (kind !== "file" && kind !== "directory") {
       this.special.push(at);
@@ -120,12 +131,8 @@ class Clone {
     using held = Handle.open(from, { follow: false });
     const entry = entryOf(held);
     if (entry.kind !== kind) throw Object.assign(new Error("replaced"), { code: "ENOENT" });
-    const before = previous?.entries.get(name);
     if (kind === "file") {
-      const same = before !== undefined && isSame(before, entry);
-      const old = same ? previous?.tree.below(addressOf(name)) : undefined;
-      const isCopied = await this.#file(held, { from, to, entry, old });
-      if (isCopied) this.#noteCopied(at);
+      if (await this.#file(held, from, to, entry)) this.#noteCopied(at);
       return entry;
     }
     if (this.#options.absent?.has(identityOf(held))) return undefined;
@@ -148,12 +155,9 @@ class Clone {
     return { ...numbers(stats), kind: "symlink", target: target.toString("latin1") };
   }
 
-  async #file(
-    held: Handle,
-    { from, to, entry, old }: { from: Address; to: Address; entry: TreeEntry; old: Address | undefined },
-  ): Promise<boolean> {
+  /** True where its bytes were copied. */
+  async #file(held: Handle, from: Address, to: Address, entry: TreeEntry): Promise<boolean> {
     this.files++;
-    if (old !== undefined && isLinked(old, to)) return false;
     if (this.#options.placing === "link" && isLinked(from, to)) return false;
     this.bytes += entry.size;
     const mode =
