@@ -1,6 +1,7 @@
-// Forks of one tree: each changed at random, all merged back in random order, against a model; processes that are killed
-// while they fork, merge, drop and collect.
+// Forks of one tree: each changed at random, all merged back in random order, against a model; random trees, against git;
+// processes that are killed while they fork, merge, drop and collect.
 import type { Suite, Trial } from "../suite.ts";
+import { againstGit } from "./against-git.ts";
 import { killed } from "./killed.ts";
 import { mergedBack } from "./merged-back.ts";
 
@@ -10,6 +11,7 @@ export const workspacesSuite: Suite = {
     const until = trial.minutes === undefined ? 0 : Date.now() + trial.minutes * 60_000;
     do {
       if (trial.tally.wants("merge")) await mergedBack(trial, trial.long ? 1000 : 60);
+      if (trial.tally.wants("git")) await againstGit(trial, trial.long ? 1000 : 25);
       if (trial.tally.wants("kill")) await killed(trial, trial.long ? 300 : 12);
     } while (Date.now() < until);
   },
