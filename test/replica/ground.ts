@@ -24,6 +24,7 @@ export class Ground implements AsyncDisposable {
   readonly path = mkdtempSync(join(tmpdir(), "polyfs-replicas-"));
   readonly store = new DirectoryStore(join(this.path, "store"));
   readonly #machines: Machine[] = [];
+  readonly #hints = new Set<Hint>();
 
   async machine(
     name: string,
@@ -37,7 +38,7 @@ export class Ground implements AsyncDisposable {
       mkdirSync(dirname(join(root, path)), { recursive: true });
       writeFileSync(join(root, path), text);
     }
-    const line = new Line(new DirectoryStore(join(this.path, "store")));
+    const line = new Line(new DirectoryStore(join(this.path, "store")), this.#hints);
     prepare(line);
     const state = join(this.path, `state-${name}`);
     mkdirSync(state, { recursive: true, mode: 0o700 });
@@ -58,7 +59,9 @@ export class Ground implements AsyncDisposable {
   }
 }
 
-/** The way to the store, which can be cut, or lose answers. */
+type Hint = Parameters<WorkspaceStore["changed"]>[0];
+
+/** The way to the store, which can be cut, or lose answers. What one line appends, all are told, as by a database. */
 export class Line {
   readonly store: WorkspaceStore;
   isCut = false;
@@ -68,19 +71,29 @@ export class Line {
   holds: Promise<void> | undefined;
   /** How long each object takes, in milliseconds. */
   slowGets = 0;
+  /** Is run after entries were read, before the answer. */
+  afterEntries: () => Promise<void> = async () => {};
 
-  constructor(store: WorkspaceStore) {
+  constructor(store: WorkspaceStore, hints: Set<Hint>) {
     const cut = () => new Fault("store_unavailable", { reason: "unreachable", detail: "cut" });
     this.store = new Proxy(store, {
       get: (target, key: keyof WorkspaceStore) => {
         const method = target[key] as (...args: unknown[]) => unknown;
-        if (key === "changed") return method.bind(target);
+        if (key === "changed")
+          return (listener: Hint) => {
+            hints.add(listener);
+            return () => void hints.delete(listener);
+          };
         return async (...args: unknown[]) => {
           if (this.isCut) throw cut();
           if (key === "append") await this.holds;
           if (key === "get" && this.slowGets > 0)
             await new Promise(resolve => setTimeout(resolve, this.slowGets));
           const result = await method.apply(target, args);
+          if (key === "entries") await this.afterEntries();
+          const { revision } = (result ?? {}) as { readonly revision?: number };
+          if (key === "append" && revision !== undefined)
+            for (const hint of hints) hint(args[0] as string, revision);
           if (key === "append" && this.losesNext) {
             this.losesNext = false;
             throw cut();

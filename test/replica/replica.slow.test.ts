@@ -1,10 +1,11 @@
 import { chmodSync, rmSync, symlinkSync, unlinkSync } from "node:fs";
 import { join } from "node:path";
+import { setTimeout } from "node:timers/promises";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { undo } from "../../src/engine/history/undo.ts";
 import type { Change } from "../../src/engine/workspace/commit/change.ts";
-import { Ground, type Machine } from "./ground.ts";
+import { Ground, type Line, type Machine } from "./ground.ts";
 
 describe("replicas of a workspace", () => {
   it("the first one publishes its files, the next one has them, and what either writes arrives at the other", async () => {
@@ -18,6 +19,33 @@ describe("replicas of a workspace", () => {
     await b.replica.refresh("reads");
     expect(b.text("one.txt")).toBe("1\nmore\n");
     expect(b.tree()).toEqual(a.tree());
+  });
+
+  it("what others write while a machine reads the log, for the first time or again, is applied once", async () => {
+    await using ground = new Ground();
+    const a = await ground.machine("a", { f: "0\n" });
+    let n = 0;
+    const more = () => a.edit("f", text => `${text}${++n}\n`);
+    const busy = (line: Line) => {
+      let left = 6;
+      line.afterEntries = async () => {
+        if (left-- <= 0) return;
+        await more();
+        await setTimeout(20);
+      };
+    };
+    for (let i = 0; i < 5; i++) await more();
+    const warnings: string[] = [];
+    const options = { warn: (text: string) => void warnings.push(text) };
+    const b = await ground.machine("b", {}, options, busy);
+    await b.replica[Symbol.asyncDispose]();
+    for (let i = 0; i < 5; i++) await more();
+    const again = await ground.machine("b", {}, options, busy);
+    again.line.afterEntries = async () => {};
+    await again.replica.refresh("reads");
+    expect(again.tree()).toEqual(a.tree());
+    expect(again.replica.revision).toBe(a.replica.revision);
+    expect(warnings).toEqual([]);
   });
 
   it("edits of one file on two machines at the same time both arrive", async () => {
@@ -213,7 +241,7 @@ function down(who: string): string[] {
 }
 
 async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
-  while (!(await condition())) await new Promise(resolve => setTimeout(resolve, 20));
+  while (!(await condition())) await setTimeout(20);
 }
 
 interface Step {

@@ -53,6 +53,7 @@ export async function openReplica(options: OpenReplicaOptions): Promise<Replica>
         if (found === undefined) await replica.import({ action: "import", client: "" });
         else await materialise(replica, copy, note, options, found);
         note.workspace = made.id;
+        replica.follow();
         const withdraw = workspace.replicate(replica);
         replica.onClose(() => {
           withdraw();

@@ -63,7 +63,7 @@ export class Replica implements Replication, AsyncDisposable {
   /** Answered changes are sent one after the other, beside what happens in turn. */
   readonly #sending = new Turns();
   readonly #question = new SharedQuestion(() => this.#catchUp());
-  readonly #unsubscribe: () => void;
+  #unsubscribe = () => {};
   readonly #unsent: UnsentChanges;
   #revision: Revision = 0;
   /** While files are being fetched. */
@@ -94,10 +94,17 @@ export class Replica implements Replication, AsyncDisposable {
     this.#options = options;
     this.#unsent = new UnsentChanges(note);
     this.#reach = new StoreReach(() => this.#question.answered(), options.warn);
-    this.#unsubscribe = store.changed((workspace, revision) => {
+  }
+
+  /**
+   * Follows the hints of the store from now on. Only once the log has been read as far as the directory is: a look at
+   * the log meanwhile would apply the same entries, and count them twice.
+   */
+  follow(): void {
+    this.#unsubscribe = this.#store.changed((workspace, revision) => {
       // What is being appended here is no news, and is told before the append is answered.
       const known = this.#revision + (this.#appending ? 1 : 0);
-      if (workspace === id && revision > known) this.#question.answered().catch(() => {});
+      if (workspace === this.id && revision > known) this.#question.answered().catch(() => {});
     });
   }
 
