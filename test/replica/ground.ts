@@ -74,7 +74,7 @@ export class Line {
   /** Is run after entries were read, before the answer. */
   afterEntries: () => Promise<void> = async () => {};
 
-  constructor(store: WorkspaceStore, hints: Set<Hint>) {
+  constructor(store: WorkspaceStore, hints = new Set<Hint>()) {
     const cut = () => new Fault("store_unavailable", { reason: "unreachable", detail: "cut" });
     this.store = new Proxy(store, {
       get: (target, key: keyof WorkspaceStore) => {
