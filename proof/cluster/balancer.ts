@@ -1,6 +1,7 @@
 // A small load balancer on loopback: each request goes to the next replica, and to another one where that does not
 // take it. A request whose connection breaks after it was sent is not repeated: it may have been done.
 import { createServer, request as httpRequest, type Server } from "node:http";
+import { pipeline } from "node:stream";
 
 export class Balancer implements AsyncDisposable {
   readonly #server: Server;
@@ -20,7 +21,7 @@ export class Balancer implements AsyncDisposable {
           const headers = { ...incoming.headers, host: target.host };
           const sent = httpRequest(target, { method: incoming.method, headers }, answer => {
             outgoing.writeHead(answer.statusCode ?? 502, answer.headers);
-            answer.pipe(outgoing);
+            pipeline(answer, outgoing, () => {}); // a replica that dies in an answer ends it for the client too
           });
           sent.on("error", (error: NodeJS.ErrnoException) => {
             if (error.code === "ECONNREFUSED") return attempt(n + 1);
