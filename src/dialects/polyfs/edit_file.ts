@@ -13,7 +13,7 @@ import { pathAt } from "./paths.ts";
 import { polyfsTool } from "./polyfs-tool.ts";
 import { withSymbolsAsLines } from "./symbol-edit.ts";
 import { syntaxNotes } from "./syntax-notes.ts";
-import { decoding, refuseBinary, refuseLarge } from "./text-file.ts";
+import { decoding, refuseBinary } from "./text-file.ts";
 import { dryRunProperty, mergedNote, notes, versionProperty, writing } from "./writing.ts";
 
 /** Bytes of the diff that is answered: enough to check a change, not to read the file again. */
@@ -44,7 +44,7 @@ export const editFile = polyfsTool({
     const at = pathAt(call, path);
     const { given } = at;
     const edits = engineEdits(asked, given);
-    await refuseLarge(call, at);
+    if (at.isRoot) throw new Fault("not_a_file", { path: given, kind: "directory" });
     let outcomes: readonly (Applied | Fault)[] = [];
     let result: Rebased | undefined;
     let syntax: Promise<string[]> | undefined;
@@ -73,7 +73,7 @@ export const editFile = polyfsTool({
         const made = after.bytes;
         return dry_run || made.equals(bytes) ? undefined : made;
       },
-      writing(call),
+      { ...writing(call), maxBytes: call.settings.maxFileBytes },
     );
     if (result === undefined) throw new Fault("not_found", { path: given });
     const { current: before, text: after } = result;

@@ -1,6 +1,5 @@
 // What counts as text in this contract, and the head line of a file: its lines, its size, anything unusual, and its
 // version.
-import type { CallContext } from "../../contract/context.ts";
 import { printable } from "../../contract/wording.ts";
 import { Fault } from "../../engine/fault.ts";
 import { lineCount } from "../../engine/text/count-breaks.ts";
@@ -8,7 +7,6 @@ import { isMarkedUtf32, isNoText } from "../../engine/text/detect.ts";
 import { endingsIn } from "../../engine/text/endings.ts";
 import { humanSize } from "../../engine/text/size.ts";
 import { decode, type Text } from "../../engine/text/text.ts";
-import type { WorkspacePath } from "../../engine/workspace/path.ts";
 import { counted } from "./answer.ts";
 
 /** The bytes of a file as text, in the encoding that is named or found out. */
@@ -24,13 +22,6 @@ export const decoding = { legacy: true, strict: true } as const;
 export function refuseBinary(path: string, bytes: Buffer, encoding?: string): void {
   if (isMarkedUtf32(bytes)) throw new Fault("binary", { path, encoding: "utf-32" });
   if (encoding === undefined && isNoText(bytes)) throw new Fault("binary", { path });
-}
-
-/** Before a file is read: an edit needs all of it in memory. Also refuses anything but a file. */
-export async function refuseLarge({ workspace, settings }: CallContext, path: WorkspacePath): Promise<void> {
-  using file = await workspace.openFile(path);
-  const limit = settings.maxFileBytes;
-  if (file.size > limit) throw new Fault("too_large", { path: path.given, size: file.size, limit });
 }
 
 /** `src/a.ts · 120 lines · 3.4 KB · crlf · v:3f9a1c2b77d0` */

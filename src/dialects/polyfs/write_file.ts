@@ -13,7 +13,7 @@ import type { WorkspacePath } from "../../engine/workspace/path.ts";
 import { pathAt } from "./paths.ts";
 import { polyfsTool } from "./polyfs-tool.ts";
 import { syntaxNotes } from "./syntax-notes.ts";
-import { decoding, headLine, refuseBinary, refuseLarge } from "./text-file.ts";
+import { decoding, headLine, refuseBinary } from "./text-file.ts";
 import { mergedNote, notes, writing } from "./writing.ts";
 
 export const writeFile = polyfsTool({
@@ -36,14 +36,12 @@ export const writeFile = polyfsTool({
   async run({ path, mode, ...wanted }, call) {
     const at = pathAt(call, path);
     if (at.isRoot) throw new Fault("not_a_file", { path: at.given, kind: "directory" });
-    const old = textThere(at, call);
-    const { commit, written, came = [] } = await write[mode](at, wanted, call);
+    const { commit, written, syntax, came = [] } = await write[mode](at, wanted, call);
     const effect = commit.files[0]?.effect;
     const did = effect === "created" ? "created" : effect === "none" ? "unchanged" : past[mode];
     await hashInTurns(written.bytes);
     const lines = [`${did} ${headLine(at.given, written, version(written.bytes))}`];
-    const syntax = await syntaxNotes({ path: at.given, before: await old, after: written });
-    return text([...lines, ...came, ...notes(commit, call), ...syntax].join("\n"));
+    return text([...lines, ...came, ...notes(commit, call), ...(await syntax)].join("\n"));
   },
 });
 
@@ -58,6 +56,8 @@ interface WriteParams {
 interface Written {
   readonly commit: Commit;
   readonly written: Text;
+  /** Notes about its syntax, which is checked while the file is written. */
+  readonly syntax: Promise<string[]>;
   /** The note about changes since the version that the caller had read. */
   readonly came?: readonly string[];
 }
@@ -70,23 +70,27 @@ async function create(
   call: CallContext,
 ): Promise<Written> {
   const bytes = await encode(path.given, content, { encoding });
+  const written = await decode(path.given, bytes, { encoding });
+  const syntax = syntaxNotes({ path: path.given, before: undefined, after: written });
   const commit = await call.workspace.commit(
     [{ kind: "write", path, bytes, expect: "absent" }],
     writing(call),
   );
-  return { commit, written: await decode(path.given, bytes, { encoding }) };
+  return { commit, written, syntax };
 }
 
 async function overwrite(path: WorkspacePath, wanted: WriteParams, call: CallContext): Promise<Written> {
   if (wanted.if_version !== undefined)
     return edited(path, wanted, call, async old => ({ text: await contentLike(old, wanted) }));
-  const old = await replacedText(path, wanted, call);
+  const { given } = path;
+  const { form, before } = await replacedText(path, wanted, call);
   const written =
-    old === undefined
-      ? await decode(path.given, await encode(path.given, wanted.content, wanted), wanted)
-      : await contentLike(old, wanted);
+    form === undefined
+      ? await decode(given, await encode(given, wanted.content, wanted), wanted)
+      : await contentLike(form, wanted);
+  const syntax = syntaxNotes({ path: given, before, after: written });
   const commit = await call.workspace.commit([{ kind: "write", path, bytes: written.bytes }], writing(call));
-  return { commit, written };
+  return { commit, written, syntax };
 }
 
 function append(path: WorkspacePath, wanted: WriteParams, call: CallContext): Promise<Written> {
@@ -112,7 +116,6 @@ async function edited(
   const { workspace } = call;
   const { encoding, if_version } = wanted;
   const { given } = path;
-  if ((await headOf(path, call)) !== undefined) await refuseLarge(call, path);
   let result: Omit<Written, "commit"> | undefined;
   const commit = await workspace.editAll(
     [path],
@@ -121,7 +124,8 @@ async function edited(
       if (bytes === undefined) {
         if (if_version !== undefined) throw new Fault("not_found", { path: given });
         const made = await encode(given, wanted.content, { encoding });
-        result = { written: await decode(given, made, { encoding }) };
+        const written = await decode(given, made, { encoding });
+        result = { written, syntax: syntaxNotes({ path: given, before: undefined, after: written }) };
         return [{ kind: "write", path, bytes: made, expect: "absent" }];
       }
       refuseBinary(given, bytes, encoding);
@@ -134,10 +138,12 @@ async function edited(
         edit,
         options,
       );
-      result = { written: done.text, came: mergedNote(done) };
-      return [{ kind: "write", path, bytes: done.text.bytes }];
+      const { text: after, current: before } = done;
+      const syntax = syntaxNotes({ path: given, before, after });
+      result = { written: after, syntax, came: mergedNote(done) };
+      return [{ kind: "write", path, bytes: after.bytes }];
     },
-    writing(call),
+    { ...writing(call), maxBytes: call.settings.maxFileBytes },
   );
   if (result === undefined) throw new Fault("not_found", { path: given });
   return { commit, ...result };
@@ -153,50 +159,51 @@ async function contentLike(old: Text, { content, encoding: named }: WriteParams)
   return decode(path, await encode(path, content, { encoding, mark }), { encoding });
 }
 
-/** The text that new content replaces; undefined if the file does not exist or is not text. */
+/** What new content replaces. */
+interface Replaced {
+  /** Text in the form that the new content takes over; undefined if there is no file, or it is not text. */
+  readonly form?: Text;
+  /** The whole text, for a comparison; undefined if it is too large. */
+  readonly before?: Text | undefined;
+}
+
 async function replacedText(
   path: WorkspacePath,
   { content }: WriteParams,
   call: CallContext,
-): Promise<Text | undefined> {
-  const head = await headOf(path, call);
-  if (head === undefined || isNoText(head)) return undefined;
-  // Plain ASCII is the same in all encodings but UTF-16, which shows itself at once. A huge file is judged by its head.
+): Promise<Replaced> {
   const { maxFileBytes } = call.settings;
-  using file = await call.workspace.openFile(path);
-  const some = isAscii(content) || file.size > maxFileBytes;
-  const bytes = some
-    ? head.subarray(0, head.lastIndexOf(10) + 1 || undefined)
-    : await file.bytes(maxFileBytes);
-  return decode(path.given, head.includes(0) ? head : bytes, decoding);
+  let bytes: Buffer;
+  let isWhole = false;
+  try {
+    using file = await call.workspace.openFile(path);
+    // Plain ASCII is the same in all encodings but UTF-16, which shows itself at once. A huge file is judged by its head.
+    isWhole = file.size <= (isAscii(content) ? Math.min(maxCompared, maxFileBytes) : maxFileBytes);
+    bytes = isWhole ? await file.bytes(maxFileBytes) : file.readNow(0, headBytes);
+  } catch (error) {
+    if (Fault.is(error, "not_found")) return {};
+    throw error;
+  }
+  const { given } = path;
+  const head = bytes.subarray(0, headBytes);
+  if (isNoText(head)) return {};
+  const before = isWhole && bytes.length <= maxCompared ? await textIn(given, bytes) : undefined;
+  const some = isAscii(content) || !isWhole ? head.subarray(0, head.lastIndexOf(10) + 1 || undefined) : bytes;
+  return { form: await decode(given, head.includes(0) ? head : some, decoding), before };
 }
 
 function isAscii(content: string): boolean {
   return Buffer.byteLength(content) === content.length;
 }
 
-/** The existing content for a comparison; undefined if there is none, or it is too large. */
-async function textThere(path: WorkspacePath, { workspace }: CallContext): Promise<Text | undefined> {
+async function textIn(path: string, bytes: Buffer): Promise<Text | undefined> {
   try {
-    using file = await workspace.openFile(path);
-    if (file.size > maxCompared) return undefined;
-    const bytes = await file.bytes(maxCompared);
-    return isNoText(bytes) ? undefined : await decode(path.given, bytes, decoding);
+    return isNoText(bytes) ? undefined : await decode(path, bytes, decoding);
   } catch (error) {
     if (error instanceof Fault) return undefined;
     throw error;
   }
 }
 
+const headBytes = 64 * 1024;
 const maxCompared = 2_000_000;
-
-/** The first bytes of the existing file; undefined if there is none. */
-async function headOf(path: WorkspacePath, { workspace }: CallContext): Promise<Buffer | undefined> {
-  try {
-    using file = await workspace.openFile(path);
-    return file.readNow(0, 64 * 1024);
-  } catch (error) {
-    if (Fault.is(error, "not_found")) return undefined;
-    throw error;
-  }
-}

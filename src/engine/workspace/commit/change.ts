@@ -86,6 +86,8 @@ export interface CommitOptions {
    */
   readonly unmasked?: boolean;
   readonly signal?: AbortSignal;
+  /** The largest file that an edit reads. Faults: `too_large`. Default: no limit. */
+  readonly maxBytes?: number;
   /** Called under the locks of the commit, before it begins. Throws if the commit must not happen. @internal */
   readonly confirm?: () => Promise<void>;
   /** Called when nothing can refuse the commit any more, and before it happens. @internal */

@@ -117,7 +117,9 @@ export class Committer {
       const bases = new Map<string, Buffer | "absent">();
       const asked: (EntryRef & { identity: string })[] = [];
       const files = targets.map(({ path, entry, at }) => {
-        const current = places.isNew(entry.place) ? undefined : currentFile(places, entry, path.given);
+        const current = places.isNew(entry.place)
+          ? undefined
+          : currentFile(places, entry, path.given, options.maxBytes);
         bases.set(at, current?.bytes ?? "absent");
         if (current !== undefined) asked.push({ ...entry, identity: current.identity });
         return { path, bytes: current && path.root.rules.shown(at, current.bytes, path.given) };
@@ -397,12 +399,16 @@ function currentFile(
   places: HeldDirectories,
   entry: EntryRef,
   given: string,
+  limit = Number.POSITIVE_INFINITY,
 ): { bytes: Buffer; identity: string } | undefined {
   return system(given, () => {
     const stat = sys.lstat(places.address(entry));
     if (stat === undefined) return undefined;
     if (!stat.isFile()) throw new Fault("not_a_file", { path: given, kind: kindOf(stat) });
-    const bytes = withSpot(places, entry, stat.ino, readAll);
+    const bytes = withSpot(places, entry, stat.ino, (fd, size) => {
+      if (size > limit) throw new Fault("too_large", { path: given, size, limit });
+      return readAll(fd, size);
+    });
     if (bytes === undefined) throw new ConcurrentChange(given);
     return { bytes, identity: identityOf(stat) };
   });
