@@ -156,8 +156,8 @@ export class CommitPlan {
     }
   }
 
-  /** Adds a move; content at its destination is kept aside. */
-  move(step: Omit<MoveStep, "do" | "replaces">, replaced?: Stats): PutAside | undefined {
+  /** Adds a move; content at its destination is kept aside. `content`: the bytes there, confirmed before the commit. */
+  move(step: Omit<MoveStep, "do" | "replaces">, replaced?: Stats, content?: Buffer): PutAside | undefined {
     this.makeParents(step.to.place, step.given);
     if (replaced === undefined) {
       this.steps.push({ do: "move", ...step });
@@ -167,7 +167,7 @@ export class CommitPlan {
     const asidePlace = step.kind === "file" ? this.#placeAside(step.to, replaced) : undefined;
     const trash = { place: asidePlace ?? step.to.place, name: aside };
     this.trash.push(trash);
-    const was = this.#was(step.to, replaced);
+    const was = content?.length === replaced.size ? this.inline(content) : this.#was(step.to, replaced);
     const kept = { aside, ...(asidePlace !== undefined && { asidePlace }), ...(was && { was }) };
     const replaces = { known: knownOf(replaced), kind: kindOf(replaced), ...kept };
     this.steps.push({ do: "move", ...step, replaces });

@@ -20,19 +20,19 @@ import {
   type PendingRecord,
   pendingRecord,
 } from "../archive/pending-record.ts";
-import { faultOf, system } from "../errno.ts";
+import { faultOf } from "../errno.ts";
 import { gently, inSlices } from "../footprint/time-slice.ts";
 import { Handle } from "../handle.ts";
 import type { WorkspacePath } from "../path.ts";
 import type { Root } from "../root.ts";
-import { kindOf } from "../stat.ts";
 import { onWindows } from "../windows-path.ts";
 import { unlinkPinned } from "./after-commit.ts";
-import type { Change, Commit, CommitListener, CommitOptions, Expectation } from "./change.ts";
-import type { CommitPlan, Precondition } from "./commit-plan.ts";
+import type { Change, Commit, CommitListener, CommitOptions } from "./change.ts";
+import type { CommitPlan } from "./commit-plan.ts";
 import { AsideRefused, ConcurrentChange, NotRenamable } from "./concurrent-change.ts";
 import type { CopyAttributes } from "./copy-attributes.ts";
-import { identityOf, mostAsked } from "./copy-attributes.ts";
+import { mostAsked } from "./copy-attributes.ts";
+import { currentFile } from "./current-file.ts";
 import { addressOf, type EntryRef, HeldDirectories } from "./held-directories.ts";
 import { bootId } from "./identity.ts";
 import type { ByteRange } from "./journal.ts";
@@ -47,11 +47,12 @@ import { removeAll, takeBack } from "./recover.ts";
 import { type ResolvedChange, ResolvedChanges, resolveTargets } from "./resolved-changes.ts";
 import { isBusyOpen, retryWhileBusy } from "./retry-busy-file.ts";
 import { applyRules, refuseUncovering } from "./rule-check.ts";
-import { askAbout, flushDirectory, learnAbout, type StagedContent, stageAll, withSpot } from "./stage.ts";
+import { askAbout, flushDirectory, learnAbout, type StagedContent, stageAll } from "./stage.ts";
 import { apply, applyAll } from "./step.ts";
 import type { StepContext } from "./step-context.ts";
 import type { Store } from "./store.ts";
-import { hasBytes, readAll, sys } from "./syscalls.ts";
+import { sys } from "./syscalls.ts";
+import { verify } from "./verify.ts";
 
 const attempts = 20;
 const hashedAtOnce = 1024 * 1024;
@@ -113,13 +114,12 @@ export class Committer {
       const targets = resolveTargets(paths, way, options);
       const keys = new Map([...also, ...targets.map(({ key, path }) => [key, path.given] as const)]);
       using locks = await this.#lock(keys, options);
-      if (!places.areCurrent()) throw new ConcurrentChange(paths[0]?.given ?? "");
+      if (locks.waited && !places.areCurrent()) throw new ConcurrentChange(paths[0]?.given ?? "");
       const bases = new Map<string, Buffer | "absent">();
       const asked: (EntryRef & { identity: string })[] = [];
-      const files = targets.map(({ path, entry, at }) => {
-        const current = places.isNew(entry.place)
-          ? undefined
-          : currentFile(places, entry, path.given, options.maxBytes);
+      const files = targets.map(target => {
+        const { path, entry, at } = target;
+        const current = places.isNew(entry.place) ? undefined : currentFile(places, target, options.maxBytes);
         bases.set(at, current?.bytes ?? "absent");
         if (current !== undefined) asked.push({ ...entry, identity: current.identity });
         return { path, bytes: current && path.root.rules.shown(at, current.bytes, path.given) };
@@ -127,7 +127,8 @@ export class Committer {
       // Runs in parallel with `transform`. Staging asks again and gets the cached answer.
       askAbout(asked.slice(0, mostAsked), places, this.#copyAttributes).catch(() => {});
       const changes = await transform(files);
-      using resolvedChanges = await this.#resolve(changes, options, true);
+      using resolvedChanges =
+        ResolvedChanges.ofWrites(changes, targets, way) ?? (await this.#resolve(changes, options, true));
       for (const [key, given] of resolvedChanges.keys) {
         if (!locks.keys.has(key)) also.set(key, given);
       }
@@ -392,48 +393,6 @@ async function noteAbort(id: string, journalState: JournalState): Promise<void> 
   } catch {
     // The journal fails too; do what works without it.
   }
-}
-
-/** The bytes that an edit starts from, and which file they are of. Something that is no file cannot be edited. */
-function currentFile(
-  places: HeldDirectories,
-  entry: EntryRef,
-  given: string,
-  limit = Number.POSITIVE_INFINITY,
-): { bytes: Buffer; identity: string } | undefined {
-  return system(given, () => {
-    const stat = sys.lstat(places.address(entry));
-    if (stat === undefined) return undefined;
-    if (!stat.isFile()) throw new Fault("not_a_file", { path: given, kind: kindOf(stat) });
-    const bytes = withSpot(places, entry, stat.ino, (fd, size) => {
-      if (size > limit) throw new Fault("too_large", { path: given, size, limit });
-      return readAll(fd, size);
-    });
-    if (bytes === undefined) throw new ConcurrentChange(given);
-    return { bytes, identity: identityOf(stat) };
-  });
-}
-
-/** The last look before the commit. */
-function verify(check: Precondition, places: HeldDirectories): void {
-  const { entry, given, known, expect, base } = check;
-  const stat = sys.lstat(places.address(entry));
-  if (stat?.ino !== known?.inode) throw new ConcurrentChange(given);
-  if ((expect === undefined || expect === "absent") && !Buffer.isBuffer(base)) return;
-  if (known === undefined || !stat?.isFile()) throw new ConcurrentChange(given);
-  const found = system(given, () =>
-    withSpot(places, entry, known.inode, (fd, size) => ({
-      same: !Buffer.isBuffer(base) || hasBytes(fd, size, base),
-      meets: meets(fd, size, expect),
-    })),
-  );
-  if (!found?.same) throw new ConcurrentChange(given);
-  if (!found.meets) throw new Fault("changed_meanwhile", { path: given });
-}
-
-function meets(fd: number, size: number, expect: Expectation | undefined): boolean {
-  if (expect === undefined || expect === "absent") return true;
-  return typeof expect === "function" ? expect(readAll(fd, size)) : hasBytes(fd, size, expect);
 }
 
 function inodeAt(places: HeldDirectories, entry: EntryRef): number {

@@ -39,6 +39,8 @@ export class Locks implements Disposable {
   readonly #held: string[] = [];
   readonly #files: string[] = [];
   readonly keys: ReadonlySet<string>;
+  /** Whether another caller or process had one of them. */
+  waited = false;
 
   private constructor(keys: Keys) {
     this.keys = new Set(keys.keys());
@@ -55,8 +57,14 @@ export class Locks implements Disposable {
     const slice = new TimeSlice();
     try {
       for (const [key, given] of [...keys].sort(([a], [b]) => (a < b ? -1 : 1))) {
-        if (slice.isOver) await slice.turn();
-        if (!takeNow(key)) await turn(key, signal);
+        if (slice.isOver) {
+          locks.waited = true;
+          await slice.turn();
+        }
+        if (!takeNow(key)) {
+          locks.waited = true;
+          await turn(key, signal);
+        }
         locks.#held.push(key);
         const name = lockName(key);
         await locks.#takeFile(state, name, given, recover, signal);
@@ -103,6 +111,7 @@ export class Locks implements Disposable {
         if ((await state.isAbandoned(file)) && state.isForsaken(file)) unlinkIfThere(file);
       }
       if (clock() > deadline) throw new Fault("locked", { path: given });
+      this.waited = true;
       await pause(Math.min(1 + round / 4, 10) * (0.5 + Math.random()), undefined, { signal });
     }
   }
@@ -122,6 +131,7 @@ export class Locks implements Disposable {
         return;
       }
       if (clock() > deadline) throw new Fault("locked", { path: given });
+      this.waited = true;
       await pause(Math.min(1 + round / 4, 10) * (0.5 + Math.random()), undefined, { signal });
     }
   }

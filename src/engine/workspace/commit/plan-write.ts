@@ -75,7 +75,8 @@ export function planWrite(
     ...staged,
     ...(stat && { like: { ...target.entry, identity: identityOf(stat) } }),
   });
-  const trash = plan.move({ given, from: temp, to: target.entry, kind: "file", staged }, stat);
+  const read = Buffer.isBuffer(plan.base) ? plan.base : undefined;
+  const trash = plan.move({ given, from: temp, to: target.entry, kind: "file", staged }, stat, read);
   plan.outcomes.push({
     ...base,
     effect: stat === undefined ? "created" : "modified",

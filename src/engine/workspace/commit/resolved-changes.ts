@@ -29,16 +29,41 @@ export interface ResolvedChange {
 
 export class ResolvedChanges implements Disposable {
   readonly roots: readonly Root[];
-  readonly places = new HeldDirectories();
+  readonly places: HeldDirectories;
   readonly changes: ResolvedChange[] = [];
   /** The paths among them that sandboxes cover, with what the caller wrote. Set once the rules are applied. */
   covered: ReadonlyMap<string, string> = new Map();
   /** Our own state directory. */
   readonly state: string;
 
-  private constructor(roots: readonly Root[], state: string) {
+  readonly #ownsPlaces: boolean;
+
+  private constructor(roots: readonly Root[], state: string, places?: HeldDirectories) {
     this.roots = roots;
     this.state = state;
+    this.places = places ?? new HeldDirectories();
+    this.#ownsPlaces = places === undefined;
+  }
+
+  /**
+   * Writes to files that were resolved before they were read. The directories stay the caller's. Undefined if there is
+   * any other change: then all of them have to be resolved together.
+   */
+  static ofWrites(
+    changes: readonly Change[],
+    targets: readonly Target[],
+    { roots, places, state }: Pick<TargetOptions, "roots" | "places" | "state">,
+  ): ResolvedChanges | undefined {
+    const known = new Map(targets.map(target => [target.path, target]));
+    const resolvedChanges = new ResolvedChanges(roots, state, places);
+    for (const change of changes) {
+      const target = change.kind === "write" ? known.get(change.path) : undefined;
+      if (target === undefined) return undefined;
+      target.path.root.rules.admitChange(target.at, target.path.given); // rules may have changed meanwhile
+      resolvedChanges.changes.push({ change, target });
+    }
+    resolvedChanges.#refuseDuplicates();
+    return resolvedChanges;
   }
 
   static async of(
@@ -81,7 +106,7 @@ export class ResolvedChanges implements Disposable {
   }
 
   [Symbol.dispose](): void {
-    this.places[Symbol.dispose]();
+    if (this.#ownsPlaces) this.places[Symbol.dispose]();
     for (const { original } of this.changes) original?.handle.close();
   }
 

@@ -220,7 +220,7 @@ export function withSpot<T>(
   const fd = sys.open(places.address(entry), O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
   try {
     const stat = sys.stat(fd);
-    return stat.ino === inode ? action(fd, stat.size) : undefined;
+    return stat.ino === inode && stat.isFile() ? action(fd, stat.size) : undefined;
   } finally {
     sys.close(fd);
   }

@@ -34,6 +34,8 @@ export interface Target {
   readonly key: string;
   /** The outermost directory that is missing above it. */
   readonly missing?: EntryRef;
+  /** Whether a regular file was there when the path was resolved. */
+  readonly wasFile?: boolean;
 }
 
 export interface TargetOptions {
@@ -57,8 +59,8 @@ export function resolveTarget(path: WorkspacePath, options: TargetOptions): Targ
     refuseReserved(target, options);
     if (options.links === undefined || options.places.isNew(target.entry.place)) return target;
     if (options.places.vacated.has(entryKey(target.entry))) return target; // the commit removes the entry
-    const address = options.places.address(target.entry);
-    if (!sys.lstat(address)?.isSymbolicLink()) return target;
+    const stat = sys.lstat(options.places.address(target.entry));
+    if (!stat?.isSymbolicLink()) return stat?.isFile() ? { ...target, wasFile: true } : target;
     if (options.links === "refuse") throw new Fault("is_a_link", { path: given });
     from = behindLink(from, target, given, options);
   }
@@ -83,7 +85,7 @@ function targetOf(from: WorkspacePath, path: WorkspacePath, options: TargetOptio
   const made = options.places.newParents.get(parentKey(from));
   if (made !== undefined) return targetIn(made, from, path);
   const { resolved, missing: below } = nearest(from, given, options);
-  const stat = resolved.handle.stat();
+  const stat = resolved.stat ?? resolved.handle.stat();
   try {
     if (!stat.isDirectory()) throw new Fault("not_a_directory", { path: given });
     if (resolved.root.access === "read-only") throw new Fault("read_only", { path: given });

@@ -1,0 +1,42 @@
+// The comparison before a commit: the files still hold what the changes were computed from.
+import { Fault } from "../../fault.ts";
+import { errnoOf, faultOf } from "../errno.ts";
+import type { Expectation } from "./change.ts";
+import type { Precondition } from "./commit-plan.ts";
+import { ConcurrentChange } from "./concurrent-change.ts";
+import type { HeldDirectories } from "./held-directories.ts";
+import { withSpot } from "./stage.ts";
+import { hasBytes, readAll, sys } from "./syscalls.ts";
+
+/** The last look before the commit. */
+export function verify(check: Precondition, places: HeldDirectories): void {
+  const { entry, given, known, expect, base } = check;
+  const readsContent = Buffer.isBuffer(base) || (expect !== undefined && expect !== "absent");
+  if (!readsContent || known === undefined) {
+    const stat = sys.lstat(places.address(entry));
+    if (stat?.ino !== known?.inode || readsContent) throw new ConcurrentChange(given);
+    return;
+  }
+  const found = contentMeets(check, known.inode, places);
+  if (!found?.same) throw new ConcurrentChange(given);
+  if (!found.meets) throw new Fault("changed_meanwhile", { path: given });
+}
+
+/** Undefined if another file is there now. */
+function contentMeets({ entry, given, expect, base }: Precondition, inode: number, places: HeldDirectories) {
+  try {
+    return withSpot(places, entry, inode, (fd, size) => ({
+      same: !Buffer.isBuffer(base) || hasBytes(fd, size, base),
+      meets: meets(fd, size, expect),
+    }));
+  } catch (error) {
+    if (errnoOf(error) === undefined) throw error;
+    if (sys.lstat(places.address(entry))?.ino !== inode) return undefined;
+    throw faultOf(error, given);
+  }
+}
+
+function meets(fd: number, size: number, expect: Expectation | undefined): boolean {
+  if (expect === undefined || expect === "absent") return true;
+  return typeof expect === "function" ? expect(readAll(fd, size)) : hasBytes(fd, size, expect);
+}
