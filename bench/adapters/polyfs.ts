@@ -59,7 +59,9 @@ const own: Calls = {
   tail: ({ path, count }) => call("read_file", { path, offset: -count, numbers: false }),
   list: ({ path }) => call("list_directory", { path, limit: everything }),
   tree: ({ path }) => call("list_directory", { path, depth: 50, limit: everything }),
-  glob: ({ path, ending }) => call("find_files", { path, pattern: `**/*${ending}`, limit: everything }),
+  // By path, as the others: by time, each file has to be asked for it.
+  glob: ({ path, ending }) =>
+    call("find_files", { path, pattern: `**/*${ending}`, sort: "path", limit: everything }),
   search: ({ path, pattern, regex = false, limit = 10_000 }) =>
     call("search_text", { path, pattern, literal: !regex, limit }),
   write: ({ path, content }) => call("write_file", { path, content }),

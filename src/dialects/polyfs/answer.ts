@@ -40,6 +40,16 @@ export class AnswerLines {
     return true;
   }
 
+  /** As many of them as fit, up to the first that does not. */
+  addAll(lines: readonly string[]): void {
+    if (lines.length === 0) return;
+    const bytes = Buffer.byteLength(lines.join("\n")) + 1;
+    if (bytes <= this.#room) {
+      this.#room -= bytes;
+      for (const line of lines) this.#lines.push(line);
+    } else for (const line of lines) if (!this.add(line)) return;
+  }
+
   /** Appends to an earlier line, if there is space. */
   extend(index: number, text: string): boolean {
     const bytes = Buffer.byteLength(text);
@@ -66,6 +76,11 @@ export function shownLine(line: string, left: number | "some" = 0): string {
   if (left === "some") return `${text} […]`;
   if (left > 0) return `${text} […${number(left + cut)} more bytes]`;
   return cut > 0 ? `${text} […${number(cut)} more characters]` : text;
+}
+
+/** Whether a line of so many characters is shown without being cut. */
+export function isShownWhole(characters: number): boolean {
+  return characters <= longestLine;
 }
 
 export function number(value: number): string {

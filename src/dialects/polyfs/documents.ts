@@ -12,7 +12,7 @@ export async function readableText(
   bytes: Buffer,
   encoding?: string,
 ): Promise<{ text: Text; as?: string }> {
-  if (encoding === undefined && bytes.subarray(0, 1024).includes("%PDF-")) {
+  if (encoding === undefined && isPdf(bytes)) {
     const pages = await pdfPages(bytes);
     if (pages === undefined) throw new Fault("binary", { path });
     return { text: await asText(path, pagesText(pages)), as: `PDF, ${pages.length} pages` };
@@ -21,6 +21,12 @@ export async function readableText(
   const view = isNotebook(path) ? notebookView(text.body) : undefined;
   if (view === undefined) return { text };
   return { text: await asText(path, view.body), as: `notebook, ${view.cells.length} cells` };
+}
+
+const pdfMark = Buffer.from("%PDF-");
+
+function isPdf(bytes: Buffer): boolean {
+  return bytes.subarray(0, 1024).includes(pdfMark);
 }
 
 function pagesText(pages: readonly string[]): string {

@@ -55,7 +55,7 @@ export const listDirectory = polyfsTool({
     lines.note(
       `${printable(at.given).replace(/\/$/, "")}/ · ${more}${counted(directories, "directory", "directories")}, ${counted(others, "file")}`,
     );
-    for (const one of shown.entries) lines.add(indented(one.depth, describe(one, details)));
+    lines.addAll(shown.entries.map(one => indented(one.depth, describe(one, details))));
     if (shown.cut > 0)
       lines.note(
         `[${counted(shown.cut, "more entry", "more entries")} here; raise limit, or use find_files]`,

@@ -55,8 +55,11 @@ export class Outline {
       below: 0,
     };
     this.#trail.length = depth + 1;
-    this.#trail.at(-1)?.children.push(node);
-    for (const above of this.#trail) above.below++;
+    this.#trail[depth]?.children.push(node);
+    for (let level = 0; level <= depth; level++) {
+      const above = this.#trail[level];
+      if (above !== undefined) above.below++;
+    }
     if (kind === "directory") {
       this.directories++;
       this.#trail.push(node);
@@ -78,15 +81,16 @@ export class Outline {
     const top = this.#sorted(this.#root);
     const first: OutlineNode[] = [];
     for (const child of top) {
-      if (entries === 0 || cost(child) > bytes) break;
+      const bytesOfChild = cost(child);
+      if (entries === 0 || bytesOfChild > bytes) break;
       entries--;
-      bytes -= cost(child);
+      bytes -= bytesOfChild;
       first.push(child);
     }
     open.set(this.#root, first);
-    for (const queue = [...first]; queue.length > 0; ) {
-      const node = queue.shift();
-      if (node === undefined || node.children.length === 0) continue;
+    const queue = [...first];
+    for (const node of queue) {
+      if (node.children.length === 0) continue;
       const needed = node.children.reduce((sum, child) => sum + cost(child), 0);
       if (node.children.length > entries || needed > bytes) {
         collapsed++;
@@ -96,15 +100,16 @@ export class Outline {
       bytes -= needed;
       const children = this.#sorted(node);
       open.set(node, children);
-      queue.push(...children);
+      for (const child of children) queue.push(child);
     }
     return { entries: flattened(this.#root, open), cut: top.length - first.length, collapsed };
   }
 
   #sorted({ children }: OutlineNode): OutlineNode[] {
+    if (this.#order === "name") return children.toSorted((a, b) => compareBytes(a.name, b.name));
     const size = ({ stat }: OutlineNode) => stat?.size ?? 0;
     const time = ({ stat }: OutlineNode) => stat?.modified.getTime() ?? 0;
-    const key = this.#order === "size" ? size : this.#order === "modified" ? time : () => 0;
+    const key = this.#order === "size" ? size : time;
     return children.toSorted((a, b) => key(b) - key(a) || compareBytes(a.name, b.name));
   }
 }
@@ -122,7 +127,7 @@ function flattened(root: OutlineNode, open: ReadonlyMap<OutlineNode, readonly Ou
 }
 
 export function indented(depth: number, line: string): string {
-  return "  ".repeat(depth) + line;
+  return depth === 0 ? line : "  ".repeat(depth) + line;
 }
 
 /** `src/ (120 entries)`, `link -> target`, `a.ts  3.4 KB  2026-07-28 10:15  rw-r--r--` */

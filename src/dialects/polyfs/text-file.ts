@@ -25,13 +25,17 @@ export function refuseBinary(path: string, bytes: Buffer, encoding?: string): vo
 }
 
 /** `src/a.ts · 120 lines · 3.4 KB · crlf · v:3f9a1c2b77d0` */
-export function headLine(path: string, text: Text, version: string, as?: string): string {
-  const lines = counted(lineCount(text, "terminated"), "line");
+export function headLine(
+  path: string,
+  text: Text,
+  version: string,
+  { as, lines }: { readonly as?: string | undefined; readonly lines?: number } = {},
+): string {
   const kind = as === undefined ? [] : [as];
   return [
     printable(path),
     ...kind,
-    lines,
+    counted(lines ?? lineCount(text, "terminated"), "line"),
     humanSize(text.bytes.length),
     ...peculiarities(text),
     version,
