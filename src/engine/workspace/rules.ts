@@ -63,6 +63,11 @@ export class Rules {
   decide(at: string): Decision {
     const { policies } = this;
     if (policies.every(policy => policy.isEmpty)) return unrestricted;
+    const only = this.#bases.length === 1 ? this.#bases[0] : undefined; // every read comes here
+    if (only !== undefined && !only.standsFor?.length && isBelow(at, only.path)) {
+      const place = bare(only.path);
+      return narrower(unrestricted, decideAll(policies, place, at.slice(place.length + 1)));
+    }
     const named = this.#bases.filter(({ path }) => isBelow(at, path)).map(({ path }) => path);
     // A root that was moved is where its handle says.
     const bases =
