@@ -114,7 +114,11 @@ export class Committer {
       const targets = resolveTargets(paths, way, options);
       const keys = new Map([...also, ...targets.map(({ key, path }) => [key, path.given] as const)]);
       using locks = await this.#lock(keys, options);
-      if (locks.waited && !places.areCurrent()) throw new ConcurrentChange(paths[0]?.given ?? "");
+      /** Files count as read only if their directories are still where they were found: inside the roots. */
+      const confirmRead = () => {
+        if (!places.areCurrent()) throw new ConcurrentChange(paths[0]?.given ?? "");
+      };
+      if (locks.waited) confirmRead();
       const bases = new Map<string, Buffer | "absent">();
       const asked: (EntryRef & { identity: string })[] = [];
       const files = targets.map(target => {
@@ -126,9 +130,16 @@ export class Committer {
       });
       // Runs in parallel with `transform`. Staging asks again and gets the cached answer.
       askAbout(asked.slice(0, mostAsked), places, this.#copyAttributes).catch(() => {});
-      const changes = await transform(files);
+      let changes: readonly Change[];
+      try {
+        changes = await transform(files);
+      } catch (error) {
+        confirmRead(); // the fault may quote the files
+        throw error;
+      }
       using resolvedChanges =
         ResolvedChanges.ofWrites(changes, targets, way) ?? (await this.#resolve(changes, options, true));
+      if (resolvedChanges.places !== places) confirmRead();
       for (const [key, given] of resolvedChanges.keys) {
         if (!locks.keys.has(key)) also.set(key, given);
       }
