@@ -45,21 +45,21 @@ export async function editFile(
   call: CallContext,
 ): Promise<FileEdits> {
   const { given } = path;
-  await refuseLarge(call, path);
   const same = edits.findIndex(edit => edit.old_string === edit.new_string);
-  if (same >= 0) return { fault: new Fault("no_change", { path: given, edit: same }), index: same };
   let outcomes: readonly (Applied | Fault)[] = [];
   const commit = await call.workspace.edit(
     path,
     async bytes => {
+      if (same >= 0) return undefined;
       const text = await editableTextOf(given, bytes);
       const result = await applyEdits(text, edits.map(asReplacement), { ...options, signal: call.signal });
       outcomes = result.outcomes;
       const stays = result.text === text || outcomes.some(outcome => outcome instanceof Fault);
       return stays ? undefined : result.text.bytes;
     },
-    writing(call),
+    { ...writing(call), maxBytes: call.settings.maxFileBytes },
   );
+  if (same >= 0) return { fault: new Fault("no_change", { path: given, edit: same }), index: same };
   const applied: Applied[] = [];
   for (const [index, outcome] of outcomes.entries()) {
     if (outcome instanceof Fault) return { fault: outcome, index };
@@ -69,13 +69,6 @@ export async function editFile(
 }
 
 const options = { order: "sequence", newLines: "dominant", failing: "skip" } as const;
-
-/** Before it is read: an edit needs the whole file in memory. Also refuses anything but a file. */
-async function refuseLarge({ workspace, settings }: CallContext, path: WorkspacePath): Promise<void> {
-  using file = await workspace.openFile(path);
-  const limit = settings.maxFileBytes;
-  if (file.size > limit) throw new Fault("too_large", { path: path.given, size: file.size, limit });
-}
 
 function asReplacement({ old_string, new_string, replace_all }: ReplacementParams): ReplaceEdit {
   const times = replace_all ? "all" : "unique";

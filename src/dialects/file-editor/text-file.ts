@@ -28,7 +28,6 @@ export async function editText<R extends { readonly text: Text }>(
   change: (text: Text) => Promise<R>,
 ): Promise<R & { readonly note: string }> {
   const at = workspace.at(path);
-  await refuseLarge(path, workspace, call);
   const results: R[] = [];
   const commit = await workspace.edit(
     at,
@@ -38,18 +37,11 @@ export async function editText<R extends { readonly text: Text }>(
       results.push(result);
       return result.text === text ? undefined : result.text.bytes;
     },
-    writing(action, call),
+    { ...writing(action, call), maxBytes: call.settings.maxFileBytes },
   );
   const result = results.at(-1);
   if (result === undefined) throw new Fault("not_found", { path });
   return { ...result, note: otherNames(commit, call) };
-}
-
-/** Before it is read: an edit needs the whole file in memory. Also refuses anything but a file. */
-async function refuseLarge(path: string, workspace: Workspace, { settings }: WorkspaceCall): Promise<void> {
-  using file = await workspace.openFile(workspace.at(path));
-  const limit = settings.maxFileBytes;
-  if (file.size > limit) throw new Fault("too_large", { path, size: file.size, limit });
 }
 
 export function writing(action: string, { settings, session, signal }: WorkspaceCall): CommitOptions {

@@ -44,7 +44,6 @@ export const editFile = polyfsTool({
     const at = pathAt(call, path);
     const { given } = at;
     const edits = engineEdits(asked, given);
-    if (at.isRoot) throw new Fault("not_a_file", { path: given, kind: "directory" });
     let outcomes: readonly (Applied | Fault)[] = [];
     let result: Rebased | undefined;
     let syntax: Promise<string[]> | undefined;

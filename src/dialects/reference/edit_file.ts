@@ -4,7 +4,6 @@ import { applyEdits } from "../../engine/edit/apply.ts";
 import type { Edit } from "../../engine/edit/edits.ts";
 import { Fault } from "../../engine/fault.ts";
 import { decode, type Text, withMarkInText } from "../../engine/text/text.ts";
-import type { OpenFile } from "../../engine/workspace/file.ts";
 import { nativeForm } from "../../engine/workspace/windows-path.ts";
 import { difference } from "./difference.ts";
 import { pathAt } from "./paths.ts";
@@ -49,28 +48,20 @@ export const editFile = textTool({
       const before = await textOf(path.given, await file.bytes(limit));
       return difference(nativeForm(file.path), before, await edited(before, edits, call));
     }
-    const { size, path: at } = looked(await workspace.openFile(path)); // Windows replaces no file that is open
-    if (size > limit) throw new Fault("too_large", { path: path.given, size, limit });
     let answer = "";
-    const options = { hardLinks: settings.hardLinks, signal };
     await workspace.edit(
       path,
       async bytes => {
         const before = await textOf(path.given, bytes);
         const after = await edited(before, edits, call);
-        answer = await difference(nativeForm(at), before, after);
+        answer = await difference(nativeForm(workspace.locate(path).path), before, after);
         return after === before ? undefined : after.bytes;
       },
-      options,
+      { hardLinks: settings.hardLinks, signal, maxBytes: limit },
     );
     return answer;
   },
 });
-
-function looked(opened: OpenFile): { readonly size: number; readonly path: string } {
-  using file = opened;
-  return { size: file.size, path: file.path };
-}
 
 function engineEdit({ oldText, newText }: { oldText: string; newText: string }, i: number): Edit {
   if (oldText === "") {

@@ -12,7 +12,6 @@ import { sedStyle } from "../../engine/regex/replacement.ts";
 import { shown } from "../../engine/text/escape.ts";
 import { decode, type Text } from "../../engine/text/text.ts";
 import type { Commit } from "../../engine/workspace/commit/change.ts";
-import type { OpenFile } from "../../engine/workspace/file.ts";
 import type { AllowedPath } from "./paths.ts";
 import { maxAnswerBytes } from "./room.ts";
 
@@ -57,7 +56,6 @@ export async function editFile(
   edits: readonly ReplayEditParams[],
   { workspace, settings, signal }: CallContext,
 ): Promise<Commit> {
-  refuseLarge(sizeOf(await workspace.openFile(path)), path.given); // closed again: Windows replaces no file that is open
   return await workspace.edit(
     path,
     async bytes => {
@@ -65,7 +63,7 @@ export async function editFile(
       const edited = await applied(text, edits, signal);
       return edited.bytes === text.bytes ? undefined : edited.bytes;
     },
-    { hardLinks: settings.hardLinks, signal },
+    { hardLinks: settings.hardLinks, signal, maxBytes: maxAnswerBytes },
   );
 }
 
@@ -144,15 +142,6 @@ function inContractWords(error: unknown, edits: readonly ReplayEditParams[]): un
 
 function refusal(message: string): Fault {
   return new Fault("invalid_argument", { message });
-}
-
-function sizeOf(opened: OpenFile): number {
-  using file = opened;
-  return file.size;
-}
-
-function refuseLarge(size: number, path: string): void {
-  if (size > maxAnswerBytes) throw new Fault("too_large", { path, size, limit: maxAnswerBytes });
 }
 
 function intended(at: string, edits: readonly ReplayEditParams[]): string {

@@ -541,20 +541,23 @@ export class Workspace implements Disposable {
    * Reads a file, and commits what `transform` makes of its bytes. Edits of one file queue up, in this process and
    * among several; none is lost. Undefined means that nothing is to be changed. `transform` may be called again.
    */
-  edit(
+  async edit(
     path: WorkspacePath,
     transform: (bytes: Buffer) => Uint8Array | undefined | Promise<Uint8Array | undefined>,
     options: CommitOptions = {},
   ): Promise<Commit> {
-    return this.editAll(
-      [path],
-      async ([file]) => {
-        if (file?.bytes === undefined) throw new Fault("not_found", { path: path.given });
-        const bytes = await transform(file.bytes);
-        return bytes === undefined ? [] : [{ kind: "write", path, bytes }];
-      },
-      options,
-    );
+    const { given } = path;
+    if (path.isRoot) throw new Fault("not_a_file", { path: given, kind: "directory" });
+    const replacing = async ([file]: readonly Current[]): Promise<readonly Change[]> => {
+      if (file?.bytes === undefined) throw new Fault("not_found", { path: given });
+      const bytes = await transform(file.bytes);
+      return bytes === undefined ? [] : [{ kind: "write", path, bytes }];
+    };
+    try {
+      return await this.editAll([path], replacing, options);
+    } catch (error) {
+      throw Fault.is(error, "parent_not_found") ? new Fault("not_found", { path: given }) : error;
+    }
   }
 
   /** The same for several files at once, and for any changes: files that are not there have no bytes. */
