@@ -17,7 +17,7 @@ afterEach(() => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-it("a warm edit of one line makes at most 35 system calls, 24 of them in the tree", async ({ skip }) => {
+it("a warm edit of one line makes at most 30 system calls, 20 of them in the tree", async ({ skip }) => {
   if (!canTrace) return skip("strace is not installed, or may not trace");
   folder = mkdtempSync(join(tmpdir(), "polyfs-calls-"));
   const [root, state, log] = [join(folder, "root"), join(folder, "state"), join(folder, "log")];
@@ -58,18 +58,23 @@ it("a warm edit of one line makes at most 35 system calls, 24 of them in the tre
   const all = Math.min(...counts.map(calls => calls.length));
   const inTree = Math.min(...counts.map(calls => calls.filter(call => isInTree(call, root)).length));
   expect(all).toBeGreaterThan(15);
-  expect(all).toBeLessThanOrEqual(35);
-  expect(inTree).toBeLessThanOrEqual(24);
+  expect(all).toBeLessThanOrEqual(30);
+  expect(inTree).toBeLessThanOrEqual(20);
 });
 
-/** The calls of the main thread between a request and its answer. */
+/**
+ * The calls of the main thread about files and descriptors, between a request and its answer. The calls of the event
+ * loop, of memory management and of other threads depend on the load.
+ */
 function callsOf(log: string, id: number): string[] {
   const lines = log.split("\n");
-  const from = lines.findIndex(line => line.includes("read(0,") && line.includes(`\\"id\\":${id},`));
+  const asks = (line: string) => /read\(0,|read resumed/.test(line) && line.includes(`\\"id\\":${id},`);
+  const from = lines.findIndex(asks);
   const to = lines.findIndex((line, i) => i > from && line.includes("write(1,"));
   if (from < 0 || to < 0) throw new Error(`no call ${id} in the log`);
   const [thread = ""] = lines[from]?.split(" ") ?? [];
-  return lines.slice(from + 1, to).filter(line => line.startsWith(thread) && !line.includes("epoll_"));
+  const isCall = (line: string) => line.startsWith(`${thread} `) && !/epoll_| resumed>/.test(line);
+  return lines.slice(from + 1, to).filter(isCall);
 }
 
 /** Calls of the state directory name it, or are about its journal. */

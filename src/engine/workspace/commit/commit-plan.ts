@@ -102,7 +102,9 @@ export class CommitPlan {
   /** The current state of an entry. */
   at(target: Target): Stats | undefined {
     if (this.places.isNew(target.entry.place) || this.isFreed(target)) return undefined;
-    const stat = system(target.path.given, () => sys.lstat(this.places.address(target.entry)));
+    const stat =
+      this.places.readAt(target.entry)?.stat ?? // confirmed before the commit
+      system(target.path.given, () => sys.lstat(this.places.address(target.entry)));
     if (stat?.isDirectory() && isConcealed(stat))
       throw new Fault("protected_root", { path: target.path.given });
     return stat;

@@ -121,9 +121,11 @@ export class Committer {
       if (locks.waited) confirmRead();
       const bases = new Map<string, Buffer | "absent">();
       const asked: (EntryRef & { identity: string })[] = [];
-      const files = targets.map(target => {
+      const files = targets.map((target, index) => {
         const { path, entry, at } = target;
-        const current = places.isNew(entry.place) ? undefined : currentFile(places, target, options.maxBytes);
+        const current = places.isNew(entry.place)
+          ? undefined
+          : currentFile(places, target, { index, limit: options.maxBytes });
         bases.set(at, current?.bytes ?? "absent");
         if (current !== undefined) asked.push({ ...entry, identity: current.identity });
         return { path, bytes: current && path.root.rules.shown(at, current.bytes, path.given) };

@@ -1,4 +1,5 @@
-// Reads the file that an edit starts from, through the directory that its path was resolved to.
+// Reads the file that an edit starts from, through the directory that its path was resolved to. It stays open until the
+// comparison before the commit (verify.ts).
 import { constants } from "node:fs";
 import { Fault } from "../../fault.ts";
 import { errnoOf, system } from "../errno.ts";
@@ -10,11 +11,14 @@ import type { EntryRef, HeldDirectories } from "./held-directories.ts";
 import { readAll, sys } from "./syscalls.ts";
 import type { Target } from "./target.ts";
 
+/** Files that one edit keeps open. Further ones are opened again. */
+const mostOpen = 32;
+
 /** The bytes that an edit starts from, and which file they are of. Something that is no file cannot be edited. */
 export function currentFile(
   places: HeldDirectories,
   { entry, path: { given }, wasFile = false }: Target,
-  limit = Number.POSITIVE_INFINITY,
+  { index, limit = Number.POSITIVE_INFINITY }: { readonly index: number; readonly limit?: number },
 ): { bytes: Buffer; identity: string } | undefined {
   return system(given, () => {
     // Opening a device may have effects: anything that was not known to be a file is looked at first.
@@ -23,13 +27,15 @@ export function currentFile(
       if (stat === undefined) return undefined;
       if (!stat.isFile()) throw new Fault("not_a_file", { path: given, kind: kindOf(stat) });
     }
-    return readFile(places, entry, given, limit);
+    const keep = index < mostOpen && !onWindows; // Windows replaces no file that is open
+    return readFile(places, entry, given, limit, keep);
   });
 }
 
 /** Undefined if it has been removed. */
-function readFile(places: HeldDirectories, entry: EntryRef, given: string, limit: number) {
+function readFile(places: HeldDirectories, entry: EntryRef, given: string, limit: number, keep: boolean) {
   let fd: number;
+  let isKept = false;
   try {
     fd = sys.open(places.address(entry), constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
   } catch (error) {
@@ -41,8 +47,11 @@ function readFile(places: HeldDirectories, entry: EntryRef, given: string, limit
     const stat = sys.stat(fd);
     if (!stat.isFile()) throw new Fault("not_a_file", { path: given, kind: kindOf(stat) });
     if (stat.size > limit) throw new Fault("too_large", { path: given, size: stat.size, limit });
-    return { bytes: readAll(fd, stat.size), identity: identityOf(stat) };
+    const bytes = readAll(fd, stat.size);
+    if (keep) places.keepOpen(entry, { fd, stat });
+    isKept = keep;
+    return { bytes, identity: identityOf(stat) };
   } finally {
-    sys.close(fd);
+    if (!isKept) sys.close(fd);
   }
 }

@@ -5,11 +5,18 @@ import { Fault } from "../../fault.ts";
 import { bytesOf, display, Handle } from "../handle.ts";
 import type { Address } from "../system/held.ts";
 import { onWindows } from "../windows-path.ts";
+import { sys } from "./syscalls.ts";
 
 /** A name in a directory. The name is its bytes as Latin-1, exact for names that are not UTF-8. */
 export interface EntryRef {
   readonly place: number;
   readonly name: string;
+}
+
+/** A file that an edit has read, still open. */
+export interface ReadFile {
+  readonly fd: number;
+  readonly stat: Stats;
 }
 
 /** A directory that existed. */
@@ -57,6 +64,7 @@ export class HeldDirectories implements Disposable {
   /** Spots that a change of the commit frees, so that a later one may take them. */
   readonly vacated = new Set<string>();
   readonly #handles: (Handle | undefined)[] = [];
+  readonly #read = new Map<string, ReadFile>();
   readonly #lent = new Set<Handle>();
   readonly #known = new Map<string, number>();
 
@@ -115,6 +123,24 @@ export class HeldDirectories implements Disposable {
     return this.handle(entry.place).below(addressOf(entry.name));
   }
 
+  /** Keeps a file open that was read at an entry, so that it can be compared without being opened again. */
+  keepOpen(entry: EntryRef, file: ReadFile): void {
+    this.closeFile(entry); // two paths may lead to one file
+    this.#read.set(entryKey(entry), file);
+  }
+
+  /** The file that was read at an entry and is still open. */
+  readAt(entry: EntryRef): ReadFile | undefined {
+    return this.#read.get(entryKey(entry));
+  }
+
+  closeFile(entry: EntryRef): void {
+    const file = this.readAt(entry);
+    if (file === undefined) return;
+    this.#read.delete(entryKey(entry));
+    sys.close(file.fd);
+  }
+
   /** Whether every existing directory is still where it was found. */
   areCurrent(): boolean {
     return this.records.every((record, place) => {
@@ -145,6 +171,8 @@ export class HeldDirectories implements Disposable {
   }
 
   [Symbol.dispose](): void {
+    for (const { fd } of this.#read.values()) sys.close(fd);
+    this.#read.clear();
     for (const handle of this.#handles) if (handle !== undefined && !this.#lent.has(handle)) handle.close();
     this.#handles.length = 0;
   }

@@ -90,9 +90,8 @@ function isKeptInPlace(plan: CommitPlan, target: Target, stat: Stats, options: C
   if (options.hardLinks === "keep" && stat.nlink > 1) return true;
   const user = process.geteuid?.();
   if (user === undefined || user === 0) return false;
-  const groups = [process.getegid?.(), ...(process.getgroups?.() ?? [])];
-  if (stat.uid === user && groups.includes(stat.gid)) return !mayWrite(plan, target);
-  return true;
+  const isOwnGroup = stat.gid === process.getegid?.() || process.getgroups?.().includes(stat.gid);
+  return stat.uid === user && isOwnGroup ? !mayWrite(plan, target) : true;
 }
 
 function mayWrite(plan: CommitPlan, target: Target): boolean {

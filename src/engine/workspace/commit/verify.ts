@@ -1,10 +1,11 @@
 // The comparison before a commit: the files still hold what the changes were computed from.
 import { Fault } from "../../fault.ts";
-import { errnoOf, faultOf } from "../errno.ts";
+import { errnoOf, faultOf, system } from "../errno.ts";
 import type { Expectation } from "./change.ts";
 import type { Precondition } from "./commit-plan.ts";
 import { ConcurrentChange } from "./concurrent-change.ts";
-import type { HeldDirectories } from "./held-directories.ts";
+import { identityOf } from "./copy-attributes.ts";
+import type { HeldDirectories, ReadFile } from "./held-directories.ts";
 import { withSpot } from "./stage.ts";
 import { hasBytes, readAll, sys } from "./syscalls.ts";
 
@@ -17,9 +18,31 @@ export function verify(check: Precondition, places: HeldDirectories): void {
     if (stat?.ino !== known?.inode || readsContent) throw new ConcurrentChange(given);
     return;
   }
-  const found = contentMeets(check, known.inode, places);
+  const read = places.readAt(entry);
+  const found =
+    read === undefined ? contentMeets(check, known.inode, places) : readContentMeets(check, read, places);
   if (!found?.same) throw new ConcurrentChange(given);
   if (!found.meets) throw new Fault("changed_meanwhile", { path: given });
+}
+
+/**
+ * The same for a file that the edit kept open. The plan took over its attributes as they were then, so the file must
+ * not have been changed in any way. Undefined if it was.
+ */
+function readContentMeets(check: Precondition, { fd, stat }: ReadFile, places: HeldDirectories) {
+  const { entry, given, expect, base } = check;
+  try {
+    return system(given, () => {
+      const now = sys.lstat(places.address(entry));
+      if (now === undefined || identityOf(now) !== identityOf(stat)) return undefined;
+      return {
+        same: !Buffer.isBuffer(base) || hasBytes(fd, now.size, base),
+        meets: meets(fd, now.size, expect),
+      };
+    });
+  } finally {
+    places.closeFile(entry);
+  }
 }
 
 /** Undefined if another file is there now. */
