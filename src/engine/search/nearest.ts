@@ -11,6 +11,8 @@ const most = 3;
 const maxSiblings = 5000;
 const maxEntries = 20_000;
 const maxMs = 150;
+/** How far up an existing directory is looked for. Each level is a path to resolve. */
+const maxLevels = 8;
 
 export async function nearestPaths(workspace: Workspace, path: WorkspacePath): Promise<WorkspacePath[]> {
   const place = standing(workspace, path);
@@ -25,7 +27,7 @@ export async function nearestPaths(workspace: Workspace, path: WorkspacePath): P
 
 /** The nearest existing directory above, and the missing name in it. */
 function standing(workspace: Workspace, path: WorkspacePath) {
-  for (let child = path; !child.isRoot; child = child.parent) {
+  for (let child = path, level = 0; !child.isRoot && level < maxLevels; child = child.parent, level++) {
     try {
       return { at: child.parent, directory: workspace.directory(child.parent), missing: child.name };
     } catch (error) {
