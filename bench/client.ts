@@ -48,6 +48,10 @@ export class Client {
     );
   }
 
+  get pid(): number {
+    return this.#child.pid ?? 0;
+  }
+
   /** Introduces itself and asks for the tools; the server is up when they are there. */
   async start(): Promise<Answer> {
     const clientInfo = { name: "bench", version: "1" };

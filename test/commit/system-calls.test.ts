@@ -17,7 +17,7 @@ afterEach(() => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-it("a warm edit of one line makes at most 30 system calls, 20 of them in the tree", async ({ skip }) => {
+it("a warm edit of one line makes at most 30 system calls, 21 of them in the tree", async ({ skip }) => {
   if (!canTrace) return skip("strace is not installed, or may not trace");
   folder = mkdtempSync(join(tmpdir(), "polyfs-calls-"));
   const [root, state, log] = [join(folder, "root"), join(folder, "state"), join(folder, "log")];
@@ -59,7 +59,7 @@ it("a warm edit of one line makes at most 30 system calls, 20 of them in the tre
   const inTree = Math.min(...counts.map(calls => calls.filter(call => isInTree(call, root)).length));
   expect(all).toBeGreaterThan(15);
   expect(all).toBeLessThanOrEqual(30);
-  expect(inTree).toBeLessThanOrEqual(20);
+  expect(inTree).toBeLessThanOrEqual(21);
 });
 
 /**
