@@ -1,5 +1,5 @@
 // The own dialect beside the others, as processor time: reads, listings, writes and edits in interleaved rounds of one
-// run, so that other work on the machine matters little. All threads of a server count.
+// run, so that other work on the machine matters little. The least of all rounds counts, and all threads of a server.
 // `node bench/run.mjs dialects [rounds] [--only JOB] [--profile]`
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -10,7 +10,7 @@ import { Client } from "./client.ts";
 import { lineOf, textOf } from "./corpus.ts";
 import { callsFor, type Job } from "./jobs.ts";
 import { repository, snapshot } from "./places.ts";
-import { median, processorTime } from "./processor-time.ts";
+import { processorTime } from "./processor-time.ts";
 import { job } from "./scenario.ts";
 
 const { values, positionals } = parseArgs({
@@ -106,10 +106,11 @@ for (const { name, calls, prepare, jobAt } of chosen) {
       if (round >= 0) times.get(lane.name)?.push((1000 * (processorTime(lane.client.pid) - before)) / calls);
     }
   }
-  const medians = [...times].map(([dialect, all]) => [dialect, median(all)] as const);
-  const quickest = Math.min(...medians.map(([, time]) => time));
-  const told = medians.map(([dialect, time]) => `${dialect} ${time.toFixed(0)}`).join(", ");
-  const own = medians.find(([dialect]) => dialect === "polyfs")?.[1] ?? Number.NaN;
+  const least = [...times].map(([dialect, all]) => [dialect, Math.min(...all)] as const);
+  const quickest = Math.min(...least.map(([, time]) => time));
+  const told = least.map(([dialect, time]) => `${dialect} ${time.toFixed(0)}`).join(", ");
+  const own = least.find(([dialect]) => dialect === "polyfs")?.[1] ?? Number.NaN;
   process.stdout.write(`${name}: ${(own / quickest).toFixed(2)} × the quickest (µs: ${told})\n`);
 }
-for (const { client } of lanes) await client.close();
+await Promise.all(lanes.map(({ client }) => client.close()));
+process.exit(0);

@@ -12,6 +12,7 @@ import {
   realpathSync,
   renameSync,
   rmSync,
+  statSync,
   writeFileSync,
 } from "node:fs";
 import { dirname } from "node:path";
@@ -34,10 +35,13 @@ export interface SmallFile {
 export function readSmallFile(path: string, most: number): SmallFile | undefined {
   let fd: number | undefined;
   try {
+    // Most users lack most of these files. To open one that is missing makes an error object, which is costly.
+    if (!statSync(path, { throwIfNoEntry: false })?.isFile()) return undefined;
     fd = openSync(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
-    if (!fstatSync(fd).isFile()) return undefined;
-    const bytes = Buffer.alloc(most);
-    const length = readSync(fd, bytes, 0, most, 0);
+    const stat = fstatSync(fd);
+    if (!stat.isFile()) return undefined;
+    const bytes = Buffer.allocUnsafe(Math.min(most, stat.size));
+    const length = readSync(fd, bytes, 0, bytes.length, 0);
     return { text: bytes.toString("utf8", 0, length), path: realpathSync.native(path) };
   } catch {
     return undefined;
