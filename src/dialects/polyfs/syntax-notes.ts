@@ -1,6 +1,7 @@
 // What an answer says about syntax that a change has broken. It never refuses: a half-written file is a step on the
 // way to a whole one.
 import { printable } from "../../contract/wording.ts";
+import { mayHaveLanguage } from "../../engine/syntax/language.ts";
 import { newErrors } from "../../engine/syntax/new-errors.ts";
 import { maxParsedBytes } from "../../engine/syntax/parse.ts";
 import { isNoText } from "../../engine/text/detect.ts";
@@ -22,7 +23,7 @@ export interface EditedText {
 
 /** Lines for an answer about one file. */
 export async function syntaxNotes({ path, before, after }: EditedText, named = ""): Promise<string[]> {
-  if (isTooLarge(before?.bytes) || isTooLarge(after.bytes)) return [];
+  if (!mayHaveLanguage(path) || isTooLarge(before?.bytes) || isTooLarge(after.bytes)) return [];
   const errors = await newErrors(path, before?.body, after.body);
   const lines = errors.slice(0, mostPerFile).map(({ line, column, text, missing }) => {
     const what = missing === undefined ? "" : ` (missing \`${printable(missing)}\`)`;
@@ -43,7 +44,7 @@ export interface ChangedBytes {
 export async function syntaxNotesOf(files: readonly ChangedBytes[]): Promise<string[]> {
   const lines: string[] = [];
   for (const { path, before, after } of files.slice(0, mostFiles)) {
-    if (isTooLarge(before) || isTooLarge(after)) continue;
+    if (!mayHaveLanguage(path) || isTooLarge(before) || isTooLarge(after)) continue;
     const [old, made] = [await textIn(path, before), await textIn(path, after)];
     if (made === undefined || (before !== undefined && old === undefined)) continue;
     const named = files.length > 1 ? `${printable(path)}:` : "";

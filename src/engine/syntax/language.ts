@@ -69,15 +69,28 @@ const interpreters: readonly (readonly [RegExp, Grammar])[] = [
 
 /** The language of a file; undefined if there is no grammar for it. */
 export function languageOf(path: string, text: string): Language | undefined {
-  const name = path.slice(Math.max(path.lastIndexOf("/"), path.lastIndexOf("\\")) + 1).toLowerCase();
-  const dot = name.lastIndexOf(".");
-  const extension = dot > 0 ? name.slice(dot + 1) : "";
+  const { name, extension } = nameOf(path);
   if (extension === "c" || extension === "h") return { name: "c", grammar: "cpp" };
-  if (["vue", "svelte", "html", "htm", "xhtml", "astro"].includes(extension)) return markup(text);
+  if (markups.has(extension)) return markup(text);
   const known = byExtension[extension];
   if (known !== undefined) return known;
   const grammar = byName[name] ?? (extension === "" ? byFirstLine(text) : undefined);
   return grammar && { name: grammar, grammar };
+}
+
+/** Whether a file of this name can have a language. If not, its text need not be decoded. */
+export function mayHaveLanguage(path: string): boolean {
+  const { name, extension } = nameOf(path);
+  if (extension === "" || extension === "c" || extension === "h" || markups.has(extension)) return true;
+  return byExtension[extension] !== undefined || byName[name] !== undefined;
+}
+
+const markups: ReadonlySet<string> = new Set(["vue", "svelte", "html", "htm", "xhtml", "astro"]);
+
+function nameOf(path: string): { readonly name: string; readonly extension: string } {
+  const name = path.slice(Math.max(path.lastIndexOf("/"), path.lastIndexOf("\\")) + 1).toLowerCase();
+  const dot = name.lastIndexOf(".");
+  return { name, extension: dot > 0 ? name.slice(dot + 1) : "" };
 }
 
 function byFirstLine(text: string): Grammar | undefined {
