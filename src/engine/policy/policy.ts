@@ -14,32 +14,48 @@ interface CompiledRule {
 
 const remembered = 4096;
 
-/** Rules about paths, compiled. A rule that denies wins; otherwise the last one that applies to a path decides. */
+/** The rules in the form that decisions are made with. */
+interface Compiled {
+  readonly rules: readonly CompiledRule[];
+  /** Which rules could apply to a name. */
+  readonly index: EndingIndex;
+  /** Which rules could apply below a directory of the root. */
+  readonly byFirst: ReadonlyMap<string, readonly number[]>;
+  /** Which of them deny. */
+  readonly denying: EndingIndex;
+}
+
+function compile(rules: readonly PolicyRule[]): Compiled {
+  const compiled = rules.map((rule, i) => ({
+    rule,
+    globs: pathGlobs(rule.paths),
+    name: ruleName(rule, i),
+  }));
+  const index = new EndingIndex();
+  const denying = new EndingIndex();
+  const byFirst = new Map<string, readonly number[]>();
+  for (const [i, { rule, globs }] of compiled.entries()) {
+    for (const { ending, first } of globs.keys) {
+      if (first === undefined) index.add(ending, i);
+      else byFirst.set(first, [...(byFirst.get(first) ?? []), i]);
+      if (rule.access === "deny") denying.add(ending, i);
+    }
+  }
+  return { rules: compiled, index, byFirst, denying };
+}
+
+/**
+ * Rules about paths. A rule that denies wins; otherwise the last one that applies to a path decides. They are compiled
+ * for the first decision, so that a start does not wait for it.
+ */
 export class Policy {
   readonly rules: readonly PolicyRule[];
-  readonly #compiled: readonly CompiledRule[];
-  /** Which rules could apply to a name. */
-  readonly #index = new EndingIndex();
-  /** Which rules could apply below a directory of the root. */
-  readonly #byFirst = new Map<string, readonly number[]>();
-  /** Which of them deny. */
-  readonly #denying = new EndingIndex();
+  readonly #compiled: () => Compiled;
   readonly #decisions = new LruMap<string, Decision>(remembered);
 
   constructor(rules: readonly PolicyRule[]) {
     this.rules = rules;
-    this.#compiled = rules.map((rule, i) => ({
-      rule,
-      globs: pathGlobs(rule.paths),
-      name: ruleName(rule, i),
-    }));
-    for (const [i, { rule, globs }] of this.#compiled.entries()) {
-      for (const { ending, first } of globs.keys) {
-        if (first === undefined) this.#index.add(ending, i);
-        else this.#byFirst.set(first, [...(this.#byFirst.get(first) ?? []), i]);
-        if (rule.access === "deny") this.#denying.add(ending, i);
-      }
-    }
+    this.#compiled = once(() => compile(rules));
   }
 
   /** Whether it restricts anything at all. */
@@ -49,7 +65,7 @@ export class Policy {
 
   /** Whether an entry of a directory that may be listed could be denied. Never false where one is. */
   mayHide(name: string): boolean {
-    return this.#denying.has(folded(name));
+    return this.#compiled().denying.has(folded(name));
   }
 
   /**
@@ -89,17 +105,18 @@ export class Policy {
 
   /** The rules that apply to a path, in order. */
   #applying(whole: string, path: FoldedPath, isTop: boolean): CompiledRule[] {
+    const { rules, index, byFirst } = this.#compiled();
     const possible = new Set<number>();
     for (let end = whole.length; end > 0; ) {
       const slash = whole.lastIndexOf("/", end - 1);
-      this.#index.find(whole, slash + 1, end, possible);
+      index.find(whole, slash + 1, end, possible);
       end = slash;
     }
-    this.#index.find("", 0, 0, possible);
+    index.find("", 0, 0, possible);
     for (const name of isTop ? path.names : path.names.slice(0, 1))
-      for (const id of this.#byFirst.get(name) ?? []) possible.add(id);
+      for (const id of byFirst.get(name) ?? []) possible.add(id);
     if (possible.size === 0) return [];
-    return this.#compiled.filter(
+    return rules.filter(
       ({ rule, globs }, i) => possible.has(i) && globs.match(path, isTop && rule.access !== "write"),
     );
   }
