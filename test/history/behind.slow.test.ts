@@ -2,8 +2,10 @@
 // with the number of changes, and neither does the time that a caller waits for the history.
 import { mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import { listChanges } from "../../src/engine/history/changes.ts";
+import { sys } from "../../src/engine/workspace/commit/syscalls.ts";
 import { Fixture } from "../commit/fixture.ts";
 
 /** Several writers at once, each to a file of its own; the most changes that were answered and not recorded. */
@@ -43,6 +45,33 @@ describe("changes that come without a pause", () => {
     const body = "x".repeat(megabytes * 1024 * 1024);
     expect(await mostBehind(fixture, 4, 10, body)).toBeLessThanOrEqual(32 / megabytes + 4);
     expect(await listChanges(fixture.workspace, { limit: 1000 })).toHaveLength(40);
+  });
+
+  it("wait until old content is removed, where the disk is slow at that", async () => {
+    using fixture = new Fixture();
+    const { unlinkLater } = sys;
+    let removed = 0;
+    let most = 0;
+    let answered = 0;
+    sys.unlinkLater = async address => {
+      await sleep(100);
+      await unlinkLater(address);
+      removed++;
+    };
+    try {
+      const write = async (writer: number) => {
+        for (let i = 0; i < 110; i++) {
+          await fixture.commit([fixture.write(`file ${writer}`, `${writer} ${i}`)]);
+          most = Math.max(most, ++answered - removed);
+        }
+      };
+      await Promise.all(Array.from({ length: 8 }, (_, writer) => write(writer)));
+    } finally {
+      sys.unlinkLater = unlinkLater;
+    }
+    expect(removed).toBeGreaterThan(0);
+    expect(most).toBeLessThanOrEqual(512 + 64 + 8);
+    expect(await listChanges(fixture.workspace, { limit: 1000 })).toHaveLength(880);
   });
 
   it("do not wait for ever where nothing can be recorded", async () => {

@@ -217,7 +217,7 @@ export class Committer {
         return commit;
       } finally {
         if (await this.#isSafe(account)) await letGo(plan, journalled, journalState);
-        else journalState.recorded.push(journalled);
+        else journalState.keepRecorded(journalled);
       }
     } finally {
       journals.leave(journalState);

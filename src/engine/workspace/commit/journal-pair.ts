@@ -6,8 +6,9 @@
 //   drop     removes old content that commits kept aside
 //   flush    the files and directories that commits wrote to
 //
-// Recording happens after the answer, and the backlog is bounded: commits that arrive faster than they can be
-// recorded wait. Otherwise memory would grow, and a caller that asks about history would wait for all of them.
+// This happens after the answer, and the backlog is bounded: commits that arrive faster than they can be recorded, or
+// than their old content can be removed, wait. Otherwise memory would grow, and a caller that asks about history would
+// wait for all of them.
 
 import { dirname, join } from "node:path";
 import { clock } from "../../clock.ts";
@@ -30,6 +31,10 @@ const mostTries = 20;
 /** Commits in progress or waiting to be recorded, and the bytes of those that wait. */
 const mostBehind = 64;
 const mostBytesBehind = 32 * 1024 * 1024;
+/** Recorded commits whose old content is still there, and how many of them are dropped at the same time. */
+const mostUndropped = 512;
+const droppedAtOnce = 16;
+const noBytes = Buffer.alloc(0);
 /** Files that the end of the process flushes one by one. More are left to the next process, with their journal. */
 const mostAtEnd = 1000;
 
@@ -48,7 +53,7 @@ export class JournalState {
   readonly #waiting: JournalledCommit[] = [];
   #waitingBytes = 0;
   /** Commits that are recorded, and whose old content is to be removed once the archive is flushed. */
-  readonly recorded: JournalledCommit[] = [];
+  readonly recorded = new Set<JournalledCommit>();
   /** Commits that could not be rolled back yet. */
   readonly unsettled: JournalledCommit[] = [];
   /** Commits under way. */
@@ -85,6 +90,11 @@ export class JournalState {
     this.#waitingBytes += bytesIn(journalled.intent.account);
   }
 
+  /** Keeps of a commit that was recorded what it takes to remove its old content. */
+  keepRecorded(journalled: JournalledCommit): void {
+    this.recorded.add({ ...journalled, blob: noBytes, contents: undefined });
+  }
+
   /** Forgets a commit that was recorded. */
   done(journalled: JournalledCommit): void {
     const at = this.#waiting.indexOf(journalled);
@@ -112,8 +122,8 @@ export class JournalPair {
   #timer: NodeJS.Timeout | undefined;
   #running: Promise<void> | undefined;
   readonly #tries = new WeakMap<JournalledCommit, number>();
-  /** How many commits were recorded or given up, and the callers waiting for that. */
-  #recorded = 0;
+  /** How many commits were recorded, dropped or given up, and the callers waiting for that. */
+  #progress = 0;
   readonly #eased: (() => void)[] = [];
 
   constructor(state: StateDirectory, archive: Archive) {
@@ -137,10 +147,10 @@ export class JournalPair {
   async enter(): Promise<JournalState> {
     // A failing archive does not block writes.
     for (let futile = 0; futile < 2 && this.#isBehind; ) {
-      const before = this.#recorded;
+      const before = this.#progress;
       void this.checkpoint();
       await new Promise<void>(resolve => this.#eased.push(resolve));
-      if (this.#recorded === before) futile++;
+      if (this.#progress === before) futile++;
     }
     const journalState = this.#states[this.#current === 0 ? 0 : 1];
     journalState.open++;
@@ -153,6 +163,7 @@ export class JournalPair {
     return (
       a.open + b.open + a.waiting.length + b.waiting.length >= mostBehind ||
       a.waitingBytes + b.waitingBytes > mostBytesBehind ||
+      a.recorded.size + b.recorded.size >= mostUndropped ||
       Math.max(a.size, b.size) > hurryBytes
     );
   }
@@ -198,7 +209,7 @@ export class JournalPair {
   get isClearing(): boolean {
     return this.#states.some(
       ({ purges, freeing, waiting, recorded }) =>
-        purges.size + freeing.size + waiting.length + recorded.length > 0,
+        purges.size + freeing.size + waiting.length + recorded.size > 0,
     );
   }
 
@@ -238,7 +249,7 @@ export class JournalPair {
         try {
           recordNow(journalled, this.#archive);
           this.#done(journalState, journalled);
-          journalState.recorded.push(journalled);
+          journalState.keepRecorded(journalled);
         } catch {
           // The next checkpoint tries again.
         }
@@ -251,7 +262,7 @@ export class JournalPair {
     for (const journalled of [...journalState.waiting]) {
       try {
         await recordLater(journalled, this.#archive);
-        journalState.recorded.push(journalled);
+        journalState.keepRecorded(journalled);
       } catch {
         const tries = (this.#tries.get(journalled) ?? 0) + 1;
         this.#tries.set(journalled, tries);
@@ -266,19 +277,25 @@ export class JournalPair {
 
   /** Flushes the archive, and removes the old content of recorded commits. */
   async #drop(journalState: JournalState): Promise<void> {
-    const recorded = journalState.recorded.slice();
+    const recorded = [...journalState.recorded];
     await this.#archive.flush();
-    for (const journalled of recorded) {
-      journalState.recorded.splice(journalState.recorded.indexOf(journalled), 1);
-      await dropLater(journalled, journalState.unflushed).catch(() =>
-        journalState.unsettled.push(journalled),
+    const drop = async (journalled: JournalledCommit) => {
+      const isDropped = await dropLater(journalled, journalState.unflushed).then(
+        () => true,
+        () => false,
       );
+      if (journalState.recorded.delete(journalled) && !isDropped) journalState.unsettled.push(journalled);
+    };
+    for (let at = 0; at < recorded.length; at += droppedAtOnce) {
+      await Promise.all(recorded.slice(at, at + droppedAtOnce).map(drop));
+      this.#progress++;
+      this.#ease();
     }
   }
 
   #done(journalState: JournalState, journalled: JournalledCommit): void {
     journalState.done(journalled);
-    this.#recorded++;
+    this.#progress++;
     this.#ease();
   }
 
@@ -302,7 +319,8 @@ export class JournalPair {
     this.#catchUp();
     this.#archive.flushNow(mostAtEnd);
     for (const journalState of this.#states) {
-      for (const journalled of journalState.recorded.splice(0)) dropNow(journalled, journalState.unflushed);
+      for (const journalled of journalState.recorded) dropNow(journalled, journalState.unflushed);
+      journalState.recorded.clear();
       journalState.unflushed.flushNow(mostAtEnd);
     }
     return this.#states.every(journalState => journalState.waiting.length === 0);
@@ -335,7 +353,7 @@ export class JournalPair {
       await this.#record(journalState);
       await this.#drop(journalState);
       await journalState.unflushed.flush();
-      if (journalState.unsettled.length + journalState.waiting.length + journalState.recorded.length > 0)
+      if (journalState.unsettled.length + journalState.waiting.length + journalState.recorded.size > 0)
         return false;
       await journalState.journal.restart(++this.#generation);
       journalState.isWritten = false;
