@@ -2,6 +2,7 @@
 import type { CallContext } from "../../contract/context.ts";
 import { Fault } from "../../engine/fault.ts";
 import { contentOf, remember, sameVersion } from "../../engine/history/versions.ts";
+import { sourceOf } from "../../engine/syntax/known-structures.ts";
 import { languageOf } from "../../engine/syntax/language.ts";
 import { type Structure, structureOf } from "../../engine/syntax/structure.ts";
 import { symbolIn } from "../../engine/syntax/symbols.ts";
@@ -9,12 +10,13 @@ import { LineIndex } from "../../engine/text/lines.ts";
 import type { Text } from "../../engine/text/text.ts";
 import type { OpenFile } from "../../engine/workspace/file.ts";
 import { AnswerLines, isShownWhole, shownLine } from "./answer.ts";
-import { outlineLines } from "./code-outline.ts";
+import { type OutlineWindow, outlineLines } from "./code-outline.ts";
 import { changeOf, diffOf } from "./diff.ts";
 import { readableText } from "./documents.ts";
 import { refused, toldInline } from "./failure.ts";
 import type { PathPart } from "./parts.ts";
-import type { ReadParams } from "./read-params.ts";
+import { defaultLimit, type ReadParams } from "./read-params.ts";
+import { structuresOf } from "./search-code.ts";
 import { headLine } from "./text-file.ts";
 
 /** Space for the line that says how to continue. */
@@ -31,6 +33,12 @@ export async function readLines(
   const { text, as } = await readableText(file.given, bytes, reading.encoding);
   const past = () => ({ workspace, at: file.path });
   const version = remember(workspace, file.path, bytes);
+  const structure = async () => {
+    const found = await structureOf(text.path, text.body);
+    const source = as === undefined ? sourceOf(file.given, version, text.body) : undefined;
+    if (source !== undefined) structuresOf(workspace).keep(source, found);
+    return found;
+  };
   const { since } = reading;
   if (since !== undefined && sameVersion(since, version))
     return `${headLine(file.given, text, version, { as })}\nunchanged`; // the text need not be decoded
@@ -38,7 +46,7 @@ export async function readLines(
   const head = headLine(file.given, text, version, { as, lines: index.count("terminated") });
   const isWhole = parts.every(({ lines, symbol }) => lines === undefined && symbol === undefined);
   if (since === undefined || !isWhole) {
-    const content = new Parts(head, text, index, reading, room);
+    const content = new Parts(head, text, index, reading, room, structure);
     return isWhole ? content.whole() : content.some(parts);
   }
   const old = await contentOf(past(), since);
@@ -49,6 +57,7 @@ export async function readLines(
       index,
       reading,
       room,
+      structure,
     ).whole();
   const like = reading.encoding ?? (as === undefined ? text.codec.name : undefined);
   const { text: before } = await readableText(file.given, old, like);
@@ -61,10 +70,19 @@ class Parts {
   readonly #text: Text;
   readonly #reading: ReadParams;
   readonly #room: number;
+  readonly #structure: () => Promise<Structure>;
   readonly #index: LineIndex;
   readonly #total: number;
 
-  constructor(head: string, text: Text, index: LineIndex, reading: ReadParams, room: number) {
+  constructor(
+    head: string,
+    text: Text,
+    index: LineIndex,
+    reading: ReadParams,
+    room: number,
+    structure: () => Promise<Structure>,
+  ) {
+    this.#structure = structure;
     this.#head = head;
     this.#text = text;
     this.#reading = reading;
@@ -73,12 +91,23 @@ class Parts {
     this.#total = index.count("terminated");
   }
 
-  #structure(): Promise<Structure> {
-    return structureOf(this.#text.path, this.#text.body);
+  #outline(structure: Structure, room: number, window?: OutlineWindow): string[] {
+    return outlineLines(structure, this.#text.bytes.length, room, window);
   }
 
-  #outline(structure: Structure, room: number): string[] {
-    return outlineLines(structure, this.#text.bytes.length, room);
+  /** The lines that offset and limit name; without them, all. */
+  #window(): OutlineWindow {
+    const { offset, limit } = this.#reading;
+    const from = this.#firstLine(offset);
+    return { from, to: limit === defaultLimit ? Number.POSITIVE_INFINITY : from + limit - 1 };
+  }
+
+  /** Negative offsets count from the end. */
+  #firstLine(offset: number): number {
+    const total = this.#total;
+    if (offset > Math.max(1, total))
+      throw new Fault("past_end", { path: this.#text.path, line: offset, lines: total });
+    return offset < 0 ? Math.max(1, total + 1 + offset) : offset;
   }
 
   /** The outline, or a page, which begins with the outline where the file is cut at its limit. */
@@ -86,7 +115,7 @@ class Parts {
     const { offset } = this.#reading;
     if (this.#reading.outline) {
       const room = this.#room - this.#head.length - footing;
-      return [this.#head, ...this.#outline(await this.#structure(), room)].join("\n");
+      return [this.#head, ...this.#outline(await this.#structure(), room, this.#window())].join("\n");
     }
     const page = this.#page([]);
     if (!page.cut || offset !== 1 || languageOf(this.#text.path, this.#text.body) === undefined)
@@ -99,9 +128,7 @@ class Parts {
   #page(above: readonly string[]): { text: string; cut: boolean } {
     const { offset, limit } = this.#reading;
     const total = this.#total;
-    if (offset > Math.max(1, total))
-      throw new Fault("past_end", { path: this.#text.path, line: offset, lines: total });
-    const first = offset < 0 ? Math.max(1, total + 1 + offset) : offset;
+    const first = this.#firstLine(offset);
     const lines = new AnswerLines(this.#room - footing);
     for (const line of [this.#head, ...above]) lines.note(line);
     const last = this.#print(lines, first, Math.min(total, first + limit - 1));

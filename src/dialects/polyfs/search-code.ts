@@ -34,14 +34,20 @@ interface CodeFile {
 
 const structures = new WeakMap<Workspace, KnownStructures>();
 
+/** What is known of the files of a workspace. */
+export function structuresOf(workspace: Workspace): KnownStructures {
+  const known = structures.get(workspace) ?? new KnownStructures();
+  structures.set(workspace, known);
+  return known;
+}
+
 export class SymbolsAround {
   readonly #structures: KnownStructures;
   #candidates: CodeFile[] = [];
   #held = 0;
 
   constructor(workspace: Workspace) {
-    this.#structures = structures.get(workspace) ?? new KnownStructures();
-    structures.set(workspace, this.#structures);
+    this.#structures = structuresOf(workspace);
   }
 
   add(source: VersionedText, hits: readonly ShownHit[]): void {

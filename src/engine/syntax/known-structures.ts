@@ -40,6 +40,12 @@ export class KnownStructures {
 
   async #parse(source: VersionedText): Promise<Structure> {
     const structure = await structureOf(source.path, source.text, false);
+    this.keep(source, structure);
+    return structure;
+  }
+
+  /** Takes what was parsed for another reason. */
+  keep(source: VersionedText, structure: Structure): void {
     const key = keyOf(source);
     if (!this.#kept.has(key)) this.#declarations += structure.declared.length + 1;
     this.#kept.set(key, structure);
@@ -48,7 +54,6 @@ export class KnownStructures {
       this.#kept.delete(oldest);
       this.#declarations -= declared.length + 1;
     }
-    return structure;
   }
 }
 

@@ -12,12 +12,20 @@ const ranks: readonly ((one: Declared) => boolean)[] = [
   ({ depth }) => depth > 0,
 ];
 
-/** `left` declarations do not fit. Locals that are mere variables are never part of it, and not counted. */
+export interface OutlineChoice {
+  readonly shown: readonly Declared[];
+  /** How many minor ones were dropped between them. */
+  readonly smaller: number;
+  /** Those that do not fit although nothing is left to drop: all after the shown ones. */
+  readonly after: readonly Declared[];
+}
+
+/** Locals that are mere variables are never part of it, and not counted. */
 export function outlineOf(
   declared: readonly Declared[],
   maxBytes: number,
   lineOf: (one: Declared) => string,
-): { readonly shown: readonly Declared[]; readonly left: number } {
+): OutlineChoice {
   const all = declared.filter(one => !ranks[0]?.(one));
   const sizeOf = (one: Declared) => Buffer.byteLength(lineOf(one)) + 1;
   const size = (list: readonly Declared[]) => list.reduce((sum, one) => sum + sizeOf(one), 0);
@@ -34,9 +42,11 @@ export function outlineOf(
     shown = room < 0 ? larger : shown.filter(one => !isSmall(one) || fits(one));
   }
   let bytes = 0;
-  const fitting = shown.filter(one => {
-    bytes += Buffer.byteLength(lineOf(one)) + 1;
-    return bytes <= maxBytes;
+  const excess = shown.findIndex(one => {
+    bytes += sizeOf(one);
+    return bytes > maxBytes;
   });
-  return { shown: fitting, left: all.length - fitting.length };
+  const smaller = all.length - shown.length;
+  if (excess < 0) return { shown, smaller, after: [] };
+  return { shown: shown.slice(0, excess), smaller, after: shown.slice(excess) };
 }

@@ -20,6 +20,12 @@ function indentAt(text: string, at: number): number {
   return /^[ \t]*/.exec(text.slice(at, at + 500))?.[0].length ?? 0;
 }
 
+/** What is in the braces of a type that is written out: Go's `type A struct { … }` has it there. */
+function bodyOfType(type: Node | null): Node | null | undefined {
+  if (!/^(struct|interface)_type$/.test(type?.type ?? "")) return undefined;
+  return type?.children.find(child => child?.type === "{" || child?.type === "field_declaration_list");
+}
+
 class DeclarationWalk {
   readonly #found: MutableDeclaration[] = [];
   readonly #text: string;
@@ -121,7 +127,8 @@ class DeclarationWalk {
       node.childForFieldName("body") ??
       value?.childForFieldName("body") ??
       value ??
-      node.namedChildren.findLast(child => /block|_list$|^accessor/.test(child?.type ?? ""));
+      bodyOfType(node.childForFieldName("type")) ??
+      node.namedChildren.findLast(child => /block|(?<!^parameter)_list$|^accessor/.test(child?.type ?? ""));
     const line = this.#text.lastIndexOf("\n", node.startIndex - 1) + 1;
     const from = this.#text.slice(line, node.startIndex);
     const start = /^\s*[\w\s]*$/.test(from) ? line : node.startIndex;
