@@ -248,7 +248,7 @@ describe("new syntax errors", () => {
 
   it("know what Rust refuses and its grammar does not", async () => {
     const good =
-      "use a::b;\n\nm!(c);\n\nstruct S { d: Cell<>, }\n\nimpl S {\n    m!(e);\n    fn f(&self, g: u8) -> u8 {\n        assert!(g > 1);\n        g\n    }\n}\n";
+      "use a::b;\n\nm!(c);\n\nstruct S { d: Cell<>, }\n\nimpl<> S {\n    m!(e);\n    fn f(&self, g: u8) -> u8 {\n        assert!(g > 1);\n        g\n    }\n}\n";
     expect(await told("a.rs", undefined, good)).toEqual([]);
     expect(await told("a.rs", good, good.replace("use a", " a"))).toEqual(["1:2  a::b;"]);
     expect(await told("a.rs", good, good.replace("b;", "b;;"))).toHaveLength(1);

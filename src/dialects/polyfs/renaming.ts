@@ -45,7 +45,7 @@ export async function renamed(
     }));
     return { text: rewrite(text, splices), count: places.length };
   });
-  const notes = [...overriding(old, uses), ...unsureLines(files, uses), ...taken(files, after, added)];
+  const notes = [...overriding(old, uses), ...unsureLines(files, old, uses), ...taken(files, after, added)];
   return { after, notes };
 }
 
@@ -54,7 +54,7 @@ function overriding(old: string, { heirs }: NamedUses): string[] {
   return [...new Set(all)].slice(0, 20);
 }
 
-function unsureLines(files: readonly NameInFile[], { unsure }: NamedUses): string[] {
+function unsureLines(files: readonly NameInFile[], old: string, { unsure }: NamedUses): string[] {
   const lines: string[] = [];
   const total = unsure.reduce((sum, list) => sum + list.length, 0);
   if (total === 0) return lines;
@@ -70,7 +70,9 @@ function unsureLines(files: readonly NameInFile[], { unsure }: NamedUses): strin
     }
   }
   const listed = lines.length - 1;
-  if (listed >= mostListed) lines.push(`[and more: search_text with kind: reference lists them]`);
+  if (listed >= mostListed) lines.push("[and more: search_text with kind: reference lists them]");
+  const pattern = `\\b${old.replaceAll("$", "\\$")}\\b`;
+  lines.push(`[to rename these, too: match: regex, old: ${pattern}, in the paths where they are meant]`);
   return lines;
 }
 

@@ -68,8 +68,11 @@ class Things {
   readonly #files: readonly NamedFile[];
   readonly #uses: readonly Use[];
   readonly #scripts: ReadonlySet<number>;
+  /** Where the names of a file are declared for: its Go package, or only the file. */
+  readonly #units: readonly string[];
 
   constructor(files: readonly NamedFile[], uses: readonly Use[], scripts: ReadonlySet<number>) {
+    this.#units = files.map((file, i) => goPackage(file) ?? `${i}`);
     this.#files = files;
     this.#uses = uses;
     this.#scripts = scripts;
@@ -101,12 +104,13 @@ class Things {
     };
   }
 
-  /** Scopes are known in scripts only: elsewhere, two symbols of one file cannot be distinguished. */
+  /** Scopes are known in scripts only: elsewhere, two symbols of one file or package cannot be distinguished. */
   #isDistinct(use: Use, declaring: readonly Use[]): boolean {
     if (use.role === "unclear") return false;
     if (this.#scripts.has(use.file)) return true;
     const key = this.#thingOf(use);
-    return declaring.every(other => other.file !== use.file || this.#thingOf(other) === key);
+    const unit = this.#units[use.file];
+    return declaring.every(other => this.#units[other.file] !== unit || this.#thingOf(other) === key);
   }
 
   /** Whether something is made here, and not only brought in from elsewhere. */
@@ -120,7 +124,7 @@ class Things {
     const alone = `${file}:at ${start}`;
     if (!this.#scripts.has(file)) {
       if (role !== "variable") return alone;
-      return use.binds && !use.top ? alone : `${file}:top`;
+      return use.binds && !use.top ? alone : `${this.#units[file]}:top`;
     }
     if (role === "member") return use.own && use.scope !== undefined ? `${file}:member ${use.scope}` : alone;
     if (role === "unclear") return alone;
@@ -164,6 +168,13 @@ class Things {
     }
     return undefined;
   }
+}
+
+/** The files of a directory with the same `package` clause share their names. */
+function goPackage({ path, text }: NamedFile): string | undefined {
+  if (!path.endsWith(".go")) return undefined;
+  const name = /^package[ \t]+(\w+)/m.exec(text)?.[1];
+  return name && `${path.slice(0, path.lastIndexOf("/"))} ${name}`;
 }
 
 function firstOfEach<T>(list: readonly T[], keyOf: (one: T) => string): T[] {

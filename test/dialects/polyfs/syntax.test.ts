@@ -150,7 +150,66 @@ describe("read_file reads by structure", () => {
   });
 });
 
+describe("an outline that is larger than its share of the file", () => {
+  const many = (count: number) =>
+    Array.from({ length: count }, (_, i) => `function number${i}() {\n  return ${i};\n}\n`);
+
+  it("can be continued until every declaration was listed", async () => {
+    fixture.write("many.js", many(400).join(""));
+    const seen: string[] = [];
+    for (let offset: number | undefined = 1; offset !== undefined; ) {
+      const said = await server.says("read_file", { path: "many.js", outline: true, offset });
+      seen.push(...(said.match(/number\d+/g) ?? []));
+      const next = /outline with offset=(\d+)\]$/.exec(said)?.[1];
+      offset = next === undefined ? undefined : Number(next);
+    }
+    expect(seen).toEqual(Array.from({ length: 400 }, (_, i) => `number${i}`));
+  });
+
+  it("can be asked for a part, which then has the smaller ones, too", async () => {
+    fixture.write(
+      "nested.js",
+      many(60)
+        .map((one, i) => `class C${i} {\n${one.replace("function ", "")}}\n`)
+        .join(""),
+    );
+    const whole = await server.says("read_file", { path: "nested.js", outline: true });
+    expect(whole).toMatch(
+      /smaller declarations left out: outline with offset and limit has those of a part\]$/,
+    );
+    expect(whole).toContain("C59");
+    const part = await server.says("read_file", { path: "nested.js", outline: true, offset: 296, limit: 5 });
+    expect(part.split("\n").slice(1)).toEqual(["296-300 class C59", "  297-299 number59()"]);
+  });
+
+  it("is complete for a small file, and without the fields of Go's types", async () => {
+    fixture.write(
+      "a.go",
+      "package a\n\ntype A struct {\n\t// X is one.\n\tX int\n}\n\ntype B interface {\n\tF() int\n}\n\ntype C = int\n",
+    );
+    const said = await server.says("read_file", { path: "a.go", outline: true });
+    expect(said.split("\n").slice(1)).toEqual([
+      "3-6 type A struct",
+      "8-10 type B interface",
+      "  9 F() int",
+      "12 type C = int",
+    ]);
+  });
+});
+
 describe("search_text knows code", () => {
+  it("names the symbol in a file that is too large to be parsed for it, once it was read by structure", async () => {
+    const filler = Array.from(
+      { length: 1200 },
+      (_, i) => `export function f${i}() {\n  return ${i};\n}\n`,
+    ).join("");
+    fixture.write("large.js", `${filler}function last() {\n  return "needle";\n}\n`);
+    const search = { pattern: "needle", path: "large.js" };
+    expect(await server.says("search_text", search)).not.toContain("‹");
+    await server.says("read_file", { path: "large.js#last" });
+    expect(await server.says("search_text", search)).toContain('"needle"; ‹ last 3601-3603');
+  });
+
   it("each hit names the symbol around it", async () => {
     const said = await server.says("search_text", { pattern: "return", path: "shapes.ts" });
     expect(said).toContain("13:     return 3 * this.radius ** 2; ‹ Circle.area 11-14\n");
@@ -275,6 +334,44 @@ describe("replace_in_files by name", () => {
     expect(fixture.read("use.ts")).toBe(
       'import { fetchIt } from "./lib";\nconst o = { load: fetchIt };\nfetchIt("load");\nfs.load();\n',
     );
+  });
+
+  it("takes the files of a Go package as one", async () => {
+    fixture.write("p/a.go", "package p\n\nfunc Size() int { return 1 }\n");
+    fixture.write("p/b.go", "package p\n\nvar x = T{Size: Size()}\n\nvar y = t.Size()\n");
+    fixture.write("p/b_test.go", "package p_test\n\nvar z = Size()\n");
+    const params = { paths: ["p/*"], old: "Size", new: "Length", match: "name" };
+    const said = await server.says("replace_in_files", params);
+    expect(fixture.read("p/b.go")).toBe("package p\n\nvar x = T{Size: Length()}\n\nvar y = t.Size()\n");
+    for (const place of ["p/b.go:3: ", "p/b.go:5: ", "p/b_test.go:3: "]) expect(said).toContain(place);
+    fixture.write("p/m.go", "package p\n\nfunc (t *T) Length() {}\n");
+    const both = await server.refuses("replace_in_files", { ...params, old: "Length", new: "Count" });
+    expect(both[0]).toBe("ambiguous: Length fits 2 declarations in 2 files");
+  });
+
+  it("does not take the name of a field for a function", async () => {
+    const rust =
+      "fn name() {}\nfn g() { S { name: name() }; }\nfn h() { S { name }; }\nfn i(S { name }: S) {}\n";
+    fixture.write("f.rs", rust);
+    const said = await server.says("replace_in_files", {
+      paths: ["f.rs"],
+      old: "name",
+      new: "title",
+      match: "name",
+    });
+    expect(fixture.read("f.rs")).toBe(rust.replace("fn name", "fn title").replace("name()", "title()"));
+    expect(said).toContain("[3 places left alone");
+  });
+
+  it("says how to rename the places that it left alone", async () => {
+    fixture.write("c/a.h", "inline int Size() { return 1; }\n");
+    fixture.write("c/b.cc", "int x = Size();\n");
+    const params = { paths: ["c/*"], old: "Size", new: "Length", match: "name" };
+    const said = await server.says("replace_in_files", params);
+    expect(said).toContain("c/b.cc:1: int x = Size();");
+    const [, old] = /match: regex, old: (\S+), in the paths/.exec(said) ?? [];
+    await server.says("replace_in_files", { ...params, match: "regex", old });
+    expect(fixture.read("c/b.cc")).toBe("int x = Length();\n");
   });
 
   it("guesses nothing where two things have the name", async () => {

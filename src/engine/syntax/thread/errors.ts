@@ -5,14 +5,14 @@ import type { ParseError } from "./messages.ts";
 const most = 1000;
 const unreadable = "ERROR";
 
-/** Rust takes `Vec<>`; its grammar wants a type there. */
-function isOptional({ type, parent, previousSibling, nextSibling }: Node): boolean {
+/** Rust takes `Vec<>` and `impl<>`; its grammar wants a type there. */
+function isOptional(node: Node): boolean {
+  if (node.type !== "type_identifier" || node.tree.language.name !== "rust") return false;
+  const item = node.parent?.type === "type_parameter" ? node.parent : node;
   return (
-    type === "type_identifier" &&
-    parent?.type === "type_arguments" &&
-    previousSibling?.type === "<" &&
-    nextSibling?.type === ">" &&
-    parent.tree.language.name === "rust"
+    /^type_(argument|parameter)s$/.test(item.parent?.type ?? "") &&
+    item.previousSibling?.type === "<" &&
+    item.nextSibling?.type === ">"
   );
 }
 

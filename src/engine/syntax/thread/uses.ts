@@ -42,13 +42,32 @@ const memberOf = /attribute|field|member|selector|scoped|qualified|navigation|ca
 const binding =
   /parameter|declarator|pattern|_spec$|assignment|let_|short_var|^for_|import|alias|named_expression|keyword_argument|lambda|with_item|except|catch|enum/;
 
+const initializer = /^(shorthand_)?field_(initializer|pattern|designator)$/;
+
+/**
+ * `T{name: 1}` of Go, `T { name: 1 }` and `T { name }` of Rust, `{.name = 1}` of C: the name of a field, or in Go a
+ * variable as the key of a map, and in the short form both.
+ */
+function isFieldKey(node: Node): boolean {
+  const { parent } = node;
+  if (parent === null) return false;
+  if (/^shorthand_field/.test(node.type)) return true;
+  if (initializer.test(parent.type)) return parent.childForFieldName("value")?.id !== node.id;
+  const element = parent.parent;
+  return element?.type === "keyed_element" && element.firstNamedChild?.id === parent.id;
+}
+
 /** Without scopes: any binding may shadow the symbol. */
 function byForm(node: Node): NameUse {
   const start = node.startIndex;
   const { parent } = node;
   if (parent === null) return { start, role: "variable", binds: false };
   if (memberOf.test(parent.type) && parent.startIndex < start) return { start, role: "member", binds: false };
+  if (isFieldKey(node)) return { start, role: "unclear", binds: false };
   const isName = parent.childForFieldName("name")?.id === node.id;
+  // A method of Go stands at the top of its file, where a function may have the same name.
+  if (isName && parent.type === "method_declaration" && parent.childForFieldName("receiver") !== null)
+    return { start, role: "member", binds: true };
   if (/import/.test(parent.type) || /import/.test(parent.parent?.type ?? ""))
     return { start, role: "outside", binds: false };
   const binds = isName || binding.test(parent.type);
