@@ -33,14 +33,14 @@ export async function breakages(trial: Trial): Promise<void> {
     const each = Math.max(5, Math.ceil(wanted / Math.max(1, paths.length)));
     for (const path of paths) {
       const text = textAt(path);
-      if (text.includes("\ufffd") || text.includes("\r") || !(await oracle.accepts(text))) continue;
+      if (text.includes("\ufffd") || text.includes("\r") || !(await oracle.accepts(text, path))) continue;
       // A compiler that stops early, at a header that is not there, finds nothing wrong with the rest.
-      if (await oracle.accepts(`${text}\n)]}\n`)) continue;
+      if (await oracle.accepts(`${text}\n)]}\n`, path)) continue;
       for (let i = 0; i < each && tried < wanted; i++) {
         const broken = mutated(text, trial.chance);
-        if (broken === text || (language === "cpp" && !(await isRead(oracle, text, broken)))) continue;
+        if (broken === text || (language === "cpp" && !(await isRead(oracle, path, text, broken)))) continue;
         tried++;
-        const isBroken = !(await oracle.accepts(broken));
+        const isBroken = !(await oracle.accepts(broken, path));
         const errors = await newErrors(`a.${language}`, text, broken);
         const told = errors.length > 0;
         const kind = isBroken ? (told ? "both" : "missed") : told ? "false" : "neither";
@@ -66,11 +66,11 @@ export async function breakages(trial: Trial): Promise<void> {
 }
 
 /** Whether the compiler sees the changed place: the preprocessor leaves some out. */
-async function isRead(oracle: Oracle, text: string, broken: string): Promise<boolean> {
+async function isRead(oracle: Oracle, path: string, text: string, broken: string): Promise<boolean> {
   let at = 0;
   while (text[at] === broken[at]) at++;
   const line = text.lastIndexOf("\n", at - 1) + 1;
-  return !(await oracle.accepts(`${text.slice(0, line)}\n)]}\n${text.slice(line)}`));
+  return !(await oracle.accepts(`${text.slice(0, line)}\n)]}\n${text.slice(line)}`, path));
 }
 
 type Count = Readonly<Record<"both" | "missed" | "false" | "neither", number>>;

@@ -8,6 +8,10 @@ import { repository } from "../places.ts";
 import type { Trial } from "../suite.ts";
 import { typescript5 } from "./typescript-5.ts";
 
+function placesOf(list: readonly { fileName: string; textSpan: { start: number } }[]): Set<string> {
+  return new Set(list.map(({ fileName, textSpan }) => `${fileName}:${textSpan.start}`));
+}
+
 export async function names(trial: Trial): Promise<void> {
   const ts = await typescript5();
   if (ts === undefined) {
@@ -63,16 +67,19 @@ export async function names(trial: Trial): Promise<void> {
         .filter(([, body]) => body.includes(name))
         .map(([at, body]) => ({ path: at, text: body }));
       const found = await usesInFiles(files, name);
-      const right = new Set(
-        (truth as readonly { fileName: string; textSpan: { start: number } }[]).map(
-          ({ fileName, textSpan }) => `${fileName}:${textSpan.start}`,
-        ),
-      );
+      const right = placesOf(truth);
       const keys = (list: readonly (readonly number[])[]) =>
         list.flatMap((starts, i) => starts.map(start => `${files[i]?.path}:${start}`));
       const certain = keys(found.sure.map(list => list.map(({ start }) => start)));
       const listed = new Set([...certain, ...keys(found.unsure)]);
-      const wrong = certain.find(key => !right.has(key));
+      // A name stands for the one thing that is declared by it, which the picked place may only use: a key of an object
+      // whose type says what it is.
+      const [only] = found.declared;
+      const at = only && files[only.file]?.path;
+      const meant =
+        at === undefined ? undefined : service.findRenameLocations(at, only?.start, false, false, {});
+      const same = new Set([...right, ...placesOf(meant ?? [])]);
+      const wrong = certain.find(key => !same.has(key));
       if (wrong !== undefined) throw new Error(`${wrong} is called sure, and is another thing`);
       const lost = [...right].find(key => !listed.has(key));
       if (lost !== undefined) throw new Error(`${lost} is neither sure nor listed`);

@@ -7,8 +7,8 @@ import { createInterface } from "node:readline";
 import { type TypeScript, typescript5 } from "./typescript-5.ts";
 
 export interface Oracle extends AsyncDisposable {
-  /** Whether a file of this content parses. */
-  accepts(text: string): Promise<boolean>;
+  /** Whether a file of this content parses. `path` is where it comes from. */
+  accepts(text: string, path: string): Promise<boolean>;
 }
 
 /** Undefined where it cannot be had here. */
@@ -16,8 +16,15 @@ export async function oracleOf(extension: string): Promise<Oracle | undefined> {
   if (["ts", "tsx", "js"].includes(extension)) return typescript(extension);
   if (extension === "py") return byLine("python3", ["-c", pythonChecker]);
   if (extension === "java") return byLine("java", [javaChecker()]);
+  if (extension === "cpp") return cpp();
   const command = commands[extension];
   return command !== undefined && isInstalled(command.name) ? byCommand(extension, command) : undefined;
+}
+
+function cpp(): Oracle | undefined {
+  const python = "/usr/bin/python3"; // the system's, which has clang's bindings
+  const { status } = spawnSync(python, ["-c", "import clang.cindex"], { stdio: "ignore" });
+  return status === 0 ? byLine(python, ["-c", cppChecker], true) : undefined;
 }
 
 interface Command {
@@ -25,6 +32,8 @@ interface Command {
   readonly args: readonly string[];
   /** Compilers do more than parse: only these complaints count. */
   readonly syntax?: RegExp;
+  /** Asked about what the first one accepts. */
+  readonly next?: Command;
 }
 
 const commands: Readonly<Record<string, Command>> = {
@@ -33,12 +42,12 @@ const commands: Readonly<Record<string, Command>> = {
     name: "rustfmt",
     args: ["--check", "--edition", "2021", "--config", "skip_children=true"],
     syntax: /^error(?!.*(?:unresolved|left behind trailing|file not found))/m,
-  },
-  cpp: {
-    name: "g++",
-    args: ["-fsyntax-only", "-w", "-x", "c++", "-std=c++20", "-fmax-errors=40"],
-    syntax:
-      /error: (?:expected|stray|unterminated|missing|extra|empty|invalid (?:suffix|preprocessing)|unbalanced|two or more data types|a function-definition is not allowed|(?:no )?macro name|operator|#\w+ |.*before .*token)/,
+    // The compiler leaves some of its syntax to a later step: suffixes, patterns of macros, bounds.
+    next: {
+      name: "rustc",
+      args: ["--edition", "2021", "--crate-type", "lib", "--emit", "metadata"],
+      syntax: /^error: (?:suffixes on|expected|missing fragment|const trait bounds)/m,
+    },
   },
 };
 
@@ -93,6 +102,27 @@ for line in sys.stdin:
     except (SyntaxError, ValueError, RecursionError, MemoryError): print("n", flush=True)
 `;
 
+/**
+ * clang, which tells faults of syntax from others. Headers are compiled once for each file, so the file is named, too:
+ * it includes what lies beside it.
+ */
+const cppChecker = `import base64,glob,sys
+import clang.cindex as c
+c.Config.set_library_file(sorted(glob.glob("/usr/lib/llvm-*/lib/libclang.so.1") + glob.glob("/usr/lib/llvm-*/lib/libclang-*.so.1"))[-1])
+index = c.Index.create()
+args = ["-x", "c++", "-std=c++20", "-w", "-ferror-limit=0"]
+options = c.TranslationUnit.PARSE_PRECOMPILED_PREAMBLE | 0x100
+unit, last = None, None
+for line in sys.stdin:
+    path, text = [base64.b64decode(part).decode() for part in line.split()]
+    files = [(path, text)]
+    if path == last: unit.reparse(unsaved_files=files, options=options)
+    else: unit, last = index.parse(path, args=args, unsaved_files=files, options=options), path
+    found = [d for d in unit.diagnostics if d.severity >= 3 and d.location.file and d.location.file.name == path]
+    wrong = [d for d in found if d.category_name == "Parse Issue" or d.category_name.startswith("Lex") and "file not found" not in d.spelling]
+    print("n" if wrong else "y", flush=True)
+`;
+
 const javaSource = `import com.sun.source.tree.MethodTree;
 import com.sun.source.util.*;
 import java.io.*;
@@ -138,29 +168,35 @@ function javaChecker(): string {
   return file;
 }
 
-/** A program that reads a text from each line, in base64, and answers `y` or `n`. */
-function byLine(name: string, args: readonly string[]): Oracle | undefined {
+/** A program that reads a text from each line, in base64, after its path if it is `named`, and answers `y` or `n`. */
+function byLine(name: string, args: readonly string[], named = false): Oracle | undefined {
   if (!isInstalled(name)) return undefined;
   const child = spawn(name, args, { stdio: ["pipe", "pipe", "ignore"] });
   const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
   return {
-    accepts: async text => {
-      child.stdin.write(`${Buffer.from(text).toString("base64")}\n`);
+    accepts: async (text, path) => {
+      const parts = named ? [path, text] : [text];
+      child.stdin.write(`${parts.map(part => Buffer.from(part).toString("base64")).join(" ")}\n`);
       return (await lines.next()).value === "y";
     },
     [Symbol.asyncDispose]: async () => void child.kill(),
   };
 }
 
-function byCommand(extension: string, { name, args, syntax }: Command): Oracle {
+function byCommand(extension: string, command: Command): Oracle {
   const folder = mkdtempSync(join(tmpdir(), "polyfs-oracle-"));
   const file = join(folder, `A.${extension}`);
   return {
     accepts: async text => {
       writeFileSync(file, text);
-      const { status, stdout, stderr } = spawnSync(name, [...args, file], { encoding: "utf8", cwd: folder });
-      if (syntax === undefined) return status === 0;
-      return !syntax.test(`${stdout}\n${stderr}`);
+      for (let one: Command | undefined = command; one !== undefined; one = one.next) {
+        if (one !== command && !isInstalled(one.name)) break;
+        const options = { encoding: "utf8", cwd: folder } as const;
+        const { status, stdout, stderr } = spawnSync(one.name, [...one.args, file], options);
+        const complaint = one.syntax?.test(`${stdout}\n${stderr}`) ?? status !== 0;
+        if (complaint) return false;
+      }
+      return true;
     },
     [Symbol.asyncDispose]: async () => rmSync(folder, { recursive: true, force: true }),
   };
