@@ -1,9 +1,12 @@
 // The round trip of names: what lies under any bytes can be created, listed, read, found, edited, moved, deleted and
 // restored, under the names that answers print. The model is a map from the bytes of a name to the content.
 import { isUtf8 } from "node:buffer";
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { abreast } from "../abreast.ts";
+import { Chance } from "../chance.ts";
 import { type Client, call } from "../client/client.ts";
+import { StdioClient } from "../client/stdio-client.ts";
 import type { Trial } from "../suite.ts";
 import { byteName, toldAs } from "./byte-names.ts";
 import type { Servers } from "./servers.ts";
@@ -11,22 +14,55 @@ import type { Servers } from "./servers.ts";
 const shortNames = 60;
 const longNames = 10_000;
 const perDirectory = 30;
+const lanes = 4;
 
 /** By the bytes of the name as Latin-1. */
 type Files = Map<string, string>;
 
-export async function names(servers: Servers, { tally, chance, long, say }: Trial): Promise<void> {
-  const count = long ? longNames : shortNames;
-  for (let done = 0; done < count; done += perDirectory) {
-    const directory = `names-${done}`;
-    if (!tally.wants(directory)) continue;
-    const client = servers.own[(done / perDirectory) % servers.own.length];
-    if (client === undefined) throw new Error("no server");
-    const trip = new Trip(client, servers.root, directory, chance);
-    await tally.attempt(directory, () => trip.run());
-    tally.survived(trip.calls);
-    if (long && done % 900 === 0) say(`${done} names so far`);
+export async function names(servers: Servers, trial: Trial): Promise<void> {
+  const directories = Array.from({ length: Math.ceil((trial.long ? longNames : shortNames) / perDirectory) });
+  const trips = directories.map((_, i): OneTrip => {
+    return { directory: `names-${i * perDirectory}`, chance: new Chance(trial.chance.below(2 ** 32)) };
+  });
+  const wanted = trips.filter(({ directory }) => trial.tally.wants(directory));
+  if (!trial.long) {
+    for (const [i, trip] of wanted.entries()) {
+      const client = servers.own[i % servers.own.length];
+      if (client !== undefined) await go(trip, client, servers.root, trial);
+    }
+    return;
   }
+  // Each lane has a history of its own: otherwise every undo waits until all lanes have recorded their changes.
+  let done = 0;
+  const lane = (number: number) => async () => {
+    const [root, state] = [join(servers.root, `lane-${number}`), `${servers.root}-lane-${number}`];
+    mkdirSync(root);
+    const client = await StdioClient.start({ dialect: "polyfs", root, state, patienceMs: 120_000 });
+    try {
+      for (let trip = wanted.shift(); trip !== undefined; trip = wanted.shift()) {
+        await go(trip, client, root, trial);
+        if (++done % 30 === 0) trial.say(`${done * perDirectory} names so far`);
+      }
+    } finally {
+      await client.close();
+      rmSync(root, { recursive: true, force: true });
+    }
+  };
+  await abreast(
+    Array.from({ length: lanes }, (_, i) => lane(i)),
+    lanes,
+  );
+}
+
+interface OneTrip {
+  readonly directory: string;
+  readonly chance: Chance;
+}
+
+async function go({ directory, chance }: OneTrip, client: Client, root: string, trial: Trial): Promise<void> {
+  const trip = new Trip(client, root, directory, chance);
+  await trial.tally.attempt(directory, () => trip.run());
+  trial.tally.survived(trip.calls);
 }
 
 class Trip {
@@ -50,8 +86,7 @@ class Trip {
     let printed = await this.#printed();
     await this.#areFound(printed);
     const start = new Map(this.#files);
-    const changes: string[] = [];
-    for (const [name, key] of printed) changes.push(await this.#edit(name, key));
+    const changes = await this.#each(printed, (name, key) => this.#edit(name, key));
     this.#stands("editing");
     const edited = new Map(this.#files);
     const moves: string[] = [];
@@ -59,8 +94,7 @@ class Trip {
     this.#stands("moving");
     const moved = new Map(this.#files);
     printed = await this.#printed();
-    const deletions: string[] = [];
-    for (const [name, key] of printed) deletions.push(await this.#delete(name, key));
+    const deletions = await this.#each(printed, (name, key) => this.#delete(name, key));
     this.#stands("deleting");
     await this.#takeBack(deletions, moved, "undoing the deletions");
     const whole = await this.#say("delete_path", { path: this.#directory, recursive: true });
@@ -70,6 +104,14 @@ class Trip {
     await this.#takeBack(moves, edited, "undoing the moves");
     await this.#takeBack(changes, start, "undoing the edits");
     await this.#say("delete_path", { path: this.#directory, recursive: true });
+  }
+
+  /** Calls for several names at once, as clients send them. */
+  #each<T>(
+    printed: ReadonlyMap<string, string>,
+    act: (name: string, key: string) => Promise<T>,
+  ): Promise<T[]> {
+    return Promise.all([...printed].map(([name, key]) => act(name, key)));
   }
 
   async #create(): Promise<void> {
@@ -116,8 +158,9 @@ class Trip {
     const lines = text.split("\n").slice(1);
     const keys = new Map([...this.#files].map(([key, content]) => [content, key]));
     const found = new Map<string, string>();
-    for (const name of lines) {
-      const read = await this.#say("read_file", { path: this.#at(name) });
+    const reads = await Promise.all(lines.map(name => this.#say("read_file", { path: this.#at(name) })));
+    for (const [i, name] of lines.entries()) {
+      const read = reads[i] ?? "";
       const key = keys.get(`${read.slice(read.indexOf("\n1: ") + 4)}\n`);
       if (key === undefined) throw new Error(`${JSON.stringify(name)} reads ${JSON.stringify(read)}`);
       found.set(name, key);

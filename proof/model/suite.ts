@@ -24,7 +24,7 @@ export const model: Suite = {
     const servers = await Servers.start(root, join(base, "state"));
     try {
       await names(servers, trial);
-      await programs(servers, trial);
+      if (!trial.only?.startsWith("names-")) await programs(servers, trial);
     } finally {
       await servers.close();
       rmSync(base, { recursive: true, force: true });
