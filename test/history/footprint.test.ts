@@ -218,6 +218,19 @@ describe("what a command did", () => {
     expect(told(footprint)).toEqual(["created d directory", "created d-x directory"]);
   });
 
+  it("can be undone together with a move into a directory that the command replaced by a file", async () => {
+    write("a", "moved");
+    write("d/x");
+    const moved = await workspace.commit([
+      { kind: "move", from: workspace.at("a"), to: workspace.at("d/a") },
+    ]);
+    const footprint = await footprintOf(() => sh("rm -rf d; echo f > d"));
+    await undo(workspace, { change: (await record(workspace, footprint, by))?.record.id });
+    await undo(workspace, { change: moved.id });
+    expect(readFileSync(join(root, "a"), "utf8")).toBe("moved");
+    expect(readdirSync(join(root, "d"))).toEqual(["x"]);
+  });
+
   it("says whether it would survive a power cut, and can be undone in any case", async () => {
     const durable = await record(workspace, await footprintOf(() => sh("echo one > file")), by);
     expect(durable?.isDurable).toBe(true);

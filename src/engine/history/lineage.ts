@@ -57,12 +57,12 @@ function restored(
   return known && { at: back, known };
 }
 
-/** What a change has put at a path, by itself or in a directory that it copied. */
+/** What a change has put at a path, by itself or in a directory that it copied or restored. */
 function put(workspace: Workspace, { files }: ChangeRecord, at: string): TrackedIdentity | undefined {
   const last = files.findLast(file => file.at === at && file.effect !== "removed");
   if (last !== undefined) return last;
-  const copied = files.findLast(file => file.effect === "copied" && isWithin(at, file.at));
-  const after = copied?.after && within(workspace, copied.after, at.slice(copied.at.length + 1).split("/"));
+  const above = files.findLast(file => file.effect !== "removed" && isWithin(at, file.at));
+  const after = above?.after && within(workspace, above.after, at.slice(above.at.length + 1).split("/"));
   return after && { after };
 }
 
@@ -92,9 +92,14 @@ function followed({ files }: ChangeRecord, before: Followed): Followed {
         known = { ...known, ...(file.after && { after: file.after }) };
       else if (effect === "modified" || keepsContent(file)) known = file;
       else at = undefined;
-    }
+    } else if (isWithin(at, path) && isNoDirectory(file)) at = undefined;
   }
   return { at, known };
+}
+
+/** Whether a change has put something else where a directory was, as commands do. */
+function isNoDirectory({ after }: RecordedFile): boolean {
+  return after !== undefined && after.kind !== "directory";
 }
 
 /** Whether a file was replaced by the same content. Undo has nothing to do for such a change, and records nothing. */
