@@ -145,3 +145,37 @@ it("attributes are not lost when the helper cannot be started because too many f
   expect(python("import os,sys; print(os.getxattr(sys.argv[1], 'user.note').decode())", file)).toBe("kept");
   rmSync(base, { recursive: true });
 });
+
+const grantToAnother = `
+import os,struct,sys
+entries = [(1, 6, 2**32-1), (2, 7, 1000), (4, 4, 2**32-1), (16, 7, 2**32-1), (32, 4, 2**32-1)]
+acl = struct.pack('<I', 2) + b''.join(struct.pack('<HHI', *entry) for entry in entries)
+os.setxattr(sys.argv[1], 'system.posix_acl_access', acl)`;
+const aclOf = (file: string) =>
+  python("import os,sys; print(os.getxattr(sys.argv[1], 'system.posix_acl_access').hex())", file);
+
+it("an ACL stays, so the group of the file gets no rights that only the ACL's mask named", async context => {
+  const base = mkdtempSync(join(tmpdir(), "polyfs-attributes-"));
+  const names = ["plain", "granted", "both", "noted"];
+  for (const name of names) writeFileSync(join(base, name), "one");
+  try {
+    for (const name of ["granted", "both"]) python(grantToAnother, join(base, name));
+  } catch {
+    context.skip("no python3, or a file system without ACLs");
+  }
+  for (const name of ["both", "noted"]) canSetAttributes(join(base, name));
+  const before = aclOf(join(base, "granted"));
+  using engine = openEngine({ roots: [{ path: base, access: "read-write" }], state: `${base}-state` });
+  const { workspace } = engine;
+  const write = (content: string, some: readonly string[]) =>
+    workspace.editAll(
+      some.map(name => workspace.at(name)),
+      files => files.map(({ path }) => ({ kind: "write", path, bytes: Buffer.from(content) })),
+    );
+  await write("two", names);
+  for (const name of names) await write("three", [name]);
+  for (const name of ["granted", "both"]) expect(aclOf(join(base, name))).toBe(before);
+  for (const name of ["both", "noted"]) expect(noteOf(join(base, name))).toBe("kept");
+  expect(attributesOf(join(base, "plain"))).toBe("[]");
+  rmSync(base, { recursive: true });
+});

@@ -3,11 +3,15 @@
 // this process has open, so no name is followed. It ends when its input does.
 import { spawn } from "node:child_process";
 
-/** Two lines are a question, where to copy to and the descriptors; a line is the answer, how `cp` ended. */
+/**
+ * Two lines are a question, where to copy to and the descriptors; a line is the answer, how `cp` ended. `cp` leaves
+ * ACLs out; `ls` marks a file that has one with a plus sign.
+ */
 const script = `while IFS= read -r to && read -r files; do
   set --
   for file in $files; do set -- "$@" "/proc/$PPID/fd/$file"; done
-  cp --attributes-only --preserve=xattr "$@" "$to"
+  cp --attributes-only --preserve=xattr "$@" "$to" &&
+    case "$(ls -Lldn "$@" 2>/dev/null)" in *"+ "*) false ;; esac
   echo $?
 done`;
 
@@ -18,7 +22,7 @@ let isUseless = false;
 
 /**
  * Copies the attributes of open files, which must stay open until it is done, to a file, or each to the entry with
- * its number in a directory. False if that failed or could not be determined.
+ * its number in a directory. False if that failed or could not be determined, or if one of them has an ACL.
  */
 export async function attributesCopied(files: readonly number[], to: string): Promise<boolean> {
   if (isUseless || to.includes("\n")) return false;

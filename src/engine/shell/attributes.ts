@@ -1,9 +1,11 @@
 // Extended attributes and ACLs of replaced files. Node has no call for them; `cp` has, on open files that it
 // inherits, so no name is followed. Copying onto a file in /proc, where attributes cannot be set, fails exactly if
-// there are some. A check takes a process, so all files of a commit are checked in one, and each only once while it
-// is unchanged.
+// there are some. ACLs are not among them: `cp` takes these for a part of the mode, and `ls` marks files that have
+// one. A check takes processes, so all files of a commit are checked together, and each only once while it is
+// unchanged.
 
 import { type ChildProcess, type StdioOptions, spawn } from "node:child_process";
+import type { Readable } from "node:stream";
 import type { CopyAttributes } from "../workspace/commit/copy-attributes.ts";
 import { errnoOf } from "../workspace/errno.ts";
 import { byDescriptor } from "../workspace/system/descriptors.ts";
@@ -60,13 +62,17 @@ export function attributeCopier({ identify, links }: AttributeDisk): CopyAttribu
       const refused = new Set(
         [...complaints.matchAll(/attributes for '[^']*\/(\d+)'/g)].map(([, n]) => Number(n)),
       );
+      for (const { number } of await withAcl(some)) refused.add(number);
       if (refused.size === 0) giveUpShell();
       for (const [i, file] of asked.entries()) if (!refused.has(firstDescriptor + i)) add(file);
     }
   };
   const copyOne = async (from: number, to: number): Promise<void> => {
     await ask([from]);
-    if (!without.has(identify(from))) await succeeds(run([from, to], [target(0), target(1)], "ignore"));
+    if (without.has(identify(from))) return;
+    // Copying the ACL copies the mode, and a set-ID bit must not pass to a file of another owner even for a moment.
+    const copiesAcl = (await withAcl([from])).some(({ hasSetId }) => !hasSetId);
+    await succeeds(run([from, to], [target(0), target(1)], "ignore", copiesAcl ? "mode,xattr" : "xattr"));
   };
   return Object.assign(copyOne, { ask, learn: add, isWithout: (file: string) => without.has(file) });
 }
@@ -85,10 +91,37 @@ function target(n: number): string {
 }
 
 /** Starts `cp` with some open files; its error output is read only if requested. */
-function run(files: readonly number[], args: readonly string[], complaints: "pipe" | "ignore"): ChildProcess {
-  const env = { PATH: process.env.PATH, LC_ALL: "C" };
+function run(
+  files: readonly number[],
+  args: readonly string[],
+  complaints: "pipe" | "ignore",
+  preserved: "xattr" | "mode,xattr" = "xattr",
+): ChildProcess {
   const stdio: StdioOptions = ["ignore", "ignore", complaints, ...files];
-  return spawn("cp", ["--attributes-only", "--preserve=xattr", ...args], { stdio, env });
+  return spawn("cp", ["--attributes-only", `--preserve=${preserved}`, ...args], {
+    stdio,
+    env: environment(),
+  });
+}
+
+function environment(): NodeJS.ProcessEnv {
+  return { PATH: process.env.PATH, LC_ALL: "C" };
+}
+
+interface FileWithAcl {
+  /** By which the child knows it. */
+  readonly number: number;
+  readonly hasSetId: boolean;
+}
+
+async function withAcl(files: readonly number[]): Promise<FileWithAcl[]> {
+  const stdio: StdioOptions = ["ignore", "pipe", "ignore", ...files];
+  const listed = await outputOf(
+    spawn("ls", ["-Lldn", ...files.map((_, i) => target(i))], { stdio, env: environment() }),
+  );
+  return [...listed.matchAll(/^-([-rwxsStT]{9})\+ .*\/(\d+)$/gm)].map(([, mode = "", number]) => {
+    return { number: Number(number), hasSetId: /s/i.test(mode) };
+  });
 }
 
 function succeeds(child: ChildProcess): Promise<boolean> {
@@ -99,13 +132,21 @@ function succeeds(child: ChildProcess): Promise<boolean> {
 }
 
 function complaintsOf(child: ChildProcess): Promise<string> {
+  return textOf(child, child.stderr);
+}
+
+function outputOf(child: ChildProcess): Promise<string> {
+  return textOf(child, child.stdout);
+}
+
+function textOf(child: ChildProcess, stream: Readable | null): Promise<string> {
   return new Promise((resolve, reject) => {
-    let errors = "";
-    child.stderr?.setEncoding("utf8").on("data", (text: string) => {
-      errors += text;
+    let text = "";
+    stream?.setEncoding("utf8").on("data", (piece: string) => {
+      text += piece;
     });
     child.once("error", error => (isMissing(error) ? resolve("") : reject(error)));
-    child.once("close", () => resolve(errors));
+    child.once("close", () => resolve(text));
   });
 }
 
