@@ -1,6 +1,6 @@
-// Power cuts on real file systems. A server works on one in a loop device; the device's backing file is copied at a
-// random moment after an answer, which is what the disk held then; the copy is mounted in its place, and a server of
-// the next boot is asked for everything that was answered.
+// Power cuts on real file systems. One or two servers work on one in a loop device; the device's backing file is copied
+// at a random moment after an answer, which is what the disk held then; the copy is mounted in its place, and a server
+// of the next boot is asked for everything that was answered. Sometimes its recovery loses the power, too.
 import { spawnSync } from "node:child_process";
 import {
   constants,
@@ -8,6 +8,7 @@ import {
   mkdirSync,
   mkdtempSync,
   realpathSync,
+  renameSync,
   rmSync,
   truncateSync,
   writeFileSync,
@@ -15,6 +16,7 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import type { ProcessWire } from "../../test/mcp/wire.ts";
 import { end, ServerUnderTest, told } from "../fault/server-under-test.ts";
 import type { Trial } from "../suite.ts";
 import { judge } from "./judge.ts";
@@ -27,20 +29,13 @@ const kinds: Readonly<Record<string, { size: number; make: readonly string[]; mo
   btrfs: { size: 128e6, make: ["mkfs.btrfs", "-q", "-f"], mount: "commit=300" },
 };
 
-/**
- * btrfs now and then restores a name whose removal was flushed. Our own are removed at the next start; that one of the
- * user's has come back cannot be told from a file that a user has made.
- */
-const longOnly = new Set(["btrfs"]);
+/** Recoveries that lose the power in a row. */
+const mostRecoveries = 2;
 
 export async function cutDevices(trial: Trial, rounds: number): Promise<void> {
   for (const kind of Object.keys(kinds)) {
     const id = `P1-${kind}`;
     if (!trial.tally.wants(id)) continue;
-    if (longOnly.has(kind) && !trial.long) {
-      trial.tally.skipped(id, "tried in the long form only");
-      continue;
-    }
     for (let round = 0; round < rounds; round++) {
       const why = await cutDevice(trial, kind, `${id} (round ${round})`);
       if (why === undefined) continue;
@@ -54,7 +49,12 @@ export async function cutDevices(trial: Trial, rounds: number): Promise<void> {
 async function cutDevice(trial: Trial, kind: string, what: string): Promise<string | undefined> {
   const { tally, chance } = trial;
   const base = realpathSync(mkdtempSync(join(tmpdir(), "polyfs-device-")));
-  const [image, copy, at] = ["image", "copy", "at"].map(name => join(base, name)) as [string, string, string];
+  const [image, copy, again, at] = ["image", "copy", "again", "at"].map(name => join(base, name)) as [
+    string,
+    string,
+    string,
+    string,
+  ];
   const how = kinds[kind];
   if (how === undefined) return "unknown";
   writeFileSync(image, "");
@@ -70,26 +70,33 @@ async function cutDevice(trial: Trial, kind: string, what: string): Promise<stri
       const server = new ServerUnderTest(beginning, join(at, "base"));
       spawnSync("sync", ["-f", at]);
       const steps: Step[] = [{ what: "the beginning", tree: server.tree() }];
-      const wire = await server.serve();
+      const wires = [await server.serve()];
+      if (chance.below(2) === 0) wires.push(await server.serve());
       for (const calls = 2 + chance.below(20); steps.length <= calls; ) {
         const [tool, args] = nextCall(server.tree(), steps.length, chance);
-        await told(wire, tool, args).catch(() => undefined);
+        await told(chance.pick(wires), tool, args).catch(() => undefined);
         steps.push({ what: tool, tree: server.tree() });
         if (chance.next() < 0.2) await sleep(chance.below(100));
       }
       await sleep(chance.pick([0, 5, 60, 400, 1500]));
-      wire.child.kill("SIGSTOP"); // the disk stands still while it is copied
-      copyFileSync(image, copy, constants.COPYFILE_FICLONE);
-      wire.child.kill("SIGCONT");
-      const ids = changesIn(await told(wire, "list_changes", { limit: 200 }));
-      await end(wire);
+      copyDisk(wires, image, copy);
+      const ids = changesIn(await told(chance.pick(wires), "list_changes", { limit: 200 }));
+      for (const wire of wires) await end(wire);
       run("umount", "-l", at);
       if (!mount(copy)) throw new Error("the copy cannot be mounted");
-      const map = join(base, "map");
-      writeFileSync(map, "[]");
-      const next = await server.serve({
-        env: { ...preload, PROOF_POWER_MAP: map, PROOF_POWER_OFF: "1200000" },
-      });
+      let boot = 0;
+      for (; boot < mostRecoveries && chance.below(3) === 0; boot++) {
+        const wire = await serveNextBoot(server, base, boot);
+        const answered = told(wire, "list_directory", {}).catch(() => undefined);
+        await sleep(chance.below(60));
+        copyDisk([wire], copy, again);
+        await end(wire);
+        await answered;
+        run("umount", "-l", at);
+        renameSync(again, copy);
+        if (!mount(copy)) throw new Error("the copy of a recovery cannot be mounted");
+      }
+      const next = await serveNextBoot(server, base, boot);
       try {
         await judge(next, server, withChanges(steps, ids), steps.length - 1, () => false);
       } finally {
@@ -101,6 +108,21 @@ async function cutDevice(trial: Trial, kind: string, what: string): Promise<stri
     run("umount", "-l", at);
     rmSync(base, { recursive: true, force: true });
   }
+}
+
+/** What the disk holds now. The servers stand still meanwhile. */
+function copyDisk(wires: readonly ProcessWire[], from: string, to: string): void {
+  for (const wire of wires) wire.child.kill("SIGSTOP");
+  copyFileSync(from, to, constants.COPYFILE_FICLONE);
+  for (const wire of wires) wire.child.kill("SIGCONT");
+}
+
+/** A server that sees another boot of the machine, and a later time. */
+function serveNextBoot(server: ServerUnderTest, base: string, boot: number): Promise<ProcessWire> {
+  const map = join(base, "map");
+  writeFileSync(map, "[]");
+  const later = { PROOF_POWER_BOOT: String(boot), PROOF_POWER_OFF: String((boot + 1) * 1_200_000) };
+  return server.serve({ env: { ...preload, PROOF_POWER_MAP: map, ...later } });
 }
 
 function withChanges(steps: readonly Step[], newestFirst: readonly string[]): Step[] {

@@ -14,16 +14,27 @@ import {
 import { join } from "node:path";
 import type { Recorded } from "./kept.ts";
 import type { Disk } from "./outage.ts";
+import type { Recording, Thing } from "./recording.ts";
+
+/** How a file is shown: its former inode, and its former time of change until it changes again. */
+interface Shown {
+  readonly ino: number;
+  readonly now: number;
+  readonly mtime: number;
+  readonly born: number;
+}
 
 export interface PutBack extends Disposable {
   /** For `PROOF_POWER_MAP`: how files are shown, by their inodes now. */
   readonly map: string;
+  /** What was recorded since, as if the files had the inodes that they are shown with. */
+  asShown(recording: Recording): Recorded;
 }
 
 /** Until it is disposed of, no inode is given again: one would be shown as that of the file which had it. */
 export function putBack({ base, root }: Recorded, { files }: Disk): PutBack {
   rmSync(base, { recursive: true, force: true });
-  const shown: [number, { ino: number; now: number; mtime: number; born: number }][] = [];
+  const shown: [number, Shown][] = [];
   const placed = new Map<number, string>();
   const held: number[] = [];
   const put = (id: number, path: string): void => {
@@ -48,8 +59,22 @@ export function putBack({ base, root }: Recorded, { files }: Disk): PutBack {
   put(root, base);
   return {
     map: JSON.stringify(shown),
+    asShown({ base, root, things, operations }) {
+      return { base, root, things: things.map(shownAs(shown)), operations };
+    },
     [Symbol.dispose]() {
       for (const fd of held) closeSync(fd);
     },
+  };
+}
+
+/** As the recorder's disguise does it. */
+function shownAs(shown: readonly (readonly [number, Shown])[]): (thing: Thing) => Thing {
+  const files = new Map(shown);
+  const fresh = 1 + Math.max(0, ...shown.map(([now, { ino }]) => Math.max(now, ino)));
+  return thing => {
+    const as = files.get(thing.ino);
+    if (as === undefined) return { ...thing, ino: fresh + thing.ino };
+    return { ...thing, ino: as.ino, born: as.born, mtime: thing.mtime === as.now ? as.mtime : thing.mtime };
   };
 }

@@ -14,6 +14,12 @@ export type Recorded = Pick<Recording, "base" | "root" | "things" | "operations"
 export interface KeptCut {
   readonly recording: Recorded;
   readonly steps: readonly Step[];
+  /** How many of the calls were answered before the first cut. */
+  readonly answered: number;
+  /** Names that were first used after the last of these answers. */
+  readonly underWay: readonly string[];
+  /** The number of cuts before this one. If there were any, the recording is that of a recovery. */
+  readonly earlier: number;
   readonly cut: number;
   readonly seed: number;
 }
@@ -22,11 +28,11 @@ let folder: string | undefined;
 let count = 0;
 
 /** Returns the name of the file. */
-export function keepCut({ recording, steps, cut, seed }: KeptCut): string {
+export function keepCut({ recording, ...rest }: KeptCut): string {
   folder ??= mkdtempSync(join(tmpdir(), "polyfs-power-cuts-"));
   const path = join(folder, `${++count}`);
   const { base, root, things, operations } = recording;
-  const kept: KeptCut = { recording: { base, root, things, operations }, steps, cut, seed };
+  const kept: KeptCut = { recording: { base, root, things, operations }, ...rest };
   writeFileSync(path, gzipSync(serialize(kept)));
   return path;
 }

@@ -13,10 +13,14 @@ if (mapPath !== undefined) disguise(JSON.parse(real.readFileSync(mapPath, "utf8"
 syncBuiltinESMExports();
 
 function record(log) {
-  let count = real.fstatSync(log).size > 0 ? Number(process.env.PROOF_POWER_FROM) : 0;
-  const note = entry => {
-    count++;
-    real.writeSync(log, `${JSON.stringify(entry)}\n`);
+  // Several servers may write to one log: it is opened for appending, and each entry is one write.
+  const note = entry => real.writeSync(log, `${JSON.stringify(entry)}\n`);
+  let flushes = 0;
+  /** Notes that a flush begins, and returns the name by which its end refers to that. */
+  const begin = () => {
+    const flush = `${process.pid}-${++flushes}`;
+    note({ op: "flushing", flush });
+    return flush;
   };
   const text = path =>
     Buffer.isBuffer(path) ? path.toString("latin1") : Buffer.from(String(path)).toString("latin1");
@@ -117,15 +121,15 @@ function record(log) {
   const moment = () => Math.random() ** 3 * slow;
   for (const name of ["fsync", "fdatasync"]) {
     fs[`${name}Sync`] = fd => {
-      const upto = count;
+      const flush = begin();
       if (slow > 0) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, moment());
       real[`${name}Sync`](fd);
-      note({ op: "synced", ino: ofFile(fd).ino, upto });
+      note({ op: "synced", ino: ofFile(fd).ino, flush });
     };
     fs[name] = (fd, done) => {
-      const [upto, { ino }] = [count, ofFile(fd)];
+      const [flush, { ino }] = [begin(), ofFile(fd)];
       const flushed = error => {
-        if (error === null) note({ op: "synced", ino, upto });
+        if (error === null) note({ op: "synced", ino, flush });
         done(error);
       };
       real[name](fd, error => {
@@ -177,7 +181,7 @@ function disguise(shown) {
   fs.readFileSync = (path, ...rest) => {
     const content = real.readFileSync(path, ...rest);
     if (path !== "/proc/sys/kernel/random/boot_id") return content;
-    const other = "00000000-0000-4000-8000-000000000000\n";
+    const other = `00000000-0000-4000-8000-00000000000${process.env.PROOF_POWER_BOOT ?? 0}\n`;
     return typeof content === "string" ? other : Buffer.from(other);
   };
 }

@@ -21,7 +21,8 @@ type Entry =
   | { op: "mode"; ino: number; mode: number; mtime: number }
   | { op: "rename" | "link"; from: Spot; at: Spot }
   | { op: "unlink"; at: Spot }
-  | { op: "synced"; ino: number; upto: number }
+  | { op: "flushing"; flush: string }
+  | { op: "synced"; ino: number; flush: string }
   | { op: "answer"; text: string };
 
 /** A file, a directory or a link that was there at the start, or was made. */
@@ -62,6 +63,8 @@ export class Recording {
   readonly root: number;
   readonly #ids = new Map<number, number>();
   readonly #entries = new Map<number, Map<string, number>>();
+  /** Where flushes began. */
+  readonly #flushes = new Map<string, number>();
 
   /** Begins with what is below `base` now. */
   constructor(base: string) {
@@ -77,6 +80,8 @@ export class Recording {
 
   #look(path: string): number {
     const stat = lstatSync(path);
+    const known = this.#ids.get(stat.ino);
+    if (known !== undefined) return known; // another name of it
     const told = { ino: stat.ino, mode: stat.mode & 0o7777, mtime: stat.mtimeMs, born: stat.birthtimeMs };
     const nothing = { data: Buffer.alloc(0), entries: new Map() };
     if (stat.isSymbolicLink())
@@ -96,7 +101,7 @@ export class Recording {
     return id;
   }
 
-  /** One operation for each entry, so that counts agree; of something elsewhere, one that changes nothing. */
+  /** Of something elsewhere, one that changes nothing. */
   #operation(entry: Entry): Operation[] {
     const none: Operation[] = [{ is: "names", names: [] }];
     switch (entry.op) {
@@ -125,12 +130,15 @@ export class Recording {
         const dir = this.#directory(entry.at[0]);
         return dir === undefined ? none : this.#names([{ dir, name: entry.at[1], id: undefined }]);
       }
+      case "flushing":
+        this.#flushes.set(entry.flush, this.operations.length);
+        return none;
       case "answer":
         return [{ is: "answer", text: entry.text }];
       default: {
         const id = this.#ids.get(entry.ino);
         if (id === undefined) return none;
-        if (entry.op === "synced") return [{ is: "synced", id, upto: entry.upto }];
+        if (entry.op === "synced") return [{ is: "synced", id, upto: this.#flushes.get(entry.flush) ?? 0 }];
         if (entry.op === "write")
           return [
             {

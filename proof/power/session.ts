@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -27,7 +27,10 @@ export interface Worked {
 const script = pathToFileURL(join(repository, "proof/power/recorder-program.mjs")).href;
 export const preload = { NODE_OPTIONS: `--import ${script}` };
 
-/** Lets servers work, one after the other: each ends in good order or is killed. */
+/**
+ * Lets servers work, one or two at a time: each ends in good order or is killed. Two take turns, so that the order of
+ * their calls is known; what they do after an answer happens at once.
+ */
 export async function recordWork(chance: Chance, calls: number): Promise<Worked> {
   const server = new ServerUnderTest(beginning);
   const recording = new Recording(server.base);
@@ -35,23 +38,21 @@ export async function recordWork(chance: Chance, calls: number): Promise<Worked>
   const steps: Step[] = [{ what: "the beginning", tree: server.tree() }];
   try {
     while (steps.length <= calls) {
-      const lines = existsSync(log) ? readFileSync(log, "utf8").split("\n").length - 1 : 0;
-      const slow = String(chance.pick([0, 0, 20, 100])); // milliseconds that a flush takes at most
-      const env = {
-        ...preload,
-        PROOF_POWER_LOG: log,
-        PROOF_POWER_FROM: String(lines),
-        PROOF_POWER_SLOW: slow,
-      };
-      const wire = await server.serve({ env });
+      const wires: ProcessWire[] = [];
+      for (let count = chance.pick([1, 2]); count > 0; count--) {
+        const slow = String(chance.pick([0, 0, 20, 100])); // milliseconds that a flush takes at most
+        const env = { ...preload, PROOF_POWER_LOG: log, PROOF_POWER_SLOW: slow };
+        wires.push(await server.serve({ env }));
+      }
       const last = Math.min(calls, steps.length + 10 + chance.below(30));
       while (steps.length <= last) {
         const [tool, args] = nextCall(server.tree(), steps.length, chance);
-        await told(wire, tool, args).catch(() => undefined); // a call that does not fit the tree changes nothing
+        // A call that does not fit the tree changes nothing.
+        await told(chance.pick(wires), tool, args).catch(() => undefined);
         steps.push({ what: `${tool} ${JSON.stringify(args).slice(0, 200)}`, tree: server.tree() });
         if (chance.next() < 0.3) await sleep(chance.below(150));
       }
-      await (chance.next() < 0.5 ? end(wire) : leave(wire));
+      for (const wire of wires) await (chance.next() < 0.5 ? end(wire) : leave(wire));
     }
     const text = readFileSync(log, "utf8");
     recording.add(text.slice(0, text.lastIndexOf("\n") + 1));

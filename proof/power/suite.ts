@@ -1,9 +1,12 @@
 // The power suite: cuts the power under servers at work, and looks whether every answered change is there with its
 // history. Most cuts are acted out on a recording of all file system calls, which can lose and reorder everything
 // that was not flushed; some are made on real file systems in loop devices.
-import { rmSync, writeFileSync } from "node:fs";
+import { readFileSync, rmSync, writeFileSync } from "node:fs";
+import { setTimeout as sleep } from "node:timers/promises";
+import { isTemporaryName } from "../../src/engine/workspace/commit/temporary.ts";
+import type { ProcessWire } from "../../test/mcp/wire.ts";
 import { Chance } from "../chance.ts";
-import { end, ServerUnderTest } from "../fault/server-under-test.ts";
+import { end, ServerUnderTest, told } from "../fault/server-under-test.ts";
 import type { Suite, Trial } from "../suite.ts";
 import type { Tally } from "../tally.ts";
 import { cutDevices } from "./devices.ts";
@@ -11,7 +14,13 @@ import { putBack } from "./disk.ts";
 import { judge } from "./judge.ts";
 import { type KeptCut, keepCut, type Recorded, readCut } from "./kept.ts";
 import { cutPower } from "./outage.ts";
+import { Recording } from "./recording.ts";
 import { preload, recordWork, type Worked } from "./session.ts";
+
+/** Recoveries that lose the power in a row. */
+const mostEarlier = 3;
+/** How long the power is off. */
+const offMs = 1_200_000;
 
 export const power: Suite = {
   name: "power",
@@ -33,40 +42,85 @@ export const power: Suite = {
 
 async function worked({ chance }: Trial, calls: number): Promise<Worked & AsyncDisposable> {
   const recorded = await recordWork(chance, calls);
-  return { ...recorded, [Symbol.asyncDispose]: () => recorded.server[Symbol.asyncDispose]() };
+  return {
+    ...recorded,
+    async [Symbol.asyncDispose]() {
+      await recorded.server[Symbol.asyncDispose]();
+      rmSync(mapOf(recorded.server.base), { force: true });
+    },
+  };
+}
+
+function mapOf(base: string): string {
+  return `${base}.map`;
 }
 
 async function cutAtRandom({ tally, chance }: Trial, recorded: Worked, cuts: number): Promise<void> {
   const { recording, server, steps } = recorded;
+  const answers = answersIn(recording);
   for (let i = 0; i < cuts; i++) {
     const cut = chance.below(recording.operations.length) + 1;
     const seed = chance.below(2 ** 32);
-    await tryCut(tally, server, { recording, steps, cut, seed });
+    const answered = answers.filter(at => at < cut).length;
+    const underWay = namesSince(recording, answers[answered - 1] ?? 0);
+    let kept: KeptCut = { recording, steps, answered, underWay, earlier: 0, cut, seed };
+    while (kept.earlier < mostEarlier && chance.below(2) === 0)
+      kept = await cutRecovery(server, kept, chance);
+    await tryCut(tally, server, kept);
   }
 }
 
+/** Lets a server recover from a cut, and cuts its power, too. Returns that second cut. */
+async function cutRecovery(server: ServerUnderTest, kept: KeptCut, chance: Chance): Promise<KeptCut> {
+  const { recording, cut, seed, earlier } = kept;
+  const log = `${recording.base}.log`;
+  using back = putBack(recording, cutPower(recording, cut, new Chance(seed)));
+  const recovery = new Recording(recording.base);
+  const wire = await serveNextBoot(server, back.map, earlier, { PROOF_POWER_LOG: log });
+  try {
+    await told(wire, "list_directory", {});
+    await sleep(chance.below(100));
+  } finally {
+    await end(wire);
+  }
+  const text = readFileSync(log, "utf8");
+  rmSync(log);
+  recovery.add(text.slice(0, text.lastIndexOf("\n") + 1));
+  const next = { cut: chance.below(recovery.operations.length + 1), seed: chance.below(2 ** 32) };
+  return { ...kept, recording: back.asShown(recovery), earlier: earlier + 1, ...next };
+}
+
+/**
+ * A server of a later boot, which sees the inodes and times that files had before the cut. It reads the map whenever it
+ * starts a thread, so the map stays until the next one replaces it.
+ */
+function serveNextBoot(
+  server: ServerUnderTest,
+  shown: string,
+  earlier: number,
+  env: Readonly<Record<string, string>> = {},
+): Promise<ProcessWire> {
+  const map = mapOf(server.base);
+  writeFileSync(map, shown);
+  const boot = { PROOF_POWER_BOOT: String(earlier), PROOF_POWER_OFF: String((earlier + 1) * offMs) };
+  return server.serve({ env: { ...preload, PROOF_POWER_MAP: map, ...boot, ...env } });
+}
+
 async function tryCut(tally: Tally, server: ServerUnderTest, kept: KeptCut): Promise<void> {
-  const { recording, steps, cut, seed } = kept;
-  const answers = answersIn(recording);
+  const { recording, steps, answered, underWay, earlier, cut, seed } = kept;
   const disk = cutPower(recording, cut, new Chance(seed));
-  const answered = answers.filter(at => at < cut).length;
-  const what = `P001 (${disk.style} of what was not flushed, cut ${cut} of ${recording.operations.length}, ${answered} answered)`;
+  const where = earlier > 0 ? `recovery ${earlier}, cut` : "cut";
+  const what = `P001 (${disk.style} of what was not flushed, ${where} ${cut} of ${recording.operations.length}, ${answered} answered)`;
   await tally.attempt(what, async () => {
-    const map = `${recording.base}.map`;
     using back = putBack(recording, disk);
-    writeFileSync(map, back.map);
-    const wire = await server.serve({
-      env: { ...preload, PROOF_POWER_MAP: map, PROOF_POWER_OFF: "1200000" },
-    });
+    const wire = await serveNextBoot(server, back.map, earlier);
     try {
-      const isMade = (name: string) => isMadeSince(recording, answers[answered - 1] ?? 0, name);
-      await judge(wire, server, steps, answered, isMade);
+      await judge(wire, server, steps, answered, name => underWay.includes(name));
     } catch (error) {
       const why = error instanceof Error ? error.message : String(error);
       throw new Error(`${why} (--recording ${keepCut(kept)})`);
     } finally {
       await end(wire);
-      rmSync(map);
     }
   });
 }
@@ -76,15 +130,23 @@ async function cutAgain(tally: Tally, path: string): Promise<void> {
   const kept = readCut(path);
   rmSync(kept.recording.base, { recursive: true, force: true });
   await using server = new ServerUnderTest({}, kept.recording.base);
-  await tryCut(tally, server, kept);
+  try {
+    await tryCut(tally, server, kept);
+  } finally {
+    rmSync(mapOf(server.base), { force: true });
+  }
 }
 
-/** Whether a name was first used after an operation. */
-function isMadeSince({ operations }: Recorded, since: number, name: string): boolean {
-  const first = operations.findIndex(
-    one => one.is === "names" && one.names.some(entry => entry.name === name),
-  );
-  return first > since;
+/** Temporary names that were first used after an operation. */
+function namesSince({ operations }: Recorded, since: number): string[] {
+  const before = new Set<string>();
+  const found = new Set<string>();
+  for (const [i, operation] of operations.entries()) {
+    for (const { name } of operation.is === "names" ? operation.names : [])
+      if (i <= since) before.add(name);
+      else if (isTemporaryName(name) && !before.has(name)) found.add(name);
+  }
+  return [...found];
 }
 
 /** Where the answers to calls stand. The first answer of each server is that to its start. */

@@ -14,7 +14,8 @@ import { mountSmall } from "./small-disk.ts";
 interface Entry {
   readonly op: string;
   readonly ino?: number;
-  readonly upto?: number;
+  /** Of a flush: its beginning and its end have the same. */
+  readonly flush?: string;
   readonly at?: readonly [number, string];
   readonly text?: string;
 }
@@ -28,11 +29,7 @@ class Recorded {
 
   constructor(fixture: Fixture) {
     this.#log = join(fixture.base, "log");
-    const env = {
-      NODE_OPTIONS: `--import ${recorder}`,
-      PROOF_POWER_LOG: this.#log,
-      PROOF_POWER_FROM: "0",
-    };
+    const env = { NODE_OPTIONS: `--import ${recorder}`, PROOF_POWER_LOG: this.#log };
     this.wire = start({
       roots: [fixture.inside],
       args: ["--allow-run=unsandboxed", "--state-dir", fixture.state],
@@ -56,7 +53,9 @@ function isFlushed(entries: readonly Entry[], path: string, name?: string): bool
   const { ino } = statSync(path);
   const named =
     name === undefined ? -1 : entries.findLastIndex(one => one.at?.[0] === ino && one.at[1] === name);
-  return entries.some(one => one.op === "synced" && one.ino === ino && (one.upto ?? 0) > named);
+  const begun = (flush: string | undefined) =>
+    entries.findIndex(one => one.op === "flushing" && one.flush === flush);
+  return entries.some(one => one.op === "synced" && one.ino === ino && begun(one.flush) > named);
 }
 
 describe.runIf(process.platform === "linux")("before the answer", () => {

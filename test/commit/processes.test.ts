@@ -64,6 +64,21 @@ describe("several processes", () => {
   });
 });
 
+describe("what another process has written and not flushed yet", () => {
+  it("is moved and removed only when that process has flushed it", async () => {
+    using fixture = new Fixture({ a: "old" });
+    const { child, ended } = start(worker.path, "writesAndPauses", fixture.base);
+    await new Promise(resolve => child.stdout.once("data", resolve));
+    const moving = fixture.commit([{ kind: "move", from: fixture.at("a"), to: fixture.at("b") }]);
+    await pause(300); // time enough to move it
+    expect(fixture.tree()).toEqual({ a: "theirs" });
+    writeFileSync(join(fixture.base, "go"), "");
+    await moving;
+    await ended;
+    expect(fixture.tree()).toEqual({ b: "theirs" });
+  });
+});
+
 describe("while another process swaps a directory for a link that leads out", () => {
   it("nothing outside is written, made, moved or deleted", async () => {
     using fixture = new Fixture({

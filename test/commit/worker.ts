@@ -1,6 +1,6 @@
 // A process that commits, for tests that kill it, or run several of it at once. Arguments: what to do, the base
 // of a Fixture, and a number.
-import { existsSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, rmSync, writeFileSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { takeWorkingDirectory } from "../../src/engine/workspace/system/working-directory.ts";
 import { Workspace } from "../../src/engine/workspace/workspace.ts";
@@ -113,6 +113,14 @@ const tasks: Record<string, () => Promise<void>> = {
     await workspace.commit([{ kind: "move", from: workspace.at("a"), to: workspace.at("d/a") }]);
     await workspace.commit([{ kind: "write", path: workspace.at("d/a"), bytes: Buffer.from("edited") }]);
     process.kill(process.pid, "SIGKILL");
+  },
+
+  /** Writes to `a`, tells so, and does nothing more until there is a file `go`: what it wrote is not flushed. */
+  async writesAndPauses() {
+    await workspace.commit([{ kind: "write", path: workspace.at("a"), bytes: Buffer.from("theirs") }]);
+    writeSync(1, "written\n");
+    const never = new Int32Array(new SharedArrayBuffer(4));
+    while (!existsSync(join(base, "go"))) Atomics.wait(never, 0, 0, 20);
   },
 
   /** Writes to `a`, and is gone as soon as it has the answer. */

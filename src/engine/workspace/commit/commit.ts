@@ -41,6 +41,7 @@ import { type JournalEntry, type JournalledCommit, temporaryNamesOf } from "./jo
 import { Locks } from "./lock.ts";
 import { planCommit } from "./plan-commit.ts";
 import { changedFile } from "./planned-effect.ts";
+import { pathsOf } from "./power-cut.ts";
 import { publicationOf } from "./publication.ts";
 import { purgeLater } from "./purge.ts";
 import { removeAll, takeBack } from "./recover.ts";
@@ -52,6 +53,7 @@ import { apply, applyAll } from "./step.ts";
 import type { StepContext } from "./step-context.ts";
 import type { Store } from "./store.ts";
 import { sys } from "./syscalls.ts";
+import { othersFlushed } from "./unrecorded-commits.ts";
 import { verify } from "./verify.ts";
 
 const attempts = 20;
@@ -237,6 +239,8 @@ export class Committer {
     const { journals } = this.#store;
     const given = plan.steps[0]?.given ?? "";
     const { places, steps, temps, trash } = plan;
+    const moved = steps.filter(step => step.do === "dismantle" || (step.do === "move" && !step.staged));
+    if (moved.length > 0) await othersFlushed(this.#store, pathsOf(moved, places.records));
     const flushed = await journals.flushBeneath(steps, places);
     const at = { places: places.records, steps, temps, trash };
     const more = flushed.length > 0 ? { flushed } : {};

@@ -182,6 +182,27 @@ export function holdsCommits(address: Address): number | undefined {
   return isRecord(next) && next.readUInt32LE(4) === generation ? generation : undefined;
 }
 
+/**
+ * Discards the records of journals that are about to be removed. Flushing the removal would not do: some file systems
+ * restore the name all the same (restored-names.ts). The oldest generation goes first, because recovery needs later
+ * records to judge earlier ones, and never the other way round.
+ */
+export function invalidate(addresses: readonly Address[]): void {
+  const found = addresses.flatMap(address => {
+    const generation = holdsCommits(address);
+    return generation === undefined ? [] : [{ address, generation }];
+  });
+  for (const { address } of found.sort((a, b) => a.generation - b.generation)) {
+    const fd = sys.open(address, constants.O_WRONLY | constants.O_NOFOLLOW);
+    try {
+      writeAll(fd, Buffer.alloc(headBytes), 0);
+      sys.flushData(fd);
+    } finally {
+      sys.close(fd);
+    }
+  }
+}
+
 /** The complete, authentic records. A torn record ends the list. */
 export function readJournal(address: Address, key: Buffer): JournalRecord[] {
   const all = contentAt(address);

@@ -37,7 +37,8 @@ export class PowerCut {
   }
 }
 
-function pathsOf(
+/** The paths that steps work on. */
+export function pathsOf(
   steps: readonly Step[],
   records: HeldDirectories["records"] | JournalledCommit["intent"]["places"],
 ): string[] {

@@ -31,6 +31,7 @@ import {
   thisProcess,
 } from "./identity.ts";
 import { contentAt, namesIn, unlinkIfThere } from "./if-there.ts";
+import { invalidate } from "./journal.ts";
 import { keyOf } from "./key.ts";
 import { isLit, isLitNow, isOut, LivenessSocket } from "./liveness-socket.ts";
 import { purge } from "./purge.ts";
@@ -268,12 +269,13 @@ export function writeOwner(path: string, beacon: string | undefined): void {
   }
 }
 
-/** A journal must not reappear after a power cut: the files have changed since. */
+/** A journal must not take effect after a power cut: the files have changed since. */
 function removeJournals(folder: string): void {
-  const journals = namesIn(folder).filter(name => name.startsWith("journal-"));
-  if (journals.length === 0) return;
-  for (const name of journals) unlinkIfThere(join(folder, name));
-  flushFolder(folder);
+  const paths = namesIn(folder)
+    .filter(name => name.startsWith("journal-"))
+    .map(name => join(folder, name));
+  invalidate(paths);
+  for (const path of paths) unlinkIfThere(path);
 }
 
 function flushFolder(folder: string): void {

@@ -4,6 +4,7 @@ import { traced } from "../../span.ts";
 import { errnoOf } from "../errno.ts";
 import type { Handle } from "../handle.ts";
 import { isWithin, under } from "../root.ts";
+import { revivesNames } from "../system/file-system.ts";
 import { manyFiles, wholeFlush } from "../system/whole-flush.ts";
 import { forFlushing, onWindows } from "../windows-path.ts";
 import { addressOf, type EntryRef, type HeldDirectories, openRecorded } from "./held-directories.ts";
@@ -17,6 +18,8 @@ interface Folder {
   readonly device: number;
   readonly inode: number;
   readonly names: Set<string>;
+  /** Whether a name of the user's was removed from it. */
+  removed?: boolean;
 }
 
 export class Unflushed {
@@ -43,12 +46,14 @@ export class Unflushed {
       return found;
     };
     for (const step of steps) {
-      if (step.do === "make" || step.do === "mode" || step.do === "dismantle") folder(step.at.place);
+      if (step.do === "make" || step.do === "mode") folder(step.at.place);
+      else if (step.do === "dismantle") folder(step.at.place).removed = true;
       else if (step.do === "rewrite") folder(step.at.place).names.add(step.at.name);
       else {
         const { names } = folder(step.to.place);
         if (step.staged !== undefined && !isFlushed(step.staged)) names.add(step.to.name);
-        if (step.from.place !== step.to.place) folder(step.from.place);
+        if (step.staged === undefined) folder(step.from.place).removed = true;
+        else if (step.from.place !== step.to.place) folder(step.from.place);
       }
     }
   }
@@ -103,9 +108,10 @@ export class Unflushed {
       const whole = await flushWhole([...this.#flushing.values()]);
       for (const one of this.#flushing.values()) if (!whole.has(one.device)) await flushAll(one);
     } catch (error) {
-      for (const [again, { names, ...rest }] of this.#flushing) {
-        const since = this.#folders.get(again)?.names ?? [];
-        this.#folders.set(again, { ...rest, names: new Set([...names, ...since]) });
+      for (const [again, { names, removed, ...rest }] of this.#flushing) {
+        const since = this.#folders.get(again);
+        const all = new Set([...names, ...(since?.names ?? [])]);
+        this.#folders.set(again, { ...rest, names: all, removed: removed || since?.removed });
       }
       throw error;
     } finally {
@@ -121,10 +127,7 @@ export class Unflushed {
   flushNow(most = Number.POSITIVE_INFINITY): void {
     const all = [...this.#flushing.values(), ...this.#folders.values()];
     const whole = new Set<number>();
-    for (const [device, folder] of deviceWithMany(all)) {
-      using directory = openRecorded(folder, false);
-      if (directory !== undefined && wholeFlush.now(directory.here())) whole.add(device);
-    }
+    for (const { device, path } of flushedWhole(all)) if (wholeFlush.now(path)) whole.add(device);
     const left = all.filter(({ device }) => !whole.has(device));
     if (left.reduce((sum, { names }) => sum + names.size + 1, 0) > most)
       throw new Error("too many files to flush at once");
@@ -132,26 +135,29 @@ export class Unflushed {
   }
 }
 
-/** Flushes the file systems with many files to flush as a whole. Returns their devices. */
+/** Flushes some file systems as a whole. Returns their devices. */
 async function flushWhole(folders: readonly Folder[]): Promise<Set<number>> {
   const done = new Set<number>();
-  for (const [device, folder] of deviceWithMany(folders)) {
-    using directory = openRecorded(folder, false);
-    if (directory !== undefined && (await wholeFlush.later(directory.here()))) done.add(device);
-  }
+  for (const { device, path } of flushedWhole(folders)) if (await wholeFlush.later(path)) done.add(device);
   return done;
 }
 
-/** Devices on which many files are to be flushed, each with one of the directories. */
-function deviceWithMany(folders: readonly Folder[]): Map<number, Folder> {
-  const counts = new Map<number, number>();
-  const found = new Map<number, Folder>();
-  for (const folder of folders) {
-    const count = (counts.get(folder.device) ?? 0) + folder.names.size + 1;
-    counts.set(folder.device, count);
-    if (count >= manyFiles && !found.has(folder.device)) found.set(folder.device, folder);
+/**
+ * The file systems to flush as a whole, each with one of its directories: those with many files to flush, and those
+ * on which flushing a directory does not make the removal of a name durable.
+ */
+function* flushedWhole(folders: readonly Folder[]): Generator<{ device: number; path: string }> {
+  for (const device of new Set(folders.map(folder => folder.device))) {
+    const all = folders.filter(folder => folder.device === device);
+    const many = all.reduce((sum, { names }) => sum + names.size + 1, 0) >= manyFiles;
+    for (const folder of many ? all : all.filter(({ removed }) => removed)) {
+      using directory = openRecorded(folder, false);
+      if (directory === undefined) continue;
+      const path = directory.here();
+      if (many || revivesNames(path)) yield { device, path };
+      break;
+    }
   }
-  return found;
 }
 
 /** The path and identity of a directory, also of one that the commit created. */

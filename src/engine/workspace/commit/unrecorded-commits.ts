@@ -1,21 +1,66 @@
-// Commits of other processes that the archive does not have yet: processes record them shortly after they answer
-// (journal-pair.ts). A caller that asks about history waits for that; the commits of dead processes are recorded
-// here.
+// Commits of other processes that only their journals hold. Processes record and flush them shortly after they answer
+// (journal-pair.ts). A caller that asks about history waits for that, and so does a commit that moves or removes what
+// another process has just written. The commits of dead processes are recovered here.
 import { join } from "node:path";
 import { clock } from "../../clock.ts";
+import { isWithin } from "../root.ts";
 import { namesIn } from "./if-there.ts";
-import { holdsCommits } from "./journal.ts";
+import { holdsCommits, readJournal } from "./journal.ts";
+import { type JournalledCommit, journalledCommits } from "./journalled-commit.ts";
+import { pathsOf } from "./power-cut.ts";
 import { beaconsOf, isDead, type StateDirectory } from "./state.ts";
 import type { Store } from "./store.ts";
 
 const pollMs = 5;
 const patienceMs = 2000; // an upper bound, for a hanging process or a slow disk
+const flushPatienceMs = 10_000; // the same, where not waiting risks content
 
 /** When all that other processes have done by now is recorded. */
-export async function othersRecorded({ state, recover }: Store): Promise<void> {
-  let waiting = journalsOfOthers(state).flatMap(journal => standing(journal) ?? []);
+export function othersRecorded(store: Store): Promise<void> {
+  return restarted(
+    journalsOfOthers(store.state).flatMap(journal => standing(journal) ?? []),
+    store,
+    patienceMs,
+  );
+}
+
+/**
+ * When everything that other processes have done at these paths and below is flushed, and their journals have
+ * forgotten it. Before that, moving or removing it is not safe: after a power cut the content could be lost at its new
+ * place, and recovery would write it again at the old one.
+ */
+export async function othersFlushed(store: Store, paths: readonly string[]): Promise<void> {
+  const { state } = store;
+  const concerned = journalsOfOthers(state).flatMap(journal => {
+    const found = standing(journal);
+    return found !== undefined && reaches(commitsIn(found.path, state.key), paths) ? [found] : [];
+  });
+  await restarted(concerned, store, flushPatienceMs);
+}
+
+/** The journal may be gone with its process by now. */
+function commitsIn(journal: string, key: Buffer): JournalledCommit[] {
+  try {
+    return journalledCommits(readJournal(journal, key));
+  } catch {
+    return [];
+  }
+}
+
+function reaches(commits: readonly JournalledCommit[], paths: readonly string[]): boolean {
+  return commits.some(({ intent }) =>
+    pathsOf(intent.steps, intent.places).some(at => paths.some(path => isWithin(at, path))),
+  );
+}
+
+async function restarted(
+  journals: readonly StandingJournal[],
+  { state, recover }: Store,
+  longestMs: number,
+): Promise<void> {
+  let waiting = journals;
   if (waiting.some(({ folder }) => isDead(join(folder, "owner"), beaconsOf(state.path)))) recover();
-  for (const until = clock() + patienceMs; clock() < until; ) {
+  for (const until = clock() + longestMs; clock() < until; ) {
     waiting = waiting.filter(({ folder, path, generation }) => {
       const now = standing({ folder, path });
       return now?.generation === generation;
@@ -31,6 +76,10 @@ interface JournalFile {
   readonly path: string;
 }
 
+interface StandingJournal extends JournalFile {
+  readonly generation: number;
+}
+
 function journalsOfOthers(state: StateDirectory): JournalFile[] {
   const processes = join(state.path, "processes");
   return namesIn(processes)
@@ -44,7 +93,7 @@ function journalsOfOthers(state: StateDirectory): JournalFile[] {
 }
 
 /** A journal that holds commits, with its generation; undefined if it holds none, or is gone with its process. */
-function standing(journal: JournalFile): (JournalFile & { generation: number }) | undefined {
+function standing(journal: JournalFile): StandingJournal | undefined {
   try {
     const generation = holdsCommits(journal.path);
     return generation === undefined ? undefined : { ...journal, generation };

@@ -90,3 +90,16 @@ export function isVolatile(path: string): boolean {
     return Fault.is(error, "not_found") && dirname(path) !== path && isVolatile(dirname(path));
   }
 }
+
+/**
+ * Whether a name that was removed may be back after a power cut although its directory was flushed since. btrfs flushes
+ * a directory into a log, and entries that an earlier flush put there sometimes stay in it. Only a flush of the whole
+ * file system discards that log.
+ */
+export function revivesNames(path: string): boolean {
+  try {
+    return fileSystemOf(path).kind === "btrfs";
+  } catch {
+    return false;
+  }
+}
