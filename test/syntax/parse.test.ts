@@ -1,7 +1,7 @@
 // The parser: declarations of every language it knows, the places that do not parse, and texts that are not what
 // their name says.
 import { describe, expect, it } from "vitest";
-import { languageOf } from "../../src/engine/syntax/language.ts";
+import { languageOf, mayHaveLanguage } from "../../src/engine/syntax/language.ts";
 import { newErrors } from "../../src/engine/syntax/new-errors.ts";
 import { parse } from "../../src/engine/syntax/parse.ts";
 
@@ -314,4 +314,21 @@ it("an enormous or endless text neither fails nor keeps others waiting", async (
   const short = parse("let a = 1;", typescript).then(() => order.push("short"));
   await Promise.all([long, short]);
   expect(order[0]).toBe("short");
+});
+
+describe("the name of a file", () => {
+  it("tells whether it can be code, whatever its text", () => {
+    const code = ["a.ts", "a.c", "page.html", "Rakefile", ".bashrc", "script"];
+    expect(code.filter(name => !mayHaveLanguage(name))).toEqual([]);
+    const others = ["a.txt", "a.md", "a.log", "a.constructor", "a.__proto__"];
+    expect(others.filter(mayHaveLanguage)).toEqual([]);
+  });
+
+  it("is no property of a table", () => {
+    expect(["constructor", "__proto__", "a.constructor"].map(name => languageOf(name, "text"))).toEqual([
+      undefined,
+      undefined,
+      undefined,
+    ]);
+  });
 });

@@ -24,7 +24,7 @@ export interface EditedText {
 /** Lines for an answer about one file. */
 export async function syntaxNotes({ path, before, after }: EditedText, named = ""): Promise<string[]> {
   if (!mayHaveLanguage(path) || isTooLarge(before?.bytes) || isTooLarge(after.bytes)) return [];
-  const errors = await newErrors(path, before?.body, after.body);
+  const errors = await newErrors(path, before?.body, after.body).catch(() => []); // the change is made anyway
   const lines = errors.slice(0, mostPerFile).map(({ line, column, text, missing }) => {
     const what = missing === undefined ? "" : ` (missing \`${printable(missing)}\`)`;
     return `new syntax error at ${named}${line}:${column}${what}: ${shownLine(text.trim()).slice(0, 200)}`;

@@ -81,21 +81,23 @@ const space =
 const sets: Readonly<Record<string, string>> = { d: digit, w: word, s: space };
 const controls: Readonly<Record<string, number>> = { f: 12, n: 10, r: 13, t: 9, v: 11, "0": 0 };
 
-const posix: Readonly<Record<string, string>> = {
-  alpha: "A-Za-z",
-  digit: "0-9",
-  alnum: "0-9A-Za-z",
-  upper: "A-Z",
-  lower: "a-z",
-  xdigit: "0-9A-Fa-f",
-  word: "0-9A-Za-z_",
-  space: "\\t\\x0B\\x0C\\r ",
-  blank: "\\t ",
-  punct: "!-\\/:-@\\[-`{-~",
-  cntrl: "\\x00-\\x1F\\x7F",
-  print: "\\x20-\\x7E",
-  graph: "\\x21-\\x7E",
-};
+const posix: ReadonlyMap<string, string> = new Map(
+  Object.entries({
+    alpha: "A-Za-z",
+    digit: "0-9",
+    alnum: "0-9A-Za-z",
+    upper: "A-Z",
+    lower: "a-z",
+    xdigit: "0-9A-Fa-f",
+    word: "0-9A-Za-z_",
+    space: "\\t\\x0B\\x0C\\r ",
+    blank: "\\t ",
+    punct: "!-\\/:-@\\[-`{-~",
+    cntrl: "\\x00-\\x1F\\x7F",
+    print: "\\x20-\\x7E",
+    graph: "\\x21-\\x7E",
+  }),
+);
 
 /** The value of an escape or a character: a character, or a set. */
 type Item = { readonly point: number } | { readonly set: string } | undefined;
@@ -194,7 +196,7 @@ class ExpressionReader {
     if (this.#text[this.#at] === "]") linear = undefined; // nothing, or anything at all
     while (this.#at < this.#text.length && this.#text[this.#at] !== "]") {
       const named = this.#match(/\[:([a-z]+):\]/y);
-      const members = named === null ? undefined : posix[named[1] ?? ""];
+      const members = named === null ? undefined : posix.get(named[1] ?? "");
       if (named !== null && members !== undefined) {
         this.#at += named[0].length;
         js += members;

@@ -25,7 +25,8 @@ export interface Language {
   readonly markup?: true;
 }
 
-const byExtension: Readonly<Record<string, Language>> = table({
+// Maps: a file may be called `constructor`.
+const byExtension: ReadonlyMap<string, Language> = table({
   bash: ["sh", "bash", "zsh", "ksh", "bats"],
   "c-sharp": ["cs", "csx"],
   cpp: ["cpp", "cc", "cxx", "c++", "hpp", "hh", "hxx", "h++", "ipp", "inl", "cu", "cuh"],
@@ -43,19 +44,19 @@ const byExtension: Readonly<Record<string, Language>> = table({
   typescript: ["ts", "mts", "cts"],
 });
 
-const byName: Readonly<Record<string, Grammar>> = {
-  rakefile: "ruby",
-  gemfile: "ruby",
-  guardfile: "ruby",
-  podfile: "ruby",
-  vagrantfile: "ruby",
-  sconstruct: "python",
-  ".bashrc": "bash",
-  ".bash_profile": "bash",
-  ".profile": "bash",
-  ".zshrc": "bash",
-  pkgbuild: "bash",
-};
+const byName: ReadonlyMap<string, Grammar> = new Map([
+  ["rakefile", "ruby"],
+  ["gemfile", "ruby"],
+  ["guardfile", "ruby"],
+  ["podfile", "ruby"],
+  ["vagrantfile", "ruby"],
+  ["sconstruct", "python"],
+  [".bashrc", "bash"],
+  [".bash_profile", "bash"],
+  [".profile", "bash"],
+  [".zshrc", "bash"],
+  ["pkgbuild", "bash"],
+]);
 
 const interpreters: readonly (readonly [RegExp, Grammar])[] = [
   [/\b(ba|z|k|da|a)?sh$/, "bash"],
@@ -69,28 +70,23 @@ const interpreters: readonly (readonly [RegExp, Grammar])[] = [
 
 /** The language of a file; undefined if there is no grammar for it. */
 export function languageOf(path: string, text: string): Language | undefined {
-  const { name, extension } = nameOf(path);
+  const name = path.slice(Math.max(path.lastIndexOf("/"), path.lastIndexOf("\\")) + 1).toLowerCase();
+  const dot = name.lastIndexOf(".");
+  const extension = dot > 0 ? name.slice(dot + 1) : "";
   if (extension === "c" || extension === "h") return { name: "c", grammar: "cpp" };
-  if (markups.has(extension)) return markup(text);
-  const known = byExtension[extension];
+  if (["vue", "svelte", "html", "htm", "xhtml", "astro"].includes(extension)) return markup(text);
+  const known = byExtension.get(extension);
   if (known !== undefined) return known;
-  const grammar = byName[name] ?? (extension === "" ? byFirstLine(text) : undefined);
+  const grammar = byName.get(name) ?? (extension === "" ? byFirstLine(text) : undefined);
   return grammar && { name: grammar, grammar };
 }
 
+/** A text that is code under every name that can be one of code. */
+const anyCode = "#!/bin/sh\n<script>x</script>";
+
 /** Whether a file of this name can have a language. If not, its text need not be decoded. */
 export function mayHaveLanguage(path: string): boolean {
-  const { name, extension } = nameOf(path);
-  if (extension === "" || extension === "c" || extension === "h" || markups.has(extension)) return true;
-  return byExtension[extension] !== undefined || byName[name] !== undefined;
-}
-
-const markups: ReadonlySet<string> = new Set(["vue", "svelte", "html", "htm", "xhtml", "astro"]);
-
-function nameOf(path: string): { readonly name: string; readonly extension: string } {
-  const name = path.slice(Math.max(path.lastIndexOf("/"), path.lastIndexOf("\\")) + 1).toLowerCase();
-  const dot = name.lastIndexOf(".");
-  return { name, extension: dot > 0 ? name.slice(dot + 1) : "" };
+  return languageOf(path, anyCode) !== undefined;
 }
 
 function byFirstLine(text: string): Grammar | undefined {
@@ -127,9 +123,9 @@ export function parsedPart(text: string, { markup: isMarkup }: Language): string
   return part + blank(text.length);
 }
 
-function table(rows: Partial<Record<Grammar, readonly string[]>>): Record<string, Language> {
+function table(rows: Partial<Record<Grammar, readonly string[]>>): Map<string, Language> {
   const entries = Object.entries(rows).flatMap(([grammar, extensions]) =>
     extensions.map(extension => [extension, { name: grammar, grammar: grammar as Grammar }] as const),
   );
-  return Object.fromEntries(entries);
+  return new Map(entries);
 }
