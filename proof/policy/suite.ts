@@ -7,6 +7,7 @@ import type { Suite } from "../suite.ts";
 import { tryCommands } from "./commands.ts";
 import { tryEveryTool } from "./every-tool.ts";
 import { editMasked } from "./masked-edits.ts";
+import { attackMaskedHistory } from "./masked-history.ts";
 import { tryOverHttp } from "./over-http.ts";
 import { tryResources } from "./resources.ts";
 import { race } from "./swap.ts";
@@ -31,6 +32,11 @@ export const policySuite: Suite = {
       },
       () => race(dialect, trial),
     ]);
-    await abreast([() => editMasked(trial), () => tryOverHttp(all, sandboxed, trial), ...jobs]);
+    await abreast([
+      () => editMasked(trial),
+      () => attackMaskedHistory(trial),
+      () => tryOverHttp(all, sandboxed, trial),
+      ...jobs,
+    ]);
   },
 };

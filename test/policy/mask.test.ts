@@ -17,6 +17,13 @@ const samples: readonly (readonly [MaskFormat, string, string])[] = [
   ],
   ["json", '{"a": "CANARY', '{"a": "••••'],
   [
+    "json",
+    '{"a": "CANARY": 1, "b": ["CANARY": 2], "c" "CANARY": 3}',
+    '{"a": "••••": ••••, "b": ["••••": ••••], "••••" "••••": ••••}',
+  ],
+  ["json", "{a: 'CANARY, //CANARY', b: 'C:CANARY'}", "{a: '••••', b: '••••'}"],
+  ["yaml", "--- {a: CANARY}\n--- |\n  CANARY\n  # CANARY\n---\n%CANARY\n", "--- ••••\n--- ••••\n---\n••••\n"],
+  [
     "yaml",
     "# c\ndb:\n  password: CANARY # why\n  key: |\n    CANARY\n    CANARY\n  hosts:\n    - CANARY\n    - name: CANARY\nlast: 'CANARY'\n",
     "# c\ndb:\n  password: ••••\n  key: ••••\n  hosts:\n    - ••••\n    - name: ••••\nlast: '••••'\n",

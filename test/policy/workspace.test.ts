@@ -206,6 +206,48 @@ describe("a masked file", () => {
     expect(await read(workspace, ".netrc")).toBe("machine a login b password ••••\n");
     await workspace.settled();
   });
+  it("does not come out where an undo puts a value into other surroundings", async () => {
+    writeFileSync(join(root, ".netrc"), "machine a\npassword\n\n\nhunter2\n");
+    using workspace = open();
+    const write = (text: string) =>
+      workspace.commit([{ kind: "write", path: workspace.at(".netrc"), bytes: Buffer.from(text) }]);
+    const { id } = await write("machine a\npassword\n\n\ndummy\n");
+    await write("machine a\nlogin\n\n\ndummy\n");
+    for (const dryRun of [true, false])
+      expect(await codeOf(() => undo(workspace, { change: id, dryRun }))).toBe("forbidden");
+    expect(readFileSync(join(root, ".netrc"), "utf8")).not.toContain("hunter2");
+    await workspace.settled();
+  });
+  it.each([
+    ["app/a.txt", ".env"],
+    ["app/.env", "secrets.json"],
+  ])(
+    "does not come out by the undo of a move from %s over %s that it was written into later",
+    async (from, over) => {
+      writeFileSync(join(root, from), "A=1\n");
+      writeFileSync(join(root, over), "{}\n");
+      using workspace = open();
+      const at = (path: string) => workspace.at(path);
+      const { id } = await workspace.commit([
+        { kind: "move", from: at(from), to: at(over), overwrite: true },
+      ]);
+      const later = over === ".env" ? "TOKEN=hunter2\n" : '{\n"a": [\n# hunter2\n]}\n';
+      writeFileSync(join(root, over), later);
+      expect(await codeOf(() => undo(workspace, { change: id }))).toBe("forbidden");
+      expect(readFileSync(join(root, over), "utf8")).toBe(later);
+      await workspace.settled();
+    },
+  );
+  it("can be moved back by undo after an edit that is hidden there too", async () => {
+    writeFileSync(join(root, "app/.env"), "A=1\n");
+    using workspace = open();
+    const [from, to] = [workspace.at("app/.env"), workspace.at("app/.npmrc")];
+    await workspace.commit([{ kind: "move", from, to }]);
+    writeFileSync(join(root, "app/.npmrc"), "A=hunter2\n");
+    await undo(workspace, {});
+    expect(await read(workspace, "app/.env")).toBe("A=••••\n");
+    await workspace.settled();
+  });
   it("in a legacy encoding keeps its bytes", async () => {
     writeFileSync(join(root, ".env"), Buffer.from("A=gr\xf6\xdfe\n# caf\xe9\n", "latin1"));
     using workspace = open();

@@ -51,6 +51,23 @@ describe("a fork in use", () => {
     }
   });
 
+  it.each([
+    ["puts it into other surroundings", { ".netrc": "machine a\nlogin\n\n\ndummy\n" }],
+    ["takes its file for a renamed one", { ".netrc": null, "pub.txt": "machine a\npassword\n\n\ndummy\n" }],
+  ])("does not bring out a masked value of its base by a merge that %s", async (_, changed) => {
+    using ground = new Ground("copy");
+    const { base, fork } = await ground.forked({ ".netrc": "machine a\npassword\n\n\ndummy\n" });
+    ground.files(fork.root, changed);
+    ground.files(base, { ".netrc": "machine a\npassword\n\n\nhunter2\n" });
+    const policy = new Policy([{ paths: [".netrc"], access: "mask" }]);
+    const rules = { current: () => [policy] };
+    const workspaces = ground.open("copy");
+    using engine = openEngine({ roots: [], state: join(ground.path, "state-2"), rules, workspaces });
+    const record = await workspaces.find("task");
+    await expect(workspaces.merge(record, engine.workspace)).rejects.toMatchObject({ code: "forbidden" });
+    expect(readFileSync(join(base, ".netrc"), "utf8")).toContain("hunter2");
+  });
+
   it("brings no mode to its base that runs a program with its owner's rights", async () => {
     using ground = new Ground("copy");
     const { base, fork } = await ground.forked({ tool: "#!/bin/sh\n" });

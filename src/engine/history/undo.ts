@@ -11,6 +11,7 @@ import type { Snapshot } from "../workspace/archive/snapshot.ts";
 import type { Change, Commit } from "../workspace/commit/change.ts";
 import { inSlices, TimeSlice } from "../workspace/footprint/time-slice.ts";
 import type { WorkspacePath } from "../workspace/path.ts";
+import type { Origin } from "../workspace/rules.ts";
 import type { Stat } from "../workspace/stat.ts";
 import type { Workspace } from "../workspace/workspace.ts";
 import { changeNamed, concerns, listChanges } from "./changes.ts";
@@ -83,6 +84,7 @@ async function tryUndo(
 ): Promise<Undone> {
   for (let round = 1; ; round++) {
     const { changes, restored: real } = await inverse(workspace, record, options);
+    if (options.dryRun) workspace.refuseRevealing(changes);
     const restored: Restored[] = [];
     await inSlices(real, one => restored.push(shown(workspace, one)));
     if (options.dryRun || changes.length === 0) return { change: record, restored };
@@ -268,7 +270,7 @@ class Inverting {
         ? new Fault("not_found", { path: at })
         : new Fault("not_a_file", { path: at, kind });
     }
-    const { bytes, exact } = await this.#merged(before, after, current);
+    const { bytes, exact, origins } = await this.#merged(before, after, current);
     const found = this.#workspace.lstat(path).mode;
     const mode = found === after.mode ? before.mode : found; // a mode that was set since stays
     const sameMode = mode === found;
@@ -277,7 +279,7 @@ class Inverting {
     const times = exact ? { modified: new Date(before.modified) } : {};
     return {
       // Without an effect it is recorded all the same: the change counts as undone from then on.
-      changes: [{ kind: "write", path, bytes, expect: current, mode, ...times }],
+      changes: [{ kind: "write", path, bytes, expect: current, mode, ...times, origins }],
       restored: isSame ? [] : [{ at, did: "changed back", before: current, after: bytes }],
     };
   }
@@ -337,13 +339,16 @@ class Inverting {
     if (before?.kind === "file" && after?.kind === "file") {
       const current = await this.#bytesAt(this.#path);
       if (current === undefined) throw this.#stale();
-      const { bytes } = await this.#merged(before, after, current);
-      const move = { kind: "move", from: this.#path, to: back, bytes, expect: current } as const;
+      const { bytes, origins } = await this.#merged(before, after, current, from);
+      const move = { kind: "move", from: this.#path, to: back, bytes, expect: current, origins } as const;
       return { changes: [move], restored };
     }
     if (!(await this.#isMoved())) throw this.#stale();
     if (replaced === undefined) {
-      return { changes: [{ kind: "move", from: this.#path, to: back }], restored };
+      return {
+        changes: [{ kind: "move", from: this.#path, to: back, ...(await this.#editedSince()) }],
+        restored,
+      };
     }
     // One name cannot be freed and taken in one commit, so the replaced content overwrites the restored one.
     const current = await this.#bytesAt(this.#path);
@@ -354,11 +359,27 @@ class Inverting {
     const modified = new Date(replaced.modified);
     return {
       changes: [
-        { kind: "write", path: back, bytes: current, expect: "absent", mode },
+        {
+          kind: "write",
+          path: back,
+          bytes: current,
+          expect: "absent",
+          mode,
+          origins: [{ at, bytes: current }],
+        },
         { kind: "write", path: this.#path, bytes, expect: current, mode: replaced.mode, modified },
       ],
       restored: [...restored, { at, did: "restored" }],
     };
+  }
+
+  /** The content of a file with hidden parts that was edited since it was moved: what is hidden here stays hidden. */
+  async #editedSince(): Promise<{ expect?: Buffer; origins?: Origin[] }> {
+    const { at } = this.#file;
+    if (this.#workspace.isShownWhole(at)) return {};
+    if (this.#workspace.lstat(this.#path).modified.getTime() <= this.#record.time) return {};
+    const bytes = await this.#bytesAt(this.#path);
+    return bytes === undefined ? {} : { expect: bytes, origins: [{ at, bytes }] };
   }
 
   async #restore(
@@ -376,10 +397,12 @@ class Inverting {
     before: Snapshot & { kind: "file" },
     after: Snapshot & { kind: "file" },
     current: Buffer,
-  ): Promise<{ bytes: Buffer; exact: boolean }> {
+    from = this.#file.at,
+  ): Promise<{ bytes: Buffer; exact: boolean; origins: Origin[] }> {
     const old = before.hash === undefined ? undefined : await this.#objects.getLater(before.hash);
     if (old === undefined) throw this.#notKept();
-    if (await this.#is(after, current)) return { bytes: old, exact: true };
+    const origins = [{ at: from, bytes: old }];
+    if (await this.#is(after, current)) return { bytes: old, exact: true, origins };
     const made = after.hash === undefined ? undefined : await this.#objects.getLater(after.hash);
     if (made === undefined) throw this.#stale(current);
     const theirs = await decode(this.#file.at, current);
@@ -389,7 +412,8 @@ class Inverting {
     ];
     if (base === undefined || ours === undefined) throw this.#stale(current);
     const merged = await merge(base, { text: ours }, theirs);
-    if ("text" in merged) return { bytes: merged.text.bytes, exact: false };
+    origins.push({ at: this.#file.at, bytes: made }, { at: this.#file.at, bytes: current });
+    if ("text" in merged) return { bytes: merged.text.bytes, exact: false, origins };
     const isMasked = this.#path.root.rules.decide(this.#file.at).contents === "masked";
     const shown = isMasked ? { current: [] } : collision(merged.overlaps);
     throw this.#stale(current, shown);

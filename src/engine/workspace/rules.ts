@@ -4,6 +4,7 @@ import { isUtf8 } from "node:buffer";
 import { Fault } from "../fault.ts";
 import { type Allowed, type ApprovalGrant, covers, isAllowed, type Need } from "../policy/approval.ts";
 import { hidesAsMuch, mask, maskFormat, unmask } from "../policy/mask/mask.ts";
+import { revealsMore, type SeenText } from "../policy/mask/reveal.ts";
 import { placeholder } from "../policy/mask/secret.ts";
 import { decideAll, type Policy } from "../policy/policy.ts";
 import { type AskedAction, type Decision, narrower, unrestricted } from "../policy/rule.ts";
@@ -14,6 +15,12 @@ export interface PolicySource {
   current(): readonly Policy[];
   /** What a person has approved of what rules ask about. */
   grants?(): readonly ApprovalGrant[];
+}
+
+/** A text that other bytes were made of, and its path, which decides how much of it is shown. */
+export interface Origin {
+  readonly at: string;
+  readonly bytes: Buffer;
 }
 
 interface Base {
@@ -164,6 +171,22 @@ export class Rules {
     if (formats[0] === formats[1]) return false;
     const bytes = read();
     return bytes !== undefined && isMaskable(bytes) && !hidesAsMuch(textOf(bytes), ...formats);
+  }
+
+  /** Refuses bytes that would show at `to` what a rule hides in all the texts that they are made of. */
+  admitMade(origins: readonly Origin[], to: string, bytes: Buffer, given: string): void {
+    const hidden = origins.find(({ at }) => this.decide(at).contents !== "full");
+    if (hidden === undefined) return;
+    const made = this.#seen({ at: to, bytes });
+    if (made.as === "none") return;
+    const texts = origins.map(origin => this.#seen(origin));
+    if (revealsMore(made, texts)) throw refusal("mask", this.decide(hidden.at), given);
+  }
+
+  #seen({ at, bytes }: Origin): SeenText {
+    const { contents } = this.decide(at);
+    if (contents !== "masked") return { text: textOf(bytes), as: contents };
+    return { text: textOf(bytes), as: isMaskable(bytes) ? maskFormat(at) : "none" };
   }
 
   /** The bytes to write after a caller edited the text that `shown` returned. */

@@ -14,6 +14,7 @@ import type { CopyAttributes } from "./commit/copy-attributes.ts";
 import type { Replication } from "./commit/publication.ts";
 import { removeWithoutRoom } from "./commit/remove-without-journal.ts";
 import { isBusyOpen, retryWhileBusy } from "./commit/retry-busy-file.ts";
+import { refuseRevealing } from "./commit/rule-check.ts";
 import { refuseStateIn } from "./commit/state-in-root.ts";
 import { statePath, type TemporaryState, temporaryState } from "./commit/state-path.ts";
 import { type Attendance, attendanceAt, openStore } from "./commit/store.ts";
@@ -382,6 +383,17 @@ export class Workspace implements Disposable {
   shown(at: string, bytes: Buffer): Buffer {
     const root = this.roots.find(one => isWithin(at, one.path)) ?? this.roots[0];
     return root === undefined ? bytes : root.rules.shown(at, bytes);
+  }
+
+  /**
+   * Refuses what `commit` refuses of changes made of several texts, for a preview of them. Faults: `forbidden`.
+   *
+   * @internal
+   */
+  refuseRevealing(changes: readonly Change[]): void {
+    for (const change of changes)
+      if (change.kind === "write") refuseRevealing(change, this.locate(change.path).path);
+      else if (change.kind === "move") refuseRevealing(change, this.locate(change.to).path);
   }
 
   /** Whether a rule hides `at` completely. @internal */

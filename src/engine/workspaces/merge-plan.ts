@@ -20,6 +20,14 @@ export interface PlannedPath {
   readonly side: SideAtPath | undefined;
   /** Both had changed it. */
   readonly merged: boolean;
+  /** What `side` was merged from. Absent: it is what the fork has at this path. */
+  readonly sources?: readonly MergeSource[] | undefined;
+}
+
+/** One of the texts of a merge, and its path. */
+export interface MergeSource {
+  readonly path: string;
+  readonly side: SideAtPath | undefined;
 }
 
 export interface MergePlan {
@@ -66,7 +74,10 @@ class Planning implements MergePlan {
     if (before?.kind === "directory" && after === undefined) return this.#removedDirectory(path, theirs);
     if (before?.kind === "file" && after === undefined && (await this.#moved(path, before, theirs))) return;
     const result = await this.#merged(path, before, after, theirs);
-    if ("side" in result) return this.#put(path, theirs, result.side, result.side !== after);
+    if ("side" in result) {
+      const sources = [before, after, theirs].map(side => ({ path, side }));
+      return this.#put(path, theirs, result.side, result.side !== after, sources);
+    }
     const { reason } = result.conflict;
     if (reason === "deleted_in_base" && before && after && (await this.#movedByBase(path, before, after)))
       return;
@@ -118,7 +129,12 @@ class Planning implements MergePlan {
       return true;
     }
     this.#put(path, theirs, undefined, false);
-    this.#put(to, undefined, result.side, true);
+    const sources = [
+      { path, side: before },
+      { path: to, side: ours },
+      { path, side: theirs },
+    ];
+    this.#put(to, undefined, result.side, true, sources);
     return true;
   }
 
@@ -157,7 +173,10 @@ class Planning implements MergePlan {
     const theirs = this.#input.theirs.at(to);
     const result = await this.#merged(to, before, after, theirs);
     if ("conflict" in result) this.conflicts.push({ path: to, ...result.conflict, moved: { base: to } });
-    else this.#put(to, theirs, result.side, true);
+    else {
+      const own = [before, after].map(side => ({ path, side }));
+      this.#put(to, theirs, result.side, true, [...own, { path: to, side: theirs }]);
+    }
     return true;
   }
 
@@ -168,7 +187,8 @@ class Planning implements MergePlan {
         continue;
       if ((await this.#forkRename(from, before)) !== path) continue;
       const result = await this.#merged(path, before, after, theirs);
-      if ("side" in result) this.#put(path, theirs, result.side, true);
+      const sources = [{ path: from, side: before }, ...[after, theirs].map(side => ({ path, side }))];
+      if ("side" in result) this.#put(path, theirs, result.side, true, sources);
       else this.conflicts.push({ path, ...result.conflict });
       return true;
     }
@@ -186,9 +206,15 @@ class Planning implements MergePlan {
     return this.#forkRenames.get(path);
   }
 
-  #put(path: string, theirs: SideAtPath | undefined, side: SideAtPath | undefined, merged: boolean): void {
+  #put(
+    path: string,
+    theirs: SideAtPath | undefined,
+    side: SideAtPath | undefined,
+    merged: boolean,
+    sources?: readonly MergeSource[],
+  ): void {
     if (side === theirs) return;
-    this.#outcomes.set(path, { path, theirs, side, merged: merged && side !== undefined });
+    this.#outcomes.set(path, { path, theirs, side, merged: merged && side !== undefined, sources });
   }
 
   #refuse(

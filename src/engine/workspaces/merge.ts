@@ -4,6 +4,7 @@ import { Fault } from "../fault.ts";
 import type { WorkspaceStore } from "../store/store.ts";
 import type { Change } from "../workspace/commit/change.ts";
 import { isWithin } from "../workspace/root.ts";
+import type { Origin } from "../workspace/rules.ts";
 import {
   Bases,
   type ForkEvent,
@@ -14,7 +15,13 @@ import {
 } from "./bases.ts";
 import { type ForkChange, type ForkTrees, forkChanges } from "./difference.ts";
 import { newId } from "./layout.ts";
-import { type Conflict, type MergePlan, type PlannedPath, planMerge } from "./merge-plan.ts";
+import {
+  type Conflict,
+  type MergePlan,
+  type MergeSource,
+  type PlannedPath,
+  planMerge,
+} from "./merge-plan.ts";
 import { isSameSide, LiveView, type SideAtPath } from "./merge-side.ts";
 import type { Candidate } from "./renames.ts";
 import { undoneChanges } from "./undone.ts";
@@ -109,7 +116,7 @@ async function commit(
     recursive: true,
   }));
   const made: Change[] = [];
-  for (const { path, theirs, side } of outcomes) {
+  for (const { path, theirs, side, sources } of outcomes) {
     const at = view.pathOf(path);
     const isInside = doomed.some(directory => isWithin(path, directory));
     const replaces = theirs !== undefined && (side?.kind !== theirs.kind || side.kind === "symlink");
@@ -129,12 +136,34 @@ async function commit(
       const expect = replaces
         ? {}
         : { expect: theirs === undefined ? ("absent" as const) : await theirs.bytes() };
-      made.push({ kind: "write", path: at, bytes: await side.bytes(), mode: plainMode(side), ...expect });
+      const origins = await hiddenOrigins(sources, view);
+      made.push({
+        kind: "write",
+        path: at,
+        bytes: await side.bytes(),
+        mode: plainMode(side),
+        ...expect,
+        ...origins,
+      });
     }
   }
   if (removed.length + made.length === 0) return undefined;
   const options = { parents: true, links: "refuse" as const, unmasked: true, ...(signal && { signal }) };
   return (await base.commit([...removed, ...made], options)).id;
+}
+
+/** The texts that a file is merged from, if a rule hides something of one. */
+async function hiddenOrigins(
+  sources: readonly MergeSource[] = [],
+  view: LiveView,
+): Promise<{ origins?: readonly Origin[] }> {
+  const files = sources.flatMap(({ path, side }) =>
+    side?.kind === "file" ? [{ at: view.pathOf(path).absolute, side }] : [],
+  );
+  if (files.every(({ at }) => view.workspace.isShownWhole(at))) return {};
+  return {
+    origins: await Promise.all(files.map(async ({ at, side }) => ({ at, bytes: await side.bytes() }))),
+  };
 }
 
 /** A program that runs with its owner's rights is for the owner to install: a merge does not bring such a mode. */

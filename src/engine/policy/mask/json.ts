@@ -1,22 +1,26 @@
-// JSON, also with comments or broken: every string that is not a key and every other scalar is hidden, except true,
-// false and null.
+// JSON, also JSON5 or broken: every string that is not a key and every other scalar is hidden, except true, false and
+// null. Only what begins an entry of an object can be a key: in a broken file, `"a": "value": 1` has one.
 import { knownSecrets } from "./known-secrets.ts";
 import type { Secret } from "./secret.ts";
 
-const token = /"(?:[^"\\\r\n]|\\.)*"?|\/\/[^\r\n]*|\/\*[\s\S]*?(?:\*\/|$)|[{}[\]:,]|\s+|[^\s{}[\]:,"]+/g;
+const token =
+  /"(?:[^"\\\r\n]|\\.)*"?|'(?:[^'\\\r\n]|\\[\s\S])*'?|\/\/[^\r\n]*|\/\*[\s\S]*?(?:\*\/|$)|[{}[\]:,]|\s+|[^\s{}[\]:,"]+/g;
 
 export function jsonSecrets(text: string): Secret[] {
   const secrets: Secret[] = [];
   const path: (string | number)[] = [];
+  const isObject: boolean[] = [];
   let key = "";
+  let mayBeKey = true;
   let previous: { start: number; end: number } | undefined;
   const hide = (): void => {
     if (previous === undefined) return;
     const { start, end } = previous;
     previous = undefined;
-    const isString = text[start] === '"';
+    const quote = text[start];
+    const isString = quote === '"' || quote === "'";
     const [from, to] = isString
-      ? [start + 1, end - (text[end - 1] === '"' && end - start > 1 ? 1 : 0)]
+      ? [start + 1, end - (text[end - 1] === quote && end - start > 1 ? 1 : 0)]
       : [start, end];
     if (to > from && (isString || !/^(?:true|false|null)$/.test(text.slice(from, to))))
       secrets.push({ start: from, end: to, label: [...path, key].join(".") });
@@ -26,20 +30,29 @@ export function jsonSecrets(text: string): Secret[] {
     if (/\s/.test(first)) continue;
     if (found.startsWith("//") || found.startsWith("/*")) {
       secrets.push(...knownSecrets(text, index, index + found.length));
-    } else if (first === ":" && previous !== undefined) {
-      key = text.slice(previous.start, previous.end).replace(/^"|"$/g, "");
-      previous = undefined;
-    } else if ("{[".includes(first)) {
+    } else if (first === ":") {
+      if (mayBeKey && previous !== undefined) {
+        key = text.slice(previous.start, previous.end).replace(/^["']|["']$/g, "");
+        previous = undefined;
+      }
+      mayBeKey = false;
+    } else if (first === "{" || first === "[") {
       hide();
       path.push(key);
+      isObject.push(first === "{");
+      mayBeKey = first === "{";
       key = first === "[" ? "0" : "";
-    } else if ("}]".includes(first)) {
+    } else if (first === "}" || first === "]") {
       hide();
+      isObject.pop();
+      mayBeKey = false;
       key = String(path.pop() ?? "");
     } else if (first === ",") {
       hide();
+      mayBeKey = isObject.at(-1) ?? true;
       if (/^\d+$/.test(key)) key = String(Number(key) + 1);
-    } else if (first !== ":") {
+    } else {
+      if (previous !== undefined) mayBeKey = false;
       hide();
       previous = { start: index, end: index + found.length };
     }

@@ -64,6 +64,11 @@ export function hidesAsMuch(text: string, from: MaskFormat, to: MaskFormat): boo
   });
 }
 
+/** What a mask hides of a text, in order. */
+export function hiddenSpans(text: string, format: MaskFormat): readonly Secret[] {
+  return parsers[format](text);
+}
+
 export function mask(text: string, format: MaskFormat): string {
   return hide(text, spansIn(text, format));
 }

@@ -6,11 +6,12 @@ import { type Secret, unquoted } from "./secret.ts";
 
 const yamlKey =
   /^(?:[ \t]*-[ \t]+)*[ \t]*(?:#+[ \t]*)?("(?:[^"\\\r\n]|\\.)*"|'[^'\r\n]*'|[^\s#:,[\]{}"'&*!|>%@`-][^#:\r\n]*?|\?)[ \t]*:(?=[ \t]|$)[ \t]*/;
-const yamlItem = /^(?:[ \t]*-(?:[ \t]+|$))+/;
+/** A list's dashes, or the marker of a document: what follows on the line is a value. */
+const yamlItem = /^(?:(?:[ \t]*-(?:[ \t]+|$))+|---[ \t]+)/;
 const tomlKey =
   /^[ \t]*(?:#+[ \t]*)?((?:"[^"\r\n]*"|'[^'\r\n]*'|[A-Za-z0-9_-]+)(?:[ \t]*\.[ \t]*(?:"[^"\r\n]*"|'[^'\r\n]*'|[A-Za-z0-9_-]+))*)[ \t]*=[ \t]*/;
 const tomlTable = /^[ \t]*\[{1,2}[^=\r\n]*\]{1,2}[ \t]*(?:#.*)?$/;
-const quiet = /^[ \t]*(?:#.*|---.*|\.\.\.|%.*)?$/;
+const quiet = /^[ \t]*(?:#.*|---[ \t]*(?:#.*)?|\.\.\.|%(?:YAML|TAG)[ \t].*)?$/;
 
 export function yamlSecrets(text: string): Secret[] {
   const secrets: Secret[] = [];

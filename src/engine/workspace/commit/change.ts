@@ -6,6 +6,7 @@ import type { Allowed } from "../../policy/approval.ts";
 import type { By, ChangeEffect } from "../archive/log.ts";
 import type { Directory } from "../directory.ts";
 import type { WorkspacePath } from "../path.ts";
+import type { Origin } from "../rules.ts";
 import type { Publish } from "./publish.ts";
 
 /**
@@ -25,6 +26,12 @@ export type Change =
       readonly mode?: number;
       /** Modification time to restore. */
       readonly modified?: Date;
+      /**
+       * For `unmasked`: the texts that the bytes are made of, with their paths. Left out: they were at this path before.
+       *
+       * @internal
+       */
+      readonly origins?: readonly Origin[];
     }
   | {
       /** A later change of the same commit may take the name. */
@@ -44,6 +51,8 @@ export type Change =
       readonly bytes?: Uint8Array;
       /** About the file that is moved. */
       readonly expect?: Expectation;
+      /** As for a write; without new content, the file itself. @internal */
+      readonly origins?: readonly Origin[];
     }
   | {
       readonly kind: "copy";

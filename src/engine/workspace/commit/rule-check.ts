@@ -1,6 +1,6 @@
 // Applies the policy to a commit: nothing is moved or copied to a path where any byte of it would show that is hidden
 // now (`Rules.exposes`), no protected file goes with its directory, and an edit of a masked file gets the hidden values
-// back. While a sandbox shows a directory, nothing that it covers there is replaced, moved or created: the cover would
+// back. What history and merges make of several texts shows no part that is hidden in these. While a sandbox shows a directory, nothing that it covers there is replaced, moved or created: the cover would
 // come off, or be missing.
 import { constants } from "node:fs";
 import { Fault } from "../../fault.ts";
@@ -13,7 +13,7 @@ import { bytesToMask } from "../masked-file.ts";
 import { isWithin } from "../root.ts";
 import type { Rules } from "../rules.ts";
 import type { Address } from "../system/held.ts";
-import type { CommitOptions, Expectation } from "./change.ts";
+import type { Change, CommitOptions, Expectation } from "./change.ts";
 import type { EntryRef, HeldDirectories } from "./held-directories.ts";
 import type { ResolvedChange, ResolvedChanges } from "./resolved-changes.ts";
 import { readAll, sys } from "./syscalls.ts";
@@ -37,7 +37,8 @@ export async function applyRules(
       if (need !== undefined) needs.push(need);
       if (slice.isOver) await slice.turn();
     }
-    if (!unmasked) resolvedChanges.changes[i] = withHiddenValues(one, resolvedChanges.places, rules);
+    if (unmasked) refuseRevealing(one.change, one.target?.at ?? path.absolute);
+    else resolvedChanges.changes[i] = withHiddenValues(one, resolvedChanges.places, rules);
   }
   resolvedChanges.covered = covered;
   refuseUncovering(resolvedChanges);
@@ -46,6 +47,14 @@ export async function applyRules(
   if (first === undefined) return;
   const proposed = resolvedChanges.changes.slice(0, mostProposed).flatMap(proposal);
   throw new Fault("approval_needed", { path: first.at, needs: missing, proposed });
+}
+
+/** Refuses a change that shows what a rule hides in the texts that it is made of. `to`: the path that it ends at. */
+export function refuseRevealing(change: Change, to: string): void {
+  if (change.kind !== "write" && change.kind !== "move") return;
+  const { origins = [], bytes = origins[0]?.bytes } = change;
+  const path = change.kind === "move" ? change.to : change.path;
+  if (bytes !== undefined) path.root.rules.admitMade(origins, to, Buffer.from(bytes), path.given);
 }
 
 /** Refuses a commit that touches what a sandbox covers now. */
@@ -93,13 +102,13 @@ function* openNeeds(
     const question = change.kind === "remove" ? "delete" : "write";
     const to = change.kind === "move" ? target.at : undefined;
     const isChecked = change.kind === "remove" || change.kind === "move";
-    // New bytes are checked where they get their hidden values; history only puts things back where they were.
+    // New bytes are checked where they get their hidden values, and those of history by their origins.
     const isGiven = unmasked || (change.kind === "move" && change.bytes !== undefined);
     for (const { below, address } of treeAt(places.address(leaving.entry))) {
       const at = leaving.at + below;
       touch(at);
       if (to !== undefined) touch(to + below);
-      const read = () => (isGiven ? undefined : fileAt(address));
+      const read = () => (isGiven && below === "" ? undefined : fileAt(address));
       if (isChecked) checkEntry(at, to === undefined ? undefined : to + below, rules, given, true, read);
       yield rules.open(at, question, client);
     }
