@@ -246,6 +246,28 @@ describe.skipIf(missing !== undefined)("a confined command", () => {
     }
   });
 
+  it("sees nothing of the system by the mounts of a chroot below a system directory", async context => {
+    if (process.getuid?.() !== 0) return context.skip("only root can mount");
+    const view = mkdtempSync("/opt/polyfs-chroot-");
+    const chroot = { proc: join(view, "proc"), sysfs: join(view, "sys"), devpts: join(view, "pts") };
+    const mounted: string[] = [];
+    try {
+      for (const [type, at] of Object.entries(chroot)) {
+        mkdirSync(at);
+        try {
+          execFileSync("mount", ["-t", type, type, at], { stdio: "ignore" });
+        } catch {
+          return context.skip("nothing can be mounted here");
+        }
+        mounted.push(at);
+      }
+      expect(await outputOf(`cd ${view} && ls -A *`)).toBe("proc:\n\npts:\n\nsys:\n");
+    } finally {
+      for (const at of mounted) execFileSync("umount", [at]);
+      rmSync(view, { recursive: true });
+    }
+  });
+
   it("cannot fill the disk: it is stopped before", async () => {
     const disk = join(fixture.base, "disk");
     mkdirSync(disk);

@@ -14,7 +14,7 @@ import { type Restricted, restrictedIn } from "../workspace/restricted.ts";
 import type { Root } from "../workspace/root.ts";
 import { makeControlGroup } from "../workspace/system/control-group.ts";
 import { freeSpace } from "../workspace/system/free-space.ts";
-import { secondViewsBelow } from "../workspace/system/mounts.ts";
+import { foreignMountsBelow } from "../workspace/system/mounts.ts";
 import { systemLink } from "../workspace/system/system-link.ts";
 import { UnnamedFile } from "../workspace/system/unnamed-file.ts";
 import type { Environment } from "./environment.ts";
@@ -68,7 +68,7 @@ export function openBubblewrap(found: SandboxFound, policy: SandboxPolicy): Sand
           files.push(file);
           return file.fd;
         };
-        const views = secondViewsBelow(systemDirectories);
+        const views = foreignMountsBelow(systemDirectories);
         const places = new Set(plan.mounts.map(({ place }) => place));
         const calls = filter && holding(filter);
         const descriptors: number[] = [];
@@ -158,7 +158,7 @@ function readOnly(path: (typeof systemDirectories)[number]): string[] {
 
 /**
  * A bind takes the mounts below along. What one of them shows a second time, of a root or of the state, would come
- * without its rules.
+ * without its rules; a `/proc` would show the processes of the machine, with their command lines.
  */
 function coverView(path: string): string[] {
   return isDirectory(path) ? ["--perms", "0755", "--tmpfs", path] : ["--ro-bind", "/dev/null", path];

@@ -60,26 +60,47 @@ export function innerPathOf(handle: Handle): InnerPath | undefined {
   }
 }
 
+/** File systems that show processes, devices or the kernel. Each mount may be one of its own, so no second view. */
+const kernelViews = new Set([
+  ...[
+    "proc",
+    "sysfs",
+    "devtmpfs",
+    "devpts",
+    "mqueue",
+    "cgroup",
+    "cgroup2",
+    "securityfs",
+    "debugfs",
+    "tracefs",
+  ],
+  ...["configfs", "fusectl", "bpf", "pstore", "efivarfs", "binfmt_misc", "rpc_pipefs", "nsfs"],
+]);
+
 /**
- * Mount points below these directories that show a part of the disk which another mount shows too, such as bind mounts.
- * A file system that is mounted there and nowhere else is not among them.
+ * Mount points below these directories that show what is not a part of them: something of the disk which another mount
+ * shows too, such as a bind mount, or the system itself, such as the `/proc` of a chroot. A disk that is mounted there
+ * and nowhere else is a part of them.
  */
-export function secondViewsBelow(directories: readonly string[]): string[] {
+export function foreignMountsBelow(directories: readonly string[]): string[] {
   const mounts = mountLines().flatMap(line => {
     const [, , device, top, point] = line.split(" ");
-    if (device === undefined || top === undefined || point === undefined) return [];
-    return [{ device, top: unescaped(top), point: unescaped(point) }];
+    const type = / - (\S+)/.exec(line)?.[1];
+    if (device === undefined || top === undefined || point === undefined || type === undefined) return [];
+    return [{ device, top: unescaped(top), point: unescaped(point), type }];
   });
   const below = mounts.filter(({ point }) => directories.some(one => point !== one && isBelow(point, one)));
-  const views = below.filter(one =>
-    mounts.some(
-      other =>
-        other !== one &&
-        other.device === one.device &&
-        (isBelow(one.top, other.top) || isBelow(other.top, one.top)),
-    ),
+  const foreign = below.filter(
+    one =>
+      kernelViews.has(one.type) ||
+      mounts.some(
+        other =>
+          other !== one &&
+          other.device === one.device &&
+          (isBelow(one.top, other.top) || isBelow(other.top, one.top)),
+      ),
   );
-  return [...new Set(views.map(({ point }) => Buffer.from(point, "latin1").toString()))];
+  return [...new Set(foreign.map(({ point }) => Buffer.from(point, "latin1").toString()))];
 }
 
 /** Also for the directory itself. */
