@@ -10,6 +10,7 @@ import {
   readFileSync,
   renameSync,
   rmdirSync,
+  rmSync,
   symlinkSync,
   writeFileSync,
 } from "node:fs";
