@@ -20,17 +20,25 @@ export function styleOf(stream: NodeJS.WriteStream, environment: NodeJS.ProcessE
   };
 }
 
-/** A text of several lines without anything that steers a terminal. */
+/** A text of several lines without anything that steers a terminal, or turns the order of what it prints. */
 export function visible(text: string): string {
-  return text.replace(/[^\n\t]+/g, part => printable(part).replace(/[\u0080-\u009f]/g, "\ufffd"));
+  return text.replace(/[^\n\t]+/g, part =>
+    printable(part)
+      .replace(/[\u0080-\u009f]/g, "\ufffd")
+      .replace(turning, c => `\\u${c.charCodeAt(0).toString(16)}`),
+  );
 }
+
+/** Line and paragraph separators, and the controls of bidirectional text. */
+const turning = /[\u2028-\u202e\u2066-\u2069]/g;
 
 /** A unified diff, coloured line by line. */
 export function colouredDiff(diff: string, style: Style): string {
   // Carriage returns are shown only where a diff is about them.
-  const changed = diff.match(/^[-+](?![-+]{2} ).*$/gm) ?? [];
+  const changed = diff.split("\n").filter(line => /^[-+](?![-+]{2} )/.test(line));
   const same = changed.every(line => line.endsWith("\r"));
-  return diff.replace(/^.*$/gm, line => {
+  // Lines end with a line feed alone: to a regular expression, one would also end at a carriage return.
+  return diff.replace(/[^\n]+/g, line => {
     const shown = visible(same ? line.replace(/\r$/, "") : line);
     if (/^(---|\+\+\+) /.test(line)) return style.bold(shown);
     if (line.startsWith("@@")) return style.cyan(shown);
