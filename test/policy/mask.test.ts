@@ -55,6 +55,61 @@ const samples: readonly (readonly [MaskFormat, string, string])[] = [
   ],
 ];
 
+const pieces = [
+  ...[
+    "a",
+    " ",
+    "\t",
+    "\n",
+    "-",
+    "- ",
+    "-  ",
+    "#",
+    ":",
+    ": ",
+    "=",
+    ",",
+    ".",
+    "\\",
+    '"',
+    "'",
+    "[",
+    "]",
+    "{",
+    "}",
+    "|",
+  ],
+  ...[
+    "--- ",
+    "//",
+    "/*",
+    "k: ",
+    "k = ",
+    "export ",
+    "password=",
+    "machine ",
+    "a://b:",
+    "eyJ",
+    "-eyJ",
+    "sk-",
+    "SG.",
+    "••••",
+  ],
+  ...["-----BEGIN ", "PRIVATE KEY", "-----"],
+];
+
+describe("masking takes time in proportion to the text", () => {
+  // A pattern that shares what it repeats between two of its parts does not end within anyone's life.
+  it.each([...new Set(samples.map(([format]) => format))])("%s, whatever is repeated", format => {
+    for (const one of pieces)
+      for (const end of ["", "a", "\n:", '"'])
+        for (const other of ["", "a", " ", "\n"]) {
+          const text = `${(one + other).repeat(300)}${end}`;
+          expect(unmask(text, mask(text, format), format) ?? text).toBe(text);
+        }
+  });
+});
+
 describe("a masked text shows keys and structure, and no value", () => {
   it.each(samples)("%s: %j", (format, text, shown) => {
     expect(mask(text, format)).not.toContain("CANARY");

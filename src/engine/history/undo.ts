@@ -11,7 +11,7 @@ import type { Snapshot } from "../workspace/archive/snapshot.ts";
 import type { Change, Commit } from "../workspace/commit/change.ts";
 import { inSlices, TimeSlice } from "../workspace/footprint/time-slice.ts";
 import type { WorkspacePath } from "../workspace/path.ts";
-import type { Origin } from "../workspace/rules.ts";
+import type { TextOrigin } from "../workspace/rules.ts";
 import type { Stat } from "../workspace/stat.ts";
 import type { Workspace } from "../workspace/workspace.ts";
 import { changeNamed, concerns, listChanges } from "./changes.ts";
@@ -374,7 +374,7 @@ class Inverting {
   }
 
   /** The content of a file with hidden parts that was edited since it was moved: what is hidden here stays hidden. */
-  async #editedSince(): Promise<{ expect?: Buffer; origins?: Origin[] }> {
+  async #editedSince(): Promise<{ expect?: Buffer; origins?: TextOrigin[] }> {
     const { at } = this.#file;
     if (this.#workspace.isShownWhole(at)) return {};
     if (this.#workspace.lstat(this.#path).modified.getTime() <= this.#record.time) return {};
@@ -398,7 +398,7 @@ class Inverting {
     after: Snapshot & { kind: "file" },
     current: Buffer,
     from = this.#file.at,
-  ): Promise<{ bytes: Buffer; exact: boolean; origins: Origin[] }> {
+  ): Promise<{ bytes: Buffer; exact: boolean; origins: TextOrigin[] }> {
     const old = before.hash === undefined ? undefined : await this.#objects.getLater(before.hash);
     if (old === undefined) throw this.#notKept();
     const origins = [{ at: from, bytes: old }];

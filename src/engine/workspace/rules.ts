@@ -18,7 +18,7 @@ export interface PolicySource {
 }
 
 /** A text that other bytes were made of, and its path, which decides how much of it is shown. */
-export interface Origin {
+export interface TextOrigin {
   readonly at: string;
   readonly bytes: Buffer;
 }
@@ -174,7 +174,7 @@ export class Rules {
   }
 
   /** Refuses bytes that would show at `to` what a rule hides in all the texts that they are made of. */
-  admitMade(origins: readonly Origin[], to: string, bytes: Buffer, given: string): void {
+  admitMade(origins: readonly TextOrigin[], to: string, bytes: Buffer, given: string): void {
     const hidden = origins.find(({ at }) => this.decide(at).contents !== "full");
     if (hidden === undefined) return;
     const made = this.#seen({ at: to, bytes });
@@ -183,7 +183,7 @@ export class Rules {
     if (revealsMore(made, texts)) throw refusal("mask", this.decide(hidden.at), given);
   }
 
-  #seen({ at, bytes }: Origin): SeenText {
+  #seen({ at, bytes }: TextOrigin): SeenText {
     const { contents } = this.decide(at);
     if (contents !== "masked") return { text: textOf(bytes), as: contents };
     return { text: textOf(bytes), as: isMaskable(bytes) ? maskFormat(at) : "none" };

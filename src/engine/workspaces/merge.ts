@@ -4,7 +4,7 @@ import { Fault } from "../fault.ts";
 import type { WorkspaceStore } from "../store/store.ts";
 import type { Change } from "../workspace/commit/change.ts";
 import { isWithin } from "../workspace/root.ts";
-import type { Origin } from "../workspace/rules.ts";
+import type { TextOrigin } from "../workspace/rules.ts";
 import {
   Bases,
   type ForkEvent,
@@ -156,7 +156,7 @@ async function commit(
 async function hiddenOrigins(
   sources: readonly MergeSource[] = [],
   view: LiveView,
-): Promise<{ origins?: readonly Origin[] }> {
+): Promise<{ origins?: readonly TextOrigin[] }> {
   const files = sources.flatMap(({ path, side }) =>
     side?.kind === "file" ? [{ at: view.pathOf(path).absolute, side }] : [],
   );

@@ -1,14 +1,17 @@
 // JSON, also JSON5 or broken: every string that is not a key and every other scalar is hidden, except true, false and
 // null. Only what begins an entry of an object can be a key: in a broken file, `"a": "value": 1` has one.
 import { knownSecrets } from "./known-secrets.ts";
-import type { Secret } from "./secret.ts";
+import { labelOf, type Secret } from "./secret.ts";
 
 const token =
   /"(?:[^"\\\r\n]|\\.)*"?|'(?:[^'\\\r\n]|\\[\s\S])*'?|\/\/[^\r\n]*|\/\*[\s\S]*?(?:\*\/|$)|[{}[\]:,]|\s+|[^\s{}[\]:,"]+/g;
 
+/** Of the names above a value, so many count in its label. */
+const mostNames = 50;
+
 export function jsonSecrets(text: string): Secret[] {
   const secrets: Secret[] = [];
-  const path: (string | number)[] = [];
+  const path: string[] = [];
   const isObject: boolean[] = [];
   let key = "";
   let mayBeKey = true;
@@ -23,7 +26,7 @@ export function jsonSecrets(text: string): Secret[] {
       ? [start + 1, end - (text[end - 1] === quote && end - start > 1 ? 1 : 0)]
       : [start, end];
     if (to > from && (isString || !/^(?:true|false|null)$/.test(text.slice(from, to))))
-      secrets.push({ start: from, end: to, label: [...path, key].join(".") });
+      secrets.push({ start: from, end: to, label: labelOf(...path.slice(-mostNames), key) });
   };
   for (const { 0: found, index } of text.matchAll(token)) {
     const first = found[0] ?? "";
@@ -46,7 +49,7 @@ export function jsonSecrets(text: string): Secret[] {
       hide();
       isObject.pop();
       mayBeKey = false;
-      key = String(path.pop() ?? "");
+      key = path.pop() ?? "";
     } else if (first === ",") {
       hide();
       mayBeKey = isObject.at(-1) ?? true;

@@ -1,7 +1,7 @@
 // Files of `KEY=value` lines: dotenv, ini, properties, rc files. Everything but keys, sections, blanks and comments
 // is hidden, also on malformed lines, which may be the rest of a value.
 import { knownSecrets } from "./known-secrets.ts";
-import { type Secret, unquoted } from "./secret.ts";
+import { labelOf, type Secret, unquoted } from "./secret.ts";
 
 const section = /^[ \t]*\[[^\]\r\n]*\][ \t]*(?:[#;].*)?$/;
 /** A key with what separates it from its value, also where the line is commented out. */
@@ -23,11 +23,12 @@ export function keyValueSecrets(text: string): Secret[] {
       const stop = valueEnd(text, start, end);
       next = nextLine(text, lineEnd(text, stop));
       const [inner, innerEnd] = unquoted(text, start, stop);
-      if (innerEnd > inner) secrets.push({ start: inner, end: innerEnd, label: `${prefix}${found[1]}` });
+      if (innerEnd > inner)
+        secrets.push({ start: inner, end: innerEnd, label: labelOf(prefix, found[1] ?? "") });
     } else if (comment.test(line)) secrets.push(...knownSecrets(text, at, end));
     else if (line.trim() !== "") {
       const start = at + (line.length - line.trimStart().length);
-      secrets.push({ start, end: at + line.trimEnd().length, label: `${prefix}line` });
+      secrets.push({ start, end: at + line.trimEnd().length, label: labelOf(prefix, "line") });
     }
     at = next;
   }

@@ -1,9 +1,9 @@
 // Secrets that are recognised by form: tokens with a fixed prefix, key blocks, passwords in URLs. A safety net for
 // files without keys and for comments; the guarantee comes from a rule on the path.
-import type { Secret } from "./secret.ts";
+import { lineLabel, type Secret } from "./secret.ts";
 
 const forms: readonly RegExp[] = [
-  /-----BEGIN [A-Z0-9 ]*PRIVATE KEY[A-Z0-9 ]*-----[\s\S]*?(?:-----END [A-Z0-9 ]*PRIVATE KEY[A-Z0-9 ]*-----|$)/g,
+  /-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY[A-Z0-9 ]{0,40}-----[\s\S]*?(?:-----END [A-Z0-9 ]{0,40}PRIVATE KEY[A-Z0-9 ]{0,40}-----|$)/g,
   /\b(?:AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{16}\b/g,
   /\bgh[pousr]_[A-Za-z0-9]{36,255}\b/g,
   /\bgithub_pat_[A-Za-z0-9_]{22,255}\b/g,
@@ -16,7 +16,7 @@ const forms: readonly RegExp[] = [
   /\bpypi-[A-Za-z0-9_-]{50,}\b/g,
   /\bSG\.[A-Za-z0-9_-]{16,}\.[A-Za-z0-9_-]{16,}\b/g,
   /\bhf_[A-Za-z0-9]{30,}\b/g,
-  /\beyJ[A-Za-z0-9_-]{10,}\.eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,}/g,
+  /(?<![A-Za-z0-9_-])eyJ[A-Za-z0-9_-]{10,}\.eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,}/g,
   /(?<=\b[a-z][a-z0-9+.-]{1,20}:\/\/[^\s:/?#@]{0,256}:)[^\s/?#@]{1,256}(?=@)/gi,
   // `password = value` and its kin in text of any kind; a quoted value may hold blanks.
   /(?<=\b(?:pass(?:word|wd|phrase)?|secret|token|api[-_ ]?key|access[-_ ]?key|private[-_ ]?key|client[-_ ]?secret|auth)["']?[ \t]{0,8}[:=]{1,2}>?[ \t]{0,8})(?:"[^"\r\n]{1,4096}"|'[^'\r\n]{1,4096}'|[^\s"',;]{1,4096})/gi,
@@ -36,13 +36,8 @@ export function knownSecrets(text: string, from = 0, to = text.length): Secret[]
   let reached = from;
   for (const [start, end] of spans) {
     if (start < reached) continue;
-    secrets.push({ start, end, label: labelOf(text, start) });
+    secrets.push({ start, end, label: lineLabel(text, start) });
     reached = end;
   }
   return secrets;
-}
-
-function labelOf(text: string, start: number): string {
-  const line = text.lastIndexOf("\n", start - 1) + 1;
-  return text.slice(line, start).trim();
 }

@@ -6,7 +6,7 @@ import { jsonSecrets } from "./json.ts";
 import { keyValueSecrets } from "./key-value.ts";
 import { knownSecrets } from "./known-secrets.ts";
 import { gitCredentialsSecrets, lastFieldSecrets, netrcSecrets } from "./password-files.ts";
-import { placeholder, type Secret } from "./secret.ts";
+import { lineLabel, placeholder, type Secret } from "./secret.ts";
 import { tomlSecrets, yamlSecrets } from "./yaml.ts";
 
 export type MaskFormat =
@@ -81,9 +81,11 @@ function spansIn(text: string, format: MaskFormat): Secret[] {
     end: start + placeholder.length,
     label: isLiteral,
   }));
-  const outside = literal.filter(
-    one => !secrets.some(({ start, end }) => start < one.end && one.start < end),
-  );
+  let next = 0;
+  const outside = literal.filter(one => {
+    while (next < secrets.length && (secrets[next]?.end ?? 0) <= one.start) next++;
+    return (secrets[next]?.start ?? Number.POSITIVE_INFINITY) >= one.end;
+  });
   return outside.length === 0 ? secrets : [...secrets, ...outside].sort((a, b) => a.start - b.start);
 }
 
@@ -110,9 +112,12 @@ export function unmask(original: string, edited: string, format: MaskFormat): st
   }
   result += edited.slice(at);
   const hidden = parsers[format](result);
-  return kept.every(([start, end]) => hidden.some(span => span.start <= start && end <= span.end))
-    ? result
-    : undefined;
+  let next = 0;
+  const isHidden = kept.every(([start, end]) => {
+    while (next < hidden.length && (hidden[next]?.end ?? 0) < end) next++;
+    return (hidden[next]?.start ?? Number.POSITIVE_INFINITY) <= start;
+  });
+  return isHidden ? result : undefined;
 }
 
 /** The secret behind each placeholder of `edited`, in order. */
@@ -128,7 +133,11 @@ function origins(
   const changes = diffLines(masked, edited);
   const labels = placeholderLabels(edited, format);
   const byLabel = new Map<string, Secret[]>();
-  for (const secret of secrets) byLabel.set(secret.label, [...(byLabel.get(secret.label) ?? []), secret]);
+  for (const secret of secrets) {
+    const same = byLabel.get(secret.label);
+    if (same === undefined) byLabel.set(secret.label, [secret]);
+    else same.push(secret);
+  }
   const found: Secret[] = [];
   let change = 0;
   let drift = 0;
@@ -154,12 +163,12 @@ function origins(
 /** The label of each placeholder, by the format's own rules. */
 function placeholderLabels(edited: string, format: MaskFormat): (string | undefined)[] {
   const starts = placeholders(edited);
-  if (format === "text")
-    return starts.map(start => edited.slice(edited.lastIndexOf("\n", start - 1) + 1, start).trim());
-  const spans = parsers[format](edited);
-  return starts.map(
-    start => spans.find(span => span.start === start && span.end === start + placeholder.length)?.label,
-  );
+  if (format === "text") return starts.map(start => lineLabel(edited, start));
+  const spans = new Map(parsers[format](edited).map(span => [span.start, span]));
+  return starts.map(start => {
+    const span = spans.get(start);
+    return span?.end === start + placeholder.length ? span.label : undefined;
+  });
 }
 
 function hide(text: string, secrets: readonly Secret[]): string {

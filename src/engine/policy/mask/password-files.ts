@@ -2,7 +2,7 @@
 // a line that does not have the form is hidden whole.
 import { lineEnd, nextLine } from "./key-value.ts";
 import { knownSecrets } from "./known-secrets.ts";
-import type { Secret } from "./secret.ts";
+import { labelOf, type Secret } from "./secret.ts";
 
 /** `machine NAME login NAME password VALUE` over any number of lines. Only machine names and logins are shown. */
 export function netrcSecrets(text: string): Secret[] {
@@ -15,11 +15,11 @@ export function netrcSecrets(text: string): Secret[] {
     } else if (word !== "") {
       if (word === "machine") machine = found;
       else if (word !== "login")
-        secrets.push({ start: index, end: index + found.length, label: `${machine} ${word}` });
+        secrets.push({ start: index, end: index + found.length, label: labelOf(machine, word) });
       word = "";
     } else if (/^(?:machine|login|password|account|macdef)$/.test(found)) word = found;
     else if (found !== "default")
-      secrets.push({ start: index, end: index + found.length, label: `${machine} word` });
+      secrets.push({ start: index, end: index + found.length, label: labelOf(machine, "word") });
   }
   return secrets;
 }
@@ -51,7 +51,7 @@ function lineSecrets(
     const shown = opening(line) ?? "";
     const closing = ending.exec(line)?.[0] ?? "";
     const stop = end - closing.length;
-    const label = closing.trim() || shown;
+    const label = labelOf(closing.trim() || shown);
     const start = at + shown.length;
     if (stop > start) secrets.push({ start, end: stop, label });
   }

@@ -11,11 +11,11 @@ export interface SeenText {
   readonly as: Visibility;
 }
 
-type Span = readonly [start: number, end: number];
+type HiddenRange = readonly [start: number, end: number];
 
 /** Whether a line of `made` shows something that it shows in none of the texts that it is made of. */
 export function revealsMore(made: SeenText, origins: readonly SeenText[]): boolean {
-  const known = new Map<string, (readonly Span[])[]>();
+  const known = new Map<string, (readonly HiddenRange[])[]>();
   for (const origin of origins)
     for (const [line, hidden] of linesOf(origin)) {
       const found = known.get(line);
@@ -32,13 +32,13 @@ export function revealsMore(made: SeenText, origins: readonly SeenText[]): boole
 }
 
 /** Each line without its ending, with the spans of it that are hidden. */
-function* linesOf({ text, as }: SeenText): Generator<[line: string, hidden: Span[]]> {
+function* linesOf({ text, as }: SeenText): Generator<[line: string, hidden: HiddenRange[]]> {
   const spans = as === "full" ? [] : as === "none" ? [{ start: 0, end: text.length }] : hiddenSpans(text, as);
   let first = 0;
   for (let at = text.startsWith("\ufeff") ? 1 : 0; at < text.length; ) {
     const end = lineEnd(text, at);
     while (first < spans.length && (spans[first]?.end ?? 0) <= at) first++;
-    const hidden: Span[] = [];
+    const hidden: HiddenRange[] = [];
     for (let i = first; i < spans.length && (spans[i]?.start ?? 0) < end; i++) {
       const { start = 0, end: stop = 0 } = spans[i] ?? {};
       hidden.push([Math.max(start, at) - at, Math.min(stop, end) - at]);
@@ -49,7 +49,7 @@ function* linesOf({ text, as }: SeenText): Generator<[line: string, hidden: Span
 }
 
 /** Whether spans in order cover all of one. */
-function isCovered([start, end]: Span, spans: readonly Span[]): boolean {
+function isCovered([start, end]: HiddenRange, spans: readonly HiddenRange[]): boolean {
   let reached = start;
   for (const [from, to] of spans) if (from <= reached) reached = Math.max(reached, to);
   return reached >= end;

@@ -1,4 +1,5 @@
-// A span of text that is not shown, and the label under which it is found again after an edit.
+// A span of text that is not shown, and the label under which it is found again after an edit. Any caller can write
+// files that are masked, and every tool reads them in the server's own thread: all of this takes linear time.
 
 export interface Secret {
   /** Offsets into the text, in UTF-16 units. */
@@ -6,6 +7,23 @@ export interface Secret {
   readonly end: number;
   /** The key that the value belongs to; for text without keys, what precedes it on its line. */
   readonly label: string;
+}
+
+/** How much of a name or a line counts in a label: a file of one line must not cost its square. */
+const mostOfLabel = 200;
+
+/** A label of names, outermost first. */
+export function labelOf(...names: readonly string[]): string {
+  return names
+    .slice(-mostOfLabel)
+    .map(name => name.slice(-mostOfLabel))
+    .join(".");
+}
+
+/** The label of a value without a key: what precedes it on its line. */
+export function lineLabel(text: string, start: number): string {
+  const before = text.slice(Math.max(0, start - mostOfLabel), start);
+  return before.slice(before.lastIndexOf("\n") + 1).trim();
 }
 
 /** The placeholder of a hidden value. */

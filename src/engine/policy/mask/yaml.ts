@@ -2,16 +2,20 @@
 // file, or one that uses a rare corner of the format, must not show more than a valid one.
 import { lineEnd, nextLine } from "./key-value.ts";
 import { knownSecrets } from "./known-secrets.ts";
-import { type Secret, unquoted } from "./secret.ts";
+import { labelOf, type Secret, unquoted } from "./secret.ts";
 
+// No two parts of these that repeat can match the same blanks: ways to share them multiply with each dash.
 const yamlKey =
-  /^(?:[ \t]*-[ \t]+)*[ \t]*(?:#+[ \t]*)?("(?:[^"\\\r\n]|\\.)*"|'[^'\r\n]*'|[^\s#:,[\]{}"'&*!|>%@`-][^#:\r\n]*?|\?)[ \t]*:(?=[ \t]|$)[ \t]*/;
+  /^[ \t]*(?:-[ \t]+)*(?:#+[ \t]*)?("(?:[^"\\\r\n]|\\.)*"|'[^'\r\n]*'|[^\s#:,[\]{}"'&*!|>%@`-](?:[^#:\r\n]*[^\s#:])?|\?)[ \t]*:(?=[ \t]|$)[ \t]*/;
 /** A list's dashes, or the marker of a document: what follows on the line is a value. */
-const yamlItem = /^(?:(?:[ \t]*-(?:[ \t]+|$))+|---[ \t]+)/;
+const yamlItem = /^(?:[ \t]*(?:-(?:[ \t]+|$))+|---[ \t]+)/;
 const tomlKey =
   /^[ \t]*(?:#+[ \t]*)?((?:"[^"\r\n]*"|'[^'\r\n]*'|[A-Za-z0-9_-]+)(?:[ \t]*\.[ \t]*(?:"[^"\r\n]*"|'[^'\r\n]*'|[A-Za-z0-9_-]+))*)[ \t]*=[ \t]*/;
 const tomlTable = /^[ \t]*\[{1,2}[^=\r\n]*\]{1,2}[ \t]*(?:#.*)?$/;
 const quiet = /^[ \t]*(?:#.*|---[ \t]*(?:#.*)?|\.\.\.|%(?:YAML|TAG)[ \t].*)?$/;
+
+/** Of the names above a value, so many count in its label. */
+const mostNames = 50;
 
 export function yamlSecrets(text: string): Secret[] {
   const secrets: Secret[] = [];
@@ -30,7 +34,7 @@ export function yamlSecrets(text: string): Secret[] {
       const depth = key === null ? indent : line.indexOf(key[1] ?? "");
       while ((above.at(-1)?.indent ?? -1) >= depth) above.pop();
       const name = key?.[1] ?? `-${items++}`;
-      const label = [...above.map(one => one.key), name].join(".");
+      const label = labelOf(...above.slice(-mostNames).map(one => one.key), name);
       if (key !== null) above.push({ indent: depth, key: name });
       const start = at + lead.length;
       const [stop, resume] = yamlValue(text, start, end, depth, next);
@@ -51,8 +55,12 @@ function yamlValue(text: string, start: number, end: number, depth: number, next
   // A mapping or list begins on the next line.
   if (value.trim() === "" || /^#/.test(value)) return [start, next];
   const isBlock = opens === "|" || opens === ">";
-  const isOpen = (opens === '"' || opens === "'") && !closes(value.slice(first), opens);
-  const isFlow = (opens === "{" || opens === "[") && !balanced(value.slice(first));
+  const closing =
+    opens === '"' || opens === "'"
+      ? closingQuote(text, start + first, opens)
+      : opens === "{" || opens === "["
+        ? closingBracket(text, start + first)
+        : -1;
   let stop = end;
   let resume = next;
   // Deeper lines belong to the value: block scalars, and plain or quoted ones over several lines.
@@ -60,11 +68,7 @@ function yamlValue(text: string, start: number, end: number, depth: number, next
     const lineStop = lineEnd(text, resume);
     const line = text.slice(resume, lineStop);
     const isDeeper = line.trim() === "" || line.length - line.trimStart().length > depth;
-    const part = text.slice(start + first, stop);
-    const goesOn =
-      (isOpen && !closes(part, opens as string)) ||
-      (isFlow && !balanced(part)) ||
-      (isDeeper && (isBlock || line.trim() !== ""));
+    const goesOn = closing >= stop || (isDeeper && (isBlock || line.trim() !== ""));
     if (!goesOn) break;
     stop = lineStop;
     resume = nextLine(text, lineStop);
@@ -85,14 +89,15 @@ export function tomlSecrets(text: string): Secret[] {
       const stop = tomlValueEnd(text, start, end);
       next = nextLine(text, lineEnd(text, stop));
       const [inner, innerEnd] = unquoted(text, start, stop);
-      if (innerEnd > inner) secrets.push({ start: inner, end: innerEnd, label: `${table}${key[1]}` });
+      if (innerEnd > inner)
+        secrets.push({ start: inner, end: innerEnd, label: labelOf(table, key[1] ?? "") });
     } else if (tomlTable.test(line)) table = line.trim();
     else if (quiet.test(line)) secrets.push(...knownSecrets(text, at, end));
     else
       secrets.push({
         start: at + line.length - line.trimStart().length,
         end: at + line.trimEnd().length,
-        label: `${table}line`,
+        label: labelOf(table, "line"),
       });
     at = next;
   }
@@ -105,37 +110,35 @@ function tomlValueEnd(text: string, start: number, end: number): number {
     const close = text.indexOf(triple, start + 3);
     return close < 0 ? trimmed(text, start, text.length) : trimmed(text, start, lineEnd(text, close));
   }
-  let stop = end;
-  if (text[start] === "[" || text[start] === "{") {
-    while (!balanced(text.slice(start, stop)) && stop < text.length)
-      stop = lineEnd(text, nextLine(text, stop));
-  }
-  return trimmed(text, start, stop);
+  const isOpen = text[start] === "[" || text[start] === "{";
+  return trimmed(text, start, isOpen ? Math.max(end, lineEnd(text, closingBracket(text, start))) : end);
 }
 
-function closes(value: string, quote: string): boolean {
-  for (let i = 1; i < value.length; i++) {
-    if (quote === '"' && value[i] === "\\") i++;
-    else if (value[i] === quote) {
-      if (quote === "'" && value[i + 1] === "'") i++;
-      else return true;
+/** Where the quote at `start` is closed; the length of the text if it is not. */
+function closingQuote(text: string, start: number, quote: string): number {
+  for (let i = start + 1; i < text.length; i++) {
+    if (quote === '"' && text[i] === "\\") i++;
+    else if (text[i] === quote) {
+      if (quote === "'" && text[i + 1] === "'") i++;
+      else return i;
     }
   }
-  return false;
+  return text.length;
 }
 
-function balanced(value: string): boolean {
+/** Where the bracket at `start` is closed; the length of the text if it is not. */
+function closingBracket(text: string, start: number): number {
   let depth = 0;
-  for (let i = 0; i < value.length; i++) {
-    const c = value[i] as string;
+  for (let i = start; i < text.length; i++) {
+    const c = text[i] as string;
     if (c === '"' || c === "'") {
-      const close = value.indexOf(c, i + 1);
-      if (close < 0) return false;
+      const close = text.indexOf(c, i + 1);
+      if (close < 0) return text.length;
       i = close;
     } else if ("[{".includes(c)) depth++;
-    else if ("]}".includes(c) && --depth <= 0) return true;
+    else if ("]}".includes(c) && --depth <= 0) return i;
   }
-  return depth <= 0;
+  return text.length;
 }
 
 function trimmed(text: string, start: number, end: number): number {

@@ -6,7 +6,7 @@ import type { Allowed } from "../../policy/approval.ts";
 import type { By, ChangeEffect } from "../archive/log.ts";
 import type { Directory } from "../directory.ts";
 import type { WorkspacePath } from "../path.ts";
-import type { Origin } from "../rules.ts";
+import type { TextOrigin } from "../rules.ts";
 import type { Publish } from "./publish.ts";
 
 /**
@@ -31,7 +31,7 @@ export type Change =
        *
        * @internal
        */
-      readonly origins?: readonly Origin[];
+      readonly origins?: readonly TextOrigin[];
     }
   | {
       /** A later change of the same commit may take the name. */
@@ -52,7 +52,7 @@ export type Change =
       /** About the file that is moved. */
       readonly expect?: Expectation;
       /** As for a write; without new content, the file itself. @internal */
-      readonly origins?: readonly Origin[];
+      readonly origins?: readonly TextOrigin[];
     }
   | {
       readonly kind: "copy";
