@@ -25,7 +25,8 @@ import { beginning, nextCall } from "./work.ts";
 
 const kinds: Readonly<Record<string, { size: number; make: readonly string[]; mount: string }>> = {
   ext4: { size: 64e6, make: ["mkfs.ext4", "-q", "-F"], mount: "commit=300" },
-  xfs: { size: 320e6, make: ["mkfs.xfs", "-q", "-f"], mount: "defaults" },
+  // The original may still be mounted when its copy is: XFS refuses a second one with the same UUID otherwise.
+  xfs: { size: 320e6, make: ["mkfs.xfs", "-q", "-f"], mount: "nouuid" },
   btrfs: { size: 128e6, make: ["mkfs.btrfs", "-q", "-f"], mount: "commit=300" },
 };
 
