@@ -199,10 +199,14 @@ export interface Faults {
     readonly hunk: number;
     /**
      * `lines_left`: the hunks of a deleted file do not remove all of its lines. `already_applied`: the new lines are
-     * there, and the old ones are not. `no_anchor`: no line is what the hunk's `@@` names. `not_at_end`: the old lines
-     * are there, but a hunk without context after its changes belongs to the end of the file.
+     * there, and the old ones are not.
      */
-    readonly reason: "no_match" | "ambiguous" | "lines_left" | "already_applied" | "no_anchor" | "not_at_end";
+    readonly reason: "no_match" | "ambiguous" | "lines_left" | "already_applied";
+    /**
+     * Why nothing matches, if it is not the old lines. `no_anchor`: no line is what the hunk's `@@` names. `not_at_end`:
+     * a hunk without context after its changes belongs to the end of the file, and its lines are elsewhere.
+     */
+    readonly why?: "no_anchor" | "not_at_end";
     readonly current: readonly NumberedLine[];
   };
   duplicate_path: { readonly path: string };

@@ -186,6 +186,19 @@ describe("a unified diff", () => {
     expect((await refusal("duplicate_path", () => parsePatch(twice))).path).toBe("f");
   });
 
+  it("applies at its own line number although the hunk before it has moved", async () => {
+    const moved = ["@@ -2,3 +2,3 @@", " line 1", "-line 2", "+two", " line 3"] as const;
+    const unended = [" line 6", "-line 7", "+seven"] as const;
+    const expected = ten.replace("line 2", "two").replace("line 7", "seven");
+    expect(await patched(ten, hunk(...moved, "@@ -6,2 +6,2 @@", ...unended))).toBe(expected);
+    const elsewhere = () => patched(ten, hunk(...moved, "@@ -5,2 +5,2 @@", ...unended));
+    expect(await refusal("patch_conflict", elsewhere)).toMatchObject({
+      hunk: 2,
+      reason: "no_match",
+      why: "not_at_end",
+    });
+  });
+
   it("finds its place when lines have moved, if there is only one", async () => {
     const patch = hunk("@@ -5,3 +5,3 @@", " line 5", "-line 6", "+six", " line 7");
     expect(await patched(`x\ny\n${ten}`, patch)).toBe(`x\ny\n${ten.replace("line 6", "six")}`);
@@ -340,7 +353,7 @@ describe("a patch envelope", () => {
     ).toMatchObject({ reason: "ambiguous" });
     expect(
       await refusal("patch_conflict", () => patched(file, envelope("@@ int h", "-  x = 1;", "+  x = 2;"))),
-    ).toMatchObject({ reason: "no_anchor" });
+    ).toMatchObject({ reason: "no_match", why: "no_anchor" });
   });
 
   it("leaves the end of a file as it was", async () => {

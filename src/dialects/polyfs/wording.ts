@@ -239,7 +239,7 @@ export const wording: Wording = {
     "Send a unified diff, or *** Begin Patch … *** End Patch with *** Add|Update|Delete File: path.",
   ),
   patch_conflict: data => {
-    const { path, hunk, reason, current } = data;
+    const { path, hunk, reason, why, current } = data;
     if (reason === "lines_left")
       return (
         `the patch deletes ${printable(path)}, but does not remove all of its lines; nothing was changed\n` +
@@ -252,7 +252,7 @@ export const wording: Wording = {
       );
     const how = reason === "ambiguous" ? "fits more than one place in" : "does not apply to";
     const what = `hunk ${hunk} ${how} ${printable(path)}; nothing was changed`;
-    const todo = conflictAdvice[reason];
+    const todo = conflictAdvice[why ?? reason];
     return [what, todo, ...(current.length > 0 ? [numbered(current)] : [])].join("\n");
   },
   duplicate_path: say(

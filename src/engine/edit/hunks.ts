@@ -39,8 +39,10 @@ export function applyFilePatch(file: Text, patch: FilePatch): Patched {
     if (typeof found === "string") {
       const current = currentLines(lines, hunk, used.at(-1)?.end ?? 0);
       const isApplied = found === "no_match" && isThereAlready(hunk, target, used, drift);
-      const reason = isApplied ? "already_applied" : found;
-      throw new Fault("patch_conflict", { path: text.path, hunk: number + 1, reason, current });
+      const why = found === "no_anchor" || found === "not_at_end" ? found : undefined;
+      const reason = isApplied ? "already_applied" : found === "ambiguous" ? found : "no_match";
+      const place = { path: text.path, hunk: number + 1 };
+      throw new Fault("patch_conflict", { ...place, reason, ...(why && { why }), current });
     }
     const old = hunk.lines.filter(line => line.sign !== "+").length;
     used.push({ start: found.at, end: found.at + old });
