@@ -21,19 +21,25 @@ import { parseSync, visitorKeys } from "oxc-parser";
 const areas = {
   edit: {
     sources: ["src/engine/edit"],
-    tests: ["test/edit", "test/dialects/polyfs/editing", "test/dialects/file-editor"],
+    tests: ["test/edit/edit", "test/edit/merge", "test/edit/patch", "test/dialects/polyfs/editing"],
   },
   resolve: {
     sources: ["src/engine/workspace/resolve.ts"],
-    tests: ["test/workspace", "test/system", "test/commit/hostile", "test/commit/mounts"],
+    tests: ["test/workspace", "test/system", "test/commit/hostile"],
   },
   commit: {
     sources: ["src/engine/workspace/commit"],
-    tests: ["test/commit", "test/history"],
+    tests: [
+      "test/commit/changes",
+      "test/commit/recovering",
+      "test/commit/disk",
+      "test/commit/faults",
+      "test/history/undo",
+    ],
   },
   auth: {
     sources: ["src/mcp/auth"],
-    tests: ["test/http"],
+    tests: ["test/http/oauth", "test/http/refusals", "test/http/calls"],
   },
 };
 
@@ -66,8 +72,8 @@ function run(name) {
     ? all.filter(({ file, line }) => `${file}:${line}`.endsWith(values.only))
     : sample(all, Number(values.count), Number(values.seed));
   const began = performance.now();
-  if (!passes(area.tests, 1_200_000)) throw new Error(`the tests of ${name} fail without a fault`);
-  const limit = Math.max(60_000, 5 * (performance.now() - began));
+  if (!passes(area.tests, 1_200_000, "inherit")) throw new Error(`the tests of ${name} fail without a fault`);
+  const limit = Math.max(60_000, Math.round(5 * (performance.now() - began)));
   const survivors = [];
   for (const mutant of chosen) {
     const path = join(copy, mutant.file);
@@ -89,7 +95,7 @@ function run(name) {
 }
 
 /** A fault that hangs a test counts as noticed. */
-function passes(tests, timeout) {
+function passes(tests, timeout, stdio = "ignore") {
   const command = [...values.prefix.split(" ").filter(Boolean), process.execPath];
   const vitest = [
     "node_modules/vitest/vitest.mjs",
@@ -100,7 +106,7 @@ function passes(tests, timeout) {
     "--reporter=dot",
   ];
   const [program, ...rest] = [...command, ...vitest];
-  return spawnSync(program, rest, { cwd: copy, timeout, stdio: "ignore" }).status === 0;
+  return spawnSync(program, rest, { cwd: copy, timeout, stdio }).status === 0;
 }
 
 function filesBelow(path) {

@@ -228,3 +228,15 @@ describe("only JavaScript's engine gets", () => {
     },
   );
 });
+
+describe("a pattern that is invalid with the flag u", () => {
+  it.each([
+    ["\\a\\-b", "a-b"],
+    ["\\a\\_b", "a_b"],
+    ["[+\\--/]\\a", ".a"],
+  ])("keeps its escapes: %s", (pattern, line) => {
+    const { source, flags } = readExpression(pattern);
+    expect(flags).toBe("");
+    expect(new RegExp(source, flags).test(line)).toBe(true);
+  });
+});

@@ -6,6 +6,13 @@
 // is read by the old rules. Notations that JavaScript lacks are accepted: `(?i)` at the start, `(?P<name>…)`,
 // `[[:alpha:]]`. Matching is line by line, so a line break is refused.
 import { Fault, type PatternProblem } from "../fault.ts";
+import {
+  type Alternatives,
+  type CharacterClass,
+  type ClassMember,
+  parseRegex,
+  type RegexNode,
+} from "./regex-tree.ts";
 
 export interface Expression {
   /** For JavaScript. */
@@ -38,8 +45,8 @@ export function readExpression(written: string, options: ExpressionOptions = {})
   if (written.length > longest) refuse({ is: "too_long", limit: longest, unit: "characters" });
   let message = "";
   for (const unicode of [true, false]) {
-    const reading = new ExpressionReader(body, unicode);
-    const { js, quick, breaks } = reading;
+    const both = new ExpressionWriter(parseRegex(body, { unicode, posix: posixNames }), unicode);
+    const { js, quick, breaks } = both;
     const flags = `${unicode ? "u" : ""}${ignoreCase ? "i" : ""}`;
     const source = wholeWord ? asWord(js, unicode) : js;
     const failure = compileFailure(source, flags);
@@ -48,7 +55,7 @@ export function readExpression(written: string, options: ExpressionOptions = {})
       continue;
     }
     if (breaks) refuse({ is: "line_break" });
-    const linear = wholeWord && reading.linear !== undefined ? linearWord(reading.linear) : reading.linear;
+    const linear = wholeWord && both.linear !== undefined ? linearWord(both.linear) : both.linear;
     return { source, flags, linear, ignoreCase, quick };
   }
   return refuse({ is: "message", message });
@@ -74,49 +81,43 @@ function linearWord(source: string): string {
   return `\\b{start-half}(?:${source})\\b{end-half}`;
 }
 
-const digit = "0-9";
-const word = "0-9A-Za-z_";
-const space =
-  "\\t\\x0B\\x0C\\r \\x{A0}\\x{1680}\\x{2000}-\\x{200A}\\x{2028}\\x{2029}\\x{202F}\\x{205F}\\x{3000}\\x{FEFF}";
-const sets: Readonly<Record<string, string>> = { d: digit, w: word, s: space };
-const controls: Readonly<Record<string, number>> = { f: 12, n: 10, r: 13, t: 9, v: 11, "0": 0 };
+const sets: Readonly<Record<"d" | "w" | "s", string>> = {
+  d: "0-9",
+  w: "0-9A-Za-z_",
+  s: "\\t\\x0B\\x0C\\r \\x{A0}\\x{1680}\\x{2000}-\\x{200A}\\x{2028}\\x{2029}\\x{202F}\\x{205F}\\x{3000}\\x{FEFF}",
+};
 
-const posix: ReadonlyMap<string, string> = new Map(
-  Object.entries({
-    alpha: "A-Za-z",
-    digit: "0-9",
-    alnum: "0-9A-Za-z",
-    upper: "A-Z",
-    lower: "a-z",
-    xdigit: "0-9A-Fa-f",
-    word: "0-9A-Za-z_",
-    space: "\\t\\x0B\\x0C\\r ",
-    blank: "\\t ",
-    punct: "!-\\/:-@\\[-`{-~",
-    cntrl: "\\x00-\\x1F\\x7F",
-    print: "\\x20-\\x7E",
-    graph: "\\x21-\\x7E",
-  }),
-);
+const posix: ReadonlyMap<string, string> = new Map([
+  ["alpha", "A-Za-z"],
+  ["digit", "0-9"],
+  ["alnum", "0-9A-Za-z"],
+  ["upper", "A-Z"],
+  ["lower", "a-z"],
+  ["xdigit", "0-9A-Fa-f"],
+  ["word", "0-9A-Za-z_"],
+  ["space", "\\t\\x0B\\x0C\\r "],
+  ["blank", "\\t "],
+  ["punct", "!-\\/:-@\\[-`{-~"],
+  ["cntrl", "\\x00-\\x1F\\x7F"],
+  ["print", "\\x20-\\x7E"],
+  ["graph", "\\x21-\\x7E"],
+]);
+const posixNames = new Set(posix.keys());
 
-/** The value of an escape or a character: a character, or a set. */
-type Item = { readonly point: number } | { readonly set: string } | undefined;
-
-class ExpressionReader {
+/** Writes a tree for both engines. */
+class ExpressionWriter {
   js = "";
+  /** Undefined where only JavaScript's engine will do. */
   linear: string | undefined = "";
   quick = true;
   /** Whether a line break occurs outside of a class. */
   breaks = false;
-  readonly #text: string;
   readonly #unicode: boolean;
-  #at = 0;
   #groups = 0;
 
-  constructor(text: string, unicode: boolean) {
-    this.#text = text;
+  constructor(tree: Alternatives, unicode: boolean) {
     this.#unicode = unicode;
-    while (this.#at < text.length) this.#step();
+    this.#alternatives(tree);
     if (this.#groups > 2) this.quick = false; // alternatives in a row multiply
   }
 
@@ -126,137 +127,87 @@ class ExpressionReader {
     if (linear === undefined) this.quick = false;
   }
 
-  /** The match of a token at the current position, if any. */
-  #match(form: RegExp): RegExpExecArray | null {
-    form.lastIndex = this.#at;
-    return form.exec(this.#text);
-  }
-
-  #step(): void {
-    const char = String.fromCodePoint(this.#text.codePointAt(this.#at) ?? 0);
-    const repetition = this.#match(/[*+?]|\{\d+(?:,\d*)?\}/y)?.[0];
-    if (char === "(") this.#group();
-    else if (char === "[") this.#class();
-    else if (char === "\\") this.#escape();
-    else if (repetition !== undefined) this.#repeat(repetition);
-    else {
-      this.#at += char.length;
-      if (char === "\n") this.breaks = true;
-      if (char === ".") this.#put(char, "[^\\n\\r\\x{2028}\\x{2029}]");
-      else if (/[)|^$]/.test(char)) this.#put(char, char);
-      else this.#put(/[{}\]]/.test(char) ? `\\${char}` : char, plain(char.codePointAt(0) ?? 0));
+  #alternatives({ options }: Alternatives): void {
+    for (const [i, nodes] of options.entries()) {
+      if (i > 0) this.#put("|", "|");
+      for (const node of nodes) this.#node(node);
     }
   }
 
-  #repeat(written: string): void {
-    this.#at += written.length;
-    this.quick = false;
-    this.#put(written, written);
-  }
-
-  #group(): void {
-    this.#groups++;
-    const opening = this.#match(/\((?:\?(?:P?<(?![=!])[^>]*>|<?[=!]|:)?)?/y)?.[0] ?? "(";
-    this.#at += opening.length;
-    const known = !/^\(\?(<?[=!])?$/.test(opening);
-    this.#put(opening.replace("(?P<", "(?<"), known ? "(?:" : undefined);
-  }
-
-  #escape(): void {
-    const from = this.#at;
-    const next = this.#text[from + 1] ?? "";
-    if (/[bB1-9k]/.test(next)) {
-      this.#at += 2;
-      this.#put(`\\${next}`, /[bB]/.test(next) ? `(?-u:\\${next})` : undefined);
-      return;
+  #node(node: RegexNode): void {
+    switch (node.is) {
+      case "repetition":
+        if (node.of !== undefined) this.#node(node.of);
+        this.quick = false;
+        this.#put(node.written, node.written);
+        break;
+      case "any":
+        this.#put(".", "[^\\n\\r\\x{2028}\\x{2029}]");
+        break;
+      case "edge":
+        this.#put(node.written, /[bB]/.test(node.written) ? `(?-u:${node.written})` : node.written);
+        break;
+      case "backreference":
+        this.#put(node.written, undefined);
+        break;
+      case "group":
+        this.#groups++;
+        this.#put(node.opening, node.kind === "capture" || node.kind === "plain" ? "(?:" : undefined);
+        this.#alternatives(node.body);
+        if (node.isClosed) this.#put(")", ")");
+        break;
+      case "class":
+        this.#class(node);
+        break;
+      default:
+        if (node.is === "character" && node.point === 10) this.breaks = true;
+        this.#put(/^[{}\]]$/.test(node.written) ? `\\${node.written}` : this.#written(node), linearOf(node));
     }
-    const item = this.#item();
-    if (item !== undefined && "point" in item && item.point === 10) this.breaks = true;
-    const linear = item === undefined ? undefined : "set" in item ? `[${item.set}]` : plain(item.point);
-    this.#put(this.#written(from, item), linear);
   }
 
-  /** An item for JavaScript, which does not take the escape of a character that needs none together with `u`. */
-  #written(from: number, item: Item): string {
-    const written = this.#text.slice(from, this.#at);
-    return item !== undefined && "point" in item && /^\\[^\w^$\\.*+?()[\]{}|/]$|^\\_$/u.test(written)
-      ? `\\u{${item.point.toString(16)}}`
+  #class({ negated, members, isClosed }: CharacterClass): void {
+    const opening = negated ? "[^" : "[";
+    let js = opening;
+    // Without members it matches nothing, or anything at all.
+    const parts: (string | undefined)[] = [members.length === 0 ? undefined : opening];
+    for (const member of members) {
+      if (member.is === "posix") {
+        js += posix.get(member.name);
+        parts.push(posix.get(member.name));
+      } else if (member.is === "range") {
+        const { low, high } = member;
+        const isRange = low.is === "character" && high.is === "character";
+        js += `${this.#written(low)}${isRange ? "-" : "\\-"}${this.#written(high)}`;
+        parts.push(linearOf(low), isRange ? "-" : "\\-", linearOf(high));
+      } else {
+        js += this.#written(member);
+        parts.push(linearOf(member));
+      }
+    }
+    const close = isClosed ? "]" : "";
+    this.#put(js + close, parts.includes(undefined) ? undefined : parts.join("") + close);
+  }
+
+  /** Together with `u`, JavaScript does not take the escape of a character that needs none. */
+  #written(member: ClassMember): string {
+    const { written } = member;
+    return member.is === "character" && this.#unicode && /^\\[^\w^$\\.*+?()[\]{}|/]$|^\\_$/u.test(written)
+      ? `\\u{${member.point.toString(16)}}`
       : written;
   }
+}
 
-  #class(): void {
-    const opening = this.#text[this.#at + 1] === "^" ? "[^" : "[";
-    this.#at += opening.length;
-    let js = opening;
-    let linear: string | undefined = opening;
-    const add = (item: Item): void => {
-      if (item === undefined) linear = undefined;
-      else if (linear !== undefined) linear += "set" in item ? `[${item.set}]` : plain(item.point);
-    };
-    if (this.#text[this.#at] === "]") linear = undefined; // nothing, or anything at all
-    while (this.#at < this.#text.length && this.#text[this.#at] !== "]") {
-      const named = this.#match(/\[:([a-z]+):\]/y);
-      const members = named === null ? undefined : posix.get(named[1] ?? "");
-      if (named !== null && members !== undefined) {
-        this.#at += named[0].length;
-        js += members;
-        if (linear !== undefined) linear += members;
-        continue;
-      }
-      const from = this.#at;
-      const low = this.#item();
-      const first = this.#written(from, low);
-      const dash = this.#text[this.#at] === "-" && !["]", undefined].includes(this.#text[this.#at + 1]);
-      if (!dash) {
-        add(low);
-        js += first;
-        continue;
-      }
-      const second = ++this.#at;
-      const high = this.#item();
-      const isRange = low !== undefined && high !== undefined && "point" in low && "point" in high;
-      js += `${first}${isRange ? "-" : "\\-"}${this.#written(second, high)}`;
-      if (!isRange) for (const item of [low, { point: 45 }, high]) add(item);
-      else if (linear !== undefined) linear += `${plain(low.point)}-${plain(high.point)}`;
-    }
-    if (this.#at < this.#text.length) {
-      this.#at++;
-      js += "]";
-      if (linear !== undefined) linear += "]";
-    }
-    this.#put(js, linear);
-  }
-
-  /** A character, or an escape for one or for a set; undefined if only JavaScript knows it. */
-  #item(): Item {
-    const point = this.#text.codePointAt(this.#at) ?? 0;
-    if (point !== 92) {
-      this.#at += point > 0xffff ? 2 : 1;
-      return { point };
-    }
-    const coded = this.#match(/\\(?:x([\da-fA-F]{2})|u([\da-fA-F]{4})|u\{([\da-fA-F]{1,6})\}|c([A-Za-z]))/y);
-    if (coded !== null) {
-      this.#at += coded[0].length;
-      const [, byte, unit, braced, control] = coded;
-      if (control !== undefined) return { point: control.charCodeAt(0) % 32 };
-      if (braced !== undefined && !this.#unicode) return undefined;
-      const value = Number.parseInt(byte ?? unit ?? braced ?? "", 16);
-      return value > 0x10ffff || (value >= 0xd800 && value <= 0xdfff) ? undefined : { point: value };
-    }
-    const property = this.#unicode ? this.#match(/\\([pP])\{([A-Za-z_]+)\}/y) : null;
-    if (property !== null) {
-      this.#at += property[0].length;
-      return { set: property[0] };
-    }
-    const letter = String.fromCodePoint(this.#text.codePointAt(this.#at + 1) ?? 92);
-    this.#at += 1 + letter.length;
-    const set = sets[letter.toLowerCase()];
-    if (set !== undefined) return { set: letter in sets ? set : `^${set}` };
-    if (letter === "b") return { point: 8 }; // only in a class
-    if (letter === "0" && /\d/.test(this.#text[this.#at] ?? "")) return undefined;
-    const control = controls[letter];
-    if (control !== undefined) return { point: control };
-    return /[1-9ckpPux]/.test(letter) ? undefined : { point: letter.codePointAt(0) ?? 0 };
+/** For the linear engine, in a class or outside; undefined if it does not know it. */
+function linearOf(member: ClassMember): string | undefined {
+  switch (member.is) {
+    case "character":
+      return member.point >= 0xd800 && member.point <= 0xdfff ? undefined : plain(member.point);
+    case "set":
+      return `[${member.negated ? "^" : ""}${sets[member.of]}]`;
+    case "property":
+      return `[${member.written}]`;
+    default:
+      return undefined;
   }
 }
 

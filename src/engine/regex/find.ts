@@ -2,6 +2,7 @@
 // worker thread under a deadline (pool.ts), so none can hang the process.
 import { Fault } from "../fault.ts";
 import { type Deadline, runJob } from "./pool.ts";
+import { groupNumbers, parseRegex } from "./regex-tree.ts";
 
 export interface FindOptions {
   /** How long matching may take; 5 seconds by default. Beyond it: `timeout`. */
@@ -50,7 +51,7 @@ export async function findAll(
     found = {
       matches: unpacked(result.found, result.groups),
       groups: result.groups,
-      names: new Map(result.names.map(name => [name, groupNumber(pattern, name)])),
+      names: result.names.length === 0 ? new Map() : groupNumbers(parseRegex(pattern)),
       more: result.more,
     };
   });
@@ -125,22 +126,4 @@ function lineHits(flat: Int32Array): LineHit[] {
     hits.push({ line, start, end, count });
   }
   return hits;
-}
-
-/** The number of a named group: how many groups open before it, itself included. */
-function groupNumber(pattern: string, name: string): number {
-  let number = 0;
-  let inClass = false;
-  for (let i = 0; i < pattern.length; i++) {
-    const char = pattern[i];
-    if (char === "\\") i += 1;
-    else if (char === "[") inClass = true;
-    else if (char === "]") inClass = false;
-    else if (char === "(" && !inClass) {
-      const named = /^\(\?<([^=!>][^>]*)>/.exec(pattern.slice(i, i + 200))?.[1];
-      if (named !== undefined || pattern[i + 1] !== "?") number += 1;
-      if (named === name) return number;
-    }
-  }
-  return 0;
 }

@@ -6,6 +6,14 @@
 // JavaScript counts UTF-16 units and ripgrep bytes, including invalid UTF-8: one unit is up to four bytes, or none
 // for the second half of a character.
 
+import {
+  type Alternatives,
+  type CharacterClass,
+  parseRegex,
+  type RegexNode,
+  type Repetition,
+} from "./regex-tree.ts";
+
 const anyByte = "(?-u:[^\\n])";
 const anyUnit: LooserPart = { source: `${anyByte}{0,4}`, empty: true, wide: true };
 const anything: LooserPart = { source: `${anyByte}*`, empty: true, wide: true };
@@ -28,180 +36,87 @@ interface LooserPart {
  * would match every line. The original must be valid, without the flags `u` and `v`.
  */
 export function looserPattern(pattern: string, ignoreCase: boolean): string | undefined {
-  const reader = new LooserReader(pattern, ignoreCase);
-  const part = reader.alternatives(0);
-  return part === undefined || part.empty || !reader.isAtEnd ? undefined : part.source;
+  const part = alternatives(parseRegex(pattern), ignoreCase, 0);
+  return part === undefined || part.empty ? undefined : part.source;
 }
 
-class LooserReader {
-  readonly #pattern: string;
-  readonly #ignoreCase: boolean;
-  #at = 0;
-
-  constructor(pattern: string, ignoreCase: boolean) {
-    this.#pattern = pattern;
-    this.#ignoreCase = ignoreCase;
-  }
-
-  get isAtEnd(): boolean {
-    return this.#at === this.#pattern.length;
-  }
-
-  alternatives(depth: number): LooserPart | undefined {
-    if (depth > deepest) return undefined;
-    const parts: LooserPart[] = [];
-    do {
-      const part = this.#sequence(depth);
-      if (part === undefined) return undefined;
-      parts.push(part);
-    } while (this.#take("|"));
-    const [only] = parts;
-    if (parts.length === 1 && only !== undefined) return only;
-    const source = `(?:${parts.map(part => part.source).join("|")})`;
-    return { source, empty: parts.some(part => part.empty), wide: false };
-  }
-
-  #sequence(depth: number): LooserPart | undefined {
+function alternatives({ options }: Alternatives, ignoreCase: boolean, depth: number): LooserPart | undefined {
+  if (depth > deepest) return undefined;
+  const parts: LooserPart[] = [];
+  for (const nodes of options) {
     let source = "";
     let empty = true;
-    while (!this.isAtEnd && !/[|)]/.test(this.#peek())) {
-      const atom = this.#atom(depth);
-      const part = atom && this.#repeated(atom);
+    for (const node of nodes) {
+      const part = looser(node, ignoreCase, depth);
       if (part === undefined) return undefined;
       source += part.source;
       empty &&= part.empty;
     }
-    return { source, empty, wide: false };
+    parts.push({ source, empty, wide: false });
   }
+  const [only] = parts;
+  if (parts.length === 1 && only !== undefined) return only;
+  const source = `(?:${parts.map(part => part.source).join("|")})`;
+  return { source, empty: parts.some(part => part.empty), wide: false };
+}
 
-  #atom(depth: number): LooserPart | undefined {
-    const char = this.#next();
-    switch (char) {
-      case "^":
-      case "$":
-        return nothing;
-      case ".":
-        return anyUnit;
-      case "(":
-        return this.#group(depth);
-      case "[":
-        return this.#class();
-      case "\\":
-        return this.#escape();
-      default:
-        return this.#literal(char.charCodeAt(0));
-    }
-  }
-
-  #group(depth: number): LooserPart | undefined {
-    const opening = /^(\?(:|<?[=!]|<[A-Za-z_$][\w$]*>))?/.exec(this.#pattern.slice(this.#at, this.#at + 200));
-    const kind = opening?.[2] ?? "";
-    this.#at += opening?.[0].length ?? 0;
-    if (this.#peek() === "?") return undefined;
-    const inside = this.alternatives(depth + 1);
-    if (inside === undefined || !this.#take(")")) return undefined;
-    // Assertions are left to the exact match.
-    if (/^<?[=!]$/.test(kind)) return nothing;
-    return { ...inside, source: `(?:${inside.source})` };
-  }
-
-  #repeated(part: LooserPart): LooserPart {
-    const quantifier = /(?:([*+?])|\{(\d+)(,?)(\d*)\})\??/y;
-    quantifier.lastIndex = this.#at;
-    const written = quantifier.exec(this.#pattern);
-    if (written === null) return part;
-    this.#at += written[0].length;
-    const [, sign, least = "0", comma, most] = written;
-    const from = sign === "+" ? 1 : sign === undefined ? Math.min(Number(least), mostCounted) : 0;
-    const once = sign === "?" || (comma === "" && Number(least) === 1) || (least === "0" && most === "1");
-    if (part.source === "") return nothing;
-    if (part.wide) return anything;
-    const source = `(?:${part.source})${once ? (from === 0 ? "?" : "") : `{${from},}`}`;
-    return { source, empty: part.empty || from === 0, wide: false };
-  }
-
-  #escape(): LooserPart | undefined {
-    const char = this.#next();
-    if (/[bB]/.test(char)) return nothing;
-    if (/[DSWs]/.test(char)) return anyUnit;
-    if (char === "d" || char === "w") return classOf(shorthand[char]);
-    if (/[1-9k]/.test(char)) {
-      const rest = char === "k" ? /^<[^>]*>/ : /^\d*/;
-      this.#at += rest.exec(this.#pattern.slice(this.#at))?.[0].length ?? 0;
+function looser(node: RegexNode, ignoreCase: boolean, depth: number): LooserPart | undefined {
+  switch (node.is) {
+    case "edge":
+      return nothing;
+    case "any":
+      return anyUnit;
+    case "backreference":
       return anything;
+    case "set":
+      return node.negated || node.of === "s" ? anyUnit : classOf(shorthand[node.of]);
+    case "character":
+      return literal(node.point, ignoreCase);
+    case "class":
+      return looserClass(node);
+    case "repetition":
+      return repeated(node, node.of && looser(node.of, ignoreCase, depth));
+    case "group": {
+      const inside = alternatives(node.body, ignoreCase, depth + 1);
+      if (inside === undefined || node.kind === "unknown" || !node.isClosed) return undefined;
+      // Assertions are left to the exact match.
+      return node.kind === "look" ? nothing : { ...inside, source: `(?:${inside.source})` };
     }
-    const code = this.#escapedCode(char);
-    return code === undefined ? undefined : this.#literal(code);
+    default:
+      return undefined;
   }
+}
 
-  /** The code unit of an escape; undefined if uncertain. */
-  #escapedCode(char: string): number | undefined {
-    const control = { t: 9, v: 11, f: 12, r: 13 }[char];
-    if (control !== undefined) return control;
-    if (char === "x" || char === "u") {
-      const length = char === "x" ? 2 : 4;
-      const digits = this.#pattern.slice(this.#at, this.#at + length);
-      if (digits.length < length || !/^[\da-fA-F]+$/.test(digits)) return undefined;
-      this.#at += length;
-      return Number.parseInt(digits, 16);
-    }
-    return /[\w\n]/.test(char) || char === "" ? undefined : char.charCodeAt(0);
-  }
+function repeated({ least, most }: Repetition, part: LooserPart | undefined): LooserPart | undefined {
+  if (part === undefined || part.source === "") return part;
+  if (part.wide) return anything;
+  const from = Math.min(least, mostCounted);
+  const source = `(?:${part.source})${most === 1 ? (from === 0 ? "?" : "") : `{${from},}`}`;
+  return { source, empty: part.empty || from === 0, wide: false };
+}
 
-  #literal(code: number): LooserPart | undefined {
-    if (code === 10 || Number.isNaN(code)) return undefined;
-    // The engines differ on case beyond ASCII, on halves of characters, and on invalid bytes.
-    const isSame = code < 128 || (!this.#ignoreCase && code !== 0xfffd && (code < 0xd800 || code > 0xdfff));
-    return isSame ? { source: hex(code), empty: false, wide: false } : anyUnit;
-  }
+function literal(point: number, ignoreCase: boolean): LooserPart | undefined {
+  if (point === 10) return undefined;
+  // Two units, and a repetition takes the second of them alone.
+  if (point > 0xffff) return { ...anyUnit, source: anyUnit.source.repeat(2) };
+  // The engines differ on case beyond ASCII, on halves of characters, and on invalid bytes.
+  const isSame = point < 128 || (!ignoreCase && point !== 0xfffd && (point < 0xd800 || point > 0xdfff));
+  return isSame ? { source: hex(point), empty: false, wide: false } : anyUnit;
+}
 
-  #class(): LooserPart | undefined {
-    const negated = this.#take("^");
-    const ranges: CodePointRange[] = [];
-    let plain = !negated;
-    let open: number | undefined; // the start of a range
-    let last: number | undefined;
-    for (;;) {
-      if (this.isAtEnd) return undefined;
-      const char = this.#next();
-      if (char === "]") break;
-      let code: number | undefined = char.charCodeAt(0);
-      if (char === "\\") {
-        const escaped = this.#next();
-        if (/[dDwWsS]/.test(escaped)) {
-          if (open !== undefined || this.#peek() === "-") return undefined;
-          if (escaped === "d" || escaped === "w") ranges.push(...shorthand[escaped]);
-          else plain = false;
-          last = undefined;
-          continue;
-        }
-        code = escaped === "b" ? 8 : escaped === "n" ? 10 : this.#escapedCode(escaped);
-        if (code === undefined) return undefined;
-      } else if (char === "-" && last !== undefined && open === undefined && this.#peek() !== "]") {
-        open = last;
-        continue;
-      }
-      ranges.push([open ?? code, code]);
-      last = open === undefined ? code : undefined;
-      open = undefined;
-    }
-    if (!plain || ranges.length === 0 || ranges.some(([, high]) => high > 127)) return anyUnit;
-    return classOf(ranges);
+function looserClass({ negated, members }: CharacterClass): LooserPart | undefined {
+  const ranges: CodePointRange[] = [];
+  for (const member of members) {
+    if (member.is === "character") ranges.push([member.point, member.point]);
+    else if (member.is === "set" && !member.negated && member.of !== "s")
+      ranges.push(...shorthand[member.of]);
+    else if (member.is === "set") return anyUnit;
+    else if (member.is !== "range") return undefined;
+    else if (member.low.is !== "character" || member.high.is !== "character") return undefined;
+    else ranges.push([member.low.point, member.high.point]);
   }
-
-  #peek(): string {
-    return this.#pattern[this.#at] ?? "";
-  }
-
-  #next(): string {
-    return this.#pattern[this.#at++] ?? "";
-  }
-
-  #take(char: string): boolean {
-    if (this.#peek() !== char) return false;
-    this.#at += 1;
-    return true;
-  }
+  if (negated || ranges.length === 0 || ranges.some(([, high]) => high > 127)) return anyUnit;
+  return classOf(ranges);
 }
 
 type CodePointRange = readonly [low: number, high: number];

@@ -1,7 +1,7 @@
 // ripgrep looks for the borders of the line around every match of a multi-line search, so a line of N bytes that is
 // all matches costs N² steps: hours for a few megabytes. A chain matches from the first match of a line to its last
 // one at once, and on into the lines where the last one ends. It covers exactly the same lines.
-import { classEnd } from "./expression-class.ts";
+import { ripgrepTokens } from "./ripgrep-tokens.ts";
 
 /** Any byte of a line. As few as possible come between two matches, so that none is skipped. */
 const between = "(?-u:[^\\n])*?";
@@ -18,17 +18,11 @@ export function matchChain(source: string, wholeWord = false): string | undefine
 
 /** Whether its groups are closed, so that `(?:…)` around it holds all of it. With the flag x, comments may hold brackets. */
 function isOneExpression(source: string): boolean {
-  if (/\(\?[a-z]*x/i.test(source)) return false;
+  const tokens = /\(\?[a-z]*x/i.test(source) ? undefined : ripgrepTokens(source);
   let depth = 0;
-  for (let at = 0; at < source.length; at++) {
-    const char = source[at];
-    if (char === "\\") at++;
-    else if (char === "[") {
-      const end = classEnd(source, at);
-      if (end === undefined) return false;
-      at = end - 1;
-    } else if (char === "(") depth++;
-    else if (char === ")" && --depth < 0) return false;
+  for (const token of tokens ?? []) {
+    if (token.startsWith("(") && !token.endsWith(")")) depth++;
+    else if (token === ")" && --depth < 0) return false;
   }
-  return depth === 0;
+  return tokens !== undefined && depth === 0;
 }

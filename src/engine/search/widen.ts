@@ -2,8 +2,8 @@
 // file in a legacy encoding, or in UTF-16 without a mark. Its results are decoded and searched again with the query
 // itself (confirm.ts), so it may match too much; it misses only UTF-16 text beyond ASCII against a class.
 import { codecNamed } from "../text/codec.ts";
-import { classEnd } from "./expression-class.ts";
 import type { Query } from "./ripgrep.ts";
+import { ripgrepTokens } from "./ripgrep-tokens.ts";
 
 /** Those that a file without a mark may be found to have (text/guess.ts). */
 const legacyEncodings = [
@@ -68,21 +68,14 @@ function isAscii(atom: Atom): boolean {
   return "one" in atom ? atom.isAscii : true;
 }
 
-const tokens =
-  /\\x\{[\da-fA-F]+\}|\\x[\da-fA-F]{2}|\\u\{[\da-fA-F]+\}|\\u[\da-fA-F]{4}|\\[pP](?:\{[^}]*\}|.)|\\b\{[a-z-]+\}|\\.|\((?:\?(?:P?<\w+>|[a-zA-Z-]*[:)]|<?[=!]))?|\{\d*,?\d*\}|\[|./gsu;
-
 function atomsOf(pattern: string): Atom[] | undefined {
+  const tokens = ripgrepTokens(pattern);
+  if (tokens === undefined) return undefined;
   const atoms: Atom[] = [];
-  tokens.lastIndex = 0;
-  for (let match = tokens.exec(pattern); match !== null; match = tokens.exec(pattern)) {
-    const [token] = match;
-    if (token === "[") {
-      const end = classEnd(pattern, match.index);
-      if (end === undefined) return undefined;
-      const one = pattern.slice(match.index, end);
-      const isAscii = /^\[[\w \t!"#$%'()*+,./:;<=>?@`{|}\\-]*\]$/.test(one) && !/\\[^dnrt\W]/.test(one);
-      atoms.push({ one, isAscii });
-      tokens.lastIndex = end;
+  for (const token of tokens) {
+    if (token.startsWith("[")) {
+      const isAscii = /^\[[\w \t!"#$%'()*+,./:;<=>?@`{|}\\-]*\]$/.test(token) && !/\\[^dnrt\W]/.test(token);
+      atoms.push({ one: token, isAscii });
     } else if (token.startsWith("(?")) {
       // Flags, names and look-around are of no use to a rough expression, and may not be repeated.
       if (!/^\(\?(?:P?<\w+>|i?:)$/.test(token)) return undefined;
