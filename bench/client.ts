@@ -85,7 +85,7 @@ export class Client {
     }
   }
 
-  /** What the process holds now, and the most that it has held, in MB. Only where /proc tells. */
+  /** What the process holds now, and the most that it has held, in MB. Only where there is /proc. */
   memory(): { readonly now: number; readonly most: number } | undefined {
     try {
       const status = readFileSync(`/proc/${this.#child.pid}/status`, "utf8");
@@ -165,7 +165,7 @@ interface Result {
   readonly structuredContent?: unknown;
 }
 
-/** The text that the model gets to see; what stands in structured content only counts too. */
+/** The text that the model sees; text that is only in structured content counts too. */
 function textOf(result: Result | undefined): string {
   const texts = result?.content?.map(({ text, resource }) => text ?? resource?.text ?? "") ?? [];
   const structured = result?.structuredContent === undefined ? "" : JSON.stringify(result.structuredContent);

@@ -1,4 +1,4 @@
-// Preloaded into a measured process: collects garbage when told by SIGUSR2, so that its memory is what it holds.
+// Preloaded into a measured process: collects garbage on SIGUSR2, so that its memory is what it holds.
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { isMainThread } from "node:worker_threads";

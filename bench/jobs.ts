@@ -4,7 +4,7 @@
 export interface Edit {
   readonly old: string;
   readonly new: string;
-  /** The line that `old` stands on, counted from 1. */
+  /** The line of `old`, counted from 1. */
   readonly line: number;
 }
 

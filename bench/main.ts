@@ -70,7 +70,7 @@ function profiling(directory: string | undefined): string[] {
   return ["--cpu-prof", "--heap-prof"].flatMap(flag => [flag, `${flag}-dir=${resolve(directory)}`]);
 }
 
-/** Those that start; a dialect that this build does not have, or a rival that cannot be installed, is told. */
+/** Those that start; reports a dialect that this build lacks, or a rival that cannot be installed. */
 async function present(lanes: readonly Lane[]): Promise<{ lanes: Lane[]; absent: Run["absent"] }> {
   const start: Scenario = { ...scenarioOfStart() };
   const there: Lane[] = [];

@@ -7,7 +7,7 @@ import { right, type Verdict, wrong } from "./verdict.ts";
 export interface Result {
   readonly lane: string;
   readonly family: Lane["family"];
-  /** The median, in milliseconds; undefined where there is none to tell. */
+  /** The median, in milliseconds; undefined where there is none. */
   readonly ms: number | undefined;
   readonly samples: readonly number[];
   /** Of the answer to one job. */

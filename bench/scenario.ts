@@ -1,4 +1,4 @@
-// What is measured: jobs on the corpus, how to tell whether the answers are right, and what we want to reach.
+// What is measured: jobs on the corpus, how to check the answers, and what we want to reach.
 import type { Corpus } from "./corpus.ts";
 import type { Job, JobKind, Jobs } from "./jobs.ts";
 import type { Verdict } from "./verdict.ts";

@@ -1,5 +1,5 @@
-// Whether an answer is right. A wrong one is fast for nothing, so it is told and never counted as a win; a part of
-// the answer (a server that has a budget) is told apart.
+// Whether an answer is right. A wrong one is reported and never counts as a win, however fast; a partial answer (of a
+// server with a budget) is reported separately.
 
 export interface Verdict {
   readonly is: "right" | "partial" | "wrong";
@@ -12,7 +12,7 @@ export function wrong(why: string): Verdict {
   return { is: "wrong", why };
 }
 
-/** Whether the pieces stand in the text, in this order. */
+/** Whether the pieces occur in the text, in this order. */
 export function inOrder(text: string, pieces: Iterable<string>): Verdict {
   let at = 0;
   let found = 0;

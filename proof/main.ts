@@ -1,4 +1,4 @@
-// The command: runs one suite, tells what failed as it fails, and ends with one line that counts.
+// The command: runs one suite, reports each failure at once, and ends with one line of counts.
 import { readOptions, usage } from "./options.ts";
 import { prove } from "./prove.ts";
 import { shortForms, suites } from "./suites.ts";

@@ -1,4 +1,4 @@
-// Runs a suite: gives it chance by a seed that is told, and makes an error that it throws count as a failure.
+// Runs a suite: gives it chance from a seed that is printed, and makes an error that it throws count as a failure.
 import { Chance } from "./chance.ts";
 import type { Run, Suite } from "./suite.ts";
 import { Tally } from "./tally.ts";

@@ -1,4 +1,4 @@
-// What a suite is, and what it is told and given: the options of its run, chance that can be repeated, and a tally
+// What a suite is, and what it gets: the options of its run, chance that can be repeated, and a tally
 // for what it tried.
 import type { Chance } from "./chance.ts";
 import type { Tally } from "./tally.ts";

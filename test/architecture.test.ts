@@ -116,10 +116,7 @@ const rules: { readonly [rule: string]: (file: string, code: string, sources: So
     /\{[^{}]*\b(cp|glob)(Sync)?\b[^{}]*\}\s*from\s*"(node:)?fs\b/.test(code),
   "keeps no variable at module level, but for those of the process": (file, code) =>
     /^(export )?(let|var) /m.test(withoutTemplates(code)) && !Object.hasOwn(variablesOfTheProcess, file),
-  "imports nothing that imports it": (file, code, sources) =>
-    imports(code).some(
-      ({ from }) => from.startsWith(".") && reaches(posix.join(posix.dirname(file), from), file, sources),
-    ),
+  "imports nothing that imports it": (file, _, sources) => circular(sources).has(file),
   "speaks of no tool, dialect or protocol in the engine": (file, code, sources) =>
     file.startsWith("engine/") && foreignWords(sources).test(code.replaceAll("unknown_tool", "")),
 };
@@ -409,24 +406,30 @@ function imports(code: string): Import[] {
   ];
 }
 
-/** Whether a chain of imports of any kind leads from one file to another. */
-function reaches(from: string, to: string, sources: Sources, seen = new Set<string>()): boolean {
-  if (from === to) return true;
-  if (seen.has(from)) return false;
-  seen.add(from);
-  return importsOf(from, sources).some(next => reaches(next, to, sources, seen));
-}
+const circularOf = new WeakMap<Sources, ReadonlySet<string>>();
 
-const importsByText = new Map<string, readonly string[]>();
-
-function importsOf(file: string, sources: Sources): readonly string[] {
-  const text = sources.get(file) ?? "";
-  let found = importsByText.get(text);
-  if (found === undefined) {
-    found = imports(withoutComments(text)).flatMap(({ from }) => (from.startsWith(".") ? [from] : []));
-    importsByText.set(text, found);
+/**
+ * The files on a circle of imports of any kind, or between two circles: what remains after taking out, again and again,
+ * the files that import none of the others and those that none of the others imports.
+ */
+function circular(sources: Sources): ReadonlySet<string> {
+  const known = circularOf.get(sources);
+  if (known !== undefined) return known;
+  const left = new Map(
+    [...sources].map(([file, text]) => {
+      const all = imports(withoutComments(text)).filter(({ from }) => from.startsWith("."));
+      return [file, all.map(({ from }) => posix.join(posix.dirname(file), from))];
+    }),
+  );
+  for (let before = -1; before !== left.size; ) {
+    before = left.size;
+    const imported = new Set([...left.values()].flat());
+    for (const [file, all] of left)
+      if (!imported.has(file) || !all.some(other => left.has(other))) left.delete(file);
   }
-  return found.map(from => posix.join(posix.dirname(file), from));
+  const found = new Set(left.keys());
+  circularOf.set(sources, found);
+  return found;
 }
 
 /** Everything that importing `file` loads: our files and the packages. */

@@ -1,4 +1,4 @@
-// A suite that cannot fail proves nothing: what goes wrong is counted, told with its seed, and ends the command badly.
+// A suite that cannot fail proves nothing: what goes wrong is counted, reported with its seed, and fails the command.
 import { expect, it } from "vitest";
 import { Chance } from "../proof/chance.ts";
 import { prove } from "../proof/prove.ts";

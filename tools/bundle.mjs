@@ -7,9 +7,9 @@
 //                   packages that few need and that are large: loaded by themselves, and late
 //   pdf.cjs         the same for PDFs: pdf-thread.mjs
 //   review/         the review page (page.mjs)
-//   review.cjs      tells where the files of the review page are: review/
-//   text.cjs        tells where the text thread's program is: text-thread.cjs
-//   syntax.cjs      tells where the parsing thread's program is: syntax-thread.cjs, with grammars/ beside it
+//   review.cjs      where the files of the review page are: review/
+//   text.cjs        where the text thread's program is: text-thread.cjs
+//   syntax.cjs      where the parsing thread's program is: syntax-thread.cjs, with grammars/ beside it
 import { relative } from "node:path";
 import { build } from "esbuild";
 import { grammarFiles, grammarsBeside, placeOf } from "./grammars.mjs";
@@ -117,7 +117,7 @@ export function programOptions(root, dist) {
     plugins: [besideTheProgram, ripgrepByItsPlace],
     banner: { js: head },
     footer: { js: "})" },
-    lineLimit: 500, // a stack trace then tells a place that an editor can go to
+    lineLimit: 500, // a stack trace then has a position that an editor can open
   };
 }
 

@@ -218,7 +218,7 @@ async function kubernetes() {
   await callOver(`http://localhost:${port}/mcp`, "files.example.org");
 }
 
-/** Starts the arguments of a container with its places and ports put elsewhere; the port is told. */
+/** Starts the arguments of a container with other directories and ports; returns the port. */
 async function containerised(args, env) {
   const ports = new Map();
   const given = [];

@@ -1,5 +1,5 @@
 // Runs the round trip where polyfs works by other means than on Linux with /proc: with /proc hidden, and as a Windows
-// program under Wine. What cannot be had here is told, and is no failure.
+// program under Wine. What is missing here is reported, and is no failure.
 import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";

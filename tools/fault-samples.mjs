@@ -1,6 +1,6 @@
 // Example data of faults, for the error reference. A fault without an example is shown with the names of its fields.
 const path = "notes/a.txt";
-const places = [{ line: 3, text: "what stands there now" }];
+const places = [{ line: 3, text: "the current line" }];
 
 export const faultSamples = {
   unknown_tool: { name: "raed_file" },

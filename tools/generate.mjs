@@ -1,5 +1,5 @@
 // Writes what documents say about the code from the code: the tools of each dialect, the errors, the options, and the
-// manifests. In pages, what stands outside of the marks is written by hand and stays. With --check it only tells what
+// manifests. In pages, text outside of the marks is written by hand and stays. With --check it only reports what
 // is stale.
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -196,7 +196,7 @@ function dialectTable() {
 /** Stands for the data of a fault without an example: each field is its own name. */
 const namedData = new Proxy({}, { get: (_, name) => (typeof name === "string" ? `<${name}>` : undefined) });
 
-/** Each fault as every dialect tells it, from an example. */
+/** Each fault as every dialect words it, from an example. */
 function errors() {
   const codes = Object.keys(source.plainWording);
   const parts = codes.map(code => {

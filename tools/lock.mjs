@@ -1,6 +1,6 @@
 // Keeps package-lock.json usable anywhere: no host names in it, and an entry for every optional package. Where a
 // registry mirror lacks the packages of other platforms, npm leaves them out of the lock file, and `npm ci` then
-// refuses it. `node tools/lock.mjs` fills the holes after an `npm install`; with --check it only tells.
+// refuses it. `node tools/lock.mjs` fills the holes after an `npm install`; with --check it only reports them.
 import { readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -37,7 +37,7 @@ if (process.argv.includes("--check")) {
   writeFileSync(file, `${JSON.stringify(lock, undefined, 2)}\n`);
 }
 
-/** As Node looks for it: beside the one who asks, or in a node_modules further up. */
+/** As Node looks for it: beside the importing package, or in a node_modules further up. */
 function isPresent(path, name) {
   for (let at = path; ; at = at.slice(0, Math.max(0, at.lastIndexOf("/node_modules/")))) {
     if (`${at === "" ? "" : `${at}/`}node_modules/${name}` in lock.packages) return true;

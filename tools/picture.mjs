@@ -1,4 +1,4 @@
-// Draws docs/run.svg from a real run: a tool edits a file, the history shows it, undo takes it back. Run it again when
+// Draws docs/run.svg from a real run: a tool edits a file, the history shows it, undo reverts it. Run it again when
 // the output changes: `node tools/picture.mjs`.
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";

@@ -5,6 +5,6 @@ import { install } from "./install.mjs";
 
 install();
 if (!isBuilt()) await build();
-// npm runs scripts in the package's folder; directories are named from where the user stands.
+// npm runs scripts in the package's folder; directories are relative to the user's working directory.
 process.chdir(process.env.INIT_CWD ?? process.cwd());
 await import("../dist/polyfs.cjs");

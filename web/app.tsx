@@ -1,4 +1,4 @@
-// The frame of the page: header, navigation, the view, and what is told.
+// The frame of the page: header, navigation, the view, and announcements.
 import { useEffect } from "preact/hooks";
 import { Alert, Help as HelpIcon, Moon, Sun } from "./parts/icons.tsx";
 import { Empty, Failed } from "./parts/states.tsx";

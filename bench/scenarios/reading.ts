@@ -16,7 +16,7 @@ const small: Omit<Scenario, "id" | "title" | "targets"> = {
   content: ({ files }) => statSync(files.small).size,
 };
 
-/** The lines and no others, whatever stands beside them. */
+/** The lines and no others, whatever text is beside them. */
 function huge(answer: string, first: number, count: number): Verdict {
   const expected = Array.from({ length: count }, (_, i) => hugeLine(first + i).slice(0, 15));
   const found = answer.match(/entry_\d{9}/g) ?? [];

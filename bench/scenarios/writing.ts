@@ -1,4 +1,4 @@
-// Writing and editing. What counts is what stands in the file afterwards, byte for byte.
+// Writing and editing. What counts is the file afterwards, byte for byte.
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { basename, join, relative } from "node:path";
 import { type Corpus, lineOf, textOf } from "../corpus.ts";

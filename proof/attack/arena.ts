@@ -21,7 +21,7 @@ import {
 import { tmpdir } from "node:os";
 import { join, relative } from "node:path";
 
-/** What a reply must not tell of a file outside: its size, as numbers are written. */
+/** What a reply must not reveal of a file outside: its size, as numbers are written. */
 const outsideSize = 777_777;
 
 export class Arena implements Disposable {
@@ -89,7 +89,7 @@ export class Arena implements Disposable {
     return [this.outside, this.sibling, this.home, ...this.#around].map(place => print(place)).join("\n");
   }
 
-  /** What a reply tells that it must not; undefined where it is harmless. */
+  /** What a reply reveals that it must not; undefined where it is harmless. */
   leak(reply: string): string | undefined {
     const encoded = Buffer.from(this.secret).toString("base64").slice(0, 20);
     if (reply.includes(this.secret) || reply.includes(encoded)) return "the secret is out";

@@ -7,7 +7,7 @@ import { fields, type Spelling, sample } from "./sample.ts";
 
 export interface Carrier {
   readonly name: string;
-  /** Whether the tool knows it for a path, and that path alone decides: then it can be told to refuse. */
+  /** Whether the tool knows it for a path, and that path alone decides: then a refusal can be expected. */
   readonly decides: boolean;
   args(path: string): Record<string, unknown>;
 }
@@ -55,7 +55,7 @@ function waysOf(tool: Tool): Record<string, unknown>[] {
 interface Place {
   /** The parameter that is taken out of the sample. */
   readonly at: string;
-  /** The parameter, and behind it how the path stands in it. */
+  /** The parameter, and how the path is written in it. */
   readonly name: string;
   readonly decides: boolean;
   value(path: string): unknown;

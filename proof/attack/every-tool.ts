@@ -63,7 +63,7 @@ async function attempt(
     throw new Error(`was accepted: ${JSON.stringify(answer).slice(0, 300)}`);
 }
 
-/** One dialect does what the server does that it stands in for: there, a URI is a name like any other. */
+/** One dialect behaves like the server that it replaces: there, a URI is a name like any other. */
 function asTheOriginal({ dialect }: Target, { id }: PathCase): boolean {
   return dialect.name === "reference" && /^A01[23]/.test(id);
 }

@@ -15,7 +15,7 @@ process.stdin.on("end", () => {
 process.stdin.resume();
 process.stdout.write("ready\n");
 while (!over) {
-  // The first one tells that the others come next.
+  // The first one announces the others.
   for (let i = 0, tries = 0; i < names.length && tries < 2000; tries++) {
     try {
       renameSync(names[i], `${taken}/${replaced}`);

@@ -1,4 +1,4 @@
-// Strings that mean something to what stands behind a tool: flags of the search program, patterns without end,
+// Strings that mean something to a program behind a tool: flags of the search program, patterns without end,
 // expressions without a short answer. Each goes into every string that is no path.
 import type { Dialect } from "../../src/contract/dialect.ts";
 import type { Trial } from "../suite.ts";

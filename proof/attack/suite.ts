@@ -53,7 +53,7 @@ function jobs(dialect: Dialect, trial: Trial, sandboxed: boolean): (() => Promis
       await attackByCommands(target, trial, sandboxed);
     },
     async () => {
-      // The same tools stand behind HTTP: a part is enough to see that nothing is lost on the way.
+      // HTTP serves the same tools: a sample shows that nothing is lost on the way.
       await using target = await overHttp(dialect);
       await attackEveryTool(target, trial, { by: "HTTP", part: trial.long ? 1 : 0.1 });
     },

@@ -71,7 +71,7 @@ export class Target implements AsyncDisposable {
     if (pong.result === undefined) throw new Error(`the ping was answered ${JSON.stringify(pong)}`);
   }
 
-  /** Throws where an answer tells what it must not. */
+  /** Throws where an answer reveals what it must not. */
   observe(answer: Message): void {
     const said = JSON.stringify(answer);
     const leak = this.arena.leak(said);

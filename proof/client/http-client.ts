@@ -148,7 +148,7 @@ export class HttpClient implements Client {
 
 /** The JSON-RPC message of a reply: the body, or the last event of a stream. */
 export function messageIn(body: string): Message | undefined {
-  // Only CR and LF end a line of a stream; U+2028 may stand in one.
+  // Only CR and LF end a line of a stream; U+2028 may be part of one.
   const lines = body.split(/\r\n|\r|\n/).filter(line => line.startsWith("data: "));
   const events = lines.map(line => line.slice("data: ".length));
   try {

@@ -1,4 +1,4 @@
-// What the system tells about a server: how much memory it holds, and how many files it has open. Only on Linux.
+// What the system reports about a server: how much memory it holds, and how many files it has open. Only on Linux.
 import { readdirSync, readFileSync } from "node:fs";
 
 /** Resident memory in MB; undefined where the system does not tell, or the process is gone. */

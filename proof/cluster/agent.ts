@@ -1,4 +1,4 @@
-// An agent that works on whichever replica answers. It notes what it was told: done, refused, or nothing.
+// An agent that works on whichever replica answers. It notes the answer: done, refused, or nothing.
 import { setTimeout as pause } from "node:timers/promises";
 import type { Chance } from "../chance.ts";
 import { type Answer, NoAnswer } from "../client/client.ts";

@@ -1,4 +1,4 @@
-// The clock jumps while servers work: what was done last is taken back first, whatever time it shows; locks are
+// The clock jumps while servers work: what was done last is undone first, whatever time it shows; locks are
 // neither broken nor kept for ever; and two servers that disagree about the time do not disturb each other.
 import { spawnSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";

@@ -151,7 +151,7 @@ class Trip {
     );
   }
 
-  /** The names that a listing prints, each with the bytes that it stands for: what is read there tells. */
+  /** The names that a listing prints, each with the bytes that it means, found by reading there. */
   async #printed(): Promise<ReadonlyMap<string, string>> {
     const scope = { ignored: true, hidden: true, limit: 1000 };
     const text = await this.#say("list_directory", { path: this.#directory, ...scope });

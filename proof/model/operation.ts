@@ -13,7 +13,7 @@ export type Block =
       readonly path: string;
       /** For a rename: where to. */
       readonly to?: string;
-      /** The lines that must stand there, and which of them becomes what. */
+      /** The lines that must be there, and which of them becomes what. */
       readonly from: number;
       readonly stands: readonly string[];
       readonly at: number;

@@ -59,7 +59,7 @@ function texts(tree: Tree): string[] {
   );
 }
 
-/** What a step changes; undefined where it means nothing on this tree. `tag` is a text that stands nowhere yet. */
+/** What a step changes; undefined where it means nothing on this tree. `tag` is a text that occurs nowhere yet. */
 export function changing(tree: Tree, { kind, a, b, c }: Step, tag: string): Changing | undefined {
   switch (kind) {
     case "write": {
@@ -102,7 +102,7 @@ export function edit(tree: Tree, a: number, b: number, c: number, tag: string): 
     else if (form === 2) edits.push({ after: line + 1, new: `${tag} ${i};` });
     else if (form === 3 && count > 3) edits.push({ line: line + 1, new: "" });
   }
-  // Taking out lines that stand side by side at the end of a file, or adding to one that goes, is left to unit tests.
+  // Unit tests cover removing adjacent lines at the end of a file, and adding to a file that is deleted.
   const removing = edits.some(one => one.new === "");
   return edits.length === 0 ? undefined : { do: "edit", path, edits: removing ? edits.slice(0, 1) : edits };
 }

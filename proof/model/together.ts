@@ -50,7 +50,7 @@ export async function together(world: World, operations: readonly Changing[], vi
   if (telling === undefined)
     throw new Error(`the history tells something else: ${told.map(({ text }) => text).join("\n")}`);
   world.tree = telling.last;
-  // Where several orders fit, the changes cannot be told apart.
+  // Where several orders fit, the changes cannot be distinguished.
   const open = tellings.length > 1 || !telling.inOrder;
   for (const [i, { from, to }] of telling.effective.entries()) {
     const id = told[i]?.id ?? "";
@@ -67,7 +67,7 @@ interface Order {
   readonly trees: readonly Tree[];
 }
 
-/** The orders whose last tree stands on the disk. */
+/** The orders whose last tree is the one on the disk. */
 async function settled(world: World, orders: readonly Order[]): Promise<Order[]> {
   for (let round = 0; ; round++) {
     const now = world.disk();

@@ -1,4 +1,4 @@
-// The model: a tree as a map from paths to what stands there, and the rules by which a path is found in it. It is
+// The model: a tree as a map from paths to their contents, and the rules by which a path is found in it. It is
 // written from the contract, not from the engine: where the two differ, one of them is wrong.
 import { lstatSync, readdirSync, readFileSync, readlinkSync } from "node:fs";
 import { bytesOf, spelling } from "./spelling.ts";
@@ -98,7 +98,7 @@ export function differences(a: Tree, b: Tree): string[] {
   return [...new Set([...a.keys(), ...b.keys()])].filter(path => !sameNode(a.get(path), b.get(path)));
 }
 
-/** What really stands on the disk. */
+/** What is really on the disk. */
 export function readTree(root: string): Tree {
   const tree = new Map<string, Node>();
   const visit = (path: string) => {

@@ -1,4 +1,4 @@
-// One program on its way: what the model says, what the servers answer and what stands on the disk, compared after
+// One program as it runs: what the model says, what the servers answer and what is on the disk, compared after
 // every step.
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
@@ -42,7 +42,7 @@ export class World {
     return readTree(join(this.servers.root, this.#program));
   }
 
-  /** A text that stands nowhere yet, and of which no other is a part. */
+  /** A text that occurs nowhere yet, and contains no other. */
   tag(): string {
     return `t${++this.#tags}`;
   }

@@ -29,7 +29,7 @@ const rules: readonly PolicyRule[] = [
   { name: "denied", paths: ["vault/**", "*.PEM", "caf\u00e9.txt"], access: "deny" },
 ];
 
-/** What is there, by access. The secret stands where the text says `@`. */
+/** What is there, by access. The secret is where the text has `@`. */
 const files: readonly (readonly [name: string, access: AccessLevel, text: string])[] = [
   [".env", "mask", "# SECRET note\nSECRET_TOKEN=@\nPORT='@'\n"],
   ["config/secrets.json", "mask", '{\n  "SECRET": "@",\n  "list": ["@", true]\n}\n'],

@@ -14,7 +14,7 @@ interface Line {
   readonly real: string;
 }
 
-/** How a format writes a value, a comment, and what stands before and after them all. */
+/** How a format writes a value, a comment, and the text around them. */
 interface Format {
   readonly file: string;
   entry(key: string, value: string): string;

@@ -1,5 +1,5 @@
 // What must be so after a power cut: every answered call is in the tree, as a whole, and in the history, in order; the
-// one under way is there or not; nothing temporary is left; and each change can be taken back, newest first.
+// one under way is there or not; nothing temporary is left; and each change can be undone, newest first.
 
 import { rmSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
@@ -9,7 +9,7 @@ import { type ServerUnderTest, told } from "../fault/server-under-test.ts";
 import { changesIn, type Step } from "./session.ts";
 import type { Tree } from "./work.ts";
 
-/** How many changes are taken back. */
+/** How many changes are undone. */
 const depth = 8;
 
 /** `answered` is the number of calls that were; one more may have been under way. */

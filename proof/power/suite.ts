@@ -149,7 +149,7 @@ function namesSince({ operations }: Recorded, since: number): string[] {
   return [...found];
 }
 
-/** Where the answers to calls stand. The first answer of each server is that to its start. */
+/** Positions of the answers to calls. The first answer of each server is that to its start. */
 function answersIn({ operations }: Recorded): number[] {
   const found: number[] = [];
   for (const [i, operation] of operations.entries()) {

@@ -1,4 +1,4 @@
-// Files in many encodings, searched for the words that stand in them: each word is found on its lines and on no other.
+// Files in many encodings, searched for the words in them: each word is found on its lines and on no other.
 // The oracle is the text that was encoded; iconv-lite writes the bytes.
 import iconv from "iconv-lite";
 import type { Chance } from "../chance.ts";

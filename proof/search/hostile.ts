@@ -11,7 +11,7 @@ import { Tree } from "./tree.ts";
 
 const patienceMs = 20_000;
 
-/** What may stand under the name of an ignore file. */
+/** What may have the name of an ignore file. */
 const forms: Readonly<Record<string, (path: string, tree: Tree) => void>> = {
   "a link to /dev/zero": path => symlinkSync("/dev/zero", path),
   "a FIFO": path => void execFileSync("mkfifo", [path]),

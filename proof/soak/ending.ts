@@ -1,5 +1,5 @@
-// What must hold when all is over: every acknowledged edit stands, every file is whole and in its place, nothing
-// else lies about, the history can be read from end to end, and the last changes can be taken back.
+// What must hold at the end: every acknowledged edit is there, every file is whole and in its place, nothing
+// else lies about, the history can be read from end to end, and the last changes can be undone.
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { call } from "../client/client.ts";
@@ -14,7 +14,7 @@ export async function inspect(
   clients: number,
 ): Promise<number> {
   const client = await StdioClient.start({ dialect: "polyfs", root, state });
-  // Whatever was broken off is finished or taken back before a server touches its tree.
+  // An interrupted commit is finished or rolled back before a server touches its tree.
   await call(client, "write_file", { path: "own/end.txt", content: "end\n" });
   for (const slot of slots) {
     const complaint = slot.complaint();
@@ -62,7 +62,7 @@ async function history(client: StdioClient, meter: Place["meter"]): Promise<numb
   }
 }
 
-/** Changes made now are taken back in reverse, and give back what was. */
+/** Changes made now are undone in reverse, and restore the tree. */
 async function takeBack(client: StdioClient, root: string, meter: Place["meter"]): Promise<void> {
   const path = ledgerName(0);
   const before = readFileSync(join(root, path), "latin1");

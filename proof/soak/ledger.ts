@@ -1,4 +1,4 @@
-// Files with a line for each client. A client changes only its own lines, and knows what it was told to be done: if
+// Files with a line for each client. A client changes only its own lines, and knows which changes were acknowledged: if
 // a line is anything else than that, or than what it asked for and got no answer to, an edit was lost.
 import { createHash } from "node:crypto";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
@@ -46,7 +46,7 @@ export class Slot {
     this.#known = entry(slot, 0);
   }
 
-  /** The line as it stands on the disk; undefined where it is not whole. */
+  /** The line on the disk; undefined where it is not whole. */
   get stands(): string | undefined {
     const path = join(this.#root, this.file);
     const text = existsSync(path) ? readFileSync(path, "latin1") : "";

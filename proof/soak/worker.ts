@@ -1,5 +1,5 @@
 // One client: reads, searches, edits its lines, writes whole files, moves a file of its own about, and takes changes
-// back. After each answer it knows what must stand on the disk, and looks.
+// back. After each answer it knows what must be on the disk, and checks.
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Chance } from "../chance.ts";
@@ -17,7 +17,7 @@ import type { Turns } from "./turns.ts";
 const conflicts =
   /stale|changed_meanwhile|changed since|being changed|no_match|not found|not_found|conflict|no match|does not stand|modified|locked|could not find|exists/i;
 
-/** The history holds ten thousand changes of all clients; an older one cannot be taken back. */
+/** The history holds ten thousand changes of all clients; an older one cannot be undone. */
 const rememberedCalls = 8000;
 
 export class Worker {

@@ -1,4 +1,4 @@
-// Real commits of this repository, replayed: some hunks of each are taken back, as the diff shows them, while other
+// Real commits of this repository, replayed: some hunks of each are undone, as the diff shows them, while other
 // lines may have changed since. The bytes must be exactly those expected, or the conflict must be named.
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -77,7 +77,7 @@ interface Hunk {
   readonly made: readonly string[];
 }
 
-/** The hunks as a reader of the diff sees them: lines of the new file, and what stood there. */
+/** The hunks as a reader of the diff sees them: lines of the new file, and the old lines. */
 function hunksIn(diff: string): Hunk[] {
   return diff
     .split(/^(?=@@ )/m)

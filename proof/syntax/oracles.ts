@@ -1,4 +1,4 @@
-// What a language's own parser says about a text. An oracle that is not installed is left out, and told.
+// What a language's own parser says about a text. An oracle that is not installed is left out, and reported.
 import { spawn, spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -23,7 +23,7 @@ export function warmUpWhenQuiet(
   let seen = 0;
   let done = 0;
   const timer = setInterval(() => {
-    const isAnswered = output.bytesWritten !== 0; // a file does not tell
+    const isAnswered = output.bytesWritten !== 0; // a file does not count them
     const quiet = isAnswered && input.bytesRead > 0 && input.bytesRead === seen;
     seen = input.bytesRead;
     if (quiet) steps[done++]?.();

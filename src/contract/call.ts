@@ -1,4 +1,4 @@
-// The whole life of a call: find the tool, check the parameters, run it, and tell what went wrong in the
+// The whole life of a call: find the tool, check the parameters, run it, and word a failure in the
 // dialect's words. Every transport and the library end here, so all of them behave alike.
 import { Fault } from "../engine/fault.ts";
 import type { Allowed } from "../engine/policy/approval.ts";

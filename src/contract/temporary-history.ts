@@ -3,7 +3,7 @@ import type { CallContext } from "./context.ts";
 import type { Reply } from "./tool.ts";
 import { sayTemporaryHistory } from "./wording.ts";
 
-/** Sessions that were told, or where they do not last, what the caller may reach. */
+/** Sessions that were informed, or where they do not last, what the caller may reach. */
 const told = new WeakSet<object>();
 
 export function withNotice(reply: Reply, { workspace, session }: CallContext): Reply {

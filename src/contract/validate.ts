@@ -46,7 +46,7 @@ function check(
       const found: ParameterIssue[] = [];
       const checked = check(option, value, at, found);
       if (found.length === 0) return checked;
-      // Of the right type, but wrong in itself: that is what to tell.
+      // Of the right type, but wrong in itself: that is the problem to report.
       if (!found.some(issue => issue.at === at && issue.rule === "type")) nearest ??= found;
     }
     if (nearest !== undefined) {

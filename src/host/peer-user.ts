@@ -1,4 +1,4 @@
-// Which user of this machine is at the other end of a loopback connection. Linux tells it in the table of its TCP
+// Which user of this machine is at the other end of a loopback connection. Linux lists it in the table of its TCP
 // sockets, where the client's own socket is listed with the id of its user.
 import { readFileSync } from "node:fs";
 
@@ -9,12 +9,12 @@ export interface ConnectionEnds {
   readonly remotePort?: number | undefined;
 }
 
-/** Whether this system tells. */
+/** Whether this system reports it. */
 export function knowsPeerUser(): boolean {
   return tableOf("tcp") !== "";
 }
 
-/** Undefined where the system does not tell, or the connection is closed. */
+/** Undefined where the system does not report it, or the connection is closed. */
 export function peerUser({
   localPort = 0,
   remoteAddress = "",

@@ -107,7 +107,7 @@ export class StateFolder {
 
   /**
    * Calls `changed` with the names of files that come, change or go, and with undefined where any of them may have.
-   * Where the system cannot tell, it is asked every second.
+   * Where the system sends no events, it is checked every second.
    */
   watch(changed: (name: string | undefined) => void): Disposable {
     let watcher: FSWatcher | undefined;

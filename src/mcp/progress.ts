@@ -1,5 +1,5 @@
 // Progress of a running call, for a client that sent a token: at most ten notifications a second, always increasing,
-// and none after the end, as the protocol requires. A call that cannot tell how far it is shows once a second that it
+// and none after the end, as the protocol requires. A call that does not know how far it is shows once a second that it
 // goes on.
 import { clock } from "../engine/clock.ts";
 import type { Caller } from "./method.ts";

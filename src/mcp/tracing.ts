@@ -1,4 +1,4 @@
-// What a transport tells about its requests to the tracer (request-spans.ts). Without one, nothing is
+// What a transport reports about its requests to the tracer (request-spans.ts). Without one, nothing is
 // made of this.
 import type { Session } from "../contract/session.ts";
 import type { Workspace } from "../engine/workspace/workspace.ts";

@@ -1,4 +1,4 @@
-// What a server tells the review pages about itself, and the questions of its policy.
+// What a server sends to the review pages about itself, and the questions of its policy.
 
 import type { Proposal } from "../contract/context.ts";
 import type { Session } from "../contract/session.ts";

@@ -1,5 +1,5 @@
-// What a server tells review pages: its latest calls, the changes it makes, and the questions of its policy. Calls are
-// kept in memory; no file is written for them. What costs something (a socket, a file that tells pages where it is) is
+// What a server sends to review pages: its latest calls, the changes it makes, and the questions of its policy. Calls are
+// kept in memory; no file is written for them. What costs something (a socket, a file that says where it is) is
 // made after the first call, when the server is quiet.
 
 import type { Approval } from "../contract/context.ts";
@@ -41,7 +41,7 @@ export class Activity implements Disposable {
   readonly #running = new Set<RunningCall>();
   readonly #stop: readonly (() => void)[];
   #calls: WireCall[] = [];
-  /** Calls that no page was told of yet. */
+  /** Calls that were sent to no page yet. */
   readonly #untold: WireCall[] = [];
   #number = 0;
   #station: Station | undefined;

@@ -48,7 +48,7 @@ export class AgentNotes implements CallerNotes {
     if (stamp === this.#stamp) return;
     this.#files ??= new NoteFiles(this.#folder);
     this.#known = this.#files.all();
-    // Times are not fine enough to tell two changes of one moment apart.
+    // Times are too coarse to distinguish two changes of one moment.
     this.#stamp = this.#folder.isSettled() ? stamp : undefined;
   }
 }

@@ -102,7 +102,7 @@ export interface Call {
   /** Paths that it names, as the agent wrote them; at most 20, each at most 300 characters. */
   readonly paths: readonly string[];
   readonly ms: number;
-  /** `refused`: by the policy or a person. `failed`: an error told to the agent. */
+  /** `refused`: by the policy or a person. `failed`: an error that the agent got. */
   readonly outcome: "ok" | "failed" | "refused" | "cancelled";
   /** The code of what went wrong. */
   readonly fault?: string;
@@ -142,7 +142,7 @@ export interface ChangeSummary {
   /** At most 20 of them; `fileCount` is how many there are. */
   readonly files: readonly FileSummary[];
   readonly fileCount: number;
-  /** `undone`: taken back whole. `partly`: in part. `standing`: neither. */
+  /** `undone`: undone whole. `partly`: in part. `standing`: neither. */
   readonly state: "standing" | "undone" | "partly";
   /** The change that this one takes back: it is an undo (or a redo, where that is an undo too). */
   readonly undoes?: string;
@@ -306,7 +306,7 @@ export interface RestoredFile {
 export interface Collision {
   readonly path: string;
   readonly name: string;
-  /** For people: why it cannot be taken back. */
+  /** For people: why it cannot be undone. */
   readonly why: string;
   /** The current lines, where lines are in conflict. */
   readonly current?: readonly { readonly line: number; readonly text: string }[];

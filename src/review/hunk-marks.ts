@@ -1,4 +1,4 @@
-// Names the hunks of a difference, and tells which files and hunks of it are kept. A hunk is named by its task, its file
+// Names the hunks of a difference, and knows which of its files and hunks are kept. A hunk is named by its task, its file
 // and its lines without their numbers: the mark survives edits elsewhere in the file, and is gone when the hunk changes.
 import { hash } from "node:crypto";
 import type { ChangeRecord } from "../engine/workspace/archive/log.ts";

@@ -54,7 +54,7 @@ export class Review implements ReviewedPast, Disposable {
   #calls: { readonly call: Call; readonly roots: readonly string[] }[] = [];
   #noteCounts = new Map<string, number>();
   #knownNotes: readonly (StoredNote & { read: boolean })[] = [];
-  /** Called when a server tells about directories that it serves. */
+  /** Called when a server announces the directories that it serves. */
   onRoots: (roots: readonly string[]) => void = () => {};
 
   constructor(workspace: Workspace, state: string | undefined) {
@@ -184,7 +184,7 @@ export class Review implements ReviewedPast, Disposable {
     this.#tellMark(mark);
   }
 
-  /** Reads the marks of other processes, and tells the pages that are open. */
+  /** Reads the marks of other processes, and notifies open pages. */
   refreshMarks(): void {
     for (const mark of this.kept.refresh(id => this.index.get(id) !== undefined)) this.#tellMark(mark);
   }
@@ -207,7 +207,7 @@ export class Review implements ReviewedPast, Disposable {
     return entry !== undefined && isSeen(viewer, entry);
   }
 
-  /** A note on a file that a rule hides from the viewer would tell about that file. */
+  /** A note on a file that a rule hides from the viewer would reveal that file. */
   #isNoteSeen(viewer: Viewer, { change, path }: StoredNote): boolean {
     return this.#isSeen(viewer, change) && (path === undefined || isPathSeen(viewer, path));
   }

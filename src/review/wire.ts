@@ -1,4 +1,4 @@
-// What servers and pages of one user tell each other, over a socket in the state directory. Contents never go over
+// What servers and pages of one user send each other, over a socket in the state directory. Contents never go over
 // it, except those that a question is about, as the rules show them.
 import type { AnswerRequest, Call, ServerInfo, SettledQuestion } from "./api.ts";
 

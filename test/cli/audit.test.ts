@@ -19,7 +19,7 @@ import { polyfs } from "./program.ts";
 
 type State = Map<string, string>;
 
-/** Every path below a directory, with what stands there. */
+/** Every path below a directory, with its content. */
 function stateOf(directory: string, state: State = new Map()): State {
   for (const name of readdirSync(directory)) {
     const path = join(directory, name);

@@ -10,7 +10,7 @@ import { keepCompiled } from "../../src/cli/keep-compiled.ts";
 import { start } from "../mcp/wire.ts";
 import { polyfs, tree } from "./program.ts";
 
-/** Serves until the form is kept, where it is to be; tells what the client saw. */
+/** Serves until the form is kept, where it is to be; returns what the client saw. */
 async function served(root: string, cache: string, fills: boolean): Promise<unknown> {
   await using wire = await start({ roots: [root], env: { POLYFS_CODE_CACHE: cache } });
   await wire.initialize();
@@ -53,7 +53,7 @@ it("a mistyped name of the variable is refused like any other", () => {
 });
 
 describe("when it is kept", () => {
-  /** Looks quickly, and tells how much had been read each time that something was kept. */
+  /** Looks quickly, and returns how much had been read each time that something was kept. */
   const watched = (times: number, looks: number) => {
     const kept: number[] = [];
     const client = { sent: 100 };

@@ -64,7 +64,7 @@ describe("polyfs call", () => {
     expect(run("call", "--read-only", "write_file", write).code).toBe(1);
   });
 
-  it("tells a failure of a contract with protocol errors in the same way", () => {
+  it("reports a failure of a contract with protocol errors in the same way", () => {
     const { run } = project();
     const ending = run("call", "--dialect=replay", "read_file", '{"path":"no.txt"}');
     expect(ending.code).toBe(1);
@@ -86,7 +86,7 @@ describe("polyfs call", () => {
 });
 
 describe("polyfs tools", () => {
-  it("tells one tool with all its parameters, and what it costs", () => {
+  it("describes one tool with all its parameters, and what it costs", () => {
     const { stdout } = polyfs(["tools", "--dialect", "agent-tools", "grep"]);
     expect(stdout).toMatch(/^grep {2}reads: .*\(~\d+ tokens\)$/m);
     expect(stdout).toMatch(/^ {2}pattern +string: /m);
@@ -208,7 +208,7 @@ describe("polyfs history and polyfs undo", () => {
 });
 
 describe("polyfs doctor", () => {
-  it("tells what there is, and what a directory lies on", () => {
+  it("reports what there is, and what a directory lies on", () => {
     const { root, run } = project();
     const { code, stdout } = run("doctor");
     expect(code).toBe(0);

@@ -60,7 +60,7 @@ describe("directories on the command line", () => {
   });
 });
 
-describe("a directory that cannot be served is told in one line, with code 2", () => {
+describe("a directory that cannot be served is reported in one line, with code 2", () => {
   const refused = (args: string[], circumstances?: Parameters<typeof polyfs>[1]) => {
     const ending = polyfs(["--dialect", "fs", ...args], circumstances);
     expect(ending.code).toBe(2);

@@ -62,7 +62,7 @@ it("npm start in a clone that was never built builds first, and again when a sou
   const root = clone();
   mkdirSync(join(root, "some/where/served"), { recursive: true });
   const version = () => {
-    // From a folder of the clone: directories are named from where the user stands.
+    // From a folder of the clone: directories are relative to the user's working directory.
     const { status, stdout, stderr } = npmStart(join(root, "some/where"), [
       "--dialect=fs",
       "--log-level=info",
@@ -80,7 +80,7 @@ it("npm start in a clone that was never built builds first, and again when a sou
   expect(version()).toBe("77.0.0");
 });
 
-it("npm start tells mistakes on stderr, and its code is the program's", () => {
+it("npm start reports mistakes on stderr, and its code is the program's", () => {
   const { status, stdout, stderr } = npmStart(repository, ["--dialect", "fs", "/no/such/directory"]);
   expect({ status, stdout }).toEqual({ status: 2, stdout: "" });
   expect(stderr).toBe("polyfs: no such directory: /no/such/directory\n");

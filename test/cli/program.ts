@@ -1,4 +1,4 @@
-// Starts the built program as a process, as users and clients do, and tells what it said and how it ended.
+// Starts the built program as a process, as users and clients do, and returns its output and how it ended.
 import { spawnSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, realpathSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";

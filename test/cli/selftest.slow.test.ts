@@ -47,13 +47,13 @@ it("passes here, says what the machine is, and leaves nothing behind", async () 
     "two servers on one file",
     "killed in the middle of changes",
   ]);
-  // Where the file system tells spellings apart, there is nothing to try about them.
+  // Where the file system distinguishes spellings, there is nothing to try about them.
   const always = sections.filter(({ name }) => name !== "other spellings of a name");
   for (const { tried } of always) expect(tried).toBeGreaterThan(1);
   expect(readdirSync(base)).toEqual([]);
 });
 
-it("fails where servers do not do what they should, and tells what that is", async () => {
+it("fails where servers do not do what they should, and reports what that is", async () => {
   const broken = join(base, "broken.cjs");
   const serving = `if (process.argv[2] !== "selftest") process.argv.push("--read-only");`;
   writeFileSync(broken, `${serving}\nrequire(${JSON.stringify(program)});\n`);

@@ -203,7 +203,7 @@ describe("polyfs setup", () => {
     expect(JSON.parse(readFileSync(file("gemini"), "utf8")).mcpServers.polyfs).toBeDefined();
   });
 
-  it("tells mistakes before it writes anything", () => {
+  it("reports mistakes before it writes anything", () => {
     const { run } = home();
     expect(run("setup", "cursr").stderr).toContain("did you mean cursor?");
     expect(run("setup", "cursor", "/no/such", "--yes").stderr).toBe("polyfs: no such directory: /no/such\n");

@@ -106,7 +106,7 @@ describe("the configuration file", () => {
     expect(wrong([])).toContain("must hold a JSON object");
   });
 
-  it("that is missing or not JSON is told in one line", () => {
+  it("that is missing or not JSON is reported in one line", () => {
     const root = tree();
     expect(refusal(["--config", join(root, "none.json")])).toBe(
       `polyfs: the configuration cannot be read: No such file or directory: ${root}/none.json\n`,

@@ -40,7 +40,7 @@ it("a reader that leaves early makes it fail, without a word", () => {
   expect({ stdout, stderr }).toEqual({ stdout: "1\n", stderr: "" });
 });
 
-describe("a mistake is told in one line on stderr, with code 2", () => {
+describe("a mistake is reported in one line on stderr, with code 2", () => {
   it("an unknown option, with the one that was meant", () => {
     expect(refusal("--allow-wirte", "x")).toBe(
       "polyfs: unknown option --allow-wirte (did you mean --allow-write?); see polyfs --help\n",
@@ -96,7 +96,7 @@ describe("subcommands", () => {
     expect(polyfs(["tools", "--dialect=fs", "--plain-names"]).stdout).toMatch(/^read_file +reads: /m);
   });
 
-  it("answer --help, and tell mistakes like any start", () => {
+  it("answer --help, and report mistakes like any start", () => {
     expect(polyfs(["tools", "--help"]).stdout).toContain("Usage: polyfs");
     expect(refusal("tools", "--dailect", "fs")).toContain("did you mean --dialect?");
   });

@@ -13,7 +13,7 @@ function traced(input: string): string {
 }
 
 it("a place in the built program is found in the sources, and what is no such place stays", () => {
-  const known = "unborn-"; // stands once in the sources
+  const known = "unborn-"; // occurs once in the sources
   const lines = readFileSync(join(root, "dist/program.cjs"), "utf8").split("\n");
   const line = lines.findIndex(text => text.includes(known));
   const trace = (place: string) => `Error: x\n    at y (${place})\n    at node:fs:1:2\n`;
@@ -21,7 +21,7 @@ it("a place in the built program is found in the sources, and what is no such pl
   const file = "src/engine/workspace/commit/state.ts";
   const source = readFileSync(join(root, file), "utf8").split("\n");
   const at = source.findIndex(text => text.includes(known));
-  // The template that the text stands in begins one before it.
+  // The template that contains the text begins one line before it.
   expect(traced(trace(`/somewhere/dist/program.cjs:${line + 1}:${column + 1}`))).toBe(
     trace(`${file}:${at + 1}:${(source[at] ?? "").indexOf(known)}`),
   );

@@ -60,7 +60,7 @@ describe.skipIf(process.getuid?.() !== 0)("an ordinary user", () => {
     return answers.slice(1).sort();
   }
 
-  it("whose home cannot be written is told in the answer to the first change, and by doctor", () => {
+  it("whose home cannot be written is reported in the answer to the first change, and by doctor", () => {
     const answers = write({ HOME: home }, [], "a", "b");
     const [first = "", second = ""] = answers;
     const note = `${home}/.local/state/polyfs cannot be written, so history is kept among the temporary files, in ${temporary}`;
@@ -77,7 +77,7 @@ describe.skipIf(process.getuid?.() !== 0)("an ordinary user", () => {
     expect(readdirSync(home)).toEqual([]);
   });
 
-  it("is told in every contract alike", () => {
+  it("is reported in every contract alike", () => {
     expect(write({ HOME: home }, ["--dialect", "agent-tools"], "a").join()).toContain("--state-dir");
   });
 
@@ -111,7 +111,7 @@ describe.skipIf(process.getuid?.() !== 0)("an ordinary user", () => {
     expect(status).toBe(1);
   });
 
-  it("is told by doctor that another user's directory cannot be written, and what to do", () => {
+  it("is reported by doctor that another user's directory cannot be written, and what to do", () => {
     chmodSync(project, 0o755);
     const { said, status } = run({ HOME: place, POLYFS_STATE_DIR: temporary }, ["doctor"]);
     expect(said.replaceAll(/\s+/g, " ")).toMatch(
@@ -122,7 +122,7 @@ describe.skipIf(process.getuid?.() !== 0)("an ordinary user", () => {
     expect(reading.said).not.toContain("not written");
   });
 
-  it("is told by doctor about a read-only mount, and doctor leaves nothing in a directory that it tried", () => {
+  it("is reported by doctor about a read-only mount, and doctor leaves nothing in a directory that it tried", () => {
     const mount = (...args: string[]) => spawnSync("mount", args).status === 0;
     if (!mount("--bind", project, project) || !mount("-o", "remount,bind,ro", project)) return;
     try {

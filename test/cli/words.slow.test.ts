@@ -1,4 +1,4 @@
-// The words of the command line: where commands and options may stand, what a mistyped one was meant to be, and what
+// The words of the command line: where commands and options may be, what a mistyped one was meant to be, and what
 // happens to output without a reader.
 import { spawnSync } from "node:child_process";
 import { openSync, readFileSync } from "node:fs";
@@ -34,7 +34,7 @@ describe("the command line", () => {
       expect([code, stdout]).toEqual([0, expect.stringContaining("two")]);
     }
     expect(polyfs(["--help", "undo"]).stdout).toContain("Usage: polyfs undo");
-    // The value of an option is no command, and what stands behind -- is a directory.
+    // The value of an option is no command, and what follows -- is a directory.
     expect(polyfs(["--allow-read", "call", "call"], { cwd: root }).stderr).toContain("name a tool");
     expect(polyfs(["--", "call"], { cwd: root }).stderr).toBe(`polyfs: no such directory: ${root}/call\n`);
   });
@@ -58,7 +58,7 @@ describe("the command line", () => {
     expect(polyfs(["nothinglikeit"], { cwd }).stderr).toContain("see polyfs --help");
   });
 
-  it("tells commands before options in --help, as wide as the terminal", () => {
+  it("lists commands before options in --help, as wide as the terminal", () => {
     const { stdout } = polyfs(["--help"]);
     expect(stdout.indexOf("Commands:")).toBeLessThan(stdout.indexOf("Options:"));
     const widest = (text: string) => Math.max(...text.split("\n").map(line => line.length));
@@ -78,7 +78,7 @@ describe("the command line", () => {
 });
 
 describe("a tool that cannot be called", () => {
-  it("is told with the nearest names", () => {
+  it("is reported with the nearest names", () => {
     const { run } = project();
     expect(run("call", "reed_file")).toMatchObject({ code: 2, stdout: "" });
     expect(run("call", "reed_file").stderr).toContain("did you mean read_file");
@@ -86,7 +86,7 @@ describe("a tool that cannot be called", () => {
     expect(run("tools", "search").stderr).toContain("search_text");
   });
 
-  it("is told with the option that it needs", () => {
+  it("is reported with the option that it needs", () => {
     const { run } = project();
     expect(run("call", "run_command", '{"command":"true"}').stderr).toContain("--allow-run");
     expect(run("tools", "run_command").stderr).toContain("--allow-run");

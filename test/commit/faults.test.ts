@@ -24,7 +24,7 @@ describe("when a patch fails in the middle", () => {
     }
   });
 
-  it("a disk that stays broken is told, and everything is taken back once it works again", async () => {
+  it("a disk that stays broken is reported, and everything is rolled back once it works again", async () => {
     using fixture = new Fixture({ a: "old a", b: "old b" });
     let renames = 0;
     const changes = [fixture.write("a", "new a"), fixture.write("b", "new b")];
@@ -57,7 +57,7 @@ describe("when a patch fails in the middle", () => {
 });
 
 describe("when the system refuses", () => {
-  it("a directory without leave to write is told as such", async context => {
+  it("a directory without write permission is reported as such", async context => {
     if (process.geteuid?.() !== 0) {
       using fixture = new Fixture({ "d/a": "a" });
       chmodSync(join(fixture.inside, "d"), 0o555);

@@ -1,4 +1,4 @@
-// What is on the disk before a call is answered, as a recording of the server's flushes tells.
+// What is on the disk before a call is answered, as a recording of the server's flushes shows.
 import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
@@ -194,7 +194,7 @@ describe("a journal that many commits write at the same time", () => {
     expect(flushes).toBeLessThan(4);
   });
 
-  it("fails them all where the flush under way fails, since the system tells it only once", async () => {
+  it("fails them all where the flush under way fails, since the system reports it only once", async () => {
     const results = await flushTogether(() => Promise.reject(new Error("EIO")));
     expect(results.every(({ status }) => status === "rejected")).toBe(true);
   });

@@ -119,7 +119,7 @@ function guess({ properties = {}, required = [] }: Schema, inside: string): Reco
 }
 
 describe("a state directory in memory", () => {
-  it("is told at the start", async ({ skip }) => {
+  it("is reported at the start", async ({ skip }) => {
     using fixture = new Fixture({ a: "a" });
     await using mount = mountSmall(fixture.state);
     skip(!mount.mounted, noMount);

@@ -131,7 +131,7 @@ describe.skipIf(!mayMount())("a directory of a lower layer (needs the right to m
         () => "done",
         () => "failed",
       );
-      // What could not be taken back is taken back before the next commit.
+      // What could not be rolled back is rolled back before the next commit.
       await workspace.commit([{ kind: "write", path: workspace.at("next"), bytes: Buffer.from("") }]);
       await workspace.settled();
       sys.unlink(overlay.path("next"));

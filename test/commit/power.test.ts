@@ -53,7 +53,7 @@ function reboot(fixture: Fixture): void {
 }
 
 describe("after the power failed, with a commit acknowledged and nothing flushed but the journal", () => {
-  it("files that came back empty, full of zeros, or old are what they were told to be", () => {
+  it("files that came back empty, full of zeros, or old become what the journal says", () => {
     using fixture = patched();
     truncateSync(join(fixture.inside, "f1"), 0);
     writeFileSync(join(fixture.inside, "f2"), Buffer.alloc(6));

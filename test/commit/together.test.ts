@@ -95,7 +95,7 @@ describe("when a program that does not take our locks changes a file", () => {
     using fixture = new Fixture({ a: "one\n" });
     let calls = 0;
     await fixture.workspace.edit(fixture.at("a"), bytes => {
-      // The same size, and within the same tick of the clock: only the content tells.
+      // The same size, and within the same tick of the clock: only the content shows it.
       if (calls++ === 0) writeFileSync(join(fixture.inside, "a"), "two\n");
       return Buffer.concat([bytes, Buffer.from("mine\n")]);
     });

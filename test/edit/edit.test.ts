@@ -50,7 +50,7 @@ describe("replacing a text", () => {
     expect([result.count, result.outcomes]).toEqual([1, [{ count: 1 }]]);
   });
 
-  it("is refused where it stands twice, with the lines; places that overlap count as two", async () => {
+  it("is refused where it occurs twice, with the lines; overlapping matches count as two", async () => {
     const data = await refusal("ambiguous", "x\ny\nx\n", [replace("y", "z"), replace("x", "z")]);
     expect([data.count, data.lines, data.edit, data.tolerance]).toEqual([2, [1, 3], 1, "exact"]);
     expect((await refusal("ambiguous", "aaa", [replace("aa", "b")])).count).toBe(2);
@@ -65,7 +65,7 @@ describe("replacing a text", () => {
     ).toBe("x\ny\ny\n");
   });
 
-  it("matches any line ending with a line break, and keeps what stood there", async () => {
+  it("matches any line ending with a line break, and keeps the original one", async () => {
     expect(await edited("a\r\nb\r\nc\n", [replace("a\nb\n", "a\nB\nnew\n")])).toBe("a\r\nB\r\nnew\r\nc\n");
     expect(await edited("a\nb\nc", [replace("a\r\nb\r\n", "x\r\n")])).toBe("x\nc");
     expect(await edited("a\rb\nc\n", [replace("a\nb", "a\nB")])).toBe("a\rB\nc\n");
@@ -152,7 +152,7 @@ describe("several edits", () => {
     expect((await refusal("edits_overlap", "one\ntwo\n", clash)).edits).toEqual([0, 1]);
   });
 
-  it("tell which lines they changed", async () => {
+  it("report which lines they changed", async () => {
     const { changed } = await run("1\n2\n3\n4\n5\n", [
       replace("2\n", "a\nb\nc\n"),
       replace("4\n", ""),
@@ -326,7 +326,7 @@ describe("tolerance", () => {
     ]);
   });
 
-  it("counts in the units of both sides, and refuses where they do not tell", async () => {
+  it("counts in the units of both sides, and refuses where they leave it open", async () => {
     const wrapped = "\tif (b) {\n\t\tx();\n\t}";
     expect(await edited("{\n    x();\n}\n", tolerant("\t\tx();", wrapped, "indentation"))).toBe(
       "{\n  if (b) {\n    x();\n  }\n}\n",

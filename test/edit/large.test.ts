@@ -117,7 +117,7 @@ describe("a text that is replaced everywhere in a large file", () => {
     expect((await replaced(content, "foo\nfoo", "x")).made).toBe(`\ufeff${"x\n".repeat(40_000)}`);
   });
 
-  it("still tells which lines were changed, for those who ask", async () => {
+  it("still reports which lines were changed, if asked", async () => {
     const file = await decode("f", Buffer.from(`${"-\n".repeat(200_000)}foo\n`));
     const { changed, edits } = await applyEdits(file, edit("foo", "bar"), { order: "original" });
     expect(changed).toEqual([

@@ -61,7 +61,7 @@ describe("a change that has just been answered", () => {
     [1, "a small file"],
     [large, "a file too large for the journal"],
   ] as const) {
-    it(`can be taken back when the process was killed before it was recorded: ${what}`, async () => {
+    it(`can be undone when the process was killed before it was recorded: ${what}`, async () => {
       using fixture = new Fixture({ a: "old" });
       expect(spawnSync(process.execPath, [worker.path, "answered", fixture.base, String(words)]).signal).toBe(
         "SIGKILL",
@@ -95,7 +95,7 @@ describe("old content", () => {
     expect(fixture.text("b")).toBe("theirs");
   });
 
-  it("is kept where it stood when the state directory will not take it, and nothing is lost", async () => {
+  it("is kept in its place when the state directory will not take it, and nothing is lost", async () => {
     using fixture = new Fixture({ a: "old a", b: "old b" });
     const { link } = sys;
     let refused = 0;
@@ -136,7 +136,7 @@ describe("old content", () => {
 
 describe("a state directory that is cleared away while a process runs", () => {
   for (const part of ["", "locks", "processes", "aside", "objects", "changes"]) {
-    it(`is made anew, and later changes can be taken back: ${part || "all of it"}`, async () => {
+    it(`is made anew, and later changes can be undone: ${part || "all of it"}`, async () => {
       using fixture = new Fixture({ a: "old" });
       await fixture.commit([fixture.write("a", "first")]);
       await fixture.workspace.settled();

@@ -1,5 +1,5 @@
 // A server that is killed at any moment leaves a history that fits the files: what is on the disk is recorded, what
-// is recorded is on the disk, and all of it can be taken back.
+// is recorded is on the disk, and all of it can be undone.
 import { spawn } from "node:child_process";
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

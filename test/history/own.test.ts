@@ -162,7 +162,7 @@ async function run(command: string): Promise<void> {
   expect(found, command).toBeDefined();
 }
 
-describe("what a command did is taken back", () => {
+describe("what a command did is undone", () => {
   const prepare = () => {
     mkdirSync(at("d/e"), { recursive: true });
     writeFileSync(at("d/x"), "x\n");
@@ -272,7 +272,7 @@ describe("whatever others do between a change and its undo", () => {
         for (const name of new Set([...Object.keys(met), ...Object.keys(now)])) {
           if (now[name] === met[name]) continue;
           const isOwn = before[name] !== after[name];
-          // What the change did to it may be taken back while it is still so.
+          // What the change did to it may be undone while it is still so.
           if (
             isOwn &&
             content(met[name]) === content(after[name]) &&

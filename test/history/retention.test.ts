@@ -99,7 +99,7 @@ describe("a file that is only read", () => {
     readdirSync(state, { recursive: true, encoding: "utf8" }).map(name => name.replace("/", ""));
   const hash = contentHash(Buffer.from(text));
 
-  it("is not archived by a server that may only read, which still tells what has changed since", async () => {
+  it("is not archived by a server that may only read, which still reports what has changed since", async () => {
     using fixture = new Fixture({ a: text });
     mkdirSync(fixture.state, { mode: 0o700 });
     await using wire = await start({

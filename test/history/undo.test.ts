@@ -1,4 +1,4 @@
-// Every change can be taken back: random programs of changes, undone in reverse, give back the tree bit for bit.
+// Every change can be undone: random programs of changes, undone in reverse, give back the tree bit for bit.
 import { execFileSync } from "node:child_process";
 import {
   chmodSync,
@@ -68,7 +68,7 @@ const write = (name: string, content: string): Change => ({
 const commit = (...changes: Change[]) =>
   workspace.commit(changes, { by: { action: "test", client: "vitest" }, parents: true });
 
-describe("a change is taken back", () => {
+describe("a change is undone", () => {
   it("a creation with its directories, an overwrite with its mode, a deleted tree with links and times", async () => {
     put("a.txt", "old\n");
     chmodSync(join(root, "a.txt"), 0o640);

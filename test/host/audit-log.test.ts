@@ -76,7 +76,7 @@ describe("an audit log", () => {
     expect(checkAudit(path)).toMatchObject({ lines: 3, problems: [] });
   });
 
-  it("tells each line that was taken out, but for the last", () => {
+  it("reports each line that was taken out, but for the last", () => {
     const lines = written();
     for (let at = 0; at < lines.length - 1; at++)
       expect([at, problemsOf(lines.toSpliced(at, 1)) > 0]).toEqual([at, true]);
@@ -84,7 +84,7 @@ describe("an audit log", () => {
     for (const at of [0, 6]) expect(problemsOf(lines.toSpliced(at, 6))).toBeGreaterThan(0);
   });
 
-  it("tells each two lines that changed places", () => {
+  it("reports each two lines that changed places", () => {
     const lines = written();
     for (let a = 0; a < lines.length; a++)
       for (let b = a + 1; b < lines.length; b++) {
@@ -93,7 +93,7 @@ describe("an audit log", () => {
       }
   });
 
-  it("tells each line that was changed, put in or written twice", () => {
+  it("reports each line that was changed, put in or written twice", () => {
     const lines = written();
     for (const [at, line] of lines.entries()) {
       expect([at, problemsOf(lines.toSpliced(at, 0, line)) > 0]).toEqual([at, true]);

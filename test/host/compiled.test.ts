@@ -56,7 +56,7 @@ it("the second start takes what the first one kept, for the user alone", async (
   if (posix) expect([form, directory].map(path => lstatSync(path).mode & 0o777)).toEqual([0o600, 0o700]);
 });
 
-it("a form is kept again with what has run since, and tells how often", async () => {
+it("a form is kept again with what has run since, and counts how often", async () => {
   const { run, script, forms } = await filled();
   writeFileSync(
     script,

@@ -1,4 +1,4 @@
-// Callers that are told apart by name alone (`Bearer ann`), for tests that are not about how they are known.
+// Callers that are distinguished by name alone (`Bearer ann`), for tests that are not about how they are known.
 
 import type { Workspace } from "../../src/engine/workspace/workspace.ts";
 import type { Authenticator } from "../../src/mcp/auth/authenticator.ts";

@@ -10,7 +10,7 @@ import { initialize, legacy, modern, send } from "./wire.ts";
 
 const none = { type: "object", properties: {} } as const;
 
-/** A tool that runs until it is stopped, and tells what became of it. */
+/** A tool that runs until it is stopped, and reports how it ended. */
 function hanging() {
   const seen = { started: 0, stopped: 0 };
   const one = tool({

@@ -50,7 +50,7 @@ describe("what is kept for a caller", () => {
     expect(await call(ann, "read_files", read)).toContain("in a");
     expect(await call(bob, "read_files", read)).toContain("in b");
     expect(await call(eve, "read_files", read)).toContain("Workspace not set");
-    // A request that stands alone has no place to keep a choice in.
+    // A stateless request has no place to keep a choice in.
     const alone = await modern(editor, "tools/call", {
       name: "set_workspace",
       arguments: { path: join(root, "a") },

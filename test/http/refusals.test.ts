@@ -94,7 +94,7 @@ describe("a request that is not one", () => {
     expect((await modern(`${url}/mcp/fs`, "tools/list")).status).toBe(200);
   });
 
-  it("over the limit in pieces, with no length told, is refused too", async () => {
+  it("over the limit in chunks, without a length, is refused too", async () => {
     const { url } = await serve([tree()], { maxBodyBytes: 1000 });
     const { port } = new URL(url);
     const socket = connect(Number(port), "127.0.0.1");

@@ -8,7 +8,7 @@ import { polyfs, repository } from "../cli/program.ts";
 import { tree } from "./fixture.ts";
 import { modern } from "./wire.ts";
 
-/** Starts polyfs as systemd would, and tells what it said first. */
+/** Starts polyfs as systemd would, and returns its first output. */
 async function activated(server: Server, ...args: readonly string[]): Promise<string> {
   const { fd } = (server as unknown as { _handle: { fd: number } })._handle;
   const script = 'LISTEN_PID=$$ LISTEN_FDS=1 exec "$@"';

@@ -52,7 +52,7 @@ function messageIn(text: string): Message {
 
 const both = { "content-type": "application/json", accept: "application/json, text/event-stream" };
 
-/** A request of 2026-07-28, which stands alone. */
+/** A request of 2026-07-28, which is stateless. */
 export function modern(
   url: string,
   method: string,

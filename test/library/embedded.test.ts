@@ -74,7 +74,7 @@ it("definitions are those that the settings and the directories allow", async ()
   expect(fs.every(({ readOnly }) => readOnly)).toBe(true);
 });
 
-it("a session keeps what a contract remembers, and without one each call stands alone", async () => {
+it("a session keeps what a contract remembers; without one, each call is independent", async () => {
   const { root, engine } = project();
   const editor = await dialects["file-editor"]();
   const read = { path: "a.txt" };

@@ -21,7 +21,7 @@ function naming(tools: unknown): string[] {
 }
 
 describe("a client that renders pages", () => {
-  it("is told which tools have one, and can read it", async () => {
+  it("learns which tools have one, and can read it", async () => {
     await using wire = await start({ roots: [directory()], env: { POLYFS_STATE_DIR: directory() } });
     await wire.initialize("2025-11-25", renders);
     const tools = ((await wire.request("tools/list")).result?.tools ?? []) as Listed[];
@@ -42,7 +42,7 @@ describe("a client that renders pages", () => {
     expect(naming((await wire.request("tools/list", { _meta: envelope() })).result?.tools)).toEqual([]);
   });
 
-  it("is told over HTTP too", async () => {
+  it("learns it over HTTP too", async () => {
     const { url } = await serve([tree()], { dialect: "polyfs" });
     const client = new Client({ name: "renders", version: "1" }, { capabilities: renders as never });
     onTestFinished(() => client.close());

@@ -131,7 +131,7 @@ describe("progress", () => {
     },
   );
 
-  it("is not told to one that does not", async () => {
+  it("is not sent to one that does not", async () => {
     await using wire = serveFixture();
     await wire.call("slow", { steps: 3 });
     expect(wire.received).toHaveLength(1);
@@ -149,7 +149,7 @@ describe("cancelling", () => {
     expect(wire.received.map(({ id }) => id)).toEqual([1, 2]);
   });
 
-  it("tells a number from a string", async () => {
+  it("distinguishes a number from a string", async () => {
     await using wire = serveFixture();
     const slow = wire.request("tools/call", { name: "slow", arguments: { steps: 1, ms: 100 } }, 5);
     wire.notify("notifications/cancelled", { requestId: "5" });

@@ -96,7 +96,7 @@ describe("a request with an envelope", () => {
     }
   });
 
-  it("makes a later one without it a mistake, told as such", async () => {
+  it("makes a later one without it a mistake, reported as such", async () => {
     await using wire = serveFixture();
     await wire.call("echo", { text: "" }, envelope());
     expect((await wire.request("tools/list")).error).toMatchObject({

@@ -20,7 +20,7 @@ function problemOf(text: string, sizes: readonly number[]): string | undefined {
 describe("the shape of a message", () => {
   const text = fc.array(fc.constantFrom("\\", '"', "[", "{", ",", "a", "]"), { maxLength: 12 });
 
-  it("does not count what stands in texts, however they are escaped and cut", () => {
+  it("does not count what is inside strings, however they are escaped and cut", () => {
     fc.assert(
       fc.property(fc.array(text, { maxLength: 6 }), fc.array(fc.nat(4), { minLength: 1 }), (texts, cuts) => {
         const value = texts.map(parts => parts.join(""));

@@ -88,7 +88,7 @@ describe("an output", () => {
     expect(output.pending).toBe(0);
   });
 
-  it("lets go of everything when its client is gone in the middle of a large message", async () => {
+  it("releases everything when its client disconnects in the middle of a large message", async () => {
     const stream = new PassThrough();
     let gone = 0;
     const output = new MessageWriter(stream, () => gone++);

@@ -21,7 +21,7 @@ function progressed(token: unknown) {
 }
 
 describe("progress of a call", () => {
-  it("that tells nothing itself shows every second that it goes on", () => {
+  it("that reports nothing itself shows every second that it goes on", () => {
     const { progress, told } = progressed("token");
     vi.advanceTimersByTime(3500);
     progress.end();
@@ -30,7 +30,7 @@ describe("progress of a call", () => {
     expect(told.map(({ progress }) => progress)).toEqual([...told.map(({ progress }) => progress)].sort());
   });
 
-  it("that begins to tell after a while goes on increasing, in its own numbers", () => {
+  it("that begins to report after a while goes on increasing, in its own numbers", () => {
     const { progress, told } = progressed(1);
     vi.advanceTimersByTime(2500);
     progress.report(1, 2);
@@ -50,7 +50,7 @@ describe("progress of a call", () => {
     expect(told.map(({ progress }) => progress)).toEqual([0, 100]);
   });
 
-  it("is not told to a client that sent no token", () => {
+  it("is not sent to a client that sent no token", () => {
     const { progress, told } = progressed(undefined);
     vi.advanceTimersByTime(5000);
     progress.report(1, 2);

@@ -70,7 +70,7 @@ export function startProgram(
   return new ProcessWire(spawn(command, line, { cwd, env: { ...process.env, ...env }, ...as }));
 }
 
-/** Bundles a test's own program, and returns where it stands. */
+/** Bundles a test's own program, and returns its path. */
 export async function bundle(entry: string): Promise<string> {
   const directory = mkdtempSync(join(tmpdir(), "polyfs-program-"));
   process.once("exit", () => rmSync(directory, { recursive: true, force: true }));

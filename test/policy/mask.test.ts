@@ -155,7 +155,7 @@ describe("an edit of a masked text", () => {
     expect(unmask(yaml, "a: x\n••••\nb: ••••\n", "yaml")).toBeUndefined();
     expect(unmask('{"a": "one"}', '{"••••": "x"}', "json")).toBeUndefined();
   });
-  it("keeps placeholders that stood in the file itself", () => {
+  it("keeps placeholders that were in the file itself", () => {
     const text = "# •••• is a mask\nA=one\n";
     expect(unmask(text, "# •••• is a mask\nA=••••\nB=2\n", "key-value")).toBe(
       "# •••• is a mask\nA=one\nB=2\n",

@@ -70,7 +70,7 @@ describe("a rule", () => {
     expect(about([{ paths: ["migrations/*.sql"], access: "read" }], "a/migrations/c.sql").changes).toBe(true);
     expect(about([{ paths: ["/home/me/project/x"], access: "deny" }], "x/y").contents).toBe("none");
   });
-  it("is taken back by ! for what follows it", () => {
+  it("is revoked by ! for what follows it", () => {
     const rules: PolicyRule[] = [{ paths: ["*.env", "!example.env"], access: "deny" }];
     expect(about(rules, "example.env").contents).toBe("full");
     expect(about(rules, "a.env").contents).toBe("none");

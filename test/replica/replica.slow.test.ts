@@ -116,7 +116,7 @@ describe("replicas of a workspace", () => {
     );
   });
 
-  it("a change can be taken back on another machine than it was made on", async () => {
+  it("a change can be undone on another machine than it was made on", async () => {
     await using ground = new Ground();
     const a = await ground.machine("a", { f: "1\n2\n3\n" });
     const b = await ground.machine("b");
@@ -176,7 +176,7 @@ describe("when the store cannot be reached", () => {
     expect(b.tree()).toEqual(a.tree());
   });
 
-  it("a write whose answer was lost is told as a failure, and is everywhere or nowhere", async () => {
+  it("a write whose answer was lost is reported as a failure, and is everywhere or nowhere", async () => {
     await using ground = new Ground();
     const a = await ground.machine("a", { f: "" });
     const b = await ground.machine("b");

@@ -47,7 +47,7 @@ describe("another page, another user, another name", () => {
     }
   });
 
-  it("without the cookie nothing is told and nothing is done, on any route", async () => {
+  it("without the cookie every route reveals nothing and does nothing", async () => {
     const gets = [
       "",
       "app.js",
@@ -103,7 +103,7 @@ describe("another page, another user, another name", () => {
     expect(await raw(port, fine)).toContain("a.txt");
   });
 
-  it("a second Origin, an empty one, and one that a browser does not tell are refused", async () => {
+  it("a second Origin, an empty one, and one that a browser withholds are refused", async () => {
     const { port, host, origin } = new URL(page.base);
     for (const head of [
       `origin: ${origin}\r\norigin: http://evil.example\r\n`,
@@ -281,7 +281,7 @@ describe("what an agent can put into names and files", () => {
     expect(data.files[0]?.name).not.toContain("\n");
   });
 
-  it("a difference of 50 MB, a binary and broken UTF-8 are told in few words", async () => {
+  it("a difference of 50 MB, a binary and broken UTF-8 are reported in few words", async () => {
     const large = "0123456789abcdef\n".repeat(3_100_000);
     writeFileSync(join(ground.root, "large.txt"), large);
     const ids = [

@@ -109,7 +109,7 @@ export class Ground {
     return new Agent(client);
   }
 
-  /** Starts a program that tells its address on its standard output, or in its log. */
+  /** Starts a program that prints its address on its standard output, or in its log. */
   async start(args: readonly string[], address: RegExp, cwd = this.root): Promise<string> {
     const child = startLeashed(args, { cwd, env: this.environment });
     this.#children.push(child);
@@ -155,7 +155,7 @@ export class Agent {
     return { isError: isError === true, text };
   }
 
-  /** Makes a change, and tells its id. */
+  /** Makes a change, and returns its id. */
   async change(name: string, params: Record<string, unknown>): Promise<string> {
     const { isError, text } = await this.call(name, params);
     const [, id] = /change ([0-9a-z]{8,})/.exec(text) ?? [];

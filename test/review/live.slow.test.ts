@@ -203,7 +203,7 @@ describe("questions of the policy", () => {
 });
 
 describe("notes", () => {
-  it("are told with the next answer, come with list_changes, and are marked as read", async () => {
+  it("are sent with the next answer, come with list_changes, and are marked as read", async () => {
     const ground = new Ground();
     const [agent, other] = [await ground.agent("alpha"), await ground.agent("beta")];
     const change = await agent.change("write_file", { path: "a.txt", content: "one\ntwo\n" });

@@ -1,4 +1,4 @@
-// A search finds everything that stands in the files, says so where it could not, and takes ignore files as input that
+// A search finds everything in the files, says so where it could not, and takes ignore files as input that
 // an attacker may have written. The long form of much of this is `npm run proof -- search`.
 import { execFileSync } from "node:child_process";
 import { readdirSync, readlinkSync, symlinkSync, truncateSync, writeFileSync } from "node:fs";

@@ -125,7 +125,7 @@ describe("search", () => {
     for (let i = 0; i < 1200; i++) tree.add({ [`part${i % 9}/${i}.txt`]: "a common word\n".repeat(10) });
     using directory = tree.directory();
     let searched = 1200;
-    // A machine that stands still for a moment makes a search look long.
+    // A machine that stalls for a moment makes a search look long.
     for (let attempt = 0; searched >= 10 && attempt < 20; attempt++) {
       const search = grep(directory, { pattern: "common", literal: true }, { limit: 20, maxFiles: 5000 });
       for await (const _ of search) await new Promise(resolve => setTimeout(resolve, 100));
@@ -344,7 +344,7 @@ describe("search", () => {
     chmodSync(join(tree.path, "closed"), 0o755);
   });
 
-  it("large files in UTF-16 are searched too, wherever in them the line stands", async () => {
+  it("large files in UTF-16 are searched too, wherever the line is", async () => {
     const text = `\ufeff${"plain 😀 text\n".repeat(200_000)}a nädel\n`;
     const bytes = Buffer.from(text, "utf16le");
     using tree = new Tree({ "be.txt": Buffer.from(bytes).swap16(), "le.txt": bytes });
@@ -390,7 +390,7 @@ describe("search", () => {
     await until(() => own().length === 0);
   });
 
-  it("what stands outside is not found while a directory is swapped for a link to it", async () => {
+  it("a file outside is not found while a directory is swapped for a link to it", async () => {
     const names = Array.from({ length: 400 }, (_, i) => `inner${i % 8}/file${i}.txt`);
     using tree = new Tree(Object.fromEntries(names.map(name => [`sub/${name}`, "needle inside\n"])));
     using outside = new Tree(Object.fromEntries(names.map(name => [name, "needle outside\n"])));

@@ -173,7 +173,7 @@ describe("what is known of a tree", () => {
     expect(await sizes()).toEqual([5, 1]);
   });
 
-  it("does not lead out where a directory was replaced by a link while a walk stood before it", async () => {
+  it("does not lead out where a directory was replaced by a link just before the walk entered it", async () => {
     using outside = new Tree({ "b/secret": "123456" });
     using tree = new Tree({ "a/b/c": "1", "a/first": "" });
     await settled();

@@ -1,4 +1,4 @@
-// What counts as a line of a file that is searched, and where a match stands in it.
+// What counts as a line of a file that is searched, and where a match is in it.
 import { describe, expect, it } from "vitest";
 import { grep } from "../../src/engine/search/grep.ts";
 import type { GrepOptions } from "../../src/engine/search/grep-terms.ts";

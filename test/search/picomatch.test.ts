@@ -1,5 +1,5 @@
 // Globs against picomatch, whose semantics most JavaScript tools have. Where the two differ on purpose is listed in
-// globs.ts, and told here.
+// globs.ts, and listed here.
 import picomatch from "picomatch";
 import { describe, expect, it } from "vitest";
 import { includeGlobs } from "../../src/engine/search/globs.ts";

@@ -52,7 +52,7 @@ describe("a walk", () => {
     expect(found).toEqual(["directory dir ", "file dir/file ", "symlink link dir", "symlink out /etc"]);
   });
 
-  it("tells about an entry while it stands at it", async () => {
+  it("answers questions about an entry while it is the current one", async () => {
     using tree = new Tree({ "a/b.txt": "12345", c: "1" });
     using directory = tree.directory();
     const sizes: Record<string, number | undefined> = {};

@@ -40,7 +40,7 @@ describe("what a command changed", () => {
     });
   });
 
-  it("is told by path: created, modified, deleted, permissions", async () => {
+  it("is reported by path: created, modified, deleted, permissions", async () => {
     mkdirSync(join(fixture.root, "d"));
     mkdirSync(join(fixture.root, "gone"));
     write("a", "b", "c", "d/e", "gone/f", "m");
@@ -72,7 +72,7 @@ describe("what a command changed", () => {
     expect(told(found)).toEqual(["touched a", "modified b"]);
   });
 
-  it("is told in names that are no UTF-8 too", async () => {
+  it("is reported for names that are not UTF-8 too", async () => {
     expect(told(await changesOf("touch \"$(printf 'n\\377')\" ü"))).toEqual(
       ["created n\\xff", "created ü"].sort(),
     );
@@ -105,7 +105,7 @@ describe("what a command changed", () => {
 });
 
 describe("contents are put aside before the command runs", () => {
-  it("up to a bound; what is beyond cannot be brought back, and is told so", async () => {
+  it("up to a bound; what is beyond cannot be brought back, and the answer says so", async () => {
     write("a", "small");
     writeFileSync(join(fixture.root, "large"), "x".repeat(1000));
     const aside = new Map<string, string>();

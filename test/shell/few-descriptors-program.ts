@@ -1,4 +1,4 @@
-// Edits a file again and again with all descriptors of the process in use but so many, and tells what came of it.
+// Edits a file again and again with all descriptors of the process in use but so many, and reports the result.
 import { closeSync, openSync } from "node:fs";
 import { openEngine } from "../../src/engine/engine.ts";
 import { Fault } from "../../src/engine/fault.ts";

@@ -1,4 +1,4 @@
-// What the tests of commands stand on: a temporary tree with a root, and a way to see what still runs.
+// The fixture for commands: a temporary tree with a root, and a way to see what still runs.
 import { execFileSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

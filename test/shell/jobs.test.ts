@@ -35,7 +35,7 @@ describe("a job", () => {
     expect(last).toMatchObject({ text: "", next: 8, state: { exit: { exitCode: 4, signal: null } } });
   });
 
-  it("keeps the end of what it wrote, and tells a late reader where that begins", async () => {
+  it("keeps the end of what it wrote, and shows a late reader where that begins", async () => {
     const id = await start("seq 1 1000; echo end");
     const { state } = await jobs.output(id, 1_000_000, read); // waits for its end
     expect(state).toMatchObject({ bytes: 3897, exit: { exitCode: 0 } });

@@ -105,7 +105,7 @@ describe("a command has nothing but what it is given", () => {
     expect(own.stdout.head).not.toMatch(/^HOME=/m);
   });
 
-  it("the directory that was opened, though another stands under its name by now", async () => {
+  it("the directory that was opened, though another has its name by now", async () => {
     mkdirSync(join(fixture.root, "sub"));
     using directory = fixture.workspace.directory(fixture.workspace.at("sub"));
     renameSync(join(fixture.root, "sub"), join(fixture.root, "moved"));
@@ -150,7 +150,7 @@ describe("output", () => {
     expect([bytes, open, most]).toEqual([588_895, 0, 1]);
   });
 
-  it("that the sink cannot take ends the command, and the call tells why", async () => {
+  it("that the sink cannot take ends the command, and the call says why", async () => {
     const nap = odd();
     const sink = () => Promise.reject(new Error("full"));
     await expect(fixture.run(`echo; sleep ${nap}`, { sink })).rejects.toThrow("full");
@@ -197,7 +197,7 @@ describe("output", () => {
     expect(stdout.head).toBe("a\ufffdb\ufffd\n");
   });
 
-  it("is told while it comes", async () => {
+  it("is streamed", async () => {
     const tails: string[] = [];
     await fixture.run("for i in 1 2 3 4 5 6; do echo line $i; sleep 0.1; done", {
       progress: { everyMs: 50, bytes: 7, tell: tail => tails.push(tail) },

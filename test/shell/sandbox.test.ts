@@ -52,7 +52,7 @@ async function outputOf(command: string, policy?: Partial<SandboxPolicy>): Promi
 }
 
 describe.skipIf(missing !== undefined)("a confined command", () => {
-  it("works in the root, and its end is told as it was", async () => {
+  it("works in the root, and its exit is reported as it was", async () => {
     const result = await confined("pwd; cat pub.txt; echo new > made.txt; echo err >&2; exit 7");
     expect(result).toMatchObject({ ended: "exit", exitCode: 7, signal: null });
     expect(result.stdout.head).toBe(`${fixture.root}\nPUBLIC\n`);
@@ -332,7 +332,7 @@ describe.skipIf(missing !== undefined)("a confined command", () => {
     expect(running(nap)).toEqual([]);
   });
 
-  it("gets the root that was granted, though another directory stands under its name by now", async () => {
+  it("gets the root that was granted, though another directory has its name by now", async () => {
     if (!("bindsHandles" in found) || !found.bindsHandles) {
       console.warn("SKIPPED, roots by handle: this bubblewrap takes paths only");
       return;
@@ -409,7 +409,7 @@ describe.skipIf(missing !== undefined)("a sandbox", () => {
 });
 
 describe("where there is no sandbox", () => {
-  it("that is told, with what to install", async () => {
+  it("that is reported, with what to install", async () => {
     if (missing === undefined)
       expect(found).toMatchObject({ kind: expect.any(String), version: expect.any(String) });
     else expect(found).toMatchObject({ missing: expect.any(String), install: expect.any(String) });

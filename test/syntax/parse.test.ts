@@ -134,7 +134,7 @@ describe("new syntax errors", () => {
   const told = async (path: string, before: string | undefined, after: string) =>
     (await newErrors(path, before, after)).map(({ line, column, text }) => `${line}:${column} ${text}`);
 
-  it("tell what a change broke, where it was changed", async () => {
+  it("report what a change broke, where it was changed", async () => {
     const good = "function a() {\n  return 1;\n}\n\nfunction b() {\n  return (2 + 3);\n}\n";
     expect(await told("a.ts", good, good.replace("3);", "3;"))).toEqual(["6:16   return (2 + 3;"]);
     const [first = ""] = await told("a.ts", good, good.replace("1;\n}", "1;\n"));
@@ -167,7 +167,7 @@ describe("new syntax errors", () => {
     );
   });
 
-  it("tells what Python refuses though its grammar reads it, and nothing of what Python accepts", async () => {
+  it("reports what Python refuses though its grammar accepts it, and nothing of what Python accepts", async () => {
     const good = [
       "def f(a, b=1, /, c=2, *rest, d, e=3, **more): pass",
       "def g(a=1, *, b, c=2): return lambda x=1, *, y: x",
@@ -267,7 +267,7 @@ describe("new syntax errors", () => {
     expect(await told("a.tsx", good, good.replace("if (a || b) c", "a || c"))).toHaveLength(1);
   });
 
-  it("count lines as readers do, whatever stands above", async () => {
+  it("count lines as readers do, whatever comes before", async () => {
     const above = "const s = `a\u2028b\r\u0085`;\n// \ud83d\ude00 \u00e9\n";
     expect(await told("a.js", `${above}f(1);\n`, `${above}f(1;\n`)).toEqual([`3:4 f(1;`]);
   });

@@ -1,4 +1,4 @@
-// How boots and processes are told apart, by each way that a system may have: /proc, the programs `sysctl` and `ps`
+// How boots and processes are distinguished, by each way that a system may have: /proc, the programs `sysctl` and `ps`
 // (acted out by scripts that answer as those of macOS do), and numbers alone.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -86,7 +86,7 @@ it("a number that is not in use, or was started at another time, is gone", async
 });
 
 describe.skipIf(onWindows)("the programs of a system without /proc", () => {
-  it("tell the boot by its UUID, or by the time of it", () => {
+  it("identify the boot by its UUID, or by the time of it", () => {
     expect(macOS().boot()).toBe("6f1c2a9e-0d64-4b0f-9e1b-6c1d4f3a2b10");
     program(
       "sysctl",

@@ -1,4 +1,4 @@
-// What every way to hold an object has to do (src/engine/workspace/system/held.ts), told once. Whichever one this process
+// What every way to hold an object has to do (src/engine/workspace/system/held.ts) stated once. Whichever one this process
 // uses runs it: by descriptor on Linux, by the working directory where /proc is hidden, by path on Windows. What only a
 // race-free one can do is asked of those alone.
 import { spawnSync } from "node:child_process";
@@ -64,7 +64,7 @@ export function holdingSuite(): void {
       }
     };
 
-    it("tells where and what it is", () => {
+    it("reports where and what it is", () => {
       using directory = sub();
       using file = Handle.open(directory.below("f"), { follow: false });
       expect(display(file.whereabouts())).toBe(join(base, "in/sub/f").replaceAll("\\", "/"));

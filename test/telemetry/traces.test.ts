@@ -123,7 +123,7 @@ describe("on stdio", () => {
     for (const secret of secrets) expect(receiver.bodies.join()).not.toContain(secret);
   });
 
-  it("metrics tell how long requests and sessions took, failures apart", async () => {
+  it("metrics report how long requests and sessions took, failures separately", async () => {
     const receiver = await collector();
     const wire = await onStdio(receiver, project());
     await wire.initialize();

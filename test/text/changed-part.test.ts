@@ -33,7 +33,7 @@ function bytesOf(text: string): Buffer {
 }
 
 describe("the part in which two versions differ", () => {
-  it("shows the same difference as all of them, whatever stands around it", async () => {
+  it("shows the same difference as all of them, whatever surrounds it", async () => {
     await fc.assert(
       fc.asyncProperty(versions, fc.nat(4), async ([old, made], context) => {
         const before = await decode("f", old);
@@ -76,7 +76,7 @@ describe("the part in which two versions differ", () => {
     expect(made.raw).toBe("line 12344, a long one\nanother\nline 12346, a long one\n");
   });
 
-  it("is everything in a file whose bytes do not tell its lines", async () => {
+  it("is everything in a file whose bytes do not show its lines", async () => {
     const before = await decode("f", Buffer.from("\ufeffa\nb\nc\nd\n", "utf16le"));
     const after = await decode("f", Buffer.from("\ufeffa\nb\nX\nd\n", "utf16le"));
     expect(await changedPart(before, after, 0)).toMatchObject({ before, after, skipped: 0 });

@@ -4,7 +4,7 @@ import { foldCase } from "../../src/engine/text/fold.ts";
 import { indexOfText } from "../../src/engine/text/index-of.ts";
 
 describe("finding a text", () => {
-  it("gives what a string gives, also for long texts that nearly stand everywhere", () => {
+  it("returns what a string search returns, also for long texts that nearly match everywhere", () => {
     const units = fc.constantFrom("a", "aaaaaaaaaaaaaaaa", "b", "ab");
     const body = fc.array(units, { maxLength: 60 }).map(parts => parts.join(""));
     const cut = fc.tuple(body, fc.nat(600), fc.nat(200), fc.nat(40));

@@ -107,7 +107,7 @@ describe("a window of lines", () => {
     expect((await lastLines(file, 1, { maxBytes: 9 })).full).toBe(false);
   });
 
-  it("from the end knows its number where all of the file was read, and tells what was left out of a line", async () => {
+  it("from the end knows its number where all of the file was read, and reports what was left out of a line", async () => {
     using small = fileOf("one\ntwo\r\nthree and more\r\nfour");
     const { first, total, lines } = await lastLines(small, 2, { maxLineBytes: 5 });
     expect([first, total]).toEqual([3, 4]);

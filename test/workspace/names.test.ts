@@ -40,7 +40,7 @@ describe("a written name", () => {
     );
   });
 
-  it("is the text of the name wherever that can be told apart", () => {
+  it("is the text of the name wherever that is unambiguous", () => {
     const plain = [
       "a.txt",
       "größe",

@@ -143,7 +143,7 @@ describe("what a dead process left", () => {
 });
 
 describe("a limit", () => {
-  it("holds for what a workspace has of its own, in bytes and in files, and lets go of what is deleted", async () => {
+  it("holds for what a workspace has of its own, in bytes and in files, and releases what is deleted", async () => {
     using ground = new Ground();
     const base = ground.files("base", { "large.txt": "x".repeat(50_000) });
     const workspaces = new Workspaces({

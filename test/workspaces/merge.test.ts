@@ -162,7 +162,7 @@ describe("a merge", () => {
     ground.files(base, { "a.txt": text("base", "nine") });
     await conflictsOf(ground.workspaces.merge(fork, ground.opener));
     ground.files(fork.root, { "a.txt": text("both", "9") });
-    // What was told has to be what is there: the base changed the line once more.
+    // The report must match what is there: the base changed the line once more.
     ground.files(base, { "a.txt": text("base again", "nine") });
     await conflictsOf(ground.workspaces.merge(fork, ground.opener));
     ground.files(fork.root, { "a.txt": text("all three", "9") });
@@ -266,7 +266,7 @@ describe("a merge", () => {
     expect(treeOf(base)).toEqual(after);
   });
 
-  it("tells that the base is gone, and leaves the fork as it is", async () => {
+  it("reports that the base is gone, and leaves the fork as it is", async () => {
     using ground = new Ground("link");
     const { base, fork } = await ground.forked({ "a.txt": "a\n" });
     ground.files(fork.root, { "a.txt": "changed\n" });

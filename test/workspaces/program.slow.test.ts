@@ -68,7 +68,7 @@ describe("polyfs workspace", () => {
     expect(treeOf(from)).toEqual({ "a/b.txt": "b\n" });
   });
 
-  it("tells an overlap with both sides, and takes a side when told to", () => {
+  it("reports an overlap with both sides, and takes a side on request", () => {
     using ground = new ProgramGround();
     const base = ground.files("base", { "a.txt": "1\n" });
     ground.run("adopt", "main", base);
@@ -219,7 +219,7 @@ describe("over HTTP", () => {
     expect((await modern(`${url}/mcp/w/mine`, "tools/list")).status).toBe(401);
   });
 
-  it("binds a token to a workspace and not to its name, and tells it nothing about others", async () => {
+  it("binds a token to a workspace and not to its name, and reveals nothing about others", async () => {
     using ground = new ProgramGround();
     ground.run("create", "main");
     for (const name of ["used", "named", "other"]) ground.run("fork", name, "--from", "main");

@@ -1,5 +1,5 @@
 // The round trip with Node for Windows under Wine. Wine is used where it is installed, and installed where one command
-// does that; Node and ripgrep for Windows come from the registry. What is missing is told, and is no failure.
+// does that; Node and ripgrep for Windows come from the registry. What is missing is reported, and is no failure.
 //
 // POLYFS_WINE names another program than `wine`; POLYFS_WINE_DIR keeps the prefix and Node for the next run.
 import { spawn, spawnSync } from "node:child_process";

@@ -55,7 +55,7 @@ export class Bridge {
     if (typeof method === "string") {
       this.#handlers.get(method)?.(isRecord(params) ? params : {});
       if (id === undefined || id === null) return;
-      // The client asks whether the page is there, or tells it to end: nothing has to be saved.
+      // The client asks whether the page is there, or asks it to end: nothing has to be saved.
       if (method === "ping" || method === "ui/resource-teardown") this.#send({ id, result: {} });
       else this.#send({ id, error: { code: -32601, message: `Method not found: ${method.slice(0, 100)}` } });
       return;

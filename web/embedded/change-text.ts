@@ -54,7 +54,7 @@ function changeIn(line: string): ChangeSummary | undefined {
   };
 }
 
-/** Undone is what a change that stands itself takes back whole. The list has the newest first. */
+/** A change is undone if another one, itself not undone, reverts it whole. The list has the newest first. */
 function withStates(changes: readonly ChangeSummary[]): ChangeSummary[] {
   const undone = new Set<string>();
   return changes.map(change => {

@@ -50,7 +50,7 @@ interface Props<T> {
   readonly children: (value: T) => ComponentChildren;
 }
 
-/** Content, or what stands in its place. */
+/** Content, or what is shown instead. */
 export function When<T>({ of, what, again, children }: Props<T>) {
   if (of.state === "loading") return <Loading what={what} />;
   if (of.state === "failed") return <Failed message={of.message} again={again} />;

@@ -1,4 +1,4 @@
-// What a screen reader is told, and what a sighted person sees at the foot of the page for a few seconds.
+// Announcements: for screen readers, and for a few seconds at the foot of the page.
 import { signal } from "@preact/signals";
 
 export interface Announcement {

@@ -1,4 +1,4 @@
-// Server-sent events: what happens is told to the page as it happens. A browser reconnects by itself and gets what it
+// Server-sent events: the server reports to the page what happens. A browser reconnects by itself and gets what it
 // missed; where it gave up, the page tries again.
 import { signal } from "@preact/signals";
 import type { Events } from "../../src/review/api.ts";

@@ -2,7 +2,7 @@
 // routes and the same answers, so nothing else knows where it runs.
 import type { Problem } from "../../src/review/api.ts";
 
-/** A request that failed, as people are told. */
+/** A failed request, in words for people. */
 export class RequestError extends Error {
   readonly code: string;
   readonly status: number;

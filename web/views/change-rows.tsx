@@ -94,7 +94,7 @@ function TaskRow({
   const { agent, to, files, fileCount, changeCount, standing, kept, notes } = task;
   return (
     <>
-      {/* The arrow keys do the same; a screen reader is told by aria-expanded. */}
+      {/* The arrow keys do the same; aria-expanded informs screen readers. */}
       <button
         type="button"
         class={`twist${isOpen ? " open" : ""}`}

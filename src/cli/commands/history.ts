@@ -1,5 +1,5 @@
 // `polyfs history`: the changes below a path, by any author, newest first. It only reads records, so it needs no
-// grant: they belong to the user who asks.
+// grant: they belong to the user who runs the command.
 import { parse, resolve } from "node:path";
 import { printable } from "../../contract/wording.ts";
 import { Fault } from "../../engine/fault.ts";

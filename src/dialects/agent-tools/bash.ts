@@ -90,7 +90,7 @@ function confined({ engine, workspace, settings }: CallContext): Sandbox | undef
   return sandbox;
 }
 
-/** A command that a signal ended has the exit code that a shell would tell. */
+/** A command that a signal ended has the exit code that a shell would report. */
 function answer({ exitCode, signal }: RunResult, { stdout, stderr }: StreamTexts) {
   const exit_code = signal === null ? exitCode : 128 + constants.signals[signal];
   return { exit_code, stdout, stderr, signal, timed_out: false };

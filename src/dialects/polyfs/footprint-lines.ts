@@ -57,7 +57,7 @@ export function footprintLines(
   if (changed.length > 0)
     lines.push(`[changes inside are neither listed nor covered by undo: ${named(changed)}]`);
   if (unknown.length > 0)
-    lines.push(`[too large to look into, so changes inside are not told: ${named(unknown)}]`);
+    lines.push(`[too large to look into, so changes inside are not listed: ${named(unknown)}]`);
   if (!complete)
     lines.push("[the roots hold too much to see all that a command changes; undo does not cover it]");
   return lines;

@@ -105,7 +105,7 @@ export const wording: Wording = {
   ),
   not_a_directory: say(
     at("is not a directory, or runs through a file"),
-    "Name a directory; file_info tells what a path is.",
+    "Name a directory; file_info shows what a path is.",
   ),
   not_empty: say(
     at("is a directory with something in it"),

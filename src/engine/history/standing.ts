@@ -68,7 +68,7 @@ function isUndo({ action, undoes }: ChangeRecord): boolean {
   return undoes !== undefined || action === "undo";
 }
 
-/** An undo of an undo does the change again, an undo of that takes it back, and so on. */
+/** An undo of an undo makes the change again, an undo of that reverts it, and so on. */
 function isRedo({ archive }: Workspace, record: ChangeRecord): boolean {
   let redo = true;
   for (let at: ChangeRecord | undefined = record; at && isUndo(at); redo = !redo)

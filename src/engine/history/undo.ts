@@ -320,8 +320,8 @@ class Inverting {
   }
 
   /**
-   * Whether the old name leads to what was moved: where the file system does not tell case or Unicode forms apart, the
-   * old spelling is still a name of it. The commit tells that from a second name of the file.
+   * Whether the old name leads to what was moved: where the file system ignores case or Unicode forms, the
+   * old spelling is still a name of it. The commit distinguishes that from a second name of the file.
    */
   #isMovedEntry(back: WorkspacePath): boolean {
     if (this.#kindThere(this.#path) === undefined) return false;

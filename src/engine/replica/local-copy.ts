@@ -29,7 +29,7 @@ const mostKnown = 500_000;
 
 export class LocalCopy {
   readonly workspace: Workspace;
-  /** Hashes of files, by what tells that they are as they were. */
+  /** Hashes of files, by the stamp that shows that they did not change. */
   readonly #known = new Map<string, string>();
 
   /** `workspace` has one root, and no rules: they were checked when the change was made. */

@@ -125,7 +125,7 @@ async function materialise(
   }
   // A directory that is only half filled when the process dies is known at the next start.
   note.workspace = replica.id;
-  // The first content is no change that could be taken back.
+  // The first content is no change that could be undone.
   const first = (await completeAt(store, info)) ?? 0;
   await replica.replay(Math.max(first, info.revision - recentChanges));
   if (isKnown) await replica.replayKnown(info.revision);

@@ -102,7 +102,7 @@ export class Replica implements Replication, AsyncDisposable {
    */
   follow(): void {
     this.#unsubscribe = this.#store.changed((workspace, revision) => {
-      // What is being appended here is no news, and is told before the append is answered.
+      // An entry that this process appends is no news: its append reports it.
       const known = this.#revision + (this.#appending ? 1 : 0);
       if (workspace === this.id && revision > known) this.#question.answered().catch(() => {});
     });

@@ -13,7 +13,7 @@ export class StoreReach {
   #stopped = false;
   isLost = false;
 
-  /** `ask` tells by `isUp` and `isDown` what came of it. */
+  /** `ask` reports its result through `isUp` and `isDown`. */
   constructor(ask: () => Promise<void>, warn: ((message: string) => void) | undefined) {
     this.#ask = ask;
     this.#warn = warn;

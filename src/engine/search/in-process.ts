@@ -1,5 +1,5 @@
 // The beginning of a search, done in this process: the first files in path order are read and searched here. A small
-// tree is through before ripgrep would have started, and the first hits of a common word are found at once. What
+// tree is searched before ripgrep would have started, and the first hits of a common word are found at once. What
 // takes longer is handed over, with the place that was reached.
 
 import { clock } from "../clock.ts";
@@ -18,7 +18,7 @@ import { WalkEntry, Walker } from "./walker.ts";
 
 const largestFile = 1024 * 1024;
 const mostMs = 60; // where hits come so often that the limit will be reached
-const ampleMs = 500; // where ripgrep would have to tell of masses
+const ampleMs = 500; // where ripgrep would report very many hits
 
 const patienceMs = 10; // what ripgrep takes to start and to end
 const sharedMs = 6; // if it has started by then

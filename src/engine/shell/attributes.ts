@@ -15,7 +15,7 @@ const firstDescriptor = 3; // of the files that the child is handed
 const mostAtOnce = 200;
 const mostKnown = 10_000;
 
-/** What only the disk can tell. */
+/** What only the disk knows. */
 export interface AttributeDisk {
   /** Identifies an open file and its state, whatever its name. */
   identify(fd: number): string;
@@ -55,7 +55,7 @@ export function attributeCopier({ identify, links }: AttributeDisk): CopyAttribu
         asked.forEach(add);
         continue;
       }
-      // Some have, or the shell cannot tell; what `cp` complains about says which.
+      // Some have, or the shell cannot find out; the errors of `cp` name them.
       const farm = links(firstDescriptor, firstDescriptor + some.length - 1, nowhere);
       const args = ["-t", farm, ...some.map((_, i) => target(i))];
       const complaints = await complaintsOf(run(some, args, "pipe"));

@@ -1,4 +1,4 @@
-// A store whose operations are spans. Only the name of the operation is told: names of workspaces and hashes are not.
+// A store whose operations are spans. A span has only the name of the operation, no names of workspaces and no hashes.
 import { traced } from "../span.ts";
 import type { WorkspaceStore } from "./store.ts";
 

@@ -33,7 +33,7 @@ export async function changedPart(before: Text, after: Text, context: number): P
   return { ...parts, skipped: countBreaks(a.subarray(0, start)) };
 }
 
-/** Whether lines that differ as bytes may be the same ones but for how they end: these tell nothing then. */
+/** Whether lines that differ as bytes may be the same but for their line endings: then they prove nothing. */
 function areMixed({ before, after }: { readonly before: TextPart; readonly after: TextPart }): boolean {
   const parts = [before, after];
   return parts.some(({ raw, body }) => raw !== body) && parts.some(({ raw }) => /(?<!\r)\n/.test(raw));

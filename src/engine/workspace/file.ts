@@ -220,7 +220,7 @@ export class OpenFile implements Disposable {
   }
 }
 
-/** Some versions of Node on Windows tell no device (0) for a name, but one for an open file. */
+/** Some versions of Node on Windows report no device (0) for a name, but one for an open file. */
 function isSame(a: Stats, b: Stats): boolean {
   return a.ino === b.ino && (a.dev === b.dev || a.dev === 0 || b.dev === 0);
 }

@@ -1,4 +1,4 @@
-// A masked file as it is shown: its text, and its size, which must not tell how long the hidden values are.
+// A masked file as it is shown: its text, and its size, which must not reveal how long the hidden values are.
 import { Buffer } from "node:buffer";
 import { closeSync, constants, fstatSync, readSync, type Stats } from "node:fs";
 import { Fault } from "../fault.ts";

@@ -29,7 +29,7 @@ export function statOf(stats: Stats): Stat {
   };
 }
 
-/** Works for what `stat` and what `readdir` tell. */
+/** Works for the results of `stat` and of `readdir`. */
 export function kindOf(
   entry: Pick<
     Stats,

@@ -56,7 +56,7 @@ export class SnapshotOrigin implements ForkOrigin {
   }
 }
 
-/** How the copy method tells that a file is still the base's, without reading it. */
+/** How the copy method knows that a file is still the base's, without reading it. */
 function untouchedIn(layout: Layout, record: WorkspaceRecord): (pair: Pair) => boolean {
   const { method, tree = "", created } = record;
   switch (method) {

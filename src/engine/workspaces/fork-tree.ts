@@ -12,7 +12,7 @@ export interface ForkTree {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Makes the files of a fork, and tells which snapshot of the base they are. Faults: those of `Snapshots.of`. */
+/** Makes the files of a fork, and returns the snapshot of the base that they are. Faults: those of `Snapshots.of`. */
 export async function makeForkTree(
   layout: Layout,
   snapshots: Snapshots,

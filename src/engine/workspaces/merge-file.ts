@@ -1,5 +1,5 @@
 // Three-way merge of what is at one path: contents by lines, modes, targets of links. What both sides changed
-// differently is a conflict, told with both sides.
+// differently is a conflict, reported with both sides.
 import { merge } from "../edit/merge.ts";
 import type { Overlap } from "../edit/weave.ts";
 import { Fault, type MergeConflict, type NumberedLine } from "../fault.ts";

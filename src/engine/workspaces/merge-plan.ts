@@ -138,7 +138,7 @@ class Planning implements MergePlan {
     return true;
   }
 
-  /** Neither has the file under its old name. True where that is a conflict, and it is told. */
+  /** Neither has the file under its old name. True where that is a conflict, which is then reported. */
   async #movedOrGone(path: string, before: SideAtPath, to: string | undefined): Promise<boolean> {
     const other = await renamedTo({ path, side: before }, await this.#input.appeared());
     if (other === to) return false;
@@ -228,7 +228,7 @@ class Planning implements MergePlan {
     else if (prefer === "fork") this.#put(path, theirs, ours, false);
   }
 
-  /** What only the whole plan can tell: directories that stay because something is left in them, names in the way. */
+  /** What only the whole plan shows: directories that stay because something is left in them, names in the way. */
   check(): void {
     const paths = [...this.#outcomes.keys()].sort().reverse();
     for (const path of paths) {
@@ -277,7 +277,7 @@ async function preferring(
   return { side: { kind: "file", mode, bytes: async () => bytes } };
 }
 
-/** Whether the fork has dealt with a conflict since it was told: every overlap has other lines than then. */
+/** Whether the fork has resolved a conflict since it was reported: every overlap has other lines than then. */
 async function isRewritten(
   { ours: then, overlaps: told }: NonNullable<ReturnType<Bases["refused"]>>,
   ours: SideAtPath | undefined,

@@ -23,7 +23,7 @@ export function overlapsOf(base: Buffer, ours: Buffer, theirs: Buffer): ToldOver
   return { ours: all.map(one => hash(one.ours)), theirs: all.map(one => hash(one.theirs)) };
 }
 
-/** Whether every overlap has other lines of ours than were told, and the lines of theirs that were told. */
+/** Whether every overlap has other lines of ours than were reported, and the same lines of theirs. */
 export function isDealtWith(told: ToldOverlaps, now: ToldOverlaps): boolean {
   return (
     now.ours.every(hash => !told.ours.includes(hash)) && now.theirs.every(hash => told.theirs.includes(hash))

@@ -1,4 +1,4 @@
-// Which changes of a workspace were taken back as a whole. A merge that was undone can be made again.
+// Which changes of a workspace were undone as a whole. A merge that was undone can be made again.
 import type { Workspace } from "../workspace/workspace.ts";
 
 /** The answer reads the history when it is first asked. */

@@ -40,7 +40,7 @@ export class OwnMeter implements MeterProvider {
     return Object.assign(Object.create(createNoopMeter()), { createHistogram });
   }
 
-  /** What there is to tell now; empty where nothing was recorded. */
+  /** What there is to report now; empty where nothing was recorded. */
   collect(): object[] {
     const [from, to] = [nanoseconds(this.#since), nanoseconds(Date.now())];
     const metrics = this.#histograms.flatMap(one => one.collect(from, to, this.#delta));

@@ -1,4 +1,4 @@
-// Who may look at a page, told by a cookie. It is given for a one-time token in the address, or for a token of an HTTP
+// Who may look at a page, by a cookie. It is given for a one-time token in the address, or for a token of an HTTP
 // server; it lives in memory, so it ends with the process.
 import { randomBytes, timingSafeEqual } from "node:crypto";
 import type { ConnectionEnds } from "../../host/peer-user.ts";
@@ -65,7 +65,7 @@ export class Entrance {
 }
 
 export interface CookieOptions {
-  /** Cookies are sent to every port of a host: the name tells pages apart. */
+  /** Cookies are sent to every port of a host: the name distinguishes pages. */
   readonly port: number;
   readonly secure: boolean;
 }

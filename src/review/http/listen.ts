@@ -12,7 +12,7 @@ export interface LocalPage {
   readonly url: string;
   /**
    * With a token that works once, for the program that opens a browser. Other users can see the arguments of that
-   * program, so where the system tells whose a connection is, the token is good for this user's only.
+   * program, so where the system reports whose a connection is, the token is good for this user's only.
    */
   readonly ownUrl: string;
   close(): Promise<void>;

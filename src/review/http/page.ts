@@ -1,4 +1,4 @@
-// The page and its API over HTTP: who asks, from where, and what they get. Refuses what another page or another host
+// The page and its API over HTTP: authentication, origin checks and routes. Refuses what another page or another host
 // name sends, before it looks at anything else.
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { clock } from "../../engine/clock.ts";

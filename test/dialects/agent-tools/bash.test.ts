@@ -55,7 +55,7 @@ describe("bash", () => {
     expect(await ran("no-such-program-at-all")).toMatchObject({ exit_code: 127 });
   });
 
-  it("tells a signal by its name and as 128+n", async () => {
+  it("reports a signal by its name and as 128+n", async () => {
     expect(await ran("kill -TERM $$")).toMatchObject({ exit_code: 143, signal: "SIGTERM", timed_out: false });
     expect(await ran("kill -9 $$")).toMatchObject({ exit_code: 137, signal: "SIGKILL" });
   });

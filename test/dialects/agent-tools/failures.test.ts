@@ -5,7 +5,7 @@ import { Fault } from "../../../src/engine/fault.ts";
 import { Fixture } from "./fixture.ts";
 
 describe("io_error", () => {
-  it("tells what the system says about a place that cannot be written", async () => {
+  it("reports what the system says about a place that cannot be written", async () => {
     await using fixture = new Fixture();
     const server = await fixture.serve({ args: ["--allow-outside-workspace"] });
     const { error, message } = await server.refuses("write_file", { path: "/sys/polyfs.txt", content: "x" });
@@ -13,7 +13,7 @@ describe("io_error", () => {
     expect(message).toContain("/sys/polyfs.txt");
   });
 
-  it("tells that a directory was granted for reading only", async () => {
+  it("reports that a directory was granted for reading only", async () => {
     await using fixture = new Fixture({ "../library/a.txt": "a\n" });
     const library = `${fixture.base}/library`;
     const server = await fixture.serve({ args: ["--workspace", fixture.root, "--allow-read", library] });

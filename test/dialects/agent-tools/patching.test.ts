@@ -140,7 +140,7 @@ describe("apply_patch", () => {
     });
   });
 
-  it("tells of other names of what it replaced", async () => {
+  it("reports other names of what it replaced", async () => {
     linkSync(fixture.path("a.txt"), fixture.path("other.txt"));
     expect(await apply(modify("a.txt", two))).toBe(
       "Applied patch:\nM a.txt (+2 -1)\nNote: 1 other hard link to the old file keeps the old content.",

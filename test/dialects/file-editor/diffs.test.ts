@@ -54,7 +54,7 @@ describe("a diff", () => {
     },
   );
 
-  it("tells how many lines the file has lost", async () => {
+  it("reports how many lines the file has lost", async () => {
     await using fixture = await Fixture.open({ "a.txt": "a\nb\nc\n" });
     const diff = { path: "a.txt", search_content: "a\nb", replace_content: "ab", start_line: 1 };
     expect(await fixture.says("apply_diffs", diff)).toBe(

@@ -92,7 +92,7 @@ describe("writing", () => {
     expect(fixture.bytes("x/y/z.txt")).toBe("a\r\n\xc3\xbc");
   });
 
-  it("tells a wrong line_count behind the documented sentence", async () => {
+  it("reports a wrong line_count behind the documented sentence", async () => {
     await using fixture = await Fixture.open();
     expect(await fixture.says("write_files", { path: "a.txt", content: "a\n", line_count: 1 })).toBe(
       "File written successfully: a.txt (2 lines)\nNote: line_count for a.txt was 1, but the content has 2 lines.",
@@ -170,7 +170,7 @@ describe("listing", () => {
     expect(await fixture.says("list_files", { path: join(fixture.path, "a/c") })).toBe("file: d.txt");
   });
 
-  it("tells an empty directory, one that is not there, and a file", async () => {
+  it("reports an empty directory, one that is not there, and a file", async () => {
     await using fixture = await Fixture.open({ "a.txt": "", "dir/x": "" });
     mkdirSync(join(fixture.path, "empty"));
     expect(await fixture.says("list_files", { path: "empty", recursive: true })).toBe("(empty directory)");

@@ -36,7 +36,7 @@ const found = async (args: object) =>
   );
 
 describe("allowed directories", () => {
-  it("are told", async () => {
+  it("are reported", async () => {
     const { allowedDirectories } = await fixture.done("list_allowed_directories");
     expect(allowedDirectories).toEqual([realpathSync(fixture.path)]);
     expect(await fixture.text("list_allowed_directories")).toContain(fixture.path);
@@ -165,7 +165,7 @@ describe("a directory", () => {
     );
   });
 
-  it("tells where links lead when asked", async () => {
+  it("reports where links lead when asked", async () => {
     const said = await fixture.text("list_directory", { path: ".", includeSymlinkTargets: true });
     expect(said).toContain("[LINK] link-to-src -> src");
     const { entries } = await fixture.done("list_directory", { path: ".", includeSymlinkTargets: true });

@@ -141,7 +141,7 @@ describe("globs", () => {
     "{a,b}".repeat(30),
     "",
     "x".repeat(5000),
-  ])("%s is refused wherever a pattern may stand", async pattern => {
+  ])("%s is refused in every parameter that takes a pattern", async pattern => {
     for (const [tool, args] of [
       ["list_directory", { pattern }],
       ["list_directory", { excludePatterns: [pattern] }],

@@ -24,7 +24,7 @@ afterAll(() => fixture[Symbol.asyncDispose]());
 beforeEach(() => fixture.reset({ "a.txt": "one\ntwo\n" }));
 
 describe("write_file", () => {
-  it("creates, with parents, and tells lines, size and version", async () => {
+  it("creates, with parents, and reports lines, size and version", async () => {
     const said = await server.says("write_file", { path: "x/y/z.txt", content: "a\nb\n" });
     expect(said).toMatch(/^created x\/y\/z\.txt · 2 lines · 4 B · v:\w{12}\nchange \w+ \(undo reverts it\)$/);
     expect(fixture.read("x/y/z.txt")).toBe("a\nb\n");
@@ -101,7 +101,7 @@ describe("replace_in_files", () => {
     }),
   );
 
-  it("replaces every occurrence in all matching files, and tells each with its version", async () => {
+  it("replaces every occurrence in all matching files, and reports each with its version", async () => {
     const said = await server.says("replace_in_files", {
       paths: ["*.ts", "src/*.md"],
       old: "foo",
@@ -131,7 +131,7 @@ describe("replace_in_files", () => {
     expect(fixture.read("src/a.ts")).toBe("x-x\n");
   });
 
-  it("only tells in a dry run", async () => {
+  it("only reports in a dry run", async () => {
     const said = await server.says("replace_in_files", {
       paths: ["**/*"],
       old: "foo",
@@ -222,7 +222,7 @@ describe("apply_patch", () => {
     expect([fixture.has("new"), fixture.has("d.txt")]).toEqual([false, false]);
   });
 
-  it("only tells in a dry run", async () => {
+  it("only reports in a dry run", async () => {
     expect(await server.says("apply_patch", { patch: unified, dry_run: true })).toMatch(
       /\n\[dry run: nothing was written\]$/,
     );

@@ -1,4 +1,4 @@
-// What a client is told before the first call: small definitions, honest annotations, and only what can be done.
+// What a client gets before the first call: small definitions, honest annotations, and only what can be done.
 import { describe, expect, it } from "vitest";
 import { start } from "../../mcp/wire.ts";
 import { Fixture } from "./fixture.ts";

@@ -1,5 +1,5 @@
-// Edits: all kinds mixed in one call, all or none; what is overlooked is told, what cannot be applied is refused with
-// what stands there.
+// Edits: all kinds mixed in one call, all or none; a tolerant match is reported, what cannot be applied is refused with
+// the current lines.
 import { chmodSync, linkSync, lstatSync, readlinkSync, statSync, symlinkSync } from "node:fs";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { Fixture, type Server, versionIn } from "./fixture.ts";

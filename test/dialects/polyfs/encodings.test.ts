@@ -63,7 +63,7 @@ describe.each([
 });
 
 describe("what cannot be found out", () => {
-  it("is named by the caller: short files have too few letters to tell", async () => {
+  it("is named by the caller: short files have too few letters to detect it", async () => {
     fixture.write("s.txt", iconv.encode("né\n", "latin1"));
     expect(await server.says("read_file", { path: "s.txt" })).toContain(
       "some bytes are no text: name its encoding",

@@ -59,7 +59,7 @@ export class Server {
     return lines;
   }
 
-  /** The version of a file as reading it tells. */
+  /** The version of a file as reading reports it. */
   async version(path: string): Promise<string> {
     const head = (await this.says("read_file", { path, limit: 1 })).split("\n")[0] ?? "";
     return versionIn(head);
@@ -77,7 +77,7 @@ export function versionIn(said: string): string {
   return found ?? "";
 }
 
-/** The id of the change that an answer offers to take back. */
+/** The id of the change that an answer offers to undo. */
 export function changeIn(said: string): string {
   const found = /^change (\w+)/m.exec(said)?.[1];
   expect(found, said).toBeDefined();

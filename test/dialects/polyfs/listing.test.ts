@@ -60,7 +60,7 @@ describe("list_directory", () => {
     expect(await order("modified")).toEqual(["a.txt", "b.txt"]);
   });
 
-  it("tells size, time and mode with details", async () => {
+  it("reports size, time and mode with details", async () => {
     const said = await server.says("list_directory", { details: true });
     expect(said).toMatch(/\na\.txt {2}1 B {2}1970-01-01 00:50 {2}rw-/);
     expect(said).toMatch(/\nsrc\/ {2}- {2}/);
@@ -173,7 +173,7 @@ describe("find_files", () => {
 });
 
 describe("list_roots", () => {
-  it("tells what may be written and what only read", async () => {
+  it("reports what may be written and what only read", async () => {
     await using other = new Fixture({ "ro.txt": "" });
     const both = await fixture.serve({ roots: [], args: [fixture.root, "--allow-read", other.root] });
     expect(await both.says("list_roots")).toBe(`${fixture.root} (read-write)\n${other.root} (read-only)`);

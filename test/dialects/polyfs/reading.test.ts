@@ -76,7 +76,7 @@ describe("read_file", () => {
     expect(await server.says("read_file", { path: "open.txt" })).toMatch(/ · 1 line · .*\n1: no end$/);
   });
 
-  it("tells what is unusual about a file", async () => {
+  it("reports what is unusual about a file", async () => {
     expect(await server.says("read_file", { path: "crlf.txt" })).toMatch(/ · CRLF · v:\w+\n1: a\n2: b$/);
     expect(await server.says("read_file", { path: "bom.txt" })).toMatch(
       / · byte-order mark · v:\w+\n1: marked$/,
@@ -129,7 +129,7 @@ describe("read_file", () => {
     expect(hex[2]).toBe("[bytes 32-64 of 100; go on with offset=3]");
   });
 
-  it("reads several files, each with its head line, and tells what is wrong with one in its place", async () => {
+  it("reads several files, each with its head line, and reports an error in its place", async () => {
     const said = await server.says("read_file", { paths: ["a.txt", "nope.txt", "open.txt"], limit: 2 });
     expect(said).toMatch(
       /^a\.txt · 3 lines[^\n]*\n1: one\n2: two\n\[lines 1-2 of 3; go on with offset=3\]\n\n/,
@@ -185,7 +185,7 @@ describe("read_file", () => {
 });
 
 describe("file_info", () => {
-  it("tells all that is known about a text", async () => {
+  it("reports all that is known about a text", async () => {
     const said = await server.says("file_info", { path: "crlf.txt" });
     const rows = new Map(
       said
@@ -219,7 +219,7 @@ describe("file_info", () => {
     });
   });
 
-  it("tells links with their target, directories, and binary files", async () => {
+  it("reports links with their target, directories, and binary files", async () => {
     expect(await server.says("file_info", { path: "link" })).toMatch(
       /type: symlink to a file\nlink to: a\.txt\n/,
     );
@@ -227,7 +227,7 @@ describe("file_info", () => {
     expect(await server.says("file_info", { path: "blob.bin" })).toMatch(/encoding: binary\nversion: v:/);
   });
 
-  it("takes several, and tells what is wrong with one in its place", async () => {
+  it("takes several, and reports an error in its place", async () => {
     const said = await server.says("file_info", { paths: ["a.txt", "nope"] });
     expect(said).toMatch(/^a\.txt\ntype: file[\s\S]*\n\nnope\nnot_found: nope does not exist\n/);
     expect((await server.result("file_info", { paths: ["nope"] })).isError).toBe(true);

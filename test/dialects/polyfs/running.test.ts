@@ -48,7 +48,7 @@ describe("run_command", () => {
     expect(fixture.read(".polyfs/.gitignore")).toBe("*\n");
   });
 
-  it("tells what it changed, and undo brings all of it back to the bit", async () => {
+  it("reports what it changed, and undo brings all of it back to the bit", async () => {
     const files = Object.fromEntries(Array.from({ length: 60 }, (_, i) => [`d/f${i}.txt`, `file ${i}\n`]));
     await using fixture = new Fixture({
       ...files,
@@ -151,7 +151,7 @@ describe("without leave", () => {
     "--allow-run refuses to start where there is no sandbox, and says what to install",
     async () => {
       await using fixture = new Fixture();
-      // A machine without bubblewrap: ours, with nothing where it stands.
+      // A machine without bubblewrap: ours, with nothing at its path.
       const machine = ["--dev-bind", "/", "/", "--ro-bind", "/dev/null", bubblewrap];
       const program = join(import.meta.dirname, "../../../dist/polyfs.cjs");
       const server = [process.execPath, program, "--allow-run", fixture.root];

@@ -311,7 +311,7 @@ describe("search_text by kind", () => {
 });
 
 describe("replace_in_files by name", () => {
-  it("renames one thing over files, and tells the places that may be another", async () => {
+  it("renames one thing over files, and reports the places that may be another symbol", async () => {
     fixture.write(
       "lib.ts",
       "export function load(a: string) {\n  return load2(a); // load\n}\nconst load2 = load;\n",

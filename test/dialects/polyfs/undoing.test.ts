@@ -88,7 +88,7 @@ describe("undo without arguments", () => {
 });
 
 describe("list_changes", () => {
-  it("tells one's own from others of the same name", async () => {
+  it("distinguishes one's own changes from others of the same name", async () => {
     const other = await fixture.serve();
     const first = await edit("5", "five");
     const second = await edit("15", "fifteen", other);
@@ -106,7 +106,7 @@ describe("list_changes", () => {
     expect(said).not.toContain("y.txt");
   });
 
-  it("with what somebody else did in between say so in the diff", async () => {
+  it("with another client's changes in between say so in the diff", async () => {
     await edit("5", "five");
     await edit("15", "fifteen");
     const params = { since: "start", diff: true };
@@ -211,7 +211,7 @@ describe("undo with a path", () => {
     expect(fixture.read("a.txt")).toBe("a\n");
   });
 
-  it("and since takes back only changes of that path", async () => {
+  it("and since undoes only changes of that path", async () => {
     await server.says("write_file", { path: "b.txt", content: "1\n" });
     await server.says("write_file", { path: "a.txt", content: "a\n" });
     await server.says("write_file", { path: "b.txt", content: "2\n" });

@@ -144,7 +144,7 @@ describe("list_changes and undo", () => {
     expect(ofB).not.toContain("a.txt");
   });
 
-  it("take back the last change, and an undo where it is named", async () => {
+  it("undo the last change, and an undo where it is named", async () => {
     await server.says("edit_file", { path: "a.txt", edits: [line(1, "eins")] });
     const undone = await server.says("undo");
     expect(undone).toMatch(
@@ -156,7 +156,7 @@ describe("list_changes and undo", () => {
     expect(await server.says("list_changes", { limit: 1 })).toMatch(/ · undo · you · undoes \w+\n/);
   });
 
-  it("take back an older change, and later edits elsewhere stay; an overlap is refused", async () => {
+  it("undo an older change, and later edits elsewhere stay; an overlap is refused", async () => {
     await server.says("edit_file", { path: "a.txt", edits: [line(2, "zwei")] });
     const id = /^\w+/.exec(await server.says("list_changes", { limit: 1 }))?.[0];
     await server.says("edit_file", { path: "a.txt", edits: [line(15, "fuenfzehn")] });
@@ -175,7 +175,7 @@ describe("list_changes and undo", () => {
     expect(fixture.read("a.txt")).toContain("other");
   });
 
-  it("take back what a change did to one path only", async () => {
+  it("undo what a change did to one path only", async () => {
     fixture.write("b.txt", "foo\n");
     fixture.write("c.txt", "foo\n");
     const said = await server.says("replace_in_files", { paths: ["*.txt"], old: "foo", new: "bar" });

@@ -1,4 +1,4 @@
-// The calls that both servers are asked, made from tables. `ROOT` and `OUTSIDE` stand for each server's own copy.
+// The calls that both servers are asked, made from tables. `ROOT` and `OUTSIDE` are each server's own copy.
 import { directories, files, links } from "./tree.ts";
 
 export interface Call {

@@ -128,7 +128,7 @@ function asked({ args }: Call): string {
   return JSON.stringify(args) ?? "";
 }
 
-/** Whether the texts to replace stand in the file as they are. */
+/** Whether the texts to replace occur in the file as they are. */
 function isVerbatim({ args }: Call): boolean {
   const { path, edits } = args as { path: string; edits: { oldText: string }[] };
   const content = String(files[path.replace("ROOT/", "")]);

@@ -255,7 +255,7 @@ describe("directory_tree", () => {
 });
 
 describe("get_file_info", () => {
-  it("tells type, size, time and permissions", async () => {
+  it("reports type, size, time and permissions", async () => {
     chmodSync(fixture.path("a.txt"), 0o640);
     utimesSync(fixture.path("a.txt"), 1_700_000_000, 1_700_000_000.5);
     expect(await fixture.says("get_file_info", { path: fixture.path("a.txt") })).toBe(

@@ -280,7 +280,7 @@ describe("grep_files", () => {
     );
   });
 
-  it("tells a search without hits from one without files", async () => {
+  it("distinguishes a search without hits from one without files", async () => {
     expect(await grep({ regex: "nothing like it", directory: fixture.root })).toBe("(no matches found)");
     expect(await grep({ regex: "TODO", directory: fixture.root, globs: ["*.zig"] })).toBe(
       "(no files to search)",
@@ -323,7 +323,7 @@ describe("grep_files", () => {
       fixture.write(`many/${i % 7}/${i}.txt`, `${"filler\n".repeat(300)}hit ${i}\n`);
     const found = await grep({ regex: "hit \\d+", directory: fixture.path("many") });
     expect(found).toContain("[300 matches]");
-    // Without a character that must stand there, everything is read.
+    // Without a character that must occur, everything is read.
     expect(await grep({ regex: "(?:hit)? ?(?=\\d)\\S*(?<=hit \\d+)", directory: fixture.path("many") })).toBe(
       found,
     );

@@ -35,7 +35,7 @@ export class Connections implements AsyncDisposable {
     pool.on("error", () => {});
   }
 
-  /** Connects once, so that a wrong address or password is told at the start. Faults: `store_unavailable`. */
+  /** Connects once, so that a wrong address or password fails at the start. Faults: `store_unavailable`. */
   static async open(address: string, options: SqlConnectionOptions = {}): Promise<Connections> {
     const { connections = 10, patienceMs = 10_000 } = options;
     const url = new URL(address);

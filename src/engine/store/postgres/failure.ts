@@ -1,4 +1,4 @@
-// What PostgreSQL and the network say, as failures of the store that tell what to do.
+// What PostgreSQL and the network say, as failures of the store that say what to do.
 import { Fault, type StoreFailure } from "../../fault.ts";
 
 /** By SQLSTATE, the longest beginning that fits. */

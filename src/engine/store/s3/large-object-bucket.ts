@@ -11,7 +11,7 @@ export class LargeObjectBucket implements LargeObjects {
     this.#bucket = bucket;
   }
 
-  /** Asks once, so that wrong keys are told at the start. Faults: `store_unavailable`. */
+  /** Asks once, so that wrong keys fail at the start. Faults: `store_unavailable`. */
   static async open(address: string, environment?: NodeJS.ProcessEnv): Promise<LargeObjectBucket> {
     const bucket = S3Bucket.at(address, environment);
     await bucket.now();

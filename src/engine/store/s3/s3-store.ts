@@ -292,7 +292,7 @@ export class S3Store implements WorkspaceStore {
     return head;
   }
 
-  /** Only of this process: a bucket does not tell. */
+  /** Only of this process: a bucket does not report changes. */
   changed(listener: (workspace: WorkspaceId, revision: Revision) => void): () => void {
     this.#listeners.add(listener);
     return () => void this.#listeners.delete(listener);

@@ -16,7 +16,7 @@ export interface SignedRequest {
   readonly body?: Uint8Array | undefined;
 }
 
-/** The headers with which the service knows who asks. */
+/** The headers that authenticate the request. */
 export function signed(
   { method, url, headers, body }: SignedRequest,
   { accessKey, secretKey, sessionToken, region }: Credentials,

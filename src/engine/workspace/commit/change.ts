@@ -144,7 +144,7 @@ export interface Commit {
   readonly files: readonly ChangedFile[];
   /** Directories that were made because they were missing, outermost first. */
   readonly parents: readonly string[];
-  /** Whether the archive has all that is needed to take it back. */
+  /** Whether the archive has all that undo needs. */
   readonly recorded: boolean;
 }
 

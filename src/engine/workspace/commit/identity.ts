@@ -45,7 +45,7 @@ export function isThisProcess({ pid, start, world }: ProcessIdentity): boolean {
   return pid === self.pid && start === self.start && world === self.world;
 }
 
-/** Which start of the machine this is. Where the system does not tell, the time of it, to ten minutes. */
+/** Which boot of the machine this is. Where the system does not say, its time, to ten minutes. */
 export const bootId = once(() => {
   const boot = bootOf(thisProcess());
   return isBootId(boot) ? boot : `${boot} ${Math.round((Date.now() / 1000 - uptime()) / 600)}`;
@@ -64,7 +64,7 @@ export function isAlive(other: ProcessIdentity, heartbeat: number, around: Liven
   return other.beacon === undefined || isFresh(heartbeat) || around.isLit(other.beacon) !== false;
 }
 
-/** Whether only its beacon can tell. */
+/** Whether only its liveness socket can show it. */
 export function needsBeacon(other: ProcessIdentity): boolean {
   return (other.world !== thisProcess().world && !isOtherBoot(other)) || other.start === "";
 }

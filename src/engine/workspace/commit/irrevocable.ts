@@ -135,7 +135,7 @@ function lossOf(address: Address, stat: Stats, budget: Budget): Loss | undefined
   return isReadable(address, stat) ? undefined : { reason: "unreadable" };
 }
 
-/** The owner's permission bits decide about the owner. About others and root only the system can tell. */
+/** The owner's permission bits decide about the owner. About others and root only the system knows. */
 function isReadable(address: Address, stat: Stats): boolean {
   if (stat.uid === process.geteuid?.() && (stat.mode & 0o400) !== 0) return true;
   try {

@@ -20,7 +20,7 @@ export class OtherProcesses {
   readonly #processes: string;
   readonly #beacons: string;
   readonly #recover: () => void;
-  /** The processes that need not be looked at: a connection will tell, or they are not this one's to recover. */
+  /** The processes that need no check: a connection will report their end, or they are not this one's to recover. */
   readonly #known = new Set<string>();
   #watched = 0;
   #isFirstLook = true;

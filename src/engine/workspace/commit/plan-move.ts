@@ -203,7 +203,7 @@ function canRename(plan: CommitPlan, source: Target, target: Target, stat: Stats
   return from === to || (from.reaches(to, isNew) && mountOf(from) === mountOf(to));
 }
 
-/** Two spellings of one entry, on a file system that does not tell case or Unicode forms apart. */
+/** Two spellings of one entry, on a file system that ignores case or Unicode forms. */
 function isOneEntry(plan: CommitPlan, source: Target, target: Target): boolean {
   if (source.entry.place !== target.entry.place || source.key !== target.key) return false;
   const names = sys

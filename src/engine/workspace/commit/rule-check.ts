@@ -82,7 +82,7 @@ function proposal({ change, source, target }: ResolvedChange) {
 }
 
 /**
- * Refuses what the rules forbid, and tells what a person has to be asked about: every file that goes, and what is
+ * Refuses what the rules forbid, and returns what needs a person's approval: every file that goes, and what is
  * written. Yields after each entry of a tree.
  */
 function* openNeeds(

@@ -30,7 +30,7 @@ export interface FileIdentity {
 /** New content under a temporary name. With `blob`, the journal holds the bytes too. */
 export interface StagedAttributes {
   readonly blob?: ByteRange;
-  /** Hash of bytes that the journal does not hold: tells after a power cut whether all of them reached the disk. */
+  /** Hash of bytes that the journal does not hold: shows after a power cut whether all of them reached the disk. */
   readonly hash?: string;
   readonly mode?: number;
   /** The owner of the file that had this mode (granted-mode.ts). */
@@ -58,7 +58,7 @@ export interface MoveStep {
   };
   /** `to` is a fresh temporary name: the entry is removed. */
   readonly away?: "tree" | "empty";
-  /** `from` and `to` are one entry of a directory that does not tell case apart. */
+  /** `from` and `to` are one entry of a directory that ignores case. */
   readonly recase?: boolean;
 }
 

@@ -13,7 +13,7 @@ export interface Claim extends Disposable {
 }
 
 const waitMs = 15;
-/** What this process holds: within it, its own identity tells nothing. */
+/** What this process holds: within it, its own identity proves nothing. */
 const held = new Set<string>();
 
 /** Undefined where a living process has it. */

@@ -16,11 +16,11 @@ export interface OpenOptions {
 }
 
 export interface Held {
-  /** A descriptor of the object, where there is one that stands for it; else -1. */
+  /** A descriptor of the object, where there is one; else -1. */
   readonly fd: number;
   /** Names this object in the calls of calls.ts, with `/name` appended what lies below it. */
   readonly address: string;
-  /** Where the object is now, as the system tells it: bytes as Latin-1. */
+  /** Where the object is now, as the system reports it: bytes as Latin-1. */
   whereabouts(): string;
   stat(): Stats;
   statBig(): BigIntStats;

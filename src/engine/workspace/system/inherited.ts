@@ -5,7 +5,7 @@ import { byDescriptor } from "./descriptors.ts";
 
 const O_CLOEXEC = 0o2000000; // the same on every Linux architecture but three that Node does not run on
 
-/** The descriptors that children would inherit. Empty where the system does not tell (not Linux). */
+/** The descriptors that children would inherit. Empty where the system does not list them (not Linux). */
 export function inheritedDescriptors(): number[] {
   if (!byDescriptor) return [];
   return readdirSync("/proc/self/fdinfo")

@@ -1,4 +1,4 @@
-// Boots and processes as /proc tells them (Linux).
+// Boots and processes as /proc reports them (Linux).
 import { readFileSync, readlinkSync } from "node:fs";
 import type { Machine } from "./machine.ts";
 import { findProcess } from "./processes.ts";

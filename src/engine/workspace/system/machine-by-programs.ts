@@ -1,4 +1,4 @@
-// Boots and processes as `sysctl` and `ps` tell them (macOS, the BSDs). Each question starts a program, so answers are
+// Boots and processes as `sysctl` and `ps` report them (macOS, the BSDs). Each question starts a program, so answers are
 // kept: those about the boot for good, those about a process for a moment, because callers that wait for a lock ask
 // again and again.
 import { clock } from "../../clock.ts";

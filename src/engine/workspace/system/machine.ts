@@ -9,7 +9,7 @@ export interface Machine {
   namespace(): string;
   /**
    * When a process was started, in the system's own words. With its number this identifies a process. Undefined where it
-   * is gone; empty where it lives and the system does not tell.
+   * is gone; empty where it lives and the system does not report it.
    */
   startOf(pid: number): string | undefined;
 }

@@ -1,6 +1,6 @@
 // Whether a held object lies in a mount of our own namespace (Linux).
 //
-// A path does not tell: an object reached through `/proc/PID/root` lies in a mount of another namespace, and its path
+// A path does not show it: an object reached through `/proc/PID/root` lies in a mount of another namespace, and its path
 // is the path in that namespace.
 import { closeSync, openSync, readFileSync, readSync } from "node:fs";
 import { join, relative } from "node:path";
@@ -8,7 +8,7 @@ import type { Handle } from "../handle.ts";
 
 const room = Buffer.allocUnsafe(512);
 
-/** The number of the mount. Undefined where the system does not tell. */
+/** The number of the mount. Undefined where the system does not report it. */
 export function mountOf({ fd }: Handle): number | undefined {
   if (fd < 0) return undefined;
   const info = openSync(`/proc/self/fdinfo/${fd}`, "r");
@@ -44,7 +44,7 @@ export interface InnerPath {
 
 /**
  * The path of a held object inside its file system: two mounts of one directory have different paths, and the same
- * inner one. Undefined if the system does not tell.
+ * inner one. Undefined if the system does not report it.
  */
 export function innerPathOf(handle: Handle): InnerPath | undefined {
   try {

@@ -1,4 +1,4 @@
-// How this process tells boots and processes apart. The choice depends on what is there.
+// How this process distinguishes boots and processes. The choice depends on what the system offers.
 import { onWindows } from "../windows-path.ts";
 import { byDescriptor } from "./descriptors.ts";
 import type { Machine } from "./machine.ts";

@@ -178,7 +178,7 @@ function isThere(place: Place, path: string): boolean {
   }
 }
 
-/** Where the process is, as the system tells it. */
+/** Where the process is, as the system reports it. */
 function whereNow(): Buffer {
   return realpathSync.native(".", "buffer");
 }
@@ -432,7 +432,7 @@ export class HeldByWorkingDirectory implements Held {
       where = refresh(this.place);
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
-      return `${Buffer.from(this.place.path).toString("latin1")} (deleted)`; // as Linux tells it
+      return `${Buffer.from(this.place.path).toString("latin1")} (deleted)`; // as Linux reports it
     }
     if (this.name === undefined) return where;
     // The system knows how the name is spelled, where more than one spelling leads to it.
