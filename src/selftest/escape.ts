@@ -4,7 +4,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { type Ground, secret } from "./ground.ts";
+import { type Fixture, secret } from "./fixture.ts";
 import type { Section } from "./section.ts";
 import type { ServedProgram } from "./served-program.ts";
 
@@ -30,14 +30,18 @@ function calls(at: (name: string) => string, round: number): (readonly [tool: st
   ];
 }
 
-export async function escapeByPaths(section: Section, ground: Ground, server: ServedProgram): Promise<void> {
+export async function escapeByPaths(
+  section: Section,
+  fixture: Fixture,
+  server: ServedProgram,
+): Promise<void> {
   const links = [
-    ground.link("out", ground.outside),
-    ground.link("out.txt", join(ground.outside, "secret.txt")),
+    fixture.link("out", fixture.outside),
+    fixture.link("out.txt", join(fixture.outside, "secret.txt")),
   ];
   if (links.includes(false)) section.notes.push("symbolic links cannot all be made here");
-  const before = JSON.stringify(ground.tree(ground.outside));
-  const ways = [(name: string) => `../outside/${name}`, (name: string) => join(ground.outside, name)];
+  const before = JSON.stringify(fixture.tree(fixture.outside));
+  const ways = [(name: string) => `../outside/${name}`, (name: string) => join(fixture.outside, name)];
   if (links[0]) ways.push(name => `out/${name}`);
   for (const [round, way] of ways.entries()) {
     for (const [tool, args] of calls(name => way(name).replace(/[\\/]$/, ""), round)) {
@@ -51,7 +55,7 @@ export async function escapeByPaths(section: Section, ground: Ground, server: Se
       server.call("read_file", { path: "out.txt" }),
       "outside_roots",
     );
-  section.holds("nothing outside has changed", JSON.stringify(ground.tree(ground.outside)) === before);
+  section.holds("nothing outside has changed", JSON.stringify(fixture.tree(fixture.outside)) === before);
 }
 
 /** The other program: a directory and a link by turns under one name, as fast as it can, until its input ends. */
@@ -80,20 +84,20 @@ const mostSeconds = 30;
 /** `isPromised`: whether this platform promises containment; if not, breaches are reported but are no failure. */
 export async function escapeInRace(
   section: Section,
-  ground: Ground,
+  fixture: Fixture,
   server: ServedProgram,
   seconds: number,
   isPromised: boolean,
 ): Promise<void> {
-  if (!ground.link("probe", ground.outside)) {
+  if (!fixture.link("probe", fixture.outside)) {
     section.notes.push("not run: symbolic links cannot be made here");
     return;
   }
-  const field = join(ground.root, "race");
+  const field = join(fixture.root, "race");
   for (const path of [field, join(field, "d")]) mkdirSync(path);
   writeFileSync(join(field, "d", "secret.txt"), "PUBLIC SECRET\n");
-  const before = JSON.stringify(ground.tree(ground.outside));
-  const paths = [join(field, "d"), join(field, "link"), ground.outside];
+  const before = JSON.stringify(fixture.tree(fixture.outside));
+  const paths = [join(field, "d"), join(field, "link"), fixture.outside];
   const attacker = spawn(process.execPath, ["-e", swapper, ...paths], { stdio: ["pipe", "pipe", "ignore"] });
   let swaps = "";
   attacker.stdout.setEncoding("utf8").on("data", text => (swaps += text));
@@ -111,7 +115,7 @@ export async function escapeInRace(
       for (const [tool, args] of calls(name => (name === "" ? "race/d" : `race/d/${name}`), ++round)) {
         const told = await server.call(tool, args);
         met[/^[a-z_]+: /.test(told) ? "refused" : "answered"]++;
-        if (told.includes(secret) || JSON.stringify(ground.tree(ground.outside)) !== before) met.breaches++;
+        if (told.includes(secret) || JSON.stringify(fixture.tree(fixture.outside)) !== before) met.breaches++;
         if (isOver()) return;
       }
       await server.call("write_file", { path: "race/d/secret.txt", content: "PUBLIC SECRET\n" });

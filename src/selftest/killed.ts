@@ -1,7 +1,7 @@
 // Kills servers in the middle of changes to several files: afterwards all files are old or all are new, nothing
 // temporary is left, and undo takes back everything.
 import { setTimeout as pause } from "node:timers/promises";
-import type { Ground } from "./ground.ts";
+import type { Fixture } from "./fixture.ts";
 import type { Section } from "./section.ts";
 import type { ServedProgram } from "./served-program.ts";
 
@@ -10,17 +10,17 @@ const original = "version 0\n";
 
 export async function killed(
   section: Section,
-  ground: Ground,
+  fixture: Fixture,
   start: () => Promise<ServedProgram>,
   rounds: number,
 ): Promise<void> {
-  for (const file of files) ground.write(file, original);
+  for (const file of files) fixture.write(file, original);
   for (let round = 1; round <= rounds; round++) {
     const victim = await start();
     let version = round * 1000;
     const going = (async () => {
       for (;;) {
-        const now = ground.text(files[0] ?? "").trim();
+        const now = fixture.text(files[0] ?? "").trim();
         const change = { paths: ["many"], old: now, new: `version ${++version}` };
         await victim.call("replace_in_files", change);
       }
@@ -28,15 +28,15 @@ export async function killed(
     going.catch(() => {});
     await pause(50 + Math.random() * 400);
     // On a slow machine nothing has happened yet, and there would be nothing to undo.
-    for (let i = 0; round === 1 && i < 200 && ground.text(files[0] ?? "") === original; i++) await pause(50);
+    for (let i = 0; round === 1 && i < 200 && fixture.text(files[0] ?? "") === original; i++) await pause(50);
     await victim.kill();
     const next = await start();
     await next.call("read_file", { path: files[0] }); // the next server settles what was left
-    await settled(ground);
-    const found = new Set(files.map(file => ground.text(file)));
+    await settled(fixture);
+    const found = new Set(files.map(file => fixture.text(file)));
     section.holds(`kill ${round}: all files are of one version`, found.size === 1, [...found].join(""));
     section.holds(`kill ${round}: the version is whole`, /^version \d+\n$/.test([...found][0] ?? ""));
-    const left = temporary(ground);
+    const left = temporary(fixture);
     section.holds(`kill ${round}: nothing temporary is left`, left.length === 0, left.join(", "));
     await next.end();
   }
@@ -45,20 +45,20 @@ export async function killed(
   section.holds("every change can be undone", told.startsWith("undid"), told);
   section.holds(
     "undo brings back the original",
-    files.every(file => ground.text(file) === original),
+    files.every(file => fixture.text(file) === original),
   );
   await last.end();
 }
 
 /** Temporary files are removed in the background. */
-async function settled(ground: Ground): Promise<void> {
+async function settled(fixture: Fixture): Promise<void> {
   for (let i = 0; i < 50; i++) {
-    if (temporary(ground).length === 0) return;
+    if (temporary(fixture).length === 0) return;
     await pause(100);
   }
 }
 
 /** Of these changes only: where directories were swapped in the race, a server without /proc may leave one behind. */
-function temporary(ground: Ground): string[] {
-  return Object.keys(ground.tree()).filter(name => name.startsWith("many/") && name.includes(".polyfs-"));
+function temporary(fixture: Fixture): string[] {
+  return Object.keys(fixture.tree()).filter(name => name.startsWith("many/") && name.includes(".polyfs-"));
 }

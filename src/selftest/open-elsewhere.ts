@@ -4,7 +4,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
-import type { Ground } from "./ground.ts";
+import type { Fixture } from "./fixture.ts";
 import type { Section } from "./section.ts";
 import type { ServedProgram } from "./served-program.ts";
 
@@ -20,13 +20,17 @@ process.stdin.on("end", () => process.exit(0)).resume();`;
 
 const original = "one\n";
 
-export async function openElsewhere(section: Section, ground: Ground, server: ServedProgram): Promise<void> {
-  ground.write("held.txt", original);
-  ground.write("free.txt", "free\n");
+export async function openElsewhere(
+  section: Section,
+  fixture: Fixture,
+  server: ServedProgram,
+): Promise<void> {
+  fixture.write("held.txt", original);
+  fixture.write("free.txt", "free\n");
   const edit = () => server.call("write_file", { path: "held.txt", content: "two\n", mode: "overwrite" });
   const free = () => server.call("read_file", { path: "free.txt" });
 
-  const first = await held(join(ground.root, "held.txt"));
+  const first = await held(join(fixture.root, "held.txt"));
   let isOver = false;
   const waiting = edit().finally(() => {
     isOver = true;
@@ -36,15 +40,15 @@ export async function openElsewhere(section: Section, ground: Ground, server: Se
   section.holds("while the change waits", !isOver);
   await released(first);
   await section.tells("the change is made when the file is closed", waiting, "overwrote");
-  section.holds("it is in the file", ground.text("held.txt") === "two\n");
-  const reading = await held(join(ground.root, "held.txt"));
+  section.holds("it is in the file", fixture.text("held.txt") === "two\n");
+  const reading = await held(join(fixture.root, "held.txt"));
   const read = server.call("read_file", { path: "held.txt" });
   await pause(200);
   await released(reading);
   await section.tells("it is read when the file is closed", read, "two");
   await section.tells("it is undone", server.call("undo", {}), "undid");
 
-  const second = await held(join(ground.root, "held.txt"));
+  const second = await held(join(fixture.root, "held.txt"));
   const line = { path: "held.txt", edits: [{ old: "one", new: "two" }] };
   const patch = "*** Begin Patch\n*** Update File: held.txt\n@@\n-one\n+two\n*** End Patch\n";
   const calls = {
@@ -61,10 +65,10 @@ export async function openElsewhere(section: Section, ground: Ground, server: Se
       "locked by another process",
     );
   await released(second);
-  section.holds("nothing has changed", ground.text("held.txt") === original);
+  section.holds("nothing has changed", fixture.text("held.txt") === original);
   section.holds(
     "nothing is left over",
-    Object.keys(ground.tree()).every(name => !name.includes(".polyfs-")),
+    Object.keys(fixture.tree()).every(name => !name.includes(".polyfs-")),
   );
   await section.tells("afterwards it can be changed", edit(), "overwrote");
 }

@@ -4,7 +4,7 @@ import { closeSync, lstatSync, openSync } from "node:fs";
 import { release } from "node:os";
 import { join } from "node:path";
 import { escapeByPaths, escapeInRace } from "./escape.ts";
-import { Ground } from "./ground.ts";
+import { Fixture } from "./fixture.ts";
 import { killed } from "./killed.ts";
 import { openElsewhere } from "./open-elsewhere.ts";
 import { otherSpellings } from "./other-spellings.ts";
@@ -37,9 +37,9 @@ export interface Report {
 export async function selftest(options: SelftestOptions, say: (line: string) => void): Promise<Report> {
   const { program, within, seconds, isRaceFree } = options;
   const sections: Section[] = [];
-  using ground = new Ground(within);
-  const start = () => ServedProgram.start(program, ground);
-  const facts = factsOf(options, ground);
+  using fixture = new Fixture(within);
+  const start = () => ServedProgram.start(program, fixture);
+  const facts = factsOf(options, fixture);
   const part = async (name: string, action: (section: Section) => Promise<void>) => {
     const section = new Section(name);
     sections.push(section);
@@ -50,51 +50,51 @@ export async function selftest(options: SelftestOptions, say: (line: string) => 
       section.failures.push(`it broke off: ${error instanceof Error ? error.message : error}`);
     }
   };
-  const served = (action: (section: Section, ground: Ground, server: ServedProgram) => Promise<void>) => {
+  const served = (action: (section: Section, fixture: Fixture, server: ServedProgram) => Promise<void>) => {
     return async (section: Section) => {
       const server = await start();
-      await action(section, ground, server);
+      await action(section, fixture, server);
       await server.end();
     };
   };
   await part("round trip", served(roundTrip));
-  const spellings = sameNames.filter(names => isSame(ground, ...names));
+  const spellings = sameNames.filter(names => isSame(fixture, ...names));
   await part("other spellings of a name", async section => {
     if (spellings.length === 0) section.notes.push("not run: names differ by every character here");
     for (const names of spellings)
-      await served((_, __, server) => otherSpellings(section, ground, server, names))(section);
+      await served((_, __, server) => otherSpellings(section, fixture, server, names))(section);
   });
   if (process.platform === "win32") await part("a file that is open elsewhere", served(openElsewhere));
   await part("escape by paths and links", served(escapeByPaths));
   await part(
     "escape in a race",
-    served((section, _, server) => escapeInRace(section, ground, server, seconds, isRaceFree)),
+    served((section, _, server) => escapeInRace(section, fixture, server, seconds, isRaceFree)),
   );
   await part("two servers on one file", async section => {
     const servers = [await start(), await start()];
-    await together(section, ground, servers, Math.ceil(seconds * 10));
+    await together(section, fixture, servers, Math.ceil(seconds * 10));
     for (const server of servers) await server.end();
   });
   await part("killed in the middle of changes", section =>
-    killed(section, ground, start, Math.ceil(seconds / 2)),
+    killed(section, fixture, start, Math.ceil(seconds / 2)),
   );
   return { facts, sections };
 }
 
 /** What a reader of the report has to know about the machine. */
-function factsOf({ within, method }: SelftestOptions, ground: Ground): Record<string, string> {
+function factsOf({ within, method }: SelftestOptions, fixture: Fixture): Record<string, string> {
   return {
     platform: `${process.platform} ${release()} ${process.arch}`,
     node: process.versions.node,
     directory: within,
     "objects are held by": method,
-    "names differ by case": isSame(ground, ...byCase) ? "no" : "yes",
-    "names differ by Unicode form": isSame(ground, ...byForm) ? "no" : "yes",
+    "names differ by case": isSame(fixture, ...byCase) ? "no" : "yes",
+    "names differ by Unicode form": isSame(fixture, ...byForm) ? "no" : "yes",
   };
 }
 
 /** Whether two names lead to one file. */
-function isSame(ground: Ground, name: string, other: string): boolean {
-  closeSync(openSync(join(ground.base, name), "w"));
-  return lstatSync(join(ground.base, other), { throwIfNoEntry: false }) !== undefined;
+function isSame(fixture: Fixture, name: string, other: string): boolean {
+  closeSync(openSync(join(fixture.base, name), "w"));
+  return lstatSync(join(fixture.base, other), { throwIfNoEntry: false }) !== undefined;
 }

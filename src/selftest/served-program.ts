@@ -1,7 +1,7 @@
 // A server of this very program, started as clients start it and spoken to over its standard streams.
 import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
 import { once } from "node:events";
-import type { Ground } from "./ground.ts";
+import type { Fixture } from "./fixture.ts";
 
 const answerMs = 60_000;
 
@@ -29,11 +29,15 @@ export class ServedProgram {
     });
   }
 
-  /** Serves the ground's root. `more`: further options. */
-  static async start(program: string, ground: Ground, more: readonly string[] = []): Promise<ServedProgram> {
-    const env = { ...process.env, ...ground.environment };
+  /** Serves the fixture's root. `more`: further options. */
+  static async start(
+    program: string,
+    fixture: Fixture,
+    more: readonly string[] = [],
+  ): Promise<ServedProgram> {
+    const env = { ...process.env, ...fixture.environment };
     const server = new ServedProgram(
-      spawn(process.execPath, [program, ...more, ground.root], { env, windowsHide: true }),
+      spawn(process.execPath, [program, ...more, fixture.root], { env, windowsHide: true }),
     );
     await server.request("initialize", {
       protocolVersion: "2025-06-18",

@@ -1,16 +1,16 @@
 // Two servers edit the lines of one file at the same time. No edit is lost, and none is refused.
-import type { Ground } from "./ground.ts";
+import type { Fixture } from "./fixture.ts";
 import type { Section } from "./section.ts";
 import type { ServedProgram } from "./served-program.ts";
 
 export async function together(
   section: Section,
-  ground: Ground,
+  fixture: Fixture,
   servers: readonly ServedProgram[],
   edits: number,
 ): Promise<void> {
   const lines = Array.from({ length: edits }, (_, i) => `line ${i} old\n`);
-  ground.write("shared.txt", lines.join(""));
+  fixture.write("shared.txt", lines.join(""));
   await Promise.all(
     servers.map(async (server, turn) => {
       for (let i = turn; i < edits; i += servers.length) {
@@ -25,5 +25,5 @@ export async function together(
       }
     }),
   );
-  section.holds("no edit is lost", ground.text("shared.txt") === lines.join("").replaceAll("old", "new"));
+  section.holds("no edit is lost", fixture.text("shared.txt") === lines.join("").replaceAll("old", "new"));
 }

@@ -47,6 +47,15 @@ const treeLosses: typeof losses = {
     },
     says: /x cannot be read/,
   },
+  "files that are too large together": {
+    put(tree, at) {
+      for (let i = 0; i < 9; i++) {
+        tree.write(`${at}/x${i}`, "");
+        truncateSync(tree.path(`${at}/x${i}`), 60 * 1024 * 1024);
+      }
+    },
+    says: /540 MB, more than undo keeps/,
+  },
   "a path that is too long": {
     put(tree, at) {
       const half = Array(12).fill("n".repeat(200)).join("/");

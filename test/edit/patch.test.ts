@@ -154,7 +154,9 @@ describe("a unified diff", () => {
   });
 
   it("creates, deletes and renames by its names alone", () => {
-    expect(createdContent(one("--- /dev/null\n+++ b/n\n@@ -0,0 +1,2 @@\n+a\n+b\n"))).toBe("a\nb\n");
+    const created = one("--- /dev/null\n+++ b/n\n@@ -0,0 +1,2 @@\n+a\n+b\n");
+    expect(created).toMatchObject({ kind: "create", path: "n" });
+    expect(createdContent(created)).toBe("a\nb\n");
     expect(one("--- a/n\n+++ /dev/null\n@@ -1 +0,0 @@\n-a\n")).toMatchObject({ kind: "delete", path: "n" });
     expect(one("--- a/x\n+++ b/y\n@@ -1 +1 @@\n-a\n+b\n")).toMatchObject({
       kind: "rename",

@@ -89,6 +89,16 @@ describe("a change is undone", () => {
     expect(Math.abs(lstatSync(join(root, "tree/deep/x")).mtimeMs - modified)).toBeLessThan(1);
   });
 
+  it("while a mode that was set since stays", async () => {
+    put("mode", "old\n");
+    chmodSync(join(root, "mode"), 0o640);
+    const { id } = await commit(write("mode", "new\n"));
+    chmodSync(join(root, "mode"), 0o600);
+    await undo(workspace, { change: id });
+    expect(get("mode")).toBe("old\n");
+    expect(lstatSync(join(root, "mode")).mode & 0o777).toBe(0o600);
+  });
+
   it("while later edits elsewhere in the same file stay, and a true overlap is refused", async () => {
     put("f", "one\ntwo\nthree\nfour\nfive\n");
     const { id } = await commit(write("f", "one\nTWO\nthree\nfour\nfive\n"));

@@ -3,6 +3,9 @@ import { existsSync, rmSync, writeFileSync } from "node:fs";
 import { connect } from "node:net";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { Workspace } from "../../src/engine/workspace/workspace.ts";
+import { Tokens } from "../../src/mcp/auth/tokens.ts";
+import { createLog } from "../../src/mcp/log.ts";
 import { byTokens, serve, tokenFile, tree } from "./fixture.ts";
 import { initialize, legacy, modern, send } from "./wire.ts";
 
@@ -321,6 +324,21 @@ describe("a token file that changes", () => {
     );
     tokens.write({ name: "bob" });
     expect((await modern(`${url}/mcp/fs`, "tools/list", {}, ann)).status).toBe(401);
+  });
+
+  it("ends the callers whose tokens are gone or changed, and no others", () => {
+    const file = tokenFile();
+    const all = file.write({ name: "ann" }, { name: "bob" }, { name: "eve" });
+    using workspace = Workspace.open([{ path: tree(), access: "read-only" }]);
+    using tokens = new Tokens({ file: file.file, workspace, log: createLog("error", () => {}) });
+    const [ann, bob, eve] = ["ann", "bob", "eve"].map(name => tokens.identify(all[name]?.authorization));
+    const ended: string[] = [];
+    for (const one of [ann, bob, eve]) one?.onEnd(() => ended.push(one.is.name ?? ""));
+    file.write({ name: "bob" }, { name: "eve", effects: ["reads"] });
+    tokens.refresh();
+    expect(ended.sort()).toEqual(["ann", "eve"]);
+    expect([ann?.ended, bob?.ended, eve?.ended]).toEqual([true, false, true]);
+    expect(tokens.identify(all.bob?.authorization)).toBe(bob);
   });
 
   it("that cannot be read any more changes nothing; a missing one admits no caller", async () => {

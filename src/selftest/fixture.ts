@@ -17,7 +17,7 @@ import { dirname, join } from "node:path";
 
 export const secret = "SECRET-OUTSIDE-OF-THE-ROOT";
 
-export class Ground implements Disposable {
+export class Fixture implements Disposable {
   readonly base: string;
   readonly root: string;
   readonly outside: string;
