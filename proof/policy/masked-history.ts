@@ -10,7 +10,7 @@ import { StdioClient } from "../client/stdio-client.ts";
 import type { Trial } from "../suite.ts";
 import { Field } from "./field.ts";
 
-const masked = [".netrc", ".env", "secrets.json", "secrets.yaml", "secrets.toml", ".pgpass"];
+const masked = [".netrc", "secrets.json", ".env", "secrets.yaml", "secrets.toml", ".pgpass"];
 const open = ["a.txt", "b.txt"];
 /** What makes of the text below or above it something else, in one of the formats. */
 const surroundings = [
@@ -55,7 +55,7 @@ class Attempt {
     const frame = this.#frame(file);
     this.#edit(file, frame);
     await this.#tool("write_file", { path: file, content: frame("dummy") });
-    for (let i = 0; i < 12; i++) await this.#step(file, frame);
+    for (let i = 0; i < 6; i++) await this.#play(file, frame);
   }
 
   /** A text around a line that is hidden there, with space for merges. */
@@ -78,37 +78,33 @@ class Attempt {
     if (existsSync(at) && !shown(file, text).includes(this.#value)) writeFileSync(at, text);
   }
 
-  async #step(file: string, frame: Frame): Promise<void> {
+  async #play(file: string, frame: Frame): Promise<void> {
     const names = [file, file, ...masked];
-    const path = this.#chance.pick(names);
-    switch (this.#chance.below(8)) {
-      case 0:
-      case 1:
-      case 2:
-        return this.#tool("write_file", { path: file, content: this.#reframed(frame) });
-      case 3: {
-        const [from, to] = [this.#chance.pick([...names, ...open]), this.#chance.pick([...names, ...open])];
-        return this.#tool("move_path", { from, to, overwrite: true });
-      }
-      case 4:
-        return this.#edit(path, frame);
-      case 5:
-        return this.#tool("undo", { change: this.#change(), dry_run: true });
-      default:
-        return this.#tool("undo", { change: this.#change() });
+    if (this.#chance.below(3) > 0) {
+      // Other surroundings, then an older change undone: most often the one that replaced the value.
+      await this.#tool("write_file", { path: file, content: this.#reframed(frame) });
+      const change = this.#chance.below(2) === 0 ? this.#changes[0] : this.#chance.pick(this.#changes);
+      await this.#undo(change);
+      return;
     }
+    // Another file in its place, the value written into that, and the move undone.
+    const [from, to] = [this.#chance.pick([...names, ...open]), this.#chance.pick(names)];
+    await this.#tool("move_path", { from, to, overwrite: true });
+    this.#edit(to, frame);
+    await this.#undo(this.#changes.at(-1));
+  }
+
+  async #undo(change = "none"): Promise<void> {
+    if (this.#chance.below(2) === 0) await this.#tool("undo", { change, dry_run: true });
+    await this.#tool("undo", { change });
   }
 
   /** The text without the value, and with another line in place of one of the others, or beside it. */
   #reframed(frame: Frame): string {
     const lines = frame("dummy").split("\n");
-    const at = this.#chance.below(lines.length);
-    if (lines[at] !== "dummy") lines.splice(at, this.#chance.below(2), this.#chance.pick(surroundings));
+    const at = lines.indexOf("dummy") + this.#chance.pick([-4, -3, 3, 4]);
+    if (at >= 0) lines.splice(at, this.#chance.below(2), this.#chance.pick(surroundings));
     return lines.join("\n");
-  }
-
-  #change(): string {
-    return this.#changes.length === 0 ? "none" : this.#chance.pick(this.#changes);
   }
 
   async #tool(name: string, args: Record<string, unknown>): Promise<void> {
