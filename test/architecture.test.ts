@@ -11,6 +11,7 @@ type Sources = ReadonlyMap<string, string>;
 const chain = [
   "clock",
   "once",
+  "at-exit",
   "turn",
   "client-name",
   "span",

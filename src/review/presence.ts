@@ -1,6 +1,7 @@
 // A file in the state directory for as long as a page of this process is open: a server that has a question
 // then waits a moment for the page to connect, and does not wait where there is none.
 import { randomBytes } from "node:crypto";
+import { atExit, cancelAtExit } from "../engine/at-exit.ts";
 import { isRunning } from "../host/running-process.ts";
 import { StateFolder } from "../host/state-folder.ts";
 import { folders } from "./wire.ts";
@@ -12,7 +13,7 @@ export class Presence implements Disposable {
 
   constructor(state: string | undefined) {
     this.#folder = StateFolder.make(state, ...folders.pages);
-    process.once("exit", this.#leave);
+    atExit(this.#leave);
   }
 
   set attended(attended: boolean) {
@@ -27,7 +28,7 @@ export class Presence implements Disposable {
   };
 
   [Symbol.dispose](): void {
-    process.off("exit", this.#leave);
+    cancelAtExit(this.#leave);
     this.#leave();
   }
 }

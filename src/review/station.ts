@@ -1,8 +1,8 @@
 // Where review pages reach a server: a socket in the state directory, and a file that says where it is and proves to
 // the server that a page can read it. Loaded after the first call.
-
 import { randomBytes, timingSafeEqual } from "node:crypto";
 import type { Approval } from "../contract/context.ts";
+import { atExit, cancelAtExit } from "../engine/at-exit.ts";
 import { type LocalChannel, listenLocally } from "../engine/workspace/system/local-channel.ts";
 import { StateFolder } from "../host/state-folder.ts";
 import type { ActivityOptions, AskedQuestion } from "./activity-options.ts";
@@ -65,7 +65,7 @@ export class Station implements Disposable {
     this.#listener = listenLocally(folder.path, `${this.#file.id}.sock`, channel => this.#accept(channel));
     if (this.#listener === undefined) return;
     folder.write(`${this.#file.id}.json`, JSON.stringify(this.#file));
-    process.once("exit", this.#leave);
+    atExit(this.#leave);
   }
 
   get isOpen(): boolean {
@@ -83,7 +83,7 @@ export class Station implements Disposable {
   }
 
   [Symbol.dispose](): void {
-    process.off("exit", this.#leave);
+    cancelAtExit(this.#leave);
     if (this.#listener === undefined) return;
     this.#folder.remove(`${this.#file.id}.json`);
     this.#listener[Symbol.dispose]();

@@ -1,5 +1,6 @@
 // What all workspaces of a process share for writing: one state directory with its locks and journals. It is
 // opened by the first commit, or at the start where a dead process has left something to recover.
+import { atExit } from "../../at-exit.ts";
 import { Archive } from "../archive/archive.ts";
 import { conceal } from "../concealed.ts";
 import { stateDirectory, system } from "../errno.ts";
@@ -49,7 +50,7 @@ export function openStore(wanted?: string): Store {
       throw error;
     }
   });
-  if (stores.size === 0) process.once("exit", closeAll);
+  if (stores.size === 0) atExit(closeAll);
   stores.set(statePath(wanted), store); // another place, where the first could not be made
   return store;
 }

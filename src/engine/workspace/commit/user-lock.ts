@@ -6,6 +6,7 @@
 // and mode are checked on the handle, and everything below is reached through that.
 import { randomBytes } from "node:crypto";
 import { join } from "node:path";
+import { atExit } from "../../at-exit.ts";
 import { clock } from "../../clock.ts";
 import { conceal } from "../concealed.ts";
 import { errnoOf } from "../errno.ts";
@@ -82,7 +83,7 @@ function build(): UserLock {
     sweep(draft);
     throw error;
   }
-  process.once("exit", () => {
+  atExit(() => {
     sweep(owner);
     sweep(`${beaconsOf(directory)}/${id}`);
   });

@@ -3,6 +3,7 @@
 // so it is held open: links are created and removed through the handle.
 import { mkdtempSync } from "node:fs";
 import { join } from "node:path";
+import { atExit } from "../../at-exit.ts";
 import { Handle } from "../handle.ts";
 import { rmdirSync, symlinkSync, unlinkSync } from "./calls.ts";
 import { temporaryDirectory } from "./user.ts";
@@ -34,7 +35,7 @@ function laidOut(target: string): Farm {
     names: new Set(),
   };
   farms.set(target, farm);
-  process.once("exit", () => {
+  atExit(() => {
     try {
       for (const name of farm.names) unlinkSync(farm.handle.below(String(name)));
       rmdirSync(farm.path);
