@@ -57,6 +57,7 @@ const modulesOfSomeAreas: readonly (readonly [RegExp, ...string[]])[] = [
 
 /** Variables, and collections that grow: two engines in a process share these, and nothing else that changes. */
 const variablesOfTheProcess: { readonly [file: string]: string } = {
+  "engine/at-exit.ts": "what to do when the process exits",
   "engine/document/pdf.ts": "a bounded cache of texts, by version",
   "engine/edit/thread/program.ts": "inside the thread",
   "engine/edit/thread/thread.ts": "one thread for large texts, however many engines",
