@@ -91,3 +91,8 @@ export function number(value: number): string {
 export function counted(count: number, one: string, many = `${one}s`): string {
   return `${number(count)} ${count === 1 ? one : many}`;
 }
+
+/** A note that an answer about a tree is not complete. */
+export function unreadDirectories(count: number): string {
+  return `[${counted(count, "directory", "directories")} could not be read]`;
+}

@@ -10,21 +10,32 @@ import { globsOf, isGlob, scopeOf } from "./scope.ts";
 /** More are hardly intended, and would take long. */
 const maxFiles = 20_000;
 
-export async function filesMatching(paths: readonly string[], call: CallContext): Promise<WorkspacePath[]> {
+interface MatchingFiles {
+  readonly files: WorkspacePath[];
+  /** Directories that could not be read. */
+  readonly unreadable: number;
+}
+
+export async function filesMatching(paths: readonly string[], call: CallContext): Promise<MatchingFiles> {
   const files = new Map<string, WorkspacePath>();
+  const tally = { unreadable: 0 };
   for (const written of paths) {
     const before = files.size;
-    for await (const path of matching(written, call)) {
+    for await (const path of matching(written, call, tally)) {
       const at = call.workspace.locate(path).path;
       if (!files.has(at)) files.set(at, path);
       if (files.size > maxFiles) throw new Fault("too_many_files", { limit: maxFiles });
     }
     if (files.size === before && isGlob(written)) throw new Fault("nothing_matches", { glob: written });
   }
-  return [...files.values()];
+  return { files: [...files.values()], ...tally };
 }
 
-async function* matching(written: string, call: CallContext): AsyncGenerator<WorkspacePath> {
+async function* matching(
+  written: string,
+  call: CallContext,
+  tally: { unreadable: number },
+): AsyncGenerator<WorkspacePath> {
   const { workspace, signal } = call;
   const { start, glob } = isGlob(written) ? split(written) : { start: written, glob: undefined };
   const at = pathAt(call, start);
@@ -37,13 +48,10 @@ async function* matching(written: string, call: CallContext): AsyncGenerator<Wor
     glob === undefined
       ? undefined
       : globsOf([glob], { slashless: written.includes("/") ? "path" : "base-name" });
-  for await (const entry of walk(directory, {
-    ...scopeOf({ ignored: false, hidden: true }),
-    include,
-    signal,
-  })) {
+  const found = walk(directory, { ...scopeOf({ ignored: false, hidden: true }), include, signal });
+  for await (const entry of found)
     if (entry.kind === "file") yield at.below(entry.path, nameBelow(at, entry.path));
-  }
+  tally.unreadable += found.report.inaccessible;
 }
 
 /** `src/x/*.ts` as the directory before the first wildcard and the rest. */

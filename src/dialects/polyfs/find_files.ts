@@ -4,7 +4,7 @@ import { text } from "../../contract/tool.ts";
 import type { Globs } from "../../engine/search/globs.ts";
 import { comparison, First, type Sortable } from "../../engine/search/sort.ts";
 import { walk } from "../../engine/search/walk.ts";
-import { AnswerLines, answerBytes, counted, number } from "./answer.ts";
+import { AnswerLines, answerBytes, counted, number, unreadDirectories } from "./answer.ts";
 import { pathAt } from "./paths.ts";
 import { polyfsTool } from "./polyfs-tool.ts";
 import { globsOf, isGlob, scopeOf, scopeProperties } from "./scope.ts";
@@ -46,10 +46,12 @@ export const findFiles = polyfsTool({
       found.add({ path: entry.path, name: entry.name, kind: entry.kind, size, modified });
       return true;
     });
-    if (found.count === 0)
-      return text(
-        `[nothing found${search.report.leftOut > 0 ? `; ${number(search.report.leftOut)} ignored or hidden left out` : ""}]`,
-      );
+    const { leftOut, inaccessible } = search.report;
+    const unread = inaccessible > 0 ? unreadDirectories(inaccessible) : "";
+    if (found.count === 0) {
+      const told = `[nothing found${leftOut > 0 ? `; ${number(leftOut)} ignored or hidden left out` : ""}]`;
+      return text(unread === "" ? told : `${told}\n${unread}`);
+    }
     if (offset >= found.count) return text(`[nothing at offset ${offset}; ${number(found.count)} found]`);
     const lines = new AnswerLines(answerBytes(call.settings) - 100);
     for (const { path: below, kind } of found.sorted().slice(offset)) {
@@ -59,6 +61,7 @@ export const findFiles = polyfsTool({
     if (next < found.count)
       lines.note(`[${offset + 1}-${next} of ${number(found.count)}; go on with offset=${next}]`);
     else lines.note(`[${counted(found.count, "found", "found")}]`);
+    if (unread !== "") lines.note(unread);
     return text(lines.toString());
   },
 });

@@ -3,7 +3,7 @@
 import { text } from "../../contract/tool.ts";
 import { printable } from "../../contract/wording.ts";
 import { walk } from "../../engine/search/walk.ts";
-import { AnswerLines, answerBytes, counted, number } from "./answer.ts";
+import { AnswerLines, answerBytes, counted, number, unreadDirectories } from "./answer.ts";
 import { describe, indented, Outline } from "./outline.ts";
 import { pathAt } from "./paths.ts";
 import { polyfsTool } from "./polyfs-tool.ts";
@@ -68,8 +68,7 @@ export const listDirectory = polyfsTool({
       lines.note(
         `[left out: ${number(leftOut)} ${wanted.ignored ? "hidden" : wanted.hidden ? "ignored" : "ignored or hidden"}]`,
       );
-    if (inaccessible > 0)
-      lines.note(`[${counted(inaccessible, "directory", "directories")} could not be read]`);
+    if (inaccessible > 0) lines.note(unreadDirectories(inaccessible));
     if (stopped !== undefined) lines.note("[the tree is larger than what was counted]");
     return text(lines.toString());
   },

@@ -13,7 +13,7 @@ import { version } from "../../engine/text/version.ts";
 import type { Change } from "../../engine/workspace/commit/change.ts";
 import { TimeSlice } from "../../engine/workspace/footprint/time-slice.ts";
 import type { WorkspacePath } from "../../engine/workspace/path.ts";
-import { AnswerLines, answerBytes, counted } from "./answer.ts";
+import { AnswerLines, answerBytes, counted, unreadDirectories } from "./answer.ts";
 import { addChangedLines } from "./changed-lines.ts";
 import { regexEdit } from "./edits.ts";
 import { filesMatching } from "./files-matching.ts";
@@ -69,7 +69,9 @@ export const replaceInFiles = polyfsTool({
     const edit: Edit = isRegex
       ? regexEdit(old, added, ignoreCase, "all")
       : { kind: "replace", old, new: added, times: "all", ignoreCase };
-    const { files, skipped } = await holding(await filesMatching(paths, call), edit, max_files, call);
+    const { files: candidates, unreadable } = await filesMatching(paths, call);
+    const { files, skipped } = await holding(candidates, edit, max_files, call);
+    if (unreadable > 0) skipped.push(unreadDirectories(unreadable));
     if (files.length === 0) throw new Fault("no_match", { path: paths.join(", "), old, edit: -1 });
     let replaced: ReplacedFile[] = [];
     let unsure: readonly string[] = [];

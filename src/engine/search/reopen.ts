@@ -1,8 +1,10 @@
 // Opens the file for a path that a child process reported, without trusting the path: name by name from the held
 // start, following nothing. Paths come in order, so the directories of the last one stay open.
+import { isUtf8 } from "node:buffer";
 import { Fault } from "../fault.ts";
 import { type Directory, entryNamed } from "../workspace/directory.ts";
 import type { OpenFile } from "../workspace/file.ts";
+import { byDescriptor } from "../workspace/system/descriptors.ts";
 import { type IgnoreRules, ruleEntries } from "./ignore.ts";
 
 interface ReopenedLevel {
@@ -18,6 +20,8 @@ interface ReopenedLevel {
 export class Reopener implements Disposable {
   readonly #levels: ReopenedLevel[] = [];
   readonly #start: ReopenedLevel;
+  /** Files that lie in a directory that this system cannot enter, because its name is not UTF-8. */
+  unreachable = 0;
 
   /** `rules` hold when the start is entered. What they and the ignore files below leave out is not opened. */
   constructor(start: Directory, prefix: string, rules: IgnoreRules) {
@@ -49,7 +53,10 @@ export class Reopener implements Disposable {
     for (const bytes of names.slice(shared)) {
       const entry = entryNamed(bytes, "directory");
       const directory = level.directory.child(entry);
-      if (directory === undefined) return undefined;
+      if (directory === undefined) {
+        if (!byDescriptor && !isUtf8(bytes)) this.unreachable++;
+        return undefined;
+      }
       const path = `${level.path + entry.name}/`;
       const admitted = level.admitted && !level.rules.ignores(level.path, entry.name, true);
       const rules = admitted ? rulesIn(level.rules, directory, path) : level.rules;

@@ -42,6 +42,7 @@ export async function* searchByRipgrep(
       hits += hitsOf(file.count ?? 1, options);
       yield file;
     }
+    report.inaccessible += opened.unreachable;
     if (!trimmed || hits >= limit || report.stopped !== undefined) break;
     behind = blocks.at(-1);
   }

@@ -394,6 +394,7 @@ export class HeldByWorkingDirectory implements Held {
         // What lies in a directory of polyfs's own is its own too.
         const inner = enteredBelow(at, stat, place, name, options.own || (place?.own ?? false));
         if (inner !== undefined) return new HeldByWorkingDirectory(inner);
+        if (options.directory) enterable(at); // else nothing in it could be opened
       } else if (options.directory) throw failure("ENOTDIR", String(name));
       const pin = stat.isFile() ? opened(at, O_RDONLY | O_NOFOLLOW | O_NONBLOCK) : -1;
       const isSame = pin < 0 || sameAs(fstatSync(pin), stat);
