@@ -90,6 +90,7 @@ const variablesOfTheProcess: { readonly [file: string]: string } = {
   "engine/workspace/footprint/own-directories.ts": "the program's own directories",
   "engine/workspace/line-marks.ts": "a bounded cache, valid by inode and times",
   "engine/workspace/reserved.ts": "the program's own directories",
+  "engine/workspace/stored-name.ts": "devices whose names differ by every character",
   "engine/workspace/system/claim.ts": "what this process claims against others",
   "engine/workspace/system/control-group.ts": "control groups that this process has to remove",
   "engine/workspace/system/link-farm.ts": "links that this process has to remove",

@@ -13,8 +13,9 @@ export async function otherSpellings(
   server: ServedProgram,
   [first, second]: readonly [string, string],
 ): Promise<void> {
-  const names = () => readdirSync(join(fixture.root, "spelled")).join();
-  const [one, other] = [`spelled/${first}`, `spelled/${second}`];
+  const directory = `spelled-${first}`;
+  const names = () => readdirSync(join(fixture.root, directory)).join();
+  const [one, other] = [`${directory}/${first}`, `${directory}/${second}`];
   const original = "alpha\nmiddle\nomega\n";
   fixture.write(one, original);
   const edit = (path: string, old: string, fresh: string) =>
@@ -30,6 +31,13 @@ export async function otherSpellings(
     section.holds("to the other spelling", names() === second, names());
     section.holds("with its content", fixture.text(other) === original);
     await section.tells("the rename is undone", server.call("undo", {}), "undid");
+    const both = `*** Update File: ${one}\n*** Move to: ${other}\n@@\n-middle\n+MIDDLE\n`;
+    const patched = server.call("apply_patch", { patch: `*** Begin Patch\n${both}*** End Patch\n` });
+    await section.tells("a patch edits it and renames it", patched, "change ");
+    section.holds("to the other spelling, too", names() === second, names());
+    section.holds("with the edit", fixture.text(other) === original.replace("middle", "MIDDLE"));
+    await section.tells("the patch is undone", server.call("undo", {}), "undid");
+    section.holds("with the content as it was before", fixture.text(one) === original);
   } else {
     section.notes.push(`renaming ${first} to ${second} not shown: a rename keeps the spelling here`);
     await section.tells("a rename that the system does not do is refused", rename, "ENOTSUP");

@@ -23,9 +23,10 @@ export class ServedTree implements AsyncDisposable {
   readonly #dialect: string;
   readonly #wires: ProcessWire[] = [];
 
-  constructor(dialect: string, files: Files = {}) {
+  /** `within`: where the tree is made. */
+  constructor(dialect: string, files: Files = {}, within = tmpdir()) {
     this.#dialect = dialect;
-    this.base = realpathSync(mkdtempSync(join(tmpdir(), `polyfs-${dialect}-`)));
+    this.base = realpathSync(mkdtempSync(join(within, `polyfs-${dialect}-`)));
     this.root = this.directory("root");
     for (const [path, content] of Object.entries(files)) this.write(path, content);
   }

@@ -39,7 +39,7 @@ export async function withoutProc(program) {
 }
 
 /** What a command prints with /proc hidden; throws it where the command fails. */
-async function output(line, env = {}) {
+export async function output(line, env = {}) {
   const child = spawn("unshare", [...hidden, ...line], {
     cwd: root,
     env: { ...process.env, ...env },

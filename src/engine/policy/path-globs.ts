@@ -3,6 +3,7 @@
 import { expandBraces, isBalanced } from "../glob/braces.ts";
 import { Pattern } from "../glob/pattern.ts";
 import { once } from "../once.ts";
+import { foldCase } from "../text/fold.ts";
 
 const maxPatternBytes = 4096;
 const maxAlternatives = 1024;
@@ -48,9 +49,20 @@ interface Glob {
   readonly isAbsolute: boolean;
 }
 
-/** A path as globs see it. */
+/** A path as globs see it: letter by letter, so that `?` still stands for one of them. */
 export function folded(path: string): string {
-  return path.normalize("NFC").toLowerCase();
+  return foldCase(path.normalize("NFC"));
+}
+
+/**
+ * The paths that a file system may take a path for, each as globs see it. There are two only where a letter has a
+ * capital of several letters: `paßword` opens `password` where names are compared by their capitals.
+ */
+export function foldedForms(path: string): readonly string[] {
+  const one = folded(path);
+  if (!/[^\0-\x7f]/.test(one)) return [one];
+  const other = folded(one.toUpperCase());
+  return other === one ? [one] : [one, other];
 }
 
 export function problemOf(glob: string): GlobProblem | undefined {

@@ -3,7 +3,7 @@
 import { once } from "../once.ts";
 import { EndingIndex } from "./ending-index.ts";
 import { LruMap } from "./lru-map.ts";
-import { type FoldedPath, folded, type PathGlobs, pathGlobs } from "./path-globs.ts";
+import { type FoldedPath, folded, foldedForms, type PathGlobs, pathGlobs } from "./path-globs.ts";
 import { type Decision, decisionFor, narrower, type PolicyRule, ruleName, unrestricted } from "./rule.ts";
 
 interface CompiledRule {
@@ -65,7 +65,8 @@ export class Policy {
 
   /** Whether an entry of a directory that may be listed could be denied. Never false where one is. */
   mayHide(name: string): boolean {
-    return this.#compiled().denying.has(folded(name));
+    const { denying } = this.#compiled();
+    return foldedForms(name).some(form => denying.has(form));
   }
 
   /**
@@ -79,7 +80,9 @@ export class Policy {
     const key = `${root}\0${relative}`;
     const known = this.#decisions.get(key);
     if (known !== undefined) return known;
-    const decision = this.#decide(root, folded(relative));
+    const decision = foldedForms(relative)
+      .map(form => this.#decide(root, form))
+      .reduce(narrower);
     this.#decisions.set(key, decision);
     return decision;
   }

@@ -5,8 +5,8 @@
 // While one lies in a root, paths are opened name by name, and each directory on the way is compared. Every path into
 // a directory leads through it, whatever is renamed.
 import type { Stats } from "node:fs";
-import { Handle } from "./handle.ts";
-import { isWithin, type Root } from "./root.ts";
+import { display, Handle } from "./handle.ts";
+import { mayLieIn, type Root } from "./root.ts";
 import { lstatIfThere } from "./system/identity.ts";
 
 interface Concealed {
@@ -48,7 +48,7 @@ export function concealsIn(roots: readonly Root[]): boolean {
 
 /** The concealed directories in or at a directory, by its current path (`whereabouts`). */
 export function concealedBelow(where: string): string[] {
-  return places().filter(path => isWithin(path, where));
+  return places().filter(path => mayLieIn(display(path), display(where)));
 }
 
 /** Whether a directory is the parent of one of them. */
@@ -62,7 +62,7 @@ export function isParentOfConcealed({ dev, ino }: Pick<Stats, "dev" | "ino">): b
 /** Whether a handle is one of them, or lies in one. */
 export function liesInConcealed(handle: Handle): boolean {
   const where = handle.whereabouts();
-  return places().some(place => isWithin(where, place));
+  return places().some(place => mayLieIn(display(where), display(place)));
 }
 
 /**

@@ -8,7 +8,7 @@ import { makeDirectory } from "./commit/state.ts";
 import { locationOf } from "./commit/state-in-root.ts";
 import { conceal } from "./concealed.ts";
 import { display } from "./handle.ts";
-import { type Access, isWithin } from "./root.ts";
+import { type Access, isWithin, mayLieIn } from "./root.ts";
 
 const own = new Set<string>();
 /** Those that lie in a root, in their written form (name.ts): as they were named, and without links. */
@@ -40,14 +40,14 @@ function makeIfPossible(place: string): void {
   }
 }
 
-/** Whether a path is one of these places or lies in one. */
+/** Whether a path is one of these places or lies in one, by any spelling. */
 export function isReserved(path: string): boolean {
-  for (const place of reserved) if (isWithin(path, place)) return true;
+  for (const place of reserved) if (mayLieIn(path, place)) return true;
   return false;
 }
 
 /** Whether one of these places lies below a path. */
 export function isAboveReserved(path: string): boolean {
-  for (const place of reserved) if (place !== path && isWithin(place, path)) return true;
+  for (const place of reserved) if (place !== path && mayLieIn(place, path)) return true;
   return false;
 }

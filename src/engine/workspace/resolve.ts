@@ -10,20 +10,22 @@
 // this fails, for whatever reason (a link on the way, a missing file), `PathWalk` decides. It also finds names that
 // are stored in another Unicode form, and handles paths longer than the system's limit. Everything outside gets the
 // same fault, so callers learn nothing about it.
-import { isUtf8 } from "node:buffer";
 import type { Stats } from "node:fs";
 import { isAbsolute, parse, resolve } from "node:path";
 import { Fault } from "../fault.ts";
+import { otherSpelling } from "../text/fold-name.ts";
 import { concealsIn, isConcealed } from "./concealed.ts";
 import { errnoOf, faultOf } from "./errno.ts";
 import { bytesOf, display, Handle, isRaceFree } from "./handle.ts";
-import { isEscaped, written } from "./name.ts";
+import { written } from "./name.ts";
 import type { WorkspacePath } from "./path.ts";
 import { type Root, rootHolding, rootNamed, under } from "./root.ts";
+import { isExactDevice, noteExactDevice, storedName, storedSpelling } from "./stored-name.ts";
 import { isProc } from "./synthetic.ts";
-import { lstatSync, readdirSync, readlinkSync } from "./system/calls.ts";
+import { readlinkSync } from "./system/calls.ts";
 import { byDescriptor } from "./system/descriptors.ts";
 import type { Address } from "./system/held.ts";
+import { lstatIfThere } from "./system/identity.ts";
 import { isOwnMount } from "./system/mounts.ts";
 import { ownForm } from "./windows-path.ts";
 
@@ -58,8 +60,13 @@ export function resolvePath(roots: readonly Root[], path: WorkspacePath): Resolv
     if (Fault.is(error, "not_found")) path.root.rules.admit(path.absolute, path.given);
     throw error;
   }
+  return admitted(resolved, path);
+}
+
+/** Refuses, and closes, what a rule denies. */
+function admitted(resolved: ResolvedPath, { given }: WorkspacePath): ResolvedPath {
   try {
-    resolved.root.rules.admit(resolved.path, path.given);
+    resolved.root.rules.admit(resolved.path, given);
     return resolved;
   } catch (error) {
     resolved.handle.close();
@@ -82,6 +89,23 @@ function reach(roots: readonly Root[], path: WorkspacePath): ResolvedPath {
   return new PathWalk(roots, path).land();
 }
 
+/**
+ * The same for a directory that something is changed in: by the names as they are stored, so that records of it agree
+ * whatever spelling callers use.
+ */
+export function resolveStored(roots: readonly Root[], path: WorkspacePath): ResolvedPath {
+  const resolved = resolvePath(roots, path);
+  const { device } = path.root;
+  const other = isExactDevice(device) ? undefined : otherSpelling(path.relative);
+  if (other === undefined || other.length >= maxPathBytes) return resolved;
+  const there = lstatIfThere(path.root.handle.below(other));
+  const stat = resolved.handle.stat();
+  if (there === undefined && stat.dev === device) noteExactDevice(device);
+  if (there === undefined || there.ino !== stat.ino || there.dev !== stat.dev) return resolved;
+  resolved.handle.close();
+  return admitted(new PathWalk(roots, path, true).land(), path);
+}
+
 /** The deepest existing directory on the way to `path`, and the missing names below it. */
 export interface NearestExisting {
   readonly resolved: ResolvedPath;
@@ -94,11 +118,11 @@ export interface NearestExisting {
  */
 export function resolveNearest(roots: readonly Root[], path: WorkspacePath): NearestExisting {
   try {
-    return { resolved: resolvePath(roots, path), missing: [] };
+    return { resolved: resolveStored(roots, path), missing: [] };
   } catch (error) {
     if (!Fault.is(error, "not_found")) throw error;
   }
-  const reached = new PathWalk(roots, path).nearest();
+  const reached = new PathWalk(roots, path, true).nearest();
   try {
     reached.resolved.root.rules.admit(reached.resolved.path, path.given);
     return reached;
@@ -196,6 +220,8 @@ class PathWalk {
   readonly #roots: readonly Root[];
   readonly #given: string;
   readonly #exact: boolean;
+  /** Whether names are used as they are stored, where the file system takes other spellings, too. */
+  readonly #stored: boolean;
   #current: Handle;
   /** The remaining names, next one last: the path's own names lie below those that links added. */
   readonly #names: string[];
@@ -208,7 +234,8 @@ class PathWalk {
   #below: NamesBelowRoot | undefined;
   #links = 0;
 
-  constructor(roots: readonly Root[], { root, segments, given, exact }: WorkspacePath) {
+  constructor(roots: readonly Root[], { root, segments, given, exact }: WorkspacePath, stored = false) {
+    this.#stored = stored;
     this.#roots = roots;
     this.#given = given;
     this.#exact = exact;
@@ -265,7 +292,11 @@ class PathWalk {
       return;
     }
     const directory = this.#current;
-    const stored = storedName(directory, name, this.#exact);
+    const found = storedName(directory, name, this.#exact);
+    const stored =
+      this.#stored && typeof found === "string"
+        ? storedSpelling(directory, found, directory.stat().dev)
+        : found;
     const next = this.#opened(directory.below(stored), name, isOwn);
     const stat = next.stat();
     if (isConcealed(stat)) {
@@ -345,30 +376,4 @@ function namesIn(path: string): string[] {
     .slice(parse(path).root.length)
     .split("/")
     .filter(name => name !== "" && name !== ".");
-}
-
-/**
- * Whether a name means itself and no other; `"form"`: or the same text in another Unicode normal form, which is what
- * people mean who write to a name that they see.
- */
-export type Exactness = boolean | "form";
-
-/**
- * The stored name for `name`, or `name` itself if none fits. They differ if the file system holds another Unicode
- * normal form (macOS stores NFD, people type NFC), bytes that are not UTF-8 and were shown as U+FFFD, or the text of
- * an escape (name.ts). The exact name wins; two other candidates are ambiguous and count as none.
- */
-export function storedName(directory: Handle, name: string, exact: Exactness): Address {
-  if (exact === true || (!/[^\x20-\x7e]/.test(name) && !isEscaped(name))) return name;
-  if (lstatSync(directory.below(name), { throwIfNoEntry: false }) !== undefined) return name;
-  if (isEscaped(name)) {
-    if (exact !== false) return name;
-    const literal = Buffer.from(name);
-    return lstatSync(directory.below(literal), { throwIfNoEntry: false }) === undefined ? name : literal;
-  }
-  const wanted = name.normalize("NFC");
-  const fits = readdirSync(directory.address, { encoding: "buffer" }).filter(
-    entry => entry.toString("utf8").normalize("NFC") === wanted && (exact === false || isUtf8(entry)),
-  );
-  return fits.length === 1 ? (fits[0] as Buffer) : name;
 }

@@ -2,6 +2,7 @@
 // name leads to later.
 import { constants } from "node:fs";
 import { Fault } from "../fault.ts";
+import { foldName } from "../text/fold-name.ts";
 import { system } from "./errno.ts";
 import { display, Handle } from "./handle.ts";
 import { Rules } from "./rules.ts";
@@ -71,7 +72,16 @@ export class Root implements Disposable {
     const own = this.handle.whereabouts();
     // A path-only handle may lead to another directory by now, which was not granted.
     if (!byDescriptor && !this.is(this.handle.stat())) return false;
-    return isWithin(whereabouts, own) && !(own.endsWith(deleted) && this.#isDeleted(own));
+    if (!isWithin(whereabouts, own) && !this.#isSpelledOtherwise(whereabouts, own)) return false;
+    return !(own.endsWith(deleted) && this.#isDeleted(own));
+  }
+
+  /** Whether a path leads through this directory by another spelling, on a file system that ignores case or form. */
+  #isSpelledOtherwise(whereabouts: string, own: string): boolean {
+    if (!mayLieIn(display(whereabouts), display(own))) return false;
+    const start = whereabouts.split("/").slice(0, own.split("/").length).join("/");
+    const named = lstatIfThere(Buffer.from(start, "latin1"));
+    return named !== undefined && this.is(named);
   }
 
   /**
@@ -105,6 +115,14 @@ export class Root implements Disposable {
 export function isWithin(path: string, directory: string): boolean {
   if (!path.startsWith(directory)) return false;
   return path.length === directory.length || directory.endsWith("/") || path[directory.length] === "/";
+}
+
+/**
+ * Whether `path` may be `directory` or lie below it by another spelling, on a file system that ignores case or Unicode
+ * form. What protects a directory asks this: to protect too much is harmless.
+ */
+export function mayLieIn(path: string, directory: string): boolean {
+  return isWithin(path, directory) || isWithin(foldName(path), foldName(directory));
 }
 
 /** The path of `name` in `directory`, which may be the top of a file system (`/`, `C:/`). */

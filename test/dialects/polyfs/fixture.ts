@@ -16,8 +16,8 @@ interface Result {
 }
 
 export class Fixture extends ServedTree {
-  constructor(files: Files = {}) {
-    super("polyfs", files);
+  constructor(files: Files = {}, within?: string) {
+    super("polyfs", files, within);
   }
 
   /** A server of its own, which is a process of its own; the past is shared by those of one fixture. */

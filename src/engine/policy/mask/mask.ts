@@ -1,6 +1,7 @@
 // Hides the values of a text, and restores them after an edit: the caller edits the masked text, and hidden values
 // replace their placeholders. A placeholder that cannot be traced to one value is refused, and so is an edit that
 // would reveal a hidden value.
+import { foldCase } from "../../text/fold.ts";
 import { diffLines, linesWithEndings } from "../../text/line-diff.ts";
 import { jsonSecrets } from "./json.ts";
 import { keyValueSecrets } from "./key-value.ts";
@@ -45,7 +46,7 @@ const formats: readonly (readonly [RegExp, MaskFormat])[] = [
 
 /** By the names at the end of the file's path, which rules use too. */
 export function maskFormat(path: string): MaskFormat {
-  const names = path.toLowerCase().split("/").slice(-2);
+  const names = foldCase(path).split("/").slice(-2);
   const forms = [names.at(-1) ?? "", names.join("/")];
   return formats.find(([form]) => forms.some(name => form.test(name)))?.[1] ?? "text";
 }

@@ -7,7 +7,7 @@ import { concealedBelow, isConcealed } from "../concealed.ts";
 import { system } from "../errno.ts";
 import { display, Handle } from "../handle.ts";
 import { written } from "../name.ts";
-import { isWithin, type Root } from "../root.ts";
+import { isWithin, mayLieIn, type Root } from "../root.ts";
 import { kindOf } from "../stat.ts";
 import type { Expectation } from "./change.ts";
 import { ConcurrentChange } from "./concurrent-change.ts";
@@ -247,7 +247,8 @@ export class CommitPlan {
     using handle = system(given, () => Handle.open(this.places.address(target.entry), { follow: false }));
     const where = handle.whereabouts();
     const held = this.roots.map(root => root.handle.whereabouts());
-    if (held.some(path => isWithin(path, where)) || concealedBelow(where).length > 0) {
+    const isAbove = (path: string) => mayLieIn(display(path), display(where));
+    if (held.some(isAbove) || concealedBelow(where).length > 0) {
       throw new Fault("protected_root", { path: given });
     }
     this.#leaving.push(where);

@@ -6,6 +6,7 @@ import { hash } from "node:crypto";
 import { setTimeout as pause } from "node:timers/promises";
 import { clock } from "../../clock.ts";
 import { Fault } from "../../fault.ts";
+import { foldName } from "../../text/fold-name.ts";
 import { errnoOf, faultOf } from "../errno.ts";
 import { TimeSlice } from "../footprint/time-slice.ts";
 import { display } from "../handle.ts";
@@ -24,7 +25,7 @@ const queues = new Map<string, (() => void)[]>();
 const leftover = new Set<string>();
 
 export function lockKey(device: number, inode: number, name: string): string {
-  return `${device}:${inode}:${display(name).normalize("NFC").toLowerCase()}`;
+  return `${device}:${inode}:${foldName(display(name))}`;
 }
 
 /** The name of the lock file. */

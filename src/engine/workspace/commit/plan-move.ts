@@ -36,10 +36,11 @@ export function planMove(plan: CommitPlan, change: Move, source: Target, target:
     plan.leaving(source);
   }
   const there = plan.at(target);
-  if (there !== undefined && there.ino === stat.ino && there.dev === stat.dev && !change.bytes) {
-    if (isOneEntry(plan, source, target)) {
-      plan.move({ given, from: source.entry, to: target.entry, kind: base.kind, recase: true });
-    } else {
+  const isItself = there !== undefined && there.ino === stat.ino && there.dev === stat.dev;
+  const isRespelled = isItself && source.at !== target.at && isOneEntry(plan, source, target);
+  if (isRespelled) plan.move({ given, from: source.entry, to: target.entry, kind: base.kind, recase: true });
+  if (isItself && !change.bytes) {
+    if (!isRespelled) {
       if (!change.overwrite) throw new Fault("exists", { path: given }); // two names of one file
       plan.takeAway(source, stat);
     }
@@ -47,12 +48,12 @@ export function planMove(plan: CommitPlan, change: Move, source: Target, target:
     plan.outcomes.push({ ...base, effect: "moved", after, moved: identity(stat) });
     return;
   }
-  refuseTaken(plan, target, there, stat, change.overwrite ?? false);
+  if (!isRespelled) refuseTaken(plan, target, there, stat, change.overwrite ?? false);
   if (there !== undefined) plan.doomed.push({ target, stat: there, recursive: false });
   const replaced = there && describe(there, plan, target);
   const after = { ...describe(stat, plan, source), entry: target.entry };
   if (change.bytes !== undefined) {
-    moveEdited(plan, change.bytes, source, stat, target, there, base);
+    moveEdited(plan, change.bytes, source, stat, target, there, base, isRespelled);
     return;
   }
   if (!canRename(plan, source, target, stat)) {
@@ -80,6 +81,7 @@ function moveEdited(
   target: Target,
   there: Stats | undefined,
   base: { change: Target; source: { path: Target["path"]; at: string }; otherNames: number },
+  isRespelled: boolean,
 ): void {
   const { given } = target.path;
   if (!stat.isFile()) throw new Fault("not_a_file", { path: source.path.given, kind: kindOf(stat) });
@@ -113,8 +115,9 @@ function moveEdited(
     });
     return;
   }
-  plan.move({ given, from: temp, to: target.entry, kind: "file", staged }, there);
-  const trash = plan.takeAway(source, stat);
+  // An entry that has its new spelling already is replaced; otherwise the old name goes.
+  const replaced = plan.move({ given, from: temp, to: target.entry, kind: "file", staged }, there);
+  const trash = isRespelled && replaced ? replaced : plan.takeAway(source, stat);
   plan.outcomes.push({
     ...base,
     kind: "file",

@@ -4,8 +4,9 @@ import { system } from "../errno.ts";
 import { inSlices } from "../footprint/time-slice.ts";
 import type { Handle } from "../handle.ts";
 import type { WorkspacePath } from "../path.ts";
-import { type Exactness, resolvePath } from "../resolve.ts";
+import { resolvePath } from "../resolve.ts";
 import type { Root } from "../root.ts";
+import type { Exactness } from "../stored-name.ts";
 import type { Change, CommitOptions } from "./change.ts";
 import { ConcurrentChange } from "./concurrent-change.ts";
 import { entryKey, HeldDirectories } from "./held-directories.ts";
@@ -185,7 +186,7 @@ function resolveChange(
   }
 }
 
-/** A move to another form of the same name gives it that form. */
+/** A move to another spelling of the same name gives it that spelling. */
 function resolveMove(
   { from, to }: Extract<Change, { kind: "move" }>,
   there: TargetOptions,
@@ -194,7 +195,7 @@ function resolveMove(
   const source = resolveTarget(from, there);
   const target = resolveTarget(to, anew);
   const isItself = entryKey(target.entry) === entryKey(source.entry);
-  return { source, target: isItself ? resolveTarget(to, { ...anew, exact: true }) : target };
+  return { source, target: isItself ? resolveTarget(to, { ...anew, exact: true, respell: true }) : target };
 }
 
 /** Whether no entry exists at a target. */

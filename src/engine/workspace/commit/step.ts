@@ -7,7 +7,8 @@ import { Fault, type Kind } from "../../fault.ts";
 import { contentHash } from "../../text/version.ts";
 import { errnoOf, system } from "../errno.ts";
 import { TimeSlice } from "../footprint/time-slice.ts";
-import { Handle } from "../handle.ts";
+import { display, Handle } from "../handle.ts";
+import { written } from "../name.ts";
 import { byDescriptor } from "../system/descriptors.ts";
 import type { Address } from "../system/held.ts";
 import { AsideRefused, ConcurrentChange, NotRenamable } from "./concurrent-change.ts";
@@ -163,11 +164,15 @@ function move(step: MoveStep, scene: StepContext): void {
   } else moveToFree(from, to, step, scene.places);
 }
 
-/** Not every system that takes two spellings for one name can change the spelling: Wine's rename succeeds and does not. */
+/**
+ * Not every system that takes two spellings for one name can change the spelling: Wine's rename succeeds and does not.
+ * Some choose the Unicode form themselves, as HFS+ does.
+ */
 function recase(from: Address, to: Address, step: MoveStep, places: HeldDirectories): void {
   rename(from, to, step);
   const names = sys.names(places.handle(step.to.place).address);
-  if (names.some(name => name.toString("latin1") === step.to.name)) return;
+  const wanted = display(step.to.name).normalize("NFC");
+  if (names.some(name => written(name).normalize("NFC") === wanted)) return;
   const message = "ENOTSUP: the file system keeps the spelling of the name, rename";
   throw Object.assign(new Error(message), { code: "ENOTSUP", syscall: "rename" });
 }

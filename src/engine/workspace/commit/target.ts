@@ -6,8 +6,9 @@ import { display } from "../handle.ts";
 import { bytesWritten, written } from "../name.ts";
 import { parsePath, type WorkspacePath } from "../path.ts";
 import { isAboveReserved, isReserved } from "../reserved.ts";
-import { type Exactness, type NearestExisting, resolveNearest, resolvePath, storedName } from "../resolve.ts";
-import { isWithin, type Root, under } from "../root.ts";
+import { type NearestExisting, resolveNearest, resolvePath, resolveStored } from "../resolve.ts";
+import { mayLieIn, type Root, under } from "../root.ts";
+import { type Exactness, storedName, storedSpelling } from "../stored-name.ts";
 import { ownForm } from "../windows-path.ts";
 import {
   addressOf,
@@ -49,6 +50,8 @@ export interface TargetOptions {
   readonly links?: "follow" | "refuse";
   /** Whether the last name is meant as it is written, because something may be created under it. */
   readonly exact?: Exactness;
+  /** An entry that the name leads to is given this spelling. Default: it keeps its own. */
+  readonly respell?: boolean;
 }
 
 export function resolveTarget(path: WorkspacePath, options: TargetOptions): Target {
@@ -89,7 +92,7 @@ function targetOf(from: WorkspacePath, path: WorkspacePath, options: TargetOptio
   try {
     if (!stat.isDirectory()) throw new Fault("not_a_directory", { path: given });
     if (resolved.root.access === "read-only") throw new Fault("read_only", { path: given });
-    if (isWithin(resolved.path, options.state)) throw new Fault("protected_root", { path: given });
+    if (mayLieIn(resolved.path, options.state)) throw new Fault("protected_root", { path: given });
   } catch (error) {
     resolved.handle.close();
     throw error;
@@ -141,9 +144,13 @@ function targetAt(
   seat: ExistingParent,
   from: WorkspacePath,
   path: WorkspacePath,
-  { places, exact }: TargetOptions,
+  { places, exact, respell }: TargetOptions,
 ): Target {
-  const name = nameOf(storedName(places.handle(seat.place), from.name, exact ?? from.exact));
+  const directory = places.handle(seat.place);
+  const stored = storedName(directory, from.name, exact ?? from.exact);
+  const name = nameOf(
+    respell || typeof stored !== "string" ? stored : storedSpelling(directory, stored, seat.device),
+  );
   return {
     path,
     entry: { place: seat.place, name },
@@ -162,7 +169,7 @@ function nearest(from: WorkspacePath, given: string, options: TargetOptions): Ne
       reached.resolved.handle.close();
       throw new Fault("invalid_path", { path: given.slice(0, 1000), reason: "too_long" });
     }
-    return { resolved: resolvePath(options.roots, from.parent), missing: [] };
+    return { resolved: resolveStored(options.roots, from.parent), missing: [] };
   } catch (error) {
     if (Fault.is(error, "not_found") && options.missing !== "make")
       throw new Fault(options.missing, { path: given });

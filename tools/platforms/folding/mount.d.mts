@@ -1,0 +1,4 @@
+export function mountFolding(
+  directory: string,
+  options?: { decomposes?: boolean },
+): Promise<(() => Promise<void>) | undefined>;
