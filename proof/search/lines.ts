@@ -1,6 +1,8 @@
 // Random expressions against ripgrep itself: the same lines, in one order, with any limit; line by line and across
 // lines.
 import { spawnSync } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { rgPath } from "@vscode/ripgrep";
 import type { Chance } from "../chance.ts";
 import type { Trial } from "../suite.ts";
@@ -86,15 +88,39 @@ async function compare(chance: Chance): Promise<void> {
     const label = `${JSON.stringify(query)} limit ${limit}`;
     for (const reading of ["utf-8", "detected"] as const) {
       const found = shown(await tree.search(query, { limit, reading })).map(line => line.replace(/\r+$/, ""));
-      if (limit === undefined) same(found, told, `${label} ${reading}`);
+      const wanted = multiline ? [...told, ...overlooked(tree.root, query, found, told)] : told;
+      if (limit === undefined) same(found, wanted, `${label} ${reading}`);
       else if (found.length < Math.min(limit, told.length))
         throw new Error(`${label}: ${found.length} of ${told.length}`);
       else
         same(
-          found.filter(line => !told.includes(line)),
+          found.filter(line => !wanted.includes(line)),
           [],
           `${label} ${reading}: not found by ripgrep`,
         );
     }
   }
+}
+
+/**
+ * Lines that were found and ripgrep does not show, although JavaScript finds a match in them: across lines, ripgrep 15
+ * overlooks a match that begins where the one before ended and looks behind, as `\b.foo` does in "a foo\nfoo".
+ */
+function overlooked(
+  root: string,
+  { pattern, ignoreCase }: { pattern: string; ignoreCase: boolean },
+  found: readonly string[],
+  told: readonly string[],
+): string[] {
+  const expression = new RegExp(pattern, `gmsu${ignoreCase ? "i" : ""}`);
+  return found.filter(line => {
+    if (told.includes(line)) return false;
+    const [, path = "", number] = /^(.*?):(\d+):/.exec(line) ?? [];
+    const text = readFileSync(join(root, path), "utf8");
+    return [...text.matchAll(expression)].some(({ index, 0: match }) => {
+      const first = text.slice(0, index).split("\n").length;
+      const last = first + match.split("\n").length - 1;
+      return first <= Number(number) && Number(number) <= last;
+    });
+  });
 }

@@ -56,6 +56,11 @@ export function shown(files: readonly FileHits[]): string[] {
 }
 
 export function same(found: readonly string[], expected: readonly string[], what: string): void {
-  const [a, b] = [found, expected].map(list => JSON.stringify(list.toSorted()));
-  if (a !== b) throw new Error(`${what}: found ${a?.slice(0, 400)}, expected ${b?.slice(0, 400)}`);
+  const [a, b] = [found, expected].map(list => list.toSorted());
+  if (JSON.stringify(a) === JSON.stringify(b)) return;
+  const only = (list: readonly string[], other: readonly string[]) =>
+    JSON.stringify(list.filter(line => !other.includes(line)).slice(0, 20));
+  throw new Error(
+    `${what}: ${found.length} found, ${expected.length} expected; found alone: ${only(found, expected)}, expected alone: ${only(expected, found)}`,
+  );
 }
