@@ -6,6 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { afterEach, expect, it } from "vitest";
+import { hasProc } from "../setup/proc.ts";
 
 const program = join(import.meta.dirname, "../../dist/polyfs.cjs");
 const canTrace = spawnSync("strace", ["-o", "/dev/null", "true"]).status === 0;
@@ -58,8 +59,9 @@ it("a warm edit of one line makes at most 30 system calls, 21 of them in the tre
   const all = Math.min(...counts.map(calls => calls.length));
   const inTree = Math.min(...counts.map(calls => calls.filter(call => isInTree(call, root)).length));
   expect(all).toBeGreaterThan(15);
-  expect(all).toBeLessThanOrEqual(30);
-  expect(inTree).toBeLessThanOrEqual(21);
+  // Without /proc, the program also changes into directories and checks that it is there.
+  expect(all).toBeLessThanOrEqual(hasProc ? 30 : 50);
+  if (hasProc) expect(inTree).toBeLessThanOrEqual(21);
 });
 
 /**

@@ -13,7 +13,7 @@ import { isGone, thisMachine } from "../system/this-machine.ts";
 /** How long a command of another PID namespace counts, whose process cannot be seen from here. */
 const foreignMs = 10 * 60_000;
 const lockName = "recording";
-/** Recording takes a moment. Without the lock, a change may be recorded under two commands. */
+/** How long one command may take to record. Without the lock, a change may be recorded under two commands. */
 const patienceMs = 5000;
 
 export interface RunningCommand extends Disposable {
@@ -41,9 +41,17 @@ export function announceCommand(state: string, roots: readonly string[]): Runnin
       );
     },
     async recordAlone() {
-      const until = clock() + patienceMs;
-      for (isAlone ||= lock(folder, name); !isAlone && clock() < until; isAlone = lock(folder, name))
+      let owner: string | undefined;
+      for (let until = clock() + patienceMs; !isAlone && clock() < until; ) {
+        const now = lock(folder, name);
+        isAlone = now === name;
+        if (isAlone) return;
+        if (now !== undefined && now !== owner) {
+          owner = now; // another command is at its turn: it has as long as the one before
+          until = clock() + patienceMs;
+        }
         await setTimeout(5);
+      }
     },
     [Symbol.dispose]() {
       remove(path);
@@ -82,21 +90,21 @@ function announcement(folder: string, roots: readonly string[]) {
   return { name, path, write };
 }
 
-/** Whether the lock is this command's now. One whose process is gone is taken away. */
-function lock(folder: string, name: string): boolean {
+/** The command that has the lock now, if that is known: this one, where it was free. A dead process loses it. */
+function lock(folder: string, name: string): string | undefined {
   const path = join(folder, lockName);
   try {
     writeFileSync(path, name, { mode: 0o600, flag: "wx" });
-    return true;
+    return name;
   } catch {
     try {
       const owner = readFileSync(path, "utf8");
       const [where, pid = "", start = ""] = owner.split("-");
       if (owner !== "" && where === namespace() && isGone(Number(pid), start)) remove(path);
+      return owner === "" ? undefined : owner;
     } catch {
-      // released in between
+      return undefined; // released in between
     }
-    return false;
   }
 }
 
