@@ -15,6 +15,7 @@ const mostBytes = 4 * 1024 * 1024;
 
 /** The new path of a file; undefined where none is similar enough. */
 export async function renamedTo(old: Candidate, appeared: readonly Candidate[]): Promise<string | undefined> {
+  if (old.side.kind !== "file") return undefined; // links and directories are not compared
   const before = await old.side.bytes();
   const name = old.path.slice(old.path.lastIndexOf("/") + 1);
   let best: { readonly path: string; readonly score: number } | undefined;
