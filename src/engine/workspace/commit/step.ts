@@ -356,7 +356,9 @@ function isReady(step: MoveStep, index: number, scene: StepContext): boolean {
   if (scene.powerCut && !isWhole(step, scene)) return false;
   if (there === undefined) return true;
   const blob = step.staged?.blob;
-  if (scene.powerCut && blob !== undefined && isTorn(to, scene.blob(blob))) return true;
+  // The file of this commit, and not of a later one: that one's journal may have been restarted since, or still holds it.
+  const isOwn = there.ino === scene.inodes[index];
+  if (scene.powerCut && isOwn && blob !== undefined && isTorn(to, scene.blob(blob))) return true;
   if (step.replaces === undefined) return false;
   const { known, was } = step.replaces;
   return isSame(there, known) || (scene.powerCut && was !== undefined && holds(to, scene.blob(was)));
