@@ -182,7 +182,10 @@ function readIfThere(path: string): string | undefined {
   }
 }
 
-/** Whether it is old content that a commit keeps aside, and removes shortly after its answer. No tool shows it. */
+/**
+ * Whether it is a temporary file of a commit in progress: another call may be writing through a link to a masked file.
+ * No tool shows such files, and they must be gone within five seconds.
+ */
 function vanishes(root: string, name: string): boolean {
   if (!isTemporaryName(basename(name))) return false;
   const pause = new Int32Array(new SharedArrayBuffer(4));

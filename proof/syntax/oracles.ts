@@ -103,8 +103,8 @@ for line in sys.stdin:
 `;
 
 /**
- * clang, which tells faults of syntax from others. Headers are compiled once for each file, so the file is named, too:
- * it includes what lies beside it.
+ * clang, which distinguishes syntax errors from others. Headers are compiled once for each file, so it gets the path:
+ * the file may include others from its own directory.
  */
 const cppChecker = `import base64,glob,sys
 import clang.cindex as c

@@ -44,7 +44,7 @@ describe.runIf(process.platform !== "win32")("while an edit is computed,", () =>
     expect(statSync(file).mode & 0o777).toBe(0o640);
   });
 
-  it("another name that is given to the file is told", async () => {
+  it("a hard link added to the file is noticed", async () => {
     using fixture = new Fixture();
     const { file, result } = await edit(fixture, path => linkSync(path, `${path}.other`));
     expect(result.files).toMatchObject([{ otherNames: 1 }]);

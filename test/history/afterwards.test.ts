@@ -136,7 +136,7 @@ describe("old content", () => {
 
 describe("a state directory that is cleared away while a process runs", () => {
   for (const part of ["", "locks", "processes", "aside", "objects", "changes"]) {
-    it(`is made anew, and later changes can be undone: ${part || "all of it"}`, async () => {
+    it(`is created again, and later changes can be undone: ${part || "all of it"}`, async () => {
       using fixture = new Fixture({ a: "old" });
       await fixture.commit([fixture.write("a", "first")]);
       await fixture.workspace.settled();

@@ -1,6 +1,6 @@
-// A JavaScript regular expression as a syntax tree. It is parsed once, and visitors write it anew: for JavaScript and for
-// a linear engine with the same meaning (expression.ts), for ripgrep with a looser one (looser-pattern.ts); and they
-// number its groups (groupNumbers).
+// A JavaScript regular expression as a syntax tree. It is parsed once, and visitors generate the other forms: for
+// JavaScript and for a linear engine with the same meaning (expression.ts), and for ripgrep with a looser one
+// (looser-pattern.ts). They also number its groups (groupNumbers).
 //
 // The parser accepts everything. What is wrong stays in the tree as it was written, for JavaScript's engine to refuse.
 

@@ -40,7 +40,7 @@ function makeIfPossible(place: string): void {
   }
 }
 
-/** Whether a path is one of these places or lies in one, by any spelling. */
+/** Whether a path is one of these places or inside one, in any spelling. */
 export function isReserved(path: string): boolean {
   for (const place of reserved) if (mayLieIn(path, place)) return true;
   return false;

@@ -1,4 +1,4 @@
-// Directories whose names are not UTF-8, which systems without /proc cannot enter. What lies in them is found, or the
+// Directories whose names are not UTF-8, which systems without /proc cannot enter. Their contents are found, or the
 // answer says that something was left out: it is never silently incomplete.
 import { spawnSync } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";

@@ -143,14 +143,14 @@ function resolveChange(
 ): ResolvedChange {
   const missing = options.parents ? ("make" as const) : ("parent_not_found" as const);
   const there = { ...base, missing: "not_found" as const };
-  const anew = (path: WorkspacePath) => {
+  const forCreation = (path: WorkspacePath) => {
     const exact: Exactness = options.unicodeForms === "either" && !path.exact ? "form" : true;
     return { ...base, missing, exact };
   };
   switch (change.kind) {
     case "write": {
       const wasRead = edited || (change.expect !== undefined && change.expect !== "absent");
-      const how = wasRead ? { ...base, missing } : anew(change.path);
+      const how = wasRead ? { ...base, missing } : forCreation(change.path);
       const links = options.links ?? "follow";
       return { change, target: resolveTarget(change.path, { ...how, links }) };
     }
@@ -162,14 +162,14 @@ function resolveChange(
     case "mode":
       return { change, target: resolveTarget(change.path, there) };
     case "move":
-      return { change, ...resolveMove(change, there, anew(change.to)) };
+      return { change, ...resolveMove(change, there, forCreation(change.to)) };
     case "copy": {
       const resolved = resolvePath(base.roots, change.from);
       try {
         return {
           change,
           original: { handle: resolved.handle, at: resolved.path },
-          target: resolveTarget(change.to, anew(change.to)),
+          target: resolveTarget(change.to, forCreation(change.to)),
         };
       } catch (error) {
         resolved.handle.close();
@@ -177,12 +177,12 @@ function resolveChange(
       }
     }
     case "mkdir": {
-      const target = change.path.isRoot ? undefined : resolveTarget(change.path, anew(change.path));
+      const target = change.path.isRoot ? undefined : resolveTarget(change.path, forCreation(change.path));
       if (target !== undefined && isFree(target, base.places)) makesDirectory(target, base);
       return { change, target };
     }
     case "symlink":
-      return { change, target: resolveTarget(change.path, anew(change.path)) };
+      return { change, target: resolveTarget(change.path, forCreation(change.path)) };
   }
 }
 
@@ -190,12 +190,15 @@ function resolveChange(
 function resolveMove(
   { from, to }: Extract<Change, { kind: "move" }>,
   there: TargetOptions,
-  anew: TargetOptions,
+  forCreation: TargetOptions,
 ): { readonly source: Target; readonly target: Target } {
   const source = resolveTarget(from, there);
-  const target = resolveTarget(to, anew);
+  const target = resolveTarget(to, forCreation);
   const isItself = entryKey(target.entry) === entryKey(source.entry);
-  return { source, target: isItself ? resolveTarget(to, { ...anew, exact: true, respell: true }) : target };
+  return {
+    source,
+    target: isItself ? resolveTarget(to, { ...forCreation, exact: true, respell: true }) : target,
+  };
 }
 
 /** Whether no entry exists at a target. */

@@ -1,6 +1,6 @@
 // Whether a held object lies in a mount of our own namespace (Linux).
 //
-// A path does not show it: an object reached through `/proc/PID/root` lies in a mount of another namespace, and its path
+// A path does not show it: an object reached through `/proc/PID/root` is in a mount of another namespace, and its path
 // is the path in that namespace.
 import { closeSync, openSync, readFileSync, readSync } from "node:fs";
 import { join, relative } from "node:path";
