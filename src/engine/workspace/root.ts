@@ -11,6 +11,9 @@ import { byDescriptor } from "./system/descriptors.ts";
 import { lstatIfThere } from "./system/identity.ts";
 import { mountOf } from "./system/mounts.ts";
 import { caseless, ownForm } from "./windows-path.ts";
+import { isWithin } from "./within.ts";
+
+export { isWithin };
 
 /** The kernel appends this to the path of a deleted object. A file may really be named so. */
 const deleted = " (deleted)";
@@ -109,12 +112,6 @@ export class Root implements Disposable {
     this.#handle?.close();
     this.#handle = undefined;
   }
-}
-
-/** Whether `path` is `directory` or lies below it. Both are absolute and without `.` or `..`. */
-export function isWithin(path: string, directory: string): boolean {
-  if (!path.startsWith(directory)) return false;
-  return path.length === directory.length || directory.endsWith("/") || path[directory.length] === "/";
 }
 
 /**

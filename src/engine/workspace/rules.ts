@@ -9,6 +9,7 @@ import { placeholder } from "../policy/mask/secret.ts";
 import { decideAll, type Policy } from "../policy/policy.ts";
 import { type AskedAction, type Decision, narrower, unrestricted } from "../policy/rule.ts";
 import { isBinary } from "../text/detect.ts";
+import { isWithin } from "./within.ts";
 
 /** The policies of a server, which may be replaced while it runs. */
 export interface PolicySource {
@@ -71,16 +72,16 @@ export class Rules {
     const { policies } = this;
     if (policies.every(policy => policy.isEmpty)) return unrestricted;
     const only = this.#bases.length === 1 ? this.#bases[0] : undefined; // every read comes here
-    if (only !== undefined && !only.standsFor?.length && isBelow(at, only.path)) {
+    if (only !== undefined && !only.standsFor?.length && isWithin(at, only.path)) {
       const place = bare(only.path);
       return narrower(unrestricted, decideAll(policies, place, at.slice(place.length + 1)));
     }
-    const named = this.#bases.filter(({ path }) => isBelow(at, path)).map(({ path }) => path);
+    const named = this.#bases.filter(({ path }) => isWithin(at, path)).map(({ path }) => path);
     // A root that was moved is where its handle says.
     const bases =
       named.length > 0
         ? named
-        : this.#bases.map(base => base.whereabouts()).filter(path => isBelow(at, path));
+        : this.#bases.map(base => base.whereabouts()).filter(path => isWithin(at, path));
     if (bases.length === 0) return decideAll(policies, at, "");
     return bases.reduce((decision, base) => {
       const relative = at.slice(bare(base).length + 1);
@@ -226,11 +227,4 @@ function textOf(bytes: Buffer): string {
 /** A directory without the slash that the top of a file system ends with. */
 function bare(directory: string): string {
   return directory.endsWith("/") ? directory.slice(0, -1) : directory;
-}
-
-function isBelow(path: string, directory: string): boolean {
-  return (
-    path.startsWith(directory) &&
-    (path.length === directory.length || directory.endsWith("/") || path[directory.length] === "/")
-  );
 }
