@@ -8,7 +8,7 @@ import { gzipSync } from "node:zlib";
 import type { Page } from "playwright-core";
 import { repository } from "../proof/places.ts";
 import { findChromium, launch } from "../proof/review/chromium.ts";
-import { type Agent, Ground } from "../proof/review/ground.ts";
+import { type Agent, Fixture } from "../proof/review/fixture.ts";
 import { processorTime, residentOf } from "./processor-time.ts";
 
 const changes = Number(process.argv[2] ?? 10_000);
@@ -30,11 +30,11 @@ try {
 }
 
 async function withFewChanges(): Promise<void> {
-  await using ground = new Ground(browser);
-  const agent = await ground.agent("bench");
+  await using fixture = new Fixture(browser);
+  const agent = await fixture.agent("bench");
   await agent.do("write_file", { path: "first.txt", content: "first\n" });
-  const served = await ground.serve([], ["--import", pathToFileURL(collector).href]);
-  const page = await ground.open(served.url);
+  const served = await fixture.serve([], ["--import", pathToFileURL(collector).href]);
+  const page = await fixture.open(served.url);
   await page.getByRole("button", { name: "Changes", exact: true }).click();
   await page.locator("[role=option]").first().waitFor();
   await costOfPage(agent, served.pid, page);
@@ -51,14 +51,14 @@ async function withFewChanges(): Promise<void> {
 }
 
 async function withManyChanges(): Promise<void> {
-  await using ground = new Ground(browser);
+  await using fixture = new Fixture(browser);
   for (let i = 0; i < agents; i++) {
-    const agent = await ground.agent(`bench-${i}`);
+    const agent = await fixture.agent(`bench-${i}`);
     for (let j = 0; j < changes / agents; j++)
       await agent.do("write_file", { path: `d${i}/f${j % 500}.txt`, content: `${j}\n` });
   }
-  const served = await ground.serve([], ["--import", pathToFileURL(collector).href]);
-  const first = await ground.open(served.url);
+  const served = await fixture.serve([], ["--import", pathToFileURL(collector).href]);
+  const first = await fixture.open(served.url);
   const address = first.url();
   await first.locator("[role=treeitem]").first().waitFor();
   const [paints, rows]: [number[], number[]] = [[], []];

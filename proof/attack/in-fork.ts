@@ -2,7 +2,7 @@
 // base; and the directory of workspaces, with the snapshot that the fork was made from.
 import { dirname, join, relative } from "node:path";
 import type { Dialect } from "../../src/contract/dialect.ts";
-import { Ground } from "../../test/workspaces/ground.ts";
+import { Fixture } from "../../test/workspaces/fixture.ts";
 import type { Trial } from "../suite.ts";
 import { Arena } from "./arena.ts";
 import { attackByCommands } from "./commands.ts";
@@ -28,16 +28,16 @@ async function arenaInFork(method: "link" | undefined): Promise<{
   readonly arena: Arena;
   readonly neighbours: readonly PathCase[];
 }> {
-  const ground = new Ground(method);
+  const fixture = new Fixture(method);
   const arena = new Arena();
-  const { workspaces } = ground;
+  const { workspaces } = fixture;
   await workspaces.adopt("main", arena.outside, "");
   const other = await workspaces.fork("other", "main", "");
   const { root, snapshot = "", tree = "" } = await workspaces.fork("attacker", "main", "");
   const { path, snapshots, trees } = workspaces.layout;
   const serves = ["--workspaces", path, "--workspace-name", "attacker"];
   const frozen = join(snapshots, snapshot, "tree");
-  arena.moveTo(root, serves, [other.root, frozen], ground);
+  arena.moveTo(root, serves, [other.root, frozen], fixture);
   const places = {
     "another fork": other.root,
     "the snapshot": frozen,

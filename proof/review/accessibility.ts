@@ -2,13 +2,13 @@
 import axe, { type AxeResults } from "axe-core";
 import type { Browser, Page } from "playwright-core";
 import type { Trial } from "../suite.ts";
-import { Ground } from "./ground.ts";
+import { Fixture } from "./fixture.ts";
 
 const source = `// A comment.\nexport function greet(name: string): string {\n  return \`Hello \${name}\`; // 1\n}\n`;
 
 export async function tryAccessibility(browser: Browser, { tally }: Trial): Promise<void> {
-  await using ground = new Ground(browser, { "src/greet.ts": source });
-  const agent = await ground.agent("axe");
+  await using fixture = new Fixture(browser, { "src/greet.ts": source });
+  const agent = await fixture.agent("axe");
   await agent.do("edit_file", {
     path: "src/greet.ts",
     edits: [{ old: "Hello", new: "Good morning" }],
@@ -16,7 +16,7 @@ export async function tryAccessibility(browser: Browser, { tally }: Trial): Prom
   await agent.do("write_file", { path: "src/other.ts", content: source });
   await agent.try("read_file", { path: "missing.txt" });
   for (const colorScheme of ["light", "dark"] as const) {
-    const page = await ground.open((await ground.serve()).url, { colorScheme });
+    const page = await fixture.open((await fixture.serve()).url, { colorScheme });
     const check = (where: string, ready: () => Promise<unknown>) =>
       tally.attempt(`axe: ${where}, ${colorScheme}`, async () => {
         await ready();

@@ -3,7 +3,7 @@
 import type { Browser } from "playwright-core";
 import { HttpClient, HttpServer } from "../client/http-client.ts";
 import type { Trial } from "../suite.ts";
-import { Agent, becomes, Ground, same, until } from "./ground.ts";
+import { Agent, becomes, Fixture, same, until } from "./fixture.ts";
 
 const lines = Array.from({ length: 40 }, (_, i) => `const line${i + 1} = ${i + 1};`);
 const before = `${lines.join("\n")}\n`;
@@ -15,10 +15,10 @@ const edits = [
 ];
 
 export async function tryChanges(browser: Browser, { tally }: Trial): Promise<void> {
-  await using ground = new Ground(browser, { "src/a.ts": before, "src/b.ts": before, "src/c.ts": before });
-  const agent = await ground.agent("first-agent");
-  const { url } = await ground.serve();
-  const page = await ground.open(url);
+  await using fixture = new Fixture(browser, { "src/a.ts": before, "src/b.ts": before, "src/c.ts": before });
+  const agent = await fixture.agent("first-agent");
+  const { url } = await fixture.serve();
+  const page = await fixture.open(url);
 
   await tally.attempt("empty: an empty history says so", () => page.getByText("No changes yet").waitFor());
 
@@ -28,7 +28,7 @@ export async function tryChanges(browser: Browser, { tally }: Trial): Promise<vo
   });
 
   await tally.attempt("http: a change of an HTTP server appears too", async () => {
-    const server = new HttpServer(ground.root, ground.state);
+    const server = new HttpServer(fixture.root, fixture.state);
     try {
       const other = new Agent(await HttpClient.open(server, "polyfs"));
       await other.do("write_file", { path: "from-http.txt", content: "hello\n" });
@@ -44,29 +44,29 @@ export async function tryChanges(browser: Browser, { tally }: Trial): Promise<vo
     await hunks.nth(1).waitFor();
     same(await hunks.count(), 2, "hunks");
     await hunks.first().getByRole("button", { name: /^Undo/ }).click();
-    await becomes(() => ground.read("src/a.ts"), both.replace("line2 = 200;", "line2 = 2;"), "src/a.ts");
+    await becomes(() => fixture.read("src/a.ts"), both.replace("line2 = 200;", "line2 = 2;"), "src/a.ts");
     await page.getByText(/^Undid/).waitFor();
   });
 
   await tally.attempt("redo: the undo is taken back", async () => {
     await page.getByRole("button", { name: "Take it back" }).click();
-    await becomes(() => ground.read("src/a.ts"), both, "src/a.ts");
+    await becomes(() => fixture.read("src/a.ts"), both, "src/a.ts");
   });
 
   await tally.attempt("file: one file of two is undone, and later edits elsewhere stay", async () => {
     await agent.do("edit_file", { path: "src/b.ts", edits });
-    ground.write("src/b.ts", ground.read("src/b.ts").replace("line15 = 15;", "line15 = 1500;"));
+    fixture.write("src/b.ts", fixture.read("src/b.ts").replace("line15 = 15;", "line15 = 1500;"));
     await page.getByRole("button", { name: "Undo src/b.ts", exact: true }).click();
     await becomes(
-      () => ground.read("src/b.ts"),
+      () => fixture.read("src/b.ts"),
       before.replace("line15 = 15;", "line15 = 1500;"),
       "src/b.ts",
     );
-    same(ground.read("src/a.ts"), both, "src/a.ts");
+    same(fixture.read("src/a.ts"), both, "src/a.ts");
   });
 
   await tally.attempt("task: it is undone after a preview", async () => {
-    const other = await ground.agent("second-agent");
+    const other = await fixture.agent("second-agent");
     await other.do("write_file", { path: "new/one.txt", content: "one\n" });
     await other.do("edit_file", { path: "src/c.ts", edits });
     await page.getByRole("treeitem", { name: /second-agent/ }).click();
@@ -74,16 +74,16 @@ export async function tryChanges(browser: Browser, { tally }: Trial): Promise<vo
     await page.getByRole("button", { name: "Undo task" }).click();
     const dialog = page.getByRole("dialog");
     await dialog.getByText("This changes 2 files").waitFor();
-    same(ground.read("src/c.ts"), both, "src/c.ts during the preview");
+    same(fixture.read("src/c.ts"), both, "src/c.ts during the preview");
     await dialog.getByRole("button", { name: "Undo the task" }).click();
-    await becomes(() => ground.read("src/c.ts"), before, "src/c.ts");
+    await becomes(() => fixture.read("src/c.ts"), before, "src/c.ts");
   });
 
   await tally.attempt("conflict: later edits are shown, and nothing is lost", async () => {
-    const other = await ground.agent("third-agent");
+    const other = await fixture.agent("third-agent");
     await other.do("edit_file", { path: "src/c.ts", edits: [{ old: "line5 = 5;", new: "line5 = 50;" }] });
-    ground.write("src/c.ts", ground.read("src/c.ts").replace("line5 = 50;", "line5 = 51; // mine"));
-    const now = ground.read("src/c.ts");
+    fixture.write("src/c.ts", fixture.read("src/c.ts").replace("line5 = 50;", "line5 = 51; // mine"));
+    const now = fixture.read("src/c.ts");
     await page.getByRole("treeitem", { name: /third-agent/ }).click();
     await page.locator(".detail h1", { hasText: "third-agent" }).waitFor();
     await page.getByRole("button", { name: "Undo src/c.ts", exact: true }).click();
@@ -93,7 +93,7 @@ export async function tryChanges(browser: Browser, { tally }: Trial): Promise<vo
       .first()
       .waitFor();
     await dialog.getByRole("button", { name: "Cancel" }).click();
-    same(ground.read("src/c.ts"), now, "src/c.ts");
+    same(fixture.read("src/c.ts"), now, "src/c.ts");
   });
 
   await tally.attempt("to now: the difference from the start of a task to the disk", async () => {
@@ -128,6 +128,6 @@ export async function tryChanges(browser: Browser, { tally }: Trial): Promise<vo
   });
 
   await tally.attempt("quiet: the page does nothing that it must not", () =>
-    same(ground.offences.join("; "), "", "offences"),
+    same(fixture.offences.join("; "), "", "offences"),
   );
 }

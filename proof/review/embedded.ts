@@ -7,17 +7,17 @@ import { StdioClient } from "../client/stdio-client.ts";
 import { repository } from "../places.ts";
 import type { Trial } from "../suite.ts";
 import { findNothing } from "./accessibility.ts";
-import { becomes, Ground, same } from "./ground.ts";
+import { becomes, Fixture, same } from "./fixture.ts";
 
 const before = Array.from({ length: 40 }, (_, i) => `line ${i + 1}\n`).join("");
 const policy =
   "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:; connect-src 'none'";
 
 export async function tryEmbedded(browser: Browser, { tally }: Trial): Promise<void> {
-  await using ground = new Ground(browser, { "a.txt": before, "b <i>.txt": before });
-  const { root, state } = ground;
+  await using fixture = new Fixture(browser, { "a.txt": before, "b <i>.txt": before });
+  const { root, state } = fixture;
   const client = await StdioClient.start({ dialect: "polyfs", root, state, client: "host" });
-  const agent = ground.connected(client);
+  const agent = fixture.connected(client);
   const edits = [
     { old: "line 2\n", new: "line two\n" },
     { old: "line 30\n", new: "line thirty\n" },
@@ -59,7 +59,7 @@ export async function tryEmbedded(browser: Browser, { tally }: Trial): Promise<v
       await frame.getByRole("option", { name: /a\.txt/ }).click();
       await frame.locator(".hunk").nth(1).waitFor();
       await frame.locator(".hunk", { hasText: "line two" }).getByRole("button", { name: /^Undo/ }).click();
-      await becomes(() => ground.read("a.txt"), before.replace("line 30\n", "line thirty\n"), "a.txt");
+      await becomes(() => fixture.read("a.txt"), before.replace("line 30\n", "line thirty\n"), "a.txt");
     });
     await tally.attempt("app: a change by the model appears when its tool has answered", async () => {
       await frame.getByRole("button", { name: "Back to the list" }).click();

@@ -1,7 +1,7 @@
 // Script in file names, contents, agents' names and notes: it is shown, and nothing of it runs.
 import type { Browser } from "playwright-core";
 import type { Trial } from "../suite.ts";
-import { Ground, same } from "./ground.ts";
+import { Fixture, same } from "./fixture.ts";
 
 const payloads = [
   "<img src=x onerror=window.hit=1>",
@@ -13,10 +13,10 @@ const payloads = [
 ];
 
 export async function tryHostileText(browser: Browser, { tally }: Trial): Promise<void> {
-  await using ground = new Ground(browser);
-  const agent = await ground.agent("<img src=x onerror=window.hit=1>");
-  const { url } = await ground.serve();
-  const page = await ground.open(url);
+  await using fixture = new Fixture(browser);
+  const agent = await fixture.agent("<img src=x onerror=window.hit=1>");
+  const { url } = await fixture.serve();
+  const page = await fixture.open(url);
   for (const [i, payload] of payloads.entries()) {
     const name = `${payload.replaceAll("/", "∕")}.html`;
     await agent.do("write_file", { path: name, content: `first\n${payload}\n` });
@@ -68,6 +68,6 @@ export async function tryHostileText(browser: Browser, { tally }: Trial): Promis
     await check("an error");
   });
   await tally.attempt("nothing is refused by the policy of the page, because nothing is tried", () =>
-    same(ground.offences.join("; "), "", "offences"),
+    same(fixture.offences.join("; "), "", "offences"),
   );
 }

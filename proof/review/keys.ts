@@ -1,20 +1,23 @@
 // The page by keyboard alone, at a phone's width, and without its server.
 import type { Browser } from "playwright-core";
 import type { Trial } from "../suite.ts";
-import { becomes, Ground, same, until } from "./ground.ts";
+import { becomes, Fixture, same, until } from "./fixture.ts";
 
 const before = Array.from({ length: 40 }, (_, i) => `line ${i + 1}\n`).join("");
 
 export async function tryKeys(browser: Browser, { tally }: Trial): Promise<void> {
-  await using ground = new Ground(browser, { "a.txt": before, "a-directory-with-a-long-name/b.txt": before });
-  const agent = await ground.agent("typist");
+  await using fixture = new Fixture(browser, {
+    "a.txt": before,
+    "a-directory-with-a-long-name/b.txt": before,
+  });
+  const agent = await fixture.agent("typist");
   const edits = [
     { old: "line 2\n", new: "line two\n" },
     { old: "line 30\n", new: "line thirty\n" },
   ];
   await agent.do("edit_file", { path: "a.txt", edits });
-  const { url, stop } = await ground.serve();
-  const page = await ground.open(url);
+  const { url, stop } = await fixture.serve();
+  const page = await fixture.open(url);
 
   await tally.attempt("keys: from the list to a hunk, and undo it", async () => {
     await page.getByRole("treeitem").first().waitFor();
@@ -25,11 +28,11 @@ export async function tryKeys(browser: Browser, { tally }: Trial): Promise<void>
     for (let i = 0; i < 4; i++) await page.keyboard.press("j"); // head, file, first and second hunk
     await page.locator(".hunk:focus", { hasText: "line thirty" }).waitFor();
     await page.keyboard.press("u");
-    await becomes(() => ground.read("a.txt"), before.replace("line 2\n", "line two\n"), "a.txt");
+    await becomes(() => fixture.read("a.txt"), before.replace("line 2\n", "line two\n"), "a.txt");
     await page.getByText(/^Undid/).waitFor();
     await page.keyboard.press("z");
     await becomes(
-      () => ground.read("a.txt"),
+      () => fixture.read("a.txt"),
       before.replace("line 2\n", "line two\n").replace("line 30\n", "line thirty\n"),
       "a.txt after the undo of the undo",
     );
@@ -52,7 +55,7 @@ export async function tryKeys(browser: Browser, { tally }: Trial): Promise<void>
   });
 
   await agent.do("edit_file", { path: "a-directory-with-a-long-name/b.txt", edits });
-  const phone = await ground.open((await ground.serve()).url, {
+  const phone = await fixture.open((await fixture.serve()).url, {
     viewport: { width: 360, height: 740 },
     hasTouch: true,
   });

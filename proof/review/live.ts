@@ -4,17 +4,17 @@ import { join } from "node:path";
 import type { Browser } from "playwright-core";
 import type { Trial } from "../suite.ts";
 import { findNothing } from "./accessibility.ts";
-import { becomes, Ground, same } from "./ground.ts";
+import { becomes, Fixture, same } from "./fixture.ts";
 
 const hostile = "<img src=x onerror=window.hit=1>";
 
 export async function tryLive(browser: Browser, { tally }: Trial): Promise<void> {
-  await using ground = new Ground(browser, { "migrations/1.sql": "one\n", "notes.txt": "first\nsecond\n" });
-  const policy = join(ground.base, "policy.json");
+  await using fixture = new Fixture(browser, { "migrations/1.sql": "one\n", "notes.txt": "first\nsecond\n" });
+  const policy = join(fixture.base, "policy.json");
   const rule = { name: "migrations", paths: ["migrations/**"], ask: ["write"] };
   writeFileSync(policy, JSON.stringify({ rules: [rule] }));
-  const agent = await ground.agent("asker", ["--policy", policy]);
-  const page = await ground.open((await ground.serve()).url);
+  const agent = await fixture.agent("asker", ["--policy", policy]);
+  const page = await fixture.open((await fixture.serve()).url);
   const see = (view: string) => page.getByRole("link", { name: view, exact: true }).click();
   const write = (content: string) => agent.try("write_file", { path: "migrations/1.sql", content });
 
@@ -40,7 +40,7 @@ export async function tryLive(browser: Browser, { tally }: Trial): Promise<void>
     await findNothing(page);
     await card.getByRole("button", { name: "Allow once" }).click();
     same((await call).failed, false, "the call failed");
-    await becomes(() => ground.read("migrations/1.sql"), "uno\n", "migrations/1.sql");
+    await becomes(() => fixture.read("migrations/1.sql"), "uno\n", "migrations/1.sql");
     await page.getByText("Nothing to answer").waitFor();
   });
 
@@ -51,7 +51,7 @@ export async function tryLive(browser: Browser, { tally }: Trial): Promise<void>
     await page.keyboard.press("Enter");
     const { failed, text } = await call;
     same(failed && text.includes("Frozen until Monday"), true, `the answer: ${text}`);
-    same(ground.read("migrations/1.sql"), "uno\n", "migrations/1.sql");
+    same(fixture.read("migrations/1.sql"), "uno\n", "migrations/1.sql");
   });
 
   await tally.attempt("question: allowed for the task by a key", async () => {
@@ -60,7 +60,7 @@ export async function tryLive(browser: Browser, { tally }: Trial): Promise<void>
     await page.keyboard.press("t");
     same((await call).failed, false, "the call failed");
     same((await write("tres\n")).failed, false, "the next call failed");
-    same(ground.read("migrations/1.sql"), "tres\n", "migrations/1.sql");
+    same(fixture.read("migrations/1.sql"), "tres\n", "migrations/1.sql");
   });
 
   await tally.attempt("note: on a line, and the agent gets it", async () => {
@@ -91,6 +91,6 @@ export async function tryLive(browser: Browser, { tally }: Trial): Promise<void>
   });
 
   await tally.attempt("live: nothing that the page must not do", () =>
-    same(ground.offences.join("; "), "", "offences"),
+    same(fixture.offences.join("; "), "", "offences"),
   );
 }

@@ -6,13 +6,13 @@ import { HttpServer, messageIn } from "../client/http-client.ts";
 import { program } from "../places.ts";
 import type { Trial } from "../suite.ts";
 import { findNothing } from "./accessibility.ts";
-import { becomes, Ground, same } from "./ground.ts";
+import { becomes, Fixture, same } from "./fixture.ts";
 
 const before = "one\ntwo\nthree\n";
 
 export async function tryOverHttp(browser: Browser, { tally }: Trial): Promise<void> {
-  await using ground = new Ground(browser, { "mine/a.txt": before, "theirs/b.txt": before });
-  const tokens = join(ground.base, "tokens.json");
+  await using fixture = new Fixture(browser, { "mine/a.txt": before, "theirs/b.txt": before });
+  const tokens = join(fixture.base, "tokens.json");
   const token = (...args: string[]) => {
     const line = [program, "token", "add", ...args, "--tokens", tokens];
     const { stdout, stderr, status } = spawnSync(process.execPath, line, { encoding: "utf8" });
@@ -21,9 +21,9 @@ export async function tryOverHttp(browser: Browser, { tally }: Trial): Promise<v
   };
   const [agent, reviewer] = [
     token("agent"),
-    token("reviewer", "--write", join(ground.root, "mine"), "--effects", "reviews"),
+    token("reviewer", "--write", join(fixture.root, "mine"), "--effects", "reviews"),
   ];
-  const server = new HttpServer(ground.root, ground.state, ["--tokens", tokens, "--dialect", "polyfs"]);
+  const server = new HttpServer(fixture.root, fixture.state, ["--tokens", tokens, "--dialect", "polyfs"]);
   try {
     const edit = async (path: string) => {
       const edits = [{ old: "two", new: "TWO" }];
@@ -36,7 +36,7 @@ export async function tryOverHttp(browser: Browser, { tally }: Trial): Promise<v
       });
       if (messageIn(body)?.result?.isError !== undefined || status !== 200) throw new Error(body);
     };
-    const page = await ground.open(`${await server.url}/review/`);
+    const page = await fixture.open(`${await server.url}/review/`);
     await tally.attempt("over http: without a token there is a form, and nothing else", async () => {
       await findNothing(page);
       await page.getByLabel(/Token/).fill(agent);
@@ -55,11 +55,11 @@ export async function tryOverHttp(browser: Browser, { tally }: Trial): Promise<v
     await tally.attempt("over http: it is undone, with the right bytes", async () => {
       await page.getByRole("treeitem").first().click();
       await page.locator(".hunk").getByRole("button", { name: /^Undo/ }).click();
-      await becomes(() => ground.read("mine/a.txt"), before, "mine/a.txt");
-      same(ground.read("theirs/b.txt"), before.replace("two", "TWO"), "theirs/b.txt");
+      await becomes(() => fixture.read("mine/a.txt"), before, "mine/a.txt");
+      same(fixture.read("theirs/b.txt"), before.replace("two", "TWO"), "theirs/b.txt");
     });
     await tally.attempt("over http: nothing that the page must not do", () =>
-      same(ground.offences.join("; "), "", "offences"),
+      same(fixture.offences.join("; "), "", "offences"),
     );
   } finally {
     await server.close();

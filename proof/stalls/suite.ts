@@ -30,13 +30,13 @@ export const stalls: Suite = {
 };
 
 async function run(trial: Trial, one: Case, size: number): Promise<void> {
-  const ground = mkdtempSync(join(tmpdir(), "polyfs-stalls-"));
-  const root = join(ground, "root");
+  const fixture = mkdtempSync(join(tmpdir(), "polyfs-stalls-"));
+  const root = join(fixture, "root");
   mkdirSync(root);
   writeFileSync(join(root, "small.txt"), "small\n");
   one.make(root, size);
-  const state = join(ground, "state");
-  const stretches = new Stretches(join(ground, "stretches"));
+  const state = join(fixture, "state");
+  const stretches = new Stretches(join(fixture, "stretches"));
   const client = await StdioClient.start({
     dialect: "polyfs",
     root,
@@ -65,7 +65,7 @@ async function run(trial: Trial, one: Case, size: number): Promise<void> {
   } finally {
     client.kill();
     await client.ended;
-    rmSync(ground, { recursive: true, force: true });
+    rmSync(fixture, { recursive: true, force: true });
   }
 }
 

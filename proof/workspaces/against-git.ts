@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { Fault } from "../../src/engine/fault.ts";
 import { undo } from "../../src/engine/history/undo.ts";
 import type { MergeResult } from "../../src/engine/workspaces/merge.ts";
-import { Ground } from "../../test/workspaces/ground.ts";
+import { Fixture } from "../../test/workspaces/fixture.ts";
 import type { Trial } from "../suite.ts";
 import { changeTree, fillRandomly, type RandomTree, readTree } from "./random-tree.ts";
 
@@ -14,17 +14,17 @@ export async function againstGit({ chance, tally }: Trial, times: number): Promi
   for (let i = 0; i < times; i++) {
     const method = ([undefined, "link", "copy"] as const)[chance.below(3)];
     await tally.attempt(`git ${i} (${method ?? "the machine's method"})`, async () => {
-      using ground = new Ground(method);
-      const base = join(ground.path, "base");
+      using fixture = new Fixture(method);
+      const base = join(fixture.path, "base");
       fillRandomly(base, chance);
-      await ground.workspaces.adopt("main", base, "");
-      const fork = await ground.workspaces.fork("task", "main", "");
+      await fixture.workspaces.adopt("main", base, "");
+      const fork = await fixture.workspaces.fork("task", "main", "");
       const before = readTree(base);
       changeTree(fork.root, chance);
       changeTree(base, chance);
       const [ours, theirs] = [readTree(fork.root), readTree(base)];
-      const wanted = mergedByGit(join(ground.path, "git"), before, ours, theirs);
-      const { conflicts, change } = await merged(() => ground.workspaces.merge(fork, ground.opener));
+      const wanted = mergedByGit(join(fixture.path, "git"), before, ours, theirs);
+      const { conflicts, change } = await merged(() => fixture.workspaces.merge(fork, fixture.opener));
       const got = readTree(base);
       const story = () => `\n${told("before", before)}${told("fork", ours)}${told("base", theirs)}`;
       if (conflicts !== undefined) {
@@ -38,8 +38,8 @@ export async function againstGit({ chance, tally }: Trial, times: number): Promi
       if (wanted === undefined) throw new Error(`merged, git refuses${story()}`);
       differences("not what git makes of it", withoutDirectories(got), wanted, story);
       if (change === undefined) return;
-      const main = await ground.workspaces.find("main");
-      using workspace = ground.workspaces.openTree(main, ground.opener, "read-write");
+      const main = await fixture.workspaces.find("main");
+      using workspace = fixture.workspaces.openTree(main, fixture.opener, "read-write");
       await undo(workspace, { change });
       differences("undo did not bring the base back", readTree(base), theirs, story);
     });

@@ -5,27 +5,27 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { collect, tidy } from "../../src/engine/workspaces/collect.ts";
 import { repository } from "../../test/cli/program.ts";
-import { Ground, treeOf } from "../../test/workspaces/ground.ts";
+import { Fixture, treeOf } from "../../test/workspaces/fixture.ts";
 import type { Trial } from "../suite.ts";
 
 const files = 400;
 
 export async function killed(trial: Trial, times: number): Promise<void> {
   const { chance, tally } = trial;
-  using ground = new Ground();
+  using fixture = new Fixture();
   const content = Object.fromEntries(
     Array.from({ length: files }, (_, i) => [`d${i % 20}/f${i}.txt`, `file ${i}\n`.repeat(20)]),
   );
-  const base = ground.files("base", content);
-  await ground.workspaces.adopt("main", base, "");
-  const slow = await duration(ground, ["fork", "timed", "--from", "main"]);
+  const base = fixture.files("base", content);
+  await fixture.workspaces.adopt("main", base, "");
+  const slow = await duration(fixture, ["fork", "timed", "--from", "main"]);
   for (let i = 0; i < times; i++) {
     const name = `fork-${i}`;
-    const record = await ground.workspaces.fork(name, "main", "");
+    const record = await fixture.workspaces.fork(name, "main", "");
     const changed = Object.fromEntries(
       Array.from({ length: 30 }, (_, n) => [`d1/${name}-${n}.txt`, `new ${n}\n`]),
     );
-    ground.files(record.root, changed);
+    fixture.files(record.root, changed);
     const before = treeOf(base);
     const after = { ...before, ...changed };
     const what = chance.pick([
@@ -34,60 +34,60 @@ export async function killed(trial: Trial, times: number): Promise<void> {
       ["fork", `again-${i}`, "--from", "main"],
       ["collect", "--workspace-keep-dropped", "0s"],
     ]);
-    await killedAt(ground, what, slow * 1.3 * chance.next());
+    await killedAt(fixture, what, slow * 1.3 * chance.next());
     await tally.attempt(`kill ${what.join(" ")}`, async () => {
-      await tidy(ground.workspaces);
-      await wholeOrGone(ground, base, before, after);
+      await tidy(fixture.workspaces);
+      await wholeOrGone(fixture, base, before, after);
     });
-    if ((await ground.workspaces.list()).some(one => one.name === name)) {
+    if ((await fixture.workspaces.list()).some(one => one.name === name)) {
       await tally.attempt(`kill ${what.join(" ")}, then merge`, async () => {
-        await ground.workspaces.merge(record, ground.opener);
+        await fixture.workspaces.merge(record, fixture.opener);
         if (JSON.stringify(sorted(treeOf(base))) !== JSON.stringify(sorted(after)))
           throw new Error("the merge that came later is not whole");
       });
-      await ground.workspaces.drop(record);
+      await fixture.workspaces.drop(record);
     }
-    await collect(ground.workspaces, 0);
+    await collect(fixture.workspaces, 0);
   }
 }
 
-function run(ground: Ground, args: readonly string[]) {
+function run(fixture: Fixture, args: readonly string[]) {
   const words = [
     join(repository, "dist/polyfs.cjs"),
     "workspace",
     ...args,
     "--workspaces",
-    join(ground.path, "all"),
+    join(fixture.path, "all"),
   ];
   return spawn(process.execPath, words, {
     stdio: "ignore",
-    env: { ...process.env, POLYFS_STATE_DIR: join(ground.path, "state") },
+    env: { ...process.env, POLYFS_STATE_DIR: join(fixture.path, "state") },
   });
 }
 
-async function duration(ground: Ground, args: readonly string[]): Promise<number> {
+async function duration(fixture: Fixture, args: readonly string[]): Promise<number> {
   const began = Date.now();
-  await new Promise(resolve => run(ground, args).once("close", resolve));
+  await new Promise(resolve => run(fixture, args).once("close", resolve));
   return Date.now() - began;
 }
 
-async function killedAt(ground: Ground, args: readonly string[], ms: number): Promise<void> {
-  const child = run(ground, args);
+async function killedAt(fixture: Fixture, args: readonly string[], ms: number): Promise<void> {
+  const child = run(fixture, args);
   const timer = setTimeout(() => child.kill("SIGKILL"), ms);
   await new Promise(resolve => child.once("close", resolve));
   clearTimeout(timer);
 }
 
 async function wholeOrGone(
-  ground: Ground,
+  fixture: Fixture,
   base: string,
   before: Readonly<Record<string, string>>,
   after: Readonly<Record<string, string>>,
 ): Promise<void> {
-  const { workspaces } = ground;
+  const { workspaces } = fixture;
   const main = await workspaces.find("main");
   // Opening it brings a commit that was cut short to its end.
-  using opened = workspaces.openTree(main, ground.opener, "read-write");
+  using opened = workspaces.openTree(main, fixture.opener, "read-write");
   opened.directory(opened.at(".")).close();
   const now = JSON.stringify(sorted(treeOf(base)));
   if (now !== JSON.stringify(sorted(before)) && now !== JSON.stringify(sorted(after)))

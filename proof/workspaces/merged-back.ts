@@ -5,7 +5,7 @@ import { mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { Fault } from "../../src/engine/fault.ts";
 import type { WorkspaceRecord } from "../../src/engine/workspaces/record.ts";
-import { Ground, treeOf } from "../../test/workspaces/ground.ts";
+import { Fixture, treeOf } from "../../test/workspaces/fixture.ts";
 import type { Trial } from "../suite.ts";
 import {
   changeRandomly,
@@ -37,16 +37,16 @@ async function oneTree(
   method: "link" | "copy" | undefined,
   forks: number,
 ): Promise<void> {
-  using ground = new Ground(method);
+  using fixture = new Fixture(method);
   const start: ModelTree = new Map();
   for (let id = 0; id < filesInBase; id++)
     start.set(id, newFile(id, `${id % 3 === 0 ? "src/" : ""}f${id}.txt`));
   let ids = filesInBase;
-  const base = ground.files("base", printed(start));
-  await ground.workspaces.adopt("main", base, "");
+  const base = fixture.files("base", printed(start));
+  await fixture.workspaces.adopt("main", base, "");
   const all: { readonly record: WorkspaceRecord; readonly tree: ModelTree }[] = [];
   for (let i = 0; i < forks; i++) {
-    const record = await ground.workspaces.fork(`fork-${i}`, "main", "");
+    const record = await fixture.workspaces.fork(`fork-${i}`, "main", "");
     const tree = copyOf(start);
     changeRandomly(tree, chance, `fork${i}`, () => ids++);
     write(record.root, start, tree);
@@ -55,7 +55,7 @@ async function oneTree(
   let current = copyOf(start);
   for (const { record, tree } of chance.shuffled(all)) {
     const expected = mergeModel(start, tree, current);
-    const refused = await conflictsOf(() => ground.workspaces.merge(record, ground.opener));
+    const refused = await conflictsOf(() => fixture.workspaces.merge(record, fixture.opener));
     check(refused, expected, tree, current, start);
     if (expected.conflicts.size === 0) {
       current = expected.result;
@@ -69,13 +69,13 @@ async function oneTree(
         for (const line of lines as readonly number[])
           (rewritten.get(id) as { lines: string[] }).lines[line] = `both ${unique()}`;
       write(record.root, tree, rewritten);
-      const left = await conflictsOf(() => ground.workspaces.merge(record, ground.opener));
+      const left = await conflictsOf(() => fixture.workspaces.merge(record, fixture.opener));
       if (left !== undefined) throw new Error(`${record.name}: refused again: ${JSON.stringify(left)}`);
       current = mergeModel(start, rewritten, current).result;
       tally.survived();
     }
     same(treeOf(base), printed(current), record.name);
-    const rest = await ground.workspaces.diff(record, ground.opener);
+    const rest = await fixture.workspaces.diff(record, fixture.opener);
     if (rest.length > 0)
       throw new Error(`${record.name} still differs after it was merged: ${rest.map(({ path }) => path)}`);
   }

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { undo } from "../../src/engine/history/undo.ts";
 import { grantedMode } from "../../src/engine/workspace/commit/granted-mode.ts";
-import { Ground } from "../workspaces/ground.ts";
+import { Fixture as WorkspacesFixture } from "../workspaces/fixture.ts";
 import { Fixture } from "./fixture.ts";
 
 const isRoot = process.geteuid?.() === 0;
@@ -91,17 +91,17 @@ describe("the bits that run a file as its owner", () => {
   it("do not come with a fork or a merge", async context => {
     if (!isRoot) return context.skip("only root can own what others made");
     for (const method of ["copy", "link"] as const) {
-      using ground = new Ground(method);
-      const { base } = await ground.forked({ a: "a" });
-      ground.files("base", { b: "b" });
+      using fixture = new WorkspacesFixture(method);
+      const { base } = await fixture.forked({ a: "a" });
+      fixture.files("base", { b: "b" });
       plant(join(base, "b"));
-      const fork = await ground.workspaces.fork("second", "main", "me");
-      await ground.workspaces.readyForCommands(fork);
+      const fork = await fixture.workspaces.fork("second", "main", "me");
+      await fixture.workspaces.readyForCommands(fork);
       expect(existsSync(join(fork.root, "b"))).toBe(true);
       expect(elevated(fork.root)).toEqual([]);
-      ground.files(fork.root, { c: "c" });
+      fixture.files(fork.root, { c: "c" });
       plant(join(fork.root, "c"));
-      await ground.workspaces.merge(fork, ground.opener);
+      await fixture.workspaces.merge(fork, fixture.opener);
       expect(modeAt(join(base, "c"))).toBe(0o755);
       expect(elevated(base)).toEqual([]);
     }

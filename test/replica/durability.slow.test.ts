@@ -2,15 +2,15 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { Ground } from "./ground.ts";
+import { Fixture } from "./fixture.ts";
 
 const local = { durability: "local" } as const;
 
 describe("with durability local", () => {
   it("a change is answered while the store hangs, and is in the store afterwards, with its id", async () => {
-    await using ground = new Ground();
-    const a = await ground.machine("a", { f: "1\n" }, local);
-    const b = await ground.machine("b");
+    await using fixture = new Fixture();
+    const a = await fixture.machine("a", { f: "1\n" }, local);
+    const b = await fixture.machine("b");
     let go = () => {};
     a.line.holds = new Promise<void>(resolve => {
       go = resolve;
@@ -28,9 +28,9 @@ describe("with durability local", () => {
   });
 
   it("what another machine changed meanwhile is merged, and both come to hold the same", async () => {
-    await using ground = new Ground();
-    const a = await ground.machine("a", { f: "1\n2\n3\n", gone: "x\n" }, local);
-    const b = await ground.machine("b", {}, local);
+    await using fixture = new Fixture();
+    const a = await fixture.machine("a", { f: "1\n2\n3\n", gone: "x\n" }, local);
+    const b = await fixture.machine("b", {}, local);
     let go = () => {};
     const held = new Promise<void>(resolve => {
       go = resolve;
@@ -45,21 +45,21 @@ describe("with durability local", () => {
       for (const machine of [a, b]) await machine.replica.refresh("reads");
       return a.text("f") === "one\n2\nthree\n" && b.text("f") === a.text("f");
     });
-    await until(async () => (await ground.store.find("w"))?.revision === a.replica.revision);
-    const c = await ground.machine("c");
+    await until(async () => (await fixture.store.find("w"))?.revision === a.replica.revision);
+    const c = await fixture.machine("c");
     expect(c.tree()).toEqual({ f: "644 one\n2\nthree\n" });
   });
 
   it("while the store is known to be unreachable, writes are refused", async () => {
-    await using ground = new Ground();
-    const a = await ground.machine("a", { f: "1\n" }, local);
+    await using fixture = new Fixture();
+    const a = await fixture.machine("a", { f: "1\n" }, local);
     a.line.isCut = true;
     await a.write("f", "2\n");
     await until(() => a.replica.staleMs !== undefined);
     await expect(a.replica.refresh("writes")).rejects.toMatchObject({ code: "store_unavailable" });
     a.line.isCut = false;
     await until(() => a.replica.staleMs === undefined);
-    const b = await ground.machine("b");
+    const b = await fixture.machine("b");
     await until(async () => {
       await b.replica.refresh("reads");
       return b.text("f") === "2\n";
@@ -67,8 +67,8 @@ describe("with durability local", () => {
   });
 
   it("a quota that is reached stops the next change, and loses nothing that was answered here", async () => {
-    await using ground = new Ground();
-    const a = await ground.machine("a", { f: "1\n" }, { ...local, maxBytes: 3000 });
+    await using fixture = new Fixture();
+    const a = await fixture.machine("a", { f: "1\n" }, { ...local, maxBytes: 3000 });
     await a.write("big", "x".repeat(4000));
     await until(async () => {
       const again = await a.write("f", "2\n").catch((error: unknown) => error);
@@ -86,10 +86,10 @@ describe("a new replica of many files", () => {
   const files = Object.fromEntries(Array.from({ length: 40 }, (_, i) => [`d${i % 4}/f${i}`, `${i}\n`]));
 
   it("reads one file before it has the others, and then has all", async () => {
-    await using ground = new Ground();
-    const a = await ground.machine("a", files);
+    await using fixture = new Fixture();
+    const a = await fixture.machine("a", files);
     await a.edit("d0/f0", text => `${text}edited\n`);
-    const b = await ground.machine("b", {}, { waitForFiles: 5 }, line => {
+    const b = await fixture.machine("b", {}, { waitForFiles: 5 }, line => {
       line.slowGets = 20;
     });
     await b.replica.refresh("reads", [["d3/f39"]]);
@@ -105,9 +105,9 @@ describe("a new replica of many files", () => {
   });
 
   it("a change made elsewhere while files are fetched is seen by the next read", async () => {
-    await using ground = new Ground();
-    const a = await ground.machine("a", files);
-    const b = await ground.machine("b", {}, { waitForFiles: 5 }, line => {
+    await using fixture = new Fixture();
+    const a = await fixture.machine("a", files);
+    const b = await fixture.machine("b", {}, { waitForFiles: 5 }, line => {
       line.slowGets = 20;
     });
     await b.replica.refresh("reads", [["d3/f39:1-2", "d3/f39"]]);

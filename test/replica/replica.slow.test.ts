@@ -5,13 +5,13 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { undo } from "../../src/engine/history/undo.ts";
 import type { Change } from "../../src/engine/workspace/commit/change.ts";
-import { Ground, type Line, type Machine } from "./ground.ts";
+import { Fixture, type Line, type Machine } from "./fixture.ts";
 
 describe("replicas of a workspace", () => {
   it("the first one publishes its files, the next one has them, and what either writes arrives at the other", async () => {
-    await using ground = new Ground();
-    const a = await ground.machine("a", { "one.txt": "1\n", "deep/er/two.txt": "2\n" });
-    const b = await ground.machine("b");
+    await using fixture = new Fixture();
+    const a = await fixture.machine("a", { "one.txt": "1\n", "deep/er/two.txt": "2\n" });
+    const b = await fixture.machine("b");
     expect(b.tree()).toEqual(a.tree());
     await b.write("three.txt", "3\n");
     await a.replica.refresh("reads");
@@ -22,8 +22,8 @@ describe("replicas of a workspace", () => {
   });
 
   it("what others write while a machine reads the log, for the first time or again, is applied once", async () => {
-    await using ground = new Ground();
-    const a = await ground.machine("a", { f: "0\n" });
+    await using fixture = new Fixture();
+    const a = await fixture.machine("a", { f: "0\n" });
     let n = 0;
     const more = () => a.edit("f", text => `${text}${++n}\n`);
     const busy = (line: Line) => {
@@ -37,10 +37,10 @@ describe("replicas of a workspace", () => {
     for (let i = 0; i < 5; i++) await more();
     const warnings: string[] = [];
     const options = { warn: (text: string) => void warnings.push(text) };
-    const b = await ground.machine("b", {}, options, busy);
+    const b = await fixture.machine("b", {}, options, busy);
     await b.replica[Symbol.asyncDispose]();
     for (let i = 0; i < 5; i++) await more();
-    const again = await ground.machine("b", {}, options, busy);
+    const again = await fixture.machine("b", {}, options, busy);
     again.line.afterEntries = async () => {};
     await again.replica.refresh("reads");
     expect(again.tree()).toEqual(a.tree());
@@ -49,9 +49,9 @@ describe("replicas of a workspace", () => {
   });
 
   it("edits of one file on two machines at the same time both arrive", async () => {
-    await using ground = new Ground();
-    const a = await ground.machine("a", { f: "a0\nb0\n" });
-    const b = await ground.machine("b");
+    await using fixture = new Fixture();
+    const a = await fixture.machine("a", { f: "a0\nb0\n" });
+    const b = await fixture.machine("b");
     const add = (machine: Machine, who: string) => async (n: number) =>
       await machine.edit("f", text => text.replace(`${who}0\n`, `${who}0\n${who}${n}\n`));
     const [byA, byB] = [add(a, "a"), add(b, "b")];
@@ -63,9 +63,9 @@ describe("replicas of a workspace", () => {
   });
 
   it("moves, copies, removals, links and modes arrive as they were made", async () => {
-    await using ground = new Ground();
-    const a = await ground.machine("a", { "d/x": "x\n", "d/e/y": "y\n", z: "z\n" });
-    const b = await ground.machine("b");
+    await using fixture = new Fixture();
+    const a = await fixture.machine("a", { "d/x": "x\n", "d/e/y": "y\n", z: "z\n" });
+    const b = await fixture.machine("b");
     const at = (path: string) => a.workspace.at(path);
     const steps: Change[][] = [
       [{ kind: "move", from: at("d"), to: at("moved") }],
@@ -88,16 +88,16 @@ describe("replicas of a workspace", () => {
       await b.replica.refresh("reads");
       expect(b.tree()).toEqual(a.tree());
     }
-    const c = await ground.machine("c");
+    const c = await fixture.machine("c");
     expect(c.tree()).toEqual(a.tree());
   });
 
   it("whatever is done on three machines, they come to hold the same, with every answered line", async () => {
     await fc.assert(
       fc.asyncProperty(program, async steps => {
-        await using ground = new Ground();
-        const first = await ground.machine("a", { f0: "", f1: "", "d/f2": "" });
-        const machines = [first, await ground.machine("b"), await ground.machine("c")];
+        await using fixture = new Fixture();
+        const first = await fixture.machine("a", { f0: "", f1: "", "d/f2": "" });
+        const machines = [first, await fixture.machine("b"), await fixture.machine("c")];
         const answered = new Map<string, string>();
         await Promise.all(
           machines.map(async (machine, i) => {
@@ -108,7 +108,7 @@ describe("replicas of a workspace", () => {
         for (const machine of machines) await machine.replica.refresh("reads");
         expect(machines[1]?.tree()).toEqual(first.tree());
         expect(machines[2]?.tree()).toEqual(first.tree());
-        const late = await ground.machine("late");
+        const late = await fixture.machine("late");
         expect(late.tree()).toEqual(first.tree());
         for (const line of answered.keys()) expect(first.text("lines")).toContain(`${line}\n`);
       }),
@@ -117,9 +117,9 @@ describe("replicas of a workspace", () => {
   });
 
   it("a change can be undone on another machine than it was made on", async () => {
-    await using ground = new Ground();
-    const a = await ground.machine("a", { f: "1\n2\n3\n" });
-    const b = await ground.machine("b");
+    await using fixture = new Fixture();
+    const a = await fixture.machine("a", { f: "1\n2\n3\n" });
+    const b = await fixture.machine("b");
     const { id } = await a.edit("f", text => text.replace("2", "two"));
     await b.replica.refresh("reads");
     await b.edit("f", text => `${text}4\n`);
@@ -129,9 +129,9 @@ describe("replicas of a workspace", () => {
   });
 
   it("what a command changed is published, and merged with what others wrote meanwhile", async () => {
-    await using ground = new Ground();
-    const a = await ground.machine("a", { f: "1\n2\n3\n4\n5\n", gone: "gone\n", "s.sh": "true\n" });
-    const b = await ground.machine("b");
+    await using fixture = new Fixture();
+    const a = await fixture.machine("a", { f: "1\n2\n3\n4\n5\n", gone: "gone\n", "s.sh": "true\n" });
+    const b = await fixture.machine("b");
     a.put("f", "1\n2\n3\n4\nfive\n");
     a.put("out/new.txt", "new\n");
     a.put("node_modules/x/index.js", "stays here\n");
@@ -154,9 +154,9 @@ describe("replicas of a workspace", () => {
 
 describe("when the store cannot be reached", () => {
   it("writes are refused with nothing changed, reads go on and say how old they are, and it recovers by itself", async () => {
-    await using ground = new Ground();
-    const a = await ground.machine("a", { f: "1\n" });
-    const b = await ground.machine("b");
+    await using fixture = new Fixture();
+    const a = await fixture.machine("a", { f: "1\n" });
+    const b = await fixture.machine("b");
     a.line.isCut = true;
     const before = a.tree();
     await expect(a.write("f", "2\n")).rejects.toMatchObject({ code: "store_unavailable" });
@@ -177,9 +177,9 @@ describe("when the store cannot be reached", () => {
   });
 
   it("a write whose answer was lost is reported as a failure, and is everywhere or nowhere", async () => {
-    await using ground = new Ground();
-    const a = await ground.machine("a", { f: "" });
-    const b = await ground.machine("b");
+    await using fixture = new Fixture();
+    const a = await fixture.machine("a", { f: "" });
+    const b = await fixture.machine("b");
     a.line.losesNext = true;
     await expect(a.edit("f", text => `${text}lost answer\n`)).rejects.toMatchObject({
       code: "store_unavailable",
@@ -191,9 +191,9 @@ describe("when the store cannot be reached", () => {
   });
 
   it("what a command changed meanwhile is published when the store is back", async () => {
-    await using ground = new Ground();
-    const a = await ground.machine("a", { f: "" });
-    const b = await ground.machine("b");
+    await using fixture = new Fixture();
+    const a = await fixture.machine("a", { f: "" });
+    const b = await fixture.machine("b");
     a.put("f", "made by a command\n");
     a.line.isCut = true;
     const publishing = a.replica.publishChanges({ action: "run", client: "" });
@@ -209,24 +209,24 @@ describe("when the store cannot be reached", () => {
 
 describe("a directory that becomes a replica", () => {
   it("is refused where it holds something else, and repaired where it is an old copy", async () => {
-    await using ground = new Ground();
-    const a = await ground.machine("a", { f: "1\n", g: "2\n" });
-    await expect(ground.machine("b", { mine: "precious\n" })).rejects.toMatchObject({ code: "not_empty" });
-    const c = await ground.machine("c");
+    await using fixture = new Fixture();
+    const a = await fixture.machine("a", { f: "1\n", g: "2\n" });
+    await expect(fixture.machine("b", { mine: "precious\n" })).rejects.toMatchObject({ code: "not_empty" });
+    const c = await fixture.machine("c");
     await c.replica[Symbol.asyncDispose]();
     await a.write("f", "newer\n");
     await a.workspace.commit([{ kind: "remove", path: a.workspace.at("g") }]);
     c.put("half", "what a killed command left\n");
-    const again = await ground.machine("c");
+    const again = await fixture.machine("c");
     expect(again.tree()).toEqual(a.tree());
   });
 
   it("two that start at the same moment agree on who publishes", async () => {
-    await using ground = new Ground();
+    await using fixture = new Fixture();
     const started = await Promise.allSettled([
-      ground.machine("a", { f: "same\n" }),
-      ground.machine("b", { f: "same\n" }),
-      ground.machine("c"),
+      fixture.machine("a", { f: "same\n" }),
+      fixture.machine("b", { f: "same\n" }),
+      fixture.machine("c"),
     ]);
     // Those that hold files and came too late are refused; nothing of theirs is touched.
     const served = started.flatMap(one => (one.status === "fulfilled" ? [one.value] : []));

@@ -6,21 +6,21 @@ import { connect } from "node:net";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { hasProc } from "../setup/proc.ts";
-import { type Agent, type Answer, ask, Ground, type Page, startLeashed } from "./ground.ts";
+import { type Agent, type Answer, ask, Fixture, type Page, startLeashed } from "./fixture.ts";
 
 // A hook that is registered inside another hook never runs.
-const ground = new Ground(afterAll);
+const fixture = new Fixture(afterAll);
 let agent: Agent;
 let page: Page;
 let address: string;
 let change: string;
 
 beforeAll(async () => {
-  ground.write("a.txt", "secret-of-the-file\n");
-  agent = await ground.agent();
+  fixture.write("a.txt", "secret-of-the-file\n");
+  agent = await fixture.agent();
   change = await agent.change("write_file", { path: "a.txt", content: "changed\n" });
-  address = await ground.start(["review", "--no-open", ground.root], /http:\S+token=\S+/);
-  const { Page: Pages } = await import("./ground.ts");
+  address = await fixture.start(["review", "--no-open", fixture.root], /http:\S+token=\S+/);
+  const { Page: Pages } = await import("./fixture.ts");
   page = await Pages.enter(address);
 });
 
@@ -67,7 +67,7 @@ describe("another page, another user, another name", () => {
       });
       expect([path, answer.status]).toEqual([path, 401]);
     }
-    expect(ground.read("a.txt")).toBe("changed\n");
+    expect(fixture.read("a.txt")).toBe("changed\n");
   });
 
   it("a request target that is no path is answered, not an error of the server", async () => {
@@ -120,12 +120,12 @@ describe("another page, another user, another name", () => {
   it.runIf(hasProc && process.getuid?.() === 0)(
     "the address that a browser is started with is of no use to another user who reads it from the list of processes",
     async () => {
-      const opened = join(ground.base, "opened");
-      writeFileSync(join(ground.base, "xdg-open"), `#!/bin/sh\nprintf %s "$1" > "${opened}"\n`, {
+      const opened = join(fixture.base, "opened");
+      writeFileSync(join(fixture.base, "xdg-open"), `#!/bin/sh\nprintf %s "$1" > "${opened}"\n`, {
         mode: 0o755,
       });
-      const env = { ...ground.environment, PATH: `${ground.base}:${process.env.PATH}` };
-      const child = startLeashed(["review", ground.root], { cwd: ground.root, env });
+      const env = { ...fixture.environment, PATH: `${fixture.base}:${process.env.PATH}` };
+      const child = startLeashed(["review", fixture.root], { cwd: fixture.root, env });
       try {
         await expect
           .poll(() => existsSync(opened) && readFileSync(opened, "utf8"), { timeout: 30_000 })
@@ -172,7 +172,7 @@ describe("another page, another user, another name", () => {
       };
       expect((await ask(`${page.base}api/changes`, { headers })).status).toBe(403);
     }
-    expect(ground.read("a.txt")).toBe("changed\n");
+    expect(fixture.read("a.txt")).toBe("changed\n");
   });
 
   it("a form, or a request without our header, changes nothing", async () => {
@@ -190,7 +190,7 @@ describe("another page, another user, another name", () => {
       });
       expect(answer.status).toBeGreaterThanOrEqual(400);
     }
-    expect(ground.read("a.txt")).toBe("changed\n");
+    expect(fixture.read("a.txt")).toBe("changed\n");
   });
 
   it("a name that was made to point here is refused, with the cookie or without", async () => {
@@ -240,10 +240,10 @@ describe("another page, another user, another name", () => {
   });
 
   it("the socket of a server answers only clients that can read its file, and only the owner can access both", async () => {
-    const servers = join(ground.state, "review/servers");
+    const servers = join(fixture.state, "review/servers");
     const names = readdirSync(servers);
     const file = names.find(name => name.endsWith(".json")) ?? "";
-    expect(statSync(ground.state).mode & 0o077).toBe(0);
+    expect(statSync(fixture.state).mode & 0o077).toBe(0);
     expect(statSync(join(servers, file)).mode & 0o077).toBe(0);
     const { id } = JSON.parse(readFileSync(join(servers, file), "utf8"));
     const said = await new Promise<string>(resolve => {
@@ -283,17 +283,17 @@ describe("what an agent can put into names and files", () => {
 
   it("a difference of 50 MB, a binary and broken UTF-8 are reported in few words", async () => {
     const large = "0123456789abcdef\n".repeat(3_100_000);
-    writeFileSync(join(ground.root, "large.txt"), large);
+    writeFileSync(join(fixture.root, "large.txt"), large);
     const ids = [
       await agent.change("delete_path", { path: "large.txt" }),
       await agent.change("write_file", { path: "many.txt", content: "line\n".repeat(200_000) }),
     ];
-    writeFileSync(join(ground.root, "broken.txt"), Buffer.from("caf\xe9 \xff\xfe\n", "latin1"));
+    writeFileSync(join(fixture.root, "broken.txt"), Buffer.from("caf\xe9 \xff\xfe\n", "latin1"));
     ids.push(
       await agent.change("edit_file", { path: "broken.txt", edits: [{ insert_after: -1, new: "more" }] }),
     );
     writeFileSync(
-      Buffer.concat([Buffer.from(`${ground.root}/`), Buffer.from([0x66, 0xff, 0xfe])]),
+      Buffer.concat([Buffer.from(`${fixture.root}/`), Buffer.from([0x66, 0xff, 0xfe])]),
       "named\n",
     );
     const listed = (await agent.call("list_directory", {})).text;

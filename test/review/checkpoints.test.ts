@@ -13,29 +13,29 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type Agent, Ground, type Page } from "./ground.ts";
+import { type Agent, Fixture, type Page } from "./fixture.ts";
 
 // A hook that is registered inside another hook never runs.
-const ground = new Ground(afterAll);
+const fixture = new Fixture(afterAll);
 let agent: Agent;
 let page: Page;
 
 /** Without an identity, so git refuses to commit. */
 const git = (...args: string[]) =>
   execFileSync("git", ["-c", "user.name=", "-c", "user.email=", ...args], {
-    cwd: ground.root,
+    cwd: fixture.root,
     encoding: "utf8",
-    env: { ...process.env, HOME: ground.base, GIT_CONFIG_NOSYSTEM: "1" },
+    env: { ...process.env, HOME: fixture.base, GIT_CONFIG_NOSYSTEM: "1" },
     stdio: ["ignore", "pipe", "ignore"],
   });
 
 beforeAll(async () => {
-  ground.write(".gitignore", "build/\n*.log\n");
-  ground.write("src/main.ts", lines(40));
+  fixture.write(".gitignore", "build/\n*.log\n");
+  fixture.write("src/main.ts", lines(40));
   git("init", "-q");
   git("add", ".");
-  agent = await ground.agent("agent", ["--allow-run=unsandboxed", ground.root]);
-  page = await ground.page(ground.root);
+  agent = await fixture.agent("agent", ["--allow-run=unsandboxed", fixture.root]);
+  page = await fixture.page(fixture.root);
 });
 
 function lines(count: number): string {
@@ -45,15 +45,15 @@ function lines(count: number): string {
 /** Every file with its bytes, kind and mode, but git's own and those that are named. */
 function everything(...without: string[]): Record<string, string> {
   const found: Record<string, string> = {};
-  for (const name of readdirSync(ground.root, { recursive: true, encoding: "utf8" })) {
+  for (const name of readdirSync(fixture.root, { recursive: true, encoding: "utf8" })) {
     if (
       name === ".git" ||
       name.startsWith(".git/") ||
       without.some(one => name === one || name.startsWith(`${one}/`))
     )
       continue;
-    const stat = lstatSync(join(ground.root, name));
-    const content = stat.isFile() ? readFileSync(join(ground.root, name), "base64") : "";
+    const stat = lstatSync(join(fixture.root, name));
+    const content = stat.isFile() ? readFileSync(join(fixture.root, name), "base64") : "";
     found[name] = `${stat.mode} ${content}`;
   }
   return found;
@@ -70,7 +70,7 @@ async function undo(request: object) {
 
 describe("undo at the review page", () => {
   it("leaves untracked files alone: nothing is cleaned", async () => {
-    ground.write("output/results.bin", Buffer.alloc(100_000, 7));
+    fixture.write("output/results.bin", Buffer.alloc(100_000, 7));
     const change = await agent.change("edit_file", {
       path: "src/main.ts",
       edits: [{ old: "line 1\n", new: "ONE\n" }],
@@ -81,29 +81,29 @@ describe("undo at the review page", () => {
   });
 
   it("leaves ignored files alone, also where the change that is undone made them ignored", async () => {
-    ground.write("cache/model.bin", "weights");
-    ground.write("debug.log", "log\n");
+    fixture.write("cache/model.bin", "weights");
+    fixture.write("debug.log", "log\n");
     const change = await agent.change("write_file", {
       path: ".gitignore",
       content: "build/\n*.log\ncache/\n",
     });
     expect((await undo({ change })).json.done).toBe(true);
-    expect(ground.read(".gitignore")).toBe("build/\n*.log\n");
-    expect([ground.read("cache/model.bin"), ground.read("debug.log")]).toEqual(["weights", "log\n"]);
+    expect(fixture.read(".gitignore")).toBe("build/\n*.log\n");
+    expect([fixture.read("cache/model.bin"), fixture.read("debug.log")]).toEqual(["weights", "log\n"]);
   });
 
   it("can be undone itself, byte for byte", async () => {
-    ground.write("notes.txt", "by hand\r\nwithout a final newline");
+    fixture.write("notes.txt", "by hand\r\nwithout a final newline");
     const change = await agent.change("write_file", { path: "notes.txt", content: "by the agent\n" });
     const undone = await undo({ change });
-    expect(ground.read("notes.txt")).toBe("by hand\r\nwithout a final newline");
+    expect(fixture.read("notes.txt")).toBe("by hand\r\nwithout a final newline");
     expect((await undo({ change: undone.json.changes[0] })).json.done).toBe(true);
-    expect(ground.read("notes.txt")).toBe("by the agent\n");
+    expect(fixture.read("notes.txt")).toBe("by the agent\n");
   });
 
   it("knows the changes of every dialect, not of one surface", async () => {
-    const other = await ground.agent("other", ["--dialect", "reference", ground.root]);
-    const path = join(ground.root, "src/main.ts");
+    const other = await fixture.agent("other", ["--dialect", "reference", fixture.root]);
+    const path = join(fixture.root, "src/main.ts");
     const before = readFileSync(path, "utf8");
     await other.call("edit_file", { path, edits: [{ oldText: "line 5\n", newText: "FIVE\n" }] });
     const found = async () =>
@@ -116,29 +116,29 @@ describe("undo at the review page", () => {
   });
 
   it("brings back untracked and ignored files that the agent changed or deleted", async () => {
-    ground.write("build/artifact.js", "built\n");
-    ground.write("draft.md", "my draft\n");
+    fixture.write("build/artifact.js", "built\n");
+    fixture.write("draft.md", "my draft\n");
     const ids = [
       await agent.change("delete_path", { path: "build/artifact.js" }),
       await agent.change("write_file", { path: "draft.md", content: "" }),
     ];
     expect((await undo({ changes: ids })).json.done).toBe(true);
-    expect([ground.read("build/artifact.js"), ground.read("draft.md")]).toEqual(["built\n", "my draft\n"]);
+    expect([fixture.read("build/artifact.js"), fixture.read("draft.md")]).toEqual(["built\n", "my draft\n"]);
   });
 
   it("needs no git identity and no commit, and leaves the repository as it is", async () => {
     expect(() => git("log")).toThrow(); // there is no commit
     const status = git("status", "--porcelain"); // it refreshes the index
-    const index = readFileSync(join(ground.root, ".git/index"));
+    const index = readFileSync(join(fixture.root, ".git/index"));
     const change = await agent.change("delete_path", { path: "src/main.ts" });
     expect((await undo({ change })).json.done).toBe(true);
-    expect(ground.read("src/main.ts")).toContain("line 20\n");
-    expect(readFileSync(join(ground.root, ".git/index")).equals(index)).toBe(true);
+    expect(fixture.read("src/main.ts")).toContain("line 20\n");
+    expect(readFileSync(join(fixture.root, ".git/index")).equals(index)).toBe(true);
     expect(git("status", "--porcelain")).toBe(status);
   });
 
   it("restores the right version of each step, in any order", async () => {
-    ground.write("steps.txt", lines(30));
+    fixture.write("steps.txt", lines(30));
     const edit = async (n: number) =>
       await agent.change("edit_file", {
         path: "steps.txt",
@@ -146,17 +146,17 @@ describe("undo at the review page", () => {
       });
     const [a, b, c] = [await edit(3), await edit(13), await edit(23)];
     expect((await undo({ change: b })).json.done).toBe(true);
-    expect(ground.read("steps.txt")).toBe(
+    expect(fixture.read("steps.txt")).toBe(
       lines(30).replace("line 3\n", "STEP 3\n").replace("line 23\n", "STEP 23\n"),
     );
     expect((await undo({ change: a })).json.done).toBe(true);
     expect((await undo({ change: c })).json.done).toBe(true);
-    expect(ground.read("steps.txt")).toBe(lines(30));
+    expect(fixture.read("steps.txt")).toBe(lines(30));
   });
 
   it("knows what commands changed, made and deleted", async () => {
-    ground.write("shell/old.txt", "old\n");
-    ground.write("shell/kept.txt", "kept\n");
+    fixture.write("shell/old.txt", "old\n");
+    fixture.write("shell/kept.txt", "kept\n");
     const before = everything();
     const script =
       "echo more >> shell/old.txt && mkdir shell/new && echo x > shell/new/x && rm shell/kept.txt";
@@ -167,24 +167,24 @@ describe("undo at the review page", () => {
   });
 
   it("keeps what the person edited by hand since, elsewhere in the same file", async () => {
-    ground.write("shared.txt", lines(30));
+    fixture.write("shared.txt", lines(30));
     const change = await agent.change("edit_file", {
       path: "shared.txt",
       edits: [{ old: "line 2\n", new: "AGENT\n" }],
     });
-    ground.write("shared.txt", ground.read("shared.txt").replace("line 28\n", "PERSON\n"));
+    fixture.write("shared.txt", fixture.read("shared.txt").replace("line 28\n", "PERSON\n"));
     expect((await undo({ change })).json.done).toBe(true);
-    expect(ground.read("shared.txt")).toBe(lines(30).replace("line 28\n", "PERSON\n"));
+    expect(fixture.read("shared.txt")).toBe(lines(30).replace("line 28\n", "PERSON\n"));
   });
 
   it("refuses where the person edited the same lines, and changes nothing then", async () => {
-    ground.write("clash.txt", lines(9));
+    fixture.write("clash.txt", lines(9));
     const others = await agent.change("write_file", { path: "beside.txt", content: "new\n" });
     const change = await agent.change("edit_file", {
       path: "clash.txt",
       edits: [{ old: "line 5\n", new: "AGENT\n" }],
     });
-    ground.write("clash.txt", ground.read("clash.txt").replace("AGENT\n", "PERSON\n"));
+    fixture.write("clash.txt", fixture.read("clash.txt").replace("AGENT\n", "PERSON\n"));
     const before = everything();
     const refused = await undo({ changes: [others, change] });
     expect([refused.status, refused.json.done]).toEqual([409, false]);
@@ -194,24 +194,24 @@ describe("undo at the review page", () => {
 
   it("removes what the agent made and nothing else: a directory with another file in it stays", async () => {
     const change = await agent.change("write_file", { path: "made/deep/file.txt", content: "agent\n" });
-    ground.write("made/mine.txt", "mine\n");
+    fixture.write("made/mine.txt", "mine\n");
     expect((await undo({ change })).json.done).toBe(true);
-    expect(existsSync(join(ground.root, "made/deep"))).toBe(false);
-    expect(ground.read("made/mine.txt")).toBe("mine\n");
+    expect(existsSync(join(fixture.root, "made/deep"))).toBe(false);
+    expect(fixture.read("made/mine.txt")).toBe("mine\n");
   });
 
   it("brings a deleted tree back whole: links, modes, empty directories, binary files", async () => {
-    ground.write("tree/run.sh", "#!/bin/sh\n");
-    execFileSync("chmod", ["755", join(ground.root, "tree/run.sh")]);
-    ground.write("tree/.hidden/data.bin", Buffer.from([0, 255, 10, 13]));
-    mkdirSync(join(ground.root, "tree/empty"));
-    symlinkSync("../src/main.ts", join(ground.root, "tree/link"));
-    writeFileSync(join(ground.root, "tree/server.log"), "ignored\n");
+    fixture.write("tree/run.sh", "#!/bin/sh\n");
+    execFileSync("chmod", ["755", join(fixture.root, "tree/run.sh")]);
+    fixture.write("tree/.hidden/data.bin", Buffer.from([0, 255, 10, 13]));
+    mkdirSync(join(fixture.root, "tree/empty"));
+    symlinkSync("../src/main.ts", join(fixture.root, "tree/link"));
+    writeFileSync(join(fixture.root, "tree/server.log"), "ignored\n");
     const before = everything();
     const change = await agent.change("delete_path", { path: "tree", recursive: true });
-    expect(existsSync(join(ground.root, "tree"))).toBe(false);
+    expect(existsSync(join(fixture.root, "tree"))).toBe(false);
     expect((await undo({ change })).json.done).toBe(true);
     expect(everything()).toEqual(before);
-    expect(statSync(join(ground.root, "tree/run.sh")).mode & 0o111).toBe(0o111);
+    expect(statSync(join(fixture.root, "tree/run.sh")).mode & 0o111).toBe(0o111);
   });
 });

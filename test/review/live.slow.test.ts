@@ -7,16 +7,16 @@ import { Session } from "../../src/contract/session.ts";
 import { openEngine } from "../../src/engine/engine.ts";
 import { StateFolder } from "../../src/host/state-folder.ts";
 import { Activity } from "../../src/review/activity.ts";
-import { Ground } from "./ground.ts";
+import { Fixture } from "./fixture.ts";
 
 describe("calls", () => {
   it("come as they happen, with who, tool, path, time and what became of them; never contents", async () => {
-    const ground = new Ground();
-    ground.write("a.txt", "a\n");
-    ground.write(".ssh/id_rsa", "key\n");
-    const [agent, other] = [await ground.agent("alpha"), await ground.agent("beta")];
+    const fixture = new Fixture();
+    fixture.write("a.txt", "a\n");
+    fixture.write(".ssh/id_rsa", "key\n");
+    const [agent, other] = [await fixture.agent("alpha"), await fixture.agent("beta")];
     await agent.call("read_file", { path: "a.txt" });
-    const page = await ground.page(ground.root);
+    const page = await fixture.page(fixture.root);
     await expect.poll(async () => (await page.get("api/calls")).json.calls.length).toBe(1);
     const stream = await page.events();
     const change = await agent.change("write_file", { path: "b.txt", content: "a very secret content\n" });
@@ -38,17 +38,17 @@ describe("calls", () => {
     expect(text).not.toContain("secret");
     const { servers } = (await page.get("api/session")).json;
     expect(servers).toHaveLength(2);
-    expect(servers[0]).toMatchObject({ transport: "stdio", dialect: "polyfs", roots: [ground.root] });
+    expect(servers[0]).toMatchObject({ transport: "stdio", dialect: "polyfs", roots: [fixture.root] });
     expect(JSON.stringify(servers)).not.toContain("secret");
     await other.client.close();
     expect((await stream.next("servers", list => list.length === 1)).data).toHaveLength(1);
   });
 
   it("leave no file behind, and a server that was killed is forgotten", async () => {
-    const ground = new Ground();
-    const agent = await ground.agent();
+    const fixture = new Fixture();
+    const agent = await fixture.agent();
     await agent.change("write_file", { path: "a.txt", content: "a\n" });
-    const servers = join(ground.state, "review/servers");
+    const servers = join(fixture.state, "review/servers");
     await expect.poll(() => readdirSync(servers).length).toBe(2);
     await agent.client.close();
     await expect.poll(() => readdirSync(servers).length).toBe(0);
@@ -56,21 +56,21 @@ describe("calls", () => {
 });
 
 async function asking(rules: object[], capabilities = {}) {
-  const ground = new Ground();
-  ground.write("migrations/1.sql", "one\n");
-  ground.write("migrations/2.sql", "two\n");
-  const policy = join(ground.base, "policy.json");
+  const fixture = new Fixture();
+  fixture.write("migrations/1.sql", "one\n");
+  fixture.write("migrations/2.sql", "two\n");
+  const policy = join(fixture.base, "policy.json");
   writeFileSync(policy, JSON.stringify({ rules }));
-  const agent = await ground.agent("asker", ["--policy", policy, ground.root], capabilities);
-  const page = await ground.page(ground.root);
-  return { ground, agent, page, policy };
+  const agent = await fixture.agent("asker", ["--policy", policy, fixture.root], capabilities);
+  const page = await fixture.page(fixture.root);
+  return { fixture, agent, page, policy };
 }
 
 const rule = { name: "migrations", paths: ["migrations/**"], ask: ["write", "delete"] };
 
 describe("questions of the policy", () => {
   it("come to the page with the difference and the rule, and a yes holds once", async () => {
-    const { ground, agent, page } = await asking([rule]);
+    const { fixture, agent, page } = await asking([rule]);
     const stream = await page.events();
     const call = agent.call("write_file", { path: "migrations/1.sql", content: "uno\n" });
     const { data } = await stream.next("question");
@@ -86,7 +86,7 @@ describe("questions of the policy", () => {
       outcome: "allowed",
     });
     expect((await call).isError).toBe(false);
-    expect(ground.read("migrations/1.sql")).toBe("uno\n");
+    expect(fixture.read("migrations/1.sql")).toBe("uno\n");
     expect((await page.post(`api/questions/${data.id}`, { answer: "once" })).status).toBe(409);
     const again = agent.call("write_file", { path: "migrations/1.sql", content: "eins\n" });
     const second = await stream.next("question");
@@ -98,11 +98,11 @@ describe("questions of the policy", () => {
       isError: true,
       text: expect.stringContaining("Migrations are frozen until Monday."),
     });
-    expect(ground.read("migrations/1.sql")).toBe("uno\n");
+    expect(fixture.read("migrations/1.sql")).toBe("uno\n");
   });
 
   it("an answer for the task holds for what the same rule asks, and only for that connection", async () => {
-    const { ground, agent, page, policy } = await asking([rule]);
+    const { fixture, agent, page, policy } = await asking([rule]);
     const stream = await page.events();
     const call = agent.call("write_file", { path: "migrations/1.sql", content: "uno\n" });
     const { data } = await stream.next("question");
@@ -116,7 +116,7 @@ describe("questions of the policy", () => {
     expect(third.data.needs[0]).toMatchObject({ action: "delete" });
     await page.post(`api/questions/${third.data.id}`, { answer: "deny" });
     expect((await deletion).isError).toBe(true);
-    const other = await ground.agent("asker", ["--policy", policy, ground.root]);
+    const other = await fixture.agent("asker", ["--policy", policy, fixture.root]);
     const foreign = other.call("write_file", { path: "migrations/2.sql", content: "zwei\n" });
     const fourth = await stream.next("question");
     await page.post(`api/questions/${fourth.data.id}`, { answer: "deny" });
@@ -136,10 +136,10 @@ describe("questions of the policy", () => {
   });
 
   it("without a page the client is asked, and where it cannot be, the command that grants is named", async () => {
-    const { ground, agent, page, policy } = await asking([rule]);
+    const { fixture, agent, page, policy } = await asking([rule]);
     const refused = await agent.call("write_file", { path: "migrations/1.sql", content: "uno\n" });
     expect(refused).toMatchObject({ isError: true, text: expect.stringContaining("polyfs grant") });
-    const able = await ground.agent("able", ["--policy", policy, ground.root], { elicitation: {} });
+    const able = await fixture.agent("able", ["--policy", policy, fixture.root], { elicitation: {} });
     able.client.setRequestHandler(ElicitRequestSchema, () => ({
       action: "accept",
       content: { allow: true },
@@ -156,7 +156,7 @@ describe("questions of the policy", () => {
   });
 
   it("no call hangs: a cancelled question ends, and so does an unanswered one", async () => {
-    const { ground, agent, page } = await asking([rule]);
+    const { fixture, agent, page } = await asking([rule]);
     const stream = await page.events();
     const stop = new AbortController();
     const params = { name: "write_file", arguments: { path: "migrations/1.sql", content: "uno\n" } };
@@ -166,17 +166,20 @@ describe("questions of the policy", () => {
     await expect(call).rejects.toThrow();
     expect((await stream.next("settled")).data).toEqual({ id: data.id, outcome: "gone" });
     expect((await page.get("api/questions")).json.questions).toEqual([]);
-    using engine = openEngine({ roots: [{ path: ground.root, access: "read-write" }], state: ground.state });
+    using engine = openEngine({
+      roots: [{ path: fixture.root, access: "read-write" }],
+      state: fixture.state,
+    });
     const { workspace } = engine;
     using activity = new Activity({
       workspace,
-      state: ground.state,
+      state: fixture.state,
       transport: "stdio",
       dialect: "polyfs",
-      roots: () => [ground.root],
+      roots: () => [fixture.root],
       patienceMs: 300,
     });
-    const need = { at: join(ground.root, "migrations/1.sql"), question: "write" } as const;
+    const need = { at: join(fixture.root, "migrations/1.sql"), question: "write" } as const;
     const answer = await activity.ask({
       needs: [need],
       tool: "write_file",
@@ -190,26 +193,26 @@ describe("questions of the policy", () => {
   });
 
   it("a masked value is never shown", async () => {
-    const { agent, page, ground } = await asking([{ paths: [".env"], access: "mask", ask: ["write"] }]);
-    ground.write(".env", "KEY=hush-hush\n");
+    const { agent, page, fixture } = await asking([{ paths: [".env"], access: "mask", ask: ["write"] }]);
+    fixture.write(".env", "KEY=hush-hush\n");
     const stream = await page.events();
     const call = agent.call("write_file", { path: ".env", content: "KEY=••••\nMORE=new-secret\n" });
     const { data } = await stream.next("question");
     expect(JSON.stringify(data)).not.toMatch(/hush|new-secret/);
     await page.post(`api/questions/${data.id}`, { answer: "once" });
     expect((await call).isError).toBe(false);
-    expect(ground.read(".env")).toBe("KEY=hush-hush\nMORE=new-secret\n");
+    expect(fixture.read(".env")).toBe("KEY=hush-hush\nMORE=new-secret\n");
   });
 });
 
 describe("notes", () => {
   it("are sent with the next answer, come with list_changes, and are marked as read", async () => {
-    const ground = new Ground();
-    const [agent, other] = [await ground.agent("alpha"), await ground.agent("beta")];
+    const fixture = new Fixture();
+    const [agent, other] = [await fixture.agent("alpha"), await fixture.agent("beta")];
     const change = await agent.change("write_file", { path: "a.txt", content: "one\ntwo\n" });
-    const page = await ground.page(ground.root);
+    const page = await fixture.page(fixture.root);
     const stream = await page.events();
-    const path = join(ground.root, "a.txt");
+    const path = join(fixture.root, "a.txt");
     const note = await page.post("api/notes", { change, path, line: 2, text: "Please say <b>three</b>." });
     expect(note.json).toMatchObject({ change, name: "a.txt", line: 2, side: "new", read: false });
     expect((await stream.next("note")).data.id).toBe(note.json.id);
@@ -231,17 +234,17 @@ describe("notes", () => {
   });
 
   it("reach a later connection of the same client, and leave other dialects' answers as they are", async () => {
-    const ground = new Ground();
-    const agent = await ground.agent("alpha");
+    const fixture = new Fixture();
+    const agent = await fixture.agent("alpha");
     const change = await agent.change("write_file", { path: "a.txt", content: "one\n" });
-    const page = await ground.page(ground.root);
+    const page = await fixture.page(fixture.root);
     await page.post("api/notes", { change, text: "Start again." });
     await agent.client.close();
-    const literal = await ground.agent("alpha", ["--dialect", "reference", ground.root]);
-    const read = await literal.call("read_text_file", { path: join(ground.root, "a.txt") });
+    const literal = await fixture.agent("alpha", ["--dialect", "reference", fixture.root]);
+    const read = await literal.call("read_text_file", { path: join(fixture.root, "a.txt") });
     expect(read.text).toBe("one\n");
-    const again = await ground.agent("alpha");
+    const again = await fixture.agent("alpha");
     expect((await again.call("list_changes", {})).text).toContain("Start again.");
-    expect(StateFolder.at(ground.state, "review", "notes").names()).toHaveLength(2);
+    expect(StateFolder.at(fixture.state, "review", "notes").names()).toHaveLength(2);
   });
 });

@@ -5,15 +5,15 @@ import { join } from "node:path";
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { Agent, ask, Ground, Page, program } from "./ground.ts";
+import { Agent, ask, Fixture, Page, program } from "./fixture.ts";
 
-const tokens = (ground: Ground) => join(ground.base, "tokens.json");
+const tokens = (fixture: Fixture) => join(fixture.base, "tokens.json");
 
-function newToken(ground: Ground, name: string, ...args: string[]): string {
-  const line = [program, "token", "add", name, "--tokens", tokens(ground), ...args];
+function newToken(fixture: Fixture, name: string, ...args: string[]): string {
+  const line = [program, "token", "add", name, "--tokens", tokens(fixture), ...args];
   const { stdout, stderr, status } = spawnSync(process.execPath, line, {
     encoding: "utf8",
-    env: ground.environment,
+    env: fixture.environment,
   });
   if (status !== 0) throw new Error(stderr);
   return stdout.trim();
@@ -39,13 +39,13 @@ async function overHttp(url: string, token?: string): Promise<Agent> {
 
 describe("with tokens", () => {
   it("a token with the effect reviews signs in, sees its directories, undoes; others are refused", async () => {
-    const ground = new Ground();
-    const [mine, theirs] = [join(ground.root, "mine"), join(ground.root, "theirs")];
+    const fixture = new Fixture();
+    const [mine, theirs] = [join(fixture.root, "mine"), join(fixture.root, "theirs")];
     for (const path of [mine, theirs]) mkdirSync(path);
-    const agent = newToken(ground, "agent");
-    const reviewer = newToken(ground, "reviewer", "--write", mine, "--effects", "reviews");
-    const start = await ground.start(
-      ["--http", "0", "--tokens", tokens(ground), "--dialect", "polyfs", ground.root],
+    const agent = newToken(fixture, "agent");
+    const reviewer = newToken(fixture, "reviewer", "--write", mine, "--effects", "reviews");
+    const start = await fixture.start(
+      ["--http", "0", "--tokens", tokens(fixture), "--dialect", "polyfs", fixture.root],
       /http:\/\/127[^/\s]+/,
     );
     const remote = await overHttp(start, agent);
@@ -81,7 +81,7 @@ describe("with tokens", () => {
     expect((await bearer.get("api/session")).status).toBe(200);
     expect((await new Page(base, { authorization: `Bearer ${agent}` }).get("api/session")).status).toBe(401);
     expect((await page.post("api/undo", { change: seen })).json.done).toBe(true);
-    expect(() => ground.read("mine/a.txt")).toThrow();
+    expect(() => fixture.read("mine/a.txt")).toThrow();
     // Such a token is for the page alone.
     expect(
       (await (await overHttp(start, reviewer).catch(() => undefined))?.client.listTools())?.tools ?? [],
@@ -89,9 +89,9 @@ describe("with tokens", () => {
     // A token that is taken out ends what it let in.
     const all = spawnSync(
       process.execPath,
-      [program, "token", "remove", "reviewer", "--tokens", tokens(ground)],
+      [program, "token", "remove", "reviewer", "--tokens", tokens(fixture)],
       {
-        env: ground.environment,
+        env: fixture.environment,
       },
     );
     expect(all.status).toBe(0);
@@ -99,13 +99,13 @@ describe("with tokens", () => {
   });
 
   it("what a reviewer does is audited like a call, without what was written; a token has its limit", async () => {
-    const ground = new Ground();
-    const agent = newToken(ground, "agent");
-    const reviewer = newToken(ground, "reviewer", "--effects", "reviews");
-    const hasty = newToken(ground, "hasty", "--effects", "reviews", "--per-minute", "3");
-    const audit = join(ground.base, "audit.log");
-    const start = await ground.start(
-      ["--http", "0", "--tokens", tokens(ground), "--audit", audit, "--dialect", "polyfs", ground.root],
+    const fixture = new Fixture();
+    const agent = newToken(fixture, "agent");
+    const reviewer = newToken(fixture, "reviewer", "--effects", "reviews");
+    const hasty = newToken(fixture, "hasty", "--effects", "reviews", "--per-minute", "3");
+    const audit = join(fixture.base, "audit.log");
+    const start = await fixture.start(
+      ["--http", "0", "--tokens", tokens(fixture), "--audit", audit, "--dialect", "polyfs", fixture.root],
       /http:\/\/127[^/\s]+/,
     );
     const remote = await overHttp(start, agent);
@@ -119,7 +119,7 @@ describe("with tokens", () => {
       });
     const page = new Page(base, { authorization: `Bearer ${reviewer}` });
     await expect.poll(async () => (await page.get(`api/changes/${change}`)).status).toBe(200);
-    const path = join(ground.root, "a.txt");
+    const path = join(fixture.root, "a.txt");
     await page.post("api/keep", { changes: [change], path, kept: true });
     await page.post("api/notes", { change, path, line: 1, text: "orchid" });
     await page.post("api/questions/none-1", { answer: "deny", reason: "orchid" });
@@ -132,7 +132,7 @@ describe("with tokens", () => {
     await expect.poll(() => lines(audit).some(({ status }) => status === 429)).toBe(true);
     const all = lines(audit);
     const calls = all.filter(({ tool = "" }) => tool.startsWith("review/"));
-    const common = { event: "call", caller: "reviewer", client: "review", workspace: [ground.root] };
+    const common = { event: "call", caller: "reviewer", client: "review", workspace: [fixture.root] };
     expect(calls.filter(({ tool }) => !tool.startsWith("review/changes/"))).toMatchObject([
       { ...common, tool: "review/signin", address: "127.0.0.1", outcome: "ok" },
       {
@@ -170,18 +170,18 @@ describe("with tokens", () => {
   });
 
   it("a narrow token gets no note, no mark and no call that is about what its rules hide", async () => {
-    const ground = new Ground();
-    for (const name of ["open", "deep"]) mkdirSync(join(ground.root, name));
-    const agent = newToken(ground, "agent");
-    const wide = newToken(ground, "wide", "--effects", "reviews");
-    const policy = join(ground.base, "narrow.json");
+    const fixture = new Fixture();
+    for (const name of ["open", "deep"]) mkdirSync(join(fixture.root, name));
+    const agent = newToken(fixture, "agent");
+    const wide = newToken(fixture, "wide", "--effects", "reviews");
+    const policy = join(fixture.base, "narrow.json");
     writeFileSync(policy, JSON.stringify({ rules: [{ paths: ["deep"], access: "deny" }] }));
-    const narrow = newToken(ground, "narrow", "--effects", "reviews");
-    const file = JSON.parse(readFileSync(tokens(ground), "utf8"));
+    const narrow = newToken(fixture, "narrow", "--effects", "reviews");
+    const file = JSON.parse(readFileSync(tokens(fixture), "utf8"));
     file.tokens[2].policy = policy;
-    writeFileSync(tokens(ground), JSON.stringify(file));
-    const start = await ground.start(
-      ["--http", "0", "--tokens", tokens(ground), "--dialect", "polyfs", ground.root],
+    writeFileSync(tokens(fixture), JSON.stringify(file));
+    const start = await fixture.start(
+      ["--http", "0", "--tokens", tokens(fixture), "--dialect", "polyfs", fixture.root],
       /http:\/\/127[^/\s]+/,
     );
     const remote = await overHttp(start, agent);
@@ -193,7 +193,7 @@ describe("with tokens", () => {
     ) as [Page, Page];
     await expect.poll(async () => (await some.get(`api/changes/${change}`)).status).toBe(200);
     const stream = await some.events();
-    const [seen, hidden] = [join(ground.root, "open/a.txt"), join(ground.root, "deep/b.txt")];
+    const [seen, hidden] = [join(fixture.root, "open/a.txt"), join(fixture.root, "deep/b.txt")];
     for (const path of [hidden, seen]) {
       expect((await all.post("api/notes", { change, path, text: `about ${path}` })).status).toBe(200);
       expect((await all.post("api/keep", { changes: [change], path, kept: true })).status).toBe(200);
@@ -218,10 +218,10 @@ describe("with tokens", () => {
   });
 
   it("what a token's own policy masks, its page masks", async () => {
-    const ground = new Ground();
-    const agent = newToken(ground, "agent");
-    newToken(ground, "reviewer", "--effects", "reviews");
-    const policy = join(ground.base, "narrow.json");
+    const fixture = new Fixture();
+    const agent = newToken(fixture, "agent");
+    newToken(fixture, "reviewer", "--effects", "reviews");
+    const policy = join(fixture.base, "narrow.json");
     writeFileSync(
       policy,
       JSON.stringify({
@@ -231,19 +231,19 @@ describe("with tokens", () => {
         ],
       }),
     );
-    const file = JSON.parse(readFileSync(tokens(ground), "utf8"));
+    const file = JSON.parse(readFileSync(tokens(fixture), "utf8"));
     file.tokens[1].policy = policy;
-    writeFileSync(tokens(ground), JSON.stringify(file));
+    writeFileSync(tokens(fixture), JSON.stringify(file));
     const secret = spawnSync(
       process.execPath,
-      [program, "token", "rotate", "reviewer", "--tokens", tokens(ground)],
+      [program, "token", "rotate", "reviewer", "--tokens", tokens(fixture)],
       {
         encoding: "utf8",
-        env: ground.environment,
+        env: fixture.environment,
       },
     ).stdout.trim();
-    const start = await ground.start(
-      ["--http", "0", "--tokens", tokens(ground), "--dialect", "polyfs", ground.root],
+    const start = await fixture.start(
+      ["--http", "0", "--tokens", tokens(fixture), "--dialect", "polyfs", fixture.root],
       /http:\/\/127[^/\s]+/,
     );
     const remote = await overHttp(start, agent);
@@ -262,9 +262,9 @@ describe("with tokens", () => {
 
 describe("without tokens", () => {
   it("a one-time token in the log lets one browser in; a client that can call tools cannot answer in its place", async () => {
-    const ground = new Ground();
-    const url = await ground.start(
-      ["--http", "0", "--dialect", "polyfs", ground.root],
+    const fixture = new Fixture();
+    const url = await fixture.start(
+      ["--http", "0", "--dialect", "polyfs", fixture.root],
       /http:[^\s"]+\/review\/\?token=[\w-]+/,
     );
     const start = url.replace(/\/review.*/, "");

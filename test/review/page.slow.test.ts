@@ -3,18 +3,18 @@ import { existsSync, mkdirSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import type { ChangeSummary, FileDifference, Hunk } from "../../src/review/api.ts";
-import { Ground, type Page } from "./ground.ts";
+import { Fixture, type Page } from "./fixture.ts";
 
 const numbered = (count: number) => Array.from({ length: count }, (_, i) => `line ${i + 1}\n`).join("");
 
 describe("what agents changed", () => {
   it("is listed by task, with the agent's name, newest first, page by page", async () => {
-    const ground = new Ground();
-    const [one, other] = [await ground.agent("alpha"), await ground.agent("beta")];
+    const fixture = new Fixture();
+    const [one, other] = [await fixture.agent("alpha"), await fixture.agent("beta")];
     const first = await one.change("write_file", { path: "a.txt", content: "a\n" });
     const second = await other.change("write_file", { path: "b.txt", content: "b\n" });
     const third = await one.change("write_file", { path: "a.txt", content: "a\nb\n" });
-    const page = await ground.page(ground.root);
+    const page = await fixture.page(fixture.root);
     const { tasks } = (await page.get("api/tasks")).json;
     expect(tasks.map((task: { changes: string[] }) => task.changes)).toEqual([[third, first], [second]]);
     expect(tasks[0]).toMatchObject({ agent: { client: expect.stringContaining("alpha") }, changeCount: 2 });
@@ -38,12 +38,12 @@ describe("what agents changed", () => {
   });
 
   it("is there for every server of the user where no directory is named, and only there where one is", async () => {
-    const ground = new Ground();
-    const elsewhere = join(ground.base, "other");
+    const fixture = new Fixture();
+    const elsewhere = join(fixture.base, "other");
     mkdirSync(elsewhere);
-    const page = await ground.page(ground.root);
-    const everything = await ground.page();
-    const agent = await ground.agent("far", [elsewhere]);
+    const page = await fixture.page(fixture.root);
+    const everything = await fixture.page();
+    const agent = await fixture.agent("far", [elsewhere]);
     const stream = await everything.events();
     const id = await agent.change("write_file", { path: "x.txt", content: "x\n" });
     expect((await stream.next("change")).data.id).toBe(id);
@@ -54,14 +54,14 @@ describe("what agents changed", () => {
     expect(undone.json).toMatchObject({ done: true });
     // Also for a page that is opened when the server has ended.
     await agent.client.close();
-    const later = await ground.page();
+    const later = await fixture.page();
     expect((await later.get("api/changes")).json.changes).toHaveLength(2);
   });
 
   it("comes as an event, and again to a browser that was away for a moment", async () => {
-    const ground = new Ground();
-    const agent = await ground.agent();
-    const page = await ground.page(ground.root);
+    const fixture = new Fixture();
+    const agent = await fixture.agent();
+    const page = await fixture.page(fixture.root);
     const stream = await page.events();
     const first = await agent.change("write_file", { path: "a.txt", content: "a\n" });
     const seen = await stream.next("change");
@@ -75,17 +75,17 @@ describe("what agents changed", () => {
   });
 
   it("is shown with hunks and colours; a binary, a large file and a link in few words", async () => {
-    const ground = new Ground();
-    ground.write("code.ts", `// one\n${numbered(40)}`);
-    ground.write("old.bin", Buffer.from([0, 1, 2, 255]));
-    symlinkSync("code.ts", join(ground.root, "link"));
-    ground.write("dir/inside.txt", "inside\n");
-    const agent = await ground.agent();
+    const fixture = new Fixture();
+    fixture.write("code.ts", `// one\n${numbered(40)}`);
+    fixture.write("old.bin", Buffer.from([0, 1, 2, 255]));
+    symlinkSync("code.ts", join(fixture.root, "link"));
+    fixture.write("dir/inside.txt", "inside\n");
+    const agent = await fixture.agent();
     const id = await agent.change("write_file", {
       path: "code.ts",
       content: `const x = "y"; // two\n${numbered(40)}more\n`,
     });
-    const page = await ground.page(ground.root);
+    const page = await fixture.page(fixture.root);
     const { difference } = (await page.get(`api/changes/${id}`)).json;
     const [file] = difference.files;
     expect(file).toMatchObject({
@@ -125,12 +125,12 @@ describe("what agents changed", () => {
   });
 
   it("is compared from the start of the task to now, later changes by other programs included", async () => {
-    const ground = new Ground();
-    ground.write("a.txt", "one\ntwo\n");
-    const agent = await ground.agent();
+    const fixture = new Fixture();
+    fixture.write("a.txt", "one\ntwo\n");
+    const agent = await fixture.agent();
     const id = await agent.change("write_file", { path: "a.txt", content: "one\nTWO\n" });
-    ground.write("a.txt", "one\nTWO\nby hand\n");
-    const page = await ground.page(ground.root);
+    fixture.write("a.txt", "one\nTWO\nby hand\n");
+    const page = await fixture.page(fixture.root);
     const task = (await page.get(`api/tasks/${id}`)).json.difference.files[0];
     const now = (await page.get(`api/tasks/${id}?until=now`)).json.difference.files[0];
     expect(task.hunks[0].text).toContain("+TWO");
@@ -141,9 +141,9 @@ describe("what agents changed", () => {
 
 describe("keep and undo", () => {
   it("undoes a hunk, a file, a task; each is a change of the client review that can be undone", async () => {
-    const ground = new Ground();
-    ground.write("a.txt", numbered(30));
-    const agent = await ground.agent();
+    const fixture = new Fixture();
+    fixture.write("a.txt", numbered(30));
+    const agent = await fixture.agent();
     const edit = await agent.change("edit_file", {
       path: "a.txt",
       edits: [
@@ -152,10 +152,10 @@ describe("keep and undo", () => {
       ],
     });
     await agent.change("write_file", { path: "b.txt", content: "b\n" });
-    const page = await ground.page(ground.root);
+    const page = await fixture.page(fixture.root);
     const hunk = await page.post("api/undo", { change: edit, hunks: [1] });
     expect(hunk.json).toMatchObject({ done: true, files: [{ name: "a.txt", did: "changed back" }] });
-    expect(ground.read("a.txt")).toBe(numbered(30).replace("line 25\n", "LINE 25\n"));
+    expect(fixture.read("a.txt")).toBe(numbered(30).replace("line 25\n", "LINE 25\n"));
     const [change] = hunk.json.changes;
     await expect.poll(async () => (await page.get(`api/changes/${change}`)).status).toBe(200);
     expect((await page.get(`api/changes/${change}`)).json.change).toMatchObject({
@@ -164,32 +164,32 @@ describe("keep and undo", () => {
     });
     expect((await page.get(`api/changes/${edit}`)).json.change.state).toBe("partly");
     expect((await page.post("api/undo", { change })).json.done).toBe(true);
-    expect(ground.read("a.txt")).toContain("LINE 3\n");
+    expect(fixture.read("a.txt")).toContain("LINE 3\n");
     const preview = await page.post("api/undo", { task: edit, preview: true });
     expect(preview.json).toMatchObject({ done: false, changes: [], collisions: [] });
     expect(preview.json.files.map(({ name, did }: { name: string; did: string }) => [name, did])).toEqual([
       ["a.txt", "changed back"],
       ["b.txt", "removed"],
     ]);
-    expect(ground.read("b.txt")).toBe("b\n");
-    expect((await page.post("api/undo", { task: edit, path: join(ground.root, "b.txt") })).json.done).toBe(
+    expect(fixture.read("b.txt")).toBe("b\n");
+    expect((await page.post("api/undo", { task: edit, path: join(fixture.root, "b.txt") })).json.done).toBe(
       true,
     );
-    expect(() => ground.read("b.txt")).toThrow();
+    expect(() => fixture.read("b.txt")).toThrow();
     expect((await page.post("api/undo", { task: edit })).json.done).toBe(true);
-    expect(ground.read("a.txt")).toBe(numbered(30));
+    expect(fixture.read("a.txt")).toBe(numbered(30));
   });
 
   it("says what is in the way, changes nothing then, and undoes both together", async () => {
-    const ground = new Ground();
-    ground.write("a.txt", numbered(9));
-    const [one, other] = [await ground.agent("one"), await ground.agent("other")];
+    const fixture = new Fixture();
+    fixture.write("a.txt", numbered(9));
+    const [one, other] = [await fixture.agent("one"), await fixture.agent("other")];
     const edit = await one.change("edit_file", { path: "a.txt", edits: [{ old: "line 5", new: "first" }] });
     const later = await other.change("edit_file", {
       path: "a.txt",
       edits: [{ old: "first", new: "second" }],
     });
-    const page = await ground.page(ground.root);
+    const page = await fixture.page(fixture.root);
     const preview = await page.post("api/undo", { change: edit, preview: true });
     const refused = await page.post("api/undo", { change: edit });
     expect([preview.status, refused.status]).toEqual([200, 409]);
@@ -197,25 +197,25 @@ describe("keep and undo", () => {
       expect(json).toMatchObject({ done: false, collisions: [{ name: "a.txt", later: [{ id: later }] }] });
       expect(json.collisions[0].current).toContainEqual({ line: 5, text: "second" });
     }
-    expect(ground.read("a.txt")).toContain("second");
+    expect(fixture.read("a.txt")).toContain("second");
     expect((await page.post("api/undo", { changes: [edit, later] })).json.done).toBe(true);
-    expect(ground.read("a.txt")).toBe(numbered(9));
+    expect(fixture.read("a.txt")).toBe(numbered(9));
   });
 
   it("remembers what was kept, also for the next page", async () => {
-    const ground = new Ground();
-    const agent = await ground.agent();
+    const fixture = new Fixture();
+    const agent = await fixture.agent();
     const first = await agent.change("write_file", { path: "a.txt", content: "a\n" });
     const second = await agent.change("write_file", { path: "b.txt", content: "b\n" });
-    const page = await ground.page(ground.root);
+    const page = await fixture.page(fixture.root);
     const stream = await page.events();
     expect((await page.post("api/keep", { changes: [first], kept: true })).status).toBe(200);
     expect((await stream.next("kept")).data).toEqual({ changes: [first], kept: true });
     expect((await page.get(`api/changes/${first}`)).json.change.kept).toBe(true);
-    await page.post("api/keep", { task: first, path: join(ground.root, "b.txt"), kept: true });
-    const other = await ground.page(ground.root);
+    await page.post("api/keep", { task: first, path: join(fixture.root, "b.txt"), kept: true });
+    const other = await fixture.page(fixture.root);
     expect((await other.get(`api/changes/${second}`)).json.change.keptPaths).toEqual([
-      join(ground.root, "b.txt"),
+      join(fixture.root, "b.txt"),
     ]);
     await other.post("api/keep", { task: first, kept: true });
     expect((await page.get("api/tasks")).json.tasks[0].kept).toBe(true);
@@ -224,25 +224,25 @@ describe("keep and undo", () => {
   });
 
   it("remembers kept hunks for every page, until the hunk is another one", async () => {
-    const ground = new Ground();
-    const path = ground.write("a.txt", numbered(40));
-    const agent = await ground.agent();
+    const fixture = new Fixture();
+    const path = fixture.write("a.txt", numbered(40));
+    const agent = await fixture.agent();
     const edits = [5, 30].map(line => ({ old: `line ${line}\n`, new: `LINE ${line}\n` }));
     const change = await agent.change("edit_file", { path: "a.txt", edits });
-    const page = await ground.page(ground.root);
+    const page = await fixture.page(fixture.root);
     const hunksOf = async (of: Page, route: string) =>
       (await of.get(route)).json.difference.files[0].hunks.map(({ id, kept }: Hunk) => ({ id, kept }));
     const [first, second] = await hunksOf(page, `api/changes/${change}`);
     expect(first.id).not.toBe(second.id);
-    const other = await ground.page(ground.root);
+    const other = await fixture.page(fixture.root);
     const stream = await other.events();
     const mark = { changes: [change], path, hunks: [first.id], kept: true };
     expect((await page.post("api/keep", mark)).json).toEqual(mark);
     expect((await stream.next("kept")).data).toEqual(mark);
     const marked = [{ id: first.id, kept: true }, { id: second.id }];
     expect(await hunksOf(other, `api/changes/${change}`)).toEqual(marked);
-    await ground.end();
-    const next = await ground.page(ground.root);
+    await fixture.end();
+    const next = await fixture.page(fixture.root);
     expect(await hunksOf(next, `api/tasks/${change}`)).toEqual(marked);
     expect((await next.get(`api/changes/${change}`)).json.change.kept).toBe(false);
     await agent.change("edit_file", { path: "a.txt", edits: [{ old: "LINE 5\n", new: "LiNE 5\n" }] });
@@ -254,38 +254,38 @@ describe("keep and undo", () => {
   });
 
   it("marks no path that is not a file of the change, and no hunk without its file", async () => {
-    const ground = new Ground();
-    const agent = await ground.agent();
+    const fixture = new Fixture();
+    const agent = await fixture.agent();
     const change = await agent.change("write_file", { path: "a.txt", content: "a\n" });
-    const page = await ground.page(ground.root);
+    const page = await fixture.page(fixture.root);
     await page.get(`api/changes/${change}`);
     for (const wrong of [
       { path: "/etc/passwd" },
-      { path: join(ground.root, "b.txt") },
-      { path: `${join(ground.root, "a.txt")}/../a.txt` },
+      { path: join(fixture.root, "b.txt") },
+      { path: `${join(fixture.root, "a.txt")}/../a.txt` },
       { path: "a.txt" },
       { hunks: ["0".repeat(24)] },
-      { path: join(ground.root, "a.txt"), hunks: ["../../../../../../../.."] },
+      { path: join(fixture.root, "a.txt"), hunks: ["../../../../../../../.."] },
     ]) {
       const answer = await page.post("api/keep", { changes: [change], kept: true, ...wrong });
       expect([wrong, answer.status]).toEqual([wrong, 400]);
     }
-    expect(existsSync(join(ground.state, "review/kept.jsonl"))).toBe(false);
+    expect(existsSync(join(fixture.state, "review/kept.jsonl"))).toBe(false);
   });
 });
 
 describe("search", () => {
   it("finds what was ever there, old and new, and never what a rule masks or hides", async () => {
-    const ground = new Ground();
-    ground.write("gone.txt", "the Needle was here\n");
-    ground.write(".env", "API_KEY=needle-secret\nMODE=dev\n");
-    const agent = await ground.agent();
+    const fixture = new Fixture();
+    fixture.write("gone.txt", "the Needle was here\n");
+    fixture.write(".env", "API_KEY=needle-secret\nMODE=dev\n");
+    const agent = await fixture.agent();
     const removed = await agent.change("delete_path", { path: "gone.txt" });
     const masked = await agent.change("edit_file", {
       path: ".env",
       edits: [{ old: "MODE=••••", new: "MODE=••••\nEXTRA=needle-too" }],
     });
-    const page = await ground.page(ground.root);
+    const page = await fixture.page(fixture.root);
     const find = async (text: string) => (await page.get(`api/search?text=${text}`)).json.hits;
     expect(await find("needle")).toMatchObject([
       {

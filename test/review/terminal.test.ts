@@ -3,10 +3,10 @@ import { spawnSync } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { Ground, program, startLeashed } from "./ground.ts";
+import { Fixture, program, startLeashed } from "./fixture.ts";
 
-async function watching(ground: Ground, ...args: string[]) {
-  const child = startLeashed(["watch", ...args], { cwd: ground.root, env: ground.environment });
+async function watching(fixture: Fixture, ...args: string[]) {
+  const child = startLeashed(["watch", ...args], { cwd: fixture.root, env: fixture.environment });
   onTestFinished(async () => {
     const ended = new Promise(resolve => child.once("exit", resolve));
     if (child.exitCode === null && child.kill("SIGINT")) await ended;
@@ -24,9 +24,9 @@ async function watching(ground: Ground, ...args: string[]) {
 
 describe("polyfs watch", () => {
   it("prints calls and changes of every server as lines, and nothing that steers the terminal", async () => {
-    const ground = new Ground();
-    const { lines } = await watching(ground, ground.root);
-    const agent = await ground.agent("alpha");
+    const fixture = new Fixture();
+    const { lines } = await watching(fixture, fixture.root);
+    const agent = await fixture.agent("alpha");
     const id = await agent.change("write_file", { path: "a\u001b[31m.txt", content: "one\n" });
     await expect
       .poll(() => lines().some(line => line.includes(`change ${id}`)), { timeout: 30_000 })
@@ -40,11 +40,11 @@ describe("polyfs watch", () => {
   });
 
   it("prints events as JSON for programs, and asks no questions: a question does not wait for it", async () => {
-    const ground = new Ground();
-    const policy = join(ground.base, "policy.json");
+    const fixture = new Fixture();
+    const policy = join(fixture.base, "policy.json");
     writeFileSync(policy, JSON.stringify({ rules: [{ paths: ["*.sql"], ask: ["write"] }] }));
-    const { lines } = await watching(ground, "--json", ground.root);
-    const agent = await ground.agent("alpha", ["--policy", policy, ground.root]);
+    const { lines } = await watching(fixture, "--json", fixture.root);
+    const agent = await fixture.agent("alpha", ["--policy", policy, fixture.root]);
     const refused = await agent.call("write_file", { path: "a.sql", content: "x\n" });
     expect(refused).toMatchObject({ isError: true, text: expect.stringContaining("polyfs grant") });
     const id = await agent.change("write_file", { path: "a.txt", content: "x\n" });
@@ -68,15 +68,15 @@ describe("polyfs watch", () => {
 
 describe("polyfs history --diff", () => {
   it("masks what the policy masks, also where a rule is meant below the directory that was served", async () => {
-    const ground = new Ground();
-    ground.write(".env", "TOKEN=old-tulip\n");
-    const policy = join(ground.base, "policy.json");
+    const fixture = new Fixture();
+    fixture.write(".env", "TOKEN=old-tulip\n");
+    const policy = join(fixture.base, "policy.json");
     const rules = [
       { paths: ["conf/app.ini"], access: "mask" },
       { paths: ["hidden/**"], access: "deny" },
     ];
     writeFileSync(policy, JSON.stringify({ rules }));
-    const plain = await ground.agent("alpha", ["--policy", "none", ground.root]);
+    const plain = await fixture.agent("alpha", ["--policy", "none", fixture.root]);
     await plain.change("write_file", { path: ".env", content: "TOKEN=new-tulip\n" });
     await plain.change("write_file", { path: "conf/app.ini", content: "[a]\npassword = orchid\n" });
     await plain.change("write_file", { path: "hidden/x.txt", content: "daisy\n" });
@@ -84,20 +84,20 @@ describe("polyfs history --diff", () => {
     await plain.client.close();
     const history = (...args: string[]) =>
       spawnSync(process.execPath, [program, "history", "--diff", ...args], {
-        cwd: ground.base,
+        cwd: fixture.base,
         encoding: "utf8",
-        env: ground.environment,
+        env: fixture.environment,
       });
-    const byDefault = history(ground.root);
+    const byDefault = history(fixture.root);
     expect(byDefault.stderr).toBe("");
     expect(byDefault.stdout).toContain("+grass");
     expect(byDefault.stdout).toContain("+daisy");
     expect(byDefault.stdout).not.toContain("tulip");
-    const ruled = history("--policy", policy, ground.root);
+    const ruled = history("--policy", policy, fixture.root);
     expect(ruled.stdout).toContain("+grass");
     expect(ruled.stdout).toContain("password");
     expect(ruled.stdout).not.toMatch(/orchid|daisy/);
-    const revealed = history("--reveal", ground.root).stdout;
+    const revealed = history("--reveal", fixture.root).stdout;
     for (const value of ["-TOKEN=old-tulip", "+TOKEN=new-tulip"]) expect(revealed).toContain(value);
   });
 });

@@ -12,7 +12,7 @@ import { entry, object, type Place, storeSuite } from "./suite.ts";
 const server = await S3Server.start();
 afterAll(async () => await server[Symbol.asyncDispose]());
 
-class Ground implements Place {
+class Fixture implements Place {
   readonly prefix = randomBytes(6).toString("hex");
 
   open() {
@@ -29,7 +29,7 @@ class Ground implements Place {
   }
 }
 
-storeSuite("S3", async () => new Ground(), { runs: 8, writers: 6 });
+storeSuite("S3", async () => new Fixture(), { runs: 8, writers: 6 });
 
 describe("the store in a bucket", () => {
   it("signs as the service documents it", () => {
@@ -50,11 +50,11 @@ describe("the store in a bucket", () => {
   });
 
   it("refuses a bucket that ignores conditions, wrong keys and none", async () => {
-    await using ground = new Ground();
+    await using fixture = new Fixture();
     server.ignoresConditions = true;
-    await expect(ground.open()).rejects.toMatchObject({ data: { reason: "conditions" } });
+    await expect(fixture.open()).rejects.toMatchObject({ data: { reason: "conditions" } });
     server.ignoresConditions = false;
-    const address = server.address(ground.prefix);
+    const address = server.address(fixture.prefix);
     const wrong = { ...server.environment, AWS_SECRET_ACCESS_KEY: "another" };
     await expect(S3Store.open(address, wrong)).rejects.toMatchObject({ data: { reason: "credentials" } });
     await expect(S3Store.open(address, {})).rejects.toMatchObject({ data: { reason: "credentials" } });
@@ -66,8 +66,8 @@ describe("the store in a bucket", () => {
   });
 
   it("does an append once whose answer was lost", async () => {
-    await using ground = new Ground();
-    await using store = await ground.open();
+    await using fixture = new Fixture();
+    await using store = await fixture.open();
     const made = await store.create({ name: "a" });
     if (typeof made === "string") throw new Error(made);
     const one = object("one");

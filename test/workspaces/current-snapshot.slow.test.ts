@@ -17,7 +17,7 @@ import { setTimeout } from "node:timers/promises";
 import { expect, it } from "vitest";
 import { isChangedSince } from "../../src/engine/shell/changed-since.ts";
 import { SharedRuns } from "../../src/engine/workspaces/shared-runs.ts";
-import { Ground } from "./ground.ts";
+import { Fixture } from "./fixture.ts";
 
 const odd = ["-delete", "a b", "ü", "(", "!", "line\nbreak"];
 const changes: { readonly [what: string]: (at: string) => void } = {
@@ -82,25 +82,25 @@ it("a run serves only callers that asked before it began", async () => {
 });
 
 it("forks that are asked for at once all have what the base had then", async () => {
-  using ground = new Ground();
-  const base = ground.files("base", { "a.txt": "one\n" });
-  await ground.workspaces.adopt("main", base, "");
-  const first = ground.workspaces.fork("first", "main", "");
-  ground.files("base", { "a.txt": "two\n" });
-  const others = Array.from({ length: 8 }, (_, i) => ground.workspaces.fork(`fork-${i}`, "main", ""));
+  using fixture = new Fixture();
+  const base = fixture.files("base", { "a.txt": "one\n" });
+  await fixture.workspaces.adopt("main", base, "");
+  const first = fixture.workspaces.fork("first", "main", "");
+  fixture.files("base", { "a.txt": "two\n" });
+  const others = Array.from({ length: 8 }, (_, i) => fixture.workspaces.fork(`fork-${i}`, "main", ""));
   for (const { root } of await Promise.all(others))
     expect(readFileSync(join(root, "a.txt"), "utf8")).toBe("two\n");
   await first;
 });
 
 it("a cancelled fork does not take along the others that wait for the same snapshot", async () => {
-  using ground = new Ground();
-  const base = ground.files("base", { "a.txt": "one\n" });
-  const main = await ground.workspaces.adopt("main", base, "");
-  ground.files("base", { "a.txt": "two\n" });
+  using fixture = new Fixture();
+  const base = fixture.files("base", { "a.txt": "one\n" });
+  const main = await fixture.workspaces.adopt("main", base, "");
+  fixture.files("base", { "a.txt": "two\n" });
   const cancelling = new AbortController();
   const all = [cancelling.signal, cancelling.signal, undefined].map(signal =>
-    ground.workspaces.snapshots.of(main, signal),
+    fixture.workspaces.snapshots.of(main, signal),
   );
   cancelling.abort();
   const [first, second, third] = await Promise.allSettled(all);

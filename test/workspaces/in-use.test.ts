@@ -7,7 +7,7 @@ import { openEngine } from "../../src/engine/engine.ts";
 import { Policy } from "../../src/engine/policy/policy.ts";
 import type { Workspace } from "../../src/engine/workspace/workspace.ts";
 import { hasProc } from "../setup/proc.ts";
-import { Ground } from "./ground.ts";
+import { Fixture } from "./fixture.ts";
 
 function write(workspace: Workspace, path: string, text: string) {
   return workspace.commit([{ kind: "write", path: workspace.at(path), bytes: Buffer.from(text) }]);
@@ -15,11 +15,11 @@ function write(workspace: Workspace, path: string, text: string) {
 
 describe("a fork in use", () => {
   it("that another process drops refuses the next change and command, and takes them again when it is restored", async () => {
-    using ground = new Ground("copy");
-    const { fork } = await ground.forked({ "a.txt": "1\n" });
-    using opened = ground.workspaces.openTree(fork, ground.opener, "read-write");
+    using fixture = new Fixture("copy");
+    const { fork } = await fixture.forked({ "a.txt": "1\n" });
+    using opened = fixture.workspaces.openTree(fork, fixture.opener, "read-write");
     await write(opened, "a.txt", "2\n");
-    const other = ground.open("copy");
+    const other = fixture.open("copy");
     await other.drop(await other.find("task"));
     await expect(write(opened, "a.txt", "3\n")).rejects.toMatchObject({
       code: "workspace_dropped",
@@ -32,13 +32,13 @@ describe("a fork in use", () => {
   });
 
   it("is bound by rules about the paths of its base, also through a fork of the fork", async () => {
-    using ground = new Ground("copy");
-    const { base } = await ground.forked({ "secret/key": "precious\n", "open.txt": "1\n" });
-    await ground.workspaces.fork("deeper", "task", "me");
+    using fixture = new Fixture("copy");
+    const { base } = await fixture.forked({ "secret/key": "precious\n", "open.txt": "1\n" });
+    await fixture.workspaces.fork("deeper", "task", "me");
     const policy = new Policy([{ paths: [`${base}/secret/**`], access: "deny" }]);
     const rules = { current: () => [policy] };
-    const state = join(ground.path, "state-2");
-    using engine = openEngine({ roots: [], state, rules, workspaces: ground.open("copy") });
+    const state = join(fixture.path, "state-2");
+    using engine = openEngine({ roots: [], state, rules, workspaces: fixture.open("copy") });
     for (const name of ["main", "task", "deeper"]) {
       const { workspaces } = engine;
       if (workspaces === undefined) throw new Error("none");
@@ -55,36 +55,36 @@ describe("a fork in use", () => {
     ["puts it into other surroundings", { ".netrc": "machine a\nlogin\n\n\ndummy\n" }],
     ["takes its file for a renamed one", { ".netrc": null, "pub.txt": "machine a\npassword\n\n\ndummy\n" }],
   ])("does not bring out a masked value of its base by a merge that %s", async (_, changed) => {
-    using ground = new Ground("copy");
-    const { base, fork } = await ground.forked({ ".netrc": "machine a\npassword\n\n\ndummy\n" });
-    ground.files(fork.root, changed);
-    ground.files(base, { ".netrc": "machine a\npassword\n\n\nhunter2\n" });
+    using fixture = new Fixture("copy");
+    const { base, fork } = await fixture.forked({ ".netrc": "machine a\npassword\n\n\ndummy\n" });
+    fixture.files(fork.root, changed);
+    fixture.files(base, { ".netrc": "machine a\npassword\n\n\nhunter2\n" });
     const policy = new Policy([{ paths: [".netrc"], access: "mask" }]);
     const rules = { current: () => [policy] };
-    const workspaces = ground.open("copy");
-    using engine = openEngine({ roots: [], state: join(ground.path, "state-2"), rules, workspaces });
+    const workspaces = fixture.open("copy");
+    using engine = openEngine({ roots: [], state: join(fixture.path, "state-2"), rules, workspaces });
     const record = await workspaces.find("task");
     await expect(workspaces.merge(record, engine.workspace)).rejects.toMatchObject({ code: "forbidden" });
     expect(readFileSync(join(base, ".netrc"), "utf8")).toContain("hunter2");
   });
 
   it("brings no mode to its base that runs a program with its owner's rights", async () => {
-    using ground = new Ground("copy");
-    const { base, fork } = await ground.forked({ tool: "#!/bin/sh\n" });
+    using fixture = new Fixture("copy");
+    const { base, fork } = await fixture.forked({ tool: "#!/bin/sh\n" });
     chmodSync(join(fork.root, "tool"), 0o6755);
     writeFileSync(join(fork.root, "new"), "#!/bin/sh\n");
     chmodSync(join(fork.root, "new"), 0o4755);
-    await ground.workspaces.merge(fork, ground.opener);
+    await fixture.workspaces.merge(fork, fixture.opener);
     for (const name of ["tool", "new"]) expect(statSync(join(base, name)).mode & 0o7777).toBe(0o755);
-    expect(await ground.workspaces.diff(fork, ground.opener)).toEqual([]);
+    expect(await fixture.workspaces.diff(fork, fixture.opener)).toEqual([]);
   });
 
   it.runIf(hasProc)("keeps a sparse file sparse", async () => {
-    using ground = new Ground("copy");
-    const base = ground.files("base", { sparse: "head" });
+    using fixture = new Fixture("copy");
+    const base = fixture.files("base", { sparse: "head" });
     truncateSync(join(base, "sparse"), 64 * 1024 * 1024);
-    await ground.workspaces.adopt("main", base, "me");
-    const fork = await ground.workspaces.fork("task", "main", "me");
+    await fixture.workspaces.adopt("main", base, "me");
+    const fork = await fixture.workspaces.fork("task", "main", "me");
     const { size, blocks } = lstatSync(join(fork.root, "sparse"));
     expect(size).toBe(64 * 1024 * 1024);
     expect(blocks * 512).toBeLessThan(1024 * 1024);
@@ -93,8 +93,8 @@ describe("a fork in use", () => {
   it.each(["con", "NUL", "aux.txt", "com1", "task.", "..", "a..b", "-x", ""])(
     "%j is no name for a workspace",
     async name => {
-      using ground = new Ground("copy");
-      await expect(ground.workspaces.create(name, undefined, "me")).rejects.toMatchObject({
+      using fixture = new Fixture("copy");
+      await expect(fixture.workspaces.create(name, undefined, "me")).rejects.toMatchObject({
         code: "invalid_workspace_name",
       });
     },

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import type { CopyMethod } from "../../src/engine/workspaces/record.ts";
 import { hasProc } from "../setup/proc.ts";
-import { Ground, treeOf } from "./ground.ts";
+import { Fixture, treeOf } from "./fixture.ts";
 
 /** mkfs and umount read /proc. */
 const canMount = process.getuid?.() === 0 && process.platform === "linux" && hasProc;
@@ -94,23 +94,23 @@ function witness(root: string): unknown {
 
 describe.each(places)("a fork by %s", (_, method, above) => {
   it("changes neither its base, nor the snapshot, nor another fork", async () => {
-    using ground = new Ground(method, above());
+    using fixture = new Fixture(method, above());
     const files = Object.fromEntries(names.map(name => [`${name}.txt`, `a ${name}\n`.repeat(2000)]));
-    const { base, fork } = await ground.forked({
+    const { base, fork } = await fixture.forked({
       ...files,
       link: "a file\n",
       "directory/deep/file": "deep\n",
     });
-    const other = await ground.workspaces.fork("other", "main", "me");
-    const snapshot = ground.workspaces.snapshots.treeOf(fork.snapshot ?? "");
+    const other = await fixture.workspaces.fork("other", "main", "me");
+    const snapshot = fixture.workspaces.snapshots.treeOf(fork.snapshot ?? "");
     const watched = [base, snapshot, other.root];
     const before = watched.map(witness);
-    await ground.workspaces.readyForCommands(fork);
+    await fixture.workspaces.readyForCommands(fork);
     execFileSync("sh", ["-c", attack], { cwd: fork.root });
     expect(watched.map(witness)).toEqual(before);
     expect(treeOf(fork.root)["truncate.txt"]).toBe("");
     expect(statSync(join(fork.root, "mode.txt")).mode & 0o777).toBe(0o700);
-    const changed = (await ground.workspaces.diff(fork, ground.opener)).map(({ path }) => path);
+    const changed = (await fixture.workspaces.diff(fork, fixture.opener)).map(({ path }) => path);
     expect(changed).toEqual(expect.arrayContaining(["append.txt", "overwrite.txt", "mode.txt", "sed.txt"]));
     expect(changed).not.toContain("times.txt");
     // And the other way round: what happens to the base does not show in its forks.
@@ -119,15 +119,19 @@ describe.each(places)("a fork by %s", (_, method, above) => {
   });
 
   it("keeps what its base looks like: modes, links, times, names that are not UTF-8", async () => {
-    using ground = new Ground(method, above());
-    const base = ground.files("base", { "run.sh": "#!/bin/sh\n", "read-only/file": "x\n", "empty/file": "" });
+    using fixture = new Fixture(method, above());
+    const base = fixture.files("base", {
+      "run.sh": "#!/bin/sh\n",
+      "read-only/file": "x\n",
+      "empty/file": "",
+    });
     execFileSync("sh", ["-c", `printf odd > "$(printf 'n\\377me')"; ln -s ../outside link; mkdir hollow`], {
       cwd: base,
     });
     chmodSync(join(base, "run.sh"), 0o755);
     chmodSync(join(base, "read-only"), 0o555);
-    await ground.workspaces.adopt("main", base, "me");
-    const fork = await ground.workspaces.fork("task", "main", "me");
+    await fixture.workspaces.adopt("main", base, "me");
+    const fork = await fixture.workspaces.fork("task", "main", "me");
     const listing = (cwd: string) =>
       execFileSync("find", [".", "-mindepth", "1", "-printf", "%P %M %s %l %TY%Tm%Td%TH%TM\n"], {
         cwd,
@@ -137,7 +141,7 @@ describe.each(places)("a fork by %s", (_, method, above) => {
         .sort();
     const sizeless = (lines: string[]) => lines.map(line => line.replace(/^(.* d\S+) \d+/, "$1"));
     expect(sizeless(listing(fork.root))).toEqual(sizeless(listing(base)));
-    expect(await ground.workspaces.diff(fork, ground.opener)).toEqual([]);
+    expect(await fixture.workspaces.diff(fork, fixture.opener)).toEqual([]);
     chmodSync(join(base, "read-only"), 0o755);
   });
 });

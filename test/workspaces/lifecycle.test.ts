@@ -17,7 +17,7 @@ import { DirectoryStore } from "../../src/engine/store/directory/directory-store
 import { collect, dropUnused, expiring, tidy } from "../../src/engine/workspaces/collect.ts";
 import { Workspaces } from "../../src/engine/workspaces/workspaces.ts";
 import { hasProc } from "../setup/proc.ts";
-import { Ground, treeOf } from "./ground.ts";
+import { Fixture, treeOf } from "./fixture.ts";
 
 /** mkfs and umount read /proc. */
 const canMount = process.getuid?.() === 0 && process.platform === "linux" && hasProc;
@@ -25,45 +25,45 @@ const day = 86_400_000;
 
 describe("a snapshot", () => {
   it("is used again until the base changes, and then links what is as it was", async () => {
-    using ground = new Ground("link");
-    const { base, fork } = await ground.forked({ "a.txt": "a\n", "b.txt": "b\n" });
-    const second = await ground.workspaces.fork("second", "main", "");
+    using fixture = new Fixture("link");
+    const { base, fork } = await fixture.forked({ "a.txt": "a\n", "b.txt": "b\n" });
+    const second = await fixture.workspaces.fork("second", "main", "");
     expect(second.snapshot).toBe(fork.snapshot);
     // In place, with the same size, and the old time put back.
     const { atimeMs, mtimeMs } = statSync(join(base, "a.txt"));
     writeFileSync(join(base, "a.txt"), "A\n");
     utimesSync(join(base, "a.txt"), atimeMs / 1000, mtimeMs / 1000);
-    const third = await ground.workspaces.fork("third", "main", "");
+    const third = await fixture.workspaces.fork("third", "main", "");
     expect(third.snapshot).not.toBe(fork.snapshot);
     expect(readFileSync(join(third.root, "a.txt"), "utf8")).toBe("A\n");
-    const inode = (id = "") => statSync(join(ground.workspaces.snapshots.treeOf(id), "b.txt")).ino;
+    const inode = (id = "") => statSync(join(fixture.workspaces.snapshots.treeOf(id), "b.txt")).ino;
     expect(inode(third.snapshot)).toBe(inode(fork.snapshot));
   });
 
   it.runIf(canMount)("of before the base changed leaves nothing in a fork by a mount", async () => {
-    using ground = new Ground("overlay");
-    const { base, fork } = await ground.forked({ "a.txt": "a\n", "gone.txt": "b\n" });
-    ground.files(base, { "a.txt": "A\n", "gone.txt": null, "new.txt": "n\n" });
-    const second = await ground.workspaces.fork("second", "main", "");
+    using fixture = new Fixture("overlay");
+    const { base, fork } = await fixture.forked({ "a.txt": "a\n", "gone.txt": "b\n" });
+    fixture.files(base, { "a.txt": "A\n", "gone.txt": null, "new.txt": "n\n" });
+    const second = await fixture.workspaces.fork("second", "main", "");
     expect(treeOf(second.root)).toEqual({ "a.txt": "A\n", "new.txt": "n\n" });
     expect(second.snapshot).not.toBe(fork.snapshot);
     const mounts = readFileSync("/proc/self/mounts", "utf8").split("\n");
     expect(mounts.filter(line => line.includes(second.tree ?? "-"))).toHaveLength(1);
-    expect(readdirSync(ground.workspaces.layout.removing)).toEqual([]);
+    expect(readdirSync(fixture.workspaces.layout.removing)).toEqual([]);
   });
 
   it("is one moment of a base that changes while it is taken", async () => {
-    using ground = new Ground("link");
+    using fixture = new Fixture("link");
     const files = Object.fromEntries(Array.from({ length: 300 }, (_, i) => [`f${i}`, "0\n"]));
-    const base = ground.files("base", files);
-    await ground.workspaces.adopt("main", base, "");
+    const base = fixture.files("base", files);
+    await fixture.workspaces.adopt("main", base, "");
     const script = `for n in 1 2 3; do for i in $(seq 0 299); do echo $n > f$i; done; done`;
     const writer = new Promise<void>(resolve => {
       import("node:child_process").then(({ spawn }) =>
         spawn("sh", ["-c", script], { cwd: base }).once("close", () => resolve()),
       );
     });
-    const fork = await ground.workspaces.fork("task", "main", "").catch(error => {
+    const fork = await fixture.workspaces.fork("task", "main", "").catch(error => {
       expect(error).toMatchObject({ code: "base_changing" });
       return undefined;
     });
@@ -80,10 +80,10 @@ describe("a snapshot", () => {
 
 describe("an unused fork", () => {
   it("is announced, dropped, can be restored, and is then removed with all that it has", async () => {
-    using ground = new Ground();
-    const { fork } = await ground.forked({ "a.txt": "a\n" });
+    using fixture = new Fixture();
+    const { fork } = await fixture.forked({ "a.txt": "a\n" });
     const workspaces = new Workspaces({
-      directory: join(ground.path, "all"),
+      directory: join(fixture.path, "all"),
       store: path => new DirectoryStore(path),
       unusedMs: 10 * day,
     });
@@ -109,9 +109,9 @@ describe("an unused fork", () => {
 
 describe("what a dead process left", () => {
   it("is removed: trees and snapshots without a record, half of a removal, claims", async () => {
-    using ground = new Ground();
-    const { fork } = await ground.forked({ "a.txt": "a\n" });
-    const { layout } = ground.workspaces;
+    using fixture = new Fixture();
+    const { fork } = await fixture.forked({ "a.txt": "a\n" });
+    const { layout } = fixture.workspaces;
     mkdirSync(join(layout.trees, "stray-0123456789abcdef/tree"), { recursive: true });
     mkdirSync(join(layout.snapshots, "0123456789abcdef/tree"), { recursive: true });
     mkdirSync(join(layout.removing, "tree-x/tree/deep"), { recursive: true });
@@ -120,7 +120,7 @@ describe("what a dead process left", () => {
       '{"pid":4194000,"start":"1","world":"x"}',
     );
     utimesSync(join(layout.claims, "tree-stray-0123456789abcdef"), 1, 1);
-    await tidy(ground.workspaces);
+    await tidy(fixture.workspaces);
     expect(readdirSync(layout.trees)).toEqual([fork.tree]);
     expect(readdirSync(layout.snapshots)).toEqual([fork.snapshot]);
     expect(readdirSync(layout.removing)).toEqual([]);
@@ -128,13 +128,13 @@ describe("what a dead process left", () => {
   });
 
   it.runIf(canMount)("a fork by a mount is mounted again after the machine was restarted", async () => {
-    using ground = new Ground("overlay");
-    const { fork } = await ground.forked({ "a.txt": "a\n" });
-    ground.files(fork.root, { "b.txt": "b\n" });
+    using fixture = new Fixture("overlay");
+    const { fork } = await fixture.forked({ "a.txt": "a\n" });
+    fixture.files(fork.root, { "b.txt": "b\n" });
     execFileSync("umount", [fork.root]);
     expect(treeOf(fork.root)).toEqual({});
-    const again = ground.open();
-    await Promise.all([again.ready(fork), again.ready(fork), ground.workspaces.ready(fork)]);
+    const again = fixture.open();
+    await Promise.all([again.ready(fork), again.ready(fork), fixture.workspaces.ready(fork)]);
     expect(treeOf(fork.root)).toEqual({ "a.txt": "a\n", "b.txt": "b\n" });
     execFileSync("umount", [fork.root]);
     expect(treeOf(fork.root)).toEqual({});
@@ -144,16 +144,16 @@ describe("what a dead process left", () => {
 
 describe("a limit", () => {
   it("holds for what a workspace has of its own, in bytes and in files, and releases what is deleted", async () => {
-    using ground = new Ground();
-    const base = ground.files("base", { "large.txt": "x".repeat(50_000) });
+    using fixture = new Fixture();
+    const base = fixture.files("base", { "large.txt": "x".repeat(50_000) });
     const workspaces = new Workspaces({
-      directory: join(ground.path, "all"),
+      directory: join(fixture.path, "all"),
       store: path => new DirectoryStore(path),
       limits: { maxBytes: 10_000, maxFiles: 3 },
     });
     await workspaces.adopt("main", base, "");
     const fork = await workspaces.fork("task", "main", "");
-    using engine = openEngine({ roots: [], state: join(ground.path, "state-2"), workspaces });
+    using engine = openEngine({ roots: [], state: join(fixture.path, "state-2"), workspaces });
     using tree = workspaces.openTree(fork, engine.workspace, "read-write");
     const write = (path: string, size: number) =>
       tree.commit([{ kind: "write", path: tree.at(path), bytes: Buffer.alloc(size, 97) }]);

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { Fault } from "../../src/engine/fault.ts";
 import { undo } from "../../src/engine/history/undo.ts";
-import { Ground, treeOf } from "./ground.ts";
+import { Fixture, treeOf } from "./fixture.ts";
 
 const lines = (...all: string[]) => `${all.join("\n")}\n`;
 
@@ -19,30 +19,30 @@ async function conflictsOf(action: Promise<unknown>) {
 
 describe("a fork", () => {
   it("has all files of its base, ignored ones too, and keeps its changes to itself", async () => {
-    using ground = new Ground("link");
-    const { base, fork } = await ground.forked({
+    using fixture = new Fixture("link");
+    const { base, fork } = await fixture.forked({
       ".gitignore": "node_modules/\n",
       "a.txt": "a\n",
       "node_modules/x/index.js": "x\n",
     });
     expect(treeOf(fork.root)).toEqual(treeOf(base));
-    ground.files(fork.root, { "a.txt": "changed\n", "b.txt": "new\n" });
+    fixture.files(fork.root, { "a.txt": "changed\n", "b.txt": "new\n" });
     expect(treeOf(base)["a.txt"]).toBe("a\n");
-    const changes = await ground.workspaces.diff(fork, ground.opener);
+    const changes = await fixture.workspaces.diff(fork, fixture.opener);
     expect(changes.map(({ path }) => path)).toEqual(["a.txt", "b.txt"]);
   });
 
   it("leaves ignored files and .git out of the difference", async () => {
-    using ground = new Ground("link");
-    const { base, fork } = await ground.forked({
+    using fixture = new Fixture("link");
+    const { base, fork } = await fixture.forked({
       ".gitignore": "out/\n*.log\n",
       ".git/HEAD": "x\n",
       a: "a\n",
     });
-    ground.files(fork.root, { "out/b.js": "b\n", "c.log": "c\n", ".git/HEAD": "y\n", "d.txt": "d\n" });
-    const changes = await ground.workspaces.diff(fork, ground.opener);
+    fixture.files(fork.root, { "out/b.js": "b\n", "c.log": "c\n", ".git/HEAD": "y\n", "d.txt": "d\n" });
+    const changes = await fixture.workspaces.diff(fork, fixture.opener);
     expect(changes.map(({ path }) => path)).toEqual(["d.txt"]);
-    await ground.workspaces.merge(fork, ground.opener);
+    await fixture.workspaces.merge(fork, fixture.opener);
     expect(treeOf(base)).toEqual({
       ".gitignore": "out/\n*.log\n",
       ".git/HEAD": "x\n",
@@ -52,11 +52,11 @@ describe("a fork", () => {
   });
 
   it("is the base at one moment: later changes of the base do not show in it", async () => {
-    using ground = new Ground("link");
-    const { base, fork } = await ground.forked({ "a.txt": "a\n" });
+    using fixture = new Fixture("link");
+    const { base, fork } = await fixture.forked({ "a.txt": "a\n" });
     writeFileSync(join(base, "a.txt"), "in place\n");
     expect(readFileSync(join(fork.root, "a.txt"), "utf8")).toBe("a\n");
-    const second = await ground.workspaces.fork("second", "main", "me");
+    const second = await fixture.workspaces.fork("second", "main", "me");
     expect(readFileSync(join(second.root, "a.txt"), "utf8")).toBe("in place\n");
   });
 });
@@ -65,19 +65,19 @@ describe("the name of a workspace", () => {
   it.each(["../x", "a/b", "..", "a..b", "", "a\nb", "a\0b", "x".repeat(65), ".hidden", "-x", "ä", "a b"])(
     "cannot be %j",
     async name => {
-      using ground = new Ground("link");
-      await expect(ground.workspaces.create(name, undefined, "")).rejects.toMatchObject({
+      using fixture = new Fixture("link");
+      await expect(fixture.workspaces.create(name, undefined, "")).rejects.toMatchObject({
         code: "invalid_workspace_name",
       });
-      expect(await ground.workspaces.list()).toEqual([]);
+      expect(await fixture.workspaces.list()).toEqual([]);
     },
   );
 });
 
 describe("a merge", () => {
   it("brings edits, new files, deletions, modes, links and binaries to the base, beside what changed there", async () => {
-    using ground = new Ground("copy");
-    const { base, fork } = await ground.forked({
+    using fixture = new Fixture("copy");
+    const { base, fork } = await fixture.forked({
       "both.txt": lines("1", "2", "3", "4", "5"),
       "gone.txt": "gone\n",
       "tool.sh": "#!/bin/sh\n",
@@ -85,9 +85,9 @@ describe("a merge", () => {
       "d/e/f.txt": "f\n",
     });
     symlinkSync("a", join(base, "link"));
-    const second = await ground.workspaces.fork("second", "main", "me");
+    const second = await fixture.workspaces.fork("second", "main", "me");
     expect(second.snapshot).not.toBe(fork.snapshot);
-    ground.files(second.root, {
+    fixture.files(second.root, {
       "both.txt": lines("one", "2", "3", "4", "5"),
       "gone.txt": null,
       "logo.png": Buffer.from([0, 9, 9]),
@@ -98,8 +98,8 @@ describe("a merge", () => {
     chmodSync(join(second.root, "tool.sh"), 0o755);
     rmSync(join(second.root, "link"));
     symlinkSync("b", join(second.root, "link"));
-    ground.files(base, { "both.txt": lines("1", "2", "3", "4", "five"), "theirs.txt": "theirs\n" });
-    const { change, files } = await ground.workspaces.merge(second, ground.opener);
+    fixture.files(base, { "both.txt": lines("1", "2", "3", "4", "five"), "theirs.txt": "theirs\n" });
+    const { change, files } = await fixture.workspaces.merge(second, fixture.opener);
     expect(change).toMatch(/^m/);
     expect(files.find(({ path }) => path === "both.txt")).toMatchObject({ effect: "changed", merged: true });
     expect(treeOf(base)).toEqual({
@@ -115,11 +115,11 @@ describe("a merge", () => {
   });
 
   it("is refused with both sides where both changed the same, and nothing is merged", async () => {
-    using ground = new Ground("link");
-    const { base, fork } = await ground.forked({ "a.txt": lines("1", "2", "3"), "b.txt": "b\n" });
-    ground.files(fork.root, { "a.txt": lines("1", "fork", "3"), "b.txt": "changed\n" });
-    ground.files(base, { "a.txt": lines("1", "base", "3") });
-    const conflicts = await conflictsOf(ground.workspaces.merge(fork, ground.opener));
+    using fixture = new Fixture("link");
+    const { base, fork } = await fixture.forked({ "a.txt": lines("1", "2", "3"), "b.txt": "b\n" });
+    fixture.files(fork.root, { "a.txt": lines("1", "fork", "3"), "b.txt": "changed\n" });
+    fixture.files(base, { "a.txt": lines("1", "base", "3") });
+    const conflicts = await conflictsOf(fixture.workspaces.merge(fork, fixture.opener));
     expect(conflicts).toEqual([
       {
         path: "a.txt",
@@ -132,21 +132,21 @@ describe("a merge", () => {
   });
 
   it("succeeds in a second step, after the fork has rewritten what collided", async () => {
-    using ground = new Ground("link");
-    const { base, fork } = await ground.forked({
+    using fixture = new Fixture("link");
+    const { base, fork } = await fixture.forked({
       "a.txt": lines("1", "2", "3"),
       "b.txt": "b\n",
       "c.txt": "c\n",
     });
-    ground.files(fork.root, { "a.txt": lines("1", "fork", "3"), "b.txt": "mine\n", "c.txt": null });
-    ground.files(base, { "a.txt": lines("1", "base", "3"), "b.txt": null, "c.txt": "changed\n" });
-    expect(await conflictsOf(ground.workspaces.merge(fork, ground.opener))).toHaveLength(3);
-    ground.files(fork.root, {
+    fixture.files(fork.root, { "a.txt": lines("1", "fork", "3"), "b.txt": "mine\n", "c.txt": null });
+    fixture.files(base, { "a.txt": lines("1", "base", "3"), "b.txt": null, "c.txt": "changed\n" });
+    expect(await conflictsOf(fixture.workspaces.merge(fork, fixture.opener))).toHaveLength(3);
+    fixture.files(fork.root, {
       "a.txt": lines("1", "fork and base", "3"),
       "b.txt": "mine, again\n",
       "c.txt": "both\n",
     });
-    await ground.workspaces.merge(fork, ground.opener);
+    await fixture.workspaces.merge(fork, fixture.opener);
     expect(treeOf(base)).toEqual({
       "a.txt": lines("1", "fork and base", "3"),
       "b.txt": "mine, again\n",
@@ -155,66 +155,66 @@ describe("a merge", () => {
   });
 
   it("keeps what the base changed elsewhere in a file whose overlap was rewritten", async () => {
-    using ground = new Ground("link");
+    using fixture = new Fixture("link");
     const text = (second: string, last: string) => lines("1", second, "3", "4", "5", "6", "7", "8", last);
-    const { base, fork } = await ground.forked({ "a.txt": text("2", "9") });
-    ground.files(fork.root, { "a.txt": text("fork", "9") });
-    ground.files(base, { "a.txt": text("base", "nine") });
-    await conflictsOf(ground.workspaces.merge(fork, ground.opener));
-    ground.files(fork.root, { "a.txt": text("both", "9") });
+    const { base, fork } = await fixture.forked({ "a.txt": text("2", "9") });
+    fixture.files(fork.root, { "a.txt": text("fork", "9") });
+    fixture.files(base, { "a.txt": text("base", "nine") });
+    await conflictsOf(fixture.workspaces.merge(fork, fixture.opener));
+    fixture.files(fork.root, { "a.txt": text("both", "9") });
     // The report must match what is there: the base changed the line once more.
-    ground.files(base, { "a.txt": text("base again", "nine") });
-    await conflictsOf(ground.workspaces.merge(fork, ground.opener));
-    ground.files(fork.root, { "a.txt": text("all three", "9") });
-    await ground.workspaces.merge(fork, ground.opener);
+    fixture.files(base, { "a.txt": text("base again", "nine") });
+    await conflictsOf(fixture.workspaces.merge(fork, fixture.opener));
+    fixture.files(fork.root, { "a.txt": text("all three", "9") });
+    await fixture.workspaces.merge(fork, fixture.opener);
     expect(treeOf(base)["a.txt"]).toBe(text("all three", "nine"));
   });
 
   it("refuses a rename on one side and a deletion on the other, until the fork decides", async () => {
-    using ground = new Ground("link");
+    using fixture = new Fixture("link");
     const body = lines("1", "2", "3", "4");
     const other = lines("a", "b", "c", "d");
-    const { base, fork } = await ground.forked({ "a.txt": body, "b.txt": other });
+    const { base, fork } = await fixture.forked({ "a.txt": body, "b.txt": other });
     renameSync(join(fork.root, "a.txt"), join(fork.root, "moved.txt"));
     rmSync(join(base, "a.txt"));
     rmSync(join(fork.root, "b.txt"));
     renameSync(join(base, "b.txt"), join(base, "other.txt"));
-    const conflicts = await conflictsOf(ground.workspaces.merge(fork, ground.opener));
+    const conflicts = await conflictsOf(fixture.workspaces.merge(fork, fixture.opener));
     expect(conflicts).toEqual([
       { path: "moved.txt", reason: "deleted_in_base", moved: { fork: "moved.txt" } },
       { path: "other.txt", reason: "deleted_in_fork", moved: { base: "other.txt" } },
     ]);
-    ground.files(fork.root, { "moved.txt": `${body}kept\n`, "other.txt": other });
-    await ground.workspaces.merge(fork, ground.opener);
+    fixture.files(fork.root, { "moved.txt": `${body}kept\n`, "other.txt": other });
+    await fixture.workspaces.merge(fork, fixture.opener);
     expect(treeOf(base)).toEqual({ "moved.txt": `${body}kept\n`, "other.txt": other });
   });
 
   it("stays refused while an overlap is as it was, whatever else the fork changes", async () => {
-    using ground = new Ground("link");
+    using fixture = new Fixture("link");
     const text = (second: string, last: string) => lines("1", second, "3", "4", "5", "6", "7", "8", last);
-    const { base, fork } = await ground.forked({ "a.txt": text("2", "9") });
-    ground.files(fork.root, { "a.txt": text("fork", "9") });
-    ground.files(base, { "a.txt": text("base", "9") });
-    await conflictsOf(ground.workspaces.merge(fork, ground.opener));
-    ground.files(fork.root, { "a.txt": text("fork", "nine") });
-    await conflictsOf(ground.workspaces.merge(fork, ground.opener));
+    const { base, fork } = await fixture.forked({ "a.txt": text("2", "9") });
+    fixture.files(fork.root, { "a.txt": text("fork", "9") });
+    fixture.files(base, { "a.txt": text("base", "9") });
+    await conflictsOf(fixture.workspaces.merge(fork, fixture.opener));
+    fixture.files(fork.root, { "a.txt": text("fork", "nine") });
+    await conflictsOf(fixture.workspaces.merge(fork, fixture.opener));
     expect(treeOf(base)["a.txt"]).toBe(text("base", "9"));
   });
 
   it("follows renames on either side", async () => {
-    using ground = new Ground("link");
+    using fixture = new Fixture("link");
     const body = (first: string, last: string) => lines(first, "2", "3", "4", "5", "6", "7", "8", last);
-    const { base, fork } = await ground.forked({
+    const { base, fork } = await fixture.forked({
       "a.txt": body("1", "9"),
       "b.txt": body("b1", "b9"),
       "c.txt": body("c1", "c9"),
     });
     renameSync(join(fork.root, "a.txt"), join(fork.root, "moved.txt"));
-    ground.files(fork.root, { "moved.txt": body("one", "9"), "b.txt": body("b one", "b9") });
-    ground.files(base, { "a.txt": body("1", "nine") });
+    fixture.files(fork.root, { "moved.txt": body("one", "9"), "b.txt": body("b one", "b9") });
+    fixture.files(base, { "a.txt": body("1", "nine") });
     renameSync(join(base, "b.txt"), join(base, "other.txt"));
-    ground.files(base, { "other.txt": body("b1", "b nine") });
-    await ground.workspaces.merge(fork, ground.opener);
+    fixture.files(base, { "other.txt": body("b1", "b nine") });
+    await fixture.workspaces.merge(fork, fixture.opener);
     expect(treeOf(base)).toEqual({
       "moved.txt": body("one", "nine"),
       "other.txt": body("b one", "b nine"),
@@ -223,13 +223,13 @@ describe("a merge", () => {
   });
 
   it("refuses two renames of one file, and a file where the base has a directory", async () => {
-    using ground = new Ground("link");
-    const { base, fork } = await ground.forked({ "a.txt": lines("1", "2", "3") });
+    using fixture = new Fixture("link");
+    const { base, fork } = await fixture.forked({ "a.txt": lines("1", "2", "3") });
     renameSync(join(fork.root, "a.txt"), join(fork.root, "left.txt"));
     renameSync(join(base, "a.txt"), join(base, "right.txt"));
-    ground.files(fork.root, { x: "a file\n", "y/inside": "y\n" });
-    ground.files(base, { "x/inside": "a directory\n", y: "a file\n" });
-    const conflicts = await conflictsOf(ground.workspaces.merge(fork, ground.opener));
+    fixture.files(fork.root, { x: "a file\n", "y/inside": "y\n" });
+    fixture.files(base, { "x/inside": "a directory\n", y: "a file\n" });
+    const conflicts = await conflictsOf(fixture.workspaces.merge(fork, fixture.opener));
     expect(conflicts.map(({ path, reason }) => `${path} ${reason}`).sort()).toEqual([
       "left.txt both_renamed",
       "x kinds",
@@ -239,40 +239,40 @@ describe("a merge", () => {
   });
 
   it("brings only what is new when it is done again", async () => {
-    using ground = new Ground("link");
-    const { base, fork } = await ground.forked({ "a.txt": lines("1", "2", "3", "4", "5") });
-    ground.files(fork.root, { "a.txt": lines("one", "2", "3", "4", "5"), "b.txt": "b\n" });
-    await ground.workspaces.merge(fork, ground.opener);
-    expect(await ground.workspaces.diff(fork, ground.opener)).toEqual([]);
-    expect((await ground.workspaces.merge(fork, ground.opener)).files).toEqual([]);
-    ground.files(base, { "a.txt": lines("uno", "2", "3", "4", "5"), "b.txt": null });
-    ground.files(fork.root, { "a.txt": lines("one", "2", "3", "4", "five") });
-    await ground.workspaces.merge(fork, ground.opener);
+    using fixture = new Fixture("link");
+    const { base, fork } = await fixture.forked({ "a.txt": lines("1", "2", "3", "4", "5") });
+    fixture.files(fork.root, { "a.txt": lines("one", "2", "3", "4", "5"), "b.txt": "b\n" });
+    await fixture.workspaces.merge(fork, fixture.opener);
+    expect(await fixture.workspaces.diff(fork, fixture.opener)).toEqual([]);
+    expect((await fixture.workspaces.merge(fork, fixture.opener)).files).toEqual([]);
+    fixture.files(base, { "a.txt": lines("uno", "2", "3", "4", "5"), "b.txt": null });
+    fixture.files(fork.root, { "a.txt": lines("one", "2", "3", "4", "five") });
+    await fixture.workspaces.merge(fork, fixture.opener);
     expect(treeOf(base)).toEqual({ "a.txt": lines("uno", "2", "3", "4", "five") });
   });
 
   it("is one change of the base, and can be made again after it was undone", async () => {
-    using ground = new Ground("link");
-    const { base, fork } = await ground.forked({ "a.txt": "a\n", "b.txt": "b\n" });
+    using fixture = new Fixture("link");
+    const { base, fork } = await fixture.forked({ "a.txt": "a\n", "b.txt": "b\n" });
     const before = treeOf(base);
-    ground.files(fork.root, { "a.txt": "changed\n", "b.txt": null, "c/d.txt": "d\n" });
-    const { change } = await ground.workspaces.merge(fork, ground.opener);
+    fixture.files(fork.root, { "a.txt": "changed\n", "b.txt": null, "c/d.txt": "d\n" });
+    const { change } = await fixture.workspaces.merge(fork, fixture.opener);
     const after = treeOf(base);
-    const main = await ground.workspaces.find("main");
-    using workspace = ground.workspaces.openTree(main, ground.opener, "read-write");
+    const main = await fixture.workspaces.find("main");
+    using workspace = fixture.workspaces.openTree(main, fixture.opener, "read-write");
     await undo(workspace, { change: change ?? "" });
     expect(treeOf(base)).toEqual(before);
-    await ground.workspaces.merge(fork, ground.opener);
+    await fixture.workspaces.merge(fork, fixture.opener);
     expect(treeOf(base)).toEqual(after);
   });
 
   it("reports that the base is gone, and leaves the fork as it is", async () => {
-    using ground = new Ground("link");
-    const { base, fork } = await ground.forked({ "a.txt": "a\n" });
-    ground.files(fork.root, { "a.txt": "changed\n" });
+    using fixture = new Fixture("link");
+    const { base, fork } = await fixture.forked({ "a.txt": "a\n" });
+    fixture.files(fork.root, { "a.txt": "changed\n" });
     renameSync(base, `${base}-moved`);
-    await expect(ground.workspaces.merge(fork, ground.opener)).rejects.toMatchObject({ code: "base_gone" });
-    expect((await ground.workspaces.diff(fork, ground.opener)).map(({ path }) => path)).toEqual(["a.txt"]);
+    await expect(fixture.workspaces.merge(fork, fixture.opener)).rejects.toMatchObject({ code: "base_gone" });
+    expect((await fixture.workspaces.diff(fork, fixture.opener)).map(({ path }) => path)).toEqual(["a.txt"]);
     expect(treeOf(fork.root)).toEqual({ "a.txt": "changed\n" });
   });
 });

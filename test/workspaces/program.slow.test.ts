@@ -5,9 +5,9 @@ import { describe, expect, it } from "vitest";
 import { polyfs } from "../cli/program.ts";
 import { startWith } from "../http/started-program.ts";
 import { initialize, legacy, modern } from "../http/wire.ts";
-import { Ground, treeOf } from "./ground.ts";
+import { Fixture, treeOf } from "./fixture.ts";
 
-class ProgramGround extends Ground {
+class ProgramGround extends Fixture {
   readonly all = join(this.path, "all");
   readonly env = { POLYFS_STATE_DIR: join(this.path, "state-of-program") };
 
@@ -34,122 +34,122 @@ class ProgramGround extends Ground {
 
 describe("polyfs workspace", () => {
   it("adopts, forks, compares, merges, drops and restores", () => {
-    using ground = new ProgramGround();
-    const base = ground.files("base", { "a.txt": "1\n2\n3\n" });
-    expect(ground.run("adopt", "main", base)).toContain(base);
-    ground.run("fork", "task", "--from", "main");
-    expect(ground.run("list")).toMatch(/^main +adopted[\s\S]*^task +fork of main/m);
-    ground.call("task", "write_file", { path: "b.txt", content: "b\n" });
-    expect(ground.run("diff", "task")).toBe("A b.txt (+1 -0)\n@@ -0,0 +1 @@\n+b\n");
+    using fixture = new ProgramGround();
+    const base = fixture.files("base", { "a.txt": "1\n2\n3\n" });
+    expect(fixture.run("adopt", "main", base)).toContain(base);
+    fixture.run("fork", "task", "--from", "main");
+    expect(fixture.run("list")).toMatch(/^main +adopted[\s\S]*^task +fork of main/m);
+    fixture.call("task", "write_file", { path: "b.txt", content: "b\n" });
+    expect(fixture.run("diff", "task")).toBe("A b.txt (+1 -0)\n@@ -0,0 +1 @@\n+b\n");
     expect(existsSync(join(base, "b.txt"))).toBe(false);
-    expect(ground.run("merge", "task")).toMatch(/^A b\.txt\nchange m\w+\n$/);
+    expect(fixture.run("merge", "task")).toMatch(/^A b\.txt\nchange m\w+\n$/);
     expect(readFileSync(join(base, "b.txt"), "utf8")).toBe("b\n");
-    ground.run("drop", "task");
-    expect(ground.run("list")).not.toContain("task");
-    expect(ground.run("list", "--dropped")).toContain("task");
-    ground.run("restore", "task");
-    expect(ground.call("task", "read_file", { path: "b.txt" }).text).toContain("1: b");
-    ground.run("drop", "task");
-    ground.run("collect", "--workspace-keep-dropped", "0s");
-    expect(treeOf(join(ground.all, "trees"))).toEqual({});
-    expect(ground.attempt("restore", "task")).toMatchObject({ code: 1 });
+    fixture.run("drop", "task");
+    expect(fixture.run("list")).not.toContain("task");
+    expect(fixture.run("list", "--dropped")).toContain("task");
+    fixture.run("restore", "task");
+    expect(fixture.call("task", "read_file", { path: "b.txt" }).text).toContain("1: b");
+    fixture.run("drop", "task");
+    fixture.run("collect", "--workspace-keep-dropped", "0s");
+    expect(treeOf(join(fixture.all, "trees"))).toEqual({});
+    expect(fixture.attempt("restore", "task")).toMatchObject({ code: 1 });
   });
 
   it("creates empty workspaces and copies of directories, and leaves an adopted directory when it is dropped", () => {
-    using ground = new ProgramGround();
-    const from = ground.files("from", { "a/b.txt": "b\n" });
-    ground.run("create", "empty");
-    ground.run("create", "copied", from);
-    expect(ground.call("empty", "list_directory", {}).text).not.toContain("b.txt");
-    ground.call("copied", "write_file", { path: "a/b.txt", content: "changed\n" });
+    using fixture = new ProgramGround();
+    const from = fixture.files("from", { "a/b.txt": "b\n" });
+    fixture.run("create", "empty");
+    fixture.run("create", "copied", from);
+    expect(fixture.call("empty", "list_directory", {}).text).not.toContain("b.txt");
+    fixture.call("copied", "write_file", { path: "a/b.txt", content: "changed\n" });
     expect(treeOf(from)).toEqual({ "a/b.txt": "b\n" });
-    ground.run("adopt", "main", from);
-    ground.run("drop", "main");
+    fixture.run("adopt", "main", from);
+    fixture.run("drop", "main");
     expect(treeOf(from)).toEqual({ "a/b.txt": "b\n" });
   });
 
   it("reports an overlap with both sides, and takes a side on request", () => {
-    using ground = new ProgramGround();
-    const base = ground.files("base", { "a.txt": "1\n" });
-    ground.run("adopt", "main", base);
-    ground.run("fork", "task", "--from", "main");
-    ground.call("task", "write_file", { path: "a.txt", content: "fork\n" });
+    using fixture = new ProgramGround();
+    const base = fixture.files("base", { "a.txt": "1\n" });
+    fixture.run("adopt", "main", base);
+    fixture.run("fork", "task", "--from", "main");
+    fixture.call("task", "write_file", { path: "a.txt", content: "fork\n" });
     writeFileSync(join(base, "a.txt"), "base\n");
-    const { code, stderr } = ground.attempt("merge", "task");
+    const { code, stderr } = fixture.attempt("merge", "task");
     expect(code).toBe(1);
     expect(stderr).toMatch(
       /a\.txt: both changed the same lines\n {2}base:\n {4}1: base\n {2}fork:\n {4}1: fork/,
     );
-    ground.run("merge", "task", "--prefer", "fork");
+    fixture.run("merge", "task", "--prefer", "fork");
     expect(treeOf(base)).toEqual({ "a.txt": "fork\n" });
   });
 
   it("refuses what lies in each other, a second name, a base with forks, and what is no fork", () => {
-    using ground = new ProgramGround();
-    const base = ground.files("base", { "a/b.txt": "b\n" });
-    expect(ground.attempt("adopt", "whole", ground.path).stderr).toContain("lie in each other");
-    ground.run("adopt", "main", base);
-    expect(ground.attempt("adopt", "inner", join(base, "a")).stderr).toContain("lie in each other");
-    ground.run("fork", "task", "--from", "main");
-    expect(ground.attempt("fork", "task", "--from", "main").stderr).toContain("already");
-    expect(ground.attempt("drop", "main").stderr).toContain("has forks: task");
-    expect(ground.attempt("merge", "main").stderr).toContain("no fork");
-    expect(ground.attempt("fork", "other", "--from", "nothing").stderr).toContain("no workspace");
+    using fixture = new ProgramGround();
+    const base = fixture.files("base", { "a/b.txt": "b\n" });
+    expect(fixture.attempt("adopt", "whole", fixture.path).stderr).toContain("lie in each other");
+    fixture.run("adopt", "main", base);
+    expect(fixture.attempt("adopt", "inner", join(base, "a")).stderr).toContain("lie in each other");
+    fixture.run("fork", "task", "--from", "main");
+    expect(fixture.attempt("fork", "task", "--from", "main").stderr).toContain("already");
+    expect(fixture.attempt("drop", "main").stderr).toContain("has forks: task");
+    expect(fixture.attempt("merge", "main").stderr).toContain("no fork");
+    expect(fixture.attempt("fork", "other", "--from", "nothing").stderr).toContain("no workspace");
   });
 });
 
 describe("the tool workspace", () => {
   it("forks, compares, merges in two steps and drops, and each workspace has its own history", () => {
-    using ground = new ProgramGround();
-    const base = ground.files("base", { "a.txt": "1\n2\n3\n" });
-    ground.run("adopt", "main", base);
-    expect(ground.call("main", "workspace", { action: "fork", name: "task" }).text).toMatch(
+    using fixture = new ProgramGround();
+    const base = fixture.files("base", { "a.txt": "1\n2\n3\n" });
+    fixture.run("adopt", "main", base);
+    expect(fixture.call("main", "workspace", { action: "fork", name: "task" }).text).toMatch(
       /^forked main as task/,
     );
-    ground.call("task", "edit_file", { path: "a.txt", edits: [{ old: "2", new: "fork" }] });
-    ground.call("main", "edit_file", { path: "a.txt", edits: [{ old: "2", new: "base" }] });
-    expect(ground.call("task", "list_changes", {}).text.match(/a\.txt/g)).toHaveLength(1);
-    const refused = ground.call("task", "workspace", { action: "merge" });
+    fixture.call("task", "edit_file", { path: "a.txt", edits: [{ old: "2", new: "fork" }] });
+    fixture.call("main", "edit_file", { path: "a.txt", edits: [{ old: "2", new: "base" }] });
+    expect(fixture.call("task", "list_changes", {}).text.match(/a\.txt/g)).toHaveLength(1);
+    const refused = fixture.call("task", "workspace", { action: "merge" });
     expect(refused.isError).toBe(true);
     expect(refused.text).toMatch(/^conflict: nothing was merged[\s\S]*2: base[\s\S]*2: fork/);
-    ground.call("task", "edit_file", { path: "a.txt", edits: [{ old: "fork", new: "fork and base" }] });
-    expect(ground.call("main", "workspace", { action: "merge", name: "task" }).text).toMatch(
+    fixture.call("task", "edit_file", { path: "a.txt", edits: [{ old: "fork", new: "fork and base" }] });
+    expect(fixture.call("main", "workspace", { action: "merge", name: "task" }).text).toMatch(
       /^merged task: 1 file, change m/,
     );
     expect(treeOf(base)).toEqual({ "a.txt": "1\nfork and base\n3\n" });
-    expect(ground.call("main", "undo", {}).isError).toBe(false);
+    expect(fixture.call("main", "undo", {}).isError).toBe(false);
     expect(treeOf(base)).toEqual({ "a.txt": "1\nbase\n3\n" });
-    expect(ground.call("main", "workspace", { action: "drop", name: "task" }).text).toMatch(/^dropped task/);
-    expect(ground.call("main", "workspace", { action: "list" }).text).not.toContain("task");
+    expect(fixture.call("main", "workspace", { action: "drop", name: "task" }).text).toMatch(/^dropped task/);
+    expect(fixture.call("main", "workspace", { action: "list" }).text).not.toContain("task");
   });
 
   it("reaches the workspace that it is in and the forks of it, and no others", () => {
-    using ground = new ProgramGround();
-    ground.run("create", "main");
-    ground.run("fork", "one", "--from", "main");
-    ground.run("fork", "two", "--from", "main");
+    using fixture = new ProgramGround();
+    fixture.run("create", "main");
+    fixture.run("fork", "one", "--from", "main");
+    fixture.run("fork", "two", "--from", "main");
     for (const action of ["diff", "merge", "drop"] as const) {
       for (const name of ["main", "two"])
-        expect(ground.call("one", "workspace", { action, name }).text).toMatch(/^denied: /);
+        expect(fixture.call("one", "workspace", { action, name }).text).toMatch(/^denied: /);
     }
-    expect(ground.call("one", "workspace", { action: "fork", name: "x", from: "two" }).text).toMatch(
+    expect(fixture.call("one", "workspace", { action: "fork", name: "x", from: "two" }).text).toMatch(
       /^denied: /,
     );
-    expect(ground.call("one", "workspace", { action: "fork", name: "x" }).isError).toBe(false);
-    expect(ground.call("main", "workspace", { action: "diff", name: "x" }).isError).toBe(false);
-    const other = join(ground.all, "trees");
-    expect(ground.call("one", "list_directory", { path: other }).text).toMatch(/^outside_roots/);
-    expect(ground.call("one", "read_file", { path: "../../../store" }).text).toMatch(/^outside_roots/);
+    expect(fixture.call("one", "workspace", { action: "fork", name: "x" }).isError).toBe(false);
+    expect(fixture.call("main", "workspace", { action: "diff", name: "x" }).isError).toBe(false);
+    const other = join(fixture.all, "trees");
+    expect(fixture.call("one", "list_directory", { path: other }).text).toMatch(/^outside_roots/);
+    expect(fixture.call("one", "read_file", { path: "../../../store" }).text).toMatch(/^outside_roots/);
   });
 
   it("is not offered where no workspaces are served, and every dialect works in a fork", () => {
-    using ground = new ProgramGround();
-    const base = ground.files("base", { "a.txt": "a\n" });
-    ground.run("adopt", "main", base);
-    ground.run("fork", "task", "--from", "main");
-    expect(polyfs(["call", "workspace", '{"action":"list"}', base], { env: ground.env }).code).not.toBe(0);
+    using fixture = new ProgramGround();
+    const base = fixture.files("base", { "a.txt": "a\n" });
+    fixture.run("adopt", "main", base);
+    fixture.run("fork", "task", "--from", "main");
+    expect(polyfs(["call", "workspace", '{"action":"list"}', base], { env: fixture.env }).code).not.toBe(0);
     for (const dialect of ["fs", "agent-tools"])
-      expect(ground.call("task", "read_file", { path: "a.txt" }, "--dialect", dialect).text).toContain("a");
+      expect(fixture.call("task", "read_file", { path: "a.txt" }, "--dialect", dialect).text).toContain("a");
   });
 });
 
@@ -159,11 +159,11 @@ describe("over HTTP", () => {
     (reply.message.result?.content as { text: string }[] | undefined)?.[0]?.text ?? "";
 
   it("serves each workspace at /mcp/w/NAME, for both eras, and a dialect behind it", async () => {
-    using ground = new ProgramGround();
-    const base = ground.files("base", { "a.txt": "a\n" });
-    ground.run("adopt", "main", base);
-    ground.run("fork", "task", "--from", "main");
-    const { url } = await startWith(ground.env, "--workspaces", ground.all);
+    using fixture = new ProgramGround();
+    const base = fixture.files("base", { "a.txt": "a\n" });
+    fixture.run("adopt", "main", base);
+    fixture.run("fork", "task", "--from", "main");
+    const { url } = await startWith(fixture.env, "--workspaces", fixture.all);
     const listed = await modern(`${url}/mcp/w/task`, "tools/call", {
       name: "workspace",
       arguments: { action: "list" },
@@ -187,19 +187,19 @@ describe("over HTTP", () => {
   });
 
   it("lets a token into its workspace and the forks of it, and nowhere else", async () => {
-    using ground = new ProgramGround();
-    ground.run("create", "main");
-    ground.run("fork", "mine", "--from", "main");
-    ground.run("fork", "other", "--from", "main");
-    const file = join(ground.path, "tokens.json");
+    using fixture = new ProgramGround();
+    fixture.run("create", "main");
+    fixture.run("fork", "mine", "--from", "main");
+    fixture.run("fork", "other", "--from", "main");
+    const file = join(fixture.path, "tokens.json");
     const added = polyfs(["token", "add", "ann", "--tokens", file, "--workspace", "mine"], {
-      env: ground.env,
+      env: fixture.env,
     });
     const secret = added.stdout
       .trim()
       .split(/\s+/)
       .find(word => word.startsWith("pfs_"));
-    const { url } = await startWith(ground.env, "--workspaces", ground.all, "--tokens", file);
+    const { url } = await startWith(fixture.env, "--workspaces", fixture.all, "--tokens", file);
     const headers = { authorization: `Bearer ${secret}` };
     const ask = (path: string, params: Record<string, unknown>) =>
       modern(url + path, "tools/call", params, headers);
@@ -220,26 +220,26 @@ describe("over HTTP", () => {
   });
 
   it("binds a token to a workspace and not to its name, and reveals nothing about others", async () => {
-    using ground = new ProgramGround();
-    ground.run("create", "main");
-    for (const name of ["used", "named", "other"]) ground.run("fork", name, "--from", "main");
-    const file = join(ground.path, "tokens.json");
+    using fixture = new ProgramGround();
+    fixture.run("create", "main");
+    for (const name of ["used", "named", "other"]) fixture.run("fork", name, "--from", "main");
+    const file = join(fixture.path, "tokens.json");
     const token = (name: string, workspace: string, ...args: string[]) => {
       const given = ["token", "add", name, "--tokens", file, "--workspace", workspace, ...args];
-      const { stdout } = polyfs(given, { env: ground.env });
+      const { stdout } = polyfs(given, { env: fixture.env });
       return { authorization: `Bearer ${stdout.trim()}` };
     };
     const refused = polyfs(
       ["token", "add", "x", "--tokens", file, "--workspace", "used", "--effects", "reads,reviews"],
-      { env: ground.env },
+      { env: fixture.env },
     );
     expect(refused).toMatchObject({ code: 2, stderr: expect.stringContaining("not workspaces") });
     const [first, second, attacker] = [
       token("first", "used"),
-      token("second", "named", "--workspaces", ground.all),
+      token("second", "named", "--workspaces", fixture.all),
       token("attacker", "other"),
     ];
-    const { url } = await startWith(ground.env, "--workspaces", ground.all, "--tokens", file);
+    const { url } = await startWith(fixture.env, "--workspaces", fixture.all, "--tokens", file);
     const ask = (headers: Record<string, string>, params: Record<string, unknown>) =>
       modern(`${url}/mcp`, "tools/call", params, headers);
     const act = async (headers: Record<string, string>, params: Record<string, unknown>) =>
@@ -256,24 +256,24 @@ describe("over HTTP", () => {
     expect(answers[0]).toBe(answers[1]);
     expect(answers[0]).not.toMatch(/named|other|main/);
     expect(await act(first, { action: "fork", name: "other" })).toMatch(/^exists: the name other is taken/);
-    ground.run("drop", "used");
-    ground.run("drop", "named");
+    fixture.run("drop", "used");
+    fixture.run("drop", "named");
     // The name of a dropped workspace is reserved against agents of another one ...
     for (const name of ["used", "named"])
       expect(await act(attacker, { action: "fork", name })).toMatch(/^exists: the name \w+ is taken/);
     // ... and where a person gives it to another workspace, the old tokens do not come along.
-    for (const name of ["used", "named"]) ground.run("fork", name, "--from", "other");
+    for (const name of ["used", "named"]) fixture.run("fork", name, "--from", "other");
     const read = { name: "read_file", arguments: { path: "secret.txt" } };
     for (const headers of [first, second]) expect((await ask(headers, read)).status).toBe(403);
     // A dropped workspace comes back by its id, and its token with it.
-    for (const name of ["used", "named"]) ground.run("drop", name);
-    const dropped = JSON.parse(ground.run("list", "--dropped", "--json")) as Record<string, string>[];
+    for (const name of ["used", "named"]) fixture.run("drop", name);
+    const dropped = JSON.parse(fixture.run("list", "--dropped", "--json")) as Record<string, string>[];
     const [earliest, ...later] = dropped
       .filter(({ name }) => name === "used")
       .sort((a, b) => Number(a.created) - Number(b.created));
     expect(later).toHaveLength(1);
-    expect(ground.run("list", "--dropped")).toContain(earliest?.id);
-    ground.run("restore", earliest?.id ?? "");
+    expect(fixture.run("list", "--dropped")).toContain(earliest?.id);
+    fixture.run("restore", earliest?.id ?? "");
     expect(textOf(await ask(first, { name: "read_file", arguments: { path: "a.txt" } }))).toContain("1: a");
   });
 });

@@ -10,7 +10,7 @@ import { SharedWorkspaces } from "../../src/engine/workspaces/shared-workspaces.
 import { Principal } from "../../src/mcp/auth/principal.ts";
 import { Refusal } from "../../src/mcp/http/refusal.ts";
 import { WorkspacePrincipals } from "../../src/mcp/http/workspace-principals.ts";
-import { Line } from "../replica/ground.ts";
+import { Line } from "../replica/fixture.ts";
 
 async function served() {
   const base = mkdtempSync(join(tmpdir(), "polyfs-shared-"));

@@ -14,7 +14,7 @@ import { unlinkIfThere } from "./if-there.ts";
 import { isOpenElsewhere } from "./retry-busy-file.ts";
 import type { StateDirectory } from "./state.ts";
 import { sys } from "./syscalls.ts";
-import { passGate } from "./user-lock.ts";
+import { takeUserLock } from "./user-lock.ts";
 
 const patienceMs = 15_000;
 
@@ -69,7 +69,7 @@ export class Locks implements Disposable {
         locks.#held.push(key);
         const name = lockName(key);
         await locks.#takeFile(state, name, given, recover, signal);
-        await locks.#passGate(name, given, signal);
+        await locks.#takeUserLock(name, given, signal);
       }
       return locks;
     } catch (error) {
@@ -117,12 +117,12 @@ export class Locks implements Disposable {
     }
   }
 
-  async #passGate(name: string, given: string, signal?: AbortSignal): Promise<void> {
+  async #takeUserLock(name: string, given: string, signal?: AbortSignal): Promise<void> {
     const deadline = clock() + patienceMs;
     for (let round = 0; ; round++) {
       let file: string | undefined;
       try {
-        file = await passGate(name);
+        file = await takeUserLock(name);
       } catch {
         return; // no place for a user lock: the lock of the state directory still holds
       }

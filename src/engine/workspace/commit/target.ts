@@ -98,17 +98,17 @@ function targetOf(from: WorkspacePath, path: WorkspacePath, options: TargetOptio
     throw error;
   }
   let place = options.places.add(resolved.handle, resolved.path, stat);
-  const seat: ExistingParent = { place, path: resolved.path, device: stat.dev, inode: stat.ino };
+  const parent: ExistingParent = { place, path: resolved.path, device: stat.dev, inode: stat.ino };
   if (below.length === 0) {
-    options.places.existingParents.set(parentKey(from), seat); // the next one in this directory need not look for it again
-    return targetAt(seat, from, path, options);
+    options.places.existingParents.set(parentKey(from), parent); // the next one in this directory need not look for it again
+    return targetAt(parent, from, path, options);
   }
   const names = below.map(nameOf);
   const first: EntryRef = { place, name: names[0] ?? "" };
   for (const name of names) place = options.places.addNew(place, name);
   const inNew: NewParent = {
     place,
-    path: under(seat.path, below.join("/")),
+    path: under(parent.path, below.join("/")),
     key: lockKey(stat.dev, stat.ino, first.name),
     missing: first,
   };
@@ -141,21 +141,21 @@ function parentKey({ root, segments }: WorkspacePath): string {
 
 /** An entry in an existing directory. */
 function targetAt(
-  seat: ExistingParent,
+  parent: ExistingParent,
   from: WorkspacePath,
   path: WorkspacePath,
   { places, exact, respell }: TargetOptions,
 ): Target {
-  const directory = places.handle(seat.place);
+  const directory = places.handle(parent.place);
   const stored = storedName(directory, from.name, exact ?? from.exact);
   const name = nameOf(
-    respell || typeof stored !== "string" ? stored : storedSpelling(directory, stored, seat.device),
+    respell || typeof stored !== "string" ? stored : storedSpelling(directory, stored, parent.device),
   );
   return {
     path,
-    entry: { place: seat.place, name },
-    at: under(seat.path, display(name)),
-    key: lockKey(seat.device, seat.inode, name),
+    entry: { place: parent.place, name },
+    at: under(parent.path, display(name)),
+    key: lockKey(parent.device, parent.inode, name),
   };
 }
 

@@ -37,7 +37,7 @@ const unborn = "new-";
 const unbornMs = 60_000;
 
 /** The file of a lock that is held now; undefined where another process holds it. Throws where no user lock can be made. */
-export async function passGate(lock: string): Promise<string | undefined> {
+export async function takeUserLock(lock: string): Promise<string | undefined> {
   userLock ??= build();
   const { directory, owner, inode } = userLock;
   const file = `${directory}/${lock}`;

@@ -20,7 +20,7 @@ import { DirectoryStore } from "../../src/engine/store/directory/directory-store
 import type { WorkspaceStore } from "../../src/engine/store/store.ts";
 import { Workspace } from "../../src/engine/workspace/workspace.ts";
 
-export class Ground implements AsyncDisposable {
+export class Fixture implements AsyncDisposable {
   readonly path = mkdtempSync(join(tmpdir(), "polyfs-replicas-"));
   readonly store = new DirectoryStore(join(this.path, "store"));
   readonly #machines: Machine[] = [];

@@ -18,7 +18,7 @@ import { DirectoryStore } from "../../src/engine/store/directory/directory-store
 import type { CopyMethod, WorkspaceRecord } from "../../src/engine/workspaces/record.ts";
 import { Workspaces } from "../../src/engine/workspaces/workspaces.ts";
 
-export class Ground implements Disposable {
+export class Fixture implements Disposable {
   readonly path: string;
   readonly engine: Engine;
   readonly workspaces: Workspaces;
@@ -41,7 +41,7 @@ export class Ground implements Disposable {
     return this.engine.workspace;
   }
 
-  /** Writes files below a directory of the ground; null removes one. */
+  /** Writes files below a directory of the fixture; null removes one. */
   files(directory: string, files: Readonly<Record<string, string | Buffer | null>>): string {
     const top = directory.startsWith("/") ? directory : join(this.path, directory);
     mkdirSync(top, { recursive: true });

@@ -15,7 +15,7 @@ process.once("exit", () => {
   for (const child of living) child.kill("SIGKILL");
 });
 
-export class Ground implements AsyncDisposable {
+export class Fixture implements AsyncDisposable {
   readonly base = realpathSync(mkdtempSync(join(tmpdir(), "polyfs-review-")));
   readonly root = join(this.base, "project");
   readonly state = join(this.base, "state");

@@ -54,7 +54,7 @@ export async function ask(url: string, { method = "GET", headers = {}, body }: A
   });
 }
 
-export class Ground {
+export class Fixture {
   readonly base = realpathSync(mkdtempSync(join(tmpdir(), "polyfs-review-")));
   readonly root = join(this.base, "project");
   readonly state = join(this.base, "state");
