@@ -1,5 +1,5 @@
-// A rough pattern must match wherever the expression does: that is what makes the files it does not match not worth
-// reading. Held by expressions made at random, with JavaScript as the judge and ripgrep as the accused.
+// A looser pattern must match wherever the expression does, because files that it does not match are not read. Random
+// expressions, with JavaScript as the oracle and ripgrep running the looser pattern.
 import { spawnSync } from "node:child_process";
 import { rgPath } from "@vscode/ripgrep";
 import fc from "fast-check";
@@ -80,20 +80,20 @@ function found(pattern: string, ignoreCase: boolean, text: string): Set<number> 
   return new Set(stdout.split("\n").map(line => Number.parseInt(line, 10)));
 }
 
-describe("a rough pattern", () => {
+describe("a looser pattern", () => {
   it("matches every line that the expression matches", () => {
     let roughened = 0;
     fc.assert(
       fc.property(expression, fc.boolean(), lines, (pattern, ignoreCase, some) => {
         const regex = compiled(pattern, ignoreCase ? "i" : "");
-        const rough = regex && looserPattern(pattern, ignoreCase);
-        if (regex === undefined || rough === undefined) return;
-        const hits = found(rough, ignoreCase, some.join("\n"));
+        const looser = regex && looserPattern(pattern, ignoreCase);
+        if (regex === undefined || looser === undefined) return;
+        const hits = found(looser, ignoreCase, some.join("\n"));
         if (hits === undefined) return;
         roughened += 1;
         for (const [i, line] of some.entries()) {
           if (regex.test(line))
-            expect([...hits], `/${pattern}/ as ${rough} misses ${JSON.stringify(line)}`).toContain(i + 1);
+            expect([...hits], `/${pattern}/ as ${looser} misses ${JSON.stringify(line)}`).toContain(i + 1);
         }
       }),
       { numRuns: 600 },
