@@ -13,6 +13,7 @@ import {
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { Fault } from "../../src/engine/fault.ts";
+import type { Policy } from "../../src/engine/policy/policy.ts";
 import { openReplica } from "../../src/engine/replica/open-replica.ts";
 import type { Replica } from "../../src/engine/replica/replica.ts";
 import type { ReplicaOptions } from "../../src/engine/replica/replica-options.ts";
@@ -29,7 +30,7 @@ export class Fixture implements AsyncDisposable {
   async machine(
     name: string,
     files: Record<string, string> = {},
-    options: ReplicaOptions = {},
+    options: ReplicaOptions & { readonly policy?: Policy } = {},
     prepare: (line: Line) => void = () => {},
   ): Promise<Machine> {
     const root = join(this.path, name);
@@ -42,8 +43,10 @@ export class Fixture implements AsyncDisposable {
     prepare(line);
     const state = join(this.path, `state-${name}`);
     mkdirSync(state, { recursive: true, mode: 0o700 });
-    const workspace = Workspace.open([{ path: root, access: "read-write" }], { state });
-    const replica = await openReplica({ store: line.store, name: "w", workspace, ...options });
+    const { policy, ...more } = options;
+    const rules = policy && { current: () => [policy] };
+    const workspace = Workspace.open([{ path: root, access: "read-write" }], { state, rules });
+    const replica = await openReplica({ store: line.store, name: "w", workspace, ...more });
     const machine = new Machine(root, workspace, replica, line);
     this.#machines.push(machine);
     return machine;

@@ -4,6 +4,8 @@ import { setTimeout } from "node:timers/promises";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { undo } from "../../src/engine/history/undo.ts";
+import { defaultRules } from "../../src/engine/policy/default-rules.ts";
+import { Policy } from "../../src/engine/policy/policy.ts";
 import type { Change } from "../../src/engine/workspace/commit/change.ts";
 import { Fixture, type Line, type Machine } from "./fixture.ts";
 
@@ -126,6 +128,24 @@ describe("replicas of a workspace", () => {
     await undo(b.workspace, { change: id });
     await a.replica.refresh("reads");
     expect(a.text("f")).toBe("1\n2\n3\n4\n");
+  });
+
+  it("a merge that would show a masked value is an overlap", async () => {
+    await using fixture = new Fixture();
+    const policy = new Policy(defaultRules);
+    const json = (above: string, value: string, below: string) => `{\n${above}\n\n\n${value}\n\n\n${below}\n`;
+    const files = { "secrets.json": json('"k":', '"dummy"', "}") };
+    const a = await fixture.machine("a", files, { policy });
+    const b = await fixture.machine("b", {}, { policy });
+    // A person sets the value on one machine, while an agent on the other makes a key of what it sees there.
+    a.put("secrets.json", json('"k":', '"CANARY"', "}"));
+    await b.write("secrets.json", json('"k": 1,', '"dummy"', ": 2}"));
+    await a.replica.publishChanges({ action: "run", client: "" });
+    for (const machine of [a, b]) {
+      await machine.replica.refresh("reads");
+      expect(machine.text("secrets.json")).not.toContain("CANARY");
+    }
+    expect(b.tree()).toEqual(a.tree());
   });
 
   it("what a command changed is published, and merged with what others wrote meanwhile", async () => {

@@ -12,6 +12,7 @@ import { type Keeper, snapshotTree, type TreeEntry } from "../workspace/footprin
 import { bytesOf } from "../workspace/handle.ts";
 import type { WorkspacePath } from "../workspace/path.ts";
 import { under } from "../workspace/root.ts";
+import type { Rules } from "../workspace/rules.ts";
 import type { Workspace } from "../workspace/workspace.ts";
 import { operationsBetween, sideOfDisk } from "./tree-difference.ts";
 import type { Node, TreeState } from "./tree-state.ts";
@@ -29,12 +30,17 @@ const mostKnown = 500_000;
 
 export class LocalCopy {
   readonly workspace: Workspace;
+  readonly #rules: () => Rules | undefined;
   /** Hashes of files, by the stamp that shows that they did not change. */
   readonly #known = new Map<string, string>();
 
-  /** `workspace` has one root, and no rules: they were checked when the change was made. */
-  constructor(workspace: Workspace) {
+  /**
+   * `workspace` has one root, and no rules: they were checked when the change was made. `rules` are those of the server,
+   * for what a merge puts together.
+   */
+  constructor(workspace: Workspace, rules: () => Rules | undefined) {
     this.workspace = workspace;
+    this.#rules = rules;
   }
 
   get root(): string {
@@ -92,7 +98,10 @@ export class LocalCopy {
     }
   }
 
-  /** `theirs`, with what was changed here since the state that the log knows. An overlap is theirs; history has ours. */
+  /**
+   * `theirs`, with what was changed here since the state that the log knows. An overlap is theirs; history has ours. So
+   * is a merge that would show what a rule hides in all three.
+   */
   async #merged(
     at: string,
     state: TreeState,
@@ -106,13 +115,19 @@ export class LocalCopy {
     const hash = contentHash(ours);
     if (hash === known.hash || hash === contentHash(theirs)) return theirs;
     try {
-      const texts = [await contents(known.hash), ours, theirs].map(one => decode(at, bufferOf(one)));
-      const [base, mine, current] = await Promise.all(texts);
+      const sources = [await contents(known.hash), ours, theirs].map(bufferOf);
+      const [base, mine, current] = await Promise.all(sources.map(bytes => decode(at, bytes)));
       if (base === undefined || mine === undefined || current === undefined) return theirs;
       const merged = await merge(base, { text: mine }, current);
-      if ("text" in merged) return merged.text.bytes;
+      if ("text" in merged) {
+        const { bytes } = merged.text;
+        const path = under(this.root, at);
+        const origins = sources.map(source => ({ at: path, bytes: source }));
+        this.#rules()?.admitMade(origins, path, bufferOf(bytes), at);
+        return bytes;
+      }
     } catch (error) {
-      if (!(error instanceof Fault) || error.code === "store_unavailable") throw error; // else: no text
+      if (!(error instanceof Fault) || error.code === "store_unavailable") throw error; // else: no text, or refused by a rule
     }
     overlapped(at);
     return theirs;

@@ -39,7 +39,7 @@ export async function openReplica(options: OpenReplicaOptions): Promise<Replica>
       reason: "invalid",
       detail: "one directory that may be written is needed",
     });
-  const copy = new LocalCopy(workspace.withoutRules());
+  const copy = new LocalCopy(workspace.withoutRules(), () => workspace.roots[0]?.rules);
   const note = ReplicaNote.of(workspace, root.path);
   const claim = note.claim();
   for (;;) {
