@@ -60,6 +60,7 @@ export async function serveOverHttp(given: Config, log: Log): Promise<void> {
     state: config["state-dir"],
     transport: "http",
     dialect: dialect.name,
+    servesWorkspaces: workspaces !== undefined,
     roots: () => engine.workspace.roots.map(({ path }) => path),
     writeRule: ruleWriter(policy),
   });

@@ -10,6 +10,8 @@ export interface ActivityOptions {
   readonly state: string | undefined;
   readonly transport: "stdio" | "http";
   readonly dialect: string;
+  /** Whether callers may enter workspaces besides, and write there. */
+  readonly servesWorkspaces?: boolean;
   /** The directories that are served now. */
   roots(): readonly string[];
   /** Writes into the policy file that these need no question from now on. Absent where there is no such file. */

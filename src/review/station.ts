@@ -27,7 +27,8 @@ export function isPageOpen(state: string | undefined): boolean {
 /** Undefined where there is no state directory, or it has no sockets. */
 export function openStation(options: StationOptions): Station | undefined {
   // A server that may change nothing makes no state directory.
-  const mayWrite = options.workspace.roots.some(({ access }) => access === "read-write");
+  const mayWrite =
+    options.servesWorkspaces || options.workspace.roots.some(({ access }) => access === "read-write");
   const open = mayWrite ? StateFolder.make : StateFolder.existing;
   const folder = open(options.state, ...folders.servers);
   const roots = open(options.state, ...folders.roots);

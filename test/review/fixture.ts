@@ -208,7 +208,8 @@ export class Page {
 
 export class Stream {
   readonly close: () => void;
-  readonly #kept: { name: string; id: string; data: unknown }[] = [];
+  /** What no one has asked for yet. */
+  readonly kept: { name: string; id: string; data: unknown }[] = [];
   #waiting: (() => void)[] = [];
   #text = "";
 
@@ -223,7 +224,7 @@ export class Stream {
         const field = (name: string) => new RegExp(`^${name}: (.*)$`, "m").exec(block)?.[1];
         const [id, name, data] = [field("id"), field("event"), field("data")];
         if (id !== undefined && name !== undefined && data !== undefined)
-          this.#kept.push({ id, name, data: JSON.parse(data) });
+          this.kept.push({ id, name, data: JSON.parse(data) });
       }
       for (const wake of this.#waiting.splice(0)) wake();
     });
@@ -235,8 +236,8 @@ export class Stream {
     fits: (data: Events[K]) => boolean = () => true,
   ): Promise<EventOf<K>> {
     for (;;) {
-      const at = this.#kept.findIndex(one => one.name === name && fits(one.data as Events[K]));
-      if (at >= 0) return this.#kept.splice(at, 1)[0] as EventOf<K> & { name: K };
+      const at = this.kept.findIndex(one => one.name === name && fits(one.data as Events[K]));
+      if (at >= 0) return this.kept.splice(at, 1)[0] as EventOf<K> & { name: K };
       await new Promise<void>(resolve => this.#waiting.push(resolve));
     }
   }

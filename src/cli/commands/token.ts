@@ -78,10 +78,6 @@ async function add(file: string, name: string, { own, each, config }: Given): Pr
     throw new UsageError(`unknown dialect ${dialect}; there are: ${Object.keys(dialects).join(", ")}`);
   const tools = own.get("tools")?.split(",");
   await refuseUnknownTools(tools, dialect);
-  if (own.get("workspace") !== undefined && own.get("effects")?.split(",").includes("reviews"))
-    throw new UsageError(
-      "the page at /review shows directories, not workspaces: leave out reviews, and look at a workspace with polyfs workspace diff",
-    );
   const secret = newToken();
   const record = {
     name,
@@ -152,10 +148,11 @@ async function remove(file: string, name: string): Promise<number> {
 }
 
 async function list(records: readonly TokenRecord[]): Promise<number> {
-  const rows = records.map(({ name, roots, effects, tools, dialect, expires }) => {
+  const rows = records.map(({ name, roots, effects, tools, dialect, workspace, expires }) => {
     const parts = [
       (effects ?? ["reads", "writes"]).join(", "),
       ...(roots ?? []).map(({ path, access }) => `${path} (${access})`),
+      ...(workspace === undefined ? [] : [`workspace: ${workspace}`]),
       ...(tools === undefined ? [] : [`tools: ${tools.join(", ")}`]),
       ...(dialect === undefined ? [] : [`dialect: ${dialect}`]),
       ...(expires === undefined ? [] : [`expires ${expires}`]),

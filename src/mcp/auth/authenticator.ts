@@ -19,6 +19,7 @@ export function openAccess(workspace: Workspace): Authenticator {
     owner: "",
     workspace,
     narrowed: false,
+    reviews: workspace,
     reach: { access: "read-write" },
     browses: true,
     permits: () => true,

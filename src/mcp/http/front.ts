@@ -118,7 +118,10 @@ export class Front {
   ): Promise<void> {
     const { access, tables, endpoint, printMetrics, keepAliveMs, separateFigures, review } = this.#options;
     if (review !== undefined && (path === "/review" || path.startsWith("/review/"))) {
-      const { who, recorded } = await review.handle(request, response, this.#pageWatch);
+      const { who, recorded } = await review.handle(request, response, {
+        watch: this.#pageWatch,
+        places: this.#options.places,
+      });
       if (response.statusCode >= 400 && !recorded)
         this.#refused(request, response.statusCode, `${request.method} ${path}`, who);
       return;

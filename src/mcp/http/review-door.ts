@@ -2,8 +2,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Entrance } from "../../review/http/entrance.ts";
 import type { Handled } from "../../review/http/page.ts";
-import type { PageWatch } from "../../review/http/page-watch.ts";
-import type { ReviewPage, ReviewPageOptions } from "./review-page.ts";
+import type { ReviewHost, ReviewPage, ReviewPageOptions } from "./review-page.ts";
 
 export class ReviewDoor implements Disposable {
   readonly #options: ReviewPageOptions;
@@ -16,13 +15,11 @@ export class ReviewDoor implements Disposable {
 
   /** A one-time token for one browser, for servers without authentication. */
   async ticket(): Promise<string> {
-    const { soleViewer } = await import("./review-page.ts");
-    const viewer = soleViewer(this.#options.workspace);
-    return (await this.#opened()).ticket(() => viewer);
+    return (await this.#opened()).ticket(async place => (await this.#page)?.anonymous(place));
   }
 
-  async handle(request: IncomingMessage, response: ServerResponse, watch: PageWatch): Promise<Handled> {
-    this.#page ??= this.#load(watch);
+  async handle(request: IncomingMessage, response: ServerResponse, host: ReviewHost): Promise<Handled> {
+    this.#page ??= this.#load(host);
     return await (await this.#page).handle(request, response);
   }
 
@@ -35,8 +32,8 @@ export class ReviewDoor implements Disposable {
     return this.#entrance;
   }
 
-  async #load(watch: PageWatch): Promise<ReviewPage> {
+  async #load(host: ReviewHost): Promise<ReviewPage> {
     const { ReviewPage: Loaded } = await import("./review-page.ts");
-    return new Loaded(this.#options, await this.#opened(), watch);
+    return new Loaded(this.#options, await this.#opened(), host);
   }
 }

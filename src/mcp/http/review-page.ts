@@ -1,7 +1,9 @@
-// The review page at /review: for tokens with the effect `reviews`, each of which sees what it may reach. Where callers
-// are not authenticated, a one-time token in the log lets a browser in: a caller of tools could otherwise answer
-// its own questions. Loaded with the first request.
+// The review page at /review: for tokens with the effect `reviews`, each of which sees what it may reach. The page of a
+// workspace is at /review/w/NAME/; at /review/, a token for one workspace sees that one. Where callers are not
+// authenticated, a one-time token in the log lets a browser in: a caller of tools could otherwise answer its own
+// questions. Loaded with the first request.
 import type { IncomingMessage, ServerResponse } from "node:http";
+import { Fault } from "../../engine/fault.ts";
 import type { Workspace } from "../../engine/workspace/workspace.ts";
 import type { Entrance, Lookup } from "../../review/http/entrance.ts";
 import { type Handled, Page } from "../../review/http/page.ts";
@@ -12,6 +14,7 @@ import type { Authenticator } from "../auth/authenticator.ts";
 import type { Principal } from "../auth/principal.ts";
 import type { Log } from "../log.ts";
 import { Refusal } from "./refusal.ts";
+import type { WorkspacePrincipals } from "./workspace-principals.ts";
 
 export interface ReviewPageOptions {
   readonly access: Authenticator;
@@ -22,26 +25,31 @@ export interface ReviewPageOptions {
   readonly log: Log;
 }
 
+/** What the page shares with the rest of the server. */
+export interface ReviewHost {
+  readonly watch: PageWatch;
+  readonly places: WorkspacePrincipals;
+}
+
 export class ReviewPage implements Disposable {
   readonly #options: ReviewPageOptions;
   readonly #review: Review;
   readonly #page: Page;
-  readonly #entrance: Entrance;
+  readonly #places: WorkspacePrincipals;
   readonly #viewers = new WeakMap<Principal, Viewer>();
 
   /** `entrance` outlives the page: it has given out tokens before. */
-  constructor(options: ReviewPageOptions, entrance: Entrance, watch: PageWatch) {
+  constructor(options: ReviewPageOptions, entrance: Entrance, { watch, places }: ReviewHost) {
     this.#options = options;
-    this.#entrance = entrance;
+    this.#places = places;
     this.#review = new Review(options.workspace, options.state);
-    const byToken = (token: string) => this.#byAuthorization(`Bearer ${token}`);
     this.#page = new Page({
       review: this.#review,
-      entrance: this.#entrance,
+      entrance,
       secure: options.secure,
       isOurHost: () => true, // the front has checked it
       ...(options.authenticated && {
-        signIn: byToken,
+        signIn: token => this.#byAuthorization(`Bearer ${token}`),
         byHeader: authorization => this.#byAuthorization(authorization),
       }),
       watch,
@@ -57,21 +65,32 @@ export class ReviewPage implements Disposable {
     this.#review[Symbol.dispose]();
   }
 
-  /** The token is looked at again with every request: one that was taken out ends what it let in. */
-  async #byAuthorization(authorization: string | undefined): Promise<Lookup | undefined> {
-    const lookup = async (): Promise<Viewer | undefined> => {
-      try {
-        return this.#viewer(await this.#options.access.identify(authorization));
-      } catch (error) {
-        if (error instanceof Refusal) return undefined;
-        throw error;
-      }
-    };
-    return (await lookup()) === undefined ? undefined : lookup;
+  /** For the holder of a one-time token: every user of this machine may call tools, and only that one may view. */
+  async anonymous(place: string | undefined): Promise<Viewer | undefined> {
+    return await this.#viewerBy(undefined, place);
   }
 
-  #viewer(principal: Principal): Viewer | undefined {
-    const { reviews, name, owner, perMinute } = principal.is;
+  /** The token is looked up again with every request: removing it ends what it let in. */
+  #byAuthorization(authorization: string | undefined): Lookup {
+    return place => this.#viewerBy(authorization, place);
+  }
+
+  async #viewerBy(authorization: string | undefined, place: string | undefined): Promise<Viewer | undefined> {
+    try {
+      const identified = await this.#options.access.identify(authorization);
+      const { reviews, reach } = identified.is;
+      if (reviews === undefined) return undefined;
+      const isInWorkspace = place !== undefined || reach?.only !== undefined;
+      return this.#viewer(identified, isInWorkspace ? await this.#places.for(identified, place) : identified);
+    } catch (error) {
+      if (error instanceof Refusal || Fault.is(error, "base_gone")) return undefined;
+      throw error;
+    }
+  }
+
+  /** `principal` is the caller in a workspace, or the identified one itself. */
+  #viewer({ is: { owner, perMinute } }: Principal, principal: Principal): Viewer | undefined {
+    const { reviews, name } = principal.is;
     if (reviews === undefined || principal.ended) return undefined;
     const known = this.#viewers.get(principal);
     if (known !== undefined) return known;
@@ -86,10 +105,4 @@ export class ReviewPage implements Disposable {
     principal.onEnd(() => this.#review.forget(viewer));
     return viewer;
   }
-}
-
-/** Every user of this machine may call; only the holder of a one-time token may view the page. */
-export function soleViewer(workspace: Workspace): Viewer {
-  const mayUndo = workspace.roots.some(({ access }) => access === "read-write");
-  return { mode: "http", workspace, mayUndo };
 }

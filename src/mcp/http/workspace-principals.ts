@@ -4,6 +4,8 @@
 import type { Engine } from "../../engine/engine.ts";
 import { Fault } from "../../engine/fault.ts";
 import { runningCommands } from "../../engine/shell/living.ts";
+import type { Access } from "../../engine/workspace/root.ts";
+import type { Workspace } from "../../engine/workspace/workspace.ts";
 import type { WorkspaceRecord } from "../../engine/workspaces/record.ts";
 import type { Workspaces } from "../../engine/workspaces/workspaces.ts";
 import { Principal } from "../auth/principal.ts";
@@ -129,19 +131,42 @@ export class WorkspacePrincipals implements Disposable {
     const { is } = principal;
     await (this.#inPlace ? workspaces.readyForCommands(record) : workspaces.ready(record));
     workspaces.touch(record);
-    const opened = workspaces.openTree(record, this.#engine.workspace, is.reach?.access ?? "read-only");
-    const tree = is.maxBytes === undefined ? opened : opened.limitedTo(is.maxBytes);
-    const workspace = is.reach?.rules ? tree.under(is.reach.rules) : tree;
-    if (workspace !== tree) tree[Symbol.dispose]();
+    const opened = this.#tree(workspaces, record, is, is.reach?.access ?? "read-only");
+    const workspace = is.maxBytes === undefined ? opened : opened.limitedTo(is.maxBytes);
     const { expires: _, ...options } = is;
     const inside = new Principal({
       ...options,
+      reviews: is.reviews && this.#reviewed(workspaces, record, is, workspace),
       ...(is.reach && { reach: { ...is.reach, id: own } }),
       owner: `${is.owner} in ${record.id}`,
       workspace,
       narrowed: true,
     });
     return { principal: inside, record, usedAt: Date.now(), touchedAt: Date.now() };
+  }
+
+  /** The files of a workspace, under the rules of a grant. */
+  #tree(
+    workspaces: Workspaces,
+    record: WorkspaceRecord,
+    { reach }: Principal["is"],
+    access: Access,
+  ): Workspace {
+    const tree = workspaces.openTree(record, this.#engine.workspace, access);
+    if (reach?.rules === undefined) return tree;
+    using _ = tree;
+    return tree.under(reach.rules);
+  }
+
+  /** The page undoes what agents did, whatever the caller's own tools may do. */
+  #reviewed(
+    workspaces: Workspaces,
+    record: WorkspaceRecord,
+    is: Principal["is"],
+    workspace: Workspace,
+  ): Workspace {
+    const isSame = is.reach?.access === "read-write" && is.maxBytes === undefined;
+    return isSame ? workspace : this.#tree(workspaces, record, is, "read-write");
   }
 
   /** What runs for a caller ends with its grant, in every workspace. */

@@ -4,8 +4,11 @@ import { randomBytes, timingSafeEqual } from "node:crypto";
 import type { ConnectionEnds } from "../../host/peer-user.ts";
 import type { Viewer } from "../viewer.ts";
 
-/** Looks a signed-in browser up again; undefined where it may not look any more. */
-export type Lookup = () => Viewer | undefined | Promise<Viewer | undefined>;
+/**
+ * Looks a signed-in browser up again, for the page of the workspace `place`, or for the page at /review/ itself.
+ * Undefined where it may not see that page, or not any more.
+ */
+export type Lookup = (place: string | undefined) => Viewer | undefined | Promise<Viewer | undefined>;
 
 interface OneTimeTicket {
   readonly token: Buffer;

@@ -3,7 +3,7 @@ import { createServer } from "node:http";
 import { type ConnectionEnds, knowsPeerUser, peerUser } from "../../host/peer-user.ts";
 import type { Review } from "../review.ts";
 import type { Viewer } from "../viewer.ts";
-import { Entrance } from "./entrance.ts";
+import { Entrance, type Lookup } from "./entrance.ts";
 import { Page } from "./page.ts";
 import type { PageWatch } from "./page-watch.ts";
 
@@ -56,10 +56,11 @@ export async function servePage(
   server.on("error", options.failed);
   const bound = server.address();
   if (typeof bound === "object" && bound !== null) port = bound.port;
+  const ofPage: Lookup = place => (place === undefined ? viewer() : undefined);
   const at = (token: string) => `http://${address}:${port}/review/?token=${token}`;
   return {
-    url: at(entrance.ticket(viewer)),
-    ownUrl: at(entrance.ticket(viewer, knowsPeerUser() ? isOwnUser : undefined)),
+    url: at(entrance.ticket(ofPage)),
+    ownUrl: at(entrance.ticket(ofPage, knowsPeerUser() ? isOwnUser : undefined)),
     async close() {
       const closed = new Promise<void>(resolve => server.close(() => resolve()));
       server.closeAllConnections();

@@ -6,6 +6,7 @@ import { readPageFile } from "../../host/page-files.ts";
 import type { Problem } from "../api.ts";
 import type { Review } from "../review.ts";
 import { Routes } from "../routes.ts";
+import type { Viewer } from "../viewer.ts";
 import type { Entrance, Lookup } from "./entrance.ts";
 import { fileTypes, guarded } from "./headers.ts";
 import { actionIn, type PageWatch } from "./page-watch.ts";
@@ -21,9 +22,9 @@ export interface PageOptions {
   isOurHost(host: string): boolean;
   readonly secure: boolean;
   /** Signs in by a token of the HTTP server; absent where only one-time tokens count. */
-  readonly signIn?: (token: string) => Promise<Lookup | undefined>;
+  readonly signIn?: (token: string) => Lookup;
   /** By a header that no page of another origin can send. */
-  readonly byHeader?: (authorization: string | undefined) => Promise<Lookup | undefined>;
+  readonly byHeader?: (authorization: string | undefined) => Lookup;
   readonly watch?: PageWatch;
   failed(error: unknown): void;
 }
@@ -70,18 +71,18 @@ export class Page {
     if (!URL.canParse(target)) return problem(response, 404, "not_found", "There is nothing here.");
     const url = new URL(target);
     const path = url.pathname;
-    if (path === "/" || path === "/review")
-      return void send(response, 303, { location: `/review/${url.search}` });
-    if (!path.startsWith("/review/")) return problem(response, 404, "not_found", "There is nothing here.");
-    const below = path.slice("/review/".length);
+    if (path === "/" || path === "/review" || /^\/review\/w\/[^/]+$/.test(path))
+      return void send(response, 303, { location: `${path === "/" ? "/review" : path}/${url.search}` });
+    const [, place, below] = /^\/review\/(?:w\/([^/]+)\/)?(.*)$/s.exec(path) ?? [];
+    if (below === undefined) return problem(response, 404, "not_found", "There is nothing here.");
     const token = url.searchParams.get("token");
     if (below === "" && token !== null && method === "GET")
-      return await this.#enter(token, request, response);
-    if (below === "signin" && method === "POST") return await this.#signIn(request, response);
+      return await this.#enter(token, place, request, response);
+    if (below === "signin" && method === "POST") return await this.#signIn(place, request, response);
     // The page for signing in looks like the rest; its style holds nothing private.
     if (below === "app.css") return await this.#file(below, method, response);
-    const lookup = await this.#lookup(request);
-    const viewer = await lookup?.();
+    const lookup = this.#lookup(request);
+    const viewer = await lookup?.(place);
     if (lookup === undefined || viewer === undefined) return this.#turnAway(below, response);
     handled.who = viewer.who;
     if (!below.startsWith("api/")) return await this.#file(below, method, response);
@@ -97,7 +98,11 @@ export class Page {
       );
     }
     if (below === "api/events" && method === "GET")
-      return streamTo(request, response, { review: this.#options.review, viewer, lookup });
+      return streamTo(request, response, {
+        review: this.#options.review,
+        viewer,
+        lookup: () => lookup(place),
+      });
     if (method !== "GET" && method !== "POST") return problem(response, 405, "method", "Send GET or POST.");
     const body = method === "POST" ? await bodyOf(request) : undefined;
     if (body !== undefined && "refused" in body)
@@ -130,35 +135,45 @@ export class Page {
     return "Requests from another site are not answered.";
   }
 
-  async #enter(token: string, request: IncomingMessage, response: ServerResponse): Promise<void> {
+  async #enter(
+    token: string,
+    place: string | undefined,
+    request: IncomingMessage,
+    response: ServerResponse,
+  ): Promise<void> {
     const signedIn = this.#options.entrance.redeem(token, request.socket, this.#cookie(request));
     if (signedIn === undefined) return void html(response, 401, notSignedIn);
-    await this.#recordSignIn(signedIn.lookup, request, 0);
-    send(response, 303, { location: "/review/", "set-cookie": signedIn.cookie });
+    const viewer = await signedIn.lookup(place);
+    if (viewer !== undefined) this.#recordSignIn(viewer, request, 0);
+    send(response, 303, { location: addressOf(place), "set-cookie": signedIn.cookie });
   }
 
-  async #signIn(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  async #signIn(
+    place: string | undefined,
+    request: IncomingMessage,
+    response: ServerResponse,
+  ): Promise<void> {
     const text = await textOf(request);
     const token = new URLSearchParams(text ?? "").get("token")?.trim() ?? "";
-    const lookup = token === "" ? undefined : await this.#options.signIn?.(token);
-    if (lookup === undefined) return void html(response, 401, signIn("This token is not accepted here."));
+    const lookup = token === "" ? undefined : this.#options.signIn?.(token);
+    const viewer = await lookup?.(place);
+    if (lookup === undefined || viewer === undefined)
+      return void html(response, 401, signIn("This token is not accepted here."));
     const cookie = this.#options.entrance.admit(lookup, this.#cookie(request));
-    await this.#recordSignIn(lookup, request, Buffer.byteLength(text ?? ""));
-    send(response, 303, { location: "/review/", "set-cookie": cookie });
+    this.#recordSignIn(viewer, request, Buffer.byteLength(text ?? ""));
+    send(response, 303, { location: addressOf(place), "set-cookie": cookie });
   }
 
   /** Refused ones are recorded as other refused requests are. */
-  async #recordSignIn(lookup: Lookup, { socket }: IncomingMessage, bytesIn: number): Promise<void> {
-    const viewer = await lookup();
-    if (viewer === undefined) return;
+  #recordSignIn(viewer: Viewer, { socket }: IncomingMessage, bytesIn: number): void {
     const action = { viewer, address: socket.remoteAddress, route: "signin", paths: [], about: {} };
     const answer = { status: 200, body: {} };
     this.#options.watch?.record?.({ ...action, bytesIn, bytesOut: 0, ms: 0, answer });
   }
 
-  async #lookup(request: IncomingMessage): Promise<Lookup | undefined> {
+  #lookup(request: IncomingMessage): Lookup | undefined {
     const { authorization, cookie } = request.headers;
-    if (authorization !== undefined) return await this.#options.byHeader?.(authorization);
+    if (authorization !== undefined) return this.#options.byHeader?.(authorization);
     return this.#options.entrance.find(cookie, this.#cookie(request).port);
   }
 
@@ -181,6 +196,11 @@ export class Page {
     else if (below === "") html(response, 200, placeholder);
     else problem(response, 404, "not_found", "There is no such file.");
   }
+}
+
+/** Of the page of a workspace, or of the page itself. */
+function addressOf(place: string | undefined): string {
+  return place === undefined ? "/review/" : `/review/w/${place}/`;
 }
 
 type ReadBody =

@@ -2,7 +2,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Review } from "../review.ts";
 import type { Viewer } from "../viewer.ts";
-import type { Lookup } from "./entrance.ts";
 import { guarded } from "./headers.ts";
 
 const aliveMs = 15_000;
@@ -13,7 +12,11 @@ const maxPendingBytes = 8 * 1024 * 1024;
 export function streamTo(
   request: IncomingMessage,
   response: ServerResponse,
-  { review, viewer, lookup }: { review: Review; viewer: Viewer; lookup: Lookup },
+  {
+    review,
+    viewer,
+    lookup,
+  }: { review: Review; viewer: Viewer; lookup(): Viewer | undefined | Promise<Viewer | undefined> },
 ): void {
   response.writeHead(200, { ...guarded, "content-type": "text/event-stream; charset=utf-8" });
   response.write("retry: 1000\n\n");
