@@ -229,11 +229,6 @@ describe("over HTTP", () => {
       const { stdout } = polyfs(given, { env: fixture.env });
       return { authorization: `Bearer ${stdout.trim()}` };
     };
-    const refused = polyfs(
-      ["token", "add", "x", "--tokens", file, "--workspace", "used", "--effects", "reads,reviews"],
-      { env: fixture.env },
-    );
-    expect(refused).toMatchObject({ code: 2, stderr: expect.stringContaining("not workspaces") });
     const [first, second, attacker] = [
       token("first", "used"),
       token("second", "named", "--workspaces", fixture.all),

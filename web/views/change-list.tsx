@@ -8,7 +8,7 @@ import { changes, expanded, found, grouping, isPartial, tasks } from "../state/h
 import type { Loadable } from "../state/loadable.ts";
 import { isNarrow } from "../state/narrow.ts";
 import { go, route } from "../state/route.ts";
-import { isEmbedded } from "../state/session.ts";
+import { isEmbedded, session } from "../state/session.ts";
 import { chosenBy, heightOf, type Row, RowView, rowsOfTasks } from "./change-rows.tsx";
 import { FilterForm } from "./filter-form.tsx";
 
@@ -196,6 +196,10 @@ function Nothing() {
             Clear search and filters
           </button>
         </>
+      ) : session.value?.mode === "http" && session.value.roots.length === 0 ? (
+        <p>
+          This page has no directory. The page of a workspace is at <code>/review/w/NAME/</code>.
+        </p>
       ) : (
         <p>As soon as an agent changes a file through polyfs, the change appears here.</p>
       )}
