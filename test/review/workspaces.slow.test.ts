@@ -8,9 +8,9 @@ import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/
 import { describe, expect, it, onTestFinished } from "vitest";
 import { openWorkspaces } from "../../src/engine/workspaces/open.ts";
 import { hashText, newToken, printTokens, type TokenRecord } from "../../src/mcp/auth/tokens-file.ts";
-import { Agent, ask, Ground, Page, program } from "./ground.ts";
+import { Agent, ask, Fixture, Page, program } from "./fixture.ts";
 
-class Tenants extends Ground {
+class Tenants extends Fixture {
   readonly workspaces = join(this.base, "workspaces");
   readonly tokens = join(this.base, "tokens.json");
   readonly policy = join(this.base, "policy.json");
@@ -19,20 +19,20 @@ class Tenants extends Ground {
   address = "";
 
   static async make(): Promise<Tenants> {
-    const ground = new Tenants();
-    writeFileSync(ground.policy, JSON.stringify({ rules: [{ paths: ["asked/**"], ask: ["write"] }] }));
+    const fixture = new Tenants();
+    writeFileSync(fixture.policy, JSON.stringify({ rules: [{ paths: ["asked/**"], ask: ["write"] }] }));
     onTestFinished(async () => {
-      await ground.end();
+      await fixture.end();
       for (const line of readFileSync("/proc/mounts", "utf8").split("\n"))
-        if (line.split(" ")[1]?.startsWith(`${ground.base}/`))
+        if (line.split(" ")[1]?.startsWith(`${fixture.base}/`))
           spawnSync("umount", ["-l", line.split(" ")[1] ?? ""]);
     });
-    await using workspaces = openWorkspaces({ directory: ground.workspaces });
-    for (const [name, path] of Object.entries(ground.places)) {
+    await using workspaces = openWorkspaces({ directory: fixture.workspaces });
+    for (const [name, path] of Object.entries(fixture.places)) {
       mkdirSync(path);
       await workspaces.adopt(name, path, "");
     }
-    return ground;
+    return fixture;
   }
 
   run(...args: string[]): string {
@@ -76,17 +76,17 @@ class Tenants extends Ground {
 }
 
 async function tenants() {
-  const ground = await Tenants.make();
-  const agent = (name: string) => ground.token(`agent-${name}`, name, "reads", "writes");
-  const reviewer = (name: string) => ground.token(`reviewer-${name}`, name, "reviews");
+  const fixture = await Tenants.make();
+  const agent = (name: string) => fixture.token(`agent-${name}`, name, "reads", "writes");
+  const reviewer = (name: string) => fixture.token(`reviewer-${name}`, name, "reviews");
   const tokens = {
     agents: [agent("one"), agent("two")],
     reviewers: [reviewer("one"), reviewer("two")],
   } as const;
-  await ground.serve();
-  const [one, two] = [await ground.remote(tokens.agents[0]), await ground.remote(tokens.agents[1])];
-  const pages = tokens.reviewers.map(each => ground.reviewed(each)) as [Page, Page];
-  return { ground, tokens, one, two, pages };
+  await fixture.serve();
+  const [one, two] = [await fixture.remote(tokens.agents[0]), await fixture.remote(tokens.agents[1])];
+  const pages = tokens.reviewers.map(each => fixture.reviewed(each)) as [Page, Page];
+  return { fixture, tokens, one, two, pages };
 }
 
 const everything = [
@@ -104,14 +104,14 @@ const everything = [
 
 describe("a token for a workspace", () => {
   it("sees what its workspace holds, and nothing of another", async () => {
-    const { ground, one, two, pages } = await tenants();
+    const { fixture, one, two, pages } = await tenants();
     const [mine, theirs] = [
       await one.change("write_file", { path: "tulip.txt", content: "tulip\n" }),
       await two.change("write_file", { path: "orchid.txt", content: "orchid\n" }),
     ];
     for (const [page, own, other, flower, foreign, place] of [
-      [pages[0], mine, theirs, "tulip", "orchid", ground.places.two],
-      [pages[1], theirs, mine, "orchid", "tulip", ground.places.one],
+      [pages[0], mine, theirs, "tulip", "orchid", fixture.places.two],
+      [pages[1], theirs, mine, "orchid", "tulip", fixture.places.one],
     ] as const) {
       await expect.poll(async () => (await page.get("api/changes")).json.changes.length).toBe(1);
       expect((await page.get(`api/changes/${own}`)).text).toContain(flower);
@@ -137,8 +137,8 @@ describe("a token for a workspace", () => {
         expect((await page.get(route)).status).toBe(404);
     }
     expect((await pages[0].post("api/undo", { change: mine })).json.done).toBe(true);
-    expect(existsSync(join(ground.places.one, "tulip.txt"))).toBe(false);
-    expect(readFileSync(join(ground.places.two, "orchid.txt"), "utf8")).toBe("orchid\n");
+    expect(existsSync(join(fixture.places.one, "tulip.txt"))).toBe(false);
+    expect(readFileSync(join(fixture.places.two, "orchid.txt"), "utf8")).toBe("orchid\n");
   });
 
   it("gets events, questions and notes of its workspace, and none of another", async () => {
@@ -172,12 +172,12 @@ describe("a token for a workspace", () => {
   });
 
   it("sees the forks of its workspace at /review/w/NAME/, and no other workspace there", async () => {
-    const { ground, tokens, one, two, pages } = await tenants();
+    const { fixture, tokens, one, two, pages } = await tenants();
     await one.change("write_file", { path: "tulip.txt", content: "tulip\n" });
     await two.call("write_file", { path: "orchid.txt", content: "orchid\n" });
     expect((await one.call("workspace", { action: "fork", name: "task" })).isError).toBe(false);
-    const inFork = await ground.remote(tokens.agents[0], "/mcp/w/task");
-    const fork = ground.reviewed(tokens.reviewers[0], "w/task/");
+    const inFork = await fixture.remote(tokens.agents[0], "/mcp/w/task");
+    const fork = fixture.reviewed(tokens.reviewers[0], "w/task/");
     const stream = await fork.events();
     const change = await inFork.change("write_file", { path: "tulip.txt", content: "rose\n" });
     expect((await stream.next("change")).data.id).toBe(change);
@@ -190,20 +190,20 @@ describe("a token for a workspace", () => {
     expect((await inFork.call("read_file", { path: "tulip.txt" })).text).toContain("tulip");
     for (const name of ["two", "nothing", ".."])
       expect(
-        (await ground.reviewed(tokens.reviewers[0], `w/${name}/`).get("api/changes")).text,
+        (await fixture.reviewed(tokens.reviewers[0], `w/${name}/`).get("api/changes")).text,
       ).not.toContain("orchid");
     for (const name of ["two", "nothing"])
-      expect((await ground.reviewed(tokens.reviewers[0], `w/${name}/`).get("api/session")).status).toBe(401);
+      expect((await fixture.reviewed(tokens.reviewers[0], `w/${name}/`).get("api/session")).status).toBe(401);
     // A token for tools alone, and one for the fork's base where the fork is dropped.
-    expect((await ground.reviewed(tokens.agents[0], "w/task/").get("api/session")).status).toBe(401);
-    ground.run("workspace", "drop", "task", "--workspaces", ground.workspaces);
+    expect((await fixture.reviewed(tokens.agents[0], "w/task/").get("api/session")).status).toBe(401);
+    fixture.run("workspace", "drop", "task", "--workspaces", fixture.workspaces);
     expect((await fork.get("api/session")).status).toBe(401);
   });
 
   it("signs in with a form, for its own page only, and is out when its workspace is dropped", async () => {
-    const { ground, tokens, pages } = await tenants();
+    const { fixture, tokens, pages } = await tenants();
     const form = async (path: string, token: string) =>
-      await ask(`${ground.address}/review/${path}signin`, {
+      await ask(`${fixture.address}/review/${path}signin`, {
         method: "POST",
         headers: { "content-type": "application/x-www-form-urlencoded" },
         body: new URLSearchParams({ token }).toString(),
@@ -212,16 +212,16 @@ describe("a token for a workspace", () => {
     const entered = await form("w/one/", tokens.reviewers[0]);
     expect([entered.status, entered.headers.location]).toEqual([303, "/review/w/one/"]);
     const cookie = entered.headers["set-cookie"]?.[0]?.split(";")[0] ?? "";
-    const at = (path: string) => new Page(`${ground.address}/review/${path}`, { cookie });
+    const at = (path: string) => new Page(`${fixture.address}/review/${path}`, { cookie });
     expect((await at("w/one/").get("")).text).toContain("<title>polyfs review</title>");
-    expect((await at("w/one/").get("api/session")).json.roots).toMatchObject([{ path: ground.places.one }]);
-    expect((await at("").get("api/session")).json.roots).toMatchObject([{ path: ground.places.one }]);
+    expect((await at("w/one/").get("api/session")).json.roots).toMatchObject([{ path: fixture.places.one }]);
+    expect((await at("").get("api/session")).json.roots).toMatchObject([{ path: fixture.places.one }]);
     expect((await at("w/two/").get("api/session")).status).toBe(401);
-    const location = (await ask(`${ground.address}/review/w/one`)).headers.location;
+    const location = (await ask(`${fixture.address}/review/w/one`)).headers.location;
     expect(location).toBe("/review/w/one/");
-    ground.run("workspace", "drop", "one", "--workspaces", ground.workspaces);
+    fixture.run("workspace", "drop", "one", "--workspaces", fixture.workspaces);
     // Another workspace of the same name is not the token's.
-    ground.run("workspace", "create", "one", "--workspaces", ground.workspaces);
+    fixture.run("workspace", "create", "one", "--workspaces", fixture.workspaces);
     for (const path of ["", "w/one/"]) expect((await at(path).get("api/session")).status).toBe(401);
     expect((await pages[1].get("api/session")).status).toBe(200);
   });
@@ -229,14 +229,14 @@ describe("a token for a workspace", () => {
 
 describe("a server that serves one workspace at /mcp", () => {
   it("shows that workspace to no token for another", async () => {
-    const ground = await Tenants.make();
+    const fixture = await Tenants.make();
     const made = ["token", "add", "reviewer", "--workspace", "two", "--effects", "reviews"];
-    const agent = ground.token("agent", "one", "reads", "writes");
-    const reviewer = ground.run(...made, "--tokens", ground.tokens, "--workspaces", ground.workspaces);
-    await ground.serve("--workspace-name", "one");
-    const change = await (await ground.remote(agent)).change("write_file", { path: "a", content: "tulip" });
-    const page = ground.reviewed(reviewer);
-    expect((await page.get("api/session")).json.roots).toMatchObject([{ path: ground.places.two }]);
+    const agent = fixture.token("agent", "one", "reads", "writes");
+    const reviewer = fixture.run(...made, "--tokens", fixture.tokens, "--workspaces", fixture.workspaces);
+    await fixture.serve("--workspace-name", "one");
+    const change = await (await fixture.remote(agent)).change("write_file", { path: "a", content: "tulip" });
+    const page = fixture.reviewed(reviewer);
+    expect((await page.get("api/session")).json.roots).toMatchObject([{ path: fixture.places.two }]);
     expect((await page.get("api/changes")).json.changes).toEqual([]);
     expect((await page.get(`api/changes/${change}`)).status).toBe(404);
   });
