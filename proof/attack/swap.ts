@@ -14,9 +14,10 @@ import { failed, overStdio, type Target } from "./target.ts";
 interface Flip {
   readonly id: string;
   readonly story: string;
-  /** What is swapped, below the directory of the attack; what the link leads to, below the one outside. */
+  /** What is swapped, below the directory of the attack. */
   readonly name: string;
-  readonly target: string;
+  /** What the link leads to, below the directory outside; undefined for a named pipe instead of a link. */
+  readonly target: string | undefined;
   /** The paths that tools are given. */
   readonly paths: readonly string[];
 }
@@ -44,6 +45,7 @@ const flips: readonly Flip[] = [
     target: "sub",
     paths: ["t", "t/sub/secret.txt"],
   },
+  { id: "A156", story: "a file for a pipe", name: "f", target: undefined, paths: ["f", "."] },
 ];
 
 /** How many calls are on their way at once. */
@@ -110,7 +112,7 @@ async function race(
   const attacker = swapper(
     join(arena, flip.name),
     join(arena, `${flip.name}-link`),
-    join(target.arena.outside, flip.target),
+    flip.target === undefined ? pipe : join(target.arena.outside, flip.target),
   );
   const met = { answered: 0, refused: 0 };
   let swaps = 0;
@@ -206,6 +208,9 @@ interface Attacker {
   /** How often it swapped. */
   stop(): Promise<number>;
 }
+
+/** The target that stands for a named pipe (swapper-program.mjs). */
+const pipe = "pipe";
 
 function swapper(name: string, link: string, target: string): Attacker {
   return attacker("swapper-program.mjs", name, link, target);

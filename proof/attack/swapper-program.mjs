@@ -2,7 +2,9 @@
 // leads outside under one name by turns, as fast as it can, until its input ends. Says when it is ready, and at the
 // end how often it swapped.
 //
-//   node swapper-program.mjs NAME LINK TARGET     NAME is what is there, LINK a free name beside it
+//   node swapper-program.mjs NAME LINK TARGET     NAME is what is there, LINK a free name beside it; with `pipe` as
+//                                                 the target, LINK is a named pipe
+import { execFileSync } from "node:child_process";
 import { lstatSync, mkdirSync, renameSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -10,7 +12,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 const [name, link, target] = process.argv.slice(2);
 const isDirectory = lstatSync(name).isDirectory();
 const parked = `${link}-parked`;
-symlinkSync(target, link);
+makeLink();
 let swaps = 0;
 let over = false;
 process.stdin.on("end", () => {
@@ -50,12 +52,17 @@ function swap(from, to) {
 
 function make(path) {
   mkdirSync(dirname(path), { recursive: true });
-  if (path === link) return symlinkSync(target, link);
+  if (path === link) return makeLink();
   if (!isDirectory) return writeFileSync(path, "PUBLIC\nSECRET\n", { flag: "wx" });
   mkdirSync(path);
   mkdirSync(join(path, "sub"));
   for (const file of ["secret.txt", "sub/secret.txt"])
     writeFileSync(join(path, file), "PUBLIC\nSECRET\n", { flag: "wx" });
+}
+
+function makeLink() {
+  if (target === "pipe") execFileSync("mkfifo", [link]);
+  else symlinkSync(target, link);
 }
 
 function attempt(action) {

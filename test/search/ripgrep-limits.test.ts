@@ -1,8 +1,10 @@
 // ripgrep does not outlive the server, and does not take memory for each match of a line.
+import { execFileSync } from "node:child_process";
 import { readdirSync, readFileSync, readlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { grep } from "../../src/engine/search/grep.ts";
+import { searchArguments, startRipgrep } from "../../src/engine/search/ripgrep.ts";
 import { start } from "../mcp/wire.ts";
 import { hasProc } from "../setup/proc.ts";
 import { all, Tree } from "./tree.ts";
@@ -32,6 +34,15 @@ describe.runIf(process.platform === "linux")("ripgrep", () => {
     },
     60_000,
   );
+
+  it.runIf(hasProc)("does not wait for a pipe that was put in the place of a file", async () => {
+    using tree = new Tree({ "a.txt": "needle" });
+    execFileSync("mkfifo", [join(tree.path, "pipe")]);
+    using directory = tree.directory();
+    const args = searchArguments({ pattern: "needle" }, { before: 0, after: 0 }, [], ["./pipe"]);
+    const { signal } = await (await startRipgrep(directory, args)).read(() => {});
+    expect(signal).toBe("SIGKILL");
+  });
 
   it.runIf(hasProc)(
     "takes no more than a few times the size of a line that is 100 MB of matches",

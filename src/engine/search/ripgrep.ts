@@ -10,6 +10,7 @@ import { once } from "../once.ts";
 import { limited } from "../shell/limited.ts";
 import { type Process, type ProcessOptions, startProcess } from "../shell/process.ts";
 import type { Directory } from "../workspace/directory.ts";
+import { isOpeningPipe } from "../workspace/system/processes.ts";
 import { UnnamedFile } from "../workspace/system/unnamed-file.ts";
 import { onWindows } from "../workspace/windows-path.ts";
 import type { Globs } from "./globs.ts";
@@ -84,6 +85,7 @@ export async function startRipgrep(
   const surroundings = { cwd: () => start.here(), env: environment(), signal, input: input?.fd, files };
   try {
     const child = await started(command, told, surroundings, start.given);
+    endIfStuck(child);
     if (UnnamedFile.isNamed) void child.exit.then(() => input?.[Symbol.dispose]());
     else input?.[Symbol.dispose]();
     return child;
@@ -91,6 +93,20 @@ export async function startRipgrep(
     input?.[Symbol.dispose]();
     throw error;
   }
+}
+
+/** How often to check whether it is stuck. */
+const checkMs = 1000;
+
+/**
+ * Ends it if it waits for the other end of a named pipe. It opens regular files only, but another program can put a
+ * pipe in the place of one between its look and its open.
+ */
+function endIfStuck(child: Process): void {
+  const timer = setInterval(() => {
+    if (isOpeningPipe(child.pid)) child.kill();
+  }, checkMs).unref();
+  void child.exit.then(() => clearInterval(timer));
 }
 
 /** Ends it when its time is up. */

@@ -17,10 +17,15 @@ const mostKnown = 10_000;
 
 /** What only the disk knows. */
 export interface AttributeDisk {
-  /** Identifies an open file and its state, whatever its name. */
-  identify(fd: number): string;
+  /** Identifies an open file and its state, whatever its name. Undefined for what is not a regular file. */
+  identify(fd: number): string | undefined;
   /** A directory of links `from`…`to` that all lead to `target`. */
   links(from: number, to: number, target: string): string;
+}
+
+interface RegularFile {
+  readonly fd: number;
+  readonly file: string;
 }
 
 /** Copies them from one open file to another; undefined if there is no way to. */
@@ -33,24 +38,31 @@ export function attributeCopier({ identify, links }: AttributeDisk): CopyAttribu
   };
   /** Checks in progress: callers with the same question share the answer. */
   const open = new Map<string, Promise<void>>();
+  /** Only these are handed to a program: it opens them again, and opening a pipe would block it. */
+  const regular = (files: readonly number[]): RegularFile[] =>
+    files.flatMap(fd => {
+      const file = identify(fd);
+      return file === undefined ? [] : [{ fd, file }];
+    });
   const ask = async (files: readonly number[]): Promise<void> => {
-    const before = files.map(fd => open.get(identify(fd))).filter(one => one !== undefined);
+    const before = regular(files)
+      .map(({ file }) => open.get(file))
+      .filter(one => one !== undefined);
     if (before.length > 0) await Promise.all(before); // else the question goes out before anything else is done
-    const unknown = files.filter(fd => !without.has(identify(fd)));
+    const unknown = regular(files).filter(({ file }) => !without.has(file));
     if (unknown.length === 0) return;
     const asking = askAnew(unknown);
-    const asked = unknown.map(identify);
-    for (const file of asked) open.set(file, asking);
+    for (const { file } of unknown) open.set(file, asking);
     try {
       await asking;
     } finally {
-      for (const file of asked) open.delete(file);
+      for (const { file } of unknown) open.delete(file);
     }
   };
-  const askAnew = async (unknown: readonly number[]): Promise<void> => {
+  const askAnew = async (unknown: readonly RegularFile[]): Promise<void> => {
     for (let at = 0; at < unknown.length; at += mostAtOnce) {
-      const some = unknown.slice(at, at + mostAtOnce);
-      const asked = some.map(identify);
+      const some = unknown.slice(at, at + mostAtOnce).map(({ fd }) => fd);
+      const asked = unknown.slice(at, at + mostAtOnce).map(({ file }) => file);
       if (await attributesCopied(some, nowhereFor(some, links))) {
         asked.forEach(add);
         continue;
@@ -69,7 +81,8 @@ export function attributeCopier({ identify, links }: AttributeDisk): CopyAttribu
   };
   const copyOne = async (from: number, to: number): Promise<void> => {
     await ask([from]);
-    if (without.has(identify(from))) return;
+    const file = identify(from);
+    if (file === undefined || without.has(file)) return;
     // Copying the ACL copies the mode, and a set-ID bit must not pass to a file of another owner even for a moment.
     const copiesAcl = (await withAcl([from])).some(({ hasSetId }) => !hasSetId);
     await succeeds(run([from, to], [target(0), target(1)], "ignore", copiesAcl ? "mode,xattr" : "xattr"));

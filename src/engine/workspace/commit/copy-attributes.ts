@@ -15,9 +15,13 @@ export interface CopyAttributes {
 /** Files per lookup. */
 export const mostAsked = 200;
 
-/** Identifies an open file by inode and change time: attributes that are set later make it another one. */
-export function fileIdentity(fd: number): string {
-  return identityOf(sys.stat(fd));
+/**
+ * Identifies an open file by inode and change time: attributes that are set later make it another one. Undefined for
+ * what is not a regular file: another program put it there, and opening a pipe again can block for ever.
+ */
+export function fileIdentity(fd: number): string | undefined {
+  const stat = sys.stat(fd);
+  return stat.isFile() ? identityOf(stat) : undefined;
 }
 
 export function identityOf(stat: {

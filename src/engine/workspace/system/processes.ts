@@ -41,6 +41,22 @@ export function findProcess(pid: number): ProcessEntry | undefined {
   return byDescriptor ? entryOf(pid) : undefined;
 }
 
+/**
+ * Whether a thread of a process waits for the other end of a named pipe that it opens. Such a wait may never end.
+ * False if the kernel does not tell.
+ */
+export function isOpeningPipe(pid: number): boolean {
+  if (!byDescriptor) return false;
+  const threads = `/proc/${pid}/task`;
+  try {
+    return readdirSync(threads).some(thread =>
+      /^(?:wait_for_partner|fifo_open)\b/.test(contents(`${threads}/${thread}/wchan`) ?? ""),
+    );
+  } catch {
+    return false; // it has ended
+  }
+}
+
 function entryOf(pid: number): ProcessEntry | undefined {
   const stat = contents(`/proc/${pid}/stat`);
   if (stat === undefined) return undefined;
