@@ -2,9 +2,16 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { defaultRules } from "../../src/engine/policy/default-rules.ts";
-import { problemOf } from "../../src/engine/policy/path-globs.ts";
+import { foldedForms, pathGlobs, problemOf } from "../../src/engine/policy/path-globs.ts";
 import { decideAll, Policy } from "../../src/engine/policy/policy.ts";
-import { type AccessLevel, narrower, type PolicyRule, unrestricted } from "../../src/engine/policy/rule.ts";
+import {
+  type AccessLevel,
+  decisionFor,
+  narrower,
+  type PolicyRule,
+  ruleName,
+  unrestricted,
+} from "../../src/engine/policy/rule.ts";
 
 const about = (rules: readonly PolicyRule[], path: string) =>
   new Policy(rules).decide("/home/me/project", path);
@@ -164,3 +171,77 @@ it("a name that a listing may pass over quickly is never denied", () => {
     { numRuns: 2000 },
   );
 });
+
+it("a path is decided as if every glob of every rule were tried on it, whatever was asked about before", () => {
+  const globs = fc.constantFrom(
+    ...[
+      "*.key",
+      "a*",
+      ".env.*",
+      "!.env.b",
+      "x/**",
+      "x/y.key",
+      "a*/b*",
+      "größe*",
+      "/r/x/*",
+      "*",
+      "[a]b",
+      "!ab",
+    ],
+    ...["{a,.env}.b", "**/x/b", "/c*/**", "r", "x*y", "x/y*", "ab/*", "straße"],
+  );
+  const name = fc.constantFrom(
+    "a",
+    "ab",
+    "b",
+    "x",
+    "y.key",
+    ".env.b",
+    ".ENV.a",
+    "GRÖSSEN",
+    "größer",
+    "xzy",
+    "strasse",
+  );
+  const path = fc.array(name, { maxLength: 4 }).map(names => names.join("/"));
+  fc.assert(
+    fc.property(
+      fc.array(fc.record({ paths: fc.array(globs, { minLength: 1, maxLength: 4 }), access: level }), {
+        maxLength: 4,
+      }),
+      fc.constantFrom("/r", "", "C:", "/Größe/a", "/r/x"),
+      fc.array(path, { minLength: 1, maxLength: 12 }),
+      (rules, root, paths) => {
+        const policy = new Policy(rules);
+        const decided = paths.map(one => policy.decide(root, one));
+        expect(decided).toEqual(paths.map(one => tried(rules, root, one)));
+      },
+    ),
+    { numRuns: 800 },
+  );
+});
+
+/** The decision without an index, and without anything remembered. */
+function tried(rules: readonly PolicyRule[], root: string, path: string) {
+  const isTop = root === "" || root === "C:";
+  const upwards = (whole: string) => {
+    const names = whole.split("/");
+    return [...names.keys()].map(i => names.slice(0, names.length - i).join("/")).concat("");
+  };
+  const [above = ""] = foldedForms(root);
+  return foldedForms(path)
+    .map(form => {
+      const folded = {
+        names: form.split("/"),
+        relative: () => upwards(form),
+        absolute: () => upwards(form === "" ? above : `${above}/${form}`),
+      };
+      const applying = rules
+        .map((rule, i) => ({ ...rule, i }))
+        .filter(({ paths, access }) => pathGlobs(paths).match(folded, isTop && access !== "write"));
+      const deciding = applying.find(({ access }) => access === "deny") ?? applying.at(-1);
+      if (deciding === undefined) return unrestricted;
+      return decisionFor(deciding.access ?? "write", [], ruleName(deciding, deciding.i));
+    })
+    .reduce(narrower);
+}

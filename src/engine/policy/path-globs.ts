@@ -32,6 +32,8 @@ export interface PathGlobs {
 export interface GlobKey {
   /** What one of its names ends with; "" if any. */
   readonly ending: string;
+  /** What one of its names begins with, for a glob of single names that names no ending. */
+  readonly beginning?: string;
   /** Its first name below the root, for a relative glob that names that but no ending. */
   readonly first?: string;
 }
@@ -51,7 +53,12 @@ interface Glob {
 
 /** A path as globs see it: letter by letter, so that `?` still stands for one of them. */
 export function folded(path: string): string {
-  return foldCase(path.normalize("NFC"));
+  return isAscii(path) ? path.toLowerCase() : foldCase(path.normalize("NFC"));
+}
+
+/** Whether folding is nothing but lower case, as it is for most paths. */
+export function isAscii(path: string): boolean {
+  return !/[^\0-\x7f]/.test(path);
 }
 
 /**
@@ -60,7 +67,7 @@ export function folded(path: string): string {
  */
 export function foldedForms(path: string): readonly string[] {
   const one = folded(path);
-  if (!/[^\0-\x7f]/.test(one)) return [one];
+  if (isAscii(one)) return [one];
   const other = folded(one.toUpperCase());
   return other === one ? [one] : [one, other];
 }
@@ -120,11 +127,16 @@ function compile(written: string): Glob {
     }
   }
   const isAbsolute = /^(\/|[a-z]:\/)/i.test(bare);
-  const keys = [...names, ...paths].map(({ suffix, prefix }): GlobKey => {
+  const ofNames = names.map(
+    ({ suffix, prefix }): GlobKey =>
+      suffix === "" && prefix !== "" ? { ending: "", beginning: prefix } : { ending: suffix },
+  );
+  const ofPaths = paths.map(({ suffix, prefix }): GlobKey => {
     const ending = suffix.slice(suffix.lastIndexOf("/") + 1);
     const [first = "", rest] = isAbsolute ? [] : prefix.split("/", 2);
     return ending === "" && rest !== undefined ? { ending, first } : { ending };
   });
+  const keys = [...ofNames, ...ofPaths];
   const anyDepth = once(() => rooted.map(form => new Pattern(`**/${form}`)));
   return { all, names, paths, anyDepth, keys: all ? [{ ending: "" }] : keys, negated, isAbsolute };
 }

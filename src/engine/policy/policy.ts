@@ -1,9 +1,9 @@
 // A set of rules over paths. Deny wins regardless of order; otherwise the last rule that applies decides, separately
 // for access and for approval. Paths are canonical, links resolved.
 import { once } from "../once.ts";
-import { EndingIndex } from "./ending-index.ts";
 import { LruMap } from "./lru-map.ts";
-import { type FoldedPath, folded, foldedForms, type PathGlobs, pathGlobs } from "./path-globs.ts";
+import { NameIndex } from "./name-index.ts";
+import { type FoldedPath, folded, foldedForms, isAscii, type PathGlobs, pathGlobs } from "./path-globs.ts";
 import { type Decision, decisionFor, narrower, type PolicyRule, ruleName, unrestricted } from "./rule.ts";
 
 interface CompiledRule {
@@ -18,11 +18,11 @@ const remembered = 4096;
 interface Compiled {
   readonly rules: readonly CompiledRule[];
   /** Which rules could apply to a name. */
-  readonly index: EndingIndex;
+  readonly index: NameIndex;
   /** Which rules could apply below a directory of the root. */
   readonly byFirst: ReadonlyMap<string, readonly number[]>;
   /** Which of them deny. */
-  readonly denying: EndingIndex;
+  readonly denying: NameIndex;
 }
 
 function compile(rules: readonly PolicyRule[]): Compiled {
@@ -31,14 +31,18 @@ function compile(rules: readonly PolicyRule[]): Compiled {
     globs: pathGlobs(rule.paths),
     name: ruleName(rule, i),
   }));
-  const index = new EndingIndex();
-  const denying = new EndingIndex();
+  const index = new NameIndex();
+  const denying = new NameIndex();
   const byFirst = new Map<string, readonly number[]>();
   for (const [i, { rule, globs }] of compiled.entries()) {
-    for (const { ending, first } of globs.keys) {
-      if (first === undefined) index.add(ending, i);
-      else byFirst.set(first, [...(byFirst.get(first) ?? []), i]);
-      if (rule.access === "deny") denying.add(ending, i);
+    for (const { ending, beginning, first } of globs.keys) {
+      const indexes = rule.access === "deny" ? [index, denying] : [index];
+      if (beginning !== undefined) for (const one of indexes) one.addBeginning(beginning, i);
+      else if (first === undefined) for (const one of indexes) one.addEnding(ending, i);
+      else {
+        byFirst.set(first, [...(byFirst.get(first) ?? []), i]);
+        if (rule.access === "deny") denying.addEnding("", i); // any name below `first`
+      }
     }
   }
   return { rules: compiled, index, byFirst, denying };
@@ -52,6 +56,9 @@ export class Policy {
   readonly rules: readonly PolicyRule[];
   readonly #compiled: () => Compiled;
   readonly #decisions = new LruMap<string, Decision>(remembered);
+  /** Whether no rule could apply to a directory; and the one that was asked about last, since walks go by directory. */
+  readonly #freeDirectories = new LruMap<string, boolean>(remembered);
+  #last = { root: "", directory: "", isFree: false };
 
   constructor(rules: readonly PolicyRule[]) {
     this.rules = rules;
@@ -76,7 +83,7 @@ export class Policy {
    * top.
    */
   decide(root: string, relative: string): Decision {
-    if (this.isEmpty) return unrestricted;
+    if (this.isEmpty || this.#isFree(root, relative)) return unrestricted;
     const key = `${root}\0${relative}`;
     const known = this.#decisions.get(key);
     if (known !== undefined) return known;
@@ -87,14 +94,42 @@ export class Policy {
     return decision;
   }
 
+  /**
+   * Whether no rule could apply to a path: to its last name, and to the directory above it, which is looked up. Most
+   * paths are decided here, without any glob. May be false although none applies.
+   */
+  #isFree(root: string, relative: string): boolean {
+    if (relative === "") return false;
+    const slash = relative.lastIndexOf("/");
+    const name = relative.slice(slash + 1);
+    if (!isAscii(name)) return false;
+    const { index, byFirst } = this.#compiled();
+    const form = name.toLowerCase();
+    if (index.has(form) || (byFirst.size > 0 && (slash < 0 || isTop(root)) && byFirst.has(form)))
+      return false;
+    return this.#isFreeDirectory(root, slash < 0 ? "" : relative.slice(0, slash));
+  }
+
+  #isFreeDirectory(root: string, directory: string): boolean {
+    const last = this.#last;
+    if (last.directory === directory && last.root === root) return last.isFree;
+    const key = `${root}\0${directory}`;
+    let isFree = this.#freeDirectories.get(key);
+    if (isFree === undefined) {
+      isFree = foldedForms(directory).every(form => this.#possible(root, form).size === 0);
+      this.#freeDirectories.set(key, isFree);
+    }
+    this.#last = { root, directory, isFree };
+    return isFree;
+  }
+
   #decide(root: string, relative: string): Decision {
-    const whole = folded(root) + (relative === "" ? "" : `/${relative}`);
     const path = {
       names: relative.split("/"),
       relative: once(() => upwards(relative)),
-      absolute: once(() => upwards(whole)),
+      absolute: once(() => upwards(wholePath(root, relative))),
     };
-    const applying = this.#applying(whole, path, /^(?:[a-z]:)?$/i.test(root));
+    const applying = this.#applying(root, relative, path);
     const denied = applying.find(({ rule }) => rule.access === "deny");
     if (denied !== undefined) return decisionFor("deny", [], denied.name);
     const access = applying.findLast(({ rule }) => rule.access !== undefined);
@@ -107,8 +142,19 @@ export class Policy {
   }
 
   /** The rules that apply to a path, in order. */
-  #applying(whole: string, path: FoldedPath, isTop: boolean): CompiledRule[] {
-    const { rules, index, byFirst } = this.#compiled();
+  #applying(root: string, relative: string, path: FoldedPath): CompiledRule[] {
+    const possible = this.#possible(root, relative);
+    if (possible.size === 0) return [];
+    const isAtTop = isTop(root);
+    return this.#compiled().rules.filter(
+      ({ rule, globs }, i) => possible.has(i) && globs.match(path, isAtTop && rule.access !== "write"),
+    );
+  }
+
+  /** The rules that could apply to a folded path, by its names. */
+  #possible(root: string, relative: string): ReadonlySet<number> {
+    const { index, byFirst } = this.#compiled();
+    const whole = wholePath(root, relative);
     const possible = new Set<number>();
     for (let end = whole.length; end > 0; ) {
       const slash = whole.lastIndexOf("/", end - 1);
@@ -116,13 +162,21 @@ export class Policy {
       end = slash;
     }
     index.find("", 0, 0, possible);
-    for (const name of isTop ? path.names : path.names.slice(0, 1))
+    const names = relative.split("/");
+    for (const name of isTop(root) ? names : names.slice(0, 1))
       for (const id of byFirst.get(name) ?? []) possible.add(id);
-    if (possible.size === 0) return [];
-    return rules.filter(
-      ({ rule, globs }, i) => possible.has(i) && globs.match(path, isTop && rule.access !== "write"),
-    );
+    return possible;
   }
+}
+
+/** Whether a root is the top of a file system. */
+function isTop(root: string): boolean {
+  return root === "" || /^[a-z]:$/i.test(root);
+}
+
+/** A folded path below a root, from the top. */
+function wholePath(root: string, relative: string): string {
+  return folded(root) + (relative === "" ? "" : `/${relative}`);
 }
 
 /** What several rule sets together allow: a token's own rules only narrow the server's. */
