@@ -94,7 +94,7 @@ async function candidateOf(
   const isUnclear =
     options.perMatch ||
     file.isMasked ||
-    (widened !== undefined && !(widened.isExactOnAscii && claims.every(line => isAscii(line))));
+    (widened !== undefined && !(widened.isExactOnAscii && claims.every(isPlain)));
   if (isUnclear || file.size <= mostDecoded) {
     const head = bytes ?? file.readNow(0, headBytes);
     if (isUnclear || mayNeedReading(bytes ?? head, reading)) {
@@ -125,6 +125,11 @@ async function searched(
     const hits = found[next++];
     return hits === undefined || hits.count === 0 ? [] : [candidate.toHits(hits)];
   });
+}
+
+/** Whether a line is ASCII without zero bytes, so that none of it can be UTF-16. */
+function isPlain(line: Buffer): boolean {
+  return isAscii(line) && !line.includes(0);
 }
 
 /** The lines that ripgrep reported. */

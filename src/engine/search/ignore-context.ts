@@ -33,6 +33,12 @@ export function reopener(start: Directory, { prefix, rules }: IgnoreContext): Re
 /** Directories that are looked into before ripgrep starts, and lines that it gets: enough for what lies at the top. */
 const mostDirectories = 100;
 const mostLines = 2000;
+/**
+ * Below the first level, directories are looked into for as long as that pays: so many of one parent in which nothing
+ * is excluded, and so many in all, and the others are left to ripgrep.
+ */
+const mostBarrenSiblings = 8;
+const mostBarren = 24;
 
 /**
  * The paths near the start that the rules exclude, name by name, as one ignore file for a ripgrep that starts here.
@@ -42,9 +48,22 @@ const mostLines = 2000;
 export function rulesForRipgrep(start: Directory, { prefix, rules }: IgnoreContext): string {
   if (!rules.obeysFiles) return "";
   const lines: string[] = [];
-  const waiting: PendingDirectory[] = [{ names: [], rules, path: prefix }];
-  for (let i = 0; i < waiting.length && i < mostDirectories && lines.length < mostLines; i++)
-    look(start, waiting[i] as PendingDirectory, waiting, lines);
+  const waiting: PendingDirectory[] = [{ names: [], rules, path: prefix, siblings: { barren: 0 } }];
+  let barren = 0;
+  for (let i = 0; i < waiting.length && i < mostDirectories && lines.length < mostLines; i++) {
+    const next = waiting[i] as PendingDirectory;
+    const { names, siblings } = next;
+    const isDeep = names.length > 1;
+    if (isDeep && barren >= mostBarren) break;
+    if (isDeep && siblings.barren >= mostBarrenSiblings) continue;
+    const before = lines.length;
+    look(start, next, waiting, lines);
+    if (lines.length > before) siblings.barren = Number.NEGATIVE_INFINITY;
+    else if (isDeep) {
+      siblings.barren++;
+      barren++;
+    }
+  }
   return lines.length === 0 ? "" : `${lines.slice(0, mostLines).join("\n")}\n`;
 }
 
@@ -54,6 +73,8 @@ interface PendingDirectory {
   readonly rules: IgnoreRules;
   /** From the top: "" or with a final slash. */
   readonly path: string;
+  /** How many directories of its parent had nothing that is excluded, if none had anything. Shared by all of them. */
+  readonly siblings: { barren: number };
 }
 
 function look(
@@ -67,13 +88,14 @@ function look(
   try {
     const entries = directory.entries();
     const held = rules.in(directory, path.slice(0, -1), entries);
+    const siblings = { barren: 0 };
     for (const entry of entries) {
       const isDirectory = entry.kind === "directory";
       if (held.ignores(path, entry.name, isDirectory)) {
         const line = lineFor([...names, entry]);
         if (line !== undefined) lines.push(isDirectory ? `${line}/` : line);
       } else if (isDirectory && waiting.length < mostDirectories)
-        waiting.push({ names: [...names, entry], rules: held, path: `${path}${entry.name}/` });
+        waiting.push({ names: [...names, entry], rules: held, path: `${path}${entry.name}/`, siblings });
     }
   } catch (error) {
     if (Fault.is(error, "too_many_open_files")) throw error; // a directory that cannot be listed cannot be searched either

@@ -22,7 +22,7 @@ const legacyCharacter = "(?-u:[\\x80-\\xff][\\x40-\\xff]?)";
 
 export interface Widened {
   readonly query: Query;
-  /** Whether lines of ASCII match it exactly where they match the query. */
+  /** Whether lines of ASCII without zero bytes match it exactly where they match the query. */
   readonly isExactOnAscii: boolean;
 }
 
@@ -41,9 +41,22 @@ export async function widened(query: Query): Promise<Widened | undefined> {
     write.wide(atoms, (char, zero) => zero + char),
   ]);
   const wider = { ...query, literal: false, pattern: [...forms].map(form => `(?:${form})`).join("|") };
-  // Without their assertions, the forms may match where the query does not.
-  const drops = atoms.some(atom => "notation" in atom && atom.isAssertion);
-  return { query: wider, isExactOnAscii: !drops || (!isLegacy && !matchesNothing(atoms)) };
+  return { query: wider, isExactOnAscii: isExactOnAscii(atoms, isLegacy) };
+}
+
+/**
+ * Without their assertions, the forms may match where the query does not. Those in UTF-16 have none, but match no line
+ * without a zero byte unless they match the empty text. Those in a legacy encoding have `^` and `$`.
+ */
+function isExactOnAscii(atoms: readonly Atom[], isLegacy: boolean): boolean {
+  const assertions = atoms.flatMap(atom => ("notation" in atom && atom.isAssertion ? [atom.notation] : []));
+  if (assertions.length === 0) return true;
+  if (isLegacy && assertions.some(isDroppedFromLegacy)) return false;
+  return !matchesNothing(atoms);
+}
+
+function isDroppedFromLegacy(assertion: string): boolean {
+  return assertion.startsWith("\\");
 }
 
 /** Whether it may match the empty text, assertions aside. */
@@ -146,7 +159,7 @@ class Writer {
     return atoms
       .map(atom => {
         if ("notation" in atom)
-          return atom.isAssertion && atom.notation.startsWith("\\") ? "" : atom.notation;
+          return atom.isAssertion && isDroppedFromLegacy(atom.notation) ? "" : atom.notation;
         if ("one" in atom) return atom.isAscii ? atom.one : `(?:${atom.one}|${legacyCharacter})`;
         const forms = this.#encoded.flatMap(bytes => this.#inBytes(atom.char, bytes) ?? []);
         return `(?:${[...new Set([quoted(atom.char), ...forms])].join("|")})`;
