@@ -153,6 +153,8 @@ it("a name that a listing may pass over quickly is never denied", () => {
     "secrets",
     "Y.KEY",
     "größe".normalize("NFD"),
+    "\u212aa.\u212aEY",
+    "GRÖSSE",
     "b.pem",
     "plain",
   );

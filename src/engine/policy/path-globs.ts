@@ -66,6 +66,7 @@ export function isAscii(path: string): boolean {
  * capital of several letters: `paßword` opens `password` where names are compared by their capitals.
  */
 export function foldedForms(path: string): readonly string[] {
+  if (isAscii(path)) return [path.toLowerCase()];
   const one = folded(path);
   if (isAscii(one)) return [one];
   const other = folded(one.toUpperCase());

@@ -73,6 +73,7 @@ export class Policy {
   /** Whether an entry of a directory that may be listed could be denied. Never false where one is. */
   mayHide(name: string): boolean {
     const { denying } = this.#compiled();
+    if (isAscii(name)) return denying.has(name.toLowerCase());
     return foldedForms(name).some(form => denying.has(form));
   }
 

@@ -4,6 +4,7 @@
 // The order is that of the printed paths as bytes. `a`, `a.txt`, `a/b` are in order, so a directory has two positions
 // among its siblings: its own, under its name, and that of its contents, under its name and a slash.
 import type { DirectoryEntry } from "../workspace/directory.ts";
+import type { HiddenNames } from "../workspace/hidden-names.ts";
 import type { Globs } from "./globs.ts";
 import type { IgnoreRules } from "./ignore.ts";
 import { compareBytes } from "./order.ts";
@@ -51,6 +52,9 @@ export interface PlanContext {
   readonly prefix: string;
   readonly order: WalkOrder;
   readonly exclude: Globs | undefined;
+  /** The names that the policy hides, and the canonical path of the start, by which it decides. */
+  readonly hidden: HiddenNames | undefined;
+  readonly place: string;
 }
 
 /** A consumer may open each file of a run, while other work waits. */
@@ -58,8 +62,9 @@ const longest = 500;
 
 /** `entries` are sorted by name. */
 export function planOf(entries: readonly DirectoryEntry[], occasion: PlanContext): DirectoryPlan {
-  const { rules, top, prefix, order, exclude } = occasion;
+  const { rules, top, prefix, order, exclude, hidden, place } = occasion;
   const above = top + prefix;
+  const directory = hidden === undefined ? "" : `${place}/${prefix}`.slice(0, -1);
   const stretches: EntryRun[] = [];
   const waiting: DirectoryEntry[] = []; // to go down into, the next one last
   let stretch: DirectoryEntry[] = [];
@@ -74,6 +79,7 @@ export function planOf(entries: readonly DirectoryEntry[], occasion: PlanContext
     const entry = entries[i] as DirectoryEntry;
     const { name, kind } = entry;
     const isDirectory = kind === "directory";
+    if (hidden?.has(directory, name)) continue;
     if (rules.ignores(above, name, isDirectory)) {
       if (name !== ".git") leftOut++;
       continue;

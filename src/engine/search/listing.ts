@@ -7,7 +7,7 @@ const most = 2;
 const entryBytes = 200; // including derived data
 const none: readonly never[] = [];
 
-interface KeptPlan extends Pick<PlanContext, "rules" | "top" | "prefix" | "order"> {
+interface KeptPlan extends Pick<PlanContext, "rules" | "top" | "prefix" | "order" | "hidden" | "place"> {
   readonly plan: DirectoryPlan;
 }
 
@@ -20,7 +20,7 @@ export class Listing {
   #plans: readonly KeptPlan[] = none;
 
   constructor(directory: Directory) {
-    const entries = directory.entries();
+    const entries = directory.allEntries();
     let bytes = 0;
     let isSorted = true;
     let before = "";
@@ -39,15 +39,20 @@ export class Listing {
 
   /** How to go through it. The same rules lead to the same plan, unless there are globs: these are new each time. */
   plan(occasion: PlanContext): DirectoryPlan {
-    const { rules, top, prefix, order, exclude } = occasion;
+    const { rules, top, prefix, order, exclude, hidden, place } = occasion;
     if (exclude !== undefined) return planOf(this.entries, occasion);
     for (const kept of this.#plans) {
       const isSame =
-        kept.rules === rules && kept.order === order && kept.prefix === prefix && kept.top === top;
+        kept.rules === rules &&
+        kept.hidden === hidden &&
+        kept.order === order &&
+        kept.prefix === prefix &&
+        kept.top === top &&
+        (hidden === undefined || kept.place === place);
       if (isSame) return kept.plan;
     }
     const plan = planOf(this.entries, occasion);
-    this.#plans = [{ rules, top, prefix, order, plan }, ...this.#plans.slice(0, most - 1)];
+    this.#plans = [{ rules, top, prefix, order, hidden, place, plan }, ...this.#plans.slice(0, most - 1)];
     return plan;
   }
 }

@@ -198,7 +198,9 @@ export class Walker implements Disposable {
     if (listing.ruleEntries.length > 0) {
       level.rules = level.rules.in(this.#levels.held, (top + prefix).slice(0, -1), listing.ruleEntries);
     }
-    level.plan = listing.plan({ rules: level.rules, top, prefix, order, exclude });
+    const { path: place, root } = this.#start;
+    const { hidden } = root.rules;
+    level.plan = listing.plan({ rules: level.rules, top, prefix, order, exclude, hidden, place });
     this.leftOut += level.plan.leftOut;
   }
 

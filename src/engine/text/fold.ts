@@ -4,6 +4,7 @@
 import { once } from "../once.ts";
 
 export function foldCase(text: string): string {
+  if (isPlain(text)) return text.toLowerCase();
   // Two letters have a lower case that depends on their context, or takes two units.
   const lower = text
     .replaceAll("Σ", "σ")

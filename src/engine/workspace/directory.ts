@@ -2,12 +2,13 @@
 // whatever its name leads to.
 import type { Dirent } from "node:fs";
 import { Fault, type Kind } from "../fault.ts";
-import { isTemporaryName, temporaryMs } from "./commit/temporary.ts";
+import { isTemporaryName, temporaryLength, temporaryMs } from "./commit/temporary.ts";
 import { concealedBelow, concealsIn, isConcealed, isParentOfConcealed } from "./concealed.ts";
 import type { DirectoryStamp } from "./directory-stamp.ts";
 import { errnoOf, faultOf, system } from "./errno.ts";
 import { OpenFile, openedAgain } from "./file.ts";
 import { display, Handle } from "./handle.ts";
+import type { HiddenNames } from "./hidden-names.ts";
 import { statShown } from "./masked-file.ts";
 import { bytesWritten, isEscaped, written } from "./name.ts";
 import type { ResolvedPath } from "./resolve.ts";
@@ -39,12 +40,15 @@ export class Directory implements Disposable {
   readonly path: string;
   /** The path as the caller wrote it, for faults. */
   readonly given: string;
+  /** The rules that were in force when it was opened. */
+  readonly #hidden: HiddenNames | undefined;
 
   private constructor(handle: Handle, root: Root, path: string, given: string) {
     this.#handle = handle;
     this.root = root;
     this.path = path;
     this.given = given;
+    this.#hidden = root.rules.hidden;
   }
 
   /** @internal */
@@ -70,17 +74,28 @@ export class Directory implements Disposable {
     return this.#handle.here();
   }
 
-  /** Its entries in the system's order, without the temporary names of commits. */
+  /** Its entries in the system's order, without those that rules hide and the temporary files of commits. */
   entries(): DirectoryEntry[] {
+    const entries = this.allEntries();
+    const { hidden } = this.root.rules;
+    if (hidden === undefined) return entries;
+    return entries.filter(({ name }) => !hidden.has(this.path, name));
+  }
+
+  /**
+   * The same with those that rules hide: rules change and differ between callers, so what is cached holds every name.
+   *
+   * @internal
+   */
+  allEntries(): DirectoryEntry[] {
     const found = this.#found();
     const entries: DirectoryEntry[] = [];
-    const hides = this.root.rules.hiding(this.path);
     if (this.#conceals && isParentOfConcealed(this.mark())) return this.#rawEntries();
     for (let i = 0; i < found.length; i++) {
       const entry = found[i] as Dirent;
       const { name } = entry;
       if (name.includes("\ufffd") || isEscaped(name)) return this.#rawEntries();
-      if (!this.#isOurs(name) && !hides?.(name)) entries.push({ name, kind: kindOf(entry) });
+      if (name.length !== temporaryLength || !this.#isOurs(name)) entries.push({ name, kind: kindOf(entry) });
     }
     return entries;
   }
@@ -98,11 +113,9 @@ export class Directory implements Disposable {
       readdirSync(this.address, { withFileTypes: true, encoding: "buffer" }),
     );
     const entries = found.map(entry => entryNamed(entry.name as unknown as Buffer, kindOf(entry)));
-    const hides = this.root.rules.hiding(this.path);
-    return entries.filter(entry => {
-      const { name } = entry;
-      return !this.#isOurs(name) && !hides?.(name) && !(this.#conceals && this.#isConcealed(entry));
-    });
+    return entries.filter(
+      entry => !this.#isOurs(entry.name) && !(this.#conceals && this.#isConcealed(entry)),
+    );
   }
 
   /** Whether a commit keeps this here for a moment. Old temporary files are shown, so that they are noticed. */
@@ -167,8 +180,7 @@ export class Directory implements Disposable {
   child(entry: DirectoryEntry): Directory | undefined {
     try {
       const address = this.#handle.below(addressOf(entry));
-      const { rules } = this.root;
-      if (rules.restrict && rules.decide(`${this.path}/${entry.name}`).contents === "none") return undefined;
+      if (this.#hides(entry.name)) return undefined;
       const handle = Handle.open(address, { follow: false, directory: true });
       const stat = !byDescriptor || this.#conceals ? handle.stat() : undefined;
       if (stat !== undefined && (!stat.isDirectory() || isConcealed(stat))) {
@@ -181,6 +193,14 @@ export class Directory implements Disposable {
       if (errno === "EMFILE" || errno === "ENFILE") throw faultOf(error, this.given);
       return undefined;
     }
+  }
+
+  /** Whether the current rules hide an entry. If they are not those by which this directory was opened, they may hide the directory too. */
+  #hides(name: string): boolean {
+    const { hidden } = this.root.rules;
+    if (hidden === undefined) return false;
+    if (hidden === this.#hidden) return hidden.has(this.path, name);
+    return this.root.rules.decide(`${this.path}/${name}`).contents === "none";
   }
 
   /** `lstat` of an entry. Undefined if it is gone, or only its name may be seen. */

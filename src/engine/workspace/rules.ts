@@ -9,6 +9,7 @@ import { placeholder } from "../policy/mask/secret.ts";
 import { decideAll, type Policy } from "../policy/policy.ts";
 import { type AskedAction, type Decision, narrower, unrestricted } from "../policy/rule.ts";
 import { isBinary } from "../text/detect.ts";
+import { HiddenNames } from "./hidden-names.ts";
 import { isWithin } from "./within.ts";
 
 /** The policies of a server, which may be replaced while it runs. */
@@ -41,6 +42,7 @@ export class Rules {
   readonly #source: PolicySource;
   readonly #more: readonly PolicySource[];
   readonly #bases: Base[] = [];
+  #hidden: HiddenNames | undefined;
 
   constructor(source: PolicySource = noPolicies, more: readonly PolicySource[] = []) {
     this.#source = source;
@@ -50,6 +52,7 @@ export class Rules {
   /** A root that relative globs are read against. */
   addBase(base: Base): void {
     this.#bases.push(base);
+    this.#hidden = undefined;
   }
 
   /** The same rules and some more: together they only narrow. */
@@ -69,7 +72,10 @@ export class Rules {
   }
 
   decide(at: string): Decision {
-    const { policies } = this;
+    return this.#decide(at, this.policies);
+  }
+
+  #decide(at: string, policies: readonly Policy[]): Decision {
     if (policies.every(policy => policy.isEmpty)) return unrestricted;
     const only = this.#bases.length === 1 ? this.#bases[0] : undefined; // every read comes here
     if (only !== undefined && !only.standsFor?.length && isWithin(at, only.path)) {
@@ -99,13 +105,14 @@ export class Rules {
     return base?.standsFor ?? [];
   }
 
-  /** Which entries of a directory are not listed; undefined where all are. */
-  hiding(directory: string): ((name: string) => boolean) | undefined {
+  /** The names that the current rules hide; undefined if they hide none. */
+  get hidden(): HiddenNames | undefined {
     const { policies } = this;
+    if (this.#hidden?.isOf(policies)) return this.#hidden;
     if (policies.every(policy => policy.isEmpty)) return undefined;
-    return name =>
-      policies.some(policy => policy.mayHide(name)) &&
-      this.decide(`${directory}/${name}`).contents === "none";
+    const bases = [...this.#bases];
+    this.#hidden = HiddenNames.of({ policies, bases, decide: at => this.#decide(at, policies) });
+    return this.#hidden;
   }
 
   /** Refuses what may not even be opened. */

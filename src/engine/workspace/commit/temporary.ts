@@ -20,6 +20,9 @@ export function temporaryName(): string {
 /** How long a temporary file is left out of lists. No commit takes this long, so an older one was left by a crash. */
 export const temporaryMs = 10 * 60_000;
 
+/** Of every temporary name. */
+export const temporaryLength = 44;
+
 export function isTemporaryName(name: string): boolean {
-  return name.length === 44 && /^\.polyfs-[0-9a-f]{32}\.tmp$/.test(name);
+  return name.length === temporaryLength && /^\.polyfs-[0-9a-f]{32}\.tmp$/.test(name);
 }

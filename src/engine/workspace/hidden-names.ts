@@ -1,0 +1,49 @@
+// The entries of a directory that rules hide from listings. One object stands for one set of rules, so a result that
+// depends on the rules can be cached together with it.
+import type { Policy } from "../policy/policy.ts";
+import type { Decision } from "../policy/rule.ts";
+
+export interface HidingRules {
+  readonly policies: readonly Policy[];
+  /** The roots that relative globs are read against. */
+  readonly bases: readonly object[];
+  decide(at: string): Decision;
+}
+
+/** The sets of rules that were in use last, the latest first. */
+const recent: HiddenNames[] = [];
+const mostRecent = 16;
+
+export class HiddenNames {
+  readonly #rules: HidingRules;
+
+  private constructor(rules: HidingRules) {
+    this.#rules = rules;
+  }
+
+  /** The same object for the same rules. */
+  static of(rules: HidingRules): HiddenNames {
+    const at = recent.findIndex(one => one.isOf(rules.policies) && isSame(one.#rules.bases, rules.bases));
+    const hidden = recent[at] ?? new HiddenNames(rules);
+    if (at >= 0) recent.splice(at, 1);
+    recent.unshift(hidden);
+    recent.length = Math.min(recent.length, mostRecent);
+    return hidden;
+  }
+
+  isOf(policies: readonly Policy[]): boolean {
+    return isSame(this.#rules.policies, policies);
+  }
+
+  /** Whether `name` is hidden in `directory`, which is not hidden itself. */
+  has(directory: string, name: string): boolean {
+    const { policies } = this.#rules;
+    for (let i = 0; i < policies.length; i++)
+      if (policies[i]?.mayHide(name)) return this.#rules.decide(`${directory}/${name}`).contents === "none";
+    return false;
+  }
+}
+
+function isSame<T>(some: readonly T[], others: readonly T[]): boolean {
+  return some === others || (some.length === others.length && some.every((one, i) => one === others[i]));
+}
