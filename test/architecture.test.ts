@@ -88,6 +88,7 @@ const variablesOfTheProcess: { readonly [file: string]: string } = {
   "engine/workspace/commit/user-lock.ts": "a lock of this process against others",
   "engine/workspace/concealed.ts": "the program's own directories, hidden from every engine",
   "engine/workspace/footprint/own-directories.ts": "the program's own directories",
+  "engine/workspace/hidden-names.ts": "a bounded list of rule sets, compared by identity",
   "engine/workspace/line-marks.ts": "a bounded cache, valid by inode and times",
   "engine/workspace/reserved.ts": "the program's own directories",
   "engine/workspace/stored-name.ts": "devices whose names differ by every character",

@@ -2,8 +2,11 @@
 import { nameBelow } from "../../contract/render/paths.ts";
 import { text } from "../../contract/tool.ts";
 import type { Globs } from "../../engine/search/globs.ts";
-import { comparison, First, type Sortable } from "../../engine/search/sort.ts";
-import { walk } from "../../engine/search/walk.ts";
+import { comparison, First, type Sortable, type SortKey } from "../../engine/search/sort.ts";
+import { walkGroups } from "../../engine/search/walk.ts";
+import type { Group } from "../../engine/search/walker.ts";
+import type { DirectoryEntry } from "../../engine/workspace/directory.ts";
+import type { WorkspacePath } from "../../engine/workspace/path.ts";
 import { AnswerLines, answerBytes, counted, number, unreadDirectories } from "./answer.ts";
 import { pathAt } from "./paths.ts";
 import { polyfsTool } from "./polyfs-tool.ts";
@@ -36,37 +39,85 @@ export const findFiles = polyfsTool({
       isGlob(bare) || foreignGroup.test(bare)
         ? globsOf([bare], { absolute: directory.path })
         : namesWith(bare);
-    const found = new First<Sortable>(offset + limit, comparison(sort));
-    const needsStat = sort !== "path";
-    const search = walk(directory, { ...scopeOf(wanted), include, signal: call.signal });
-    await search.each(entry => {
-      if ((entry.kind === "directory") !== wantsDirectories) return true;
-      const stat = needsStat ? entry.stat() : undefined;
-      const { size = 0, modified = never } = stat ?? {};
-      found.add({ path: entry.path, name: entry.name, kind: entry.kind, size, modified });
-      return true;
-    });
-    const { leftOut, inaccessible } = search.report;
+    const lines = new AnswerLines(answerBytes(call.settings) - 100);
+    const found = new FoundFiles(at, wantsDirectories, sort, { offset, limit }, lines);
+    const scope = { ...scopeOf(wanted), include, signal: call.signal };
+    const { leftOut, inaccessible } = await walkGroups(directory, scope, group => found.add(group));
+    const { count } = found;
     const unread = inaccessible > 0 ? unreadDirectories(inaccessible) : "";
-    if (found.count === 0) {
+    if (count === 0) {
       const told = `[nothing found${leftOut > 0 ? `; ${number(leftOut)} ignored or hidden left out` : ""}]`;
       return text(unread === "" ? told : `${told}\n${unread}`);
     }
-    if (offset >= found.count) return text(`[nothing at offset ${offset}; ${number(found.count)} found]`);
-    const lines = new AnswerLines(answerBytes(call.settings) - 100);
-    for (const { path: below, kind } of found.sorted().slice(offset)) {
-      if (!lines.add(nameBelow(at, below) + (kind === "directory" ? "/" : ""))) break;
-    }
+    if (offset >= count) return text(`[nothing at offset ${offset}; ${number(count)} found]`);
+    found.finish();
     const next = offset + lines.count;
-    if (next < found.count)
-      lines.note(`[${offset + 1}-${next} of ${number(found.count)}; go on with offset=${next}]`);
-    else lines.note(`[${counted(found.count, "found", "found")}]`);
+    if (next < count) lines.note(`[${offset + 1}-${next} of ${number(count)}; go on with offset=${next}]`);
+    else lines.note(`[${counted(count, "found", "found")}]`);
     if (unread !== "") lines.note(unread);
     return text(lines.toString());
   },
 });
 
 const never = new Date(0);
+
+interface FoundPage {
+  readonly offset: number;
+  readonly limit: number;
+}
+
+/** What a walk finds: a page of it as lines, and how much there is. */
+class FoundFiles {
+  readonly #at: WorkspacePath;
+  readonly #wantsDirectories: boolean;
+  readonly #page: FoundPage;
+  readonly #lines: AnswerLines;
+  /** Undefined in the order of paths, which is the walk's own: then each line is made as it is found. */
+  readonly #first: First<Sortable> | undefined;
+  #hasRoom = true;
+  count = 0;
+
+  constructor(
+    at: WorkspacePath,
+    wantsDirectories: boolean,
+    sort: SortKey,
+    page: FoundPage,
+    lines: AnswerLines,
+  ) {
+    this.#at = at;
+    this.#wantsDirectories = wantsDirectories;
+    this.#page = page;
+    this.#lines = lines;
+    if (sort !== "path") this.#first = new First(page.offset + page.limit, comparison(sort));
+  }
+
+  add({ prefix, entries, parent }: Group): boolean {
+    const { offset, limit } = this.#page;
+    for (let i = 0; i < entries.length; i++) {
+      const entry = entries[i] as DirectoryEntry;
+      const { name, kind } = entry;
+      if ((kind === "directory") !== this.#wantsDirectories) continue;
+      const index = this.count++;
+      if (this.#first !== undefined) {
+        const { size = 0, modified = never } = parent()?.stat(entry) ?? {};
+        this.#first.add({ path: prefix + name, name, kind, size, modified });
+      } else if (this.#hasRoom && index >= offset && index < offset + limit) this.#line(prefix + name);
+    }
+    return true;
+  }
+
+  /** Makes the lines that depend on all that was found. */
+  finish(): void {
+    for (const { path } of this.#first?.sorted().slice(this.#page.offset) ?? []) {
+      if (!this.#hasRoom) return;
+      this.#line(path);
+    }
+  }
+
+  #line(path: string): void {
+    this.#hasRoom = this.#lines.add(nameBelow(this.#at, path) + (this.#wantsDirectories ? "/" : ""));
+  }
+}
 
 /** No part of a name, but a glob of another notation: refused as such, with what to write instead. */
 const foreignGroup = /[@+!]\([^()/]*\|/;

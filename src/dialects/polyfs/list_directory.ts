@@ -2,7 +2,7 @@
 // directories first, and counted.
 import { text } from "../../contract/tool.ts";
 import { printable } from "../../contract/wording.ts";
-import { walk } from "../../engine/search/walk.ts";
+import { walkGroups } from "../../engine/search/walk.ts";
 import { AnswerLines, answerBytes, counted, number, unreadDirectories } from "./answer.ts";
 import { describe, indented, Outline } from "./outline.ts";
 import { pathAt } from "./paths.ts";
@@ -33,24 +33,16 @@ export const listDirectory = polyfsTool({
   async run({ path, depth, sort, details = false, limit, ...wanted }, call) {
     const at = pathAt(call, path);
     using directory = call.workspace.directory(at);
-    const found = walk(directory, {
-      ...scopeOf(wanted),
-      order: "tree",
-      maxDepth: depth - 1,
-      maxEntries,
-      timeoutMs: maxMs,
-      signal: call.signal,
-    });
-    const outline = new Outline(sort, sort !== "name" || details);
-    await found.each(entry => {
-      outline.add(entry);
-      return true;
-    });
+    const outline = new Outline(sort, sort !== "name" || details, maxEntries);
+    const scope = { ...scopeOf(wanted), order: "tree", maxDepth: depth - 1 } as const;
+    const limits = { timeoutMs: maxMs, signal: call.signal };
+    const report = await walkGroups(directory, { ...scope, ...limits }, group => outline.add(group));
     const room = answerBytes(call.settings);
-    const { stopped, leftOut, inaccessible } = found.report;
+    const { leftOut, inaccessible } = report;
+    const isPartial = outline.isFull || report.stopped !== undefined;
     const shown = outline.choose(limit, room - 400, details);
     const lines = new AnswerLines(room);
-    const more = stopped === undefined ? "" : "at least ";
+    const more = isPartial ? "at least " : "";
     const { directories, others } = outline;
     lines.note(
       `${printable(at.given).replace(/\/$/, "")}/ · ${more}${counted(directories, "directory", "directories")}, ${counted(others, "file")}`,
@@ -69,7 +61,7 @@ export const listDirectory = polyfsTool({
         `[left out: ${number(leftOut)} ${wanted.ignored ? "hidden" : wanted.hidden ? "ignored" : "ignored or hidden"}]`,
       );
     if (inaccessible > 0) lines.note(unreadDirectories(inaccessible));
-    if (stopped !== undefined) lines.note("[the tree is larger than what was counted]");
+    if (isPartial) lines.note("[the tree is larger than what was counted]");
     return text(lines.toString());
   },
 });

@@ -1,69 +1,95 @@
 // A tree for display: built during a walk, then cut to the size of an answer. Directories are expanded level by level
 // while their entries fit; one that does not fit stays collapsed and shows its number of entries.
 import { printable } from "../../contract/wording.ts";
-import type { Kind } from "../../engine/fault.ts";
 import { compareBytes } from "../../engine/search/order.ts";
-import type { WalkEntry } from "../../engine/search/walker.ts";
+import type { Group } from "../../engine/search/walker.ts";
 import { humanSize } from "../../engine/text/size.ts";
+import type { DirectoryEntry } from "../../engine/workspace/directory.ts";
 import type { Stat } from "../../engine/workspace/stat.ts";
 import { counted } from "./answer.ts";
 
-interface OutlineNode {
-  readonly name: string;
-  readonly kind: Kind;
+/** A directory. Its entries stay as the walk gave them: most are counted and never shown. */
+interface OutlineBranch {
+  /** -1 for the start. */
   readonly depth: number;
-  readonly target?: string | undefined;
-  readonly stat?: Stat | undefined;
-  readonly children: OutlineNode[];
+  readonly runs: (readonly DirectoryEntry[])[];
+  branches: Map<DirectoryEntry, OutlineBranch> | undefined;
+  /** Of its own entries. */
+  count: number;
   /** All that lies below it, as far as the walk went. */
   below: number;
 }
 
+interface OutlineDetail {
+  readonly target?: string | undefined;
+  readonly stat?: Stat | undefined;
+}
+
 /** An entry that is shown. `closed` is a directory whose entries are not. */
-export interface Shown {
-  readonly node: OutlineNode;
+export interface Shown extends OutlineDetail {
+  readonly entry: DirectoryEntry;
   readonly depth: number;
+  /** All that lies below it, as far as the walk went. */
+  readonly below: number;
   readonly closed: boolean;
 }
 
 type OutlineOrder = "name" | "size" | "modified";
 
+const noDetail: OutlineDetail = {};
+
 export class Outline {
-  readonly #root: OutlineNode = { name: "", kind: "directory", depth: -1, children: [], below: 0 };
+  readonly #root = branchAt(-1);
   /** The directories from the root to the latest entry. */
-  #trail: OutlineNode[] = [this.#root];
+  readonly #trail: OutlineBranch[] = [this.#root];
   readonly #order: OutlineOrder;
   readonly #stats: boolean;
+  readonly #most: number;
+  readonly #details = new Map<DirectoryEntry, OutlineDetail>();
   directories = 0;
   others = 0;
+  /** Whether there was more than the most entries to take. */
+  isFull = false;
 
-  constructor(order: OutlineOrder, stats: boolean) {
+  constructor(order: OutlineOrder, stats: boolean, most: number) {
     this.#order = order;
     this.#stats = stats;
+    this.#most = most;
   }
 
-  /** Takes the next entry of a walk in the order of a tree. */
-  add(entry: WalkEntry): void {
-    const { name, kind, depth } = entry;
-    const node: OutlineNode = {
-      name,
-      kind,
-      depth,
-      target: kind === "symlink" ? entry.target() : undefined,
-      stat: this.#stats ? entry.stat() : undefined,
-      children: [],
-      below: 0,
-    };
+  /** Takes the next entries of a walk in the order of a tree. False if it takes no more. */
+  add(group: Group): boolean {
+    const { depth } = group;
+    const room = this.#most - this.#root.below;
+    this.isFull = group.entries.length > room;
+    const entries = this.isFull ? group.entries.slice(0, room) : group.entries;
     this.#trail.length = depth + 1;
-    this.#trail[depth]?.children.push(node);
-    for (let level = 0; level <= depth; level++) {
-      const above = this.#trail[level];
-      if (above !== undefined) above.below++;
+    const branch = this.#trail[depth];
+    if (branch === undefined) return false;
+    branch.runs.push(entries);
+    branch.count += entries.length;
+    for (let level = 0; level <= depth; level++)
+      (this.#trail[level] as OutlineBranch).below += entries.length;
+    for (let i = 0; i < entries.length; i++) {
+      const entry = entries[i] as DirectoryEntry;
+      if (entry.kind === "symlink" || this.#stats) this.#details.set(entry, this.#detail(entry, group));
+      if (entry.kind === "directory") {
+        // The walk goes down into it next.
+        const inner = branchAt(depth);
+        branch.branches ??= new Map();
+        branch.branches.set(entry, inner);
+        this.#trail[depth + 1] = inner;
+        this.directories++;
+      } else this.others++;
     }
-    if (kind === "directory") {
-      this.directories++;
-      this.#trail.push(node);
-    } else this.others++;
+    return !this.isFull;
+  }
+
+  #detail(entry: DirectoryEntry, { parent }: Group): OutlineDetail {
+    return {
+      target: entry.kind === "symlink" ? parent()?.linkTarget(entry) : undefined,
+      stat: this.#stats ? parent()?.stat(entry) : undefined,
+    };
   }
 
   /** The visible part. `cut` entries of the start itself are hidden, and so are those of collapsed directories. */
@@ -72,58 +98,85 @@ export class Outline {
     room: number,
     details: boolean,
   ): { entries: Shown[]; cut: number; collapsed: number } {
-    const open = new Map<OutlineNode, readonly OutlineNode[]>();
+    const open = new Map<OutlineBranch, readonly DirectoryEntry[]>();
     let entries = limit;
     let bytes = room;
     let collapsed = 0;
-    const cost = ({ name, target = "", depth }: OutlineNode) =>
-      Buffer.byteLength(name) + target.length + 2 * depth + (details ? 45 : 12);
+    const cost = (entry: DirectoryEntry, depth: number) =>
+      Buffer.byteLength(entry.name) +
+      (this.#details.get(entry)?.target?.length ?? 0) +
+      2 * depth +
+      (details ? 45 : 12);
     const top = this.#sorted(this.#root);
-    const first: OutlineNode[] = [];
-    for (const child of top) {
-      const bytesOfChild = cost(child);
-      if (entries === 0 || bytesOfChild > bytes) break;
+    const first: DirectoryEntry[] = [];
+    for (const entry of top) {
+      const bytesOfEntry = cost(entry, 0);
+      if (entries === 0 || bytesOfEntry > bytes) break;
       entries--;
-      bytes -= bytesOfChild;
-      first.push(child);
+      bytes -= bytesOfEntry;
+      first.push(entry);
     }
     open.set(this.#root, first);
-    const queue = [...first];
-    for (const node of queue) {
-      if (node.children.length === 0) continue;
-      const needed = node.children.reduce((sum, child) => sum + cost(child), 0);
-      if (node.children.length > entries || needed > bytes) {
+    const queue: OutlineBranch[] = [];
+    const enqueue = (branch: OutlineBranch, visible: readonly DirectoryEntry[]): void => {
+      for (const entry of visible) {
+        const inner = branch.branches?.get(entry);
+        if (inner !== undefined && inner.count > 0) queue.push(inner);
+      }
+    };
+    enqueue(this.#root, first);
+    for (const branch of queue) {
+      const fits = branch.count <= entries && branch.count * 12 <= bytes;
+      const needed = fits
+        ? branch.runs.flat().reduce((sum, entry) => sum + cost(entry, branch.depth + 1), 0)
+        : Number.POSITIVE_INFINITY;
+      if (needed > bytes) {
         collapsed++;
         continue;
       }
-      entries -= node.children.length;
+      entries -= branch.count;
       bytes -= needed;
-      const children = this.#sorted(node);
-      open.set(node, children);
-      for (const child of children) queue.push(child);
+      const visible = this.#sorted(branch);
+      open.set(branch, visible);
+      enqueue(branch, visible);
     }
-    return { entries: flattened(this.#root, open), cut: top.length - first.length, collapsed };
+    return { entries: this.#flattened(open), cut: top.length - first.length, collapsed };
   }
 
-  #sorted({ children }: OutlineNode): OutlineNode[] {
-    if (this.#order === "name") return children.toSorted((a, b) => compareBytes(a.name, b.name));
-    const size = ({ stat }: OutlineNode) => stat?.size ?? 0;
-    const time = ({ stat }: OutlineNode) => stat?.modified.getTime() ?? 0;
+  #sorted({ runs }: OutlineBranch): DirectoryEntry[] {
+    const entries = runs.flat();
+    if (this.#order === "name") return entries.sort((a, b) => compareBytes(a.name, b.name));
+    const stat = (entry: DirectoryEntry) => this.#details.get(entry)?.stat;
+    const size = (entry: DirectoryEntry) => stat(entry)?.size ?? 0;
+    const time = (entry: DirectoryEntry) => stat(entry)?.modified.getTime() ?? 0;
     const key = this.#order === "size" ? size : time;
-    return children.toSorted((a, b) => key(b) - key(a) || compareBytes(a.name, b.name));
+    return entries.sort((a, b) => key(b) - key(a) || compareBytes(a.name, b.name));
+  }
+
+  /** Without recursion: a tree may be deeper than the stack. */
+  #flattened(open: ReadonlyMap<OutlineBranch, readonly DirectoryEntry[]>): Shown[] {
+    const shown: Shown[] = [];
+    const waiting: { readonly entry: DirectoryEntry; readonly above: OutlineBranch }[] = [];
+    const wait = (above: OutlineBranch, entries: readonly DirectoryEntry[]): void => {
+      for (const entry of entries.toReversed()) waiting.push({ entry, above });
+    };
+    wait(this.#root, open.get(this.#root) ?? []);
+    for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
+      const { entry, above } = next;
+      const branch = above.branches?.get(entry);
+      const below = branch?.below ?? 0;
+      const visible = branch && open.get(branch);
+      const closed = visible === undefined && below > 0;
+      const detail = this.#details.get(entry) ?? noDetail;
+      shown.push({ ...detail, entry, depth: above.depth + 1, below, closed });
+      if (branch !== undefined && visible !== undefined) wait(branch, visible);
+    }
+    return shown;
   }
 }
 
-/** Without recursion: a tree may be deeper than the stack. */
-function flattened(root: OutlineNode, open: ReadonlyMap<OutlineNode, readonly OutlineNode[]>): Shown[] {
-  const shown: Shown[] = [];
-  const waiting = [...(open.get(root) ?? [])].reverse();
-  for (let node = waiting.pop(); node !== undefined; node = waiting.pop()) {
-    const children = open.get(node);
-    shown.push({ node, depth: node.depth, closed: children === undefined && node.below > 0 });
-    for (const child of (children ?? []).toReversed()) waiting.push(child);
-  }
-  return shown;
+function branchAt(depth: number): OutlineBranch {
+  return { depth, runs: [], branches: undefined, count: 0, below: 0 };
 }
 
 export function indented(depth: number, line: string): string {
@@ -131,9 +184,9 @@ export function indented(depth: number, line: string): string {
 }
 
 /** `src/ (120 entries)`, `link -> target`, `a.ts  3.4 KB  2026-07-28 10:15  rw-r--r--` */
-export function describe({ node, closed }: Shown, details: boolean): string {
-  const { kind, target, stat, below } = node;
-  const name = printable(node.name);
+export function describe({ entry, target, stat, below, closed }: Shown, details: boolean): string {
+  const { kind } = entry;
+  const name = printable(entry.name);
   const mark =
     kind === "directory" ? `${name}/` : kind === "symlink" ? `${name} -> ${printable(target ?? "?")}` : name;
   const special = kind === "file" || kind === "directory" || kind === "symlink" ? "" : ` (${kind})`;
