@@ -34,7 +34,7 @@ export class OpenQuestions {
     return [...this.#pending.values()].map(({ wire }) => wire);
   }
 
-  /** Undefined where no page is open any more. */
+  /** Undefined where no page answers it: none is open any more, or it is for none of those who look. */
   async ask(asked: AskedQuestion): Promise<Approval | undefined> {
     const wire = await this.#wire(asked);
     return await new Promise<Approval | undefined>(resolve => {
@@ -73,9 +73,13 @@ export class OpenQuestions {
       );
   }
 
-  /** No page is open any more: questions go to the other ways of asking. */
-  abandon(): void {
-    for (const { end } of [...this.#pending.values()]) end(undefined, { outcome: "gone" });
+  isOpen(id: string): boolean {
+    return this.#pending.has(id);
+  }
+
+  /** No page answers these any more: they go to the other ways of asking. */
+  abandon(isAbandoned: (id: string) => boolean): void {
+    for (const [id, { end }] of [...this.#pending]) if (isAbandoned(id)) end(undefined, { outcome: "gone" });
   }
 
   /** Where the rule cannot be written, this call is allowed all the same: that was part of the answer. */

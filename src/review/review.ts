@@ -25,6 +25,8 @@ const answerMs = 5000;
 interface OpenQuestion {
   readonly server: ConnectedServer;
   readonly question: WireQuestion;
+  /** What the server was told. */
+  answerable: boolean;
 }
 
 interface Waiting {
@@ -47,8 +49,8 @@ export class Review implements ReviewedPast, Disposable {
   readonly #questions = new Map<string, OpenQuestion>();
   readonly #waiting = new Map<string, Waiting>();
   readonly #began = Date.now();
-  /** The number of listeners that can answer a question. */
-  #answering = 0;
+  /** The number of listeners that can answer a question, by viewer. */
+  readonly #answering = new Map<Viewer, number>();
   /** The latest changes that a viewer could not see when they came. */
   #unseen: { readonly viewer: Viewer; readonly id: string }[] = [];
   #calls: { readonly call: Call; readonly roots: readonly string[] }[] = [];
@@ -108,11 +110,11 @@ export class Review implements ReviewedPast, Disposable {
     const stream = this.#streams.get(viewer) ?? new EventStream();
     this.#streams.set(viewer, stream);
     const stop = stream.listen(listener, since);
-    if (answers) this.#answering++;
+    if (answers) this.#count(viewer, 1);
     this.#attend();
     return () => {
       stop();
-      if (answers) this.#answering--;
+      if (answers) this.#count(viewer, -1);
       this.#attend();
       // Events are made for a browser that may come back; not for ever.
       setTimeout(() => {
@@ -225,10 +227,25 @@ export class Review implements ReviewedPast, Disposable {
     }
   }
 
+  #count(viewer: Viewer, more: number): void {
+    const count = (this.#answering.get(viewer) ?? 0) + more;
+    if (count > 0) this.#answering.set(viewer, count);
+    else this.#answering.delete(viewer);
+  }
+
   #attend(): void {
-    const attended = this.#answering > 0;
+    const attended = this.#answering.size > 0;
     this.#presence.attended = attended;
     this.servers.attended = attended;
+    for (const asked of this.#questions.values()) this.#tellAnswerable(asked);
+  }
+
+  /** A page that is open for one workspace does not make the calls of another wait for it. */
+  #tellAnswerable(asked: OpenQuestion): void {
+    const answerable = [...this.#answering.keys()].some(viewer => maySettle(viewer, asked.question));
+    if (answerable === asked.answerable) return;
+    asked.answerable = answerable;
+    asked.server.tellAnswerable(asked.question.id, answerable);
   }
 
   /** Tells a viewer what came before its workspace reached it: a server's change may be seen before its roots are. */
@@ -301,8 +318,10 @@ export class Review implements ReviewedPast, Disposable {
   }
 
   #ask(server: ConnectedServer, question: WireQuestion): void {
-    const asked = { server, question };
+    this.onRoots(question.roots);
+    const asked = { server, question, answerable: true };
     this.#questions.set(question.id, asked);
+    this.#tellAnswerable(asked);
     this.#send(async viewer =>
       maySettle(viewer, question)
         ? { name: "question", data: await shownQuestion(viewer, asked) }

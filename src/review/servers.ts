@@ -8,6 +8,8 @@ import { type FromServer, folders, type ServerFile } from "./wire.ts";
 export interface ConnectedServer {
   readonly info: ServerInfo;
   send(answer: AnswerRequest & { readonly id: string }): void;
+  /** Whether a person may answer a question: if none can at any page, it does not wait for one. */
+  tellAnswerable(id: string, answerable: boolean): void;
 }
 
 interface Connected {
@@ -75,6 +77,7 @@ export class Servers implements Disposable {
     const server = {
       info: infoOf(file),
       send: (answer: AnswerRequest & { id: string }) => channel.send({ is: "answer", ...answer }),
+      tellAnswerable: (id: string, answerable: boolean) => channel.send({ is: "answerable", id, answerable }),
     };
     channel.onMessage = message => {
       const told = message as FromServer;

@@ -46,6 +46,8 @@ export class Station implements Disposable {
   readonly #questions: OpenQuestions;
   /** Authenticated pages, and whether they are visible. */
   readonly #pages = new Map<LocalChannel, boolean>();
+  /** The questions that no person at a page may answer. */
+  readonly #unanswerable = new Map<LocalChannel, Set<string>>();
   #attended: (() => void)[] = [];
   readonly #leave = () => this[Symbol.dispose]();
 
@@ -109,7 +111,8 @@ export class Station implements Disposable {
     channel.onMessage = message => this.#heard(channel, message as FromPage);
     channel.onClose = () => {
       this.#pages.delete(channel);
-      if (!this.#isAttended) this.#questions.abandon();
+      this.#unanswerable.delete(channel);
+      this.#abandonUnanswerable();
     };
   }
 
@@ -120,9 +123,25 @@ export class Station implements Disposable {
       channel.send({ is: "hello", calls: this.#options.calls(), questions: this.#questions.open });
     } else if (!this.#pages.has(channel)) return void channel.close();
     else if (message.is === "attended") this.#pages.set(channel, message.attended === true);
+    else if (message.is === "answerable") this.#noteAnswerable(channel, message.id, message.answerable);
     else if (message.is === "answer") this.#questions.answer(message.id, message);
     if (this.#isAttended) for (const wake of this.#attended.splice(0)) wake();
-    else this.#questions.abandon();
+    this.#abandonUnanswerable();
+  }
+
+  #noteAnswerable(channel: LocalChannel, id: unknown, answerable: unknown): void {
+    const ids = this.#unanswerable.get(channel) ?? new Set<string>();
+    this.#unanswerable.set(channel, ids);
+    if (answerable === false && this.#questions.isOpen(String(id))) ids.add(String(id));
+    else ids.delete(String(id));
+  }
+
+  /** Questions that no one at a visible page may answer go to the other ways of asking. */
+  #abandonUnanswerable(): void {
+    const visible = [...this.#pages].filter(([, attended]) => attended).map(([channel]) => channel);
+    this.#questions.abandon(id => visible.every(channel => this.#unanswerable.get(channel)?.has(id)));
+    for (const ids of this.#unanswerable.values())
+      for (const id of ids) if (!this.#questions.isOpen(id)) ids.delete(id);
   }
 }
 

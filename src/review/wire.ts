@@ -61,4 +61,6 @@ export type FromPage =
   | { readonly is: "hello"; readonly secret: string; readonly attended: boolean }
   /** Whether the page is open. */
   | { readonly is: "attended"; readonly attended: boolean }
+  /** Whether a person at the page may answer a question. A page that says nothing may. */
+  | { readonly is: "answerable"; readonly id: string; readonly answerable: boolean }
   | ({ readonly is: "answer"; readonly id: string } & AnswerRequest);

@@ -177,8 +177,9 @@ describe("with tokens", () => {
     const policy = join(fixture.base, "narrow.json");
     writeFileSync(policy, JSON.stringify({ rules: [{ paths: ["deep"], access: "deny" }] }));
     const narrow = newToken(fixture, "narrow", "--effects", "reviews");
+    const caller = newToken(fixture, "caller", "--effects", "reads");
     const file = JSON.parse(readFileSync(tokens(fixture), "utf8"));
-    file.tokens[2].policy = policy;
+    for (const token of file.tokens.slice(2)) token.policy = policy;
     writeFileSync(tokens(fixture), JSON.stringify(file));
     const start = await fixture.start(
       ["--http", "0", "--tokens", tokens(fixture), "--dialect", "polyfs", fixture.root],
@@ -212,6 +213,9 @@ describe("with tokens", () => {
     ];
     for (const route of texts) expect((await some.get(route)).text).not.toMatch(/deep|b\.txt/);
     expect((await some.get("api/notes")).json.notes).toHaveLength(1);
+    const told = (await (await overHttp(start, caller)).call("list_changes", {})).text;
+    expect(told).toContain(`about ${seen}`);
+    expect(told).not.toMatch(/deep|b\.txt/);
     for (const body of [{ path: hidden, text: "x" }])
       expect((await some.post("api/notes", { change, ...body })).status).toBe(400);
     expect((await some.post("api/keep", { changes: [change], path: hidden, kept: true })).status).toBe(400);

@@ -171,6 +171,18 @@ describe("a token for a workspace", () => {
     expect((await one.call("list_changes", {})).text).toContain("tulip: shorter, please");
   });
 
+  it("does not make the calls of another workspace wait for its page", async () => {
+    const { one, pages } = await tenants();
+    await pages[1].events();
+    const asks = async () => await one.call("write_file", { path: "asked/a.txt", content: "a\n" });
+    expect(await asks()).toMatchObject({ isError: true, text: expect.stringContaining("polyfs grant") });
+    const mine = await pages[0].events();
+    const waiting = asks();
+    await mine.next("question");
+    mine.close();
+    expect(await waiting).toMatchObject({ isError: true, text: expect.stringContaining("polyfs grant") });
+  });
+
   it("sees the forks of its workspace at /review/w/NAME/, and no other workspace there", async () => {
     const { fixture, tokens, one, two, pages } = await tenants();
     await one.change("write_file", { path: "tulip.txt", content: "tulip\n" });

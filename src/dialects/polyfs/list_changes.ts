@@ -7,7 +7,7 @@ import { changeLines } from "./change-lines.ts";
 import { addNetLines } from "./net-lines.ts";
 import { pathAt } from "./paths.ts";
 import { polyfsTool } from "./polyfs-tool.ts";
-import { noteLine, unreadNotes } from "./reviewer-notes.ts";
+import { isForCaller, noteLine, unreadNotes } from "./reviewer-notes.ts";
 import { noteShown } from "./shown-diff.ts";
 import { sinceOf } from "./since.ts";
 
@@ -45,7 +45,7 @@ export const listChanges = polyfsTool({
     }
     const listed = found.slice(0, limit);
     const others = (call.notes?.about(listed.map(({ id }) => id)) ?? []).filter(
-      ({ id }) => !unread.some(note => note.id === id),
+      note => !unread.some(({ id }) => id === note.id) && isForCaller(workspace, note),
     );
     const place = at && workspace.locate(at).path;
     const isWanted = (file: RecordedFile) => place === undefined || concerns(file, place);

@@ -27,13 +27,18 @@ export function withNoteCount(reply: Reply, call: CallContext): Reply {
 
 /** What the caller has yet to get, as far as it may see what it is about. */
 export function unreadNotes({ notes, session, workspace }: CallContext): readonly CallerNote[] {
-  const unread = notes?.unread(session) ?? [];
-  return unread.filter(({ path, change }) => {
-    if (path !== undefined)
-      return workspace.roots.some(root => isWithin(path, root.path)) && !workspace.isHidden(path);
-    const record = workspace.archive.changes.get(change);
-    return record !== undefined && isVisible(workspace, record);
-  });
+  return (notes?.unread(session) ?? []).filter(note => isForCaller(workspace, note));
+}
+
+/** A note on a file that a rule hides from the caller would reveal that file. */
+export function isForCaller(
+  workspace: CallContext["workspace"],
+  { path, change }: Pick<CallerNote, "path" | "change">,
+): boolean {
+  if (path !== undefined)
+    return workspace.roots.some(root => isWithin(path, root.path)) && !workspace.isHidden(path);
+  const record = workspace.archive.changes.get(change);
+  return record !== undefined && isVisible(workspace, record);
 }
 
 /** `note on m4x… src/a.ts:12: Use the other helper.` */
