@@ -3,7 +3,7 @@
 import { execFileSync } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, readFileSync, renameSync, statSync, writeFileSync } from "node:fs";
-import { createServer } from "node:net";
+import { connect as connectPlain, createServer } from "node:net";
 import { join } from "node:path";
 import { connect } from "node:tls";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
@@ -12,7 +12,7 @@ import { StreamableHTTPClientTransport as HttpV1 } from "@modelcontextprotocol/s
 import { describe, expect, it, onTestFinished } from "vitest";
 import { polyfs } from "../cli/program.ts";
 import { tree } from "./fixture.ts";
-import { startOverHttp as start } from "./started-program.ts";
+import { startOverHttp as start, startWithFewFiles } from "./started-program.ts";
 import { modern, send } from "./wire.ts";
 
 function newToken(file: string, name: string, ...args: readonly string[]): string {
@@ -309,5 +309,26 @@ describe("a server that gets a signal", () => {
     signal("SIGTERM");
     expect((await running).body).toContain("finished");
     expect(await ended).toMatchObject({ code: 0 });
+  });
+});
+
+describe.runIf(process.platform === "linux")("connections of strangers", () => {
+  it("leave enough descriptors for the files of a call", async () => {
+    const { url } = await startWithFewFiles(300, tree({ "a.txt": "hello" }));
+    // The client keeps its connection: new ones are turned away by then.
+    const read = () =>
+      modern(`${url}/mcp/fs`, "tools/call", { name: "fs.read_file", arguments: { path: "a.txt" } });
+    const before = (await read()).body;
+    expect(before).toContain("hello");
+    const strangers = Array.from({ length: 400 }, () =>
+      connectPlain(Number(new URL(url).port), "127.0.0.1").on("error", () => {}),
+    );
+    onTestFinished(() => {
+      for (const socket of strangers) socket.destroy();
+    });
+    await Promise.all(
+      strangers.map(socket => Promise.race([once(socket, "connect"), once(socket, "close")])),
+    );
+    expect((await read()).body).toBe(before);
   });
 });

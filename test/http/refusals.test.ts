@@ -258,6 +258,21 @@ describe("a caller", () => {
     expect(Number(third.headers["retry-after"])).toBeGreaterThan(0);
   });
 
+  it("that sends large bodies slowly keeps nobody else out", async () => {
+    const tokens = tokenFile();
+    const { ann, bob } = tokens.write({ name: "ann" }, { name: "bob" });
+    const maxBodyBytes = 2000;
+    const { url } = await serve([tree()], { access: byTokens(tokens), maxBodyBytes });
+    const head = `POST /mcp/fs HTTP/1.1\r\nHost: localhost\r\nAuthorization: ${ann?.authorization}\r\nContent-Type: application/json\r\nContent-Length: ${maxBodyBytes}\r\n\r\n`;
+    const slow = Array.from({ length: 4 }, () => connect(Number(new URL(url).port), "127.0.0.1"));
+    for (const socket of slow) socket.write(`${head}"${"x".repeat(maxBodyBytes - 2)}`);
+    // A fifth body of the same caller shows that the four have arrived.
+    const large = { method: "POST", headers: { ...json, ...ann }, body: `"${"x".repeat(1000)}"` };
+    await expect.poll(async () => (await send(`${url}/mcp/fs`, large)).status).toBe(503);
+    expect((await modern(`${url}/mcp/fs`, "tools/list", {}, bob)).status).toBe(200);
+    for (const socket of slow) socket.destroy();
+  });
+
   it("cannot use the session of another, nor one for another dialect", async () => {
     const tokens = tokenFile();
     const { ann, bob } = tokens.write({ name: "ann" }, { name: "bob" });

@@ -23,7 +23,21 @@ export async function startWith(
   environment: Readonly<Record<string, string>>,
   ...args: readonly string[]
 ): Promise<Program> {
-  const child = spawn(process.execPath, [join(repository, "dist/polyfs.cjs"), "--http", "0", ...args], {
+  return await started([process.execPath], environment, args);
+}
+
+/** The same with no more than so many open files. */
+export async function startWithFewFiles(most: number, ...args: readonly string[]): Promise<Program> {
+  const limited = ["/bin/sh", "-c", `ulimit -n ${most}; exec "$0" "$@"`, process.execPath];
+  return await started(limited, {}, args);
+}
+
+async function started(
+  [command = "", ...before]: readonly string[],
+  environment: Readonly<Record<string, string>>,
+  args: readonly string[],
+): Promise<Program> {
+  const child = spawn(command, [...before, join(repository, "dist/polyfs.cjs"), "--http", "0", ...args], {
     stdio: ["ignore", "ignore", "pipe"],
     env: { ...process.env, POLYFS_STATE_DIR: tree(), ...environment },
   });

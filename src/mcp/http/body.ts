@@ -1,5 +1,6 @@
 // The body of a request: bounded per request and in total, and parsed once. A body over the limit is refused as soon
-// as that is known.
+// as that is known. Where all bodies together are over theirs, callers that hold more than an equal share are refused:
+// one that sends slowly must not keep others out.
 import { isUtf8 } from "node:buffer";
 import type { IncomingMessage } from "node:http";
 import { JsonShape } from "../json-shape.ts";
@@ -16,14 +17,15 @@ const atOnce = 4;
 
 export class Bodies {
   readonly #limit: number;
-  /** Bytes that are held, of all requests. */
+  /** Bytes that are held, of all requests, and by caller. */
   #held = 0;
+  readonly #byCaller = new Map<string, number>();
 
   constructor(limit: number) {
     this.#limit = limit;
   }
 
-  async read(request: IncomingMessage): Promise<Body> {
+  async read(request: IncomingMessage, caller: string): Promise<Body> {
     if (Number(request.headers["content-length"]) > this.#limit) throw this.#tooLarge();
     const chunks: Buffer[] = [];
     const shape = new JsonShape();
@@ -31,9 +33,9 @@ export class Bodies {
     try {
       for await (const chunk of request as AsyncIterable<Buffer>) {
         bytes += chunk.length;
-        this.#held += chunk.length;
+        this.#hold(caller, chunk.length);
         if (bytes > this.#limit) throw this.#tooLarge();
-        if (this.#held > this.#limit * atOnce) {
+        if (this.#isOverShare(caller)) {
           throw new Refusal(503, "Too much is being sent at once; try again", {
             headers: { "retry-after": "1", connection: "close" },
           });
@@ -44,8 +46,20 @@ export class Bodies {
       }
       return { message: parse(Buffer.concat(chunks, bytes)), bytes };
     } finally {
-      this.#held -= bytes;
+      this.#hold(caller, -bytes);
     }
+  }
+
+  #hold(caller: string, bytes: number): void {
+    this.#held += bytes;
+    const now = (this.#byCaller.get(caller) ?? 0) + bytes;
+    if (now === 0) this.#byCaller.delete(caller);
+    else this.#byCaller.set(caller, now);
+  }
+
+  #isOverShare(caller: string): boolean {
+    const most = this.#limit * atOnce;
+    return this.#held > most && (this.#byCaller.get(caller) ?? 0) > most / this.#byCaller.size;
   }
 
   #tooLarge(): Refusal {

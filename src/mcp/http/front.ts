@@ -181,7 +181,7 @@ export class Front {
     if (!/^application\/json\s*(;|$)/i.test(headers["content-type"] ?? "")) {
       throw new Refusal(415, "Unsupported media type: send application/json");
     }
-    const body = await this.#options.bodies.read(request);
+    const body = await this.#options.bodies.read(request, lineOf(request, principal));
     for (const message of Array.isArray(body.message) ? body.message : [body.message]) {
       if (!isRecord(message) || message.method !== "tools/call" || !isRecord(message.params)) continue;
       const tool = table.tool(message.params.name);

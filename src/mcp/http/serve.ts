@@ -2,6 +2,7 @@
 // while, and stops the rest.
 import { createServer as createHttpServer } from "node:http";
 import type { AddressInfo, Server } from "node:net";
+import { mostOpenFiles } from "../../engine/workspace/system/open-files.ts";
 import type { Log } from "../log.ts";
 import { inUrl, isLoopback, type ListenAddress } from "./listen-address.ts";
 import { createService, lastMs, type ServiceOptions, within } from "./service.ts";
@@ -95,8 +96,9 @@ async function createListener(tls: Certificate | undefined, listener: RequestLis
   return limited(createHttpsServer({ ...timeouts, ...tls, minVersion: "TLSv1.2" }, listener));
 }
 
+/** Connections come before authentication: half of the descriptors stay free for the files of calls. */
 function limited<S extends Server>(server: S): S {
-  server.maxConnections = 8192;
+  server.maxConnections = Math.min(8192, Math.floor((mostOpenFiles() ?? Number.POSITIVE_INFINITY) / 2));
   return server;
 }
 
