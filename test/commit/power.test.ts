@@ -1,6 +1,7 @@
 import { spawnSync } from "node:child_process";
 import {
   linkSync,
+  mkdirSync,
   readdirSync,
   readFileSync,
   renameSync,
@@ -35,15 +36,20 @@ function patched(): Fixture {
   return fixture;
 }
 
-/** Makes the journal look as if the machine had been started anew since. */
-function reboot(fixture: Fixture): void {
+/**
+ * Makes the journal look as if the machine had been started anew since. With `lost`, marks of this kind have not come
+ * to the disk.
+ */
+function reboot(fixture: Fixture, lost?: "done"): void {
   const processes = join(fixture.state, "processes");
   const dead = join(processes, readdirSync(processes)[0] ?? "");
   for (const name of readdirSync(dead).filter(name => name.startsWith("journal-"))) {
     const key = readFileSync(join(fixture.state, "key"));
     const records = readJournal(join(dead, name), key);
     const journal = new Journal(join(dead, name), records[0]?.generation ?? 1, key);
-    for (const { body, blob } of records) journal.append({ ...(body as object), boot: anotherBoot }, [blob]);
+    for (const { body, blob } of records)
+      if ((body as { is: string }).is !== lost)
+        journal.append({ ...(body as object), boot: anotherBoot }, [blob]);
     journal.close();
   }
   const owner = join(dead, "owner");
@@ -70,6 +76,34 @@ describe("after the power failed, with a commit acknowledged and nothing flushed
     reboot(fixture);
     fixture.workspace.at("f0");
     expect(fixture.text("f1")).toBe("theirs, and longer than it was");
+  });
+
+  it("is in the history where another process has replaced its file since and has no journal of that any more", () => {
+    using fixture = new Fixture({ a: "old" });
+    spawnSync(process.execPath, [worker.path, "answered", fixture.base, "2"]);
+    const at = join(fixture.inside, "a");
+    writeFileSync(join(fixture.inside, "new"), "later");
+    renameSync(join(fixture.inside, "new"), at);
+    const changes = join(fixture.state, "changes");
+    mkdirSync(changes, { recursive: true });
+    const files = [{ at, effect: "modified", kind: "file" }];
+    const later = {
+      id: "zzzzzzzzzzz",
+      time: Date.now(),
+      action: "test",
+      client: "",
+      parents: [],
+      kept: false,
+    };
+    writeFileSync(join(changes, `${later.id}.json`), JSON.stringify({ ...later, files }));
+    reboot(fixture, "done");
+    fixture.workspace.at("a");
+    expect(fixture.text("a")).toBe("later");
+    const [recorded, ...others] = [...fixture.workspace.archive.changes.newest()].reverse();
+    expect(others.map(({ id }) => id)).toEqual([later.id]);
+    expect(recorded?.files.map(({ before, after }) => [before?.kind, after?.kind])).toEqual([
+      ["file", "file"],
+    ]);
   });
 
   it("without a power cut, an emptied file is a change like any other", () => {

@@ -1,8 +1,10 @@
 // What recovery has to know about all commits at once after a power cut, because each of them may be on the disk in
 // part: which are known to have happened, and which directories it has made again under another inode.
 
+import type { ChangeRecord } from "../archive/log.ts";
 import { under } from "../root.ts";
 import type { EntryRef, HeldDirectories } from "./held-directories.ts";
+import { bootId } from "./identity.ts";
 import type { JournalledCommit } from "./journalled-commit.ts";
 import type { Step } from "./step.ts";
 import { sys } from "./syscalls.ts";
@@ -12,11 +14,28 @@ export class PowerCut {
   readonly #newest = new Map<string, string>();
   readonly #made = new Set<string>();
 
-  constructor(commits: readonly JournalledCommit[]) {
+  /**
+   * `commits` are those in journals. `recorded` are the changes in history, newest first: the journal of a process may
+   * restart and forget a commit while that of another process still holds an earlier one at the same path.
+   */
+  constructor(commits: readonly JournalledCommit[], recorded: () => Iterable<ChangeRecord>) {
     for (const { intent, state } of commits) {
       if (state === "staged") continue;
-      for (const path of pathsOf(intent.steps, intent.places)) this.#newest.set(path, intent.id);
+      for (const path of pathsOf(intent.steps, intent.places)) this.#note(path, intent.id);
     }
+    const lost = commits.filter(({ intent }) => intent.boot !== bootId()).map(({ intent }) => intent.id);
+    const oldest = lost.sort()[0];
+    if (oldest === undefined) return;
+    for (const { id, files, began } of recorded()) {
+      if (id <= oldest) break;
+      if (began !== undefined) continue; // a command takes no locks
+      for (const { at, from } of files)
+        for (const path of [at, from]) if (path !== undefined) this.#note(path, id);
+    }
+  }
+
+  #note(path: string, id: string): void {
+    if (id > (this.#newest.get(path) ?? "")) this.#newest.set(path, id);
   }
 
   /** Whether a later commit worked on the same path: it held the lock, so this commit had ended. */

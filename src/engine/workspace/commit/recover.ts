@@ -48,7 +48,8 @@ export function recover(state: StateDirectory, roots: readonly Root[]): void {
   const commits = estates
     .flatMap(estate => estate.commits.map(journalled => ({ journalled, estate })))
     .sort((a, b) => (a.journalled.intent.id < b.journalled.intent.id ? -1 : 1));
-  const outage = new PowerCut(commits.map(({ journalled }) => journalled));
+  const journalled = commits.map(one => one.journalled);
+  const outage = new PowerCut(journalled, () => archive.changes.newest());
   const open = openGranted(state, roots, outage);
   for (const { journalled, estate } of commits) {
     try {
