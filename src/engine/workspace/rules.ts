@@ -32,8 +32,11 @@ interface Base {
   readonly standsFor?: readonly string[] | undefined;
 }
 
-/** The largest file that is masked; a larger one under such a rule cannot be read. */
-export const maxMaskedBytes = 4 * 1024 * 1024;
+/**
+ * The largest file that is masked; a larger one under such a rule cannot be read. A mask takes some 40 ms for so many
+ * bytes, in which other calls wait.
+ */
+export const maxMaskedBytes = 1024 * 1024;
 
 const noPolicies: PolicySource = { current: () => [] };
 const mark = Buffer.from(placeholder);
