@@ -7,6 +7,7 @@ import {
   linkSync,
   mkdtempSync,
   readdirSync,
+  renameSync,
   rmSync,
   statSync,
   writeFileSync,
@@ -34,6 +35,25 @@ afterAll(() => worker[Symbol.dispose]());
 const large = 400_000; // words: more than a journal holds
 
 describe("a change that has just been answered", () => {
+  it("is the last one also while it cannot be recorded, and undo does not take an older one for it", async () => {
+    using fixture = new Fixture({ first: "0", second: "0" });
+    const { workspace, state } = fixture;
+    const write = (name: string) => workspace.edit(workspace.at(name), () => Buffer.from("1"));
+    await write("first");
+    await workspace.settled();
+    renameSync(join(state, "objects"), join(state, "objects-away"));
+    writeFileSync(join(state, "objects"), "");
+    await write("second");
+    const [latest] = await listChanges(workspace, { limit: 1 });
+    expect(latest).toMatchObject({ kept: false, files: [{ at: join(fixture.inside, "second") }] });
+    await expect(undo(workspace, { change: latest?.id ?? "" })).rejects.toMatchObject({ code: "not_kept" });
+    rmSync(join(state, "objects"));
+    renameSync(join(state, "objects-away"), join(state, "objects"));
+    expect(await listChanges(workspace, { limit: 1 })).toMatchObject([{ id: latest?.id, kept: true }]);
+    await undo(workspace, { change: latest?.id ?? "" });
+    expect(fixture.text("second")).toBe("0");
+  });
+
   it("is not recorded yet, but the history has it when it is asked for", async () => {
     using fixture = new Fixture({ a: "old" });
     const { id } = await fixture.commit([fixture.write("a", "new")]);

@@ -329,6 +329,7 @@ describe.runIf(process.platform === "linux")("connections of strangers", () => {
     await Promise.all(
       strangers.map(socket => Promise.race([once(socket, "connect"), once(socket, "close")])),
     );
-    expect((await read()).body).toBe(before);
+    // The server accepts them one by one, between calls.
+    for (let round = 0; round < 50; round++) expect((await read()).body).toBe(before);
   });
 });

@@ -219,7 +219,9 @@ class Inverting {
   }
 
   async invert(): Promise<Inverse> {
-    const { effect, at, before, after, replaced } = this.#file;
+    const { effect, at, before, after, replaced, moved } = this.#file;
+    const isBare = [before, after, replaced, moved].every(one => one === undefined);
+    if (isBare && !this.#record.kept) throw this.#notKept();
     switch (effect) {
       case "created":
         return this.#remove(after);

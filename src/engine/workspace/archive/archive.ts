@@ -117,9 +117,13 @@ export class Archive {
   }
 
   /** Records that a commit happened of which nothing could be kept. */
-  recordUnkept(id: string, { time, by, files, parents }: PendingRecord): void {
-    const bare = files.map(({ at, effect, kind, from }) => ({ at, effect, kind, ...(from && { from }) }));
-    this.changes.addUnkept({ id, time, ...by, files: bare, parents });
+  recordUnkept(id: string, account: PendingRecord): void {
+    this.changes.addUnkept(bareRecord(id, account));
+  }
+
+  /** Shows a commit as one of which nothing is kept, until it is recorded. */
+  noteUnrecorded(id: string, account: PendingRecord): void {
+    this.changes.noteUnkept(bareRecord(id, account));
   }
 
   /** Whether all contents of a change are present. The next flush includes them. */
@@ -190,4 +194,10 @@ export class Archive {
       });
     return this.#clearing;
   }
+}
+
+/** What happened, without any content. */
+function bareRecord(id: string, { time, by, files, parents }: PendingRecord): Omit<ChangeRecord, "kept"> {
+  const bare = files.map(({ at, effect, kind, from }) => ({ at, effect, kind, ...(from && { from }) }));
+  return { id, time, ...by, files: bare, parents };
 }

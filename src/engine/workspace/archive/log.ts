@@ -141,12 +141,16 @@ export class ChangeLog {
    * memory.
    */
   addUnkept(record: Omit<ChangeRecord, "kept">): void {
-    const unkept = { ...record, kept: false };
     try {
-      this.add(unkept);
+      this.add({ ...record, kept: false });
     } catch {
-      this.#unwritten.set(record.id, unkept);
+      this.noteUnkept(record);
     }
+  }
+
+  /** The same in memory only, until the change is added. */
+  noteUnkept(record: Omit<ChangeRecord, "kept">): void {
+    this.#unwritten.set(record.id, { ...record, kept: false });
   }
 
   get(id: string): ChangeRecord | undefined {

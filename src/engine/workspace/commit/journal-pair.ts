@@ -251,7 +251,8 @@ export class JournalPair {
           this.#done(journalState, journalled);
           journalState.keepRecorded(journalled);
         } catch {
-          // The next checkpoint tries again.
+          // The next checkpoint tries again. Until then history must not end before this change.
+          this.#archive.noteUnrecorded(journalled.intent.id, journalled.intent.account);
         }
       }
     }
