@@ -117,10 +117,15 @@ function checkObject(
     if (given === undefined || (given === null && !required && !isOfType(null, property.type ?? "null"))) {
       if (required)
         issues.push({ at: path(name), rule: "required", expected: expectation(property), got: "nothing" });
-      else if (property.default !== undefined) result[name] = structuredClone(property.default);
+      else if (property.default !== undefined) result[name] = ownCopy(property.default);
     } else result[name] = check(property, given, path(name), issues);
   }
   return result;
+}
+
+/** A default that the tool may change. */
+function ownCopy(value: unknown): unknown {
+  return typeof value === "object" ? structuredClone(value) : value;
 }
 
 function isObject(value: unknown): value is Record<string, unknown> {

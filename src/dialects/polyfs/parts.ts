@@ -13,6 +13,7 @@ export interface PathPart {
 }
 
 export function partOf(written: string, call: CallContext): PathPart {
+  if (!/[:#]/.test(written)) return { written, file: written };
   const lines = /^(.+):(\d+)(?:-(\d+)?)?$/s.exec(written);
   const symbol = /^(.+?)#(.+)$/s.exec(written);
   if ((lines === null && symbol === null) || exists(written, call)) return { written, file: written };

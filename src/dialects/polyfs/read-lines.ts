@@ -1,12 +1,12 @@
 // Lines of a file that is read whole: a page of them, some parts, or its outline.
 import type { CallContext } from "../../contract/context.ts";
 import { Fault } from "../../engine/fault.ts";
-import { contentOf, remember, sameVersion } from "../../engine/history/versions.ts";
+import { contentOf, sameVersion } from "../../engine/history/versions.ts";
 import { sourceOf } from "../../engine/syntax/known-structures.ts";
 import { languageOf } from "../../engine/syntax/language.ts";
 import { type Structure, structureOf } from "../../engine/syntax/structure.ts";
 import { symbolIn } from "../../engine/syntax/symbols.ts";
-import { LineIndex } from "../../engine/text/lines.ts";
+import type { LineIndex } from "../../engine/text/lines.ts";
 import type { Text } from "../../engine/text/text.ts";
 import type { OpenFile } from "../../engine/workspace/file.ts";
 import { AnswerLines, isShownWhole, shownLine } from "./answer.ts";
@@ -16,6 +16,7 @@ import { readableText } from "./documents.ts";
 import { refused, toldInline } from "./failure.ts";
 import type { PathPart } from "./parts.ts";
 import { defaultLimit, type ReadParams } from "./read-params.ts";
+import { textRead } from "./recent-texts.ts";
 import { structuresOf } from "./search-code.ts";
 import { headLine } from "./text-file.ts";
 
@@ -29,10 +30,11 @@ export async function readLines(
   { workspace, settings }: CallContext,
   room: number,
 ): Promise<string> {
-  const bytes = await file.bytes(settings.maxFileBytes);
-  const { text, as } = await readableText(file.given, bytes, reading.encoding);
+  const bytes = file.whole() ?? (await file.bytes(settings.maxFileBytes));
+  const reads = textRead(workspace, file, bytes, reading.encoding);
+  const read = reads instanceof Promise ? await reads : reads; // waiting for what is there costs turns
+  const { text, as, version } = read;
   const past = () => ({ workspace, at: file.path });
-  const version = remember(workspace, file.path, bytes);
   const structure = async () => {
     const found = await structureOf(text.path, text.body);
     const source = as === undefined ? sourceOf(file.given, version, text.body) : undefined;
@@ -42,12 +44,12 @@ export async function readLines(
   const { since } = reading;
   if (since !== undefined && sameVersion(since, version))
     return `${headLine(file.given, text, version, { as })}\nunchanged`; // the text need not be decoded
-  const index = new LineIndex(text.body);
-  const head = headLine(file.given, text, version, { as, lines: index.count("terminated") });
+  const index = read.index();
+  const head = read.head();
   const isWhole = parts.every(({ lines, symbol }) => lines === undefined && symbol === undefined);
   if (since === undefined || !isWhole) {
     const content = new Parts(head, text, index, reading, room, structure);
-    return isWhole ? content.whole() : content.some(parts);
+    return await (isWhole ? content.whole() : content.some(parts));
   }
   const old = await contentOf(past(), since);
   if (old === undefined)

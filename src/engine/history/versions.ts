@@ -26,8 +26,12 @@ export interface Past {
  * The version of a file's bytes as the caller sees them, which are kept for later. The answer does not wait for that.
  * A read-only server writes nothing to the state directory either: the latest are kept in memory.
  */
-export function remember(workspace: Workspace, at: string, bytes: Uint8Array): string {
-  const hash = contentHash(bytes);
+export function remember(
+  workspace: Workspace,
+  at: string,
+  bytes: Uint8Array,
+  hash = contentHash(bytes),
+): string {
   if (!workspace.roots.some(({ access }) => access === "read-write"))
     workspace.recentReads.keep(at, bytes, hash);
   else if (bytes.length <= maxRememberedBytes) setImmediate(keep, workspace, at, bytes, hash);

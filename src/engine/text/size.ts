@@ -12,6 +12,8 @@ export function humanSize(bytes: number): string {
     // 1023.95 would be printed as 1024.0.
     if (value < 1023.95) break;
   }
-  const digits = value.toFixed(1);
-  return `${digits.endsWith(".0") ? digits.slice(0, -2) : digits} ${unit}`;
+  // In tenths, which takes a fraction of the time of `toFixed`.
+  const tenths = Math.round(value * 10);
+  const rest = tenths % 10;
+  return `${(tenths - rest) / 10}${rest === 0 ? "" : `.${rest}`} ${unit}`;
 }

@@ -1,5 +1,5 @@
 // Reading files: pages of numbered lines, media, bytes, several at once, within an answer's room.
-import { symlinkSync, truncateSync } from "node:fs";
+import { symlinkSync, truncateSync, utimesSync, writeFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { Fixture, numbered, type Server, versionIn } from "./fixture.ts";
 
@@ -34,6 +34,26 @@ describe("read_file", () => {
     for (const path of [fixture.path("a.txt"), `file://${fixture.path("a.txt")}`, "./src/../a.txt"])
       expect(await server.says("read_file", { path })).toMatch(/^a\.txt · /);
     expect(await server.says("read_file", { path: "link" })).toMatch(/^link · 3 lines/);
+  });
+
+  it("gives what a file holds now, also if only its bytes have changed and neither its size nor its times", async () => {
+    const at = fixture.path("again.txt");
+    const write = (text: string) => {
+      writeFileSync(at, text);
+      utimesSync(at, 1, 1);
+    };
+    const versions = new Set<string>();
+    for (const text of ["one\n", "two\n", "two\n", "\xff\xfe\n", "one\n"]) {
+      write(text);
+      const said = await server.says("read_file", { path: "again.txt" });
+      expect(said.split("\n").slice(1)).toEqual([`1: ${text.trimEnd()}`]);
+      expect(versionIn(said)).toBe(versionIn(await server.says("file_info", { path: "again.txt" })));
+      versions.add(versionIn(said));
+    }
+    expect(versions.size).toBe(3);
+    const [head] = (await server.says("read_file", { path: "again.txt", encoding: "latin1" })).split("\n");
+    expect(head).toContain("iso-8859-1");
+    expect(await server.says("read_file", { path: "again.txt" })).not.toContain("iso-8859-1");
   });
 
   it("names the same version for the same bytes to every reader", async () => {
