@@ -149,14 +149,37 @@ const scriptOpen =
   /^(call_expression|parenthesized_expression|function_expression|unary_expression|assignment_expression|pair|sequence_expression|as_expression|satisfies_expression)$/;
 const isScript = /script$|^tsx$/;
 
-export function mayHold(grammar: Grammar, type: string): boolean {
+function mayHold(grammar: Grammar, type: string): boolean {
   if (isScript.test(grammar) && scriptOpen.test(type)) return true;
   return open.test(type) && !closed.test(type);
 }
 
 /** Nodes that belong to the one declaration inside of them: `export`, decorators, `const`. */
-export const wrapper =
+const wrapper =
   /^(export_statement|ambient_declaration|decorated_definition|template_declaration|expression_statement|lexical_declaration|variable_declaration|type_declaration|const_declaration|var_declaration|field_declaration|property_declaration|declaration|local_variable_declaration)$/;
 
 /** Nodes above a declaration that belong to it. */
-export const above = /comment|^decorator$|attribute_item|^attribute_list$/;
+const above = /comment|^decorator$|attribute_item|^attribute_list$/;
+
+export interface NodeRole {
+  /** The kind of symbol that it may declare. */
+  readonly kind: SymbolKind | undefined;
+  readonly mayHold: boolean;
+  readonly isWrapper: boolean;
+  readonly isAbove: boolean;
+}
+
+/** What a type of node is, for one walk. A tree has many nodes and few types, and the expressions take long. */
+export function rolesIn(grammar: Grammar): (type: string) => NodeRole {
+  const known = new Map<string, NodeRole>();
+  return type => {
+    const role = known.get(type) ?? {
+      kind: Object.hasOwn(tables[grammar], type) ? tables[grammar][type] : undefined,
+      mayHold: mayHold(grammar, type),
+      isWrapper: wrapper.test(type),
+      isAbove: above.test(type),
+    };
+    known.set(type, role);
+    return role;
+  };
+}
