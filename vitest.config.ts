@@ -17,7 +17,10 @@ export default defineConfig({
     server: { deps: { external: [/\/dist\/[^/]+\.cjs$/] } },
     globalSetup: ["test/setup/build.ts"],
     // Where /proc is hidden, the engine in the tests works as the program does.
-    setupFiles: existsSync("/proc/self/fd") ? [] : ["test/setup/working-directory.ts"],
+    setupFiles: [
+      "test/setup/umask.ts",
+      ...(existsSync("/proc/self/fd") ? [] : ["test/setup/working-directory.ts"]),
+    ],
     // Each build would leave its compiled code in the developer's own cache.
     env: { POLYFS_CODE_CACHE: "off" },
   },

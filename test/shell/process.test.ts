@@ -1,4 +1,7 @@
 import { getEventListeners } from "node:events";
+import { existsSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import { startProcess } from "../../src/engine/shell/process.ts";
@@ -55,8 +58,13 @@ describe("a process without a reader", () => {
   });
 
   it("can be read after it was ended, up to where it came", async () => {
-    const child = await node(chatty);
-    await setTimeout(200);
+    const marks = mkdtempSync(join(tmpdir(), "polyfs-process-"));
+    const mark = join(marks, "written");
+    const child = await node(
+      `${chatty}; setTimeout(() => fs.writeFileSync(${JSON.stringify(mark)}, ""), 50)`,
+    );
+    while (!existsSync(mark)) await setTimeout(10);
+    rmSync(marks, { recursive: true });
     child.kill();
     let bytes = 0;
     await child.read(piece => {

@@ -1,5 +1,5 @@
 // A directory of workspaces on a real file system, with everything that a test may leave: mounts, state, trees.
-import { execFileSync } from "node:child_process";
+import { execFileSync, spawnSync } from "node:child_process";
 import {
   existsSync,
   lstatSync,
@@ -74,6 +74,8 @@ export class Fixture implements Disposable {
       while (existsSync(at) && lstatSync(at).dev !== lstatSync(join(trees, tree)).dev)
         execFileSync("umount", ["-l", at]);
     }
+    // Only root removes what is in a read-only directory.
+    if (process.geteuid?.() !== 0) spawnSync("chmod", ["-R", "u+rwX", this.path]);
     rmSync(this.path, { recursive: true, force: true });
   }
 }

@@ -14,6 +14,7 @@ const source = `(${runInWorker})(require("node:worker_threads").parentPort);`;
 const size = 2;
 const idle: Worker[] = [];
 const waiting: (() => void)[] = [];
+const starting = new Map<Worker, Promise<void>>();
 let started = 0;
 
 /**
@@ -27,9 +28,13 @@ export async function runJob(
 ): Promise<void> {
   if (deadline.signal?.aborted) throw new Fault("cancelled", {});
   if (job.texts.length === 0) return;
-  const until = clock() + deadline.ms;
   const late = () => new Fault("timeout", { ms: deadline.ms, what: job.pattern });
-  const worker = await obtain(until, late, deadline.signal);
+  const asked = clock();
+  const worker = await obtain(asked + deadline.ms, late, deadline.signal);
+  const obtained = clock();
+  await ready(worker);
+  // On a busy machine a thread takes longer to start than most patterns to match: that time is not the pattern's.
+  const until = asked + deadline.ms + clock() - obtained;
   const done = await new Promise<Fault | undefined>(resolve => {
     let left = job.texts.length;
     const finish = (fault?: Fault) => {
@@ -74,8 +79,24 @@ function start(): Worker {
     resourceLimits: { maxOldGenerationSizeMb: 1024 },
     stdin: false,
   });
+  starting.set(
+    worker,
+    new Promise(resolve => {
+      const started = () => {
+        starting.delete(worker);
+        resolve();
+      };
+      worker.once("online", started).once("error", started).once("exit", started);
+    }),
+  );
   worker.unref();
   return worker;
+}
+
+/** When a thread has started, or has failed to: then its job fails. */
+async function ready(worker: Worker): Promise<void> {
+  worker.ref();
+  await starting.get(worker);
 }
 
 /** Waiting for a thread is part of the time that a job has. */
