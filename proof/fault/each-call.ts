@@ -7,7 +7,7 @@ import { Fault } from "../../src/engine/fault.ts";
 import { isTemporaryName } from "../../src/engine/workspace/commit/temporary.ts";
 import { errno, watching } from "../../test/commit/failing.ts";
 import { Fixture } from "../../test/commit/fixture.ts";
-import { outlook, type Scenario, scenarios } from "../../test/commit/scenarios.ts";
+import { carryOut, outlook, type Scenario, scenarios } from "../../test/commit/scenarios.ts";
 import { bundle } from "../../test/mcp/wire.ts";
 import { repository } from "../places.ts";
 import type { Trial } from "../suite.ts";
@@ -47,7 +47,7 @@ async function failIn(
   await fixture.commit([{ kind: "remove", path: fixture.at("warm") }]);
   await fixture.workspace.settled();
   let failed = "";
-  let outcome: unknown;
+  let outcomes: PromiseSettledResult<unknown>[] = [];
   await watching(
     (count, name) => {
       if (count !== at) return;
@@ -55,24 +55,40 @@ async function failIn(
       throw errno(code, name);
     },
     async () => {
-      try {
-        await fixture.commit(scenario.changes(fixture), scenario.options);
-      } catch (error) {
-        outcome = error;
-      }
+      outcomes = await carryOut(scenario, fixture);
       await fixture.workspace.settled();
     },
   );
-  if (outcome !== undefined && !(outcome instanceof Fault))
-    throw new Error(`${failed}: ${outcome} is no fault`);
-  if (outcome instanceof Fault && outcome.code === "internal")
-    throw new Error(`${failed}: ${outcome.message}`);
+  for (const one of outcomes) {
+    if (one.status === "fulfilled") continue;
+    if (!(one.reason instanceof Fault)) throw new Error(`${failed}: ${one.reason} is no fault`);
+    if (one.reason.code === "internal") throw new Error(`${failed}: ${one.reason.message}`);
+  }
   await fixture.commit([fixture.write("next", "works")]);
   await fixture.workspace.settled();
-  same(fixture.tree(), [{ ...(outcome === undefined ? after : before), next: "works" }], failed);
+  const allowed = expected(scenario, outcomes, before, after).map(tree => ({ ...tree, next: "works" }));
+  same(fixture.tree(), allowed, failed);
   const locks = readdirSync(join(fixture.state, "locks"));
   if (locks.length > 0) throw new Error(`${failed}: locks are left behind`);
   return failed !== "";
+}
+
+/** A commit happens or does not; of edits that are made together, those happen that were acknowledged. */
+function expected(
+  { queued }: Scenario,
+  outcomes: readonly PromiseSettledResult<unknown>[],
+  before: Tree,
+  after: Tree,
+): Tree[] {
+  const isMade = (i: number) => outcomes[i]?.status === "fulfilled";
+  if (queued === undefined) return [isMade(0) ? after : before];
+  const [first = "", ...others] = queued.filter((_, i) => isMade(i));
+  // An edit that starts over does so behind the others.
+  const orders = [
+    [first, ...others],
+    [...others, first],
+  ];
+  return orders.map(lines => ({ ...before, a: `${before.a}${lines.join("")}` }));
 }
 
 export async function killInEachCall({ tally, chance, long }: Trial): Promise<void> {

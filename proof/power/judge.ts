@@ -60,13 +60,15 @@ async function removeLeftovers(
   }
 }
 
-/** The last step that has happened: the one answered last, or the next. */
+/** The last step that has happened: the one answered last, the next, or one of those that were sent with the next. */
 function stepOf(tree: Tree, steps: readonly Step[], answered: number, ids: readonly string[]): number {
   const next = steps[answered + 1];
-  if (next?.change !== undefined && ids.includes(next.change)) {
-    const found = difference(tree, next.tree);
-    if (found !== undefined) throw new Error(`history shows ${next.what}, which was under way, but ${found}`);
-    return answered + 1;
+  for (let at = next?.until ?? answered + 1; at > answered; at--) {
+    const { change, what, tree: wanted } = steps[at] ?? {};
+    if (change === undefined || wanted === undefined || !ids.includes(change)) continue;
+    const found = difference(tree, wanted);
+    if (found !== undefined) throw new Error(`history shows ${what}, which was under way, but ${found}`);
+    return at;
   }
   const found = difference(tree, steps[answered]?.tree ?? {});
   if (found !== undefined)

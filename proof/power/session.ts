@@ -8,13 +8,15 @@ import type { Chance } from "../chance.ts";
 import { end, ServerUnderTest, told } from "../fault/server-under-test.ts";
 import { repository } from "../places.ts";
 import { Recording } from "./recording.ts";
-import { beginning, nextCall, type Tree } from "./work.ts";
+import { beginning, nextCall, nextEdits, type Tree } from "./work.ts";
 
 /** After a call that was answered: the tree, and the change that history must show, if there is one. */
 export interface Step {
   readonly what: string;
   readonly tree: Tree;
   readonly change?: string;
+  /** The last of the calls that were sent at once with this one: all of them may happen before the first answer. */
+  readonly until?: number;
 }
 
 export interface Worked {
@@ -46,6 +48,7 @@ export async function recordWork(chance: Chance, calls: number): Promise<Worked>
       }
       const last = Math.min(calls, steps.length + 10 + chance.below(30));
       while (steps.length <= last) {
+        if (chance.next() < 0.2) await editAtOnce(steps, server, chance.pick(wires), chance);
         const [tool, args] = nextCall(server.tree(), steps.length, chance);
         // A call that does not fit the tree changes nothing.
         await told(chance.pick(wires), tool, args).catch(() => undefined);
@@ -60,6 +63,28 @@ export async function recordWork(chance: Chance, calls: number): Promise<Worked>
   } finally {
     rmSync(join(log, ".."), { recursive: true, force: true });
   }
+}
+
+/** Sends edits of one file at once. They are made in the order in which they were sent. */
+async function editAtOnce(
+  steps: Step[],
+  server: ServerUnderTest,
+  wire: ProcessWire,
+  chance: Chance,
+): Promise<void> {
+  const edits = nextEdits(server.tree(), steps.length, chance);
+  if (edits === undefined) return;
+  const { path, lines } = edits;
+  const until = steps.length + lines.length - 1;
+  let tree = server.tree();
+  const send = (line: string) => told(wire, "edit_file", { path, edits: [{ insert_after: 0, new: line }] });
+  const sent = lines.map(send);
+  for (const line of lines) {
+    tree = { ...tree, [path]: `${line}${tree[path]}` };
+    steps.push({ what: `one of ${lines.length} edits of ${path}: ${line.trim()}`, tree, until });
+  }
+  await Promise.all(sent);
+  if (server.tree()[path] !== tree[path]) throw new Error(`edits of ${path} are not in their order`);
 }
 
 /** The steps with the changes that they made, which a server tells when all is over: asking sooner would record them. */

@@ -52,3 +52,19 @@ export function nextCall(tree: Tree, number: number, chance: Chance): Call {
   if (kind === 14) return ["create_directory", { path: `m${number}/n` }];
   return ["undo", {}];
 }
+
+/** Edits of one file that are sent at once. Each adds a line at its beginning. */
+export function nextEdits(
+  tree: Tree,
+  number: number,
+  chance: Chance,
+): { path: string; lines: string[] } | undefined {
+  const files = Object.keys(tree).filter(path => tree[path] !== "/");
+  if (files.length === 0) return undefined;
+  const count = 2 + chance.below(6);
+  const lines = Array.from(
+    { length: count },
+    (_, i) => `${number + i} at once ${"word ".repeat(chance.below(20))}\n`,
+  );
+  return { path: chance.pick(files), lines };
+}

@@ -40,6 +40,8 @@ export class Fixture implements Disposable {
     return Object.assign(fixture, {
       at: (path: string) => workspace.at(path),
       commit: (changes: readonly Change[], options?: CommitOptions) => workspace.commit(changes, options),
+      edit: (path: string, transform: (bytes: Buffer) => Promise<Buffer>) =>
+        workspace.edit(workspace.at(path), transform),
       inside: join(base, "inside"),
     });
   }
@@ -77,6 +79,10 @@ export class Fixture implements Disposable {
 
   commit(changes: readonly Change[], options?: CommitOptions) {
     return this.workspace.commit(changes, options);
+  }
+
+  edit(path: string, transform: (bytes: Buffer) => Promise<Buffer>) {
+    return this.workspace.edit(this.at(path), transform);
   }
 
   /** Everything in a tree, by path: the text of files, `-> target` for links, `/` for directories. */

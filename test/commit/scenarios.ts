@@ -10,6 +10,8 @@ export interface Scenario {
   prepare?(fixture: Fixture): void;
   changes(fixture: Fixture): Change[];
   readonly options?: CommitOptions;
+  /** Instead of changes: edits that wait for one lock, each of which adds this line to the file `a`. */
+  readonly queued?: readonly string[];
 }
 
 const four = Array.from({ length: 4 }, (_, i) => `f${i}`);
@@ -67,14 +69,37 @@ export const scenarios: Scenario[] = [
       fixture.write("c", "C"),
     ],
   },
+  {
+    name: "edits that are made together",
+    files: { a: "0\n" },
+    changes: () => [],
+    queued: ["1\n", "2\n", "3\n", "4\n"],
+  },
 ];
+
+/** Carries out a scenario. Returns what became of its commit, or of each edit. */
+export function carryOut(
+  { queued, changes, options }: Scenario,
+  fixture: Pick<Fixture, "at" | "commit" | "edit" | "write">,
+): Promise<PromiseSettledResult<unknown>[]> {
+  if (queued === undefined) return Promise.allSettled([fixture.commit(changes(fixture as Fixture), options)]);
+  const gate = new Promise(resolve => setTimeout(resolve, 20));
+  return Promise.allSettled(
+    queued.map((line, i) =>
+      fixture.edit("a", async bytes => {
+        if (i === 0) await gate; // until the others wait behind it
+        return Buffer.concat([bytes, Buffer.from(line)]);
+      }),
+    ),
+  );
+}
 
 /** The fixture of a scenario, what it looks like before, and what after. */
 export async function outlook(scenario: Scenario, make: () => Fixture) {
   using fixture = make();
   scenario.prepare?.(fixture);
   const before = fixture.tree();
-  await fixture.commit(scenario.changes(fixture), scenario.options);
+  await carryOut(scenario, fixture);
   await fixture.workspace.settled();
   return { before, after: fixture.tree() };
 }

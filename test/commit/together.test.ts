@@ -2,7 +2,7 @@ import { readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { Fault } from "../../src/engine/fault.ts";
-import type { Current } from "../../src/engine/workspace/commit/commit.ts";
+import type { Current } from "../../src/engine/workspace/commit/change.ts";
 import { Fixture, faultOf } from "./fixture.ts";
 
 const line = (file: Current | undefined, text: string) =>

@@ -6,7 +6,7 @@ import { takeWorkingDirectory } from "../../src/engine/workspace/system/working-
 import { Workspace } from "../../src/engine/workspace/workspace.ts";
 import { watching } from "./failing.ts";
 import { Fixture } from "./fixture.ts";
-import { scenarios } from "./scenarios.ts";
+import { carryOut, scenarios } from "./scenarios.ts";
 
 takeWorkingDirectory(); // as the program does, where /proc is hidden
 const [, , task = "", base = "", given = "0"] = process.argv;
@@ -48,7 +48,7 @@ const tasks: Record<string, () => Promise<void>> = {
         if (++count === Number(at)) process.kill(process.pid, "SIGKILL");
       },
       async () => {
-        await fixture.commit(scenario.changes(fixture), scenario.options);
+        await carryOut(scenario, fixture);
         await workspace.settled();
       },
     );
@@ -103,7 +103,7 @@ const tasks: Record<string, () => Promise<void>> = {
     const scenario = scenarios[number];
     if (scenario === undefined) throw new Error("no such scenario");
     const fixture = Fixture.over(base, workspace);
-    await fixture.commit(scenario.changes(fixture), scenario.options);
+    await carryOut(scenario, fixture);
     await workspace.settled();
     process.kill(process.pid, "SIGKILL");
   },

@@ -97,12 +97,21 @@ export class ChangeLog {
    * processes are read first, and again when this clock shows an earlier time than before.
    */
   newId(): string {
+    return this.newIds(1)[0] as string;
+  }
+
+  /**
+   * The same for changes that are made together, in their order. They share a time: ids must not run ahead of the
+   * clock, or a change that another process makes next would sort before them.
+   */
+  newIds(count: number): string[] {
     const now = Date.now();
     if (now < this.#clock) this.#latest = Math.max(this.#latest, this.#newestTime());
     this.#clock = now;
     this.#latest = Math.max(this.#latest + 1, now);
-    const chance = randomInt(36 ** 3).toString(36);
-    return `${this.#latest.toString(36).padStart(8, "0")}${chance.padStart(3, "0")}`;
+    const time = this.#latest.toString(36).padStart(8, "0");
+    const chance = randomInt(36 ** 3 - count + 1);
+    return Array.from({ length: count }, (_, i) => `${time}${(chance + i).toString(36).padStart(3, "0")}`);
   }
 
   /** Another machine has made this id: those that are made here from now on sort behind it, whatever the clocks say. */

@@ -7,7 +7,7 @@ import { byDescriptor } from "../system/descriptors.ts";
 import type { Address } from "../system/held.ts";
 import { addressOf, HeldDirectories } from "./held-directories.ts";
 import { readingAt } from "./if-there.ts";
-import { type JournalledCommit, temporaryNamesOf } from "./journalled-commit.ts";
+import { changesOf, type JournalledCommit, temporaryNamesOf } from "./journalled-commit.ts";
 import { purge, purgeLater } from "./purge.ts";
 import { sys } from "./syscalls.ts";
 import type { Unflushed } from "./unflushed.ts";
@@ -25,7 +25,8 @@ export function recordNow(journalled: JournalledCommit, archive: Archive): void 
 export async function recordLater(journalled: JournalledCommit, archive: Archive): Promise<void> {
   using places = HeldDirectories.reopen(journalled.intent.places);
   for (const bytes of journalled.contents?.values() ?? []) await archive.objects.putLater(bytes);
-  for (const { before, replaced } of journalled.intent.account.files) {
+  const files = changesOf(journalled.intent).flatMap(({ account }) => account.files);
+  for (const { before, replaced } of files) {
     const { spot, size = 0 } = before ?? replaced ?? {};
     if (spot !== undefined && size > packLater) {
       const bytes = await gently(readingAt(places.address(spot)));
@@ -52,15 +53,15 @@ export function dropNow({ intent }: JournalledCommit, unflushed: Unflushed): voi
   unflushed.noteRemoved(intent.trash, places);
 }
 
-function recording(
+function* recording(
   { intent, blob, contents }: JournalledCommit,
   archive: Archive,
   places: HeldDirectories,
-): Generator<void, boolean, undefined> {
-  const { id, account } = intent;
+): Generator<void, void, undefined> {
   const temporary = temporaryNamesOf(intent);
   const within = (range: { at: number; length: number }) => blob.subarray(range.at, range.at + range.length);
-  return archive.record(id, account, { places, blob: within, contents, temporary });
+  for (const { id, account } of changesOf(intent))
+    yield* archive.record(id, account, { places, blob: within, contents, temporary });
 }
 
 /**

@@ -70,6 +70,12 @@ export type Change =
       readonly target: string;
     };
 
+/** A file as an edit reads it; `bytes` is undefined if the file does not exist. */
+export interface Current {
+  readonly path: WorkspacePath;
+  readonly bytes: Buffer | undefined;
+}
+
 /** How a commit treats parents, links and irrevocable changes, and who makes it. */
 export interface CommitOptions {
   readonly by?: By;

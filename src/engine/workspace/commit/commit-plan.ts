@@ -23,7 +23,7 @@ import { sys } from "./syscalls.ts";
 import type { Target } from "./target.ts";
 import { temporaryName } from "./temporary.ts";
 
-const inlineBytes = 256 * 1024; // up to here the journal holds the bytes; larger files are flushed one by one
+export const inlineBytes = 256 * 1024; // up to here the journal holds the bytes; larger files are flushed one by one
 const inlineTotal = 32 * 1024 * 1024;
 
 export type Stats = NonNullable<ReturnType<typeof sys.lstat>>;

@@ -27,7 +27,7 @@ import type { WorkspacePath } from "../path.ts";
 import type { Root } from "../root.ts";
 import { onWindows } from "../windows-path.ts";
 import { unlinkPinned } from "./after-commit.ts";
-import type { Change, Commit, CommitListener, CommitOptions } from "./change.ts";
+import type { Change, Commit, CommitListener, CommitOptions, Current } from "./change.ts";
 import type { CommitPlan } from "./commit-plan.ts";
 import { AsideRefused, ConcurrentChange, NotRenamable } from "./concurrent-change.ts";
 import type { CopyAttributes } from "./copy-attributes.ts";
@@ -37,17 +37,23 @@ import { addressOf, type EntryRef, HeldDirectories } from "./held-directories.ts
 import { bootId } from "./identity.ts";
 import type { ByteRange } from "./journal.ts";
 import type { JournalState } from "./journal-pair.ts";
-import { type JournalEntry, type JournalledCommit, temporaryNamesOf } from "./journalled-commit.ts";
+import {
+  type JournalEntry,
+  type JournalledChange,
+  type JournalledCommit,
+  temporaryNamesOf,
+} from "./journalled-commit.ts";
 import { Locks } from "./lock.ts";
 import { planCommit } from "./plan-commit.ts";
-import { changedFile } from "./planned-effect.ts";
 import { pathsOf } from "./power-cut.ts";
 import { publicationOf } from "./publication.ts";
 import { purgeLater } from "./purge.ts";
+import { QueuedEdit } from "./queued-edit.ts";
 import { removeAll, takeBack } from "./recover.ts";
 import { type ResolvedChange, ResolvedChanges, resolveTargets } from "./resolved-changes.ts";
 import { isBusyOpen, retryWhileBusy } from "./retry-busy-file.ts";
 import { applyRules, refuseUncovering } from "./rule-check.ts";
+import { reportOf, SharedCommit } from "./shared-commit.ts";
 import { askAbout, flushDirectory, learnAbout, type StagedContent, stageAll } from "./stage.ts";
 import { apply, applyAll } from "./step.ts";
 import type { StepContext } from "./step-context.ts";
@@ -60,12 +66,6 @@ const attempts = 20;
 const hashedAtOnce = 1024 * 1024;
 const manySteps = 200;
 const anonymous: By = { action: "", client: "" };
-
-/** A file as an edit reads it; `bytes` is undefined if the file does not exist. */
-export interface Current {
-  readonly path: WorkspacePath;
-  readonly bytes: Buffer | undefined;
-}
 
 export class Committer {
   readonly #roots: readonly Root[];
@@ -115,7 +115,9 @@ export class Committer {
       const way = { roots: this.#roots, places, state: this.#store.state.path };
       const targets = resolveTargets(paths, way, options);
       const keys = new Map([...also, ...targets.map(({ key, path }) => [key, path.given] as const)]);
-      using locks = await this.#lock(keys, options);
+      const queued = QueuedEdit.of(targets, this.#store, options, transform, way);
+      using locks = await this.#lock(keys, options, queued);
+      if (queued?.outcome !== undefined) return this.#joined(queued.outcome);
       /** Files count as read only if their directories are still where they were found: inside the roots. */
       const confirmRead = () => {
         if (!places.areCurrent()) throw new ConcurrentChange(paths[0]?.given ?? "");
@@ -153,24 +155,38 @@ export class Committer {
       for (const [i, one] of resolvedChanges.changes.entries())
         resolvedChanges.changes[i] = withBase(one, bases);
       await applyRules(resolvedChanges, options);
-      const commit = await this.#carryOut(resolvedChanges, options, found);
+      const shared = await SharedCommit.gather(resolvedChanges, options, this.#store);
+      const commit = await this.#carryOut(resolvedChanges, options, found, shared).catch(error => {
+        if (shared === undefined || shared.isEmpty) throw error;
+        shared.release();
+        if (error instanceof ConcurrentChange) throw error;
+        return this.#carryOut(resolvedChanges, options, found); // it may work without the others
+      });
       await locks.release();
       return commit;
     });
+  }
+
+  /** The edit that held the lock has made this one as well. */
+  async #joined(outcome: NonNullable<QueuedEdit["outcome"]>): Promise<Commit> {
+    if ("fault" in outcome) throw outcome.fault;
+    if (outcome.commit.files.length > 0) await this.#tell(outcome.commit);
+    return outcome.commit;
   }
 
   #resolve(changes: readonly Change[], options: CommitOptions, edited = false): Promise<ResolvedChanges> {
     return ResolvedChanges.of(this.#roots, this.#store.state.path, changes, options, edited);
   }
 
-  #lock(keys: ReadonlyMap<string, string>, options: CommitOptions): Promise<Locks> {
-    return Locks.take(this.#store.state, keys, () => this.#store.recover(), options.signal);
+  #lock(keys: ReadonlyMap<string, string>, { signal }: CommitOptions, queued?: QueuedEdit): Promise<Locks> {
+    return Locks.take(this.#store.state, keys, () => this.#store.recover(), signal, queued);
   }
 
   async #carryOut(
     resolvedChanges: ResolvedChanges,
     options: CommitOptions,
     { copyDirectories }: Attempt,
+    shared?: SharedCommit,
   ): Promise<Commit> {
     const { journals } = this.#store;
     await options.confirm?.();
@@ -183,38 +199,40 @@ export class Committer {
       if (bytes !== undefined && bytes.length > hashedAtOnce && bytes.length <= mostWaiting)
         await hashInTurns(bytes);
     }
-    const { limits } = this.#store.archive;
-    const plan = await planCommit(resolvedChanges, options, {
-      limits,
-      aside: this.#store.state.aside,
-      copyDirectories,
-    });
-    const id = options.id ?? this.#store.archive.changes.newId();
-    const by = options.by ?? anonymous;
-    const account = pendingRecord(plan.outcomes, by, plan.parents);
-    const report = (): Commit => ({
-      id,
-      time: new Date(),
-      by,
-      files: plan.outcomes.map(outcome => changedFile(outcome, plan.places)),
-      parents: plan.parents,
-      recorded: true,
-    });
-    if (plan.steps.length === 0) return report();
+    const { limits, changes: log } = this.#store.archive;
+    const { aside } = this.#store.state;
+    const planned = () => planCommit(resolvedChanges, options, { limits, aside, copyDirectories });
+    const sharedPlan = await shared?.plan(planned);
+    const together = sharedPlan && shared;
+    const plan = sharedPlan ?? (await planned());
+    const parts = together?.parts(plan) ?? [
+      { by: options.by ?? anonymous, outcomes: plan.outcomes, parents: plan.parents },
+    ];
+    const ids = options.id === undefined ? log.newIds(parts.length) : [options.id];
+    const changes = parts.map(({ by, outcomes, parents }, i) => ({
+      id: ids[i] as string,
+      account: pendingRecord(outcomes, by, parents),
+    }));
+    const reports = () => parts.map((part, i) => reportOf(ids[i] as string, part, plan));
+    if (plan.steps.length === 0) return reports()[0] as Commit;
     const journalState = await journals.enter();
     try {
-      const journalled = await this.#write(plan, id, account, journalState, options, () =>
-        refuseUncovering(resolvedChanges),
-      );
-      if (canWait(account, plan.lasting)) {
+      const journalled = await this.#write(plan, changes, journalState, options, () => {
+        refuseUncovering(resolvedChanges);
+        together?.confirm();
+      });
+      const { account } = journalled.intent;
+      if (together !== undefined || canWait(account, plan.lasting)) {
         journalState.wait({ ...journalled, contents: contentsOf(plan) });
-        const commit = report();
-        await this.#tell(commit);
-        return commit;
+        const [commit, ...others] = reports();
+        const telling = this.#tell(commit as Commit);
+        together?.end(others, by => reportOf(log.newId(), { by, outcomes: [], parents: [] }, plan));
+        await telling;
+        return commit as Commit;
       }
       try {
         const recorded = await this.#remember(journalled, plan);
-        const commit = { ...report(), recorded };
+        const commit = { ...(reports()[0] as Commit), recorded };
         await this.#tell(commit);
         return commit;
       } finally {
@@ -229,8 +247,7 @@ export class Committer {
   /** From intent to done. Throws with everything as it was. */
   async #write(
     plan: CommitPlan,
-    id: string,
-    account: PendingRecord,
+    changes: readonly JournalledChange[],
     journalState: JournalState,
     options: CommitOptions,
     confirm: () => void,
@@ -243,7 +260,8 @@ export class Committer {
     if (moved.length > 0) await othersFlushed(this.#store, pathsOf(moved, places.records));
     const flushed = await journals.flushBeneath(steps, places);
     const at = { places: places.records, steps, temps, trash };
-    const more = flushed.length > 0 ? { flushed } : {};
+    const [earlier, { id, account }] = [changes.slice(0, -1), changes.at(-1) as JournalledChange];
+    const more = { ...(flushed.length > 0 && { flushed }), ...(earlier.length > 0 && { earlier }) };
     const intent: JournalEntry = { is: "intent", id, boot: bootId(), ...at, account, ...more };
     const inodes: number[] = [];
     const blob = Buffer.concat(plan.blobs);

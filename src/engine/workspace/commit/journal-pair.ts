@@ -18,7 +18,7 @@ import { bytesIn } from "../archive/pending-record.ts";
 import { dropLater, dropNow, recordLater, recordNow } from "./after-commit.ts";
 import type { HeldDirectories } from "./held-directories.ts";
 import { Journal } from "./journal.ts";
-import type { JournalledCommit } from "./journalled-commit.ts";
+import { changesOf, type JournalledCommit } from "./journalled-commit.ts";
 import { settle } from "./recover.ts";
 import type { StateDirectory } from "./state.ts";
 import type { Step } from "./step.ts";
@@ -52,6 +52,7 @@ export class JournalState {
   readonly freeing = new Set<Promise<void>>();
   readonly #waiting: JournalledCommit[] = [];
   #waitingBytes = 0;
+  #waitingChanges = 0;
   /** Commits that are recorded, and whose old content is to be removed once the archive is flushed. */
   readonly recorded = new Set<JournalledCommit>();
   /** Commits that could not be rolled back yet. */
@@ -87,7 +88,7 @@ export class JournalState {
   /** Leaves a commit to be recorded later. */
   wait(journalled: JournalledCommit): void {
     this.#waiting.push(journalled);
-    this.#waitingBytes += bytesIn(journalled.intent.account);
+    this.#count(journalled, 1);
   }
 
   /** Keeps of a commit that was recorded what it takes to remove its old content. */
@@ -100,7 +101,14 @@ export class JournalState {
     const at = this.#waiting.indexOf(journalled);
     if (at < 0) return;
     this.#waiting.splice(at, 1);
-    this.#waitingBytes -= bytesIn(journalled.intent.account);
+    this.#count(journalled, -1);
+  }
+
+  #count({ intent }: JournalledCommit, sign: 1 | -1): void {
+    for (const { account } of changesOf(intent)) {
+      this.#waitingChanges += sign;
+      this.#waitingBytes += sign * bytesIn(account);
+    }
   }
 
   /** Commits that the archive has yet to record. */
@@ -110,6 +118,11 @@ export class JournalState {
 
   get waitingBytes(): number {
     return this.#waitingBytes;
+  }
+
+  /** One commit may hold several. */
+  get waitingChanges(): number {
+    return this.#waitingChanges;
   }
 }
 
@@ -161,7 +174,7 @@ export class JournalPair {
   get #isBehind(): boolean {
     const [a, b] = this.#states;
     return (
-      a.open + b.open + a.waiting.length + b.waiting.length >= mostBehind ||
+      a.open + b.open + a.waitingChanges + b.waitingChanges >= mostBehind ||
       a.waitingBytes + b.waitingBytes > mostBytesBehind ||
       a.recorded.size + b.recorded.size >= mostUndropped ||
       Math.max(a.size, b.size) > hurryBytes
@@ -268,7 +281,8 @@ export class JournalPair {
         const tries = (this.#tries.get(journalled) ?? 0) + 1;
         this.#tries.set(journalled, tries);
         if (tries < mostTries) continue;
-        this.#archive.recordUnkept(journalled.intent.id, journalled.intent.account);
+        for (const { id, account } of changesOf(journalled.intent))
+          if (this.#archive.changes.recorded(id) === undefined) this.#archive.recordUnkept(id, account);
         journalState.unsettled.push(journalled); // its old content still has to be removed
       }
       this.#done(journalState, journalled);

@@ -23,8 +23,21 @@ export interface JournalEntry {
   readonly trash: readonly EntryRef[];
   /** For the archive: what will have been done. */
   readonly account: PendingRecord;
+  /** Changes that are made with this one, oldest first: the steps put the result of all of them in place. */
+  readonly earlier?: readonly JournalledChange[];
   /** Earlier commits of the same process that were fully flushed before this one began. */
   readonly flushed?: readonly string[];
+}
+
+/** A change for the archive. */
+export interface JournalledChange {
+  readonly id: string;
+  readonly account: PendingRecord;
+}
+
+/** All changes of a commit, oldest first. */
+export function changesOf({ id, account, earlier = [] }: JournalEntry): JournalledChange[] {
+  return [...earlier, { id, account }];
 }
 
 export type CommitMark =
@@ -75,12 +88,16 @@ export function journalledCommits(records: readonly JournalRecord[]): Journalled
  * Whether every entry of an intent is a single name in one of its directories, and everything that it removes is
  * temporary.
  */
-export function isSound({ id, places, steps, temps, trash, account }: JournalEntry): boolean {
+export function isSound(intent: JournalEntry): boolean {
+  const { places, steps, temps, trash } = intent;
   try {
     const isEntry = ({ place, name }: EntryRef) => places[place] !== undefined && isSingleName(name);
-    const recorded = account.files.flatMap(({ before, after, replaced }) => [before, after, replaced]);
+    const changes = changesOf(intent);
+    const recorded = changes.flatMap(({ account }) =>
+      account.files.flatMap(({ before, after, replaced }) => [before, after, replaced]),
+    );
     return (
-      /^[0-9a-z]+$/.test(id) &&
+      changes.every(({ id }) => /^[0-9a-z]+$/.test(id)) &&
       places.every((place, i) =>
         "at" in place ? isAbsolute(place.at) : place.within < i && isSingleName(place.name),
       ) &&

@@ -2,6 +2,7 @@
 // directory decides, and between processes with different state directories the user lock does (user-lock.ts). Locks
 // are taken in one fixed order, so there is no deadlock. The key folds case and Unicode form: a lock too many is
 // harmless, one too few is not.
+import { AsyncResource } from "node:async_hooks";
 import { hash } from "node:crypto";
 import { setTimeout as pause } from "node:timers/promises";
 import { clock } from "../../clock.ts";
@@ -18,8 +19,27 @@ import { takeUserLock } from "./user-lock.ts";
 
 const patienceMs = 15_000;
 
+/** An edit that waits for one name. The holder of the lock may make it (shared-commit.ts). */
+export interface WaitingEdit {
+  /** Computes it from the content that the edits before it make. False: it needs its own turn. */
+  compute(bytes: Buffer): Promise<boolean>;
+  /** Set once it is made. */
+  readonly outcome: unknown;
+}
+
+interface Waiter {
+  readonly wake: () => void;
+  /** Rejects the waiter if its call was cancelled. */
+  readonly leave: () => void;
+  readonly edit: WaitingEdit | undefined;
+  /** Computes the edit in the asynchronous context of its own call. */
+  readonly compute: ((bytes: Buffer) => Promise<boolean>) | undefined;
+  /** Whether the holder of the lock is making this edit: until that ends, it must not leave the queue. */
+  joined: boolean;
+}
+
 /** Callers in this process that wait for a name, in order. The holder is not among them. */
-const queues = new Map<string, (() => void)[]>();
+const queues = new Map<string, Waiter[]>();
 
 /** Files of locks that were given back but could not be removed. */
 const leftover = new Set<string>();
@@ -47,24 +67,30 @@ export class Locks implements Disposable {
     this.keys = new Set(keys.keys());
   }
 
-  /** Waits for all of them. `recover` is called when the holder of a lock is dead. */
+  /**
+   * Waits for all of them. `recover` is called when the holder of a lock is dead. The holder may make `edit` as well,
+   * if there is one key: then no lock is taken, and the edit has its outcome.
+   */
   static async take(
     state: StateDirectory,
     keys: Keys,
     recover: () => void,
     signal?: AbortSignal,
+    edit?: WaitingEdit,
   ): Promise<Locks> {
     const locks = new Locks(keys);
     const slice = new TimeSlice();
     try {
       for (const [key, given] of [...keys].sort(([a], [b]) => (a < b ? -1 : 1))) {
-        if (slice.isOver) {
+        // The first is taken or waited for at once: callers queue in the order in which they came.
+        if (locks.#held.length > 0 && slice.isOver) {
           locks.waited = true;
           await slice.turn();
         }
         if (!takeNow(key)) {
           locks.waited = true;
-          await turn(key, signal);
+          await turn(key, signal, keys.size === 1 ? edit : undefined);
+          if (edit?.outcome !== undefined) return locks;
         }
         locks.#held.push(key);
         const name = lockName(key);
@@ -168,25 +194,76 @@ function takeNow(key: string): boolean {
   return true;
 }
 
-function turn(key: string, signal?: AbortSignal): Promise<void> {
+function turn(key: string, signal?: AbortSignal, edit?: WaitingEdit): Promise<void> {
   return new Promise((resolve, reject) => {
     const queue = queues.get(key);
-    const go = () => {
+    const leave = () => {
+      if (waiter.joined || signal?.aborted !== true) return;
+      queue?.splice(queue.indexOf(waiter), 1);
+      reject(signal.reason);
+    };
+    const wake = () => {
       signal?.removeEventListener("abort", leave);
       resolve();
     };
-    const leave = () => {
-      queue?.splice(queue.indexOf(go), 1);
-      reject(signal?.reason);
-    };
+    const compute = edit && AsyncResource.bind((bytes: Buffer) => edit.compute(bytes));
+    const waiter: Waiter = { wake, leave, edit, compute, joined: false };
     signal?.throwIfAborted();
-    signal?.addEventListener("abort", leave, { once: true });
-    queue?.push(go);
+    signal?.addEventListener("abort", leave);
+    queue?.push(waiter);
   });
 }
 
 function release(key: string): void {
   const next = queues.get(key)?.shift();
   if (next === undefined) queues.delete(key);
-  else next();
+  else next.wake();
+}
+
+/** The edits at the head of a queue that the holder of the lock makes together with its own. */
+export class JoinedEdits {
+  readonly #queue: Waiter[];
+  #count = 0;
+
+  constructor(key: string) {
+    this.#queue = queues.get(key) ?? [];
+  }
+
+  /** The next edit in the queue; undefined if there is none, or if something else comes first. */
+  get next(): WaitingEdit | undefined {
+    return this.#queue[this.#count]?.edit;
+  }
+
+  /** Computes the next edit. Returns whether it joined: then it has to be released or ended. */
+  async join(edit: WaitingEdit, bytes: Buffer): Promise<boolean> {
+    const waiter = this.#queue[this.#count];
+    if (waiter?.compute === undefined || waiter.edit !== edit) return false;
+    waiter.joined = true;
+    if (await waiter.compute(bytes)) {
+      this.#count++;
+      return true;
+    }
+    waiter.joined = false;
+    waiter.leave();
+    return false;
+  }
+
+  /** The last one was not made after all. */
+  releaseLast(): void {
+    const waiter = this.#queue[--this.#count];
+    if (waiter === undefined) return;
+    waiter.joined = false;
+    waiter.leave();
+  }
+
+  /** They were not made, and keep their places in the queue. */
+  release(): void {
+    while (this.#count > 0) this.releaseLast();
+  }
+
+  /** Their outcomes are known. */
+  end(): void {
+    for (const waiter of this.#queue.splice(0, this.#count)) waiter.wake();
+    this.#count = 0;
+  }
 }

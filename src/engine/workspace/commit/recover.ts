@@ -21,7 +21,7 @@ import {
   openRecorded,
 } from "./held-directories.ts";
 import { bootId } from "./identity.ts";
-import { type JournalledCommit, temporaryNamesOf } from "./journalled-commit.ts";
+import { changesOf, type JournalledCommit, temporaryNamesOf } from "./journalled-commit.ts";
 import { PowerCut } from "./power-cut.ts";
 import { purge } from "./purge.ts";
 import { removeRevived } from "./restored-names.ts";
@@ -143,14 +143,15 @@ function placesOf(step: Step): number[] {
 
 /** A change that is not recorded yet. Where its content is gone, history still says that it happened. */
 function remember({ intent }: JournalledCommit, archive: Archive, scene: StepContext): void {
-  const { id, account } = intent;
   const temporary = temporaryNamesOf(intent);
   const { places, blob, powerCut } = scene;
-  try {
-    atOnce(archive.record(id, account, { places, blob, powerCut, temporary }));
-  } catch (error) {
-    if (errnoOf(error) === "ENOENT" || error instanceof Fault) archive.recordUnkept(id, account);
-    else throw error; // a disk that is full or fails: the journal stays for another try
+  for (const { id, account } of changesOf(intent)) {
+    try {
+      atOnce(archive.record(id, account, { places, blob, powerCut, temporary }));
+    } catch (error) {
+      if (errnoOf(error) === "ENOENT" || error instanceof Fault) archive.recordUnkept(id, account);
+      else throw error; // a disk that is full or fails: the journal stays for another try
+    }
   }
 }
 
