@@ -1,5 +1,6 @@
 // A set of rules over paths. Deny wins regardless of order; otherwise the last rule that applies decides, separately
 // for access and for approval. Paths are canonical, links resolved.
+import { NameEndings } from "../glob/name-endings.ts";
 import { once } from "../once.ts";
 import { LruMap } from "./lru-map.ts";
 import { NameIndex } from "./name-index.ts";
@@ -23,6 +24,8 @@ interface Compiled {
   readonly byFirst: ReadonlyMap<string, readonly number[]>;
   /** Which of them deny. */
   readonly denying: NameIndex;
+  /** The same by the last characters of a name alone. */
+  readonly deniedEndings: NameEndings;
 }
 
 function compile(rules: readonly PolicyRule[]): Compiled {
@@ -33,10 +36,13 @@ function compile(rules: readonly PolicyRule[]): Compiled {
   }));
   const index = new NameIndex();
   const denying = new NameIndex();
+  const deniedEndings = new NameEndings();
   const byFirst = new Map<string, readonly number[]>();
   for (const [i, { rule, globs }] of compiled.entries()) {
     for (const { ending, beginning, first } of globs.keys) {
       const indexes = rule.access === "deny" ? [index, denying] : [index];
+      if (rule.access === "deny")
+        deniedEndings.addAnyCase(beginning === undefined && first === undefined ? ending : "");
       if (beginning !== undefined) for (const one of indexes) one.addBeginning(beginning, i);
       else if (first === undefined) for (const one of indexes) one.addEnding(ending, i);
       else {
@@ -45,7 +51,7 @@ function compile(rules: readonly PolicyRule[]): Compiled {
       }
     }
   }
-  return { rules: compiled, index, byFirst, denying };
+  return { rules: compiled, index, byFirst, denying, deniedEndings };
 }
 
 /**
@@ -70,9 +76,15 @@ export class Policy {
     return this.rules.length === 0;
   }
 
+  /** The endings of the names that `mayHide` may be true for. */
+  get deniedEndings(): NameEndings {
+    return this.#compiled().deniedEndings;
+  }
+
   /** Whether an entry of a directory that may be listed could be denied. Never false where one is. */
   mayHide(name: string): boolean {
-    const { denying } = this.#compiled();
+    const { denying, deniedEndings } = this.#compiled();
+    if (!deniedEndings.mayHave(name)) return false;
     if (isAscii(name)) return denying.has(name.toLowerCase());
     return foldedForms(name).some(form => denying.has(form));
   }

@@ -10,6 +10,7 @@
 // - A repository inside another obeys the outer rules too, like `git check-ignore` in the outer one.
 // - An ignore file is opened like any other: links, FIFOs and devices are not read, nor anything beyond the first
 //   megabyte. Git does not read links either. ripgrep reads none of them: it gets the rules from us.
+import { NameEndings } from "../glob/name-endings.ts";
 import type { Directory, DirectoryEntry } from "../workspace/directory.ts";
 import type { Root } from "../workspace/root.ts";
 import { userExcludes } from "./excludes.ts";
@@ -57,12 +58,14 @@ export class IgnoreRules {
   readonly #policy: IgnorePolicy;
   /** All layers, in order of precedence. */
   readonly #deciding: readonly RuleLayer[];
+  readonly #endings = new NameEndings();
   readonly #number = ++made;
 
   private constructor(policy: IgnorePolicy, layers: Layers) {
     this.#policy = policy;
     this.#layers = layers;
     this.#deciding = sources.flatMap(source => [...chain(layers[source])]);
+    for (const { rules } of this.#deciding) this.#endings.addAll(rules.endings);
   }
 
   static of(policy: IgnorePolicy, root?: Root): IgnoreRules {
@@ -108,6 +111,7 @@ export class IgnoreRules {
   ignores(prefix: string, name: string, isDirectory: boolean): boolean {
     if (name.charCodeAt(0) === 46 && (!this.#policy.hidden || (this.#policy.rules && name === ".git")))
       return true;
+    if (!this.#endings.mayHave(name)) return false;
     for (let i = 0; i < this.#deciding.length; i++) {
       const { rules, path } = this.#deciding[i] as RuleLayer;
       const decided = rules.decide(prefix, path.length, name, isDirectory);

@@ -52,7 +52,8 @@ export class Listing {
       if (isSame) return kept.plan;
     }
     const plan = planOf(this.entries, occasion);
-    this.#plans = [{ rules, top, prefix, order, hidden, place, plan }, ...this.#plans.slice(0, most - 1)];
+    const kept = { rules, top, prefix, order, hidden, place, plan };
+    this.#plans = this.#plans === none ? [kept] : [kept, ...this.#plans.slice(0, most - 1)];
     return plan;
   }
 }

@@ -1,6 +1,7 @@
 // One ignore file by git's rules: later lines win, `!` re-includes, a slash anchors, a final slash means directories.
 // Plain names and `*.ext`, nearly all lines in practice, are looked up in a map instead of matched.
 import { gitPattern } from "../glob/git-pattern.ts";
+import { NameEndings } from "../glob/name-endings.ts";
 import type { Pattern } from "../glob/pattern.ts";
 import { bytesWritten, isEscaped } from "../workspace/name.ts";
 
@@ -22,6 +23,8 @@ interface PatternRule extends IgnoreRule {
 const mostPatterns = 2000;
 
 export class RuleFile {
+  /** The endings of names that its rules can be about. */
+  readonly endings = new NameEndings();
   readonly #names = new Map<string, IgnoreRule[]>();
   readonly #extensions = new Map<string, IgnoreRule[]>();
   readonly #patterns: PatternRule[] = [];
@@ -64,10 +67,17 @@ export class RuleFile {
 
   #add(rule: IgnoreRule): void {
     const { body, onName } = rule;
-    if (onName && !/[*?[\\]/.test(body)) push(this.#names, body, rule);
-    else if (onName && /^\*\.[^*?[\\]+$/.test(body)) push(this.#extensions, body.slice(1), rule);
-    else if (this.#patterns.length < mostPatterns)
-      this.#patterns.push({ ...rule, pattern: gitPattern(body) });
+    if (onName && !/[*?[\\]/.test(body)) {
+      push(this.#names, body, rule);
+      this.endings.add(body);
+    } else if (onName && /^\*\.[^*?[\\]+$/.test(body)) {
+      push(this.#extensions, body.slice(1), rule);
+      this.endings.add(body);
+    } else if (this.#patterns.length < mostPatterns) {
+      const pattern = gitPattern(body);
+      this.#patterns.push({ ...rule, pattern });
+      this.endings.add(pattern.suffix);
+    }
   }
 }
 

@@ -37,13 +37,16 @@ export function isConcealed({ dev, ino }: Pick<Stats, "dev" | "ino">): boolean {
 
 /** Whether one of them lies in one of these roots. */
 export function concealsIn(roots: readonly Root[]): boolean {
-  return roots.some(root => {
-    const last = holders.get(root);
-    if (last?.known === concealed.length) return last.holds;
-    const holds = places().some(place => root.holds(place));
-    holders.set(root, { known: concealed.length, holds });
-    return holds;
-  });
+  return roots.some(conceals);
+}
+
+/** Whether one of them lies in this root. */
+export function conceals(root: Root): boolean {
+  const last = holders.get(root);
+  if (last?.known === concealed.length) return last.holds;
+  const holds = places().some(place => root.holds(place));
+  holders.set(root, { known: concealed.length, holds });
+  return holds;
 }
 
 /** The concealed directories in or at a directory, by its current path (`whereabouts`). */

@@ -3,7 +3,7 @@
 import type { Dirent } from "node:fs";
 import { Fault, type Kind } from "../fault.ts";
 import { isTemporaryName, temporaryLength, temporaryMs } from "./commit/temporary.ts";
-import { concealedBelow, concealsIn, isConcealed, isParentOfConcealed } from "./concealed.ts";
+import { concealedBelow, conceals, isConcealed, isParentOfConcealed } from "./concealed.ts";
 import type { DirectoryStamp } from "./directory-stamp.ts";
 import { errnoOf, faultOf, system } from "./errno.ts";
 import { OpenFile, openedAgain } from "./file.ts";
@@ -43,12 +43,18 @@ export class Directory implements Disposable {
   /** The rules that were in force when it was opened. */
   readonly #hidden: HiddenNames | undefined;
 
-  private constructor(handle: Handle, root: Root, path: string, given: string) {
+  private constructor(
+    handle: Handle,
+    root: Root,
+    path: string,
+    given: string,
+    hidden: HiddenNames | undefined,
+  ) {
     this.#handle = handle;
     this.root = root;
     this.path = path;
     this.given = given;
-    this.#hidden = root.rules.hidden;
+    this.#hidden = hidden;
   }
 
   /** @internal */
@@ -57,7 +63,8 @@ export class Directory implements Disposable {
       resolved.handle.close();
       throw new Fault("not_a_directory", { path: given });
     }
-    return new Directory(resolved.handle, resolved.root, resolved.path, given);
+    const { handle, root, path } = resolved;
+    return new Directory(handle, root, path, given, root.rules.hidden);
   }
 
   /** The address of this directory for system calls. @internal */
@@ -91,13 +98,16 @@ export class Directory implements Disposable {
     const found = this.#found();
     const entries: DirectoryEntry[] = [];
     if (this.#conceals && isParentOfConcealed(this.mark())) return this.#rawEntries();
+    let names = "";
     for (let i = 0; i < found.length; i++) {
       const entry = found[i] as Dirent;
       const { name } = entry;
-      if (name.includes("\ufffd") || isEscaped(name)) return this.#rawEntries();
-      if (name.length !== temporaryLength || !this.#isOurs(name)) entries.push({ name, kind: kindOf(entry) });
+      names += name;
+      if (name.length === temporaryLength && this.#isOurs(name)) continue;
+      entries.push({ name, kind: entry.isFile() ? "file" : kindOf(entry) });
     }
-    return entries;
+    // Bytes that are not UTF-8 show as U+FFFD. One look at all names is cheaper than one at each.
+    return names.includes("\ufffd") || isEscaped(names) ? this.#rawEntries() : entries;
   }
 
   #found(): Dirent[] {
@@ -138,7 +148,7 @@ export class Directory implements Disposable {
 
   /** Whether the server's own directories lie in the root. */
   get #conceals(): boolean {
-    return concealsIn([this.root]);
+    return conceals(this.root);
   }
 
   #isConcealed(entry: DirectoryEntry): boolean {
@@ -179,15 +189,17 @@ export class Directory implements Disposable {
   /** A directory in it; undefined if it is gone, is not a directory any more, or cannot be entered. */
   child(entry: DirectoryEntry): Directory | undefined {
     try {
+      const { name } = entry;
+      const { hidden } = this.root.rules;
+      if (hidden !== undefined && this.#isIn(hidden, name)) return undefined;
       const address = this.#handle.below(addressOf(entry));
-      if (this.#hides(entry.name)) return undefined;
       const handle = Handle.open(address, { follow: false, directory: true });
       const stat = !byDescriptor || this.#conceals ? handle.stat() : undefined;
       if (stat !== undefined && (!stat.isDirectory() || isConcealed(stat))) {
         handle.close();
         return undefined;
       }
-      return new Directory(handle, this.root, `${this.path}/${entry.name}`, `${this.given}/${entry.name}`);
+      return new Directory(handle, this.root, `${this.path}/${name}`, `${this.given}/${name}`, hidden);
     } catch (error) {
       const errno = errnoOf(error);
       if (errno === "EMFILE" || errno === "ENFILE") throw faultOf(error, this.given);
@@ -195,10 +207,8 @@ export class Directory implements Disposable {
     }
   }
 
-  /** Whether the current rules hide an entry. If they are not those by which this directory was opened, they may hide the directory too. */
-  #hides(name: string): boolean {
-    const { hidden } = this.root.rules;
-    if (hidden === undefined) return false;
+  /** Whether an entry is hidden. Rules that were not in force when this directory was opened may hide it, too. */
+  #isIn(hidden: HiddenNames, name: string): boolean {
     if (hidden === this.#hidden) return hidden.has(this.path, name);
     return this.root.rules.decide(`${this.path}/${name}`).contents === "none";
   }

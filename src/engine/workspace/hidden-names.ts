@@ -1,5 +1,6 @@
 // The entries of a directory that rules hide from listings. One object stands for one set of rules, so a result that
 // depends on the rules can be cached together with it.
+import { NameEndings } from "../glob/name-endings.ts";
 import type { Policy } from "../policy/policy.ts";
 import type { Decision } from "../policy/rule.ts";
 
@@ -7,7 +8,7 @@ export interface HidingRules {
   readonly policies: readonly Policy[];
   /** The roots that relative globs are read against. */
   readonly bases: readonly object[];
-  decide(at: string): Decision;
+  readonly decide: (at: string) => Decision;
 }
 
 /** The sets of rules that were in use last, the latest first. */
@@ -16,9 +17,11 @@ const mostRecent = 16;
 
 export class HiddenNames {
   readonly #rules: HidingRules;
+  readonly #endings = new NameEndings();
 
   private constructor(rules: HidingRules) {
     this.#rules = rules;
+    for (const { deniedEndings } of rules.policies) this.#endings.addAll(deniedEndings);
   }
 
   /** The same object for the same rules. */
@@ -37,10 +40,9 @@ export class HiddenNames {
 
   /** Whether `name` is hidden in `directory`, which is not hidden itself. */
   has(directory: string, name: string): boolean {
-    const { policies } = this.#rules;
-    for (let i = 0; i < policies.length; i++)
-      if (policies[i]?.mayHide(name)) return this.#rules.decide(`${directory}/${name}`).contents === "none";
-    return false;
+    if (!this.#endings.mayHave(name)) return false;
+    const { policies, decide } = this.#rules;
+    return policies.some(one => one.mayHide(name)) && decide(`${directory}/${name}`).contents === "none";
   }
 }
 
