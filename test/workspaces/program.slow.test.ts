@@ -1,5 +1,6 @@
 // Workspaces as people and clients use them: the commands, stdio with --workspace-name, HTTP by path and by token.
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import { chmodSync, existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { polyfs } from "../cli/program.ts";
@@ -7,7 +8,7 @@ import { startWith } from "../http/started-program.ts";
 import { initialize, legacy, modern } from "../http/wire.ts";
 import { Fixture, treeOf } from "./fixture.ts";
 
-class ProgramGround extends Fixture {
+class ProgramFixture extends Fixture {
   readonly all = join(this.path, "all");
   readonly env = { POLYFS_STATE_DIR: join(this.path, "state-of-program") };
 
@@ -34,7 +35,7 @@ class ProgramGround extends Fixture {
 
 describe("polyfs workspace", () => {
   it("adopts, forks, compares, merges, drops and restores", () => {
-    using fixture = new ProgramGround();
+    using fixture = new ProgramFixture();
     const base = fixture.files("base", { "a.txt": "1\n2\n3\n" });
     expect(fixture.run("adopt", "main", base)).toContain(base);
     fixture.run("fork", "task", "--from", "main");
@@ -55,8 +56,26 @@ describe("polyfs workspace", () => {
     expect(fixture.attempt("restore", "task")).toMatchObject({ code: 1 });
   });
 
+  it("collects forks with read-only directories in them, also for an ordinary user", () => {
+    using fixture = new ProgramFixture();
+    const base = fixture.files("base", { "modules/a/b/file": "x\n", "modules/c/file": "y\n" });
+    for (const name of ["modules/a/b", "modules/a", "modules/c", "modules"])
+      chmodSync(join(base, name), 0o555);
+    const user = process.getuid?.() === 0 ? 65534 : undefined;
+    if (user !== undefined) execFileSync("chown", ["-R", `${user}:${user}`, fixture.path]);
+    const run = (...args: string[]) => {
+      const all = ["workspace", ...args, "--workspaces", fixture.all];
+      return polyfs(all, { env: { ...fixture.env, HOME: fixture.path }, ...(user && { uid: user }) });
+    };
+    expect(run("adopt", "main", base)).toMatchObject({ code: 0 });
+    expect(run("fork", "task", "--from", "main")).toMatchObject({ code: 0 });
+    expect(run("drop", "task")).toMatchObject({ code: 0 });
+    expect(run("collect", "--workspace-keep-dropped", "0s")).toMatchObject({ code: 0, stderr: "" });
+    for (const folder of ["trees", "removing"]) expect(treeOf(join(fixture.all, folder))).toEqual({});
+  });
+
   it("creates empty workspaces and copies of directories, and leaves an adopted directory when it is dropped", () => {
-    using fixture = new ProgramGround();
+    using fixture = new ProgramFixture();
     const from = fixture.files("from", { "a/b.txt": "b\n" });
     fixture.run("create", "empty");
     fixture.run("create", "copied", from);
@@ -69,7 +88,7 @@ describe("polyfs workspace", () => {
   });
 
   it("reports an overlap with both sides, and takes a side on request", () => {
-    using fixture = new ProgramGround();
+    using fixture = new ProgramFixture();
     const base = fixture.files("base", { "a.txt": "1\n" });
     fixture.run("adopt", "main", base);
     fixture.run("fork", "task", "--from", "main");
@@ -85,7 +104,7 @@ describe("polyfs workspace", () => {
   });
 
   it("refuses what lies in each other, a second name, a base with forks, and what is no fork", () => {
-    using fixture = new ProgramGround();
+    using fixture = new ProgramFixture();
     const base = fixture.files("base", { "a/b.txt": "b\n" });
     expect(fixture.attempt("adopt", "whole", fixture.path).stderr).toContain("lie in each other");
     fixture.run("adopt", "main", base);
@@ -100,7 +119,7 @@ describe("polyfs workspace", () => {
 
 describe("the tool workspace", () => {
   it("forks, compares, merges in two steps and drops, and each workspace has its own history", () => {
-    using fixture = new ProgramGround();
+    using fixture = new ProgramFixture();
     const base = fixture.files("base", { "a.txt": "1\n2\n3\n" });
     fixture.run("adopt", "main", base);
     expect(fixture.call("main", "workspace", { action: "fork", name: "task" }).text).toMatch(
@@ -124,7 +143,7 @@ describe("the tool workspace", () => {
   });
 
   it("reaches the workspace that it is in and the forks of it, and no others", () => {
-    using fixture = new ProgramGround();
+    using fixture = new ProgramFixture();
     fixture.run("create", "main");
     fixture.run("fork", "one", "--from", "main");
     fixture.run("fork", "two", "--from", "main");
@@ -143,7 +162,7 @@ describe("the tool workspace", () => {
   });
 
   it("is not offered where no workspaces are served, and every dialect works in a fork", () => {
-    using fixture = new ProgramGround();
+    using fixture = new ProgramFixture();
     const base = fixture.files("base", { "a.txt": "a\n" });
     fixture.run("adopt", "main", base);
     fixture.run("fork", "task", "--from", "main");
@@ -159,7 +178,7 @@ describe("over HTTP", () => {
     (reply.message.result?.content as { text: string }[] | undefined)?.[0]?.text ?? "";
 
   it("serves each workspace at /mcp/w/NAME, for both eras, and a dialect behind it", async () => {
-    using fixture = new ProgramGround();
+    using fixture = new ProgramFixture();
     const base = fixture.files("base", { "a.txt": "a\n" });
     fixture.run("adopt", "main", base);
     fixture.run("fork", "task", "--from", "main");
@@ -187,7 +206,7 @@ describe("over HTTP", () => {
   });
 
   it("lets a token into its workspace and the forks of it, and nowhere else", async () => {
-    using fixture = new ProgramGround();
+    using fixture = new ProgramFixture();
     fixture.run("create", "main");
     fixture.run("fork", "mine", "--from", "main");
     fixture.run("fork", "other", "--from", "main");
@@ -220,7 +239,7 @@ describe("over HTTP", () => {
   });
 
   it("binds a token to a workspace and not to its name, and reveals nothing about others", async () => {
-    using fixture = new ProgramGround();
+    using fixture = new ProgramFixture();
     fixture.run("create", "main");
     for (const name of ["used", "named", "other"]) fixture.run("fork", name, "--from", "main");
     const file = join(fixture.path, "tokens.json");

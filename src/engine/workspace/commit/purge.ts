@@ -89,7 +89,7 @@ function* emptying(top: Handle): Generator<DoomedFile | undefined> {
       const below = directory.below(inner);
       if (sys.lstat(below)?.isDirectory()) {
         const lifted = temporaryName();
-        if (isLifted(directory, below, top.below(lifted))) names.push(lifted);
+        if (isLifted(below, directory, top, lifted)) names.push(lifted);
         else yield* purging(directory, inner);
         yield undefined;
       } else yield { directory, address: below };
@@ -99,10 +99,15 @@ function* emptying(top: Handle): Generator<DoomedFile | undefined> {
   }
 }
 
-/** False where the file system does not rename this directory. */
-function isLifted(directory: Handle, from: Address, to: Address): boolean {
+/**
+ * Moves the directory `from` up, from `parent` to `top`. Both and the directory itself have to be writable. False where
+ * the file system does not rename it.
+ */
+function isLifted(from: Address, parent: Handle, top: Handle, name: string): boolean {
+  using directory = Handle.open(from, { follow: false });
   try {
-    writable(directory, () => sys.rename(from, to));
+    const lift = () => sys.rename(from, top.below(name));
+    writable(parent, () => writable(top, () => writable(directory, lift)));
     return true;
   } catch (error) {
     if (errnoOf(error) === "EXDEV") return false;
