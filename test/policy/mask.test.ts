@@ -1,6 +1,7 @@
 // Masked files: keys are shown, values are not, and an edit of what is shown leaves every hidden byte as it was.
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { parseAllDocuments, visit } from "yaml";
 import { hidesAsMuch, type MaskFormat, mask, maskFormat, unmask } from "../../src/engine/policy/mask/mask.ts";
 
 const samples: readonly (readonly [MaskFormat, string, string])[] = [
@@ -10,6 +11,16 @@ const samples: readonly (readonly [MaskFormat, string, string])[] = [
     "# the shop\nDB_URL=••••\nexport TOKEN=\"••••\"\nEMPTY=\n#OLD=••••\nKEY='••••'\r\nLAST=••••",
   ],
   ["key-value", "[a]\nuser = CANARY\nCANARY without a key\n", "[a]\nuser = ••••\n••••\n"],
+  [
+    "key-value",
+    'export A="CANARY"; export B="CANARY" # c\nC="CANARY" # c\n',
+    'export A=••••\nC="••••" # c\n',
+  ],
+  [
+    "key-value",
+    "KEY=CANARY\nCANARY\nCANARY=\nB=CANARY\nCANARY==\n[a]\n  c =\n    CANARY=CANARY\n  d = CANARY\n",
+    "KEY=••••\n••••\n••••\nB=••••\n••••\n[a]\n  c =\n    ••••\n  d = ••••\n",
+  ],
   [
     "json",
     '{\n  "db": { "password": "CANARY", "port": 5432, "tls": true },\n  "list": ["CANARY", "CANARY\\"q"]\n}\n',
@@ -27,6 +38,11 @@ const samples: readonly (readonly [MaskFormat, string, string])[] = [
     "yaml",
     "# c\ndb:\n  password: CANARY # why\n  key: |\n    CANARY\n    CANARY\n  hosts:\n    - CANARY\n    - name: CANARY\nlast: 'CANARY'\n",
     "# c\ndb:\n  password: ••••\n  key: ••••\n  hosts:\n    - ••••\n    - name: ••••\nlast: '••••'\n",
+  ],
+  [
+    "yaml",
+    "|\nCANARY: a\n# CANARY\n---\na:b: |\n  x\n\n  # CANARY\nc: CANARY\n",
+    "••••\n---\n••••\nc: ••••\n",
   ],
   [
     "toml",
@@ -97,6 +113,37 @@ const pieces = [
   ],
   ...["-----BEGIN ", "PRIVATE KEY", "-----"],
 ];
+
+describe("what a parser takes for a value", () => {
+  const fragments =
+    "k: |k:\n  |- |? |: |BAR\n|BAR-\n|>\n|\n|\n  |\n |\"|'|{|}|[|]|, | # c|&a |!!str |--- |\n\n|CANARY|CANARY|CANARY: |#CANARY\n|a ";
+  const fragment = fc.constantFrom(...fragments.split("|").map(one => one.replace("BAR", "|")));
+
+  it("is not shown, however YAML is put together", () => {
+    let found = 0;
+    const options = { numRuns: 4000, seed: 1 };
+    const check = fc.property(fc.array(fragment, { minLength: 3, maxLength: 14 }), parts => {
+      const text = parts.join("");
+      const documents = parseAllDocuments(text, { logLevel: "silent", uniqueKeys: false });
+      const all = "empty" in documents ? [] : documents;
+      if (!text.includes("CANARY") || all.some(({ errors }) => errors.length > 0)) return;
+      // Each value has a number: the same word may be a key elsewhere.
+      let count = 0;
+      const numbered = text.replace(/CANARY/g, () => `CANARY${count++};`);
+      const values: string[] = [];
+      for (const document of parseAllDocuments(numbered, { logLevel: "silent", uniqueKeys: false }))
+        visit(document, {
+          Scalar: (key, node) =>
+            void (key !== "key" && values.push(...(`${node.value}`.match(/CANARY\d+;/g) ?? []))),
+        });
+      found += values.length;
+      const shown = mask(numbered, "yaml");
+      expect(values.filter(one => shown.includes(one))).toEqual([]);
+    });
+    fc.assert(check, options);
+    expect(found).toBeGreaterThan(100);
+  });
+});
 
 describe("masking takes time in proportion to the text", () => {
   // A pattern that shares what it repeats between two of its parts does not end within anyone's life.

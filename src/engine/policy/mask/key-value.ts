@@ -4,29 +4,44 @@ import { knownSecrets } from "./known-secrets.ts";
 import { labelOf, type Secret, unquoted } from "./secret.ts";
 
 const section = /^[ \t]*\[[^\]\r\n]*\][ \t]*(?:[#;].*)?$/;
-/** A key with what separates it from its value, also where the line is commented out. */
+/**
+ * A key with what separates it from its value, also where the line is commented out. Two equals signs end Base64: what
+ * precedes them is the rest of a value.
+ */
 const entry =
-  /^[ \t]*(?:[#;]+[ \t]*)?(?:export[ \t]+|set[ \t]+)?("[^"\r\n]*"|'[^'\r\n]*'|[^\s=:#;"'[\]][^\s=:]*)[ \t]*[=:][ \t]*/;
+  /^[ \t]*(?:[#;]+[ \t]*)?(?:export[ \t]+|set[ \t]+)?("[^"\r\n]*"|'[^'\r\n]*'|[^\s=:#;"'`[\]][^\s=:]*)[ \t]*(?:=(?!=)|:)[ \t]*/;
 const comment = /^[ \t]*(?:[#;!]|\/\/|$)/;
 
 export function keyValueSecrets(text: string): Secret[] {
   const secrets: Secret[] = [];
   let prefix = "";
+  /** How far the last entry is indented: deeper lines continue its value. */
+  let indent = Number.POSITIVE_INFINITY;
+  let isContinued = false;
   for (let at = 0; at < text.length; ) {
     const end = lineEnd(text, at);
     const line = text.slice(at, end);
     let next = nextLine(text, end);
-    const found = entry.exec(line);
-    if (section.test(line)) prefix = line.trim();
-    else if (found !== null) {
+    const depth = line.length - line.trimStart().length;
+    const written = entry.exec(line);
+    const isRest = depth > indent || (isContinued && written?.[0].length === line.length);
+    const found = isRest ? null : written;
+    isContinued = false;
+    if (section.test(line)) {
+      prefix = line.trim();
+      indent = Number.POSITIVE_INFINITY;
+    } else if (found !== null) {
+      if (!comment.test(line)) indent = depth;
       const start = at + found[0].length;
       const stop = valueEnd(text, start, end);
       next = nextLine(text, lineEnd(text, stop));
       const [inner, innerEnd] = unquoted(text, start, stop);
       if (innerEnd > inner)
         secrets.push({ start: inner, end: innerEnd, label: labelOf(prefix, found[1] ?? "") });
+      secrets.push(...knownSecrets(text, stop, lineEnd(text, stop)));
     } else if (comment.test(line)) secrets.push(...knownSecrets(text, at, end));
     else if (line.trim() !== "") {
+      isContinued = true;
       const start = at + (line.length - line.trimStart().length);
       secrets.push({ start, end: at + line.trimEnd().length, label: labelOf(prefix, "line") });
     }
@@ -43,8 +58,8 @@ function valueEnd(text: string, start: number, end: number): number {
       if (text[i] === "\\" && quote === '"') i++;
       else if (text[i] === quote) {
         const rest = lineEnd(text, i);
-        // `'a'b`: what follows the quote directly belongs to the value.
-        return /^[ \t]*(?:[#;].*)?$/.test(text.slice(i + 1, rest)) ? i + 1 : trimmedEnd(text, start, rest);
+        // `'a'b`: what follows the quote directly belongs to the value. After a semicolon a shell has another command.
+        return /^(?:[ \t]+#.*|[ \t]*)$/.test(text.slice(i + 1, rest)) ? i + 1 : trimmedEnd(text, start, rest);
       }
     }
     return trimmedEnd(text, start, text.length);

@@ -12,6 +12,11 @@ const yamlItem = /^(?:[ \t]*(?:-(?:[ \t]+|$))+|---[ \t]+)/;
 const tomlKey =
   /^[ \t]*(?:#+[ \t]*)?((?:"[^"\r\n]*"|'[^'\r\n]*'|[A-Za-z0-9_-]+)(?:[ \t]*\.[ \t]*(?:"[^"\r\n]*"|'[^'\r\n]*'|[A-Za-z0-9_-]+))*)[ \t]*=[ \t]*/;
 const tomlTable = /^[ \t]*\[{1,2}[^=\r\n]*\]{1,2}[ \t]*(?:#.*)?$/;
+const documentMarker = /^(?:---|\.\.\.)(?:[ \t]|$)/;
+/** A line that ends with the indicator of a block scalar. */
+const opensBlock = /(?:^|[ \t])[|>][-+0-9]*[ \t]*(?:#.*)?$/;
+/** One that has nothing else, so that the scalar is the whole document. */
+const isOnlyBlock = /^[ \t]*(?:---[ \t]+)?(?:[&!][^\s]*[ \t]+)*[|>][-+0-9]*[ \t]*(?:#.*)?$/;
 const quiet = /^[ \t]*(?:#.*|---[ \t]*(?:#.*)?|\.\.\.|%(?:YAML|TAG)[ \t].*)?$/;
 
 /** Of the names above a value, so many count in its label. */
@@ -37,7 +42,9 @@ export function yamlSecrets(text: string): Secret[] {
       const label = labelOf(...above.slice(-mostNames).map(one => one.key), name);
       if (key !== null) above.push({ indent: depth, key: name });
       const start = at + lead.length;
-      const [stop, resume] = yamlValue(text, start, end, depth, next);
+      // A document that is one scalar: its lines need no indentation.
+      const isWhole = key === null && isOnlyBlock.test(line);
+      const [stop, resume] = yamlValue(text, start, end, isWhole ? -1 : depth, next);
       next = resume;
       const [inner, innerEnd] = unquoted(text, start, stop);
       if (innerEnd > inner) secrets.push({ start: inner, end: innerEnd, label });
@@ -54,7 +61,7 @@ function yamlValue(text: string, start: number, end: number, depth: number, next
   const opens = value[first];
   // A mapping or list begins on the next line.
   if (value.trim() === "" || /^#/.test(value)) return [start, next];
-  const isBlock = opens === "|" || opens === ">";
+  const isBlock = opens === "|" || opens === ">" || opensBlock.test(value);
   const closing =
     opens === '"' || opens === "'"
       ? closingQuote(text, start + first, opens)
@@ -67,6 +74,7 @@ function yamlValue(text: string, start: number, end: number, depth: number, next
   while (resume < text.length) {
     const lineStop = lineEnd(text, resume);
     const line = text.slice(resume, lineStop);
+    if (isBlock && documentMarker.test(line)) break;
     const isDeeper = line.trim() === "" || line.length - line.trimStart().length > depth;
     const goesOn = closing >= stop || (isDeeper && (isBlock || line.trim() !== ""));
     if (!goesOn) break;
