@@ -248,6 +248,27 @@ describe("a masked file", () => {
     expect(await read(workspace, "app/.env")).toBe("A=••••\n");
     await workspace.settled();
   });
+  it("in an encoding that hides ASCII from the mask is not shown, under any name", async () => {
+    const workspace = open([{ paths: ["app/**"], access: "mask" }]);
+    const text = "password=hunter2\n";
+    const encoded = {
+      "utf-16le": Buffer.from(`\ufeff${text}`, "utf16le"),
+      "utf-16be": Buffer.from(`\ufeff${text}`, "utf16le").swap16(),
+      "utf-16le without a mark": Buffer.from(text, "utf16le"),
+      "utf-32le": Buffer.from(Uint32Array.from(`\ufeff${text}`, one => one.charCodeAt(0)).buffer),
+      "zeros far behind": Buffer.from(`${"a\n".repeat(9000)}\0${text}`),
+    };
+    for (const name of ["notes.txt", "a.py", "b.env", "c.json", "d.yaml", "e.toml", ".netrc", ".pgpass"])
+      for (const [encoding, bytes] of Object.entries(encoded)) {
+        writeFileSync(join(root, "app", name), bytes);
+        expect([name, encoding, await codeOf(() => read(workspace, `app/${name}`))]).toEqual([
+          name,
+          encoding,
+          "forbidden",
+        ]);
+      }
+  });
+
   it("in a legacy encoding keeps its bytes", async () => {
     writeFileSync(join(root, ".env"), Buffer.from("A=gr\xf6\xdfe\n# caf\xe9\n", "latin1"));
     using workspace = open();

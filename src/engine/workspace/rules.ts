@@ -219,9 +219,12 @@ function refusal(to: "open" | "change" | "mask", { rule = "" }: Decision, path: 
 
 const rank = { none: 0, masked: 1, full: 2 } as const;
 
-/** Whether a masked file is shown at all, under any name. */
+/**
+ * Whether a masked file is shown at all, under any name. Masks look for ASCII letters, byte by byte: in UTF-16 and
+ * UTF-32, each of which puts zeros between them, they would find nothing.
+ */
 function isMaskable(bytes: Buffer): boolean {
-  return bytes.length <= maxMaskedBytes && !isBinary(bytes, { first: 8000 });
+  return bytes.length <= maxMaskedBytes && !bytes.includes(0) && !isBinary(bytes, { first: 8000 });
 }
 
 function maskedBytes(at: string, bytes: Buffer, decision: Decision, given: string): Buffer {
