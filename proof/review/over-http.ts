@@ -25,17 +25,7 @@ export async function tryOverHttp(browser: Browser, { tally }: Trial): Promise<v
   ];
   const server = new HttpServer(fixture.root, fixture.state, ["--tokens", tokens, "--dialect", "polyfs"]);
   try {
-    const edit = async (path: string) => {
-      const edits = [{ old: "two", new: "TWO" }];
-      const params = { name: "edit_file", arguments: { path, edits }, _meta: envelope };
-      const message = { jsonrpc: "2.0", id: 1, method: "tools/call", params };
-      const { body, status } = await server.post("/mcp", JSON.stringify(message), {
-        ...headers,
-        authorization: `Bearer ${agent}`,
-        "mcp-name": "edit_file",
-      });
-      if (messageIn(body)?.result?.isError !== undefined || status !== 200) throw new Error(body);
-    };
+    const edit = (path: string) => editOver(server, { address: "/mcp", token: agent, path });
     const page = await fixture.open(`${await server.url}/review/`);
     await tally.attempt("over http: without a token there is a form, and nothing else", async () => {
       await findNothing(page);
@@ -64,6 +54,22 @@ export async function tryOverHttp(browser: Browser, { tally }: Trial): Promise<v
   } finally {
     await server.close();
   }
+}
+
+/** An agent's edit of a file that holds the line `two`. */
+export async function editOver(
+  server: HttpServer,
+  { address, token, path }: { readonly address: string; readonly token: string; readonly path: string },
+): Promise<void> {
+  const edits = [{ old: "two", new: "TWO" }];
+  const params = { name: "edit_file", arguments: { path, edits }, _meta: envelope };
+  const message = { jsonrpc: "2.0", id: 1, method: "tools/call", params };
+  const { body, status } = await server.post(address, JSON.stringify(message), {
+    ...headers,
+    authorization: `Bearer ${token}`,
+    "mcp-name": "edit_file",
+  });
+  if (messageIn(body)?.result?.isError !== undefined || status !== 200) throw new Error(body);
 }
 
 const headers = {

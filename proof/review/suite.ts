@@ -8,6 +8,7 @@ import { tryHostileText } from "./hostile-text.ts";
 import { tryKeys } from "./keys.ts";
 import { tryLive } from "./live.ts";
 import { tryOverHttp } from "./over-http.ts";
+import { tryWorkspaces } from "./workspaces.ts";
 
 export const reviewSuite: Suite = {
   name: "review",
@@ -24,6 +25,7 @@ export const reviewSuite: Suite = {
         tryChanges,
         tryLive,
         tryOverHttp,
+        tryWorkspaces,
         tryHostileText,
         tryKeys,
         tryAccessibility,
