@@ -75,6 +75,17 @@ export const scenarios: Scenario[] = [
     changes: () => [],
     queued: ["1\n", "2\n", "3\n", "4\n"],
   },
+  {
+    name: "a tree with read-only directories that comes back",
+    files: { a: "a" },
+    changes: fixture => [
+      { kind: "mkdir", path: fixture.at("t"), mode: 0o555 },
+      { kind: "mkdir", path: fixture.at("t/u"), mode: 0o500 },
+      fixture.write("t/u/x", "x"),
+      fixture.write("t/y", "y"),
+      { kind: "symlink", path: fixture.at("t/link"), target: "y" },
+    ],
+  },
 ];
 
 /** Carries out a scenario. Returns what became of its commit, or of each edit. */

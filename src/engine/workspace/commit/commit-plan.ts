@@ -62,6 +62,8 @@ export class CommitPlan {
   readonly places: HeldDirectories;
   readonly roots: readonly Root[];
   readonly steps: Step[] = [];
+  /** Steps that come after all others. */
+  readonly closings: Step[] = [];
   readonly stages: StagedContent[] = [];
   readonly preconditions: Precondition[] = [];
   readonly outcomes: PlannedEffect[] = [];

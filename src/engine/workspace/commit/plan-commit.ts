@@ -29,6 +29,7 @@ export async function planCommit(
     plan.base = resolved.base;
     add(plan, resolved, options);
   });
+  for (const closing of plan.closings) plan.steps.push(closing);
   for (const target of resolvedChanges.targets) plan.refuseInside(target);
   await refuseIrrevocable(plan, options.irrevocable === "allow" ? undefined : limits, resolvedChanges.state);
   return plan;

@@ -17,8 +17,7 @@ export function planMkdir(plan: CommitPlan, mode: number | undefined, target: Ta
     return;
   }
   plan.makeParents(target.entry.place, given);
-  if (plan.makes(target.entry))
-    plan.steps.push({ do: "make", given, at: target.entry, ...(mode !== undefined && { mode }) });
+  if (plan.makes(target.entry)) makeDirectory(plan, mode, target);
   plan.outcomes.push({
     change: target,
     effect: "created",
@@ -26,6 +25,15 @@ export function planMkdir(plan: CommitPlan, mode: number | undefined, target: Ta
     otherNames: 0,
     after: { kind: "directory", size: 0, mode, entry: target.entry },
   });
+}
+
+/** A directory that its owner cannot write to gets its mode last: the commit may put something into it. */
+function makeDirectory(plan: CommitPlan, mode: number | undefined, { path: { given }, entry }: Target): void {
+  const isOpen = mode === undefined || (mode & 0o300) === 0o300;
+  const first = isOpen ? mode : mode | 0o700;
+  plan.steps.push({ do: "make", given, at: entry, ...(first !== undefined && { mode: first }) });
+  if (mode === undefined || first === undefined || isOpen) return;
+  plan.closings.unshift({ do: "mode", given, at: entry, before: first, after: mode }); // the innermost first
 }
 
 export function planMode(plan: CommitPlan, mode: number, target: Target): void {

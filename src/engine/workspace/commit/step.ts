@@ -85,7 +85,8 @@ export interface ModeStep {
   readonly do: "mode";
   readonly given: string;
   readonly at: EntryRef;
-  readonly inode: number;
+  /** Undefined where an earlier step of the commit makes the directory. */
+  readonly inode?: number;
   readonly before: number;
   readonly after: number;
 }
@@ -113,13 +114,14 @@ export function apply(step: Step, scene: StepContext): void {
 }
 
 function changeMode(step: ModeStep, { places }: StepContext, mode: number): void {
+  if (step.inode === undefined && sys.lstat(places.address(step.at)) === undefined) return; // not made, or gone
   if (!byDescriptor) {
     sys.chmodAt(places.address(step.at), mode);
     return;
   }
   // Not by a descriptor for reading: a directory may be unreadable to its owner.
   using handle = Handle.open(places.address(step.at), { follow: false, directory: true });
-  if (handle.stat().ino !== step.inode) throw new ConcurrentChange(step.given);
+  if (step.inode !== undefined && handle.stat().ino !== step.inode) throw new ConcurrentChange(step.given);
   sys.chmodAt(handle.address, mode);
 }
 
@@ -277,7 +279,8 @@ export function canRedo(step: Step, index: number, scene: StepContext): boolean 
   try {
     if (step.do === "make") return true;
     if (step.do === "rewrite") return isRewritable(step, scene);
-    if (step.do === "mode") return sys.lstat(scene.places.address(step.at))?.ino === step.inode;
+    if (step.do === "mode")
+      return step.inode === undefined || sys.lstat(scene.places.address(step.at))?.ino === step.inode;
     if (step.do === "dismantle") return canDismantle(step, index, scene);
     return isDone(step, index, scene) || isReady(step, index, scene);
   } catch {
