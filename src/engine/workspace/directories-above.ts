@@ -16,19 +16,26 @@ export interface Above {
 /** Ends early if a directory was moved, or cannot be entered. */
 export function* directoriesAbove(start: Directory): Generator<Above, void, undefined> {
   const { root, given } = start;
-  yield* aboveRoot(root, given);
+  const names = namesIn(start.path.slice(root.path.length));
   let directory: Directory | undefined = at(root, root.handle.address, given);
-  for (const name of namesIn(start.path.slice(root.path.length))) {
-    if (directory === undefined) return;
-    using current: Directory = directory;
-    yield { directory: current, name };
-    directory = current.child({ name, kind: "directory" });
+  try {
+    yield* aboveRoot(directory, given);
+    for (const [i, name] of names.entries()) {
+      yield { directory, name };
+      if (i === names.length - 1) return; // the next one is the start itself
+      using current: Directory = directory;
+      directory = undefined; // closed with `current`
+      directory = current.child({ name, kind: "directory" });
+      if (directory === undefined) return;
+    }
+  } finally {
+    directory?.close();
   }
-  directory?.close();
 }
 
-function* aboveRoot(root: Root, given: string): Generator<Above, void, undefined> {
-  using inner = at(root, root.handle.address, given);
+/** `inner` is the granted root. */
+function* aboveRoot(inner: Directory, given: string): Generator<Above, void, undefined> {
+  const { root } = inner;
   const names = namesIn(display(root.handle.whereabouts()));
   for (let level = levelsToRepository(inner, names.length); level > 0; level--) {
     using directory = outer(root, level, given);

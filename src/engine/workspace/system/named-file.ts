@@ -16,7 +16,9 @@ import {
   writeFileSync,
 } from "node:fs";
 import { dirname } from "node:path";
+import { type DirectoryStamp, isSame, isSettled, markOf } from "../directory-stamp.ts";
 import { errnoOf, system } from "../errno.ts";
+import { keepsTimes } from "./file-system.ts";
 
 export function readNamedFile(path: string): string {
   return system(path, () => readFileSync(path, "utf8"));
@@ -24,29 +26,55 @@ export function readNamedFile(path: string): string {
 
 export interface SmallFile {
   readonly text: string;
-  /** The canonical path. */
-  readonly path: string;
+  /** The canonical path, now; undefined if the file is gone. */
+  path(): string | undefined;
 }
+
+/** The file that a path led to, as it was when it was read. */
+interface KnownFile {
+  readonly stamp: DirectoryStamp;
+  readonly most: number;
+  readonly file: SmallFile;
+}
+
+/** By path. The paths are few: they come from the user's configuration. */
+const known = new Map<string, KnownFile>();
+const mostKnown = 16;
 
 /**
  * The first bytes of a regular file of the user, up to `most`. Never blocks on a FIFO and reads no device. Undefined
- * if there is no such file.
+ * if there is no such file. One that has not changed is not read again.
  */
 export function readSmallFile(path: string, most: number): SmallFile | undefined {
   let fd: number | undefined;
   try {
+    const now = Date.now();
     // Most users lack most of these files. To open one that is missing makes an error object, which is costly.
-    if (!statSync(path, { throwIfNoEntry: false })?.isFile()) return undefined;
+    const named = statSync(path, { throwIfNoEntry: false });
+    if (!named?.isFile()) return undefined;
+    const before = known.get(path);
+    if (before?.most === most && isSame(named, before.stamp)) return before.file;
     fd = openSync(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
     const stat = fstatSync(fd);
     if (!stat.isFile()) return undefined;
     const bytes = Buffer.allocUnsafe(Math.min(most, stat.size));
     const length = readSync(fd, bytes, 0, bytes.length, 0);
-    return { text: bytes.toString("utf8", 0, length), path: realpathSync.native(path) };
+    const file = { text: bytes.toString("utf8", 0, length), path: () => canonicalIfThere(path) };
+    if (known.size >= mostKnown) known.clear();
+    if (isSettled(stat, now) && keepsTimes(path)) known.set(path, { stamp: markOf(stat), most, file });
+    return file;
   } catch {
     return undefined;
   } finally {
     if (fd !== undefined) closeSync(fd);
+  }
+}
+
+function canonicalIfThere(path: string): string | undefined {
+  try {
+    return realpathSync.native(path);
+  } catch {
+    return undefined;
   }
 }
 
