@@ -95,6 +95,7 @@ const variablesOfTheProcess: { readonly [file: string]: string } = {
   "engine/workspace/system/claim.ts": "what this process claims against others",
   "engine/workspace/system/control-group.ts": "control groups that this process has to remove",
   "engine/workspace/system/link-farm.ts": "links that this process has to remove",
+  "engine/workspace/system/named-file.ts": "files of the user as they were read, by path, with their times",
   "engine/workspace/system/this-machine.ts": "how this machine is asked",
   "engine/workspace/system/whole-flush.ts": "how this machine flushes a file system",
   "engine/workspace/system/working-directory.ts": "a process has one working directory",

@@ -17,7 +17,7 @@ import { launch, type RipgrepRun } from "./ripgrep-run.ts";
 import { searchByRipgrep } from "./ripgrep-search.ts";
 import type { Handover, SearchContext } from "./search-context.ts";
 import { chooseStrategy, type Strategy } from "./strategy.ts";
-import { rememberSize, wasSearched } from "./tree-size.ts";
+import { wasSearched } from "./tree-size.ts";
 import { widened } from "./widen.ts";
 import { WorkSlice } from "./work-slice.ts";
 
@@ -39,9 +39,7 @@ const runners: { readonly [S in Strategy]: (job: SearchContext) => Hits } = {
   },
   async *process(job) {
     const handover = yield* searchInProcess(job);
-    if (handover === undefined) return;
-    rememberSize(job.start, Number.POSITIVE_INFINITY);
-    yield* searchByRipgrep(job, handover);
+    if (handover !== undefined) yield* searchByRipgrep(job, handover);
   },
   async *both(job) {
     await job.early.begin();

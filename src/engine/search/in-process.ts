@@ -20,9 +20,14 @@ const largestFile = 1024 * 1024;
 const mostMs = 60; // where hits come so often that the limit will be reached
 const ampleMs = 500; // where ripgrep would report very many hits
 
-const patienceMs = 10; // what ripgrep takes to start and to end
-const sharedMs = 6; // if it has started by then
 const littleMs = 2; // before the duration can be estimated
+const patienceMs = 10; // what ripgrep takes to start and to end
+/**
+ * So many files are searched here before ripgrep would have ended, on a machine that is busy, too: it takes longer to
+ * start then. Unless reading them is slow.
+ */
+const smallTree = 256;
+const slowMs = 200;
 
 /** Yields the files with hits until the end, and returns undefined, or until ripgrep should take over. */
 export async function* searchInProcess({
@@ -37,11 +42,12 @@ export async function* searchInProcess({
   const { limit = Number.POSITIVE_INFINITY, maxFiles = Number.POSITIVE_INFINITY } = options;
   const { maxFileSize = Number.POSITIVE_INFINITY } = options;
   let most = mostMs;
+  const files = sizeOf(start);
+  rememberSize(start, files); // it was searched
   if (early.hasBegun) {
     if (!(await early.isAmple())) return { behind: undefined, hits: 0 };
     most = ampleMs;
   }
-  const files = sizeOf(start);
   using walker = new Walker(start, { ...options, order: "paths" });
   let began = clock();
   let behind: PathPosition | undefined;
@@ -49,13 +55,18 @@ export async function* searchInProcess({
   let seen = 0;
   let searched = 0;
   let unreadable = 0;
+  const handover = (size: number | undefined): Handover => {
+    rememberSize(start, size);
+    return { behind, hits };
+  };
   for (;;) {
     if (pace.isDue) await pace.rest();
     const spent = clock() - began;
     if (spent > littleMs && (spent * limit) / hits > most) {
-      const isLong = files === undefined ? spent > sharedMs : (spent * files) / searched > patienceMs;
-      if (isLong) return { behind, hits };
-      if (files === undefined) await early.begin();
+      if (isLong(spent, searched, files))
+        return handover(files ?? (searched > smallTree ? Number.POSITIVE_INFINITY : undefined));
+      // It may be needed, and is not waited for.
+      if (files === undefined && searched > smallTree / 2) await early.begin();
     }
     const entry = walker.next();
     if (entry === undefined) break;
@@ -64,13 +75,13 @@ export async function* searchInProcess({
       report.stopped = "files";
       break;
     }
-    if (entry.raw !== undefined) return { behind, hits };
+    if (entry.raw !== undefined) return handover(Number.POSITIVE_INFINITY);
     using file = opened(entry.parent, entry);
     if (file === undefined) unreadable++;
     else if (file.size <= maxFileSize) {
       searched++;
       const lines = await searchText(file, find, options);
-      if (lines === undefined) return { behind, hits };
+      if (lines === undefined) return handover(Number.POSITIVE_INFINITY);
       if (lines.length > 0) {
         const count = matching(lines);
         const paused = clock();
@@ -89,6 +100,12 @@ export async function* searchInProcess({
   report.inaccessible = walker.inaccessible + unreadable;
   if (report.stopped === undefined) rememberSize(start, searched);
   return undefined;
+}
+
+/** Whether ripgrep would be quicker, for a tree of so many files, if that is known. */
+function isLong(spent: number, searched: number, files: number | undefined): boolean {
+  if (files === undefined) return searched > smallTree || spent > slowMs;
+  return (spent * files) / searched > (files <= smallTree ? slowMs : patienceMs);
 }
 
 /** The same for one file of the start; undefined if ripgrep has to search it. Anything but a file has no hits. */

@@ -15,8 +15,10 @@ export function wasSearched({ root }: Directory): boolean {
   return sizes.has(root);
 }
 
-export function rememberSize({ root, path }: Directory, files: number): void {
+/** Undefined: searched, and not known how many. */
+export function rememberSize({ root, path }: Directory, files: number | undefined): void {
   const known = sizes.get(root) ?? new Map();
   sizes.set(root, known);
-  if (known.size < mostTrees || known.has(path)) known.set(path, files);
+  if (files === undefined) known.delete(path);
+  else if (known.size < mostTrees || known.has(path)) known.set(path, files);
 }
