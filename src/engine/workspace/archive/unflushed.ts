@@ -3,11 +3,9 @@
 import { constants } from "node:fs";
 import { sys } from "../commit/syscalls.ts";
 import { errnoOf } from "../errno.ts";
+import { eachAtOnce } from "../system/at-once.ts";
 import { manyFiles, wholeFlush } from "../system/whole-flush.ts";
 import { forFlushing, onWindows } from "../windows-path.ts";
-
-/** How many files are flushed at once: file systems combine flushes that wait for each other. */
-const atOnce = 16;
 
 export class UnflushedFiles {
   #files = new Set<string>();
@@ -45,7 +43,7 @@ export class UnflushedFiles {
     this.#flushing = new Set(onWindows ? files : [...files, ...folders]);
     try {
       if (files.size >= manyFiles && (await wholeFlush.later(this.#state))) return;
-      for (const paths of onWindows ? [files] : [files, folders]) await eachOf([...paths], flushOne);
+      for (const paths of onWindows ? [files] : [files, folders]) await eachAtOnce([...paths], flushOne);
     } catch (error) {
       this.#giveBack(files, folders);
       throw error;
@@ -80,14 +78,6 @@ export class UnflushedFiles {
     for (const path of files) this.#files.add(path);
     for (const path of folders) this.#folders.add(path);
   }
-}
-
-async function eachOf(paths: readonly string[], action: (path: string) => Promise<void>): Promise<void> {
-  const queue = paths.values();
-  const work = async () => {
-    for (const path of queue) await action(path);
-  };
-  await Promise.all(Array.from({ length: Math.min(atOnce, paths.length) }, work));
 }
 
 async function flushOne(path: string): Promise<void> {

@@ -4,6 +4,7 @@ import { traced } from "../../span.ts";
 import { errnoOf } from "../errno.ts";
 import type { Handle } from "../handle.ts";
 import { isWithin, under } from "../root.ts";
+import { eachAtOnce } from "../system/at-once.ts";
 import { revivesNames } from "../system/file-system.ts";
 import { manyFiles, wholeFlush } from "../system/whole-flush.ts";
 import { forFlushing, onWindows } from "../windows-path.ts";
@@ -106,7 +107,7 @@ export class Unflushed {
   async #flush(ids: readonly string[]): Promise<void> {
     try {
       const whole = await flushWhole([...this.#flushing.values()]);
-      for (const one of this.#flushing.values()) if (!whole.has(one.device)) await flushAll(one);
+      await flushAll([...this.#flushing.values()].filter(({ device }) => !whole.has(device)));
     } catch (error) {
       for (const [again, { names, removed, ...rest }] of this.#flushing) {
         const since = this.#folders.get(again);
@@ -169,19 +170,23 @@ function recordOf(place: number, places: HeldDirectories): Omit<Folder, "names">
   return { at: handle.whereabouts(), device: dev, inode: ino };
 }
 
-async function flushAll(one: Folder): Promise<void> {
-  using directory = openRecorded(one, false);
-  if (directory === undefined) return;
-  for (const name of one.names) {
-    const fd = openIfThere(directory, name);
-    if (fd === undefined) continue;
+/** All files first, then the directories. */
+async function flushAll(folders: readonly Folder[]): Promise<void> {
+  const files = folders.flatMap(folder => [...folder.names].map(name => ({ folder, name })));
+  await eachAtOnce(files, async ({ folder, name }) => {
+    using directory = openRecorded(folder, false);
+    const fd = directory && openIfThere(directory, name);
+    if (fd === undefined) return;
     try {
       await sys.flushLater(fd);
     } finally {
       sys.close(fd);
     }
-  }
-  await flushDirectory(directory);
+  });
+  await eachAtOnce(folders, async folder => {
+    using directory = openRecorded(folder, false);
+    if (directory !== undefined) await flushDirectory(directory);
+  });
 }
 
 function flushAllNow(one: Folder): void {
