@@ -2,7 +2,7 @@
 import { nameBelow } from "../../contract/render/paths.ts";
 import { text } from "../../contract/tool.ts";
 import type { Globs } from "../../engine/search/globs.ts";
-import { comparison, First, type Sortable, type SortKey } from "../../engine/search/sort.ts";
+import { comparison, First, type Sortable } from "../../engine/search/sort.ts";
 import { walkGroups } from "../../engine/search/walk.ts";
 import type { Group } from "../../engine/search/walker.ts";
 import type { DirectoryEntry } from "../../engine/workspace/directory.ts";
@@ -61,6 +61,8 @@ export const findFiles = polyfsTool({
 
 const never = new Date(0);
 
+type FoundOrder = "modified" | "path" | "size";
+
 interface FoundPage {
   readonly offset: number;
   readonly limit: number;
@@ -70,6 +72,7 @@ interface FoundPage {
 class FoundFiles {
   readonly #at: WorkspacePath;
   readonly #wantsDirectories: boolean;
+  readonly #sort: FoundOrder;
   readonly #page: FoundPage;
   readonly #lines: AnswerLines;
   /** Undefined in the order of paths, which is the walk's own: then each line is made as it is found. */
@@ -80,7 +83,7 @@ class FoundFiles {
   constructor(
     at: WorkspacePath,
     wantsDirectories: boolean,
-    sort: SortKey,
+    sort: FoundOrder,
     page: FoundPage,
     lines: AnswerLines,
   ) {
@@ -88,6 +91,7 @@ class FoundFiles {
     this.#wantsDirectories = wantsDirectories;
     this.#page = page;
     this.#lines = lines;
+    this.#sort = sort;
     if (sort !== "path") this.#first = new First(page.offset + page.limit, comparison(sort));
   }
 
@@ -98,9 +102,12 @@ class FoundFiles {
       const { name, kind } = entry;
       if ((kind === "directory") !== this.#wantsDirectories) continue;
       const index = this.count++;
-      if (this.#first !== undefined) {
-        const { size = 0, modified = never } = parent()?.stat(entry) ?? {};
-        this.#first.add({ path: prefix + name, name, kind, size, modified });
+      if (this.#sort === "modified") {
+        const modified = parent()?.modified(entry) ?? never;
+        this.#first?.add({ path: prefix + name, name, kind, size: 0, modified });
+      } else if (this.#sort === "size") {
+        const size = parent()?.stat(entry)?.size ?? 0;
+        this.#first?.add({ path: prefix + name, name, kind, size, modified: never });
       } else if (this.#hasRoom && index >= offset && index < offset + limit) this.#line(prefix + name);
     }
     return true;

@@ -230,6 +230,16 @@ export class Directory implements Disposable {
     }
   }
 
+  /** When an entry was last modified: the same as by `stat`, for a fraction of its cost. */
+  modified(entry: DirectoryEntry): Date | undefined {
+    try {
+      return lstatIfThere(this.#handle.below(addressOf(entry)))?.mtime;
+    } catch (error) {
+      if (errnoOf(error) === "EACCES") return undefined;
+      throw faultOf(error, `${this.given}/${entry.name}`);
+    }
+  }
+
   /** Where a link in it points, in its written form (name.ts). */
   linkTarget(entry: DirectoryEntry): string | undefined {
     try {
