@@ -1,6 +1,6 @@
 // The store in a directory, under the shared suite and under faults of its own: every system call fails once, several
 // processes write, files are damaged.
-import { mkdtempSync, readdirSync, rmSync, statSync, utimesSync, writeFileSync } from "node:fs";
+import { cpSync, mkdtempSync, readdirSync, rmSync, statSync, utimesSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
@@ -31,6 +31,44 @@ class Fixture implements Place {
 storeSuite("a directory", async () => new Fixture());
 
 describe("the store in a directory", () => {
+  it("can be copied by a program that does not know hard links", async () => {
+    await using fixture = new Fixture();
+    const [live, dropped] = await Promise.all(
+      ["live", "dropped"].map(async name => (await fixture.open()).create({ name })),
+    );
+    if (typeof live !== "object" || typeof dropped !== "object") throw new Error("not created");
+    await (await fixture.open()).drop(dropped.id);
+    cpSync(join(fixture.path, "store"), join(fixture.path, "copy"), { recursive: true });
+    const copy = new DirectoryStore(join(fixture.path, "copy"));
+    expect(await copy.find("live")).toMatchObject({ id: live.id });
+    expect((await copy.find("live"))?.dropped).toBeUndefined();
+    expect(await copy.find("dropped")).toBeUndefined();
+    expect(await copy.create({ name: "live" })).toBe("exists");
+    await fixture.age(1000 * 24 * 3_600_000);
+    await copy.collect({ graceMs: 1000 });
+    expect(await copy.find("live")).toMatchObject({ id: live.id });
+    // The time of the drop is kept, too.
+    const begun = Math.floor(Date.now() / 1000) * 1000;
+    expect(await copy.drop(live.id)).toBe(true);
+    expect((await copy.info(live.id))?.dropped).toBeGreaterThanOrEqual(begun);
+  });
+
+  it.each([
+    ["damaged", (path: string) => writeFileSync(path, "x")],
+    ["missing", (path: string) => rmSync(path)],
+  ])("says so where the description of a workspace is %s", async (_, spoil) => {
+    await using fixture = new Fixture();
+    const made = await (await fixture.open()).create({ name: "a" });
+    if (typeof made === "string") throw new Error(made);
+    cpSync(join(fixture.path, "store"), join(fixture.path, "copy"), { recursive: true });
+    spoil(join(fixture.path, "copy/workspaces", made.id, "about"));
+    const copy = new DirectoryStore(join(fixture.path, "copy"));
+    await expect(copy.find("a")).rejects.toMatchObject({
+      code: "store_unavailable",
+      data: { reason: "damaged" },
+    });
+  });
+
   it("has an entry whole or not at all, whichever system call fails", async () => {
     await using fixture = new Fixture();
     const store = await fixture.open();

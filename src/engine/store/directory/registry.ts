@@ -4,8 +4,12 @@
 //   workspaces/<id>/about      what was said at its creation; its time is that of the drop
 //   workspaces/<id>/log/<n>    its entries
 //   names/<hash of the name>   the same file as `about`
+//
+// A copy of the store may have two files in place of one: then the id in the second says whose it is, and it is linked
+// again.
 import { randomBytes } from "node:crypto";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
+import { Fault } from "../../fault.ts";
 import { contentHash } from "../../text/version.ts";
 import { makeDirectory } from "../../workspace/archive/folder.ts";
 import { namesIn, unlinkIfThere } from "../../workspace/commit/if-there.ts";
@@ -64,9 +68,20 @@ export class Registry {
     return { ...made, revision: 0, bytes: 0 };
   }
 
+  /** Faults: `store_unavailable` where the name is taken by what cannot be read. */
   find(name: string): WorkspaceInfo | undefined {
     const about = valueAt<About>(this.#nameFile(name));
-    return about === undefined || about === "damaged" ? undefined : this.info(about.id);
+    if (about === undefined) return undefined;
+    const info = about === "damaged" ? undefined : this.info(about.id);
+    if (info !== undefined) return info;
+    // It may have been dropped and collected since. A name is taken last and given back first: it never stays behind.
+    const now = valueAt<About>(this.#nameFile(name));
+    if (now === undefined) return undefined;
+    if (now !== "damaged" && about !== "damaged" && now.id !== about.id) return this.info(now.id);
+    throw new Fault("store_unavailable", {
+      reason: "damaged",
+      detail: `the description of workspace ${name} is missing or does not fit its checksum`,
+    });
   }
 
   info(id: WorkspaceId): WorkspaceInfo | undefined {
@@ -83,7 +98,8 @@ export class Registry {
    */
   listed(id: WorkspaceId, dropped: boolean): WorkspaceInfo | undefined {
     const about = this.#known(id);
-    if (about === undefined || about === "damaged" || hasName(about) === dropped) return undefined;
+    if (about === undefined || about === "damaged") return undefined;
+    if ((hasName(about) || this.#isLive(about)) === dropped) return undefined;
     return dropped ? this.info(id) : this.#infoOf(about);
   }
 
@@ -120,7 +136,7 @@ export class Registry {
       throw error;
     }
     // Another process has dropped it and given the name to a new workspace, all since it was looked at.
-    if (!isSame(marker, this.#aboutFile(id))) linkIfFree(marker, name);
+    if (idIn(marker) !== id) linkIfFree(marker, name);
     unlinkIfThere(marker);
     await flushDirectory(this.#names);
     return true;
@@ -155,7 +171,7 @@ export class Registry {
       if (errnoOf(error) !== "ENOENT") throw error;
     }
     const name = about === undefined || about === "damaged" ? undefined : about.nameFile;
-    if (name !== undefined && isSame(join(to, "about"), name)) {
+    if (name !== undefined && idIn(name) === id) {
       sys.rename(to, from);
       return false;
     }
@@ -204,7 +220,11 @@ export class Registry {
   }
 
   #isLive({ about, nameFile }: RememberedWorkspace): boolean {
-    return isSame(this.#aboutFile(about.id), nameFile);
+    const own = this.#aboutFile(about.id);
+    if (isSame(own, nameFile)) return true;
+    if (sys.lstat(own) === undefined || idIn(nameFile) !== about.id) return false;
+    linkAgain(own, nameFile);
+    return true;
   }
 
   #aboutFile(id: WorkspaceId): string {
@@ -225,6 +245,20 @@ function hasName({ nameFile, inode, device }: RememberedWorkspace): boolean {
 function isSame(one: string, other: string): boolean {
   const [a, b] = [sys.lstat(one), sys.lstat(other)];
   return a !== undefined && b !== undefined && a.ino === b.ino && a.dev === b.dev;
+}
+
+/** The id in a description; undefined where there is none that can be read. */
+function idIn(path: string): WorkspaceId | undefined {
+  const about = valueAt<About>(path);
+  return about === undefined || about === "damaged" ? undefined : about.id;
+}
+
+/** Makes `to`, which has the same content, another name of `from`. */
+function linkAgain(from: string, to: string): void {
+  const draft = join(dirname(to), `${draftPrefix}${randomBytes(8).toString("hex")}`);
+  sys.link(from, draft);
+  sys.rename(draft, to);
+  unlinkIfThere(draft); // where another process was faster, both are one file, and renaming does nothing
 }
 
 function linkIfFree(from: string, to: string): boolean {
