@@ -170,7 +170,7 @@ export class ChangeLog {
 
   #read(id: string): ChangeRecord | undefined {
     try {
-      const fd = sys.open(this.#path(id), constants.O_RDONLY);
+      const fd = sys.open(this.#path(id), constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
       try {
         return JSON.parse(readAll(fd).toString()) as ChangeRecord;
       } finally {

@@ -109,7 +109,8 @@ export class Objects {
 
   *#reading(hash: string): Steps<Buffer | undefined> {
     try {
-      const fd = sys.open(this.#path(hash), constants.O_RDONLY);
+      // A pipe or a device in its place must not block the server.
+      const fd = sys.open(this.#path(hash), constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
       let held: Buffer;
       try {
         held = yield* readingAll(fd);
