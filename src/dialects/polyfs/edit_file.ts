@@ -6,7 +6,7 @@ import { Fault } from "../../engine/fault.ts";
 import { type Rebased, rebased } from "../../engine/history/versions.ts";
 import type { Text } from "../../engine/text/text.ts";
 import { version } from "../../engine/text/version.ts";
-import { changeOf, diffOf } from "./diff.ts";
+import { changeOf, diffOf, type ShownDiff } from "./diff.ts";
 import { editReadable } from "./documents.ts";
 import { editsProperty, engineEdits, overlooked } from "./edits.ts";
 import { pathAt } from "./paths.ts";
@@ -18,6 +18,8 @@ import { dryRunProperty, mergedNote, notes, versionProperty, writing } from "./w
 
 /** Bytes of the diff that is answered: enough to check a change, not to read the file again. */
 const diffBytes = 6000;
+/** The diff of a file of more bytes is computed while the file is written: a thread may do it. */
+const largeBytes = 256 * 1024;
 
 export const editFile = polyfsTool({
   name: "edit_file",
@@ -47,6 +49,7 @@ export const editFile = polyfsTool({
     let outcomes: readonly (Applied | Fault)[] = [];
     let result: Rebased | undefined;
     let syntax: Promise<string[]> | undefined;
+    let early: Promise<ShownDiff> | undefined;
     const commit = await workspace.edit(
       at,
       async bytes => {
@@ -70,13 +73,15 @@ export const editFile = polyfsTool({
         const { text: after, current: before } = result;
         syntax = syntaxNotes({ path: given, before, after }); // while the file is written
         const made = after.bytes;
+        early = made.length > largeBytes ? diffBetween(before, after) : undefined;
+        early?.catch(() => {}); // the file may not be written
         return dry_run || made.equals(bytes) ? undefined : made;
       },
       { ...writing(call), maxBytes: call.settings.maxFileBytes },
     );
     if (result === undefined) throw new Fault("not_found", { path: given });
     const { current: before, text: after } = result;
-    const diff = await diffOf(await changeOf(before, after), diffBytes);
+    const diff = await (early ?? diffBetween(before, after));
     const did = dry_run ? "would edit" : before === after ? "unchanged" : "edited";
     return text(
       [
@@ -90,3 +95,7 @@ export const editFile = polyfsTool({
     );
   },
 });
+
+async function diffBetween(before: Text, after: Text): Promise<ShownDiff> {
+  return diffOf(await changeOf(before, after), diffBytes);
+}
