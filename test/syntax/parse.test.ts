@@ -332,3 +332,13 @@ describe("the name of a file", () => {
     ]);
   });
 });
+
+describe("a large file that takes too long to parse", () => {
+  it("is not parsed again for the next edits: an answer waits for that once", async () => {
+    const before = "const a = 1;\n".repeat(20_000);
+    const after = `${before}const b = ;\n`;
+    expect(await newErrors("slow.ts", before, after, 0)).toEqual([]);
+    expect(await newErrors("slow.ts", before, after)).toEqual([]);
+    expect(await newErrors("other.ts", before, after)).not.toEqual([]);
+  });
+});

@@ -1,5 +1,6 @@
 // Syntax errors that a change introduced. Only new ones count: a grammar that lacks the newest syntax, or a file that
 // was incomplete before, causes no report.
+import { clock } from "../clock.ts";
 import { LineIndex } from "../text/lines.ts";
 import { type Language, languageOf } from "./language.ts";
 import { parse } from "./parse.ts";
@@ -17,15 +18,28 @@ export interface NewError {
 /** A file that was edited is often edited again. */
 const checked = { rules: true, keep: true } as const;
 
+/** Large files that took too long to parse, with the time of that: an answer waits for the parser only once. */
+const slow = new Map<string, number>();
+const largeLength = 200_000;
+const mostSlow = 100;
+const slowForMs = 300_000;
+
 /** The errors in `after` that were not in `before`, which is undefined for a new file. */
 export async function newErrors(
   path: string,
   before: string | undefined,
   after: string,
+  maxMs?: number,
 ): Promise<readonly NewError[]> {
   const language = languageOf(path, after);
   if (language === undefined || before === after) return [];
-  const made = await parse(after, language, checked);
+  if (after.length > largeLength && clock() - (slow.get(path) ?? Number.NEGATIVE_INFINITY) < slowForMs)
+    return [];
+  const made = await parse(after, language, { ...checked, ...(maxMs !== undefined && { maxMs }) });
+  if (made === undefined && after.length > largeLength) {
+    if (slow.size >= mostSlow) slow.clear();
+    slow.set(path, clock());
+  }
   if (made === undefined || made.errors.length === 0) return [];
   const was =
     before === undefined ? undefined : await parse(before, languageOf(path, before) ?? language, checked);
