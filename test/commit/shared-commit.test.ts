@@ -1,9 +1,10 @@
 // Edits of one file that wait for its lock are made together: one flush and one rename, and for each of them a change
 // of its own.
-import { linkSync, lstatSync, writeFileSync } from "node:fs";
+import { linkSync, lstatSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { Fault } from "../../src/engine/fault.ts";
+import { listChanges } from "../../src/engine/history/changes.ts";
 import { undo } from "../../src/engine/history/undo.ts";
 import { errno, watching } from "./failing.ts";
 import { Fixture } from "./fixture.ts";
@@ -85,6 +86,22 @@ describe("edits of one file that wait for its lock", () => {
     expect(fixture.text("a")).toBe("ONE\n\n\n\ntwo\n\n\n\nTHREE\n");
     await undo(fixture.workspace, { change: commits[0]?.id ?? "" });
     expect(fixture.text("a")).toBe("one\n\n\n\ntwo\n\n\n\nTHREE\n");
+  });
+
+  it("are all in history also while the archive cannot be written, and whole once it can", async () => {
+    using fixture = new Fixture({ a: "0\n" });
+    const { workspace, state } = fixture;
+    await workspace.edit(fixture.at("a"), added("warm"));
+    await workspace.settled();
+    renameSync(join(state, "objects"), join(state, "objects-away"));
+    writeFileSync(join(state, "objects"), "");
+    const commits = await Promise.all(together(fixture, ["1", "2", "3"].map(added)));
+    const ids = commits.map(({ id }) => id).reverse();
+    const listed = async () => (await listChanges(workspace, { limit: 3 })).map(({ id, kept }) => [id, kept]);
+    expect(await listed()).toEqual(ids.map(id => [id, false]));
+    rmSync(join(state, "objects"));
+    renameSync(join(state, "objects-away"), join(state, "objects"));
+    expect(await listed()).toEqual(ids.map(id => [id, true]));
   });
 
   it("fail one by one: the others are made, in their order", async () => {

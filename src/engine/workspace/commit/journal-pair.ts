@@ -18,7 +18,7 @@ import { bytesIn } from "../archive/pending-record.ts";
 import { dropLater, dropNow, recordLater, recordNow } from "./after-commit.ts";
 import type { HeldDirectories } from "./held-directories.ts";
 import { Journal } from "./journal.ts";
-import { changesOf, type JournalledCommit } from "./journalled-commit.ts";
+import { changesOf, type JournalledChange, type JournalledCommit } from "./journalled-commit.ts";
 import { settle } from "./recover.ts";
 import type { StateDirectory } from "./state.ts";
 import type { Step } from "./step.ts";
@@ -265,10 +265,15 @@ export class JournalPair {
           journalState.keepRecorded(journalled);
         } catch {
           // The next checkpoint tries again. Until then history must not end before this change.
-          this.#archive.noteUnrecorded(journalled.intent.id, journalled.intent.account);
+          for (const { id, account } of this.#unrecorded(journalled))
+            this.#archive.noteUnrecorded(id, account);
         }
       }
     }
+  }
+
+  #unrecorded({ intent }: JournalledCommit): JournalledChange[] {
+    return changesOf(intent).filter(({ id }) => this.#archive.changes.recorded(id) === undefined);
   }
 
   /** The same in slices. If the archive fails permanently, the commit stays, and history notes that it happened. */
@@ -281,8 +286,7 @@ export class JournalPair {
         const tries = (this.#tries.get(journalled) ?? 0) + 1;
         this.#tries.set(journalled, tries);
         if (tries < mostTries) continue;
-        for (const { id, account } of changesOf(journalled.intent))
-          if (this.#archive.changes.recorded(id) === undefined) this.#archive.recordUnkept(id, account);
+        for (const { id, account } of this.#unrecorded(journalled)) this.#archive.recordUnkept(id, account);
         journalState.unsettled.push(journalled); // its old content still has to be removed
       }
       this.#done(journalState, journalled);
