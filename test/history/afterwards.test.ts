@@ -54,6 +54,33 @@ describe("a change that has just been answered", () => {
     expect(fixture.text("second")).toBe("0");
   });
 
+  it("is kept where it was deleted while there were too few handles to record it, and can be undone", async () => {
+    const files = Object.fromEntries(Array.from({ length: 20 }, (_, i) => [`d/${i}/f`, `${i}`]));
+    using fixture = new Fixture(files);
+    const { open } = sys;
+    let refused = 0;
+    sys.open = (path, ...rest) => {
+      if (!String(path).includes("/objects/")) return open(path, ...rest);
+      refused++;
+      throw errno("EMFILE", "open");
+    };
+    try {
+      const removed = { kind: "remove", path: fixture.at("d"), recursive: true } as const;
+      expect(await fixture.commit([removed])).toMatchObject({ recorded: true });
+      await fixture.workspace.settled();
+    } finally {
+      sys.open = open;
+    }
+    expect(refused).toBeGreaterThan(0);
+    expect(existsSync(join(fixture.inside, "d"))).toBe(false);
+    const [change] = await listChanges(fixture.workspace, { limit: 1 });
+    expect(change).toMatchObject({ kept: true });
+    await undo(fixture.workspace, { change: change?.id ?? "" });
+    expect(fixture.text("d/7/f")).toBe("7");
+    await fixture.workspace.settled();
+    expect(readdirSync(fixture.inside)).toEqual(["d"]);
+  });
+
   it("is not recorded yet, but the history has it when it is asked for", async () => {
     using fixture = new Fixture({ a: "old" });
     const { id } = await fixture.commit([fixture.write("a", "new")]);

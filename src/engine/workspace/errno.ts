@@ -11,6 +11,13 @@ export function errnoOf(error: unknown): string | undefined {
   return error instanceof Error ? (error as NodeJS.ErrnoException).code : undefined;
 }
 
+const shortages = new Set<string | undefined>(["EMFILE", "ENFILE", "ENOMEM", "EAGAIN"]);
+
+/** Whether the process or the machine is short of something just now: the next try may succeed. */
+export function isShortage(error: unknown): boolean {
+  return shortages.has(errnoOf(error)) || Fault.is(error, "too_many_open_files");
+}
+
 /** The fault for a failed system call on `path`. Faults and foreign errors pass through. */
 export function faultOf(error: unknown, path: string): unknown {
   const errno = errnoOf(error);

@@ -20,7 +20,7 @@ import {
   type PendingRecord,
   pendingRecord,
 } from "../archive/pending-record.ts";
-import { faultOf } from "../errno.ts";
+import { faultOf, isShortage } from "../errno.ts";
 import { gently, inSlices } from "../footprint/time-slice.ts";
 import { Handle } from "../handle.ts";
 import type { WorkspacePath } from "../path.ts";
@@ -230,15 +230,13 @@ export class Committer {
         await telling;
         return commit as Commit;
       }
-      try {
-        const recorded = await this.#remember(journalled, plan);
-        const commit = { ...(reports()[0] as Commit), recorded };
-        await this.#tell(commit);
-        return commit;
-      } finally {
-        if (await this.#isSafe(account)) await letGo(plan, journalled, journalState);
-        else journalState.keepRecorded(journalled);
-      }
+      const recorded = await this.#remember(journalled, plan);
+      const commit = { ...(reports()[0] as Commit), recorded: recorded !== false };
+      await this.#tell(commit);
+      if (recorded === "later") journalState.wait({ ...journalled, contents: contentsOf(plan) });
+      else if (await this.#isSafe(account)) await letGo(plan, journalled, journalState);
+      else journalState.keepRecorded(journalled);
+      return commit;
     } finally {
       journals.leave(journalState);
     }
@@ -324,8 +322,11 @@ export class Committer {
     return { intent, inodes, blob, state: "done" };
   }
 
-  /** Records the commit in the archive. If that fails, the commit remains, without undo. */
-  async #remember({ intent, blob }: JournalledCommit, plan: CommitPlan): Promise<boolean> {
+  /**
+   * Records the commit in the archive. If that fails for good, the commit remains, without undo. `later`: it may well
+   * succeed then, and old content has to stay until it does.
+   */
+  async #remember({ intent, blob }: JournalledCommit, plan: CommitPlan): Promise<boolean | "later"> {
     const { places } = plan;
     const bytes = (range: ByteRange) => blob.subarray(range.at, range.at + range.length);
     const { archive } = this.#store;
@@ -338,7 +339,8 @@ export class Committer {
           temporary: temporaryNamesOf(intent),
         }),
       );
-    } catch {
+    } catch (error) {
+      if (isShortage(error)) return "later";
       archive.recordUnkept(intent.id, intent.account);
       return false;
     }

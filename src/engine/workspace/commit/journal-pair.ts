@@ -15,6 +15,7 @@ import { clock } from "../../clock.ts";
 import type { Archive } from "../archive/archive.ts";
 import { isClockSteady } from "../archive/clock-mark.ts";
 import { bytesIn } from "../archive/pending-record.ts";
+import { isShortage } from "../errno.ts";
 import { dropLater, dropNow, recordLater, recordNow } from "./after-commit.ts";
 import type { HeldDirectories } from "./held-directories.ts";
 import { Journal } from "./journal.ts";
@@ -282,10 +283,10 @@ export class JournalPair {
       try {
         await recordLater(journalled, this.#archive);
         journalState.keepRecorded(journalled);
-      } catch {
+      } catch (error) {
         const tries = (this.#tries.get(journalled) ?? 0) + 1;
         this.#tries.set(journalled, tries);
-        if (tries < mostTries) continue;
+        if (tries < mostTries || (isShortage(error) && journalState.waiting.length < mostUndropped)) continue;
         for (const { id, account } of this.#unrecorded(journalled)) this.#archive.recordUnkept(id, account);
         journalState.unsettled.push(journalled); // its old content still has to be removed
       }

@@ -7,7 +7,7 @@
 
 import { Fault } from "../../fault.ts";
 import { Archive } from "../archive/archive.ts";
-import { errnoOf } from "../errno.ts";
+import { errnoOf, isShortage } from "../errno.ts";
 import { atOnce } from "../footprint/time-slice.ts";
 import type { Handle } from "../handle.ts";
 import type { Root } from "../root.ts";
@@ -149,7 +149,8 @@ function remember({ intent }: JournalledCommit, archive: Archive, scene: StepCon
     try {
       atOnce(archive.record(id, account, { places, blob, powerCut, temporary }));
     } catch (error) {
-      if (errnoOf(error) === "ENOENT" || error instanceof Fault) archive.recordUnkept(id, account);
+      if (errnoOf(error) === "ENOENT" || (error instanceof Fault && !isShortage(error)))
+        archive.recordUnkept(id, account);
       else throw error; // a disk that is full or fails: the journal stays for another try
     }
   }
