@@ -19,6 +19,8 @@ const packedTag = 1;
 const worthPacking = 512; // smaller contents do not get smaller
 const packAtOnce = 4 * 1024 * 1024; // larger ones would hold everything up
 const packing = { level: 1 };
+/** No larger content is ever kept. A damaged or planted object must not take all memory. */
+const unpacking = { maxOutputLength: 512 * 1024 * 1024 };
 const packLater = promisify(deflateRaw);
 /** An object that is used again gets a new time, unless its time is recent. */
 const touchMs = 5 * 60_000;
@@ -117,7 +119,7 @@ export class Objects {
       } finally {
         sys.close(fd);
       }
-      const bytes = held[0] === packedTag ? inflateRawSync(held.subarray(1)) : held.subarray(1);
+      const bytes = held[0] === packedTag ? inflateRawSync(held.subarray(1), unpacking) : held.subarray(1);
       return (yield* hashing(bytes)) === hash ? bytes : undefined;
     } catch {
       return undefined;
