@@ -14,7 +14,7 @@ const outfile = join(root, `node_modules/.proof/main-${process.pid}.mjs`);
 const builtThreads = {
   name: "built threads",
   setup({ onResolve }) {
-    onResolve({ filter: /^#(syntax|pdf|review)$/ }, ({ path }) => ({
+    onResolve({ filter: /^#(pdf|review|syntax|text)$/ }, ({ path }) => ({
       path: pathToFileURL(join(root, `dist/${path.slice(1)}.cjs`)).href,
       external: true,
     }));
