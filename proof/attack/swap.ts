@@ -54,9 +54,15 @@ const inFlight = 6;
 const fewest = 300;
 const mostSeconds = 10;
 
-export async function attackBySwapping(dialect: Dialect, trial: Trial, seconds: number): Promise<void> {
+/** `except`: cases that are not promised there. */
+export async function attackBySwapping(
+  dialect: Dialect,
+  trial: Trial,
+  seconds: number,
+  except: readonly string[] = [],
+): Promise<void> {
   for (const flip of flips) {
-    if (!trial.tally.wants(flip.id)) continue;
+    if (!trial.tally.wants(flip.id) || except.includes(flip.id)) continue;
     const what = `${flip.id} (${flip.story} is swapped) ${dialect.name}`;
     await trial.tally.attempt(what, () => race(dialect, flip, trial, seconds));
   }
