@@ -1,5 +1,6 @@
 import { spawnSync } from "node:child_process";
 import {
+  chmodSync,
   linkSync,
   mkdirSync,
   readdirSync,
@@ -17,6 +18,7 @@ import { sys } from "../../src/engine/workspace/commit/syscalls.ts";
 import { bundle } from "./bundle.ts";
 import { errno } from "./failing.ts";
 import { Fixture } from "./fixture.ts";
+import { scenarios } from "./scenarios.ts";
 
 let worker: Awaited<ReturnType<typeof bundle>>;
 beforeAll(async () => {
@@ -37,8 +39,8 @@ function patched(): Fixture {
 }
 
 /**
- * Makes the journal look as if the machine had been started anew since. With `lost`, marks of this kind have not come
- * to the disk.
+ * Makes the journal look as if the machine had been rebooted since. With `lost`, marks of that kind never reached the
+ * disk.
  */
 function reboot(fixture: Fixture, lost?: "done"): void {
   const processes = join(fixture.state, "processes");
@@ -104,6 +106,20 @@ describe("after the power failed, with a commit acknowledged and nothing flushed
     expect(recorded?.files.map(({ before, after }) => [before?.kind, after?.kind])).toEqual([
       ["file", "file"],
     ]);
+  });
+
+  it("a read-only directory that came back writable is closed again, and one with another mode since stays", () => {
+    using fixture = new Fixture({ a: "a" });
+    const number = scenarios.findIndex(({ name }) => name.includes("read-only"));
+    spawnSync(process.execPath, [worker.path, "lastWords", fixture.base, String(number)]);
+    const mode = (name: string) => statSync(join(fixture.inside, name)).mode & 0o777;
+    expect([mode("t"), mode("t/u")]).toEqual([0o555, 0o500]);
+    chmodSync(join(fixture.inside, "t"), 0o750);
+    chmodSync(join(fixture.inside, "t/u"), 0o700);
+    reboot(fixture);
+    fixture.workspace.at("a");
+    expect([mode("t"), mode("t/u")]).toEqual([0o750, 0o500]);
+    expect(fixture.text("t/u/x")).toBe("x");
   });
 
   it("without a power cut, an emptied file is a change like any other", () => {

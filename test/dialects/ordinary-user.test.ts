@@ -1,4 +1,4 @@
-// What permissions forbid to an ordinary user and not to root. Tests often run as root, so the server here does not.
+// What file permissions forbid to an ordinary user but not to root. Tests often run as root; the server here does not.
 import { execFileSync } from "node:child_process";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { ProcessWire } from "../mcp/wire.ts";

@@ -258,7 +258,7 @@ describe("a caller", () => {
     expect(Number(third.headers["retry-after"])).toBeGreaterThan(0);
   });
 
-  it("that sends large bodies slowly keeps nobody else out", async () => {
+  it("that sends large bodies slowly does not block other callers", async () => {
     const tokens = tokenFile();
     const { ann, bob } = tokens.write({ name: "ann" }, { name: "bob" });
     const maxBodyBytes = 2000;

@@ -1,9 +1,11 @@
 // `write_file`: a whole file, or something at its end.
+
 import type { CallContext } from "../../contract/context.ts";
 import { text } from "../../contract/tool.ts";
 import type { MergeSide } from "../../engine/edit/merge.ts";
 import { Fault } from "../../engine/fault.ts";
 import { rebased } from "../../engine/history/versions.ts";
+import { isAscii } from "../../engine/text/ascii.ts";
 import { isNoText } from "../../engine/text/detect.ts";
 import { endingsIn, likeBody } from "../../engine/text/endings.ts";
 import { decode, encode, rewrite, rewriteRaw, type Text } from "../../engine/text/text.ts";
@@ -190,10 +192,6 @@ async function replacedText(
   const before = isWhole && bytes.length <= maxCompared ? await textIn(given, bytes) : undefined;
   const some = isAscii(content) || !isWhole ? head.subarray(0, head.lastIndexOf(10) + 1 || undefined) : bytes;
   return { form: await decode(given, head.includes(0) ? head : some, decoding), before };
-}
-
-function isAscii(content: string): boolean {
-  return Buffer.byteLength(content) === content.length;
 }
 
 async function textIn(path: string, bytes: Buffer): Promise<Text | undefined> {

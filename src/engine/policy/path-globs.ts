@@ -1,8 +1,10 @@
 // The globs of one rule. Paths are compared in Unicode normal form C and without regard to case: on a file system that
 // folds names, `.ENV` opens `.env`, and a rule must not depend on which file system that is.
+
 import { expandBraces, isBalanced } from "../glob/braces.ts";
 import { Pattern } from "../glob/pattern.ts";
 import { once } from "../once.ts";
+import { isAscii } from "../text/ascii.ts";
 import { foldCase } from "../text/fold.ts";
 
 const maxPatternBytes = 4096;
@@ -54,11 +56,6 @@ interface Glob {
 /** A path as globs see it: letter by letter, so that `?` still stands for one of them. */
 export function folded(path: string): string {
   return isAscii(path) ? path.toLowerCase() : foldCase(path.normalize("NFC"));
-}
-
-/** Whether folding is nothing but lower case, as it is for most paths. */
-export function isAscii(path: string): boolean {
-  return !/[^\0-\x7f]/.test(path);
 }
 
 /**

@@ -2,9 +2,10 @@
 // for access and for approval. Paths are canonical, links resolved.
 import { NameEndings } from "../glob/name-endings.ts";
 import { once } from "../once.ts";
+import { isAscii } from "../text/ascii.ts";
 import { LruMap } from "./lru-map.ts";
 import { NameIndex } from "./name-index.ts";
-import { type FoldedPath, folded, foldedForms, isAscii, type PathGlobs, pathGlobs } from "./path-globs.ts";
+import { type FoldedPath, folded, foldedForms, type PathGlobs, pathGlobs } from "./path-globs.ts";
 import { type Decision, decisionFor, narrower, type PolicyRule, ruleName, unrestricted } from "./rule.ts";
 
 interface CompiledRule {

@@ -2,22 +2,19 @@
 // expression with the flags `iu` takes one for the other. A regular expression of a long text is no way to find it:
 // it can be too large to compile, and takes quadratic time.
 import { once } from "../once.ts";
+import { isAscii } from "./ascii.ts";
 
 export function foldCase(text: string): string {
-  if (isPlain(text)) return text.toLowerCase();
+  if (isAscii(text)) return text.toLowerCase();
   // Two letters have a lower case that depends on their context, or takes two units.
   const lower = text
     .replaceAll("Σ", "σ")
     .split("İ")
     .map(part => part.toLowerCase())
     .join("İ");
-  if (isPlain(lower)) return lower;
+  if (isAscii(lower)) return lower;
   const { pattern, folded } = oddities();
   return lower.replace(pattern, char => folded.get(char) ?? char);
-}
-
-function isPlain(text: string): boolean {
-  return !/[^\0-\x7f]/.test(text);
 }
 
 interface Oddities {

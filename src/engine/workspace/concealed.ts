@@ -35,12 +35,12 @@ export function isConcealed({ dev, ino }: Pick<Stats, "dev" | "ino">): boolean {
   return concealed.some(({ device, inode }) => inode === ino && device === dev);
 }
 
-/** Whether one of them lies in one of these roots. */
+/** Whether one of them is inside one of these roots. */
 export function concealsIn(roots: readonly Root[]): boolean {
   return roots.some(conceals);
 }
 
-/** Whether one of them lies in this root. */
+/** Whether one of them is inside this root. */
 export function conceals(root: Root): boolean {
   const last = holders.get(root);
   if (last?.known === concealed.length) return last.holds;

@@ -40,7 +40,7 @@ function bodyOfType(type: Node | null): Node | null | undefined {
   return type?.children.find(child => child?.type === "{" || child?.type === "field_declaration_list");
 }
 
-/** Where a node lies in the walk: with what is above it, below which declaration, how deep. */
+/** The position of a node in the walk: where its comments and decorators begin, the declaration around it, its depth. */
 interface WalkPosition {
   readonly top: number;
   readonly parent: number;

@@ -250,4 +250,7 @@ export interface By {
   readonly partial?: boolean;
 }
 
+/** The author of a commit that names none. */
+export const anonymous: By = { action: "", client: "" };
+
 export type ChangeEffect = "created" | "modified" | "removed" | "moved" | "copied" | "none";

@@ -3,7 +3,7 @@
 import { constants } from "node:fs";
 import { sys } from "../commit/syscalls.ts";
 import { errnoOf } from "../errno.ts";
-import { eachAtOnce } from "../system/at-once.ts";
+import { forEachConcurrently } from "../system/concurrently.ts";
 import { manyFiles, wholeFlush } from "../system/whole-flush.ts";
 import { forFlushing, onWindows } from "../windows-path.ts";
 
@@ -43,7 +43,8 @@ export class UnflushedFiles {
     this.#flushing = new Set(onWindows ? files : [...files, ...folders]);
     try {
       if (files.size >= manyFiles && (await wholeFlush.later(this.#state))) return;
-      for (const paths of onWindows ? [files] : [files, folders]) await eachAtOnce([...paths], flushOne);
+      for (const paths of onWindows ? [files] : [files, folders])
+        await forEachConcurrently([...paths], flushOne);
     } catch (error) {
       this.#giveBack(files, folders);
       throw error;

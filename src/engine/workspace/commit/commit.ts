@@ -12,7 +12,7 @@ import { Fault } from "../../fault.ts";
 import { traced } from "../../span.ts";
 import { contentHash, hashInTurns } from "../../text/version.ts";
 import { jsonSteps } from "../archive/json-steps.ts";
-import type { By } from "../archive/log.ts";
+import { anonymous } from "../archive/log.ts";
 import {
   canWait,
   isHeld,
@@ -65,7 +65,6 @@ import { verify } from "./verify.ts";
 const attempts = 20;
 const hashedAtOnce = 1024 * 1024;
 const manySteps = 200;
-const anonymous: By = { action: "", client: "" };
 
 export class Committer {
   readonly #roots: readonly Root[];

@@ -3,7 +3,7 @@
 // content that the one before it makes; the journal holds the contents in between. All of them happen, or none: if the
 // commit fails, the waiting edits keep their places in the queue, and the first one is tried again alone.
 import { clock } from "../../clock.ts";
-import type { By } from "../archive/log.ts";
+import { anonymous, type By } from "../archive/log.ts";
 import { canWait, pendingRecord } from "../archive/pending-record.ts";
 import type { Commit, CommitOptions } from "./change.ts";
 import { type CommitPlan, inlineBytes } from "./commit-plan.ts";
@@ -14,7 +14,6 @@ import type { ResolvedChanges } from "./resolved-changes.ts";
 import { refuseUncovering } from "./rule-check.ts";
 import type { Store } from "./store.ts";
 
-const anonymous: By = { action: "", client: "" };
 /** Edits that are made together, and the bytes that they put into the journal: the first one waits for all of them. */
 const mostJoined = 64;
 const mostBytes = 2 * 1024 * 1024;

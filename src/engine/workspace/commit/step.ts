@@ -114,7 +114,7 @@ export function apply(step: Step, scene: StepContext): void {
 }
 
 function changeMode(step: ModeStep, { places }: StepContext, mode: number): void {
-  if (step.inode === undefined && sys.lstat(places.address(step.at)) === undefined) return; // not made, or gone
+  if (step.inode === undefined && !isInOtherMode(step, places, mode)) return;
   if (!byDescriptor) {
     sys.chmodAt(places.address(step.at), mode);
     return;
@@ -123,6 +123,19 @@ function changeMode(step: ModeStep, { places }: StepContext, mode: number): void
   using handle = Handle.open(places.address(step.at), { follow: false, directory: true });
   if (step.inode !== undefined && handle.stat().ino !== step.inode) throw new ConcurrentChange(step.given);
   sys.chmodAt(handle.address, mode);
+}
+
+/**
+ * Whether a directory that the commit made is as the step found it, or left it, which is the other of its two modes.
+ * If not, it is not made yet, or a later commit has given it another mode.
+ */
+function isInOtherMode(
+  { at, before, after }: ModeStep,
+  places: StepContext["places"],
+  mode: number,
+): boolean {
+  const stat = sys.lstat(places.address(at));
+  return stat?.isDirectory() === true && (stat.mode & 0o7777) === (mode === after ? before : after);
 }
 
 /**

@@ -4,7 +4,7 @@ import { traced } from "../../span.ts";
 import { errnoOf } from "../errno.ts";
 import type { Handle } from "../handle.ts";
 import { isWithin, under } from "../root.ts";
-import { eachAtOnce } from "../system/at-once.ts";
+import { forEachConcurrently } from "../system/concurrently.ts";
 import { revivesNames } from "../system/file-system.ts";
 import { manyFiles, wholeFlush } from "../system/whole-flush.ts";
 import { forFlushing, onWindows } from "../windows-path.ts";
@@ -173,7 +173,7 @@ function recordOf(place: number, places: HeldDirectories): Omit<Folder, "names">
 /** All files first, then the directories. */
 async function flushAll(folders: readonly Folder[]): Promise<void> {
   const files = folders.flatMap(folder => [...folder.names].map(name => ({ folder, name })));
-  await eachAtOnce(files, async ({ folder, name }) => {
+  await forEachConcurrently(files, async ({ folder, name }) => {
     using directory = openRecorded(folder, false);
     const fd = directory && openIfThere(directory, name);
     if (fd === undefined) return;
@@ -183,7 +183,7 @@ async function flushAll(folders: readonly Folder[]): Promise<void> {
       sys.close(fd);
     }
   });
-  await eachAtOnce(folders, async folder => {
+  await forEachConcurrently(folders, async folder => {
     using directory = openRecorded(folder, false);
     if (directory !== undefined) await flushDirectory(directory);
   });
