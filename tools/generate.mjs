@@ -14,6 +14,9 @@ const metadata = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
 const source = await load();
 const loaded = await Promise.all(Object.values(source.dialects).map(load => load()));
 
+/** Stands for the data of a fault without an example: each field is its own name. */
+const namedData = new Proxy({}, { get: (_, name) => (typeof name === "string" ? `<${name}>` : undefined) });
+
 const pages = [
   ...loaded.map(dialect => [`docs/dialects/${dialect.name}.md`, "tools", toolsOf(dialect), titleOf(dialect)]),
   ["docs/errors.md", "errors", errors(), "# Errors\n"],
@@ -192,9 +195,6 @@ function dialectTable() {
   });
   return ["| dialect | tools | tokens | |", "|---|---|---|---|", ...rows].join("\n");
 }
-
-/** Stands for the data of a fault without an example: each field is its own name. */
-const namedData = new Proxy({}, { get: (_, name) => (typeof name === "string" ? `<${name}>` : undefined) });
 
 /** Each fault as every dialect words it, from an example. */
 function errors() {

@@ -108,7 +108,10 @@ export interface Damage {
 export interface WorkspaceStore extends AsyncDisposable {
   /** Which of these objects are there. Asking keeps them from being collected for the grace period. */
   has(hashes: readonly Hash[]): Promise<ReadonlySet<Hash>>;
-  /** Idempotent. When it has resolved, the objects survive a crash. */
+  /**
+   * Idempotent. When it has resolved, the objects survive a crash. Faults: `store_unavailable`, also where the bytes
+   * do not have the hash they come with.
+   */
   put(objects: readonly StoredObject[]): Promise<void>;
   /** The bytes, if an entry of this workspace names them, or one that its fork's origin had at that revision. */
   get(workspace: WorkspaceId, hash: Hash): Promise<Uint8Array | undefined>;
