@@ -125,8 +125,8 @@ async function latency(): Promise<void> {
   const plain = await start("plain");
   const shared = await replica("replica", "latency");
   const other = await replica("other", "latency");
-  const lanes = { "without a store": plain, replica: shared } as const;
-  const times: Record<string, Record<keyof typeof lanes, number[]>> = {};
+  const contenders = { "without a store": plain, replica: shared } as const;
+  const times: Record<string, Record<keyof typeof contenders, number[]>> = {};
   const read = (i: number) => ["read_file", { path: `d${i % 500}/f${i % 500}.ts` }] as const;
   const edit = (i: number) => {
     const edits = [{ old: `// file ${i}\n`, new: `// edited file ${i}\n` }];
@@ -144,7 +144,7 @@ async function latency(): Promise<void> {
         // An agent does not call again within the same millisecond.
         await pause(3);
         const [tool, args] = make(i);
-        const ms = await call(lanes[name].url, tool, args).catch((error: Error) => {
+        const ms = await call(contenders[name].url, tool, args).catch((error: Error) => {
           if (!error.message.includes("isError")) throw error;
           throw new Error(`${tool} ${JSON.stringify(args)} on ${name}: ${error.message}`);
         });

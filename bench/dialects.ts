@@ -74,7 +74,7 @@ const flags = values.profile ? ["--cpu-prof", `--cpu-prof-dir=${join(process.cwd
 const chosen = lines.filter(({ name }) => values.only === undefined || name.includes(values.only));
 const adapters = polyfs(built, { flags });
 
-const lanes = await Promise.all(
+const contenders = await Promise.all(
   adapters.map(async adapter => {
     const [root, state] = [join(base, adapter.name, "root"), join(base, adapter.name, "state")];
     mkdirSync(join(root, "many"), { recursive: true });
@@ -89,21 +89,22 @@ const lanes = await Promise.all(
 );
 
 for (const { name, calls, prepare, jobAt } of chosen) {
-  const able = lanes.filter(({ calls: own, root }) => callsFor(own, jobAt(root, 0)) !== undefined);
-  const times = new Map(able.map(lane => [lane.name, [] as number[]]));
+  const able = contenders.filter(({ calls: own, root }) => callsFor(own, jobAt(root, 0)) !== undefined);
+  const times = new Map(able.map(contender => [contender.name, [] as number[]]));
   for (const { root } of able) prepare?.(root);
   for (let round = -1; round < rounds; round++) {
     for (let at = 0; at < able.length; at++) {
-      const lane = able[(at + round + able.length) % able.length];
-      if (lane === undefined) continue;
-      const before = processorTime(lane.client.pid);
+      const contender = able[(at + round + able.length) % able.length];
+      if (contender === undefined) continue;
+      const before = processorTime(contender.client.pid);
       for (let i = 0; i < calls; i++)
-        for (const one of callsFor(lane.calls, jobAt(lane.root, (round + 1) * calls + i)) ?? []) {
-          const { failed, text } = await lane.client.call(one);
-          if (failed) throw new Error(`${lane.name}: ${text}`);
+        for (const one of callsFor(contender.calls, jobAt(contender.root, (round + 1) * calls + i)) ?? []) {
+          const { failed, text } = await contender.client.call(one);
+          if (failed) throw new Error(`${contender.name}: ${text}`);
         }
       // The first round compiles the code.
-      if (round >= 0) times.get(lane.name)?.push((1000 * (processorTime(lane.client.pid) - before)) / calls);
+      if (round >= 0)
+        times.get(contender.name)?.push((1000 * (processorTime(contender.client.pid) - before)) / calls);
     }
   }
   const least = [...times].map(([dialect, all]) => [dialect, Math.min(...all)] as const);
@@ -112,5 +113,5 @@ for (const { name, calls, prepare, jobAt } of chosen) {
   const own = least.find(([dialect]) => dialect === "polyfs")?.[1] ?? Number.NaN;
   process.stdout.write(`${name}: ${(own / quickest).toFixed(2)} × the quickest (µs: ${told})\n`);
 }
-await Promise.all(lanes.map(({ client }) => client.close()));
+await Promise.all(contenders.map(({ client }) => client.close()));
 process.exit(0);

@@ -5,8 +5,8 @@ import { join, resolve } from "node:path";
 import { floor } from "./adapters/floor.ts";
 import { polyfs } from "./adapters/polyfs.ts";
 import { rivals, rivalVersions } from "./adapters/rivals.ts";
+import { type Contender, limitContender, ServerContender } from "./contender.ts";
 import { full, makeCorpus } from "./corpus.ts";
-import { type Lane, limitLane, ServerLane } from "./lane.ts";
 import { type Options, readOptions, usage } from "./options.ts";
 import { repository, snapshot } from "./places.ts";
 import { race } from "./race.ts";
@@ -37,17 +37,18 @@ async function main(options: Options): Promise<void> {
   ];
   const wanted = (name: string, words: readonly string[]) =>
     words.length === 0 || words.some(word => name.includes(word));
-  const all: Lane[] = [limitLane, ...adapters.map(adapter => new ServerLane(adapter, corpus))];
-  const { lanes, absent } = await present(all.filter(({ name }) => wanted(name, options.lane)));
+  const all: Contender[] = [limitContender, ...adapters.map(adapter => new ServerContender(adapter, corpus))];
+  const { contenders, absent } = await present(all.filter(({ name }) => wanted(name, options.contender)));
 
   const rows: Row[] = [];
   for (const scenario of scenarios.filter(({ id }) => wanted(id, options.scenario))) {
     process.stderr.write(`${scenario.id}\n`);
-    const results = await race(scenario, lanes, corpus, options.rounds);
+    const results = await race(scenario, contenders, corpus, options.rounds);
     rows.push({ scenario, results, content: scenario.content?.(corpus) });
   }
   const memory = [];
-  for (const lane of lanes) memory.push({ lane: lane.name, family: lane.family, ...(await lane.close()) });
+  for (const contender of contenders)
+    memory.push({ contender: contender.name, family: contender.family, ...(await contender.close()) });
   const run: Run = {
     date: new Date().toISOString().slice(0, 10),
     machine: `${cpus().length} × ${process.arch}, ${Math.round(totalmem() / 2 ** 30)} GB, ${process.platform}, Node ${process.version.slice(1)}`,
@@ -71,19 +72,21 @@ function profiling(directory: string | undefined): string[] {
 }
 
 /** Those that start; reports a dialect that this build lacks, or a rival that cannot be installed. */
-async function present(lanes: readonly Lane[]): Promise<{ lanes: Lane[]; absent: Run["absent"] }> {
+async function present(
+  contenders: readonly Contender[],
+): Promise<{ contenders: Contender[]; absent: Run["absent"] }> {
   const start: Scenario = { ...scenarioOfStart() };
-  const there: Lane[] = [];
-  const absent: { lane: string; why: string }[] = [];
-  for (const lane of lanes) {
+  const there: Contender[] = [];
+  const absent: { contender: string; why: string }[] = [];
+  for (const contender of contenders) {
     try {
-      await lane.sample(start, []);
-      there.push(lane);
+      await contender.sample(start, []);
+      there.push(contender);
     } catch (error) {
-      absent.push({ lane: lane.name, why: error instanceof Error ? error.message : String(error) });
+      absent.push({ contender: contender.name, why: error instanceof Error ? error.message : String(error) });
     }
   }
-  return { lanes: there, absent };
+  return { contenders: there, absent };
 }
 
 function scenarioOfStart(): Scenario {

@@ -35,7 +35,7 @@ const collector = createServer((request, response) => {
 await new Promise<void>(resolve => collector.listen(0, "127.0.0.1", resolve));
 const endpoint = `http://127.0.0.1:${(collector.address() as AddressInfo).port}`;
 
-class Lane {
+class Contender {
   readonly name: string;
   readonly micros: number[] = [];
   readonly #child: ChildProcess;
@@ -98,34 +98,34 @@ class Lane {
 }
 
 const tracing = { OTEL_EXPORTER_OTLP_ENDPOINT: endpoint };
-const lanes = [
-  new Lane("off", [], {}),
-  new Lane("off again", [], {}),
-  new Lane("tracing", [], tracing),
-  new Lane("sampled off", [], { ...tracing, OTEL_TRACES_SAMPLER: "always_off" }),
-  new Lane("audit", ["--audit", join(scratch, "audit.log")], {}),
-  new Lane("both", ["--audit", join(scratch, "audit-both.log")], tracing),
+const contenders = [
+  new Contender("off", [], {}),
+  new Contender("off again", [], {}),
+  new Contender("tracing", [], tracing),
+  new Contender("sampled off", [], { ...tracing, OTEL_TRACES_SAMPLER: "always_off" }),
+  new Contender("audit", ["--audit", join(scratch, "audit.log")], {}),
+  new Contender("both", ["--audit", join(scratch, "audit-both.log")], tracing),
 ];
 process.once("exit", () => {
-  for (const lane of lanes) lane.close();
+  for (const contender of contenders) contender.close();
   rmSync(scratch, { recursive: true, force: true });
 });
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.once(signal, () => process.exit(130));
 
-for (const lane of lanes) await lane.open();
+for (const contender of contenders) await contender.open();
 for (let round = 0; round < rounds; round++) {
-  for (let at = 0; at < lanes.length; at++) await lanes[(at + round) % lanes.length]?.round();
+  for (let at = 0; at < contenders.length; at++) await contenders[(at + round) % contenders.length]?.round();
 }
 
 const median = (values: readonly number[]) =>
   values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN;
-const off = median(lanes[0]?.micros ?? []);
+const off = median(contenders[0]?.micros ?? []);
 console.log(
   `${rounds} rounds of ${callsInRound} calls at ${perSecond} a second, load ${loadavg()[0]?.toFixed(1)}`,
 );
 console.log(`${spans} spans came to the collector`);
 console.log("             µs a call   more than off   of a core");
-for (const { name, micros } of lanes) {
+for (const { name, micros } of contenders) {
   const one = median(micros);
   const more = one - off;
   console.log(

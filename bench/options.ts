@@ -3,9 +3,9 @@ import { parseArgs } from "node:util";
 
 export const usage = `npm run bench -- [options]
   --scenario A,B     only scenarios whose names hold one of these words
-  --lane A,B         only lanes (dialects, floor, limit, rivals) whose names hold one of these words
+  --contender A,B    only contenders (dialects, floor, limit, rivals) whose names hold one of these words
   --peers[=A,B]      rivals too, installed into the user's cache the first time; some of them by a part of the name
-  --rounds N         samples of each lane in each scenario (7)
+  --rounds N         samples of each contender in each scenario (7)
   --small            a tenth of the files, for a quick look
   --dist DIR         the build to measure (dist/, brought up to date)
   --before DIR       another build beside it, to compare a change with what was before
@@ -17,7 +17,7 @@ export const usage = `npm run bench -- [options]
 
 export interface Options {
   readonly scenario: readonly string[];
-  readonly lane: readonly string[];
+  readonly contender: readonly string[];
   /** Undefined: without rivals. Empty: all of them. */
   readonly peers: readonly string[] | undefined;
   readonly rounds: number;
@@ -39,7 +39,7 @@ export function readOptions(args: readonly string[]): Options {
     args: args.map(arg => (arg === "--peers" ? "--peers=" : arg)),
     options: {
       scenario: text,
-      lane: text,
+      contender: text,
       peers: text,
       rounds: { ...text, default: "7" },
       small: flag,
@@ -56,7 +56,7 @@ export function readOptions(args: readonly string[]): Options {
   if (!Number.isInteger(rounds) || rounds < 1) throw new Error("--rounds takes a number from 1 on");
   return {
     scenario: words(values.scenario),
-    lane: words(values.lane),
+    contender: words(values.contender),
     peers: values.peers === undefined ? undefined : words(values.peers),
     rounds,
     small: values.small,

@@ -1,12 +1,13 @@
-// Runs a scenario: rounds in which every lane has its turn, so that whatever else the machine does hits all alike.
+// Runs a scenario: rounds in which every contender has its turn, so that whatever else the machine does hits all alike.
+
+import type { Contender, Sample } from "./contender.ts";
 import type { Corpus } from "./corpus.ts";
-import type { Lane, Sample } from "./lane.ts";
 import type { Scenario } from "./scenario.ts";
 import { right, type Verdict, wrong } from "./verdict.ts";
 
 export interface Result {
-  readonly lane: string;
-  readonly family: Lane["family"];
+  readonly contender: string;
+  readonly family: Contender["family"];
   /** The median, in milliseconds; undefined where there is none. */
   readonly ms: number | undefined;
   readonly samples: readonly number[];
@@ -15,19 +16,19 @@ export interface Result {
   readonly verdict: Verdict;
 }
 
-/** A lane that has had this much time in a scenario sits out the rounds that are left. */
+/** A contender that has had this much time in a scenario sits out the rounds that are left. */
 const enoughMs = 3000;
 
 let turn = 0;
 
 export async function race(
   scenario: Scenario,
-  lanes: readonly Lane[],
+  contenders: readonly Contender[],
   corpus: Corpus,
   rounds: number,
 ): Promise<Result[]> {
-  const runners = lanes.map(lane => ({
-    lane,
+  const runners = contenders.map(contender => ({
+    contender,
     samples: [] as number[],
     bytes: 0,
     verdict: right,
@@ -42,7 +43,7 @@ export async function race(
       const once = scenario.jobs(corpus, ++turn);
       const jobs = Array.from({ length: repeat }, () => once).flat();
       const started = performance.now();
-      const sample = await attempt(runner.lane, scenario, jobs);
+      const sample = await attempt(runner.contender, scenario, jobs);
       runner.spent += performance.now() - started;
       if (sample === undefined || sample instanceof Error) {
         runner.out = true;
@@ -53,16 +54,16 @@ export async function race(
       if (verdict.is !== "right") runner.verdict = verdict;
       runner.out = verdict.is === "wrong";
       runner.bytes = sample.bytes / Math.max(1, jobs.length);
-      // The first round warms up; a lane that it took too long counts it.
+      // The first round warms up; a contender that it took too long counts it.
       if (round >= 0 || runner.spent > enoughMs)
         runner.samples.push(sample.ms / (scenario.perJob ? jobs.length : repeat));
     }
   }
   return runners
     .filter(({ samples, verdict }) => samples.length > 0 || verdict.is === "wrong")
-    .map(({ lane, samples, bytes, verdict }) => ({
-      lane: lane.name,
-      family: lane.family,
+    .map(({ contender, samples, bytes, verdict }) => ({
+      contender: contender.name,
+      family: contender.family,
       ms: median(samples),
       samples,
       bytes,
@@ -70,9 +71,9 @@ export async function race(
     }));
 }
 
-async function attempt(lane: Lane, scenario: Scenario, jobs: Parameters<Lane["sample"]>[1]) {
+async function attempt(contender: Contender, scenario: Scenario, jobs: Parameters<Contender["sample"]>[1]) {
   try {
-    return await lane.sample(scenario, jobs);
+    return await contender.sample(scenario, jobs);
   } catch (error) {
     return error instanceof Error ? error : new Error(String(error));
   }

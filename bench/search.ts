@@ -21,13 +21,13 @@ const only = process.argv[3] ?? ""; // a part of the titles to run
 const ignore = { rules: true, hidden: false };
 const plain = ["--no-config", "--no-require-git"];
 const search = [...plain, "-n", "--column", "--no-heading", "-0", "-e"];
-const lanes = ["rg", "find", "engine", "stdio"] as const;
+const contenders = ["rg", "find", "engine", "stdio"] as const;
 
-/** How many results there are: all lanes have to agree. Told when time is no longer taken. */
+/** How many results there are: all contenders have to agree. Told when time is no longer taken. */
 type Count = () => number;
 
 type Scenario = { readonly title: string } & {
-  readonly [L in (typeof lanes)[number]]?: () => Promise<Count>;
+  readonly [L in (typeof contenders)[number]]?: () => Promise<Count>;
 };
 
 function scenarios(root: string, start: Directory, server: Server): Scenario[] {
@@ -144,21 +144,21 @@ async function row(scenario: Scenario): Promise<string> {
   const times = new Map<string, number[]>();
   const counts = new Map<string, number>();
   for (let round = -2; round < rounds; round++) {
-    for (const lane of lanes) {
+    for (const contender of contenders) {
       const began = performance.now();
-      const count = await scenario[lane]?.();
+      const count = await scenario[contender]?.();
       if (count === undefined) continue;
-      if (round >= 0) times.set(lane, [...(times.get(lane) ?? []), performance.now() - began]);
-      counts.set(lane, count());
+      if (round >= 0) times.set(contender, [...(times.get(contender) ?? []), performance.now() - began]);
+      counts.set(contender, count());
     }
   }
   counts.delete("find"); // knows of no ignore files
   if (new Set(counts.values()).size > 1)
     throw new Error(`${scenario.title}: ${JSON.stringify(Object.fromEntries(counts))}`);
-  const median = (lane: string) =>
-    times.get(lane)?.toSorted((a, b) => a - b)[Math.floor(rounds / 2)] ?? Number.NaN;
+  const median = (contender: string) =>
+    times.get(contender)?.toSorted((a, b) => a - b)[Math.floor(rounds / 2)] ?? Number.NaN;
   const shown = (value: number, digits: number) => (Number.isNaN(value) ? "–" : value.toFixed(digits));
-  const cells = lanes.map(lane => shown(median(lane), 1));
+  const cells = contenders.map(contender => shown(median(contender), 1));
   const excess = `${shown(median("stdio") / median("rg"), 2)} | ${shown(median("stdio") - median("rg"), 1)}`;
   return `| ${scenario.title} | ${counts.get("rg")} | ${cells.join(" | ")} | ${excess} |`;
 }

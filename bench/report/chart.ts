@@ -51,11 +51,11 @@ function drawn(row: Row, y: number, x: (ms: number) => number): string[] {
     `<line class="line" x1="${Math.min(...spread)}" x2="${Math.max(...spread)}" y1="${y}" y2="${y}"/>`,
     ...right
       .filter(({ family, verdict }) => family === "rival" && verdict.is === "right")
-      .map(({ lane, ms = 1 }) => dot("rival", ms, 4, lane)),
+      .map(({ contender, ms = 1 }) => dot("rival", ms, 4, contender)),
     ...(limit === undefined
       ? []
       : [`<line class="limit" x1="${x(limit)}" x2="${x(limit)}" y1="${y - 7}" y2="${y + 7}"/>`]),
-    ...(ours?.ms === undefined ? [] : [dot("ours", ours.ms, 5, `polyfs (${ours.lane})`)]),
+    ...(ours?.ms === undefined ? [] : [dot("ours", ours.ms, 5, `polyfs (${ours.contender})`)]),
   ];
 }
 

@@ -39,7 +39,7 @@ export function comparison({ rows }: Run): string {
       .map(row => {
         const ours = own(row);
         const [limit, rival] = (["limit", "rival"] as const).map(family => best(row, family));
-        const who = rival === undefined ? "–" : `${time(rival.ms)} (${short(rival.lane)})`;
+        const who = rival === undefined ? "–" : `${time(rival.ms)} (${short(rival.contender)})`;
         return [row.scenario.title, time(limit?.ms), time(ours?.ms) + mark(ours), who, ratio(ours, rival)];
       }),
   );
@@ -72,9 +72,9 @@ function summary({ rows }: Run): string[] {
         time(floor?.ms),
         time(ours?.ms) + mark(ours),
         time(quickest?.ms) + mark(quickest),
-        quickest?.lane ?? "–",
+        quickest?.contender ?? "–",
         time(rival?.ms),
-        rival === undefined ? "–" : short(rival.lane),
+        rival === undefined ? "–" : short(rival.contender),
         ratio(ours, rival),
         ratio(ours, limit),
         targetWords(row),
@@ -84,20 +84,20 @@ function summary({ rows }: Run): string[] {
 }
 
 function allServers({ rows }: Run): string[] {
-  const lanes = [...new Set(rows.flatMap(({ results }) => results.map(({ lane }) => lane)))];
+  const contenders = [...new Set(rows.flatMap(({ results }) => results.map(({ contender }) => contender)))];
   return [
     "In each cell: the time, and where the content is the answer the size of the answer by the size of the content.",
     "`✗` answers wrongly or refuses, `~` answers a part, `–` has no such tool.",
     "",
     ...table(
-      ["scenario", ...lanes.map(short)],
-      rows.map(row => [row.scenario.title, ...lanes.map(lane => cell(row, lane))]),
+      ["scenario", ...contenders.map(short)],
+      rows.map(row => [row.scenario.title, ...contenders.map(contender => cell(row, contender))]),
     ),
   ];
 }
 
-function cell(row: Row, lane: string): string {
-  const result = row.results.find(result => result.lane === lane);
+function cell(row: Row, contender: string): string {
+  const result = row.results.find(result => result.contender === contender);
   if (result === undefined) return "–";
   if (result.verdict.is === "wrong") return "✗";
   const size =
@@ -111,8 +111,8 @@ function memory({ memory }: Run): string[] {
   const megabytes = (value: number | undefined) => (value === undefined ? "–" : value.toFixed(0));
   return table(
     ["memory, MB", "after start", "after the run", "at most"],
-    known.map(({ lane, start, end, most }) => [
-      short(lane),
+    known.map(({ contender, start, end, most }) => [
+      short(contender),
       megabytes(start),
       megabytes(end),
       megabytes(most),
@@ -125,12 +125,12 @@ function notes({ rows, absent, versions }: Run): string[] {
     results
       .filter(({ verdict }) => verdict.is !== "right")
       .map(
-        ({ lane, verdict }) =>
-          `- ${short(lane)}, ${scenario.id}: ${verdict.is}: ${oneLine(verdict.why ?? "")}`,
+        ({ contender, verdict }) =>
+          `- ${short(contender)}, ${scenario.id}: ${verdict.is}: ${oneLine(verdict.why ?? "")}`,
       ),
   );
   return [
-    ...absent.map(({ lane, why }) => `- ${lane} did not start: ${oneLine(why)}`),
+    ...absent.map(({ contender, why }) => `- ${contender} did not start: ${oneLine(why)}`),
     ...wrongs,
     ...Object.entries(versions).map(([name, version]) => `- ${name} ${version}`),
   ];
@@ -145,8 +145,8 @@ function mark(result: Result | undefined): string {
 }
 
 /** Names without the scope; the reference server by what it is called everywhere. */
-function short(lane: string): string {
-  return lane === referenceServer ? "reference server" : lane.replace(/^@[^/]+\//, "");
+function short(contender: string): string {
+  return contender === referenceServer ? "reference server" : contender.replace(/^@[^/]+\//, "");
 }
 
 function oneLine(text: string): string {

@@ -1,5 +1,5 @@
 // A run as data: what the Markdown, the chart and the JSON are made from.
-import type { Memory } from "../lane.ts";
+import type { Memory } from "../contender.ts";
 import type { Result } from "../race.ts";
 import type { Scenario, Target } from "../scenario.ts";
 
@@ -8,9 +8,9 @@ export interface Run {
   readonly machine: string;
   readonly rounds: number;
   readonly rows: readonly Row[];
-  readonly memory: readonly (Memory & { readonly lane: string; readonly family: Result["family"] })[];
+  readonly memory: readonly (Memory & { readonly contender: string; readonly family: Result["family"] })[];
   /** Those that did not start, and what they said. */
-  readonly absent: readonly { readonly lane: string; readonly why: string }[];
+  readonly absent: readonly { readonly contender: string; readonly why: string }[];
   readonly versions: Readonly<Record<string, string>>;
 }
 
@@ -34,10 +34,10 @@ export function best(row: Row, family: Result["family"]): Result | undefined {
 }
 
 /** The dialect that people get by default: it is the one that is compared. */
-const defaultLane = "polyfs";
+const defaultContender = "polyfs";
 
 export function own(row: Row): Result | undefined {
-  const result = row.results.find(({ lane }) => lane === defaultLane);
+  const result = row.results.find(({ contender }) => contender === defaultContender);
   return result?.ms === undefined || result.verdict.is === "wrong" ? undefined : result;
 }
 
@@ -46,7 +46,7 @@ export function reached(row: Row, { of }: Target): number | undefined {
   const ours = own(row)?.ms;
   if (ours === undefined) return undefined;
   if (of === "ms") return ours;
-  const reference = row.results.find(({ lane }) => lane === referenceServer);
+  const reference = row.results.find(({ contender }) => contender === referenceServer);
   const other = of === "MB" ? undefined : of === "reference" ? reference : best(row, of);
   return other?.ms === undefined ? undefined : ours / other.ms;
 }

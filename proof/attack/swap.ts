@@ -131,8 +131,8 @@ async function race(
       return passed > mostSeconds + seconds || (passed > seconds && met.answered + met.refused > fewest);
     };
     let next = 0;
-    // Lanes of their own, so that quick calls do not wait for slow ones.
-    const lane = async () => {
+    // Several callers, so that quick calls do not wait for slow ones.
+    const caller = async () => {
       while (!isOver()) {
         const answer = await calls[next++ % calls.length]?.();
         if (answer === undefined) throw new Error("there is nothing to call");
@@ -142,7 +142,7 @@ async function race(
         field.tend();
       }
     };
-    await Promise.all(Array.from({ length: inFlight }, lane));
+    await Promise.all(Array.from({ length: inFlight }, caller));
   } finally {
     swaps = await attacker.stop();
   }

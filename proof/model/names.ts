@@ -14,7 +14,7 @@ import type { Servers } from "./servers.ts";
 const shortNames = 60;
 const longNames = 10_000;
 const perDirectory = 30;
-const lanes = 4;
+const workers = 4;
 
 /** By the bytes of the name as Latin-1. */
 type Files = Map<string, string>;
@@ -32,10 +32,10 @@ export async function names(servers: Servers, trial: Trial): Promise<void> {
     }
     return;
   }
-  // Each lane has a history of its own: otherwise every undo waits until all lanes have recorded their changes.
+  // Each worker has a history of its own: otherwise every undo waits until all workers have recorded their changes.
   let done = 0;
-  const lane = (number: number) => async () => {
-    const [root, state] = [join(servers.root, `lane-${number}`), `${servers.root}-lane-${number}`];
+  const worker = (number: number) => async () => {
+    const [root, state] = [join(servers.root, `worker-${number}`), `${servers.root}-worker-${number}`];
     mkdirSync(root);
     const client = await StdioClient.start({ dialect: "polyfs", root, state, patienceMs: 120_000 });
     try {
@@ -49,8 +49,8 @@ export async function names(servers: Servers, trial: Trial): Promise<void> {
     }
   };
   await abreast(
-    Array.from({ length: lanes }, (_, i) => lane(i)),
-    lanes,
+    Array.from({ length: workers }, (_, i) => worker(i)),
+    workers,
   );
 }
 

@@ -81,7 +81,7 @@ async function raceIn(
   try {
     await begun;
     let next = 0;
-    const lane = async () => {
+    const caller = async () => {
       while (next < Math.max(calls, order.length)) {
         const answer = await order[next++ % order.length]?.();
         if (answer === undefined) throw new Error("there is nothing to call");
@@ -92,7 +92,7 @@ async function raceIn(
         if (damage !== undefined) throw new Error(`${damage} after ${text.slice(0, 300)}`);
       }
     };
-    await Promise.all(Array.from({ length: inFlight }, lane));
+    await Promise.all(Array.from({ length: inFlight }, caller));
   } finally {
     swapper.stdin.end();
     await ended;

@@ -12,9 +12,9 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
-import type { Recorded } from "./kept.ts";
 import type { Disk } from "./outage.ts";
 import type { Recording, Thing } from "./recording.ts";
+import type { Recorded } from "./saved-cut.ts";
 
 /** How a file is shown: its former inode, and its former time of change until it changes again. */
 interface Shown {

@@ -5,8 +5,8 @@
 //   names   of the changes to a directory that was not flushed, the first few are there; those of one directory keep
 //           their order, those of different ones do not; a rename happens as a whole
 import type { Chance } from "../chance.ts";
-import type { Recorded } from "./kept.ts";
 import type { Operation, Thing } from "./recording.ts";
+import type { Recorded } from "./saved-cut.ts";
 
 const styles = [
   "nothing",

@@ -29,7 +29,7 @@ function record(log) {
   /** Of the file system that is watched; files of others have none. */
   const inode = ({ dev, ino }) => (dev === device ? ino : -1);
   /** A name in a directory, as [inode of the directory, name]. */
-  const spot = path => {
+  const entryName = path => {
     const whole = text(path);
     return [inode(real.statSync(bytes(dirname(whole)))), basename(whole)];
   };
@@ -39,7 +39,7 @@ function record(log) {
     const makes = (flags & fs.constants.O_CREAT) !== 0 && !exists(path);
     const fd = real.openSync(path, flags, mode);
     if (makes) {
-      note({ op: "create", at: spot(path), ...ofFile(fd) });
+      note({ op: "create", at: entryName(path), ...ofFile(fd) });
     }
     return fd;
   };
@@ -87,22 +87,28 @@ function record(log) {
     const stat = real.statSync(path);
     return { op: "mode", ino: inode(stat), mode: stat.mode, mtime: stat.mtimeMs };
   });
-  around("renameSync", (from, to) => ({ op: "rename", from: spot(from), at: spot(to) }));
-  around("linkSync", (from, to) => ({ op: "link", from: spot(from), at: spot(to) }));
-  around("unlinkSync", path => ({ op: "unlink", at: spot(path) }));
-  around("rmdirSync", path => ({ op: "unlink", at: spot(path) }));
+  around("renameSync", (from, to) => ({ op: "rename", from: entryName(from), at: entryName(to) }));
+  around("linkSync", (from, to) => ({ op: "link", from: entryName(from), at: entryName(to) }));
+  around("unlinkSync", path => ({ op: "unlink", at: entryName(path) }));
+  around("rmdirSync", path => ({ op: "unlink", at: entryName(path) }));
   after("mkdirSync", path => {
     const stat = real.lstatSync(path);
-    return { op: "mkdir", at: spot(path), ino: inode(stat), mode: stat.mode, born: stat.birthtimeMs };
+    return { op: "mkdir", at: entryName(path), ino: inode(stat), mode: stat.mode, born: stat.birthtimeMs };
   });
   after("symlinkSync", (target, path) => {
     const stat = real.lstatSync(path);
-    return { op: "symlink", at: spot(path), ino: inode(stat), born: stat.birthtimeMs, target: text(target) };
+    return {
+      op: "symlink",
+      at: entryName(path),
+      ino: inode(stat),
+      born: stat.birthtimeMs,
+      target: text(target),
+    };
   });
   fs.unlink = (path, done) => {
     let entry;
     try {
-      entry = { op: "unlink", at: spot(path) };
+      entry = { op: "unlink", at: entryName(path) };
     } catch (error) {
       process.nextTick(done, error);
       return;

@@ -4,12 +4,12 @@ import { lstatSync, readdirSync, readFileSync, readlinkSync } from "node:fs";
 import { join } from "node:path";
 
 /** A name in a directory, which is named by its inode. */
-type Spot = readonly [ino: number, name: string];
+type EntryName = readonly [ino: number, name: string];
 
 type Entry =
   | {
       op: "create" | "mkdir" | "symlink";
-      at: Spot;
+      at: EntryName;
       ino: number;
       mode?: number;
       mtime?: number;
@@ -19,8 +19,8 @@ type Entry =
   | { op: "write"; ino: number; position: number; data: string; mtime: number }
   | { op: "truncate"; ino: number; size: number; mtime: number }
   | { op: "mode"; ino: number; mode: number; mtime: number }
-  | { op: "rename" | "link"; from: Spot; at: Spot }
-  | { op: "unlink"; at: Spot }
+  | { op: "rename" | "link"; from: EntryName; at: EntryName }
+  | { op: "unlink"; at: EntryName }
   | { op: "flushing"; flush: string }
   | { op: "synced"; ino: number; flush: string }
   | { op: "answer"; text: string };

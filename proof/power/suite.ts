@@ -12,9 +12,9 @@ import type { Tally } from "../tally.ts";
 import { cutDevices } from "./devices.ts";
 import { putBack } from "./disk.ts";
 import { judge } from "./judge.ts";
-import { type KeptCut, keepCut, type Recorded, readCut } from "./kept.ts";
 import { cutPower } from "./outage.ts";
 import { Recording } from "./recording.ts";
+import { type Recorded, readCut, type SavedCut, saveCut } from "./saved-cut.ts";
 import { preload, recordWork, type Worked } from "./session.ts";
 
 /** Recoveries that lose the power in a row. */
@@ -63,16 +63,16 @@ async function cutAtRandom({ tally, chance }: Trial, recorded: Worked, cuts: num
     const seed = chance.below(2 ** 32);
     const answered = answers.filter(at => at < cut).length;
     const underWay = namesSince(recording, answers[answered - 1] ?? 0);
-    let kept: KeptCut = { recording, steps, answered, underWay, earlier: 0, cut, seed };
-    while (kept.earlier < mostEarlier && chance.below(2) === 0)
-      kept = await cutRecovery(server, kept, chance);
-    await tryCut(tally, server, kept);
+    let saved: SavedCut = { recording, steps, answered, underWay, earlier: 0, cut, seed };
+    while (saved.earlier < mostEarlier && chance.below(2) === 0)
+      saved = await cutRecovery(server, saved, chance);
+    await tryCut(tally, server, saved);
   }
 }
 
 /** Lets a server recover from a cut, and cuts its power, too. Returns that second cut. */
-async function cutRecovery(server: ServerUnderTest, kept: KeptCut, chance: Chance): Promise<KeptCut> {
-  const { recording, cut, seed, earlier } = kept;
+async function cutRecovery(server: ServerUnderTest, saved: SavedCut, chance: Chance): Promise<SavedCut> {
+  const { recording, cut, seed, earlier } = saved;
   const log = `${recording.base}.log`;
   using back = putBack(recording, cutPower(recording, cut, new Chance(seed)));
   const recovery = new Recording(recording.base);
@@ -87,7 +87,7 @@ async function cutRecovery(server: ServerUnderTest, kept: KeptCut, chance: Chanc
   rmSync(log);
   recovery.add(text.slice(0, text.lastIndexOf("\n") + 1));
   const next = { cut: chance.below(recovery.operations.length + 1), seed: chance.below(2 ** 32) };
-  return { ...kept, recording: back.asShown(recovery), earlier: earlier + 1, ...next };
+  return { ...saved, recording: back.asShown(recovery), earlier: earlier + 1, ...next };
 }
 
 /**
@@ -106,8 +106,8 @@ function serveNextBoot(
   return server.serve({ env: { ...preload, PROOF_POWER_MAP: map, ...boot, ...env } });
 }
 
-async function tryCut(tally: Tally, server: ServerUnderTest, kept: KeptCut): Promise<void> {
-  const { recording, steps, answered, underWay, earlier, cut, seed } = kept;
+async function tryCut(tally: Tally, server: ServerUnderTest, saved: SavedCut): Promise<void> {
+  const { recording, steps, answered, underWay, earlier, cut, seed } = saved;
   const disk = cutPower(recording, cut, new Chance(seed));
   const where = earlier > 0 ? `recovery ${earlier}, cut` : "cut";
   const what = `P001 (${disk.style} of what was not flushed, ${where} ${cut} of ${recording.operations.length}, ${answered} answered)`;
@@ -118,7 +118,7 @@ async function tryCut(tally: Tally, server: ServerUnderTest, kept: KeptCut): Pro
       await judge(wire, server, steps, answered, name => underWay.includes(name));
     } catch (error) {
       const why = error instanceof Error ? error.message : String(error);
-      throw new Error(`${why} (--recording ${keepCut(kept)})`);
+      throw new Error(`${why} (--recording ${saveCut(saved)})`);
     } finally {
       await end(wire);
     }
@@ -127,11 +127,11 @@ async function tryCut(tally: Tally, server: ServerUnderTest, kept: KeptCut): Pro
 
 /** Makes a cut that failed before once more. */
 async function cutAgain(tally: Tally, path: string): Promise<void> {
-  const kept = readCut(path);
-  rmSync(kept.recording.base, { recursive: true, force: true });
-  await using server = new ServerUnderTest({}, kept.recording.base);
+  const saved = readCut(path);
+  rmSync(saved.recording.base, { recursive: true, force: true });
+  await using server = new ServerUnderTest({}, saved.recording.base);
   try {
-    await tryCut(tally, server, kept);
+    await tryCut(tally, server, saved);
   } finally {
     rmSync(mapOf(server.base), { force: true });
   }

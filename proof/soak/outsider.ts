@@ -4,21 +4,21 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Chance } from "../chance.ts";
 import { blobContent, blobName, blobs, saveFromOutside } from "./blobs.ts";
+import type { FileLocks } from "./file-locks.ts";
 import type { Slot } from "./ledger.ts";
 import type { Place } from "./soak-client.ts";
-import type { Turns } from "./turns.ts";
 
 export class Outsider {
   readonly #place: Place;
   readonly #slots: readonly Slot[];
   readonly #chance: Chance;
-  readonly #turns: Turns;
+  readonly #locks: FileLocks;
 
-  constructor(place: Place, slots: readonly Slot[], chance: Chance, turns: Turns) {
+  constructor(place: Place, slots: readonly Slot[], chance: Chance, locks: FileLocks) {
     this.#place = place;
     this.#slots = slots;
     this.#chance = chance;
-    this.#turns = turns;
+    this.#locks = locks;
   }
 
   step(): void {
@@ -29,9 +29,9 @@ export class Outsider {
       return;
     }
     const slot = this.#chance.pick(this.#slots);
-    using turn = this.#turns.alone(slot.file);
+    using lock = this.#locks.exclusive(slot.file);
     const old = slot.stands;
-    if (turn === undefined || old === undefined) return;
+    if (lock === undefined || old === undefined) return;
     const complaint = slot.complaint();
     if (complaint !== undefined) meter.violation("lost edit", complaint);
     const line = slot.next();

@@ -9,6 +9,7 @@ import { HttpServer } from "../client/http-client.ts";
 import type { Suite, Trial } from "../suite.ts";
 import { blobName, blobs, isTorn, prepareBlobs } from "./blobs.ts";
 import { inspect } from "./ending.ts";
+import { FileLocks } from "./file-locks.ts";
 import { Gauge } from "./gauge.ts";
 import { ledgerName, ledgers, prepareLedgers, Slot } from "./ledger.ts";
 import { Meter } from "./meter.ts";
@@ -16,7 +17,6 @@ import { Outsider } from "./outsider.ts";
 import { readingDialects } from "./readers.ts";
 import { report } from "./report.ts";
 import { type Place, SoakClient } from "./soak-client.ts";
-import { Turns } from "./turns.ts";
 import { Worker } from "./worker.ts";
 
 /** The first lives through the whole run in our own dialect; two are sessions of one HTTP server. */
@@ -52,15 +52,15 @@ async function run(trial: Trial, base: string): Promise<void> {
   for (let i = 0; i < clients; i++) writeFileSync(join(root, `home0/c${i}.txt`), `file ${i}\n`);
 
   const server = new HttpServer(root, state, ["--max-requests-per-minute", "1000000"]);
-  const turns = new Turns();
+  const locks = new FileLocks();
   const own = () => new Chance(chance.below(2 ** 31));
   const soakClients = Array.from({ length: clients }, (_, i) => {
     const shared = http || i >= clients - overHttp ? server : undefined;
     return new SoakClient(place, i === 0 ? ["polyfs"] : readingDialects, i - 1, shared);
   });
-  const workers = soakClients.map((client, i) => new Worker(place, client, i, own(), turns));
+  const workers = soakClients.map((client, i) => new Worker(place, client, i, own(), locks));
   const outsideSlots = Array.from({ length: ledgers }, (_, i) => new Slot(root, ledgerName(i), clients));
-  const outsider = new Outsider(place, outsideSlots, own(), turns);
+  const outsider = new Outsider(place, outsideSlots, own(), locks);
   for (const client of soakClients) await client.open();
   const gauges = [
     new Gauge("HTTP", server.pid),

@@ -8,10 +8,10 @@ import { type Call, callOf } from "../model/calls.ts";
 import type { Changing } from "../model/operation.ts";
 import { operationsByDialect } from "../model/operations-by-dialect.ts";
 import { blobContent, blobName, blobs } from "./blobs.ts";
+import type { FileLocks } from "./file-locks.ts";
 import { ledgerName, ledgers, Slot } from "./ledger.ts";
 import { reading } from "./readers.ts";
 import type { Place, SoakClient } from "./soak-client.ts";
-import type { Turns } from "./turns.ts";
 
 /** Refusals that a client meets when others work in the same files, or when its last call had no answer. */
 const conflicts =
@@ -25,7 +25,7 @@ export class Worker {
   readonly #place: Place;
   readonly #client: SoakClient;
   readonly #chance: Chance;
-  readonly #turns: Turns;
+  readonly #locks: FileLocks;
   readonly #own: string;
   /** What its own file held, the oldest first; undefined where that is unknown. */
   #past: string[] | undefined = [];
@@ -35,11 +35,11 @@ export class Worker {
   #homeless = false;
   #count = 0;
 
-  constructor(place: Place, client: SoakClient, number: number, chance: Chance, turns: Turns) {
+  constructor(place: Place, client: SoakClient, number: number, chance: Chance, locks: FileLocks) {
     this.#place = place;
     this.#client = client;
     this.#chance = chance;
-    this.#turns = turns;
+    this.#locks = locks;
     this.#own = `own/c${number}.txt`;
     this.slots = Array.from({ length: ledgers }, (_, i) => new Slot(place.root, ledgerName(i), number));
   }
@@ -64,7 +64,7 @@ export class Worker {
 
   async #edit(): Promise<void> {
     const slot = this.#chance.pick(this.slots);
-    using _turn = await this.#turns.enter(slot.file);
+    using _lock = await this.#locks.share(slot.file);
     const old = slot.stands;
     this.#check(slot);
     if (old === undefined) return;
@@ -82,7 +82,7 @@ export class Worker {
   async #patch(): Promise<void> {
     const [a, b] = this.#chance.shuffled(this.slots);
     if (a === undefined || b === undefined) return;
-    using _turn = await this.#turns.enter(a.file, b.file);
+    using _lock = await this.#locks.share(a.file, b.file);
     const pairs = [a, b].map(slot => ({ slot, old: slot.stands ?? "", line: slot.next() }));
     const hunks = pairs.map(
       ({ slot, old, line }) => `*** Update File: ${slot.file}\n@@\n-${old}\n+${line}\n`,

@@ -172,12 +172,12 @@ function kindOf(request: TracedRequest, { revision }: Caller): RequestKind {
     known = new Map();
     kinds.set(workspace, known);
   }
-  const alike = known.get(tool ?? method) ?? [];
-  for (const kind of alike)
+  const ofName = known.get(tool ?? method) ?? [];
+  for (const kind of ofName)
     if (kind.revision === revision && kind.dialect === dialect && kind.transport === transport) return kind;
   const kind = describe(request, revision, tool);
-  alike.push(kind);
-  known.set(tool ?? method, alike);
+  ofName.push(kind);
+  known.set(tool ?? method, ofName);
   return kind;
 }
 

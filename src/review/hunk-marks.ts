@@ -3,7 +3,7 @@
 import { hash } from "node:crypto";
 import type { ChangeRecord } from "../engine/workspace/archive/log.ts";
 import type { Difference, FileDifference, Hunk } from "./api.ts";
-import type { KeptMarks } from "./kept.ts";
+import type { KeptMarks } from "./kept-marks.ts";
 
 /** `records` are what the difference is made of. */
 export function withMarks(

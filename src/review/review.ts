@@ -8,7 +8,7 @@ import type { AnswerRequest, Call, Kept, Note, Question, ServerInfo, SettledQues
 import { ChangeIndex } from "./change-index.ts";
 import { differenceOf, overview } from "./difference.ts";
 import { type Event, EventStream, type Listener } from "./events.ts";
-import { KeptMarks, keptFile } from "./kept.ts";
+import { KeptMarks, keptFile } from "./kept-marks.ts";
 import { NoteFiles, type StoredNote } from "./notes.ts";
 import { Presence } from "./presence.ts";
 import { type ConnectedServer, Servers } from "./servers.ts";

@@ -11,7 +11,7 @@ import type { Snapshot } from "../engine/workspace/archive/snapshot.ts";
 import type { Agent, ChangeSummary, FileSummary, TaskSummary } from "./api.ts";
 import type { ChangeEntry } from "./change-entry.ts";
 import type { ChangeIndex } from "./change-index.ts";
-import type { KeptMarks } from "./kept.ts";
+import type { KeptMarks } from "./kept-marks.ts";
 import { holdsPath, nameOf, reaches, type Viewer, visibleFiles } from "./viewer.ts";
 
 const mostFiles = 20;

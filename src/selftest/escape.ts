@@ -109,8 +109,8 @@ export async function escapeInRace(
     return passed > seconds && met.answered + met.refused >= fewest * seconds;
   };
   let round = 0;
-  // Lanes of their own, so that quick calls do not wait for slow ones.
-  const lane = async () => {
+  // Several callers, so that quick calls do not wait for slow ones.
+  const caller = async () => {
     while (!isOver()) {
       for (const [tool, args] of calls(name => (name === "" ? "race/d" : `race/d/${name}`), ++round)) {
         const told = await server.call(tool, args);
@@ -121,7 +121,7 @@ export async function escapeInRace(
       await server.call("write_file", { path: "race/d/secret.txt", content: "PUBLIC SECRET\n" });
     }
   };
-  await Promise.all([lane(), lane(), lane(), lane()]);
+  await Promise.all([caller(), caller(), caller(), caller()]);
   attacker.stdin.end();
   await once(attacker, "close");
   section.tried += met.answered + met.refused;

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { Fault } from "../../src/engine/fault.ts";
 import { excludeGlobs, includeGlobs } from "../../src/engine/search/globs.ts";
-import { comparison, First, type Sortable } from "../../src/engine/search/sort.ts";
+import { comparison, FirstItems, type Sortable } from "../../src/engine/search/sort.ts";
 import { type WalkOptions, walk } from "../../src/engine/search/walk.ts";
 import { WorkSlice } from "../../src/engine/search/work-slice.ts";
 import { hasProc } from "../setup/proc.ts";
@@ -216,7 +216,7 @@ describe("orders", () => {
     expect(order("size"), "a directory's size is none").toEqual(["c", "a", "a/z", "b/a", "b"]);
     expect(order("modified")).toEqual(["b", "c", "a", "a/z", "b/a"]);
     expect(order("type")).toEqual(["b", "a", "b/a", "c", "a/z"]);
-    const first = new First<number>(10, (a, b) => a - b);
+    const first = new FirstItems<number>(10, (a, b) => a - b);
     for (let i = 5000; i > 0; i--) first.add((i * 7919) % 5003);
     expect(first.count).toBe(5000);
     expect(first.sorted()).toEqual(

@@ -183,7 +183,7 @@ export function holdingSuite(): void {
       using directory = sub();
       const script = "process.stdout.write(require('node:fs').readFileSync('f', 'utf8'))";
       const { stdout } = spawnSync(process.execPath, ["-e", script], {
-        cwd: directory.here(),
+        cwd: directory.currentPath(),
         encoding: "utf8",
       });
       expect(stdout).toBe("inside");

@@ -3,7 +3,7 @@ import { nameBelow } from "../../contract/render/paths.ts";
 import { text, tool } from "../../contract/tool.ts";
 import { includeGlobs } from "../../engine/search/globs.ts";
 import { compareBytes } from "../../engine/search/order.ts";
-import { First } from "../../engine/search/sort.ts";
+import { FirstItems } from "../../engine/search/sort.ts";
 import { walkGroups } from "../../engine/search/walk.ts";
 import { pathAt } from "./names.ts";
 import { capped } from "./output.ts";
@@ -43,7 +43,7 @@ export const glob = tool({
     using directory = call.workspace.directory(at);
     const include = includeGlobs([pattern], { strict: true, absolute: directory.path });
     // A path and its line break are two bytes at least, so no more than these can be shown.
-    const newest = new First<FoundPath>(Math.ceil(cap / 2) + 1, byAge);
+    const newest = new FirstItems<FoundPath>(Math.ceil(cap / 2) + 1, byAge);
     let bytes = -1;
     const scope = { ...covering(respect_gitignore), include, signal: call.signal };
     await walkGroups(directory, scope, ({ prefix, entries, parent }) => {

@@ -1,6 +1,6 @@
 // `list_directory`: the entries of a directory, optionally recursive.
 import { text, tool } from "../../contract/tool.ts";
-import { comparison, First } from "../../engine/search/sort.ts";
+import { comparison, FirstItems } from "../../engine/search/sort.ts";
 import { walk } from "../../engine/search/walk.ts";
 import { nativeForm } from "../../engine/workspace/windows-path.ts";
 import { includeHiddenProperty, scopeOf } from "./globs.ts";
@@ -113,7 +113,7 @@ export const listDirectory = tool({
       maxEntries: maxLookedAt,
       signal: call.signal,
     });
-    const first = new First<ListedItem>(params.maxEntries, comparison(params.sortBy));
+    const first = new FirstItems<ListedItem>(params.maxEntries, comparison(params.sortBy));
     let nameOnly = 0;
     await found.each(entry => {
       const one = listed(entry, { target: params.includeSymlinkTargets });

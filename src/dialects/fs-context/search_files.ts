@@ -1,7 +1,7 @@
 // `search_files`: files by glob.
 import { text, tool } from "../../contract/tool.ts";
 import { Fault } from "../../engine/fault.ts";
-import { comparison, First } from "../../engine/search/sort.ts";
+import { comparison, FirstItems } from "../../engine/search/sort.ts";
 import { walk } from "../../engine/search/walk.ts";
 import { under } from "../../engine/workspace/root.ts";
 import { nativeForm } from "../../engine/workspace/windows-path.ts";
@@ -105,7 +105,7 @@ export const searchFiles = tool({
       timeoutMs,
       signal: call.signal,
     });
-    const first = new First<ListedItem>(maxResults, comparison(sortBy));
+    const first = new FirstItems<ListedItem>(maxResults, comparison(sortBy));
     let nameOnly = 0;
     await found.each(entry => {
       if (entry.kind !== "file") return true;

@@ -2,7 +2,7 @@
 import { nameBelow } from "../../contract/render/paths.ts";
 import { text } from "../../contract/tool.ts";
 import type { Globs } from "../../engine/search/globs.ts";
-import { comparison, First, type Sortable } from "../../engine/search/sort.ts";
+import { comparison, FirstItems, type Sortable } from "../../engine/search/sort.ts";
 import { walkGroups } from "../../engine/search/walk.ts";
 import type { Group } from "../../engine/search/walker.ts";
 import type { DirectoryEntry } from "../../engine/workspace/directory.ts";
@@ -76,7 +76,7 @@ class FoundFiles {
   readonly #page: FoundPage;
   readonly #lines: AnswerLines;
   /** Undefined in the order of paths, which is the walk's own: then each line is made as it is found. */
-  readonly #first: First<Sortable> | undefined;
+  readonly #first: FirstItems<Sortable> | undefined;
   #hasRoom = true;
   count = 0;
 
@@ -92,7 +92,7 @@ class FoundFiles {
     this.#page = page;
     this.#lines = lines;
     this.#sort = sort;
-    if (sort !== "path") this.#first = new First(page.offset + page.limit, comparison(sort));
+    if (sort !== "path") this.#first = new FirstItems(page.offset + page.limit, comparison(sort));
   }
 
   add({ prefix, entries, parent }: Group): boolean {

@@ -11,16 +11,16 @@ const pieceBytes = 1024 * 1024;
 /** Anything that is not valid UTF-8, to its last byte. */
 export async function notUtf8(file: OpenFile): Promise<boolean> {
   if (file.size <= pieceBytes) return !isUtf8(file.readNow(0, file.size));
-  let kept = Buffer.alloc(0);
+  let remainder = Buffer.alloc(0);
   for (let at = 0; at < file.size; at += pieceBytes) {
     const piece = await file.read(at, pieceBytes);
-    const whole = Buffer.concat([kept, piece]);
+    const whole = Buffer.concat([remainder, piece]);
     const end = lastBoundary(whole);
     if (!isUtf8(whole.subarray(0, end))) return true;
-    kept = whole.subarray(end);
-    if (kept.length > 3) return true;
+    remainder = whole.subarray(end);
+    if (remainder.length > 3) return true;
   }
-  return kept.length > 0;
+  return remainder.length > 0;
 }
 
 /** A NUL in the first `head` or the last `tail` bytes. */

@@ -28,7 +28,7 @@ export interface Confirming {
   /** The wider expression that ripgrep was given, which lines may match wrongly. */
   readonly widened: Widened | undefined;
   readonly options: GrepOptions;
-  readonly pace: WorkSlice;
+  readonly slice: WorkSlice;
 }
 
 /** A file whose lines were confirmed, or whose text has to be searched. */
@@ -41,7 +41,7 @@ export async function* confirmed(
   reopener: Reopener,
   report: GrepReport,
 ): AsyncGenerator<FileHits, void, undefined> {
-  const { options, pace } = confirming;
+  const { options, slice } = confirming;
   const { form = "lines", limit = Number.POSITIVE_INFINITY } = options;
   let hits = 0;
   let waiting: Confirmable[] = [];
@@ -60,7 +60,7 @@ export async function* confirmed(
     }
   };
   for (const block of blocks) {
-    if (pace.isDue) await pace.rest();
+    if (slice.isDue) await slice.rest();
     if (hits >= limit) {
       report.stopped ??= "limit";
       return;
@@ -70,7 +70,7 @@ export async function* confirmed(
     if (candidate === undefined) continue;
     waiting.push(candidate);
     if ("text" in candidate) size += candidate.text.length;
-    // What needs no search of its own is not kept waiting, unless something before it does.
+    // What needs no search of its own is not remainder waiting, unless something before it does.
     if (size > 0 && size < smallBytes && waiting.length < mostTexts) continue;
     yield* settle();
   }
@@ -78,7 +78,7 @@ export async function* confirmed(
 }
 
 async function candidateOf(
-  { widened, options, pace }: Confirming,
+  { widened, options, slice }: Confirming,
   { path, bytes: raw, lines, proof, count }: HitBlock,
   file: OpenFile,
 ): Promise<Confirmable | undefined> {
@@ -103,7 +103,7 @@ async function candidateOf(
       if (text !== undefined) return { text, toHits };
     }
   }
-  const isThere = bytes === undefined ? await streamHolds(file, claims, pace) : holdsAll(bytes, claims);
+  const isThere = bytes === undefined ? await streamHolds(file, claims, slice) : holdsAll(bytes, claims);
   if (isThere) return named(fileHits(path, whole, lines, count, options));
   // The file changed: its current content decides.
   return bytes && { text: bytes, toHits };
@@ -111,14 +111,14 @@ async function candidateOf(
 
 /** The candidates in their order, without those whose text does not match after all. */
 async function searched(
-  { start, query, options, pace }: Confirming,
+  { start, query, options, slice }: Confirming,
   candidates: readonly Confirmable[],
   report: GrepReport,
 ): Promise<FileHits[]> {
   const texts = candidates.flatMap(candidate => ("text" in candidate ? [candidate.text] : []));
-  const limits = options.timeoutMs === undefined ? options : { ...options, timeoutMs: pace.left };
+  const limits = options.timeoutMs === undefined ? options : { ...options, timeoutMs: slice.left };
   const found = texts.length === 0 ? [] : await searchTexts(start, query, texts, limits);
-  if (found.includes(undefined)) report.stopped ??= pace.isOver ? "time" : "killed";
+  if (found.includes(undefined)) report.stopped ??= slice.isOver ? "time" : "killed";
   let next = 0;
   return candidates.flatMap(candidate => {
     if (!("text" in candidate)) return [candidate];
@@ -145,23 +145,23 @@ function claimed(lines: readonly GrepLine[], proof: Buffer | undefined): Buffer[
 }
 
 /** Whether a large file holds all lines, which come in file order. Reads it once, and searches each byte once. */
-async function streamHolds(file: OpenFile, lines: readonly Buffer[], pace: WorkSlice): Promise<boolean> {
+async function streamHolds(file: OpenFile, lines: readonly Buffer[], slice: WorkSlice): Promise<boolean> {
   const text = asUtf8(file.readNow(0, 2));
   let next = 0;
-  let kept: Buffer = Buffer.alloc(0);
+  let remainder: Buffer = Buffer.alloc(0);
   for (let start = 0; start < file.size && next < lines.length; start += smallBytes) {
     const piece = text(await file.read(start, smallBytes), start + smallBytes >= file.size);
-    const whole = kept.length === 0 ? piece : Buffer.concat([kept, piece]);
+    const whole = remainder.length === 0 ? piece : Buffer.concat([remainder, piece]);
     let at = 0;
     for (let line = lines[next]; line !== undefined; line = lines[++next]) {
-      if (pace.isDue) await pace.rest();
+      if (slice.isDue) await slice.rest();
       const found = whole.indexOf(line, at);
       if (found < 0) break;
       at = found + line.length;
     }
     // The next line may begin in this piece and end in the next one.
     const overlap = Math.max(0, (lines[next]?.length ?? 0) - 1);
-    kept = whole.subarray(Math.max(at, whole.length - overlap));
+    remainder = whole.subarray(Math.max(at, whole.length - overlap));
   }
   return next >= lines.length;
 }

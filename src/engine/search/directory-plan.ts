@@ -63,7 +63,7 @@ const longest = 500;
 /** `entries` are sorted by name. */
 export function planOf(entries: readonly DirectoryEntry[], occasion: PlanContext): DirectoryPlan {
   const { rules, top, prefix, order, exclude, hidden, place } = occasion;
-  const above = top + prefix;
+  const directoryPath = top + prefix;
   const directory = hidden === undefined ? "" : `${place}/${prefix}`.slice(0, -1);
   const stretches: EntryRun[] = [];
   const waiting: DirectoryEntry[] = []; // to go down into, the next one last
@@ -77,7 +77,7 @@ export function planOf(entries: readonly DirectoryEntry[], occasion: PlanContext
     const { name, kind } = entry;
     const isDirectory = kind === "directory";
     if (hidden?.has(directory, name)) continue;
-    if (rules.ignores(above, name, isDirectory)) {
+    if (rules.ignores(directoryPath, name, isDirectory)) {
       if (name !== ".git") leftOut++;
       continue;
     }

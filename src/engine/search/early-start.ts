@@ -11,7 +11,7 @@ const moments = 5;
 
 export class EarlyStart implements Disposable {
   readonly #launch: (signal: AbortSignal) => Promise<RipgrepRun>;
-  readonly #pace: WorkSlice;
+  readonly #slice: WorkSlice;
   readonly #signal: AbortSignal | undefined;
   #run: Promise<RipgrepRun> | undefined;
   #turn: Disposable | undefined;
@@ -19,11 +19,11 @@ export class EarlyStart implements Disposable {
 
   constructor(
     launch: (signal: AbortSignal) => Promise<RipgrepRun>,
-    pace: WorkSlice,
+    slice: WorkSlice,
     signal: AbortSignal | undefined,
   ) {
     this.#launch = launch;
-    this.#pace = pace;
+    this.#slice = slice;
     this.#signal = signal;
   }
 
@@ -35,7 +35,7 @@ export class EarlyStart implements Disposable {
   async begin(): Promise<void> {
     if (this.hasBegun) return;
     this.run().catch(() => {});
-    await this.#pace.rest();
+    await this.#slice.rest();
   }
 
   /** Tells within moments whether there are many hits, or the run does not start at all. */
@@ -43,7 +43,7 @@ export class EarlyStart implements Disposable {
     const run = await this.run().catch(() => undefined);
     for (let i = 0; i < moments && run?.isAmple === false; i++)
       await new Promise(resolve => setTimeout(resolve, momentMs));
-    this.#pace.check();
+    this.#slice.check();
     return run?.isAmple ?? true;
   }
 
@@ -56,7 +56,7 @@ export class EarlyStart implements Disposable {
     this.#over = new AbortController();
     const { signal: over } = this.#over;
     const signal = this.#signal === undefined ? over : AbortSignal.any([this.#signal, over]);
-    const held = await turn(this.#pace.left, signal);
+    const held = await turn(this.#slice.left, signal);
     if (signal.aborted) {
       held[Symbol.dispose]();
       throw new Fault("cancelled", {});

@@ -90,11 +90,11 @@ export function excludeGlobs(patterns: readonly string[], rules: GlobRules = {})
 
 // Names at any depth, and what lies below them. As patterns they would mean the same; looked up they cost nothing.
 export function namesAnywhere(names: readonly string[]): Globs {
-  const known = new Set(names);
+  const nameSet = new Set(names);
   const matches = (path: string): boolean => {
     for (let from = 0; ; ) {
       const slash = path.indexOf("/", from);
-      if (known.has(slash < 0 ? path.slice(from) : path.slice(from, slash))) return true;
+      if (nameSet.has(slash < 0 ? path.slice(from) : path.slice(from, slash))) return true;
       if (slash < 0) return false;
       from = slash + 1;
     }

@@ -59,13 +59,13 @@ export function grep(start: Directory, query: Query, options: GrepOptions = {}):
 async function* hits(start: Directory, query: Query, options: GrepOptions, report: GrepReport): Hits {
   refuseLong(query);
   void ripgrepPath(); // to be known when it is needed
-  const pace = new WorkSlice(options);
+  const slice = new WorkSlice(options);
   const find = literalFinder(query);
   const isFile = options.file !== undefined;
   const context = once(() => ignoreContext(start, isFile ? everything : (options.ignore ?? everything)));
   const wider = once(async () => (options.reading === "detected" ? await widened(query) : undefined));
   const launched = async (signal: AbortSignal): Promise<RipgrepRun> => {
-    const timeoutMs = options.timeoutMs === undefined ? undefined : pace.left;
+    const timeoutMs = options.timeoutMs === undefined ? undefined : slice.left;
     const rules = rulesForRipgrep(start, context());
     const sought = (await wider())?.query ?? query;
     return await launch(
@@ -73,13 +73,13 @@ async function* hits(start: Directory, query: Query, options: GrepOptions, repor
       report,
     );
   };
-  using early = new EarlyStart(launched, pace, options.signal);
+  using early = new EarlyStart(launched, slice, options.signal);
   const strategy = chooseStrategy(query, {
     isFile,
     isPlain: find !== undefined,
     wasSearched: wasSearched(start),
   });
-  yield* runners[strategy]({ start, query, find, options, report, pace, early, context, wider });
+  yield* runners[strategy]({ start, query, find, options, report, slice, early, context, wider });
 }
 
 function refuseLong({ pattern }: Query): void {

@@ -127,22 +127,22 @@ export class IgnoreRules {
 }
 
 let made = 0;
-const known = new Map<string, IgnoreRules>();
-const maxKnown = 10_000;
-const maxKnownLength = 4 * 1024 * 1024;
-let knownLength = 0;
+const rulesByKey = new Map<string, IgnoreRules>();
+const maxRules = 10_000;
+const maxKeyLength = 4 * 1024 * 1024;
+let keyLength = 0;
 
 /** Rules by what they were made of, each once. */
 function remembered(key: string, make: () => IgnoreRules): IgnoreRules {
-  const before = known.get(key);
+  const before = rulesByKey.get(key);
   if (before !== undefined) return before;
   const rules = make();
-  knownLength += key.length;
-  if (known.size === maxKnown || knownLength > maxKnownLength) {
-    known.clear();
-    knownLength = key.length;
+  keyLength += key.length;
+  if (rulesByKey.size === maxRules || keyLength > maxKeyLength) {
+    rulesByKey.clear();
+    keyLength = key.length;
   }
-  known.set(key, rules);
+  rulesByKey.set(key, rules);
   return rules;
 }
 

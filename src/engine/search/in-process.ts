@@ -35,7 +35,7 @@ export async function* searchInProcess({
   find,
   options,
   report,
-  pace,
+  slice,
   early,
 }: SearchContext): AsyncGenerator<FileHits, Handover | undefined, undefined> {
   if (find === undefined) return { behind: undefined, hits: 0 };
@@ -60,7 +60,7 @@ export async function* searchInProcess({
     return { behind, hits };
   };
   for (;;) {
-    if (pace.isDue) await pace.rest();
+    if (slice.isDue) await slice.rest();
     const spent = clock() - began;
     if (spent > littleMs && (spent * limit) / hits > most) {
       if (isLong(spent, searched, files))

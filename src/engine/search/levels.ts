@@ -15,7 +15,7 @@ export interface WalkLevel {
   /** "" or a path with a final slash. */
   readonly prefix: string;
   /** Its node in the listing cache. */
-  readonly known: CachedDirectory | undefined;
+  readonly cached: CachedDirectory | undefined;
   rules: IgnoreRules;
   plan: DirectoryPlan;
   /** The next stretch of the plan. */

@@ -31,8 +31,8 @@ export function linesWith(find: Finder, whole: Buffer, wanted: LineLimits): Grep
   const { before, after, most, maxLineBytes } = wanted;
   const add = (number: number, start: number, end: number, column?: number): void => {
     const stop = end > start && end < bytes.length && bytes[end - 1] === 13 ? end - 1 : end;
-    const kept = bytes.subarray(start, Math.min(stop, start + maxLineBytes));
-    found.push({ number, column, bytes: kept, cut: kept.length < stop - start });
+    const visible = bytes.subarray(start, Math.min(stop, start + maxLineBytes));
+    found.push({ number, column, bytes: visible, cut: visible.length < stop - start });
   };
   const endOf = (start: number): number => {
     const end = bytes.indexOf(10, start);

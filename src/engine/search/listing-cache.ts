@@ -16,30 +16,30 @@ export class CachedDirectory {
   below: Map<string, CachedDirectory> | undefined = undefined;
   mark: DirectoryStamp | undefined = undefined;
   listing: Listing | undefined = undefined;
-  #above = "";
+  #parent = "";
   #prefix = "";
 
-  /** `above`, its name and a slash: the same string for the same walk, so that comparing costs nothing. */
-  prefix(above: string, name: string): string {
-    if (this.#prefix === "" || this.#above !== above) {
-      this.#above = above;
-      this.#prefix = `${above}${name}/`;
+  /** `parent`, its name and a slash: the same string for the same walk, so that comparing costs nothing. */
+  prefix(parent: string, name: string): string {
+    if (this.#prefix === "" || this.#parent !== parent) {
+      this.#parent = parent;
+      this.#prefix = `${parent}${name}/`;
     }
     return this.#prefix;
   }
 }
 
-class KnownTree {
+class CachedTree {
   readonly top = new CachedDirectory();
   bytes = 0;
 }
 
 /** By root, the most recently walked last. */
-const trees = new Map<string, KnownTree>();
+const trees = new Map<string, CachedTree>();
 
 /** What one walk knows from those before, and leaves to those behind. */
 export class Knowledge {
-  readonly #tree: KnownTree;
+  readonly #tree: CachedTree;
   readonly #trusted = new Map<number, boolean>();
   /** The space available to this walk alone: concurrent walks have their own bound. */
   #left: number;
@@ -51,7 +51,7 @@ export class Knowledge {
     if (clockWentBack()) trees.clear();
     const key = `${root.device}:${root.inode}`;
     const before = trees.get(key);
-    this.#tree = before === undefined || before.bytes > 0.9 * maxBytes ? new KnownTree() : before;
+    this.#tree = before === undefined || before.bytes > 0.9 * maxBytes ? new CachedTree() : before;
     trees.delete(key);
     trees.set(key, this.#tree);
     this.#left = left();

@@ -41,19 +41,19 @@ export class Listing {
   plan(occasion: PlanContext): DirectoryPlan {
     const { rules, top, prefix, order, exclude, hidden, place } = occasion;
     if (exclude !== undefined) return planOf(this.entries, occasion);
-    for (const kept of this.#plans) {
+    for (const cached of this.#plans) {
       const isSame =
-        kept.rules === rules &&
-        kept.hidden === hidden &&
-        kept.order === order &&
-        kept.prefix === prefix &&
-        kept.top === top &&
-        (hidden === undefined || kept.place === place);
-      if (isSame) return kept.plan;
+        cached.rules === rules &&
+        cached.hidden === hidden &&
+        cached.order === order &&
+        cached.prefix === prefix &&
+        cached.top === top &&
+        (hidden === undefined || cached.place === place);
+      if (isSame) return cached.plan;
     }
     const plan = planOf(this.entries, occasion);
-    const kept = { rules, top, prefix, order, hidden, place, plan };
-    this.#plans = this.#plans === none ? [kept] : [kept, ...this.#plans.slice(0, most - 1)];
+    const cached = { rules, top, prefix, order, hidden, place, plan };
+    this.#plans = this.#plans === none ? [cached] : [cached, ...this.#plans.slice(0, most - 1)];
     return plan;
   }
 }

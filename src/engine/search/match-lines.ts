@@ -47,9 +47,9 @@ async function* found(
     for (const [i, lines] of hits.entries()) {
       const source = running.batch[i];
       if (lines.length === 0 || source === undefined) continue;
-      const kept = lines.slice(0, left);
-      left -= kept.length;
-      yield fileHits(source, kept, options);
+      const within = lines.slice(0, left);
+      left -= within.length;
+      yield fileHits(source, within, options);
       if (left <= 0) break;
     }
     if (left <= 0) report.stopped = "limit";
@@ -80,8 +80,8 @@ function fileHits({ path, body }: SearchText, hits: readonly LineHit[], options:
     const text = line(number);
     const column = hit && Buffer.byteLength(text.slice(0, hit.start));
     const cut = text.length > maxLineLength;
-    const kept = shown(cut ? text.slice(0, maxLineLength) : text);
-    lines.push({ number, column, text: kept, cut, count: hit?.count });
+    const visible = shown(cut ? text.slice(0, maxLineLength) : text);
+    lines.push({ number, column, text: visible, cut, count: hit?.count });
   };
   let done = 0;
   for (const [i, hit] of hits.entries()) {

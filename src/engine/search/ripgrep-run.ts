@@ -80,12 +80,12 @@ export async function launch(
     span?.[Symbol.dispose]();
   };
   const blocks = async (behind?: PathPosition, enough = Number.POSITIVE_INFINITY): Promise<RipgrepResult> => {
-    const first = new FirstBlocks(enough, behind);
+    const firstBlocks = new FirstBlocks(enough, behind);
     const add = ({ path: dotted, lines, proof, count, cut }: FileBlock): void => {
       const bytes = dotted.subarray(2); // behind "./"
       const path = written(bytes);
       if (isTree && !isInScope(path, options)) return;
-      first.add({ path, bytes, lines, proof, count, hits: hitsOf(count, options), cut });
+      firstBlocks.add({ path, bytes, lines, proof, count, hits: hitsOf(count, options), cut });
     };
     const parser = new HitParser({ maxLineBytes, sample, most, columns }, add);
     const { code, signal: killedBy, errors } = await child.read(chunk => parser.push(chunk));
@@ -96,10 +96,10 @@ export async function launch(
     const told = parser.end();
     report.files = Number(/(\d+) files searched/.exec(told)?.[1] ?? 0);
     if (code === 2) report.inaccessible = unreadable(query, errors);
-    if (first.overflowed) report.stopped ??= "output";
+    if (firstBlocks.overflowed) report.stopped ??= "output";
     return {
-      blocks: first.sorted(),
-      trimmed: first.trimmed,
+      blocks: firstBlocks.sorted(),
+      trimmed: firstBlocks.trimmed,
       killedBy: wasEnded ? undefined : killedBy,
     };
   };

@@ -23,7 +23,7 @@ export async function* searchByRipgrep(
   job: SearchContext,
   handover: Handover,
 ): AsyncGenerator<FileHits, void, undefined> {
-  const { start, options, report, pace, early } = job;
+  const { start, options, report, slice, early } = job;
   const { limit = Number.POSITIVE_INFINITY } = options;
   const attempts = new RipgrepAttempts(job, await early.run());
   let { behind, hits } = handover;
@@ -36,7 +36,7 @@ export async function* searchByRipgrep(
       ...job,
       widened: attempts.widened,
       options: { ...options, limit: limit - hits },
-      pace,
+      slice,
     };
     for await (const file of confirmed(confirming, within, opened, report)) {
       hits += hitsOf(file.count ?? 1, options);
@@ -105,8 +105,8 @@ class RipgrepAttempts {
   }
 
   async #launch(): Promise<RipgrepRun> {
-    const { start, options, report, pace, context, query } = this.#job;
-    const timeoutMs = options.timeoutMs === undefined ? undefined : pace.left;
+    const { start, options, report, slice, context, query } = this.#job;
+    const timeoutMs = options.timeoutMs === undefined ? undefined : slice.left;
     const limits = { ...options, timeoutMs, maxFileSize: this.#maxFileSize };
     const rules = rulesForRipgrep(start, context());
     const used = this.widened?.query ?? { ...query, eachMatch: this.#isRefused };

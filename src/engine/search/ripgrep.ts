@@ -82,7 +82,13 @@ export async function startRipgrep(
   if (signal?.aborted) throw new Fault("cancelled", {}); // the directory may be closed by now
   const input = rules === "" ? undefined : UnnamedFile.of(rules);
   const told = rules === "" ? all : withRules(all, input);
-  const surroundings = { cwd: () => start.here(), env: environment(), signal, input: input?.fd, files };
+  const surroundings = {
+    cwd: () => start.currentPath(),
+    env: environment(),
+    signal,
+    input: input?.fd,
+    files,
+  };
   try {
     const child = await started(command, told, surroundings, start.given);
     endIfStuck(child);

@@ -18,7 +18,7 @@ export interface SearchContext {
   readonly find: Finder | undefined;
   readonly options: GrepOptions;
   readonly report: GrepReport;
-  readonly pace: WorkSlice;
+  readonly slice: WorkSlice;
   readonly early: EarlyStart;
   readonly context: () => IgnoreContext;
   /** The query as ripgrep gets it, where files may have other encodings. */

@@ -31,10 +31,10 @@ export function comparison(key: SortKey): SortOrder {
 }
 
 /** Keeps the first `limit` items in bounded memory. */
-export class First<T> {
+export class FirstItems<T> {
   readonly #limit: number;
   readonly #compare: (a: T, b: T) => number;
-  #kept: T[] = [];
+  #items: T[] = [];
   /** How many it was given. */
   count = 0;
 
@@ -45,12 +45,12 @@ export class First<T> {
 
   add(item: T): void {
     this.count++;
-    this.#kept.push(item);
-    if (this.#kept.length >= 2 * this.#limit + 1000) this.#kept = this.sorted();
+    this.#items.push(item);
+    if (this.#items.length >= 2 * this.#limit + 1000) this.#items = this.sorted();
   }
 
   sorted(): T[] {
-    return this.#kept.toSorted(this.#compare).slice(0, this.#limit);
+    return this.#items.toSorted(this.#compare).slice(0, this.#limit);
   }
 }
 

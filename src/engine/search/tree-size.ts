@@ -17,8 +17,8 @@ export function wasSearched({ root }: Directory): boolean {
 
 /** Undefined: searched, and not known how many. */
 export function rememberSize({ root, path }: Directory, files: number | undefined): void {
-  const known = sizes.get(root) ?? new Map();
-  sizes.set(root, known);
-  if (files === undefined) known.delete(path);
-  else if (known.size < mostTrees || known.has(path)) known.set(path, files);
+  const byPath = sizes.get(root) ?? new Map();
+  sizes.set(root, byPath);
+  if (files === undefined) byPath.delete(path);
+  else if (byPath.size < mostTrees || byPath.has(path)) byPath.set(path, files);
 }

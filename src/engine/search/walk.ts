@@ -53,7 +53,7 @@ export async function walkGroups(
   options: Scope & WorkLimits,
   visit: (group: Group) => boolean | undefined,
 ): Promise<WalkReport> {
-  const pace = new WorkSlice(options);
+  const slice = new WorkSlice(options);
   using walker = new Walker(start, options);
   let stopped: WalkReport["stopped"];
   let unasked = 0;
@@ -63,9 +63,9 @@ export async function walkGroups(
     unasked += group === "entered" ? 1 : group.entries.length;
     if (unasked < seldom) continue;
     unasked = 0;
-    if (!pace.isDueNow) continue;
-    await pace.rest();
-    if (!pace.isOver) continue;
+    if (!slice.isDueNow) continue;
+    await slice.rest();
+    if (!slice.isOver) continue;
     stopped = "time";
     break;
   }
@@ -76,14 +76,14 @@ export async function walkGroups(
 /** An iterator by hand: an async generator would cost more per entry than finding it does. */
 class Entries implements AsyncIterator<WalkEntry, undefined, undefined> {
   readonly #walker: Walker;
-  readonly #pace: WorkSlice;
+  readonly #slice: WorkSlice;
   readonly #maxEntries: number;
   readonly #maxFiles: number;
   readonly #report: WalkReport;
   #given = 0;
 
   constructor(start: Directory, options: WalkOptions, report: WalkReport) {
-    this.#pace = new WorkSlice(options);
+    this.#slice = new WorkSlice(options);
     this.#walker = new Walker(start, options);
     this.#maxEntries = options.maxEntries ?? Number.POSITIVE_INFINITY;
     this.#maxFiles = options.maxFiles ?? Number.POSITIVE_INFINITY;
@@ -119,7 +119,7 @@ class Entries implements AsyncIterator<WalkEntry, undefined, undefined> {
   #step(): WalkEntry | "due" | undefined {
     try {
       while (this.#report.stopped === undefined) {
-        if (this.#pace.isDue) return "due";
+        if (this.#slice.isDue) return "due";
         const entry = this.#walker.next();
         if (entry === "entered") continue;
         this.#tally(entry);
@@ -137,12 +137,12 @@ class Entries implements AsyncIterator<WalkEntry, undefined, undefined> {
 
   async #rest(): Promise<void> {
     try {
-      await this.#pace.rest();
+      await this.#slice.rest();
     } catch (error) {
       this.#walker[Symbol.dispose]();
       throw error;
     }
-    if (this.#pace.isOver) this.#report.stopped = "time";
+    if (this.#slice.isOver) this.#report.stopped = "time";
   }
 
   #tally(entry: WalkEntry | undefined): void {

@@ -103,13 +103,13 @@ export class Walker implements Disposable {
     this.#scope = scope;
     this.#context = ignoreContext(start, scope.ignore ?? everything);
     this.#knowledge = new Knowledge(start);
-    const known = this.#knowledge.start;
-    const listing = known && this.#knowledge.recall(known, start.mark());
+    const cached = this.#knowledge.start;
+    const listing = cached && this.#knowledge.recall(cached, start.mark());
     const entry = { name: "", kind: "directory" } as const;
     const { rules } = this.#context;
-    const level: WalkLevel = { directory: start, entry, prefix: "", known, rules, plan: noPlan, next: 0 };
+    const level: WalkLevel = { directory: start, entry, prefix: "", cached, rules, plan: noPlan, next: 0 };
     this.#levels.push(level);
-    this.#open(level, listing ?? this.#knowledge.read(start, known));
+    this.#open(level, listing ?? this.#knowledge.read(start, cached));
   }
 
   /** The next entry, undefined at the end; "entered" after each directory, so that the caller may pause. */
@@ -163,26 +163,26 @@ export class Walker implements Disposable {
 
   /** False if that is not needed. */
   #enter(entry: DirectoryEntry): boolean {
-    const above = this.#levels.last;
+    const parent = this.#levels.last;
     const { include, maxDepth = Number.POSITIVE_INFINITY } = this.#scope;
-    if (above === undefined || this.#levels.length > maxDepth) return false;
-    const path = above.prefix + entry.name;
+    if (parent === undefined || this.#levels.length > maxDepth) return false;
+    const path = parent.prefix + entry.name;
     if (include !== undefined && !include.reaches(path)) return false;
-    const isKnowable = above.known && entry.raw === undefined && path.length < maxPathLength;
-    const known = isKnowable ? this.#knowledge.below(above.known, entry.name) : undefined;
-    const listing = known?.mark && this.#knowledge.recall(known, this.#start.markBelow(path));
+    const isCacheable = parent.cached && entry.raw === undefined && path.length < maxPathLength;
+    const cached = isCacheable ? this.#knowledge.below(parent.cached, entry.name) : undefined;
+    const listing = cached?.mark && this.#knowledge.recall(cached, this.#start.markBelow(path));
     const directory = listing === undefined ? this.#levels.held()?.child(entry) : undefined;
     if (listing === undefined && directory === undefined) {
       this.inaccessible++;
       return true;
     }
-    const { rules } = above;
-    const prefix = known?.prefix(above.prefix, entry.name) ?? `${path}/`;
-    const level: WalkLevel = { directory, entry, prefix, known, rules, plan: noPlan, next: 0 };
+    const { rules } = parent;
+    const prefix = cached?.prefix(parent.prefix, entry.name) ?? `${path}/`;
+    const level: WalkLevel = { directory, entry, prefix, cached, rules, plan: noPlan, next: 0 };
     this.#levels.push(level);
     try {
       if (listing !== undefined) this.#open(level, listing);
-      else if (directory !== undefined) this.#open(level, this.#knowledge.read(directory, known));
+      else if (directory !== undefined) this.#open(level, this.#knowledge.read(directory, cached));
     } catch {
       this.#levels.pop();
       this.inaccessible++;

@@ -90,7 +90,7 @@ function atomsOf(pattern: string): Atom[] | undefined {
       const isAscii = /^\[[\w \t!"#$%'()*+,./:;<=>?@`{|}\\-]*\]$/.test(token) && !/\\[^dnrt\W]/.test(token);
       atoms.push({ one: token, isAscii });
     } else if (token.startsWith("(?")) {
-      // Flags, names and look-around are of no use to a rough expression, and may not be repeated.
+      // Flags, names and look-around are of no use to a looser pattern, and may not be repeated.
       if (!/^\(\?(?:P?<\w+>|i?:)$/.test(token)) return undefined;
       atoms.push({ notation: token === "(?i:" ? token : "(?:", isAssertion: false });
     } else if (token === "(") atoms.push({ notation: "(?:", isAssertion: false });
@@ -135,8 +135,8 @@ class Writer {
     const encoded = await Promise.all(
       names.map(async name => {
         const codec = await codecNamed(name);
-        const known = [...foreign].filter(char => codec.unencodable(char) < 0);
-        return new Map(known.map(char => [char, codec.encode(char)]));
+        const encodable = [...foreign].filter(char => codec.unencodable(char) < 0);
+        return new Map(encodable.map(char => [char, codec.encode(char)]));
       }),
     );
     return new Writer(ignoreCase, encoded);

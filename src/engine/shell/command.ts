@@ -77,7 +77,7 @@ export class Command {
       sandbox?.launch(line, directory, environment, leftovers) ?? launchOpenly(line, environment);
     try {
       const child = spawn(launch.program, launch.args, {
-        cwd: directory.here(),
+        cwd: directory.currentPath(),
         env: launch.environment,
         stdio: [
           "ignore",

@@ -77,8 +77,8 @@ export class Directory implements Disposable {
    *
    * @internal
    */
-  here(): string {
-    return this.#handle.here();
+  currentPath(): string {
+    return this.#handle.currentPath();
   }
 
   /** Its entries in the system's order, without those that rules hide and the temporary files of commits. */

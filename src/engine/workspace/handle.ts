@@ -48,8 +48,8 @@ export class Handle implements Disposable {
   }
 
   /** The directory for a child process or a socket that is started at once. */
-  here(): string {
-    return this.#held.here();
+  currentPath(): string {
+    return this.#held.currentPath();
   }
 
   /**

@@ -154,7 +154,7 @@ function* flushedWhole(folders: readonly Folder[]): Generator<{ device: number; 
     for (const folder of many ? all : all.filter(({ removed }) => removed)) {
       using directory = openRecorded(folder, false);
       if (directory === undefined) continue;
-      const path = directory.here();
+      const path = directory.currentPath();
       if (many || revivesNames(path)) yield { device, path };
       break;
     }

@@ -59,7 +59,7 @@ export class HeldByDescriptor implements Held {
     return fstatSync(this.#fd, { bigint: true });
   }
 
-  here(): string {
+  currentPath(): string {
     return this.address;
   }
 

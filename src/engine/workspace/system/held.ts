@@ -25,6 +25,6 @@ export interface Held {
   stat(): Stats;
   statBig(): BigIntStats;
   /** Names this directory for what is not a call of calls.ts (a child process, a socket), in this very moment. */
-  here(): string;
+  currentPath(): string;
   close(): void;
 }

@@ -36,7 +36,7 @@ export class HeldByPath implements Held {
     return lstatSync(this.address, { bigint: true });
   }
 
-  here(): string {
+  currentPath(): string {
     return this.address;
   }
 

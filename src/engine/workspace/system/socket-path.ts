@@ -5,5 +5,5 @@ import type { Handle } from "../handle.ts";
 import { onWindows } from "../windows-path.ts";
 
 export function socketPath(directory: Handle, name: string): string {
-  return onWindows ? `\\\\?\\pipe\\polyfs-${name}` : `${directory.here()}/${name}`;
+  return onWindows ? `\\\\?\\pipe\\polyfs-${name}` : `${directory.currentPath()}/${name}`;
 }

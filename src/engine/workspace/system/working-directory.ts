@@ -461,7 +461,7 @@ export class HeldByWorkingDirectory implements Held {
     return lstatSync(located(this.address), { bigint: true });
   }
 
-  here(): string {
+  currentPath(): string {
     enter(this.place);
     return ".";
   }

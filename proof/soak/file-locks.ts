@@ -1,12 +1,12 @@
-// Turns at the ledgers between the clients and the editor from outside. Clients need none among themselves: the
-// servers see to that. But a program that reads a file and saves it whole, as editors do, must not do so while others write,
-// or it loses their edits itself.
-export class Turns {
+// Locks on the ledgers, between the clients and the editor from outside. Clients share a file, because the servers order
+// their edits. A program that reads a file and saves it whole, as editors do, would lose their edits, so it needs the
+// file for itself.
+export class FileLocks {
   /** How many clients are at a file; -1 while it is saved from outside. */
   readonly #at = new Map<string, number>();
   #waiting: (() => void)[] = [];
 
-  async enter(...files: readonly string[]): Promise<Disposable> {
+  async share(...files: readonly string[]): Promise<Disposable> {
     while (files.some(file => this.#in(file) < 0)) await this.#change();
     for (const file of files) this.#at.set(file, this.#in(file) + 1);
     return this.#leaving(() => {
@@ -14,8 +14,8 @@ export class Turns {
     });
   }
 
-  /** Alone; undefined where another one is there. */
-  alone(file: string): Disposable | undefined {
+  /** For one program alone; undefined while others use the file. */
+  exclusive(file: string): Disposable | undefined {
     if (this.#in(file) !== 0) return undefined;
     this.#at.set(file, -1);
     return this.#leaving(() => this.#at.set(file, 0));

@@ -11,7 +11,7 @@ import type { Step } from "./session.ts";
 /** What a cut needs of a recording. */
 export type Recorded = Pick<Recording, "base" | "root" | "things" | "operations">;
 
-export interface KeptCut {
+export interface SavedCut {
   readonly recording: Recorded;
   readonly steps: readonly Step[];
   /** How many of the calls were answered before the first cut. */
@@ -28,17 +28,17 @@ let folder: string | undefined;
 let count = 0;
 
 /** Returns the name of the file. */
-export function keepCut({ recording, ...rest }: KeptCut): string {
+export function saveCut({ recording, ...rest }: SavedCut): string {
   folder ??= mkdtempSync(join(tmpdir(), "polyfs-power-cuts-"));
   const path = join(folder, `${++count}`);
   const { base, root, things, operations } = recording;
-  const kept: KeptCut = { recording: { base, root, things, operations }, ...rest };
-  writeFileSync(path, gzipSync(serialize(kept)));
+  const saved: SavedCut = { recording: { base, root, things, operations }, ...rest };
+  writeFileSync(path, gzipSync(serialize(saved)));
   return path;
 }
 
-export function readCut(path: string): KeptCut {
-  const read: KeptCut = deserialize(gunzipSync(readFileSync(path)));
+export function readCut(path: string): SavedCut {
+  const read: SavedCut = deserialize(gunzipSync(readFileSync(path)));
   const whole = (bytes: Uint8Array) => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
   const things = read.recording.things.map(thing => ({ ...thing, data: whole(thing.data) }));
   const operations = read.recording.operations.map(one =>

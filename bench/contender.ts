@@ -23,7 +23,7 @@ export interface Memory {
   readonly most?: number;
 }
 
-export interface Lane {
+export interface Contender {
   readonly name: string;
   readonly family: Adapter["family"] | "limit";
   /** Undefined where it cannot do this at all. Rejects where the server does not work. */
@@ -36,7 +36,7 @@ process.on("exit", () => {
   for (const client of running) client.kill();
 });
 
-export class ServerLane implements Lane {
+export class ServerContender implements Contender {
   readonly name: string;
   readonly family: Adapter["family"];
   readonly #adapter: Adapter;
@@ -142,7 +142,7 @@ export class ServerLane implements Lane {
 }
 
 /** The work without a server. */
-export const limitLane: Lane = {
+export const limitContender: Contender = {
   name: "limit",
   family: "limit",
   async sample({ start, together }, jobs) {
