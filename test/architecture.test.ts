@@ -151,11 +151,15 @@ const rules: { readonly [rule: string]: (file: string, code: string, sources: So
 };
 
 const root = join(import.meta.dirname, "../src");
-const sources = new Map(
-  readdirSync(root, { recursive: true, encoding: "utf8" })
-    .filter(file => file.endsWith(".ts"))
-    .map(file => [file.replaceAll("\\", "/"), readFileSync(join(root, file), "utf8")]),
-);
+const sources = sourcesIn(root);
+
+function sourcesIn(folder: string): Sources {
+  return new Map(
+    readdirSync(folder, { recursive: true, encoding: "utf8" })
+      .filter(file => /\.tsx?$/.test(file))
+      .map(file => [file.replaceAll("\\", "/"), readFileSync(join(folder, file), "utf8")]),
+  );
+}
 
 describe("the sources keep the rules of the house", () => {
   it.each(Object.keys(rules))("every file %s", rule => {
@@ -173,16 +177,24 @@ describe("the variables of the process", () => {
 });
 
 describe("a type name stands for one concept", () => {
-  it("no type name is declared twice in src; docs/glossary.md says what the names mean", () => {
-    expect(declaredTwice(sources)).toEqual([]);
+  it("no type name is declared twice in src and web; docs/glossary.md says what the names mean", () => {
+    const page = [...sourcesIn(join(root, "../web"))].map(([file, text]) => [`web/${file}`, text] as const);
+    expect(page.length).toBeGreaterThan(20);
+    // The properties of a component are Props in each file of the page.
+    const found = declaredTwice(new Map([...sources, ...page]));
+    expect(found.filter(line => !/^Props: (web\/\S+\.tsx(, |$))+/.test(line))).toEqual([]);
   });
 
   it("a second declaration is found, wherever it is", () => {
     const two = new Map([
       ["engine/text/a.ts", "export interface Range {}\nexport type Other = Range;"],
       ["cli/b.ts", "class Range {}"],
+      ["review/c.ts", "function c() {\n  type Other = string;\n}"],
     ]);
-    expect(declaredTwice(two)).toEqual(["Range: engine/text/a.ts, cli/b.ts"]);
+    expect(declaredTwice(two)).toEqual([
+      "Range: engine/text/a.ts, cli/b.ts",
+      "Other: engine/text/a.ts, review/c.ts",
+    ]);
   });
 });
 
@@ -375,7 +387,7 @@ function namesByPath(code: string): boolean {
 
 function declaredTwice(all: Sources): string[] {
   const declaration =
-    /^(?:export )?(?:declare )?(?:abstract )?(?:type|interface|class|enum) ([A-Z]\w*)(?=\s*[<={]|\s+(?:extends|implements)\b)/gm;
+    /^\s*(?:export )?(?:default )?(?:declare )?(?:abstract )?(?:type|interface|class|(?:const )?enum) ([A-Z]\w*)(?=\s*[<={]|\s+(?:extends|implements)\b)/gm;
   const files = new Map<string, string[]>();
   for (const [file, text] of all) {
     for (const [, name = ""] of withoutComments(text).matchAll(declaration))

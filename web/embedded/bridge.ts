@@ -1,9 +1,9 @@
 // JSON-RPC with the client that shows the page, over postMessage: the messages of the MCP Apps extension
 // (io.modelcontextprotocol/ui, revision 2026-01-26). Only what comes from the frame above is listened to.
 
-type Params = Readonly<Record<string, unknown>>;
+type MessageFields = Readonly<Record<string, unknown>>;
 
-interface Waiting {
+interface UnansweredRequest {
   resolve(result: unknown): void;
   reject(error: Error): void;
 }
@@ -11,8 +11,8 @@ interface Waiting {
 const patienceMs = 60_000;
 
 export class Bridge {
-  readonly #waiting = new Map<number, Waiting>();
-  readonly #handlers = new Map<string, (params: Params) => void>();
+  readonly #waiting = new Map<number, UnansweredRequest>();
+  readonly #handlers = new Map<string, (params: MessageFields) => void>();
   #last = 0;
 
   constructor() {
@@ -21,7 +21,7 @@ export class Bridge {
     });
   }
 
-  request(method: string, params: Params): Promise<unknown> {
+  request(method: string, params: MessageFields): Promise<unknown> {
     const id = ++this.#last;
     return new Promise((resolve, reject) => {
       const timer = setTimeout(() => {
@@ -43,15 +43,15 @@ export class Bridge {
     });
   }
 
-  notify(method: string, params: Params = {}): void {
+  notify(method: string, params: MessageFields = {}): void {
     this.#send({ method, params });
   }
 
-  on(method: string, handle: (params: Params) => void): void {
+  on(method: string, handle: (params: MessageFields) => void): void {
     this.#handlers.set(method, handle);
   }
 
-  #take({ id, method, params, result, error }: Params): void {
+  #take({ id, method, params, result, error }: MessageFields): void {
     if (typeof method === "string") {
       this.#handlers.get(method)?.(isRecord(params) ? params : {});
       if (id === undefined || id === null) return;
@@ -68,7 +68,7 @@ export class Bridge {
   }
 
   /** The client's origin is not known to the page, and nothing here is a secret from it: the data comes from there. */
-  #send(message: Params): void {
+  #send(message: MessageFields): void {
     window.parent.postMessage({ jsonrpc: "2.0", ...message }, "*");
   }
 }

@@ -1,6 +1,6 @@
 // The page's routes, answered by the tools of the server behind the client: `list_changes` and `undo`.
 import type { ChangeDetail, ChangeList, SessionInfo, UndoRequest, UndoResult } from "../../src/review/api.ts";
-import { RequestError, type Transport } from "../state/request.ts";
+import { type PageTransport, RequestError } from "../state/request.ts";
 import { type Bridge, isRecord } from "./bridge.ts";
 import { type ListedChanges, readChanges } from "./change-text.ts";
 
@@ -13,7 +13,7 @@ export class EmbeddedServer {
     this.#bridge = bridge;
   }
 
-  readonly transport: Transport = async (route, body) => {
+  readonly transport: PageTransport = async (route, body) => {
     const { pathname, searchParams } = new URL(route, "http://page/");
     const [, , what, id] = pathname.split("/");
     if (body !== undefined && what === "undo") return await this.#undo(body as UndoRequest);

@@ -8,26 +8,26 @@ import { isNarrow } from "../state/narrow.ts";
 import { type DiffLine, type DiffPair, linesOf, pairsOf, segmentsOf, shownLines } from "./diff-lines.ts";
 import { counted } from "./words.ts";
 
-export type Layout = "unified" | "split";
+export type DiffLayout = "unified" | "split";
 
-export const layout = signal<Layout>(innerWidth >= 1280 ? "split" : "unified");
+export const layout = signal<DiffLayout>(innerWidth >= 1280 ? "split" : "unified");
 
 export function toggleLayout(): void {
   layout.value = layout.value === "split" ? "unified" : "split";
 }
 
 /** A line that a note can be put on. */
-export interface Place {
+export interface DiffPlace {
   readonly side: "old" | "new";
   readonly line: number;
 }
 
 export interface LineTools {
   /** Starts a note on a line. */
-  readonly onNote?: ((place: Place) => void) | undefined;
+  readonly onNote?: ((place: DiffPlace) => void) | undefined;
   /** What is shown below a line: its notes, and the one that is being written. */
-  readonly below?: ((place: Place) => ComponentChildren) | undefined;
-  readonly isMarked?: ((place: Place) => boolean) | undefined;
+  readonly below?: ((place: DiffPlace) => ComponentChildren) | undefined;
+  readonly isMarked?: ((place: DiffPlace) => boolean) | undefined;
 }
 
 export function HunkLines({ hunk, tools = {} }: { readonly hunk: Hunk; readonly tools?: LineTools }) {
@@ -107,7 +107,7 @@ function Split({ lines, tools }: { readonly lines: readonly DiffLine[]; readonly
 
 interface SideProps {
   readonly line: DiffLine | undefined;
-  readonly side: Place["side"];
+  readonly side: DiffPlace["side"];
   readonly tools: LineTools;
 }
 
@@ -126,7 +126,7 @@ function Side({ line, side, tools }: SideProps) {
 
 interface NumberProps {
   readonly line: number | undefined;
-  readonly place: Place | undefined;
+  readonly place: DiffPlace | undefined;
   readonly tools: LineTools;
   readonly look?: string;
 }
@@ -171,7 +171,7 @@ function Code({ line, look = "" }: { readonly line: DiffLine; readonly look?: st
 }
 
 interface BelowProps {
-  readonly place: Place | undefined;
+  readonly place: DiffPlace | undefined;
   readonly tools: LineTools;
   readonly span: number;
 }
@@ -186,17 +186,17 @@ function Below({ place, tools, span }: BelowProps) {
   );
 }
 
-function marked(place: Place | undefined, { isMarked }: LineTools): string {
+function marked(place: DiffPlace | undefined, { isMarked }: LineTools): string {
   return place !== undefined && isMarked?.(place) ? " marked" : "";
 }
 
-function placeOf({ old, new: made }: DiffLine): Place | undefined {
+function placeOf({ old, new: made }: DiffLine): DiffPlace | undefined {
   if (made !== undefined) return { side: "new", line: made };
   return old === undefined ? undefined : { side: "old", line: old };
 }
 
 /** A line that is the same on both sides is one place. */
-function placesOf({ left, right }: DiffPair): Place[] {
+function placesOf({ left, right }: DiffPair): DiffPlace[] {
   const sides = left === right ? [right] : [left, right];
   return sides.flatMap(line => (line && placeOf(line)) ?? []);
 }

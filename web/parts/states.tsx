@@ -3,13 +3,13 @@ import type { ComponentChildren } from "preact";
 import type { Loadable } from "../state/loadable.ts";
 import { Alert } from "./icons.tsx";
 
-interface Words {
+interface EmptyState {
   readonly icon: ComponentChildren;
   readonly title: string;
   readonly children?: ComponentChildren;
 }
 
-export function Empty({ icon, title, children }: Words) {
+export function Empty({ icon, title, children }: EmptyState) {
   return (
     <div class="state">
       {icon}

@@ -12,11 +12,11 @@ import type {
 } from "../../src/review/api.ts";
 import { Loaded } from "./loadable.ts";
 import { get, query } from "./request.ts";
-import { type Chosen, route } from "./route.ts";
+import { type ChosenDetail, route } from "./route.ts";
 
 /** A task's detail and a change's, in one shape. */
 export interface Detail {
-  readonly chosen: Chosen;
+  readonly chosen: ChosenDetail;
   readonly task?: TaskSummary;
   /** The changes that it is made of, newest first. */
   readonly changes: readonly ChangeSummary[];
@@ -101,7 +101,7 @@ export async function fetchWhole({ path }: Pick<FileDifference, "path">): Promis
   };
 }
 
-async function fetchDetail(chosen: Chosen, now: boolean, signal?: AbortSignal): Promise<Detail> {
+async function fetchDetail(chosen: ChosenDetail, now: boolean, signal?: AbortSignal): Promise<Detail> {
   const { kind, id, path: file } = chosen;
   const place = encodeURIComponent(id);
   if (kind === "task") {

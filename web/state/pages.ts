@@ -3,7 +3,7 @@ import { signal } from "@preact/signals";
 import { type Loadable, messageOf } from "./loadable.ts";
 import { RequestError } from "./request.ts";
 
-export interface Page<T> {
+export interface PageOfItems<T> {
   readonly items: readonly T[];
   readonly next?: string | undefined;
 }
@@ -12,11 +12,11 @@ export class Pages<T extends { readonly id: string }> {
   readonly current = signal<Loadable<readonly T[]>>({ state: "loading" });
   /** Whether there is more to fetch. */
   readonly more = signal(false);
-  readonly #fetch: (before: string | undefined, signal: AbortSignal) => Promise<Page<T>>;
+  readonly #fetch: (before: string | undefined, signal: AbortSignal) => Promise<PageOfItems<T>>;
   #next: string | undefined;
   #running: AbortController | undefined;
 
-  constructor(fetch: (before: string | undefined, signal: AbortSignal) => Promise<Page<T>>) {
+  constructor(fetch: (before: string | undefined, signal: AbortSignal) => Promise<PageOfItems<T>>) {
     this.#fetch = fetch;
   }
 

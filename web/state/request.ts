@@ -17,11 +17,11 @@ export class RequestError extends Error {
   }
 }
 
-export type Transport = (route: string, body?: unknown, signal?: AbortSignal) => Promise<unknown>;
+export type PageTransport = (route: string, body?: unknown, signal?: AbortSignal) => Promise<unknown>;
 
-let transport: Transport = overHttp;
+let transport: PageTransport = overHttp;
 
-export function useTransport(other: Transport): void {
+export function useTransport(other: PageTransport): void {
   transport = other;
 }
 

@@ -3,7 +3,7 @@ import { signal } from "@preact/signals";
 
 export type View = "now" | "changes" | "questions" | "notes";
 
-export interface Chosen {
+export interface ChosenDetail {
   readonly kind: "task" | "change";
   readonly id: string;
   /** One file of it. */
@@ -15,7 +15,7 @@ export interface Chosen {
 
 export interface Route {
   readonly view: View;
-  readonly chosen?: Chosen;
+  readonly chosen?: ChosenDetail;
 }
 
 export const views: readonly View[] = ["now", "changes", "questions", "notes"];

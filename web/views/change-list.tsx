@@ -9,7 +9,7 @@ import type { Loadable } from "../state/loadable.ts";
 import { isNarrow } from "../state/narrow.ts";
 import { go, route } from "../state/route.ts";
 import { isEmbedded, session } from "../state/session.ts";
-import { chosenBy, heightOf, type Row, RowView, rowsOfTasks } from "./change-rows.tsx";
+import { type ChangeRow, chosenBy, heightOf, RowView, rowsOfTasks } from "./change-rows.tsx";
 import { FilterForm } from "./filter-form.tsx";
 
 const listId = "changes-list";
@@ -21,7 +21,7 @@ const active = signal<string | undefined>(undefined);
 
 const isSearch = computed(() => searchText.value.trim() !== "");
 
-const rows = computed((): Loadable<readonly Row[]> => {
+const rows = computed((): Loadable<readonly ChangeRow[]> => {
   if (isSearch.value)
     return mapped(found.current.value, hits =>
       hits.map((hit, i) => ({ kind: "hit", key: `h-${i}`, hit }) as const),
@@ -122,11 +122,11 @@ function ListCount() {
   );
 }
 
-function Rows({ all }: { readonly all: readonly Row[] }) {
+function Rows({ all }: { readonly all: readonly ChangeRow[] }) {
   const isTree = all[0]?.kind === "task";
   const { chosen } = route.value;
   const at = active.value ?? all.find(row => isChosen(row, chosen))?.key;
-  const choose = (row: Row, replace: boolean) => {
+  const choose = (row: ChangeRow, replace: boolean) => {
     active.value = row.key;
     go({ view: "changes", chosen: chosenBy(row) }, { replace });
   };
@@ -207,7 +207,7 @@ function Nothing() {
   );
 }
 
-function isChosen(row: Row, chosen: ReturnType<typeof chosenBy> | undefined): boolean {
+function isChosen(row: ChangeRow, chosen: ReturnType<typeof chosenBy> | undefined): boolean {
   if (chosen === undefined) return false;
   const own = chosenBy(row);
   return (

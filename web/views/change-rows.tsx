@@ -3,31 +3,34 @@ import type { ChangeSummary, FileSummary, TaskSummary } from "../../src/review/a
 import { Check, Chevron, Comment } from "../parts/icons.tsx";
 import { counted, exactTime, when } from "../parts/words.ts";
 import type { FoundPlace } from "../state/history.ts";
-import type { Chosen } from "../state/route.ts";
+import type { ChosenDetail } from "../state/route.ts";
 
-export type Row =
+export type ChangeRow =
   | { readonly kind: "task"; readonly key: string; readonly task: TaskSummary; readonly isOpen: boolean }
   | { readonly kind: "file"; readonly key: string; readonly task: TaskSummary; readonly file: FileSummary }
   | { readonly kind: "rest"; readonly key: string; readonly task: TaskSummary }
   | { readonly kind: "change"; readonly key: string; readonly change: ChangeSummary }
   | { readonly kind: "hit"; readonly key: string; readonly hit: FoundPlace };
 
-export function rowsOfTasks(tasks: readonly TaskSummary[], expanded: ReadonlySet<string>): Row[] {
-  return tasks.flatMap((task): Row[] => {
+export function rowsOfTasks(tasks: readonly TaskSummary[], expanded: ReadonlySet<string>): ChangeRow[] {
+  return tasks.flatMap((task): ChangeRow[] => {
     const isOpen = expanded.has(task.id);
-    const head: Row = { kind: "task", key: `t-${task.id}`, task, isOpen };
+    const head: ChangeRow = { kind: "task", key: `t-${task.id}`, task, isOpen };
     if (!isOpen) return [head];
-    const files = task.files.map((file, i): Row => ({ kind: "file", key: `f-${task.id}-${i}`, task, file }));
-    const rest: Row[] = task.fileCount > files.length ? [{ kind: "rest", key: `r-${task.id}`, task }] : [];
+    const files = task.files.map(
+      (file, i): ChangeRow => ({ kind: "file", key: `f-${task.id}-${i}`, task, file }),
+    );
+    const rest: ChangeRow[] =
+      task.fileCount > files.length ? [{ kind: "rest", key: `r-${task.id}`, task }] : [];
     return [head, ...files, ...rest];
   });
 }
 
-export function heightOf({ kind }: Row): number {
+export function heightOf({ kind }: ChangeRow): number {
   return kind === "file" || kind === "rest" ? 32 : 60;
 }
 
-export function chosenBy(row: Row): Chosen {
+export function chosenBy(row: ChangeRow): ChosenDetail {
   if (row.kind === "change") return { kind: "change", id: row.change.id };
   if (row.kind === "hit") {
     const { change, path, line, side } = row.hit;
@@ -37,7 +40,7 @@ export function chosenBy(row: Row): Chosen {
 }
 
 interface Props {
-  readonly row: Row;
+  readonly row: ChangeRow;
   readonly id: string;
   readonly isActive: boolean;
   readonly place: number;

@@ -1,7 +1,7 @@
 // One file of a difference: its hunks, each with keep, undo and note.
 import { useMemo } from "preact/hooks";
 import type { FileDifference, Hunk, KeepRequest } from "../../src/review/api.ts";
-import { HunkLines, type LineTools, type Place } from "../parts/diff.tsx";
+import { type DiffPlace, HunkLines, type LineTools } from "../parts/diff.tsx";
 import { linesOf } from "../parts/diff-lines.ts";
 import { Check, Comment, Undo } from "../parts/icons.tsx";
 import { type Detail, fetchWhole, untilNow } from "../state/detail.ts";
@@ -92,7 +92,7 @@ function HunkView({ hunk, file, shown }: Props & { readonly hunk: Hunk }) {
   );
   const change = changeOf(shown, path);
   const first = lines.find(({ sign }) => sign === "+" || sign === "-");
-  const place: Place | undefined =
+  const place: DiffPlace | undefined =
     first &&
     (first.new === undefined ? { side: "old", line: first.old ?? 1 } : { side: "new", line: first.new });
   const noteIt =

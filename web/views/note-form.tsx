@@ -2,7 +2,7 @@
 import { signal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
 import type { Note, NoteRequest } from "../../src/review/api.ts";
-import type { Place } from "../parts/diff.tsx";
+import type { DiffPlace } from "../parts/diff.tsx";
 import { ago, exactTime } from "../parts/words.ts";
 import type { Detail } from "../state/detail.ts";
 import { addNote, removeNote } from "../state/notes.ts";
@@ -27,7 +27,7 @@ export function LineNotes({
 }: {
   readonly shown: Detail;
   readonly path: string;
-  readonly at: Place;
+  readonly at: DiffPlace;
 }) {
   const notes = shown.notes.filter(
     note => note.path === path && note.line === at.line && (note.side ?? "new") === at.side,

@@ -4,7 +4,7 @@ import { Comment } from "../parts/icons.tsx";
 import { Empty, When } from "../parts/states.tsx";
 import { item } from "../state/items.ts";
 import { loadNotes, notes } from "../state/notes.ts";
-import { type Chosen, format, go } from "../state/route.ts";
+import { type ChosenDetail, format, go } from "../state/route.ts";
 import { NoteCard } from "./note-form.tsx";
 
 export function Notes() {
@@ -42,7 +42,10 @@ export function Notes() {
   );
 }
 
-function placeOf({ change, path, line, side }: Note): { readonly view: "changes"; readonly chosen: Chosen } {
+function placeOf({ change, path, line, side }: Note): {
+  readonly view: "changes";
+  readonly chosen: ChosenDetail;
+} {
   return {
     view: "changes",
     chosen: {
