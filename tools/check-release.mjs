@@ -190,7 +190,15 @@ function image() {
   const files = join(scratch, "workspace");
   mkdirSync(files);
   writeFileSync(join(files, "note.txt"), "from the host\n");
-  const confined = ["--read-only", "--tmpfs", "/tmp", "--network", "none", "--volume", `${files}:/workspace:ro`];
+  const confined = [
+    "--read-only",
+    "--tmpfs",
+    "/tmp",
+    "--network",
+    "none",
+    "--volume",
+    `${files}:/workspace:ro`,
+  ];
   const answer = run(builder, ["run", "--rm", "-i", ...confined, "polyfs-release-check"], root, readingCall);
   if (!answer.includes("from the host")) stop(`the image answered: ${answer.slice(0, 500)}`);
   return `built with ${builder}; a container without network, on a read-only system, read a file`;
