@@ -1,15 +1,17 @@
 // Forks of one tree with random edits, moves and deletions, merged back in random order. Every merge that the model
-// allows succeeds with the model's result, and every other one is refused with the files in question. What is refused is
+// allows succeeds with the model's result, and every other one is refused with the files in question and what
+// each side did to them. What is refused is
 // rewritten in the fork and merged in a second step.
 import { mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { Fault } from "../../src/engine/fault.ts";
+import { Fault, type MergeConflict } from "../../src/engine/fault.ts";
 import type { WorkspaceRecord } from "../../src/engine/workspaces/record.ts";
 import { Fixture, treeOf } from "../../test/workspaces/fixture.ts";
 import type { Trial } from "../suite.ts";
 import {
   changeRandomly,
   copyOf,
+  type ModelFile,
   type ModelMerge,
   type ModelTree,
   mergeModel,
@@ -20,28 +22,48 @@ import {
 
 const filesInBase = 24;
 
+/** All forks of one tree. The tree is large enough that most of what they do can be merged. */
+export async function oneTreeMergedBack(trial: Trial, forks: number): Promise<void> {
+  await trial.tally.attempt(`one tree, ${forks} forks`, async () => {
+    const counts = await oneTree(trial, undefined, { forks, files: Math.ceil(forks * 0.4) });
+    const { merged, refused, rewritten, kept } = counts;
+    trial.say(
+      `one tree: ${forks} forks; ${merged} merged at once; ${refused} refused, ` +
+        `of which ${rewritten} rewritten and merged, ${kept} kept in their forks`,
+    );
+  });
+}
+
 export async function mergedBack(trial: Trial, forks: number): Promise<void> {
   const { chance, tally, say } = trial;
   const groups = Math.ceil(forks / 30);
   for (let group = 0; group < groups; group++) {
     const method = ([undefined, "link", "copy"] as const)[(group + chance.below(3)) % 3];
     await tally.attempt(`merge ${group} (${method ?? "the machine's method"})`, () =>
-      oneTree(trial, method, Math.min(30, forks)),
+      oneTree(trial, method, { forks: Math.min(30, forks), files: filesInBase }),
     );
     say(`merge: ${(group + 1) * 30} forks`);
   }
 }
 
+interface MergeCounts {
+  merged: number;
+  refused: number;
+  /** Of those that were refused: rewritten in the fork, and merged then. */
+  rewritten: number;
+  /** Of those that were refused: left as they are, because one side moved or deleted what the other changed. */
+  kept: number;
+}
+
 async function oneTree(
-  { chance, tally }: Trial,
+  { chance, tally, say }: Trial,
   method: "link" | "copy" | undefined,
-  forks: number,
-): Promise<void> {
+  { forks, files }: { readonly forks: number; readonly files: number },
+): Promise<MergeCounts> {
   using fixture = new Fixture(method);
   const start: ModelTree = new Map();
-  for (let id = 0; id < filesInBase; id++)
-    start.set(id, newFile(id, `${id % 3 === 0 ? "src/" : ""}f${id}.txt`));
-  let ids = filesInBase;
+  for (let id = 0; id < files; id++) start.set(id, newFile(id, `${id % 3 === 0 ? "src/" : ""}f${id}.txt`));
+  let ids = files;
   const base = fixture.files("base", printed(start));
   await fixture.workspaces.adopt("main", base, "");
   const all: { readonly record: WorkspaceRecord; readonly tree: ModelTree }[] = [];
@@ -53,16 +75,24 @@ async function oneTree(
     all.push({ record, tree });
   }
   let current = copyOf(start);
-  for (const { record, tree } of chance.shuffled(all)) {
+  const counts: MergeCounts = { merged: 0, refused: 0, rewritten: 0, kept: 0 };
+  const kept: typeof all = [];
+  for (const [at, { record, tree }] of chance.shuffled(all).entries()) {
+    if (at % 100 === 99) say(`merge: ${at + 1} of ${forks} forks`);
     const expected = mergeModel(start, tree, current);
     const refused = await conflictsOf(() => fixture.workspaces.merge(record, fixture.opener));
     check(refused, expected, tree, current, start);
     if (expected.conflicts.size === 0) {
       current = expected.result;
+      counts.merged++;
       tally.survived();
     } else {
+      counts.refused++;
       same(treeOf(base), printed(current), `${record.name} was refused and changed something`);
-      if (![...expected.conflicts.values()].every(what => typeof what === "object")) continue;
+      if (![...expected.conflicts.values()].every(what => typeof what === "object")) {
+        kept.push({ record, tree });
+        continue;
+      }
       // Rewritten in the fork, with lines of both sides, it can be merged.
       const rewritten = copyOf(tree);
       for (const [id, lines] of expected.conflicts)
@@ -72,6 +102,7 @@ async function oneTree(
       const left = await conflictsOf(() => fixture.workspaces.merge(record, fixture.opener));
       if (left !== undefined) throw new Error(`${record.name}: refused again: ${JSON.stringify(left)}`);
       current = mergeModel(start, rewritten, current).result;
+      counts.rewritten++;
       tally.survived();
     }
     same(treeOf(base), printed(current), record.name);
@@ -79,6 +110,12 @@ async function oneTree(
     if (rest.length > 0)
       throw new Error(`${record.name} still differs after it was merged: ${rest.map(({ path }) => path)}`);
   }
+  for (const { record, tree } of kept) {
+    same(treeOf(record.root), printed(tree), `${record.name} was refused and is not as it was`);
+    counts.kept++;
+    tally.survived();
+  }
+  return counts;
 }
 
 /** Brings a fork's files from one state of the model to another, as programs do it: files are replaced, not written into. */
@@ -124,7 +161,10 @@ function check(
     throw new Error(`refused ${got}, and the model refuses ${wanted}: ${JSON.stringify(refused)}`);
   for (const [id, lines] of conflicts) {
     const { fork: ours, base: others } = told.get(id) ?? {};
-    if (typeof lines === "string") continue;
+    if (typeof lines === "string") {
+      checkWhy(told.get(id), fork.get(id), theirs.get(id));
+      continue;
+    }
     for (const [shown, tree] of [
       [ours, fork],
       [others, theirs],
@@ -135,6 +175,19 @@ function check(
         throw new Error(`lines ${missing} of file ${id} are not shown: ${JSON.stringify(shown)}`);
     }
   }
+}
+
+/** Whether a refusal that is not about lines says what each side did. */
+function checkWhy(
+  told: MergeConflict | undefined,
+  ours: ModelFile | undefined,
+  theirs: ModelFile | undefined,
+): void {
+  const reason = ours?.gone ? "deleted_in_fork" : theirs?.gone ? "deleted_in_base" : "both_renamed";
+  const isSaid =
+    told?.reason === reason &&
+    (reason !== "both_renamed" || (told.moved?.fork === ours?.path && told.moved?.base === theirs?.path));
+  if (!isSaid) throw new Error(`not told why: ${reason}: ${JSON.stringify(told)}`);
 }
 
 function same(got: Record<string, string>, wanted: Record<string, string>, what: string): void {

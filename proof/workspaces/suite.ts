@@ -3,7 +3,7 @@
 import type { Suite, Trial } from "../suite.ts";
 import { againstGit } from "./against-git.ts";
 import { killed } from "./killed.ts";
-import { mergedBack } from "./merged-back.ts";
+import { mergedBack, oneTreeMergedBack } from "./merged-back.ts";
 
 export const workspacesSuite: Suite = {
   name: "workspaces",
@@ -11,6 +11,7 @@ export const workspacesSuite: Suite = {
     const until = trial.minutes === undefined ? 0 : Date.now() + trial.minutes * 60_000;
     do {
       if (trial.tally.wants("merge")) await mergedBack(trial, trial.long ? 1000 : 60);
+      if (trial.long && trial.tally.wants("one-tree")) await oneTreeMergedBack(trial, 1000);
       if (trial.tally.wants("git")) await againstGit(trial, trial.long ? 1000 : 25);
       if (trial.tally.wants("kill")) await killed(trial, trial.long ? 300 : 12);
     } while (Date.now() < until);

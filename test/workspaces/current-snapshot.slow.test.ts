@@ -19,7 +19,7 @@ import { isChangedSince } from "../../src/engine/shell/changed-since.ts";
 import { SharedRuns } from "../../src/engine/workspaces/shared-runs.ts";
 import { Fixture } from "./fixture.ts";
 
-const odd = ["-delete", "a b", "ü", "(", "!", "line\nbreak"];
+const odd = ["-delete", "a b", "ü", "(", "!", "line\nbreak", "it's $(touch x)"];
 const changes: { readonly [what: string]: (at: string) => void } = {
   "a file written in place, with its old times": at => {
     writeFileSync(join(at, "file"), "other");

@@ -1,13 +1,14 @@
 // Whether anything in a tree has changed since a moment, by the one time that a program cannot set: the inode's time of
-// change. find(1) looks at a tree several times as fast as calls from here would; a large tree is divided among several.
+// change. find(1) looks at a tree several times as fast as calls from here would; a large tree is divided among several,
+// which a shell starts: what Node takes to start a process grows with its memory.
 import { availableParallelism } from "node:os";
 import { secondLevel } from "../workspace/tree/second-level.ts";
 import { reducedEnvironment } from "./environment.ts";
 import { startProcess } from "./process.ts";
 
 const mostProcesses = 4;
-/** Of all arguments of a process. Systems take at least this many. */
-const mostArgumentBytes = 100_000;
+/** Of an argument. Linux takes 131,071 bytes. */
+const mostScriptBytes = 100_000;
 
 export interface LookOptions {
   /** Milliseconds since 1970. A change at that moment counts. */
@@ -21,20 +22,20 @@ export async function isChangedSince(
   tree: string,
   { since, isLarge = false }: LookOptions,
 ): Promise<boolean | undefined> {
-  const parts = isLarge ? divided(tree, since) : [["."]];
+  const test = ["-newerct", `@${(since / 1000).toFixed(3)}`, "-print", "-quit"];
+  const parts = isLarge ? divided(tree, since) : undefined;
   if (parts === "changed") return true;
-  const found = await Promise.all(parts.map(part => anyIn(tree, part, since)));
-  if (found.includes(true)) return true;
-  return found.includes(undefined) ? undefined : false;
+  const script = parts && scriptOf(parts, test);
+  return script === undefined || Buffer.byteLength(script) > mostScriptBytes
+    ? await anyFound(tree, "find", ["-P", ".", ...test])
+    : await anyFound(tree, "sh", ["-c", script]);
 }
 
-async function anyIn(tree: string, paths: readonly string[], since: number): Promise<boolean | undefined> {
+async function anyFound(cwd: string, program: string, args: readonly string[]): Promise<boolean | undefined> {
   try {
-    const time = `@${(since / 1000).toFixed(3)}`;
-    const args = ["-P", ...paths, "-newerct", time, "-print", "-quit"];
-    const find = await startProcess("find", args, { cwd: tree, env: reducedEnvironment() });
+    const started = await startProcess(program, args, { cwd, env: { ...reducedEnvironment(), LC_ALL: "C" } });
     let found = false;
-    const { code, errors } = await find.read(() => {
+    const { code, errors } = await started.read(() => {
       found = true;
     });
     return found || (code === 0 && errors === "" ? false : undefined);
@@ -43,13 +44,21 @@ async function anyIn(tree: string, paths: readonly string[], since: number): Pro
   }
 }
 
-/** Paths for each process. */
-function divided(tree: string, since: number): readonly (readonly string[])[] | "changed" {
+/** Looks at all parts at once, and succeeds if each look does. */
+function scriptOf(parts: readonly (readonly string[])[], test: readonly string[]): string {
+  const looks = parts.map((part, i) => `find -P ${[...part, ...test].map(quoted).join(" ")} & p${i}=$!`);
+  return [...looks, parts.map((_, i) => `wait $p${i}`).join(" && ")].join("\n");
+}
+
+function quoted(argument: string): string {
+  return `'${argument.replaceAll("'", "'\\''")}'`;
+}
+
+/** Paths for each process; undefined where one process is enough or the tree cannot be divided. */
+function divided(tree: string, since: number): readonly (readonly string[])[] | "changed" | undefined {
   const count = Math.min(availableParallelism(), mostProcesses);
   const paths = count < 2 ? undefined : secondLevel(tree, since);
   if (paths === "changed") return paths;
-  const parts = Array.from({ length: count }, (_, i) => (paths ?? []).filter((_, at) => at % count === i));
-  const fits = (part: readonly string[]) =>
-    part.reduce((sum, path) => sum + Buffer.byteLength(path) + 1, 0) < mostArgumentBytes;
-  return parts.every(part => part.length > 0 && fits(part)) ? parts : [["."]];
+  if (paths === undefined || paths.length < count) return undefined;
+  return Array.from({ length: count }, (_, i) => paths.filter((_, at) => at % count === i));
 }

@@ -29,7 +29,7 @@ export function unmount(directory: string, at: string): Promise<string | undefin
 
 async function run(program: string, args: readonly string[], cwd: string): Promise<string | undefined> {
   try {
-    const started = await startProcess(program, args, { cwd, env: reducedEnvironment() });
+    const started = await startProcess(program, args, { cwd, env: { ...reducedEnvironment(), LC_ALL: "C" } });
     const { code, errors } = await started.read(() => {});
     return code === 0 ? undefined : errors.trim() || `${program} failed`;
   } catch {
