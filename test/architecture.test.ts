@@ -9,6 +9,7 @@ type Sources = ReadonlyMap<string, string>;
 
 /** Each may import those before it. Above them are the dialects and mcp, side by side, then cli. */
 const chain = [
+  "append",
   "clock",
   "once",
   "at-exit",
@@ -58,7 +59,7 @@ const modulesOfSomeAreas: readonly (readonly [RegExp, ...string[]])[] = [
 /** Variables, and collections that grow: two engines in a process share these, and nothing else that changes. */
 const variablesOfTheProcess: { readonly [file: string]: string } = {
   "engine/at-exit.ts": "what to do when the process exits",
-  "engine/document/pdf.ts": "a bounded cache of texts, by version",
+  "engine/document/pdf.ts": "a bounded cache of texts, by version; the number of threads is bounded",
   "engine/edit/thread/program.ts": "inside the thread",
   "engine/edit/thread/thread.ts": "one thread for large texts, however many engines",
   "engine/history/footprint.ts": "a bounded cache of hashes, valid by inode and times",
@@ -143,6 +144,9 @@ const rules: { readonly [rule: string]: (file: string, code: string, sources: So
     /\b(rm|rmdir|mkdir|readdir|opendir|watch)(Sync)?\s*\([^;]*?\brecursive\b/.test(code) ||
     /\.(cp|glob)(Sync)?\s*\(/.test(code) ||
     /\{[^{}]*\b(cp|glob)(Sync)?\b[^{}]*\}\s*from\s*"(node:)?fs\b/.test(code),
+  // About 120,000 arguments overflow the stack. What a person types on a command line is short.
+  "passes no list of unknown length as arguments": (file, code) =>
+    !/^(cli|selftest)\//.test(file) && /\.(push|unshift|splice)\((?:[^;(){}[\]]*,)?\s*\.\.\./.test(code),
   "keeps no variable at module level, but for those of the process": (file, code) =>
     changes(withoutTemplates(code), file) && !Object.hasOwn(variablesOfTheProcess, file),
   "imports nothing that imports it": (file, _, sources) => circular(sources).has(file),
@@ -314,6 +318,12 @@ describe("each rule catches an offence", () => {
       "sys.mkdir(path, {\n  recursive,\n});",
     ],
     ["walks several components by no call of Node's", "engine/workspace/a.ts", "await fs.cp(from, to);"],
+    ["passes no list of unknown length as arguments", "engine/text/a.ts", "parts.push(...lines);"],
+    [
+      "passes no list of unknown length as arguments",
+      "review/a.ts",
+      "lines.splice(at, 1, ...made.slice(from));",
+    ],
     [
       "keeps no variable at module level, but for those of the process",
       "engine/text/a.ts",

@@ -62,7 +62,24 @@ const editOldVersion: Case["run"] = (client, _size, before) =>
     edits: [{ old: "line 77777 of", new: "other 77777 of" }],
   });
 
+/** A notebook with this many cells, each of one line. */
+function notebook(root: string, count: number): void {
+  const cell = { cell_type: "code", metadata: {}, outputs: [], source: "x" };
+  writeFileSync(join(root, "n.ipynb"), JSON.stringify({ cells: Array(count).fill(cell), nbformat: 4 }));
+}
+
 export const cases: readonly Case[] = [
+  {
+    id: "edit every cell of a notebook",
+    size: 100_000,
+    short: 10_000,
+    make: notebook,
+    run: client =>
+      call(client, "edit_file", {
+        path: "n.ipynb",
+        edits: [{ old: "^x$", new: "y", regex: true, all: true }],
+      }),
+  },
   { id: "delete a tree", size: 100_000, short: 2_000, make: manyFiles, run: remove },
   {
     id: "undo the delete of a tree",

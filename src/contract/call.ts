@@ -1,5 +1,6 @@
 // The whole life of a call: find the tool, check the parameters, run it, and word a failure in the
 // dialect's words. Every transport and the library end here, so all of them behave alike.
+import { append } from "../engine/append.ts";
 import { Fault } from "../engine/fault.ts";
 import type { Allowed } from "../engine/policy/approval.ts";
 import type { CallContext } from "./context.ts";
@@ -62,7 +63,7 @@ async function withApproval<T>(
       if (answer === undefined) throw error;
       if (!answer.allowed)
         throw new Fault("denied", { what: answer.reason ?? "the person who was asked said no" });
-      approved.push(...needs);
+      append(approved, needs);
       if (answer.lasting) context.session.allow(needs.map(need => ({ ...need, anywhere: true })));
     }
   }

@@ -1,5 +1,6 @@
 // Checks parameters against a tool's schema by interpreting it: nothing is compiled, so starting costs nothing,
 // and small calls pay a few microseconds. Defaults are filled in; the caller's object is never changed.
+import { append } from "../engine/append.ts";
 import { Fault, type ParameterIssue } from "../engine/fault.ts";
 import type { Schema, TypeName } from "./schema.ts";
 import type { Tool } from "./tool.ts";
@@ -50,7 +51,7 @@ function check(
       if (!found.some(issue => issue.at === at && issue.rule === "type")) nearest ??= found;
     }
     if (nearest !== undefined) {
-      issues.push(...nearest);
+      append(issues, nearest);
       return value;
     }
     return fail("type", options.map(expectation).join(" or "));

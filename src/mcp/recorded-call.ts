@@ -1,5 +1,7 @@
 // Which requests count as calls for scheduling, audit and metrics: those that touch files.
+
 import type { Effect, Tool } from "../contract/tool.ts";
+import { append } from "../engine/append.ts";
 import { isRecord } from "./jsonrpc.ts";
 import type { Params } from "./method.ts";
 
@@ -45,7 +47,7 @@ export function namedPaths(given: Params, parameters: readonly string[]): string
   for (const parameter of parameters) {
     const value = given[parameter];
     if (typeof value === "string") paths.push(value);
-    else if (value !== undefined) paths.push(...textsIn(value));
+    else if (value !== undefined) append(paths, textsIn(value));
   }
   return paths;
 }

@@ -1,5 +1,6 @@
 // Full-text search through everything that was ever changed: old and new contents, as the rules show them. Newest
 // change first, for a share of time; the caller goes on from where it stopped.
+import { append } from "../engine/append.ts";
 import { clock } from "../engine/clock.ts";
 import { Fault } from "../engine/fault.ts";
 import { isNoText } from "../engine/text/detect.ts";
@@ -87,7 +88,7 @@ export class PastFinder {
     if (snapshot?.kind === "directory") {
       const found: FoundText[] = [];
       for (const one of filesIn(workspace, at, snapshot))
-        found.push(...(await this.#inSnapshot(one.at, one.snapshot, side)));
+        append(found, await this.#inSnapshot(one.at, one.snapshot, side));
       return found;
     }
     if (snapshot?.kind !== "file" || snapshot.hash === undefined || snapshot.size > maxSearchedBytes)

@@ -1,6 +1,8 @@
 // Undo from the page: of changes, of a file in them, of single hunks; and what that would do. It is the engine's undo,
 // so it touches only what the changes made, and is recorded like any change, as the client `review`.
+
 import { plainWording, say } from "../contract/wording.ts";
+import { append } from "../engine/append.ts";
 import { Fault } from "../engine/fault.ts";
 import { concerns } from "../engine/history/changes.ts";
 import { netTexts, withoutHunks } from "../engine/history/hunks.ts";
@@ -101,7 +103,7 @@ async function preview(viewer: Viewer, undoing: Undoing): Promise<UndoResult> {
   const collisions: Collision[] = [];
   const attempt = async (action: () => Promise<readonly Restored[]>) => {
     try {
-      restored.push(...(await action()));
+      append(restored, await action());
     } catch (error) {
       if (!isCollision(error)) throw error;
       collisions.push(collision(viewer, undoing, error));

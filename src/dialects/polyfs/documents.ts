@@ -1,6 +1,7 @@
 // Files that are read as a text which is not what their bytes are: PDFs by page, notebooks by cell.
-import { isNotebook, notebookSplices, notebookView } from "../../engine/document/notebook.ts";
+import { isNotebook } from "../../engine/document/notebook.ts";
 import { pdfPages } from "../../engine/document/pdf.ts";
+import { textJob } from "../../engine/edit/thread/thread.ts";
 import { Fault } from "../../engine/fault.ts";
 import { decode, rewrite, type Text } from "../../engine/text/text.ts";
 import { refused } from "./failure.ts";
@@ -18,9 +19,9 @@ export async function readableText(
     return { text: await asText(path, pagesText(pages)), as: `PDF, ${pages.length} pages` };
   }
   const text = await textOf(path, bytes, encoding);
-  const view = isNotebook(path) ? notebookView(text.body) : undefined;
+  const view = isNotebook(path) ? await textJob("notebookText", text.body.length, text.body) : undefined;
   if (view === undefined) return { text };
-  return { text: await asText(path, view.body), as: `notebook, ${view.cells.length} cells` };
+  return { text: await asText(path, view.body), as: `notebook, ${view.cells} cells` };
 }
 
 const pdfMark = Buffer.from("%PDF-");
@@ -50,7 +51,7 @@ export async function editReadable<A extends { readonly text: Text }>(
   file: Text,
   apply: (text: Text) => Promise<A>,
 ): Promise<A | { readonly text: Text }> {
-  const view = isNotebook(file.path) ? notebookView(file.body) : undefined;
+  const view = isNotebook(file.path) ? await textJob("notebookText", file.body.length, file.body) : undefined;
   if (view === undefined) return apply(file);
   let edited: A;
   try {
@@ -63,7 +64,8 @@ export async function editReadable<A extends { readonly text: Text }>(
       throw Fault.is(other, "no_match") ? error : other;
     }
   }
-  const splices = notebookSplices(file.body, view, edited.text.body);
+  const { body } = edited.text;
+  const splices = await textJob("notebookSplices", file.body.length + body.length, file.body, body);
   if (splices === undefined)
     throw refused(
       "only the text of cells can be edited, not their heads and outputs",

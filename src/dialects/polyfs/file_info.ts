@@ -1,7 +1,9 @@
 // `file_info`: the attributes of paths; for text also encoding, line endings, lines and version.
+
 import type { CallContext } from "../../contract/context.ts";
 import { text } from "../../contract/tool.ts";
 import { printable } from "../../contract/wording.ts";
+import { append } from "../../engine/append.ts";
 import { Fault } from "../../engine/fault.ts";
 import { remember } from "../../engine/history/versions.ts";
 import { isMarkedUtf32, isNoText } from "../../engine/text/detect.ts";
@@ -62,7 +64,7 @@ async function infoOf(written: string, call: CallContext): Promise<string> {
   rows.push(["modified", stat.modified.toISOString()], ["created", stat.created.toISOString()]);
   rows.push(["accessed", stat.accessed.toISOString()]);
   rows.push(["mode", `${stat.mode.toString(8).padStart(3, "0")} ${permissions(stat.mode)}`]);
-  if (stat.kind === "file") rows.push(...(await contentRows(path, call)));
+  if (stat.kind === "file") append(rows, await contentRows(path, call));
   if (stat.kind === "file" && stat.links > 1) rows.push(["hard links", String(stat.links)]);
   rows.push(["writable", workspace.locate(path).root.access === "read-write" ? "yes" : "no"]);
   return [printable(path.given), ...rows.map(([name, value]) => `${name}: ${value}`)].join("\n");

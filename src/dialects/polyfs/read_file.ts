@@ -4,6 +4,7 @@
 import type { CallContext } from "../../contract/context.ts";
 import type { Content } from "../../contract/tool.ts";
 import { printable } from "../../contract/wording.ts";
+import { append } from "../../engine/append.ts";
 import { Fault } from "../../engine/fault.ts";
 import type { OpenFile } from "../../engine/workspace/file.ts";
 import { answerBytes, counted, sizeHint } from "./answer.ts";
@@ -45,12 +46,15 @@ async function readAll(paths: readonly string[], reading: ReadParams, call: Call
   const groups = grouped(paths.map(path => partOf(path, call)));
   for (const parts of groups) {
     if (free < room / 50) {
-      left.push(...parts.map(part => part.written));
+      append(
+        left,
+        parts.map(part => part.written),
+      );
       continue;
     }
     try {
       const items = await read(parts, reading, call, free);
-      content.push(...items);
+      append(content, items);
       for (const item of items) free -= item.type === "text" ? Buffer.byteLength(item.text) : 0;
     } catch (error) {
       const told = toldInline(await withNearest(error, call));

@@ -1,6 +1,8 @@
 // What an answer says about syntax that a change has broken. It never refuses: a half-written file is a step on the
 // way to a whole one.
+
 import { printable } from "../../contract/wording.ts";
+import { append } from "../../engine/append.ts";
 import { mayHaveLanguage } from "../../engine/syntax/language.ts";
 import { newErrors } from "../../engine/syntax/new-errors.ts";
 import { maxParsedBytes } from "../../engine/syntax/parse.ts";
@@ -48,7 +50,7 @@ export async function syntaxNotesOf(files: readonly ChangedBytes[]): Promise<str
     const [old, made] = [await textIn(path, before), await textIn(path, after)];
     if (made === undefined || (before !== undefined && old === undefined)) continue;
     const named = files.length > 1 ? `${printable(path)}:` : "";
-    lines.push(...(await syntaxNotes({ path, before: old, after: made }, named)));
+    append(lines, await syntaxNotes({ path, before: old, after: made }, named));
   }
   const left = files.length - mostFiles;
   return left > 0 ? [...lines, `[syntax of ${counted(left, "more file")} not checked]`] : lines;

@@ -1,6 +1,7 @@
 // Jupyter notebooks as a text of cells: each with a line that numbers it, its source, and its outputs in short. An
 // edit of that text changes the source of cells, and leaves every other byte of the JSON as it is.
-import { diffLines } from "../text/line-diff.ts";
+import { append } from "../append.ts";
+import { diffLines, type LineChange } from "../text/line-diff.ts";
 import type { Splice } from "../text/splice.ts";
 import { type Placed, placedJson } from "./json-places.ts";
 
@@ -12,7 +13,7 @@ interface Cell {
   readonly from: number;
 }
 
-export interface NotebookView {
+interface NotebookView {
   readonly body: string;
   readonly cells: readonly Cell[];
 }
@@ -24,8 +25,13 @@ export function isNotebook(path: string): boolean {
   return /\.ipynb$/i.test(path);
 }
 
-/** Undefined where the text is no notebook. */
-export function notebookView(json: string): NotebookView | undefined {
+/** The text of a notebook, and how many cells it has. Undefined where the JSON is no notebook. */
+export function notebookText(json: string): { readonly body: string; readonly cells: number } | undefined {
+  const view = notebookView(json);
+  return view && { body: view.body, cells: view.cells.length };
+}
+
+function notebookView(json: string): NotebookView | undefined {
   const root = placedJson(json);
   const cells = root && member(root, "cells");
   if (cells === undefined || !Array.isArray(cells.value)) return undefined;
@@ -39,30 +45,58 @@ export function notebookView(json: string): NotebookView | undefined {
     if (source !== undefined && text !== undefined) {
       const own = text === "" ? [] : text.replace(/\n$/, "").split("\n");
       found.push({ source, lines: own, from: lines.length });
-      lines.push(...own);
+      append(lines, own);
     }
-    lines.push(...outputLines(member(cell, "outputs")).map(line => `[out] ${line}`));
+    append(
+      lines,
+      outputLines(member(cell, "outputs")).map(line => `[out] ${line}`),
+    );
   }
   return { body: lines.map(line => `${line}\n`).join(""), cells: found };
 }
 
-/** The splices of the JSON that make the view read like this. Undefined where more than cells' text was changed. */
-export function notebookSplices(json: string, view: NotebookView, edited: string): Splice[] | undefined {
+/** The splices of the JSON that make its text read like this. Undefined where more than cells' text was changed. */
+export function notebookSplices(json: string, edited: string): Splice[] | undefined {
+  const view = notebookView(json);
+  if (view === undefined) return undefined;
   const made = edited.split("\n");
   const changes = diffLines(`${view.body}\n`, `${edited}\n`);
   const splices: Splice[] = [];
   let placed = 0;
+  let next = 0;
   for (const cell of view.cells) {
     const end = cell.from + cell.lines.length;
-    const own = changes.filter(({ aStart, aEnd }) => aStart >= cell.from && aEnd <= end);
+    while (startOf(changes[next]) < cell.from) next++;
+    const first = next;
+    while (endOf(changes[next]) <= end) next++;
+    const own = changes.slice(first, next);
     if (own.length === 0) continue;
     placed += own.length;
-    const lines = [...cell.lines];
-    for (const { aStart, aEnd, bStart, bEnd } of own.toReversed())
-      lines.splice(aStart - cell.from, aEnd - aStart, ...made.slice(bStart, bEnd));
-    splices.push({ start: cell.source.start, end: cell.source.end, text: encoded(json, cell, lines) });
+    const text = encoded(json, cell, changedLines(cell, own, made));
+    splices.push({ start: cell.source.start, end: cell.source.end, text });
   }
   return placed === changes.length ? splices : undefined;
+}
+
+function startOf(change: LineChange | undefined): number {
+  return change?.aStart ?? Number.POSITIVE_INFINITY;
+}
+
+function endOf(change: LineChange | undefined): number {
+  return change?.aEnd ?? Number.POSITIVE_INFINITY;
+}
+
+/** The lines of a cell after its changes, which are in order. */
+function changedLines(cell: Cell, changes: readonly LineChange[], made: readonly string[]): string[] {
+  const lines: string[] = [];
+  let at = 0;
+  for (const { aStart, aEnd, bStart, bEnd } of changes) {
+    append(lines, cell.lines.slice(at, aStart - cell.from));
+    append(lines, made.slice(bStart, bEnd));
+    at = aEnd - cell.from;
+  }
+  append(lines, cell.lines.slice(at));
+  return lines;
 }
 
 /** The source as JSON, in the form that it had; lines that stay keep their own spelling. */
@@ -80,11 +114,15 @@ function encoded(json: string, { source }: Cell, lines: readonly string[]): stri
   return `[${gap}${texts.map(text => spelled.get(text) ?? JSON.stringify(text)).join(`,${gap}`)}${tail}]`;
 }
 
+/** How far before a list the start of its line is looked for: all of the JSON may be one line. */
+const longestIndented = 1000;
+
 /** How the items of an empty list would be indented: one step more than the list. */
 function gapBefore(json: string, at: number): string {
-  const line = json.lastIndexOf("\n", at) + 1;
+  const before = json.slice(Math.max(0, at - longestIndented), at);
+  const line = before.lastIndexOf("\n") + 1;
   if (line === 0) return "";
-  return `\n${/^[ \t]*/.exec(json.slice(line))?.[0] ?? ""} `;
+  return `\n${/^[ \t]*/.exec(before.slice(line))?.[0] ?? ""} `;
 }
 
 function member({ value }: Placed, name: string): Placed | undefined {

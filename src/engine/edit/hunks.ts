@@ -2,7 +2,9 @@
 // with its old lines; if there are two such places it is refused. Only changed lines are spliced: context keeps its
 // bytes. Line endings are literal if the patch has any "\r"; otherwise the patch fits any endings, and its lines take
 // those of their neighbours.
+
 import { createHash } from "node:crypto";
+import { append } from "../append.ts";
 import { Fault, type NumberedLine } from "../fault.ts";
 import { dominantEnding, endingsIn } from "../text/endings.ts";
 import { shown } from "../text/escape.ts";
@@ -51,7 +53,7 @@ export function applyFilePatch(file: Text, patch: FilePatch): Patched {
     // A known file has the endings that the patch states, even if nothing around shows them; unless the whole patch
     // came with "\r\n", which was stripped.
     const said = literal || (verified && old === 0 && !patch.crlf);
-    splices.push(...hunkSplices(hunk, found.at, { ...target, literal: said }, text, patch.crlf ?? false));
+    append(splices, hunkSplices(hunk, found.at, { ...target, literal: said }, text, patch.crlf ?? false));
   }
   const result = rewriteRaw(text, splices);
   if (patch.kind === "delete" && patch.checkRemoved && result.raw !== "") {

@@ -1,5 +1,6 @@
 // The heart of a merge: places the hunks of one side between the changes of the other. Pure and on plain values, so
 // that it can run in the text thread.
+import { append } from "../append.ts";
 import type { NumberedLine } from "../fault.ts";
 import { breaksOf } from "../text/endings.ts";
 import { shown } from "../text/escape.ts";
@@ -207,7 +208,8 @@ function madeOf(base: readonly string[], hunks: readonly LineHunk[], start: numb
   const parts: string[] = [];
   let at = start;
   for (const hunk of hunks) {
-    parts.push(...base.slice(at, hunk.start), ...hunk.lines);
+    append(parts, base.slice(at, hunk.start));
+    append(parts, hunk.lines);
     at = hunk.end;
   }
   return [...parts, ...base.slice(at, end)].join("");

@@ -1,6 +1,7 @@
 // One line of an ignore file, tokenized as git's wildmatch reads it. Braces are plain characters, a class may name
 // POSIX sets, and a pattern that git cannot parse (an unclosed `[`, an unknown set, a final backslash) matches nothing.
 // Patterns and paths are bytes, one character for each.
+import { append } from "../append.ts";
 import { Pattern, type Token } from "./pattern.ts";
 
 /** `pattern` has neither the leading `!` nor the final `/`. */
@@ -71,7 +72,7 @@ function classAt(pattern: string, start: number): { token: Token; end: number } 
       if (end > at + 2 && pattern[end - 1] === ":") {
         const set = posixSets.get(pattern.slice(at + 2, end - 1));
         if (set === undefined) return undefined;
-        ranges.push(...set);
+        append(ranges, set);
         low = undefined;
         at = end;
       } else {

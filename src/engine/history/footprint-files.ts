@@ -1,7 +1,9 @@
 // Converts what a command changed into what the archive records, so that undo can revert it. A tree that was created
 // or removed is one entry; a directory with a new mode is recorded without its contents, which undo must leave alone.
 // Names are bytes up to here, and `display` writes them.
+
 import { Buffer } from "node:buffer";
+import { append } from "../append.ts";
 import type { RecordedFile } from "../workspace/archive/log.ts";
 import type { Objects } from "../workspace/archive/objects.ts";
 import type { Snapshot, SnapshotEntry } from "../workspace/archive/snapshot.ts";
@@ -33,7 +35,7 @@ export async function recordable(changes: readonly TreeChange[], objects: Object
       leftOut.push(at);
       continue;
     }
-    leftOut.push(...unseen.map(display));
+    append(leftOut, unseen.map(display));
     const before = old && (stays ? withoutContents(old) : await writer.snapshot(old));
     const after = made && (stays ? withoutContents(made) : await writer.snapshot(made));
     if ((old && !before) || (made && !after)) return { files: undefined, leftOut };

@@ -1,5 +1,6 @@
 // Undoes single hunks of changes: the file as the changes left it, without those hunks, is merged into the current
 // file. Hunks are numbered across all files, in the order of the diff.
+import { append } from "../append.ts";
 import { merge } from "../edit/merge.ts";
 import { textJob } from "../edit/thread/thread.ts";
 import { Fault } from "../fault.ts";
@@ -140,7 +141,8 @@ function reverted(before: string, after: string, changes: readonly LineChange[])
   const parts: string[] = [];
   let at = 0;
   for (const { aStart, aEnd, bStart, bEnd } of changes) {
-    parts.push(...lines.slice(at, bStart), ...old.slice(aStart, aEnd));
+    append(parts, lines.slice(at, bStart));
+    append(parts, old.slice(aStart, aEnd));
     at = bEnd;
   }
   return [...parts, ...lines.slice(at)].join("");

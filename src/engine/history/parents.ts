@@ -1,5 +1,6 @@
 // Directories that a change created are removed by its undo, if nothing else is in them. Their entries are compared
 // name by name with what is removed, so that no other file goes with them.
+import { append } from "../append.ts";
 import { Fault } from "../fault.ts";
 import type { Change } from "../workspace/commit/change.ts";
 import { TimeSlice } from "../workspace/footprint/time-slice.ts";
@@ -41,7 +42,7 @@ export async function withoutEmptied(
   const goes = (path: WorkspacePath) => emptied.has(path.parent.absolute);
   const result: Change[] = [];
   for (const change of changes) {
-    if (leavingOf(change).some(goes)) result.push(...staying(workspace, change));
+    if (leavingOf(change).some(goes)) append(result, staying(workspace, change));
     else result.push(change);
   }
   const outermost = [...emptied.values()].filter(path => !goes(path));

@@ -6,6 +6,7 @@
 // JavaScript counts UTF-16 units and ripgrep bytes, including invalid UTF-8: one unit is up to four bytes, or none
 // for the second half of a character.
 
+import { append } from "../append.ts";
 import {
   type Alternatives,
   type CharacterClass,
@@ -109,7 +110,7 @@ function looserClass({ negated, members }: CharacterClass): LooserPart | undefin
   for (const member of members) {
     if (member.is === "character") ranges.push([member.point, member.point]);
     else if (member.is === "set" && !member.negated && member.of !== "s")
-      ranges.push(...shorthand[member.of]);
+      append(ranges, shorthand[member.of]);
     else if (member.is === "set") return anyUnit;
     else if (member.is !== "range") return undefined;
     else if (member.low.is !== "character" || member.high.is !== "character") return undefined;

@@ -1,6 +1,7 @@
 // The files of a replica: applies operations from the log as commits, so that history, undo and subscriptions see
 // them as they see the changes of this machine, and finds what was changed on the disk without a commit.
 
+import { append } from "../append.ts";
 import { merge } from "../edit/merge.ts";
 import { Fault } from "../fault.ts";
 import { decode } from "../text/text.ts";
@@ -65,7 +66,7 @@ export class LocalCopy {
   ): Promise<void> {
     const changes: Change[] = [];
     for (const operation of operations)
-      changes.push(...(await this.#changeOf(operation, state, contents, overlapped)));
+      append(changes, await this.#changeOf(operation, state, contents, overlapped));
     await this.workspace.commit(changes, { id, by, unmasked: true, irrevocable: "allow", links: "refuse" });
   }
 

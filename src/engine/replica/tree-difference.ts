@@ -1,5 +1,6 @@
 // What has to be done to one tree to make it like another, where one is on the disk and one is known from the log.
 // Directories that were not looked into (dependencies, caches) belong to no replica but this one, and are left alone.
+import { append } from "../append.ts";
 import type { Operation } from "../workspace/commit/publish.ts";
 import type { TreeEntry } from "../workspace/footprint/tree-snapshot.ts";
 import { display } from "../workspace/handle.ts";
@@ -36,7 +37,7 @@ export function operationsBetween(from: ComparedNode, to: ComparedNode | Node, a
   const below = (name: string) => (at === "" ? name : `${at}/${name}`);
   for (const [name, one] of old)
     if (!wanted.has(name) && isShared(one)) operations.push({ do: "remove", at: below(name) });
-  for (const [name, one] of wanted) operations.push(...changing(old.get(name), one, below(name)));
+  for (const [name, one] of wanted) append(operations, changing(old.get(name), one, below(name)));
   return operations;
 }
 

@@ -1,5 +1,6 @@
 // The files of a tree that are worth a closer look: those in which ripgrep finds a pattern. They are nothing but hints:
 // the caller opens each file again from the held start (reopen.ts).
+import { append } from "../append.ts";
 import { Fault } from "../fault.ts";
 import type { Directory } from "../workspace/directory.ts";
 import { written } from "../workspace/name.ts";
@@ -26,7 +27,7 @@ export async function candidates(
   const rules = rulesForRipgrep(start, context);
   const args = ["--no-config", "--color=never", "--files-with-matches", "--null", "--text"];
   args.push("--no-ignore-messages", ignoreCase ? "--ignore-case" : "--case-sensitive");
-  args.push(...scopeArguments(scope, rules), "-e", pattern, "--", ".");
+  append(args, [...scopeArguments(scope, rules), "-e", pattern, "--", "."]);
   const child = await startRipgrep(start, args, { rules, signal });
   const found: { readonly bytes: Buffer; readonly path: string }[] = [];
   let rest = Buffer.alloc(0);

@@ -5,6 +5,7 @@
 // Globs and rules passed to it only narrow its search. Every result is checked against our own rules, so they may
 // include too much but never too little.
 
+import { append } from "../append.ts";
 import { Fault } from "../fault.ts";
 import { once } from "../once.ts";
 import { limited } from "../shell/limited.ts";
@@ -195,7 +196,7 @@ export function scopeArguments({ ignore, include, exclude, maxDepth }: Scope, ru
   if (maxDepth !== undefined && Number.isFinite(maxDepth)) args.push(`--max-depth=${maxDepth + 1}`);
   for (const ending of include?.endings ?? []) args.push(`--type-add=wanted:*${wider(ending)}`);
   if ((include?.endings ?? []).length > 0) args.push("--type=wanted");
-  if (exclude !== undefined) args.push(...exclusions(exclude));
+  if (exclude !== undefined) append(args, exclusions(exclude));
   return args;
 }
 

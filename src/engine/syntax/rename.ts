@@ -1,5 +1,6 @@
 // Which occurrences of a name mean the same symbol, across files. Only certain ones count; two symbols of the same
 // name are never separated by a guess.
+import { append } from "../append.ts";
 import { languageOf, parsedPart } from "./language.ts";
 import type { NameUse } from "./thread/messages.ts";
 import { ask } from "./thread/thread.ts";
@@ -58,7 +59,10 @@ export async function usesInFiles(
     if (language === undefined) continue;
     const found = await ask({ grammar: language.grammar, text: parsedPart(text, language), maxMs, name });
     if (/script$|^tsx$/.test(language.grammar)) scripts.add(file);
-    uses.push(...(found?.uses ?? []).map(use => ({ ...use, file })));
+    append(
+      uses,
+      (found?.uses ?? []).map(use => ({ ...use, file })),
+    );
   }
   const things = new Things(files, uses, scripts);
   return things.found(choose);

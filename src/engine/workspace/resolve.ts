@@ -10,8 +10,10 @@
 // this fails, for whatever reason (a link on the way, a missing file), `PathWalk` decides. It also finds names that
 // are stored in another Unicode form, and handles paths longer than the system's limit. Everything outside gets the
 // same fault, so callers learn nothing about it.
+
 import type { Stats } from "node:fs";
 import { isAbsolute, parse, resolve } from "node:path";
+import { append } from "../append.ts";
 import { Fault } from "../fault.ts";
 import { otherSpelling } from "../text/fold-name.ts";
 import { concealsIn, isConcealed } from "./concealed.ts";
@@ -339,7 +341,7 @@ class PathWalk {
     const above = up < 0 ? names.length : up;
     if (isAbsolute(target)) this.#restart(parse(target).root, names);
     else if (this.#below === undefined || above <= this.#below.names.length)
-      this.#names.push(...names.reverse());
+      append(this.#names, names.reverse());
     else {
       // It leaves this root; by its spelling it may lead to another one.
       const base = ownForm(resolve(display(this.#current.whereabouts()), ...names.slice(0, above)));
@@ -353,7 +355,8 @@ class PathWalk {
     const plain = dots < 0 ? names : names.slice(0, dots);
     const named = rootNamed(this.#roots, top + plain.join("/"));
     const below = named === undefined ? plain : namesIn(named.rest);
-    this.#names.push(...names.slice(plain.length).reverse(), ...below.toReversed());
+    append(this.#names, names.slice(plain.length).reverse());
+    append(this.#names, below.toReversed());
     this.#go(
       Handle.open(named?.root.handle.address ?? top),
       this.#below && named && { root: named.root, names: [] },

@@ -1,6 +1,8 @@
 // The policy in force for some roots, asked about canonical paths. A view of a workspace (a subdirectory, a token's
 // part) asks the rules of the underlying roots, so that `app/secrets/**` means the same directory for all of them.
+
 import { isUtf8 } from "node:buffer";
+import { append } from "../append.ts";
 import { Fault } from "../fault.ts";
 import { type Allowed, type ApprovalGrant, covers, isAllowed, type Need } from "../policy/approval.ts";
 import { hidesAsMuch, mask, maskFormat, unmask } from "../policy/mask/mask.ts";
@@ -61,7 +63,7 @@ export class Rules {
   /** The same rules and some more: together they only narrow. */
   and(more: PolicySource): Rules {
     const both = new Rules(this.#source, [...this.#more, more]);
-    both.#bases.push(...this.#bases);
+    append(both.#bases, this.#bases);
     return both;
   }
 

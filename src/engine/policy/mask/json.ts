@@ -1,5 +1,6 @@
 // JSON, also JSON5 or broken: every string that is not a key and every other scalar is hidden, except true, false and
 // null. Only what begins an entry of an object can be a key: in a broken file, `"a": "value": 1` has one.
+import { append } from "../../append.ts";
 import { knownSecrets } from "./known-secrets.ts";
 import { labelOf, type Secret } from "./secret.ts";
 
@@ -32,7 +33,7 @@ export function jsonSecrets(text: string): Secret[] {
     const first = found[0] ?? "";
     if (/\s/.test(first)) continue;
     if (found.startsWith("//") || found.startsWith("/*")) {
-      secrets.push(...knownSecrets(text, index, index + found.length));
+      append(secrets, knownSecrets(text, index, index + found.length));
     } else if (first === ":") {
       if (mayBeKey && previous !== undefined) {
         key = text.slice(previous.start, previous.end).replace(/^["']|["']$/g, "");

@@ -1,5 +1,6 @@
 // Files of `KEY=value` lines: dotenv, ini, properties, rc files. Everything but keys, sections, blanks and comments
 // is hidden, also on malformed lines, which may be the rest of a value.
+import { append } from "../../append.ts";
 import { knownSecrets } from "./known-secrets.ts";
 import { labelOf, type Secret, unquoted } from "./secret.ts";
 
@@ -38,8 +39,8 @@ export function keyValueSecrets(text: string): Secret[] {
       const [inner, innerEnd] = unquoted(text, start, stop);
       if (innerEnd > inner)
         secrets.push({ start: inner, end: innerEnd, label: labelOf(prefix, found[1] ?? "") });
-      secrets.push(...knownSecrets(text, stop, lineEnd(text, stop)));
-    } else if (comment.test(line)) secrets.push(...knownSecrets(text, at, end));
+      append(secrets, knownSecrets(text, stop, lineEnd(text, stop)));
+    } else if (comment.test(line)) append(secrets, knownSecrets(text, at, end));
     else if (line.trim() !== "") {
       isContinued = true;
       const start = at + (line.length - line.trimStart().length);

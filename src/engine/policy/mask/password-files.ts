@@ -1,5 +1,6 @@
 // Files of passwords with a form of their own: .netrc, .pgpass and .htpasswd, .git-credentials. Comments are shown, and
 // a line that does not have the form is hidden whole.
+import { append } from "../../append.ts";
 import { lineEnd, nextLine } from "./key-value.ts";
 import { knownSecrets } from "./known-secrets.ts";
 import { labelOf, type Secret } from "./secret.ts";
@@ -11,7 +12,7 @@ export function netrcSecrets(text: string): Secret[] {
   let machine = "";
   for (const { 0: found, index } of text.matchAll(/(?<!\S)#[^\r\n]*|"(?:[^"\\]|\\.)*"?\S*|[^\s"]\S*/g)) {
     if (found.startsWith("#") && word === "") {
-      secrets.push(...knownSecrets(text, index, index + found.length));
+      append(secrets, knownSecrets(text, index, index + found.length));
     } else if (word !== "") {
       if (word === "machine") machine = found;
       else if (word !== "login")
@@ -45,7 +46,7 @@ function lineSecrets(
     const end = lineEnd(text, at);
     const line = text.slice(at, end);
     if (/^[ \t]*(?:#|$)/.test(line)) {
-      secrets.push(...knownSecrets(text, at, end));
+      append(secrets, knownSecrets(text, at, end));
       continue;
     }
     const shown = opening(line) ?? "";

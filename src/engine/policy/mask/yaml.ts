@@ -1,5 +1,6 @@
 // YAML and TOML, line by line: keys, structure and comments are shown, values are hidden. Not a parser: a broken
 // file, or one that uses a rare corner of the format, must not show more than a valid one.
+import { append } from "../../append.ts";
 import { lineEnd, nextLine } from "./key-value.ts";
 import { knownSecrets } from "./known-secrets.ts";
 import { labelOf, type Secret, unquoted } from "./secret.ts";
@@ -33,7 +34,7 @@ export function yamlSecrets(text: string): Secret[] {
     const indent = line.length - line.trimStart().length;
     const key = yamlKey.exec(line);
     const item = key === null ? yamlItem.exec(line) : null;
-    if (key === null && quiet.test(line)) secrets.push(...knownSecrets(text, at, end));
+    if (key === null && quiet.test(line)) append(secrets, knownSecrets(text, at, end));
     else {
       const lead = key?.[0] ?? item?.[0] ?? line.slice(0, indent);
       const depth = key === null ? indent : line.indexOf(key[1] ?? "");
@@ -100,7 +101,7 @@ export function tomlSecrets(text: string): Secret[] {
       if (innerEnd > inner)
         secrets.push({ start: inner, end: innerEnd, label: labelOf(table, key[1] ?? "") });
     } else if (tomlTable.test(line)) table = line.trim();
-    else if (quiet.test(line)) secrets.push(...knownSecrets(text, at, end));
+    else if (quiet.test(line)) append(secrets, knownSecrets(text, at, end));
     else
       secrets.push({
         start: at + line.length - line.trimStart().length,

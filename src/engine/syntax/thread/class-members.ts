@@ -1,6 +1,8 @@
 // Members of JavaScript and TypeScript classes: which class declares the member that `this.name` means. A class and
 // the classes it extends in the same file are one family: an override and what it overrides are the same symbol.
+
 import type { Node } from "web-tree-sitter";
+import { append } from "../../append.ts";
 import type { NameUse } from "./messages.ts";
 
 const memberNames =
@@ -70,7 +72,7 @@ export class ClassMembers {
       const { extended, implemented } = basesOf(above);
       const next = this.#extended(above);
       if (extended !== undefined && next === undefined) names.push(extended.text);
-      names.push(...implemented);
+      append(names, implemented);
       above = next;
     }
     return [...new Set(names)].map(name => name.slice(0, 80));
@@ -129,7 +131,10 @@ function basesOf(holder: Node): { extended?: Node; implemented: readonly string[
     if (child === null) continue;
     if (child.type === "extends_clause") extended = child.childForFieldName("value") ?? child;
     else if (child.type === "implements_clause")
-      implemented.push(...child.namedChildren.flatMap(one => (one === null ? [] : [one.text])));
+      append(
+        implemented,
+        child.namedChildren.flatMap(one => (one === null ? [] : [one.text])),
+      );
     else if (child.type !== "comment") extended = child; // JavaScript has the expression itself
   }
   return { ...(extended && { extended }), implemented };

@@ -80,14 +80,14 @@ function namesNeeded(state: StateDirectory): Set<string> {
 /** The names that the latest changes used, by the directories that they were in, wherever these are now. */
 function* latestNames(archive: Archive): Generator<TemporaryNames> {
   /** Directories that were moved, oldest first. */
-  const moves: { from: string; to: string }[] = [];
+  let moves: { from: string; to: string }[] = [];
   let oldest: number | undefined;
   for (const { time, files, temporary } of archive.changes.newest()) {
     oldest ??= time - latestMs;
     if (time < oldest) return;
     for (const { at, names } of temporary ?? [])
       yield { at: { ...at, at: moves.reduce(moved, at.at) }, names };
-    moves.unshift(...movesIn(files));
+    moves = [...movesIn(files), ...moves];
   }
 }
 

@@ -11,9 +11,11 @@
 //   processes/<id>/…      journals, and the folders of dead processes that this one recovers
 //
 // A process takes over a dead process's folder by renaming it into its own: only one can succeed.
+
 import { randomBytes } from "node:crypto";
 import { constants } from "node:fs";
 import { basename, dirname, join } from "node:path";
+import { append } from "../../append.ts";
 import { Fault } from "../../fault.ts";
 import { conceal } from "../concealed.ts";
 import { errnoOf, faultOf, stateDirectory, system } from "../errno.ts";
@@ -158,7 +160,7 @@ export class StateDirectory {
       const taken = join(this.own, `dead-${entry.toString()}`);
       try {
         sys.rename(folder, taken);
-        claimed.push(...withPredecessors(taken));
+        append(claimed, withPredecessors(taken));
       } catch (error) {
         if (errnoOf(error) !== "ENOENT") throw faultOf(error, stateDirectory);
       }
