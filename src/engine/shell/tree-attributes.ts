@@ -6,6 +6,13 @@ import { startProcess } from "./process.ts";
 /** Of all arguments of a process. */
 const mostArgumentBytes = 100_000;
 
+/**
+ * A file may have become a named pipe since it was copied. `cp -R` does not open pipes, but one that takes the place of
+ * a file between its `lstat` and its `open` blocks it for good. After this time the process is killed, and the
+ * attributes that are left are not copied.
+ */
+const mostWaitMs = 60_000;
+
 /** `paths` are relative, and files on both sides. Both trees are given by their paths. */
 export async function copyTreeAttributes(
   from: string,
@@ -22,9 +29,11 @@ export async function copyTreeAttributes(
       some.push(`./${path}`);
       bytes += Buffer.byteLength(path) + 3;
     }
-    const args = ["-P", "--attributes-only", "--preserve=xattr", "--parents", "-t", to, ...some];
+    const args = ["-PR", "--attributes-only", "--preserve=xattr", "--parents", "-t", to, ...some];
+    const late = AbortSignal.timeout(mostWaitMs);
+    const ending = signal === undefined ? late : AbortSignal.any([signal, late]);
     try {
-      const cp = await startProcess("cp", args, { cwd: from, env: reducedEnvironment(), signal });
+      const cp = await startProcess("cp", args, { cwd: from, env: reducedEnvironment(), signal: ending });
       await cp.read(() => {});
     } catch {
       return; // no such program
